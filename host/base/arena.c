@@ -1,0 +1,49 @@
+/* arena.c - a bump allocator over reserved address space. */
+#define _DEFAULT_SOURCE
+#include "spotter/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ALIGN = 64 };
+
+spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
+{
+    void *p;
+
+    memset(a, 0, sizeof *a);
+    if (!bytes) bytes = ALIGN;
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return spot_fail(c, SPOT_NOMEM, "cannot reserve %.1f MB of memory; make the batch or the images smaller",
+                         bytes / 1e6);
+    a->base = p;
+    a->size = bytes;
+    return SPOT_OK;
+}
+
+void spot_arena_close(spot_arena *a)
+{
+    if (a->base) munmap(a->base, a->size);
+    memset(a, 0, sizeof *a);
+}
+
+spot_arena spot_arena_counting(void)
+{
+    return (spot_arena){ .counting = true, .size = SIZE_MAX / 2 };
+}
+
+spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes)
+{
+    size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
+
+    *out = NULL;
+    if (bytes > a->size || start > a->size - bytes)
+        return spot_fail(c, SPOT_NOMEM, "%.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
+                         bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
+    if (!a->counting) *out = a->base + start;
+    a->used = start + bytes;
+    if (a->used > a->peak) a->peak = a->used;
+    return SPOT_OK;
+}

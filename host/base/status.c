@@ -1,0 +1,71 @@
+/* status.c - failures and messages. Linked into the program and into every device plugin. */
+#include "spotter/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "spotter/ctx.h"
+
+static const struct { const char *name, *words; int exit_code; } statuses[] = {
+#define X(name, exit_code, words) { #name, words, exit_code },
+    SPOT_STATUS_LIST(X)
+#undef X
+};
+
+spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+#pragma omp critical(spot_fail)
+    if (c->status == SPOT_OK) {
+        c->status = s;
+        vsnprintf(c->message, sizeof c->message, fmt, args);
+    }
+    va_end(args);
+    return s;
+}
+
+const char *spot_message(const spot_ctx *c, spot_status s)
+{
+    if (c->status != SPOT_OK && c->message[0]) return c->message;
+    return statuses[s].words;
+}
+
+void spot_forget(spot_ctx *c)
+{
+    c->status = SPOT_OK;
+    c->message[0] = 0;
+}
+
+int spot_exit_code(spot_status s) { return statuses[s].exit_code; }
+
+const char *spot_status_name(spot_status s) { return statuses[s].name; }
+
+void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+
+    if (!c->on_log) return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+#pragma omp critical(spot_log)
+    c->on_log(c->user, level, text);
+}
+
+void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note)
+{
+    spot_progress p = { stage, ec, done, total, note };
+
+    if (!c->on_progress) return;
+#pragma omp critical(spot_log)
+    c->on_progress(c->user, &p);
+}
+
+spot_status spot_check_stop(spot_ctx *c)
+{
+    if (!c->stop || !*c->stop) return SPOT_OK;
+    return spot_fail(c, SPOT_STOPPED, "stopped on request; what was computed is saved, the same command goes on");
+}

@@ -1,0 +1,43 @@
+/* arena.h - memory comes from the caller, in one piece.
+ *
+ *     spot_arena a;
+ *     SPOT_TRY(spot_arena_open(c, &a, bytes));
+ *     float *x; SPOT_TRY(SPOT_TAKE(c, &a, x, n));     // n floats, 64-byte aligned, not cleared
+ *     size_t mark = a.used;  ...scratch...  a.used = mark;
+ *     spot_arena_close(&a);
+ *
+ * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE gives NULL and succeeds, and `peak` tells what the
+ * same calls need. Layout code that is to be counted must not touch what it took. Views into an arena own nothing and
+ * die with it. An opened arena reserves address space and touches pages only as they are used. */
+#ifndef SPOTTER_ARENA_H
+#define SPOTTER_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    unsigned char *base;
+    size_t size, used, peak;   /* bytes */
+    bool counting;
+} spot_arena;
+
+spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);
+void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
+spot_arena  spot_arena_counting(void);
+
+/* bytes from a, aligned to 64; SPOT_NOMEM with both sizes when it does not fit. */
+spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes);
+
+#define SPOT_TAKE(c, a, pointer, count) \
+    spot_arena_take((c), (a), (void **)&(pointer), (size_t)(count) * sizeof *(pointer))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+/* cluster.h - Gaussian mixtures with full covariance by EM, every (problem, K) in one batched call, chosen by BIC.
+ *
+ * Matches scikit-learn's GaussianMixture: k-means++ start with n_init 1, tolerance on the mean log-likelihood,
+ * ridge on the diagonal, BIC = -2 * total log-likelihood + parameters * ln n. fp64 throughout. */
+#ifndef SPOTTER_CLUSTER_H
+#define SPOTTER_CLUSTER_H
+
+#include <stdint.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+#include "spotter/embed.h"
+#include "spotter/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_COMPONENTS 64
+#define SPOT_MAX_MIXTURE_DIM 32
+
+typedef struct {
+    int    k_min, k_max;       /* inclusive; 1..32 */
+    double tol, ridge;         /* 1e-3, 1e-6 */
+    int    max_iterations;     /* 100 */
+} spot_mixture_config;
+
+/* One fit. Arrays live in the caller's arena. */
+typedef struct {
+    int     k, d, n, iterations;
+    int     converged;
+    int     ill;               /* components whose covariance could not be factored: this fit was given up */
+    double  log_likelihood;    /* total over the points */
+    double  bic;
+    double *weight;            /* (k) */
+    double *mean;              /* (k, d) */
+    double *covariance;        /* (k, d, d) */
+} spot_mixture;
+
+spot_mixture_config spot_mixture_defaults(void);
+
+/* Fits every K of every problem and picks the least BIC of each (the first of equals).
+ * x[p] is (n_p, d). best[p], and label[p] (n_p) = the component of highest responsibility, live in a. Unless NULL,
+ * all[p] gets k_max - k_min + 1 fits. A K larger than n is left out with a message; ill-conditioned fits are given up
+ * with a message and never win; SPOT_NUMERIC only when no K is left, SPOT_INPUT for n < k_min or points not finite. */
+spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
+                             spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
+                             const spot_mixture_config *cfg);
+
+/* EM from given responsibilities resp (n, k) instead of k-means: what the oracle tests use. */
+spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
+                                  const double *resp, const spot_mixture_config *cfg);
+
+size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

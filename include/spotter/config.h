@@ -1,0 +1,47 @@
+/* config.h - an experiment as one YAML file: read, checked, completed with defaults, printed whole, hashed.
+ *
+ * Unknown keys and ill-typed values are SPOT_USAGE with file, line and what would have been right. */
+#ifndef SPOTTER_CONFIG_H
+#define SPOTTER_CONFIG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "spotter/arena.h"
+#include "spotter/bdm.h"
+#include "spotter/metric.h"
+#include "spotter/model.h"
+#include "spotter/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_BDMS 64
+
+typedef struct {
+    uint64_t seed;
+    int      ecs;
+    spot_scene_config  scene;
+    spot_model_config  model;
+    int                bdms;
+    spot_bdm_config    bdm[SPOT_MAX_BDMS];
+    spot_metric_config metric;
+} spot_config;
+
+/* The version of the numbers: raised whenever the same config would give other results. Part of every key. */
+#define SPOT_NUMBERS 1
+
+spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path);
+spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name);
+
+/* The resolved config as YAML, every setting named, that loads to the same config. *text is malloc'd; free it. */
+spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text);
+
+/* --help of the settings: one line each with type, default, range and meaning. */
+void spot_config_document(FILE *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* ctx.h - what a computation runs on and whom it tells: device, threads, failure, progress, stop request.
+ *
+ * A context serves one caller at a time. Nothing in the library prints or exits: messages and progress go to the
+ * two callbacks, failures to the status. */
+#ifndef SPOTTER_CTX_H
+#define SPOTTER_CTX_H
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "spotter/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct spot_ops spot_ops;   /* the device's table of kernels: kernels/ops.h */
+
+typedef enum { SPOT_LOG_DEBUG, SPOT_LOG_INFO, SPOT_LOG_WARN } spot_log_level;
+
+/* One step forward of a long piece of work. `done` of `total` in units that the eye can follow. */
+typedef struct {
+    const char *stage;      /* "train", "scvis", ...                     */
+    int         ec;         /* which experimental configuration, -1 none */
+    double      done, total;
+    const char *note;       /* short, may be "": "epoch 3 loss 0.12"     */
+} spot_progress;
+
+struct spot_ctx {
+    const spot_ops *ops;
+    void           *device;      /* the device's own state; NULL on the CPU */
+    int             threads;     /* OpenMP threads; results never depend on it */
+    spot_status     status;      /* of the first failure, SPOT_OK if none */
+    char            message[1024];
+    void          (*on_log)(void *user, spot_log_level level, const char *text);       /* may be NULL */
+    void          (*on_progress)(void *user, const spot_progress *p);                  /* may be NULL */
+    void           *user;        /* handed to both callbacks */
+    const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
+};
+
+/* Opens a context. device is "cpu", "cuda" or "auto" (cuda if the plugin and a GPU are there, else cpu).
+ * threads 0 takes every core that this process may use. SPOT_DEVICE with the reason when "cuda" is not to be had.
+ * c must be closed even after a failure. */
+spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads);
+void        spot_ctx_close(spot_ctx *c);
+
+/* The device's name for people and results: "cpu" or e.g. "cuda:0 NVIDIA H200". */
+const char *spot_ctx_device_name(const spot_ctx *c);
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...);
+void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note);
+
+/* SPOT_STOPPED once the caller's stop flag is up; long loops ask at their safe points. */
+spot_status spot_check_stop(spot_ctx *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* embed.h - features -> points: scvis, exact t-SNE, PCA, or nothing at all.
+ *
+ * Every function takes `problems` independent problems (ECs, seeds) and solves them as one batch; a problem's result
+ * does not depend on its neighbours in the batch. run_to_run; the same bits for any number of threads. */
+#ifndef SPOTTER_EMBED_H
+#define SPOTTER_EMBED_H
+
+#include <stdint.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+#include "spotter/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_SCVIS } spot_reduce;
+
+/* t-SNE (van der Maaten & Hinton 2008), exact repulsion; defaults are scikit-learn's. */
+typedef struct {
+    double perplexity;         /* 30 */
+    int    iterations;         /* 1000, the first 250 exaggerated by 12 */
+    double exaggeration;
+    double lr;                 /* 0 = max(n / exaggeration / 4, 50) */
+} spot_tsne_config;
+
+/* scvis (Ding, Condon, Shah 2018). Each switch on = the original implementation's behaviour. */
+typedef struct {
+    double perplexity;         /* 10 */
+    int    batch;              /* 512, at most n */
+    int    iterations;         /* 0 = the original's rule: 100 epochs of round(n/batch), at least 3000, at most 30000 */
+    double lr, l2;             /* 0.01, 0.001 */
+    struct {
+        int perplexity_log2;   /* target entropy log2(perplexity) though entropy is in nats: 10 acts as 27.7 */
+        int drop_tail;         /* the last partial batch of an epoch is dropped */
+        int max_abs;           /* input divided by its largest absolute value (off: standardised columns) */
+        int weight_dropout;    /* keep 0.9 on the weight matrix of the encoder's mean head */
+        int kl_decay;          /* KL times max(0.1, D/t) (off: 1) */
+        int tsne_ramp;         /* t-SNE term times min(t, D) (off: D) */
+        int column_weight;     /* likelihood weighted by the clipped column sums of P (off: 1) */
+        int adam_eps;          /* epsilon 1e-3 (off: 1e-8) */
+    } compat;
+} spot_scvis_config;
+
+typedef struct {
+    int method;                /* spot_reduce */
+    int dim;                   /* of the points; ignored by none */
+    spot_tsne_config  tsne;
+    spot_scvis_config scvis;
+} spot_embed_config;
+
+typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
+
+spot_embed_config spot_embed_defaults(void);
+
+/* out[p] lives in a. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it diverges. */
+spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+                           const spot_seed *seeds, const spot_embed_config *cfg);
+
+/* Bytes for the batch; n[p] rows of d features. */
+size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+/* metric.h - hypotheses against truth: BP, BR, DR, FDR (paper, equations 1 to 7) and why a blindspot was missed
+ * (appendix F, Table 13). Integer counts until the last division: equal on every device. */
+#ifndef SPOTTER_METRIC_H
+#define SPOTTER_METRIC_H
+
+#include <stdbool.h>
+
+#include "spotter/bdm.h"
+#include "spotter/ctx.h"
+#include "spotter/scene.h"
+#include "spotter/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_PROFILE_TMLR, SPOT_PROFILE_WORKSHOP } spot_profile;   /* >= lambda, or > lambda */
+
+typedef struct {
+    int    profile;            /* spot_profile */
+    double lambda_p, lambda_r; /* 0.8, 0.8 */
+    int    top;                /* hypotheses looked at: 10 */
+} spot_metric_config;
+
+typedef enum { SPOT_NOT_RETURNED, SPOT_FOUND, SPOT_MERGED, SPOT_IMPURE, SPOT_FAILURES } spot_failure;
+
+/* u is the length of the shortest prefix of the hypotheses whose DR equals that of the whole list; FDR is the share of
+ * those u that belong to no blindspot. */
+typedef struct {
+    int    blindspots, hypotheses, u;
+    double dr;
+    double fdr;                                                   /* NaN when dr is 0: left out of averages */
+    double br[SPOT_MAX_BLINDSPOTS];
+    bool   covered[SPOT_MAX_BLINDSPOTS];
+    int    size[SPOT_MAX_BLINDSPOTS];                             /* rows of the truth in blindspot m */
+    double bp[SPOT_MAX_HYPOTHESES][SPOT_MAX_BLINDSPOTS];
+    int    belongs[SPOT_MAX_HYPOTHESES];                          /* the blindspot it belongs to, -1 none */
+    double failure[SPOT_MAX_BLINDSPOTS][SPOT_FAILURES];           /* of blindspots not covered; NaN of the others */
+} spot_score;
+
+/* A mean over ECs with its standard error; `left_out` were excluded by the rule that `why` names. */
+typedef struct { double mean, se; int n, left_out; } spot_average;
+
+typedef struct {
+    spot_average dr, fdr;
+    spot_average failure[SPOT_FAILURES];   /* over ECs with dr != 1 */
+} spot_summary;
+
+spot_metric_config spot_metric_defaults(void);
+
+/* Hypotheses may overlap. SPOT_INVALID for rows outside the truth; a blindspot without rows is SPOT_INPUT. */
+spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypotheses *found, const spot_truth *truth,
+                              const spot_metric_config *cfg);
+
+/* Averages over n scores; use[i] false leaves EC i out (not learned) and counts it. use NULL takes all. */
+void spot_metric_summarise(spot_summary *s, const spot_score *scores, const bool *use, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* model.h - ResNet-18 (He et al. 2016, torchvision's form): train it on an EC, look through it, keep its weights.
+ *
+ * images -> model -> view. Arithmetic: fp32, channels last, oneDNN on the CPU. run_to_run: the same bits for any
+ * number of threads (a batch is cut into `lanes` fixed pieces; gradients are summed in lane order). */
+#ifndef SPOTTER_MODEL_H
+#define SPOTTER_MODEL_H
+
+#include <stdbool.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+#include "spotter/scene.h"
+#include "spotter/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
+typedef enum { SPOT_ADAM, SPOT_SGD } spot_optimizer;
+typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
+typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU knows fp32 only */
+
+#define SPOT_MAX_EPOCHS 200
+
+typedef struct {
+    int    arch;               /* spot_arch */
+    int    width;              /* channels of the first stage; 64 is the real one, a multiple of 16 */
+    int    epochs, batch;
+    int    optimizer;          /* spot_optimizer. Adam: 0.9, 0.999, eps 1e-8. SGD: momentum below */
+    double lr;                 /* constant, or the peak of one_cycle */
+    double momentum, weight_decay;
+    int    schedule;           /* spot_schedule; one_cycle as PyTorch's OneCycleLR (pct_start 0.3, cosine, 25, 1e4), lr only */
+    int    precision;          /* spot_precision */
+    char   init[256];          /* "" = He initialisation, else a .safetensors file with torchvision's names */
+    int    keep_best;          /* 1: the epoch of the least validation loss is kept (the first of equals) */
+    int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
+    double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
+    double learned_inside;     /* ... and inside each blindspot at most this                          */
+} spot_model_config;
+
+/* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */
+#define SPOT_RESNET18_TENSORS 122
+
+typedef struct {
+    const char *name;          /* "layer1.0.conv1.weight" */
+    int    rank, dim[4];
+    size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
+} spot_model_tensor;
+
+typedef struct {
+    int     width, outputs;    /* outputs: rows of fc */
+    float  *value;             /* (floats): all tensors, torchvision's layouts (OIHW) */
+    size_t  floats;
+    int64_t batches_tracked;
+} spot_model;
+
+typedef struct { double train_loss, val_loss, seconds; } spot_epoch;
+
+/* What training left: the course of it and whether the blindspots were learned (paper, appendix A; spot_model_config). */
+typedef struct {
+    int    epochs, best_epoch;                     /* 0-based */
+    spot_epoch epoch[SPOT_MAX_EPOCHS];
+    double outside;                                /* accuracy on val images in no blindspot, true labels */
+    double inside[SPOT_MAX_BLINDSPOTS];            /* accuracy on val images in blindspot m, true labels; NaN if none */
+    int    outside_count, inside_count[SPOT_MAX_BLINDSPOTS];
+    int    blindspots;
+    bool   learned;
+} spot_lesson;
+
+spot_model_config spot_model_defaults(void);
+
+/* The table of tensors for a width; `table` has SPOT_RESNET18_TENSORS rows. Returns the floats needed for all. */
+size_t spot_model_layout(spot_model_tensor *table, int width, int outputs);
+
+/* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
+spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs, uint64_t seed, uint32_t ec);
+
+/* Trains on the EC's train images, watches val. model lives in a; scratch is returned to a.
+ * SPOT_NUMERIC when the loss leaves the finite numbers: epoch, step and learning rate are in the sentence. */
+spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+                             const spot_ec *ec, const spot_model_config *cfg);
+
+/* Looks at the positives (label 1) of a split, in index order: features, confidence and the truth beside them. */
+spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,
+                            const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
+
+/* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, 8*width).
+ * ImageNet normalisation; batch norm folded into the convolutions. */
+spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
+                             const spot_model *m, const uint8_t *rgb, int n, int size);
+
+/* .safetensors with torchvision's 122 names, written whole or not at all. Load refuses missing, extra or misshapen
+ * tensors by name (SPOT_INPUT); a head of another number of outputs is re-initialised from the seed when
+ * outputs > 0 is asked for. */
+spot_status spot_model_save(spot_ctx *c, const char *path, const spot_model *m);
+spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed);
+
+/* Bytes that train / look need from the arena for this EC. */
+size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg);
+size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* rng.h - random numbers with addresses: Philox4x32-10 (Salmon et al. 2011), key = seed, counter = the address
+ * {draw, index, ec, purpose}. The same address gives the same bits on every device, thread and shard (gpu_to_gpu).
+ * Random123 on the CPU, cuRAND's Philox on the GPU. */
+#ifndef SPOTTER_RNG_H
+#define SPOTTER_RNG_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Never renumber: results depend on it. */
+typedef enum {
+    SPOT_RNG_EC = 1,        /* layers, rollables, blindspots of an EC */
+    SPOT_RNG_TRAIN, SPOT_RNG_VAL, SPOT_RNG_TEST,   /* one image: attributes, places, phases */
+    SPOT_RNG_NOISE_TRAIN, SPOT_RNG_NOISE_VAL, SPOT_RNG_NOISE_TEST,   /* salt and pepper of one image */
+    SPOT_RNG_INIT,          /* network weights; index = tensor */
+    SPOT_RNG_SHUFFLE,       /* order of training images; index = epoch */
+    SPOT_RNG_SCVIS_INIT, SPOT_RNG_SCVIS_BATCH, SPOT_RNG_SCVIS_NOISE, SPOT_RNG_SCVIS_DROP,
+    SPOT_RNG_TSNE, SPOT_RNG_KMEANS, SPOT_RNG_PCA, SPOT_RNG_BOOTSTRAP,
+    SPOT_RNG_FLIP           /* label noise below 100 % */
+} spot_rng_purpose;
+
+typedef struct {
+    uint64_t seed;
+    uint32_t counter[4];    /* draw, index, ec, purpose */
+    uint32_t word[4];
+    int      left;          /* words of the block not handed out yet */
+} spot_rng;
+
+spot_rng spot_rng_at(uint64_t seed, spot_rng_purpose purpose, uint32_t ec, uint32_t index);
+
+/* The raw block at an address; what kernels on every device share. */
+void spot_philox(uint32_t out[4], const uint32_t counter[4], uint64_t seed);
+
+uint32_t spot_rng_u32(spot_rng *r);
+uint32_t spot_rng_below(spot_rng *r, uint32_t n);          /* uniform in [0, n), unbiased; n > 0 */
+int      spot_rng_between(spot_rng *r, int lo, int hi);    /* uniform in [lo, hi], both ends included */
+double   spot_rng_uniform(spot_rng *r);                    /* (0, 1): (u32 + 0.5) * 2^-32 */
+double   spot_rng_normal(spot_rng *r);                     /* N(0, 1), Box-Muller, two words a number */
+void     spot_rng_shuffle(spot_rng *r, uint32_t *order, uint32_t n);   /* Fisher-Yates of 0..n-1 into order */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

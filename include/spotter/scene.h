@@ -1,0 +1,121 @@
+/* scene.h - SpotCheck: a data set definition, its blindspots, and every image of it.
+ *
+ * Plumb, Johnson, Cabrera, Talwalkar, "Towards a More Rigorous Science of Blindspot Discovery in Image
+ * Classification Models" (TMLR 2023), section 3 and appendix A; where paper and released code differ a setting
+ * chooses and the default is what the authors' code does.
+ *
+ * An EC (experimental configuration) is a few hundred bytes. Everything below follows from it as a pure function:
+ * image i of a split can be had alone, in any order, on any thread, with equal bytes (gpu_to_gpu). */
+#ifndef SPOTTER_SCENE_H
+#define SPOTTER_SCENE_H
+
+#include <stdint.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_TRAIN, SPOT_VAL, SPOT_TEST, SPOT_SPLITS } spot_split;
+typedef enum { SPOT_BACKGROUND, SPOT_SQUARE, SPOT_RECTANGLE, SPOT_CIRCLE, SPOT_TEXT, SPOT_LAYERS } spot_layer;
+typedef enum {
+    SPOT_PRESENCE,             /* object layers: is it there?                      */
+    SPOT_SIZE,                 /* object layers: 0 normal, 1 small                 */
+    SPOT_COLOR,                /* objects: 0 blue, 1 orange; background: 0 white, 1 grey */
+    SPOT_TEXTURE,              /* objects: 0 solid, 1 stripes; background: 0 solid, 1 salt and pepper */
+    SPOT_NUMBER,               /* square only: 0 one, 1 two                        */
+    SPOT_RELATIVE_POSITION,    /* background, computed: 1 above, 0 below, -1 no square */
+    SPOT_ATTRIBUTES
+} spot_attribute;
+
+typedef enum { SPOT_CHOICE_PAIRS, SPOT_CHOICE_LAYER_FIRST } spot_attribute_choice;
+typedef enum { SPOT_SQUARE_FORCED, SPOT_SQUARE_FREE } spot_square_presence;
+typedef enum { SPOT_TEXT_LARGER, SPOT_TEXT_SMALLER } spot_text_alternative;
+
+#define SPOT_MAX_BLINDSPOTS 8
+#define SPOT_MAX_TRIPLETS   20
+#define SPOT_MAX_OBJECTS    5      /* two squares, rectangle, circle, text */
+
+typedef struct {
+    int size;                      /* pixels a side; 224 is the authors'. Scales the geometry                 */
+    int rollable[2];               /* how many attributes vary, inclusive range; presences count              */
+    int extra_layers[2];           /* object layers besides the square                                        */
+    int blindspots[2];             /* per EC                                                                  */
+    int specificity[2];            /* attributes that define a blindspot                                      */
+    int per_bucket[SPOT_SPLITS];   /* images of a split = this * 2^rollable                                   */
+    int attribute_choice;          /* spot_attribute_choice: uniform over pairs (code) or layer first (paper) */
+    int square_presence;           /* spot_square_presence: every blindspot has a square (code) or not (paper)*/
+    int text_alternative;          /* spot_text_alternative: "small" text is larger (code) or smaller (paper) */
+    int jpeg_quality;              /* 0: lossless; 75: through JPEG as the authors' files went                 */
+    double flip;                   /* chance that a blindspot's label is flipped in train and val; 1 in the paper */
+} spot_scene_config;
+
+typedef struct { uint8_t layer, attribute; int8_t value; } spot_triplet;
+
+typedef struct {
+    int len;                                  /* triplets, sorted by (layer, attribute) */
+    int specificity;                          /* how many of them count: all but the background's presence */
+    spot_triplet triplet[SPOT_MAX_TRIPLETS];
+} spot_blindspot;
+
+typedef struct {
+    uint64_t seed;
+    uint32_t index;                           /* which EC of the sweep */
+    spot_scene_config scene;
+    uint8_t  layer[SPOT_LAYERS];              /* 1: part of the data set */
+    uint8_t  rollable[SPOT_LAYERS][SPOT_ATTRIBUTES];
+    int      rollable_count;                  /* the meta attribute is not counted */
+    int      blindspot_count;
+    spot_blindspot blindspot[SPOT_MAX_BLINDSPOTS];   /* by specificity, ascending */
+    int      images[SPOT_SPLITS];
+} spot_ec;
+
+/* One object as drawn. The box is inclusive and clipped to the canvas; the shape it bounds may reach past it. */
+typedef struct {
+    uint8_t layer, size, color, texture;
+    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 is in the first run; see raster.h */
+    int16_t x0, y0, x1, y1;                   /* pixels, both ends included */
+    int16_t place_x, place_y;                 /* top-left corner before clipping */
+} spot_object;
+
+/* One image: what is in it, which is also its draw list. */
+typedef struct {
+    uint32_t index;
+    uint8_t  split;
+    uint8_t  label, train_label;              /* truth; what training sees */
+    uint32_t blindspots;                      /* bit m: belongs to blindspot m */
+    uint8_t  background_color, background_texture;
+    int8_t   relative_position;
+    int8_t   value[SPOT_LAYERS][SPOT_ATTRIBUTES];   /* every attribute of a present layer; 0 where not rollable */
+    uint8_t  object_count;
+    spot_object object[SPOT_MAX_OBJECTS];     /* in drawing order */
+    uint64_t seed; uint32_t ec;               /* address of the noise */
+} spot_image;
+
+/* Defaults: the paper's sizes and the authors' choices. */
+spot_scene_config spot_scene_defaults(void);
+
+/* Draws EC number `index` of the sweep with this seed. SPOT_USAGE if the settings cannot be met (a blindspot of more
+ * attributes than the data set can offer, ranges upside down); the sentence says which. */
+spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index);
+
+/* Image `index` of a split: attributes, places, labels. Pure; never fails for 0 <= index. */
+void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
+
+/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device. */
+spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* Names as they stand in JSON and configs: "square", "relative_position", "train", ... */
+const char *spot_layer_name(spot_layer layer);
+const char *spot_attribute_name(spot_attribute attribute);
+const char *spot_split_name(spot_split split);
+
+/* "square=1 circle.color=0 ..." into text (NUL-terminated, cut at size). */
+void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

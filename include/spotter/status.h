@@ -1,0 +1,61 @@
+/* status.h - how every fallible function of Spotter answers.
+ *
+ * A function returns SPOT_OK or the kind of failure; the place that knows what went wrong writes one sentence
+ * (what, where, what to do) into the context with spot_fail. Everybody else passes the status up with SPOT_TRY.
+ * The program's exit code follows from the status and is a stable interface. */
+#ifndef SPOTTER_STATUS_H
+#define SPOTTER_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*    name         exit  what it says when nobody wrote a sentence */
+#define SPOT_STATUS_LIST(X)                                        \
+    X(OK,           0, "done")                                     \
+    X(CHECK,        1, "a check failed")                           \
+    X(USAGE,        2, "the command line or the config is wrong")  \
+    X(INPUT,        3, "the input is not what it should be")       \
+    X(NUMERIC,      3, "the computation left the finite numbers")  \
+    X(IO,           4, "a file could not be read or written")      \
+    X(DEVICE,       5, "the device failed")                        \
+    X(UNSUPPORTED,  5, "this device has no kernel for the op")     \
+    X(NOMEM,        6, "out of memory")                            \
+    X(STOPPED,     75, "stopped early and saved; run me again")    \
+    X(INVALID,      2, "an argument breaks the contract")
+
+typedef enum {
+#define X(name, exit_code, words) SPOT_##name,
+    SPOT_STATUS_LIST(X)
+#undef X
+    SPOT_STATUS_COUNT
+} spot_status;
+
+typedef struct spot_ctx spot_ctx;
+
+/* Keeps the first sentence of a failure in c (later ones are consequences) and returns s. Safe from several
+ * threads of one parallel region. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...);
+
+/* The sentence of the failure that c holds; the status's own words when none was written. Lives in c. */
+const char *spot_message(const spot_ctx *c, spot_status s);
+
+/* Forgets the failure, so that c can be used for the next piece of work. */
+void spot_forget(spot_ctx *c);
+
+int         spot_exit_code(spot_status s);
+const char *spot_status_name(spot_status s);
+
+#define SPOT_TRY(call)                              \
+    do {                                            \
+        spot_status spot_try_ = (call);             \
+        if (spot_try_ != SPOT_OK) return spot_try_; \
+    } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+/* store.h - where values and results live: a run directory.
+ *
+ *     DIR/config.yaml            the resolved config
+ *     DIR/cache/ab/<key>.<kind>  stage values by key
+ *     DIR/segments/ec-000012.json   one result segment per EC: whole or not there
+ *     DIR/pictures/ec-000012.png
+ *     DIR/log.jsonl
+ *     DIR/results.sqlite         made from the segments, can be made again at any time
+ *
+ * A value's name is the hash of what made it: the settings, its source's key, the version of the numbers. Files are
+ * written to a temp name in the same directory, fsynced, renamed, and the directory fsynced; each carries its length
+ * and checksum. No locks, no shared appends. Done means that a valid segment is there. */
+#ifndef SPOTTER_STORE_H
+#define SPOTTER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct { uint64_t hi, lo; } spot_key;                     /* 128 bits of XXH3 */
+
+spot_key spot_key_of(const void *bytes, size_t n);
+spot_key spot_key_join(spot_key source, const char *what, const void *settings, size_t n);
+void     spot_key_text(char text[33], spot_key k);
+
+/* bytes to path, whole or not at all. SPOT_IO names the path and the reason. */
+spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
+/* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
+spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
+
+typedef struct { char dir[1024]; } spot_store;
+
+/* Makes the directory tree when missing; SPOT_IO if it cannot be written. */
+spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
+
+/* A stage value: a framed file (magic, length, checksum, payload). get: *found false when absent or damaged (damaged is
+ * logged and counts as absent); bytes are malloc'd. */
+spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const char *kind, const void *bytes, size_t n);
+spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const char *kind,
+                           unsigned char **bytes, size_t *n, bool *found);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* view.h - what a classifier shows of a set of images: features and confidence, nothing about the truth.
+ *
+ * A user's own classifier enters the pipeline here. The truth about the same rows travels apart (spot_truth), so that
+ * no discovery method can see it. */
+#ifndef SPOTTER_VIEW_H
+#define SPOTTER_VIEW_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int    n, d;
+    float *feature;       /* (n, d): the average-pooled activations before the head */
+    float *confidence;    /* (n): probability of the positive class */
+    int   *image;         /* (n): index of the image within its split */
+} spot_view;
+
+/* Which blindspots each row of a view belongs to. */
+typedef struct {
+    int       n, blindspots;
+    uint32_t *mask;       /* (n): bit m set = in blindspot m */
+} spot_truth;
+
+/* The view after dimensionality reduction. */
+typedef struct {
+    int    n, d;
+    float *at;            /* (n, d) */
+    double objective;     /* what the reducer minimised, at its end; NaN where there is none */
+} spot_points;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* ops.h - a device is a table of kernels.
+ *
+ * One row per op family; a family's function table is declared in its own header, next to the contract. A family or a
+ * function that a device lacks is NULL there, and the op's checked entry answers SPOT_UNSUPPORTED: never a silent run
+ * on the CPU.
+ *
+ * To add an op: 1. x.h with the contract and `struct spot_x_ops`; 2. x.c with the checked entry, the CPU version and
+ * `const spot_x_ops spot_x_cpu`; 3. a line in the list below; 4. x.cu with `spot_x_cuda`, and its line in cuda.cu. */
+#ifndef SPOTTER_KERNELS_OPS_H
+#define SPOTTER_KERNELS_OPS_H
+
+#include "spotter/ctx.h"
+
+/*    family     what it computes */
+#define SPOT_OP_FAMILIES(X)                                              \
+    X(raster)    /* draw lists -> pixels                              */ \
+    X(conv)      /* 2-D convolution and its gradients                 */ \
+    X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
+    X(head)      /* average pooling, linear head, BCE                 */ \
+    X(optim)     /* Adam and SGD over all parameters                  */ \
+    X(distance)  /* squared distances of all pairs                    */ \
+    X(affinity)  /* perplexity search                                 */ \
+    X(tsne)      /* t-SNE forces and step                             */ \
+    X(scvis)     /* one scvis training, whole                         */ \
+    X(mixture)   /* k-means++ start and EM                            */
+
+#define X(family)                                       \
+    typedef struct spot_##family##_ops spot_##family##_ops; \
+    extern const spot_##family##_ops spot_##family##_cpu;
+SPOT_OP_FAMILIES(X)
+#undef X
+
+struct spot_ops {
+    const char *name;                          /* "cpu", "cuda" */
+#define X(family) const spot_##family##_ops *family;
+    SPOT_OP_FAMILIES(X)
+#undef X
+};
+
+extern const spot_ops spot_ops_cpu;
+
+/* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
+#define SPOT_PLUGIN_ABI   1
+#define SPOT_PLUGIN_ENTRY "spot_plugin"
+typedef struct {
+    int abi;
+    const spot_ops *ops;
+    /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
+    spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);
+    void        (*close)(void *device);
+} spot_plugin;
+
+/* Ends a checked entry: the family's function of c's device, or SPOT_UNSUPPORTED with the op's name. */
+#define SPOT_DISPATCH(c, family, function, ...)                                                        \
+    do {                                                                                               \
+        if (!(c)->ops || !(c)->ops->family || !(c)->ops->family->function)                             \
+            return spot_fail((c), SPOT_UNSUPPORTED, "%s has no kernel for %s.%s; run with --device cpu", \
+                             (c)->ops ? (c)->ops->name : "no device", #family, #function);             \
+        return (c)->ops->family->function((c), __VA_ARGS__);                                           \
+    } while (0)
+
+#endif

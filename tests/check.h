@@ -1,0 +1,52 @@
+/* check.h - what every test needs: cmocka, a context, and assertions that print the library's sentence. */
+#ifndef SPOTTER_TESTS_CHECK_H
+#define SPOTTER_TESTS_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "spotter/arena.h"
+#include "spotter/ctx.h"
+#include "ops.h"
+
+#define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
+
+/* A CPU context that does not need spot_ctx_open, so that a test of one folder links that folder's ops alone. */
+static inline spot_ctx check_ctx(int threads)
+{
+    return (spot_ctx){ .ops = &spot_ops_cpu, .threads = threads };
+}
+
+#define CHECK_OK(c, call)                                                                  \
+    do {                                                                                   \
+        spot_status check_s_ = (call);                                                     \
+        if (check_s_ != SPOT_OK)                                                           \
+            fail_msg("%s: %s: %s", #call, spot_status_name(check_s_), spot_message((c), check_s_)); \
+    } while (0)
+
+/* The call fails with this status, and its sentence holds the words. */
+#define CHECK_FAILS(c, call, want, words)                                                        \
+    do {                                                                                         \
+        spot_status check_s_ = (call);                                                           \
+        if (check_s_ != (want))                                                                  \
+            fail_msg("%s: got %s, wanted %s", #call, spot_status_name(check_s_), spot_status_name(want)); \
+        if (!strstr(spot_message((c), check_s_), (words)))                                       \
+            fail_msg("%s: the sentence lacks \"%s\": %s", #call, (words), spot_message((c), check_s_)); \
+        spot_forget(c);                                                                          \
+    } while (0)
+
+/* NaN fails. */
+#define CHECK_NEAR(a, b, tolerance)                                                          \
+    do {                                                                                     \
+        double check_a_ = (a), check_b_ = (b), check_t_ = (tolerance);                       \
+        if (!(check_a_ - check_b_ <= check_t_ && check_b_ - check_a_ <= check_t_))           \
+            fail_msg("%s = %.17g, %s = %.17g, tolerance %g", #a, check_a_, #b, check_b_, check_t_); \
+    } while (0)
+
+#endif
