@@ -1,0 +1,78 @@
+/* test_base.c - status, arena, addressed random numbers. */
+#include "check.h"
+
+#include "spotter/rng.h"
+
+static void first_failure_wins(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    assert_int_equal(spot_fail(&c, SPOT_IO, "cannot read %s", "a"), SPOT_IO);
+    assert_int_equal(spot_fail(&c, SPOT_NOMEM, "consequence"), SPOT_NOMEM);
+    assert_string_equal(spot_message(&c, SPOT_IO), "cannot read a");
+    assert_int_equal(spot_exit_code(SPOT_STOPPED), 75);
+    spot_forget(&c);
+    assert_string_equal(spot_message(&c, SPOT_NOMEM), "out of memory");
+}
+
+static void counting_and_real_arenas_agree(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_arena count = spot_arena_counting(), real;
+    float *x;
+    double *y;
+    (void)state;
+    CHECK_OK(&c, SPOT_TAKE(&c, &count, x, 17));
+    assert_null(x);
+    CHECK_OK(&c, SPOT_TAKE(&c, &count, y, 3));
+    CHECK_OK(&c, spot_arena_open(&c, &real, count.peak));
+    CHECK_OK(&c, SPOT_TAKE(&c, &real, x, 17));
+    CHECK_OK(&c, SPOT_TAKE(&c, &real, y, 3));
+    assert_int_equal(real.peak, count.peak);
+    assert_int_equal((uintptr_t)y % 64, 0);
+    CHECK_FAILS(&c, SPOT_TAKE(&c, &real, y, 1), SPOT_NOMEM, "MB");
+    spot_arena_close(&real);
+}
+
+/* Random123's published known answers for philox4x32-10. */
+static void philox_known_answers(void **state)
+{
+    uint32_t zero[4] = { 0 }, out[4], ones[4] = { ~0u, ~0u, ~0u, ~0u };
+    (void)state;
+    spot_philox(out, zero, 0);
+    assert_int_equal(out[0], 0x6627e8d5); assert_int_equal(out[1], 0xe169c58d);
+    assert_int_equal(out[2], 0xbc57ac4c); assert_int_equal(out[3], 0x9b00dbd8);
+    spot_philox(out, ones, ~0ull);
+    assert_int_equal(out[0], 0x408f276d); assert_int_equal(out[1], 0x41c83b0e);
+    assert_int_equal(out[2], 0xa20bc7c6); assert_int_equal(out[3], 0x6d5451fd);
+}
+
+static void draws_are_fair_and_addressed(void **state)
+{
+    spot_rng a = spot_rng_at(7, SPOT_RNG_EC, 3, 11), b = spot_rng_at(7, SPOT_RNG_EC, 3, 12);
+    int count[6] = { 0 };
+    double sum = 0, square = 0;
+    uint32_t order[100], seen = 0;
+    (void)state;
+    assert_int_not_equal(spot_rng_u32(&a), spot_rng_u32(&b));
+    for (int i = 0; i < 60000; i++) count[spot_rng_below(&a, 6)]++;
+    for (int i = 0; i < 6; i++) assert_in_range(count[i], 9600, 10400);   /* 4 sigma is 365 */
+    for (int i = 0; i < 100000; i++) { double z = spot_rng_normal(&a); sum += z; square += z * z; }
+    CHECK_NEAR(sum / 1e5, 0, 0.013);
+    CHECK_NEAR(square / 1e5, 1, 0.018);
+    spot_rng_shuffle(&a, order, 100);
+    for (int i = 0; i < 100; i++) seen += order[i];
+    assert_int_equal(seen, 4950);
+    for (int i = 0; i < 1000; i++) assert_in_range(spot_rng_between(&b, -1, 1) + 1, 0, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_failure_wins),
+        cmocka_unit_test(counting_and_real_arenas_agree),
+        cmocka_unit_test(philox_known_answers),
+        cmocka_unit_test(draws_are_fair_and_addressed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
