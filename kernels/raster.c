@@ -15,7 +15,7 @@ static int scaled(int length, int size) { return larger(1, (length * size + 112)
  * with a pen's width between them. */
 static void text_strokes(spot_stroke *s, int w, int h)
 {
-    int pen = larger(1, (4 * h + 17) / 35), slant = pen + pen / 4;
+    int pen = larger(1, (4 * h + 17) / 35);
     int top = h - (26 * h + 34) / 35, body = h - top;          /* small letters reach from top to h */
     int wide = w - 3 * pen;
     int t = (12 * wide + 33) / 67, e = (22 * wide + 33) / 67, x = wide - 2 * t - e;
@@ -33,8 +33,8 @@ static void text_strokes(spot_stroke *s, int w, int h)
     PUT(at_e, top + middle, e, pen, 0);
     PUT(at_e, h - pen, e, pen, 0);
     PUT(at_e + e - pen, top, pen, middle, 0);
-    PUT(at_x, top, slant, body, x - slant);
-    PUT(at_x + x - slant, top, slant, body, slant - x);
+    PUT(at_x, top, pen, body, x - pen);
+    PUT(at_x + x - pen, top, pen, body, pen - x);
 #undef PUT
 }
 
@@ -78,13 +78,14 @@ static void noise_row(uint8_t *row, const spot_geometry *g, const spot_image *im
 {
     uint8_t plain = image->background_color ? SPOT_GREY & 0xff : SPOT_WHITE & 0xff, speck = SPOT_NOISE & 0xff;
     uint8_t grey[SPOT_MAX_SIZE + 8];
-    uint32_t first = (uint32_t)(y * g->size), block = first / 4, blocks = (first + (uint32_t)g->size + 3) / 4 - block;
+    int size = g->size;
+    uint32_t first = (uint32_t)(y * size), block = first / 4, blocks = (first + (uint32_t)size + 3) / 4 - block;
 
     for (uint32_t k = 0; k < blocks; k++) {
         philox4x32_ctr_t word = spot_raster_words(image, block + k);
         for (int i = 0; i < 4; i++) grey[4 * k + i] = word.v[i] < SPOT_NOISE_BELOW ? speck : plain;
     }
-    for (int x = 0; x < g->size; x++) {
+    for (int x = 0; x < size; x++) {
         uint8_t v = grey[first % 4 + x];
         row[3 * x] = row[3 * x + 1] = row[3 * x + 2] = v;
     }
