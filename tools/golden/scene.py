@@ -104,6 +104,21 @@ def ecs(path, count=20000):
                 pair = (layer, attribute)
                 if pair in named and pair != ("background", "presence"):
                     out.write("%d %d %d %d %d\n" % (l, a, rollable.get(pair, 0), named[pair], one[pair]))
+        for small, side in ((0, 40), (1, 20)):
+            out.write("above %d %d %d\n" % (small, two_squares(data_utils, side, count), count))
+
+
+def two_squares(data_utils, side, count):
+    """In how many of count images the topmost of two squares has its middle above the centre line."""
+    above = 0
+    for _ in range(count):
+        boxes = []
+        while len(boxes) < 2:
+            box = data_utils.generate_shape_mask("rectangle", (side, side), (SIZE, SIZE))[1]
+            if not any(data_utils.detect_collision(box, b) for b in boxes):
+                boxes.append(box)
+        above += min((b[1] + b[3]) // 2 for b in boxes) < SIZE // 2
+    return above
 
 
 if __name__ == "__main__":
