@@ -101,10 +101,10 @@ static spot_status time_embedding(spot_ctx *c, spot_arena *a, spot_points *point
 static bool has_points_before(const spot_config *cfg, int b)
 {
     const spot_key none = { 0, 0 };
-    spot_key k = spot_key_of_points(none, &cfg->bdm[b].embed);
+    spot_key k = spot_key_of_points(none, &cfg->bdm[b]);
 
     for (int i = 0; i < b; i++) {
-        spot_key other = spot_key_of_points(none, &cfg->bdm[i].embed);
+        spot_key other = spot_key_of_points(none, &cfg->bdm[i]);
         if (other.hi == k.hi && other.lo == k.lo) return true;
     }
     return false;

@@ -160,7 +160,7 @@ static spot_status method(spot_ctx *c, spot_arena *a, spot_outcome *o, spot_run 
 {
     const spot_bdm_config *cfg = &run->cfg->bdm[b];
     spot_seed seed = { run->cfg->seed, ec->index };
-    spot_key key = spot_key_of_points(view_key, &cfg->embed);
+    spot_key key = spot_key_of_points(view_key, cfg);
     spot_points points;
     spot_hypotheses found;
     char path[1200];
