@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "spotter/sweep.h"
+#include "spotter/report.h"
 
 typedef struct { const char *dir; spot_table_format format; bool all; } options;
 
