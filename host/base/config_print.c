@@ -100,7 +100,7 @@ static void document_rows(FILE *f, const spot_setting *rows, const char *base, c
         }
         fprintf(f, "  %s = ", path);
         print_value(f, s, base + s->offset);
-        fprintf(f, "\n      %s (%s)\n", s->help, spot_setting_takes(takes, sizeof takes, s));
+        fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
     }
 }
 
