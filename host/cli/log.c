@@ -109,18 +109,15 @@ void cli_complain(const char *sentence)
 
 static void draw(const char *line)
 {
+    static const char done[] = "====================", rest[] = "                    ";
     struct winsize w = { 0 };
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 80 : w.ws_col;
-    int width = columns < 60 ? 0 : 20, filled = (int)lround(width * cli_course_share(&term.course));
+    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_course_share(&term.course));
 
     fputs("\r\033[K", stderr);
-    if (width) {
-        if (term.color) fputs("\033[32m", stderr);
-        for (int i = 0; i < width; i++) fputs(i < filled ? "━" : i == filled && !term.color ? "╸" : term.color && i == filled ? "\033[90m━" : "─", stderr);
-        if (term.color) fputs("\033[0m", stderr);
-        fputc(' ', stderr);
-    }
-    fprintf(stderr, "%.*s", columns - width - 2, line);
+    if (width) fprintf(stderr, "[%s%.*s%s%.*s] ", term.color ? "\033[32m" : "", filled, done, term.color ? "\033[0m" : "",
+                       width - filled, rest);
+    fprintf(stderr, "%.*s", columns - (width ? width + 3 : 0) - 1, line);
     fflush(stderr);
     term.drawn = true;
 }
