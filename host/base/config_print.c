@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/config_table.h"
-#include "base/json.h"
 
 static void print_text(FILE *f, const char *text)
 {
@@ -18,16 +17,27 @@ static void print_text(FILE *f, const char *text)
     fputc('"', f);
 }
 
+/* The shortest text that reads back to the same number. */
+static void print_real(FILE *f, double value)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, f);
+}
+
 static void print_value(FILE *f, const spot_setting *s, const void *value)
 {
     const int *i = value;
-    char text[32];
 
     switch (s->kind) {
     case SETTING_INT:    fprintf(f, "%d", *i); break;
     case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
     case SETTING_SEED:   fprintf(f, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:   spot_real_text(text, *(const double *)value); fputs(text, f); break;
+    case SETTING_REAL:   print_real(f, *(const double *)value); break;
     case SETTING_SWITCH: fputs(*i ? "true" : "false", f); break;
     case SETTING_NAME:   fputs(s->names[*i], f); break;
     case SETTING_TEXT:   print_text(f, value); break;
