@@ -4,6 +4,7 @@
  * want them: (value/255 - mean[channel]) / std[channel], each step in fp32. Every pixel as raster_pixel.h says: equal
  * bytes on every device (gpu_to_gpu), and equal floats. No JPEG here: host/scene sends images through it.
  *
+ * Draw lists lie on the host, pixels in the memory of c's device.
  * A draw list is what spot_image_draw leaves. SPOT_INVALID when an object lies off the canvas. */
 #ifndef SPOTTER_KERNELS_RASTER_H
 #define SPOTTER_KERNELS_RASTER_H
@@ -36,7 +37,8 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
 /* Straight into a network's input, with no bytes in between. */
 spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* Bytes (n, size, size, 3) that came from elsewhere. rgb may be the last quarter of x itself when n is 1. */
+/* Bytes (n, size, size, 3) that came from elsewhere. rgb may be the last quarter of x itself when n is 1,
+ * on the CPU. */
 spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
 
 #endif

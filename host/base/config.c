@@ -56,7 +56,7 @@ static spot_status refuse(reading *r, const char *path, const char *fmt, ...)
 
 static const char *join(char path[MAX_PATH], const char *above, const char *name)
 {
-    snprintf(path, MAX_PATH, "%s%s%s", above, above[0] ? "." : "", name);
+    snprintf(path, MAX_PATH, "%.180s%s%.63s", above, above[0] ? "." : "", name);
     return path;
 }
 

@@ -5,29 +5,46 @@
 #include <string.h>
 
 #include "base/config_table.h"
-#include "base/json.h"
 
+/* In double quotes. What is not ASCII is escaped by its code point: YAML folds or forbids some of them when bare. */
 static void print_text(FILE *f, const char *text)
 {
+    const unsigned char *p = (const unsigned char *)text;
+
     fputc('"', f);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fprintf(f, "\\%c", *text);
-        else if ((unsigned char)*text < ' ' || *text == 0x7f) fprintf(f, "\\x%02X", (unsigned char)*text);
-        else fputc(*text, f);
+    while (*p) {
+        unsigned long point = *p++;
+        int more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
+        if (more) point &= 0x3fu >> more;
+        for (; more && (*p & 0xc0) == 0x80; more--) point = point << 6 | (*p++ & 0x3f);
+        if (point == '"' || point == '\\') fprintf(f, "\\%c", (int)point);
+        else if (point < ' ' || point > '~') fprintf(f, "\\U%08lX", point);
+        else fputc((int)point, f);
     }
     fputc('"', f);
+}
+
+/* The shortest text that reads back to the same number. */
+static void print_real(FILE *f, double value)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, f);
 }
 
 static void print_value(FILE *f, const spot_setting *s, const void *value)
 {
     const int *i = value;
-    char text[32];
 
     switch (s->kind) {
     case SETTING_INT:    fprintf(f, "%d", *i); break;
     case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
     case SETTING_SEED:   fprintf(f, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:   spot_real_text(text, *(const double *)value); fputs(text, f); break;
+    case SETTING_REAL:   print_real(f, *(const double *)value); break;
     case SETTING_SWITCH: fputs(*i ? "true" : "false", f); break;
     case SETTING_NAME:   fputs(s->names[*i], f); break;
     case SETTING_TEXT:   print_text(f, value); break;
@@ -83,7 +100,7 @@ static void document_rows(FILE *f, const spot_setting *rows, const char *base, c
         }
         fprintf(f, "  %s = ", path);
         print_value(f, s, base + s->offset);
-        fprintf(f, "\n      %s (%s)\n", s->help, spot_setting_takes(takes, sizeof takes, s));
+        fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
     }
 }
 

@@ -50,6 +50,8 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
 {
     int presences = 1 + s->extra_layers[1];          /* all of them are rollable */
     int available = 7 + 4 * s->extra_layers[0];      /* background 2, square 5, others 4 each */
+    int free = s->specificity[0] - (s->square_presence == SPOT_SQUARE_FORCED);
+    int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
 
     if (s->rollable[0] < presences)
         return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always vary; "
@@ -61,10 +63,10 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
         return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but a data set of %d rollable attributes and the "
                          "relative position can define at most %d; lower it or raise scene.rollable",
                          s->specificity[1], s->rollable[0], s->rollable[0] + 1);
-    if (s->blindspots[1] > 1 && s->specificity[0] < 2 + (s->square_presence == SPOT_SQUARE_FORCED))
-        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, but two blindspots must differ in two attributes "
-                         "besides those that all share; start at %d or ask for one blindspot", s->specificity[0],
-                         2 + (s->square_presence == SPOT_SQUARE_FORCED));
+    if (s->blindspots[1] > most)
+        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, which leaves %d attributes to differ in, enough for "
+                         "%d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
+                         s->specificity[0], free, most, s->blindspots[1]);
     return SPOT_OK;
 }
 

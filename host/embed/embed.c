@@ -1,0 +1,99 @@
+/* embed.c - the door to the reducers: checks, memory, dispatch. */
+#include "spotter/embed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops.h"
+#include "reduce.h"
+
+#define LARGEST 1e12f      /* squared distances of up to 100,000 such features stay finite in fp32 */
+
+spot_embed_config spot_embed_defaults(void)
+{
+    return (spot_embed_config){
+        .method = SPOT_REDUCE_SCVIS,
+        .dim = 2,
+        .tsne = { .perplexity = 30, .iterations = 1000, .exaggeration = 12, .lr = 0 },
+        .scvis = { .perplexity = 10, .batch = 512, .iterations = 0, .lr = 0.01, .l2 = 0.001,
+                   .compat = { 1, 1, 1, 1, 1, 1, 1, 1 } },
+    };
+}
+
+static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
+{
+    if (v->n < 4 || v->d < 1)
+        return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n, v->d);
+    for (size_t e = 0; e < (size_t)v->n * v->d; e++)
+        if (!(fabsf(v->feature[e]) <= LARGEST))
+            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
+                             e % v->d, e / v->d, v->feature[e]);
+    return SPOT_OK;
+}
+
+static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
+{
+    if (cfg->method < SPOT_REDUCE_NONE || cfg->method > SPOT_REDUCE_SCVIS)
+        return spot_fail(c, SPOT_USAGE, "there is no reducer number %d", cfg->method);
+    if (cfg->method != SPOT_REDUCE_NONE && cfg->dim < 1)
+        return spot_fail(c, SPOT_USAGE, "a map of %d dimensions cannot be; set reduce dim to 1 or more", cfg->dim);
+    if (cfg->method == SPOT_REDUCE_TSNE
+        && !(cfg->tsne.perplexity >= 1 && cfg->tsne.iterations >= 1 && cfg->tsne.exaggeration >= 1 && cfg->tsne.lr >= 0))
+        return spot_fail(c, SPOT_USAGE, "t-SNE needs perplexity >= 1, iterations >= 1, exaggeration >= 1 and lr >= 0");
+    if (cfg->method == SPOT_REDUCE_SCVIS
+        && !(cfg->scvis.perplexity >= 1 && cfg->scvis.batch >= 4 && cfg->scvis.iterations >= 0 && cfg->scvis.lr > 0
+             && cfg->scvis.l2 >= 0))
+        return spot_fail(c, SPOT_USAGE, "scvis needs perplexity >= 1, batch >= 4, iterations >= 0, lr > 0 and l2 >= 0");
+    return SPOT_OK;
+}
+
+static spot_status principal(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views)
+{
+    for (int p = 0; p < problems; p++)
+        SPOT_TRY(spot_pca_scores(c, a, out[p].at, &out[p].objective, views[p].feature, views[p].n, views[p].d, out[p].d));
+    return SPOT_OK;
+}
+
+static spot_status embed(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+                         const spot_seed *seeds, const spot_embed_config *cfg)
+{
+    for (int p = 0; p < problems; p++) {
+        out[p] = (spot_points){ .n = views[p].n, .d = cfg->method == SPOT_REDUCE_NONE ? views[p].d : cfg->dim, .objective = NAN };
+        SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
+    }
+    switch (cfg->method) {
+    case SPOT_REDUCE_PCA:   return principal(c, a, problems, out, views);
+    case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, a, problems, out, views, seeds, &cfg->tsne);
+    case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, a, problems, out, views, seeds, &cfg->scvis);
+    }
+    for (int p = 0; p < problems && !a->counting; p++)
+        memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
+    return SPOT_OK;
+}
+
+spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+                           const spot_seed *seeds, const spot_embed_config *cfg)
+{
+    SPOT_TRY(check_config(c, cfg));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec));
+    return embed(c, a, problems, out, views, seeds, cfg);
+}
+
+size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)
+{
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = threads };
+    spot_arena a = spot_arena_counting();
+    spot_view *views = calloc((size_t)problems, sizeof *views);
+    spot_points *out = calloc((size_t)problems, sizeof *out);
+    spot_seed *seeds = calloc((size_t)problems, sizeof *seeds);
+
+    if (views && out && seeds) {
+        for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
+        embed(&c, &a, problems, out, views, seeds, cfg);
+    }
+    free(views);
+    free(out);
+    free(seeds);
+    return a.peak + 64;      /* an arena that is not at a multiple of 64 loses up to that */
+}
