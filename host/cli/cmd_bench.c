@@ -125,8 +125,7 @@ int cli_bench(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "[OP]",
-        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median.\v"
-        "Examples:\n"
+        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median.\n\nExamples:\n"
         "  spotter bench\n"
         "  spotter bench mixture --threads 1 --json", children, NULL, NULL };
     options o = { 0 };
