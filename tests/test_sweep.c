@@ -22,7 +22,7 @@ static const char tiny[] =
     "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}\n"
     "bdms:\n"
     "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-    "  - {method: planespot, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
 
 static char root[64];
 
@@ -51,7 +51,7 @@ static spot_config *config(spot_ctx *c)
 
 static spot_ctx context(int threads)
 {
-    spot_ctx c;
+    spot_ctx c = { 0 };
     spot_status s = spot_ctx_open(&c, "cpu", threads);
     if (s) fail_msg("%s", spot_message(&c, s));
     return c;
@@ -253,8 +253,8 @@ static void a_stopped_sweep_goes_on(void **state)
     c.on_progress = count_down;
     for (spot_status s = SPOT_STOPPED; s != SPOT_OK; stops++) {
         stop = 0;
-        countdown = 2 + 2 * stops;
-        assert_in_range(stops, 0, 50);
+        countdown = 1 + stops;
+        assert_in_range(stops, 0, 200);
         s = sweep(&c, cfg, "stopped", 0, 1, &r);
         if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
     }
@@ -317,7 +317,7 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     assert_int_equal(s->method[1].status, SPOT_OK);
     CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_CSV, true));
     fclose(f);
-    assert_non_null(strstr(text, "\"planespot pca\",,dr,,,0,2\n"));
+    assert_non_null(strstr(text, "\"planespot-pca\",,dr,,,0,2\n"));
     free(text);
     free(s);
     free(cfg);
@@ -383,10 +383,10 @@ static void tables_average_what_was_learned(void **state)
     write_segment(&c, root, cfg, 2, false, 0.5, 0.5);
     /* DR: mean of 1 and 0, s.e. sqrt(0.5 / 2) = 0.5. FDR: 0.25 alone. Failures of EC 1: means of (1,.5), (0,.5). */
     text = tables(&c, root, SPOT_TABLE_CSV, false, SPOT_OK);
-    check_holds(text, "\"planespot pca\",,dr,0.5,0.5,2,1\n");
-    check_holds(text, "\"planespot pca\",,fdr,0.25,,1,2\n");
-    check_holds(text, "\"planespot pca\",,not_returned,0.75,,1,2\n");
-    check_holds(text, "\"planespot pca\",,found,0.25,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,dr,0.5,0.5,2,1\n");
+    check_holds(text, "\"planespot-pca\",,fdr,0.25,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,not_returned,0.75,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,found,0.25,,1,2\n");
     check_holds(text, "\"\",0,specificity_1,7,,,\n");
     check_holds(text, "\"\",0,inside_1,,,,\n");
     free(text);
@@ -406,6 +406,15 @@ static void tables_average_what_was_learned(void **state)
     free(text);
     free(cfg);
     spot_ctx_close(&c);
+}
+
+/* As a crash or a bad disk would leave it: no care taken. */
+static void scribble(const char *path, const unsigned char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
 }
 
 static void no_damage_to_a_segment_goes_unseen(void **state)
@@ -429,11 +438,11 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 20));
     for (size_t i = 0; i < n; i += 1 + i % 7) {
         bytes[i] ^= 1;
-        CHECK_OK(&c, spot_file_write(&c, path, bytes, n));
+        scribble(path, bytes, n);
         CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
         assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
         bytes[i] ^= 1;
-        CHECK_OK(&c, spot_file_write(&c, path, bytes, i));
+        scribble(path, bytes, i);
         CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
         assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
     }
