@@ -31,7 +31,7 @@ spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what)
 
     SPOT_TRY(spot_cuda_check(c, cudaPointerGetAttributes(&at, p), "%s", what));
     if (at.type == cudaMemoryTypeDevice || at.type == cudaMemoryTypeManaged) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "%s lies in host memory; take it with spot_device_take", what);
+    return spot_fail(c, SPOT_UNSUPPORTED, "%s: in host memory, where CUDA cannot compute; run with --device cpu", what);
 }
 
 static spot_status cuda_open(void **device, char *name, size_t size, char *why, size_t why_size)
