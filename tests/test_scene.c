@@ -427,8 +427,9 @@ static void impossible_settings_are_named(void **state)
     REFUSES("scene.flip is nan", s.flip = NAN);
     REFUSES("scene.flip is 1.5", s.flip = 1.5);
     REFUSES("scene.attribute_choice is 2", s.attribute_choice = 2);
-    /* not to be seen from the numbers: an object's presence is not free once its colour is named */
-    REFUSES("no 8 unambiguous blindspots", s.blindspots[0] = s.blindspots[1] = 8, s.specificity[1] = 5);
+    /* not to be seen from the numbers: an object's presence is no longer free once its colour is named */
+    REFUSES("no 8 unambiguous blindspots", s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
+            s.extra_layers[0] = s.extra_layers[1] = 1, s.rollable[0] = s.rollable[1] = 4);
 }
 
 int main(void)

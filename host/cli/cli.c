@@ -10,9 +10,9 @@
 
 #include "base/nearest.h"
 
-static volatile sig_atomic_t stop;
+volatile sig_atomic_t cli_stop;
 
-static void on_signal(int number) { stop = number; }
+static void on_signal(int number) { cli_stop = number; }
 
 /* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
 static void listen_for_signals(void)
@@ -109,7 +109,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     memset(c, 0, sizeof *c);
     c->on_log = cli_on_log;
     c->on_progress = cli_on_progress;
-    c->stop = &stop;
+    c->stop = &cli_stop;
     listen_for_signals();
     cli_log_open(m->log_json);
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);

@@ -92,7 +92,9 @@ static void print_cost(spot_ctx *c, const options *o, const spot_sweep_cost *cos
         else printf("null}\n");
         return;
     }
-    printf("\nmemory  %.2f GB\nimages  %.3g rendered and trained on, all epochs\n", cost->memory / 1e9, cost->images);
+    printf("\nmemory  %.2f GB\n", cost->memory / 1e9);
+    if (cost->images < 1e6) printf("images  %.0f rendered and trained on, all epochs\n", cost->images);
+    else printf("images  %.1f million rendered and trained on, all epochs\n", cost->images / 1e6);
     if (isfinite(cost->seconds))
         printf("time    %s on %s, %d threads\n", cli_duration(time, cost->seconds), spot_ctx_device_name(c), c->threads);
 }
@@ -115,6 +117,9 @@ int cli_plan(int argc, char **argv)
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
     if (s == SPOT_OK) s = print_ecs(&c, &o, &cfg);
+    fflush(stdout);
+    if (s == SPOT_OK && !o.quick) spot_log(&c, SPOT_LOG_INFO, "timing a few batches; --quick leaves this out");
+    c.on_progress = NULL;      /* the batches that are timed are no step of a sweep */
     if (s == SPOT_OK) s = spot_sweep_cost_of(&c, &cfg, &o.sweep, &cost, !o.quick);
     if (s == SPOT_OK) print_cost(&c, &o, &cost);
     return cli_close(&c, s);

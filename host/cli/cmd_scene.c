@@ -50,6 +50,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
         if (o->ec < 0) argp_error(state, "which EC? --ec 0 is the first");
+        if (o->out && strlen(o->out) > 1000) argp_error(state, "the name of the directory is longer than 1000 bytes");
         if (!o->out) argp_error(state, "where to? give a directory with --out DIR");
         return 0;
     default: return ARGP_ERR_UNKNOWN;

@@ -81,8 +81,9 @@ static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
-    spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
-             cli_duration(time, r->seconds), failed, learned);
+    if (r->done || r->failed)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
+                 cli_duration(time, r->seconds), failed, learned);
     if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
 }
 

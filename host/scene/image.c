@@ -160,6 +160,8 @@ spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image
     size_t bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
     spot_status failed = SPOT_OK;
 
+    if (cfg->jpeg_quality && c->device)
+        return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
     SPOT_TRY(spot_raster_draw(c, rgb, image, n, cfg));
     if (!cfg->jpeg_quality) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads)
