@@ -1,5 +1,5 @@
-# libspotter_cuda.so, where nvcc is. The program opens it at run time, so nothing links with it. Sanitized builds run the
-# kernels on the emulator only.
+# libspotter_cuda.so, where nvcc is. The program opens it at run time, so nothing links with it. Sanitized builds run
+# the kernels on the emulator only.
 if(SPOT_SANITIZE)
   return()
 endif()

@@ -1,5 +1,5 @@
-/* distance.cu - a block owns 64 x 64 pairs, a thread 4 x 4 of them: features pass by in slabs through shared memory, and
- * each pair's chain runs in the order of k, as distance.h demands. */
+/* distance.cu - a block owns 64 x 64 pairs, a thread 4 x 4 of them: features pass by in slabs through shared memory,
+ * and each pair's chain runs in the order of k, as distance.h demands. */
 #include "cuda.cuh"
 #include "distance.h"
 
@@ -69,8 +69,8 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
         if (!n) continue;
         SPOT_LAUNCH(squared_kernel, dim3((m + TILE - 1) / TILE, (n + TILE - 1) / TILE, count), dim3(SIDE, SIDE), 0,
                     spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_check(c, cudaGetLastError(), "distance.squared of %d problems, the largest (%d) to (%d) rows",
-                                 count, n, m));
+        SPOT_TRY(spot_cuda_check(c, cudaGetLastError(), "distance.squared of %d problems, at most (%d,%d) to (%d,%d)",
+                                 count, n, a[first].cols, m, b[first].cols));
     }
     return SPOT_OK;
 }

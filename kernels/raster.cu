@@ -15,7 +15,8 @@ static __device__ float normalised(unsigned value, int channel)
 }
 
 /* grid (ceil(size^2 / 256), images); exactly one of rgb and x, each (images, size, size, 3), is given */
-static __global__ void __launch_bounds__(THREADS) paint_kernel(uint8_t *rgb, float *x, const __grid_constant__ canvases all)
+static __global__ void __launch_bounds__(THREADS) paint_kernel(uint8_t *rgb, float *x,
+                                                               const __grid_constant__ canvases all)
 {
     const int size = all.g.size, pixel = blockIdx.x * THREADS + threadIdx.x;
     size_t at = 3 * ((size_t)blockIdx.y * size * size + pixel);
@@ -74,7 +75,8 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
     SPOT_TRY(spot_cuda_needs(c, rgb, "raster.normalise: rgb"));
     if (rgb < (const uint8_t *)(x + values) && rgb + values > (const uint8_t *)x)
         return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU can do");
-    SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb, values);
+    SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
+                values);
     return spot_cuda_check(c, cudaGetLastError(), "raster.normalise of %d images, %d pixels a side", n, size);
 }
 

@@ -4,7 +4,7 @@
 
 #include "vmath.h"
 
-enum { LANES = 16, ROWS = 4, TILE = 1024, CHECK_EVERY = 50, EXPLORE = 250, PATIENCE = 300 };
+enum { LANES = 16, ROWS = 4, TILE = 1024, CHECK_EVERY = 50, EXPLORE = 250, PATIENCE = 300, MANY = 512 };
 
 #define LEAST_GRADIENT 1e-7
 #define FAR_AWAY 1e9f      /* where padding lies: its weight, 1e-18, vanishes beside any sum of the map */
@@ -16,15 +16,6 @@ typedef struct {
 } workspace;
 
 int spot_tsne_stride(int n) { return (n + 2 * LANES - 1) / (2 * LANES) * (2 * LANES); }
-
-/* (1 + d2/f)^(-(f+1)/2) from q = 1 / (1 + d2/f). */
-static inline float kernel(float q, int f)
-{
-    float w = q;
-
-    for (int power = 3; power <= f; power += 2) w *= q;
-    return f % 2 ? w : w * sqrtf(q);
-}
 
 /* Repulsion and sums of rows i0 .. i0+3. dim is a constant wherever this is inlined, but in the last case. One division
  * serves two pairs, 1/a = b/(ab): divisions are what this loop waits for. */
@@ -53,7 +44,7 @@ static inline __attribute__((always_inline)) void repel_rows(const spot_tsne_pro
                         a = fmaf(u * inverse, u, a);
                         b = fmaf(v * inverse, v, b);
                     }
-                    float both = 1.0f / (a * b), qa = both * b, qb = both * a, wa = kernel(qa, f), wb = kernel(qb, f);
+                    float both = 1.0f / (a * b), qa = both * b, qb = both * a, wa = spot_student(qa, f), wb = spot_student(qb, f);
                     z[r][l] += wa + wb;
                     for (int k = 0; k < dim; k++) {
                         const float *y = t->y + (size_t)k * t->stride + j + l;
@@ -99,12 +90,12 @@ static inline __attribute__((always_inline)) void force_rows(const spot_tsne_pro
     for (int i = i0; i < i0 + ROWS && i < t->n; i++) attract_row(t, w, i, dim, kl);
 }
 
-/* All forces, and Z. */
+/* All forces, and Z. Below MANY points a barrier costs more than the second thread brings. */
 static double forces(const spot_tsne_problem *t, workspace w, int threads, int kl)
 {
     double z = 0;
 
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(t->n < MANY ? 1 : threads) schedule(dynamic, 8)
     for (int i = 0; i < t->n; i += ROWS)
         switch (t->dim) {
         case 1:  force_rows(t, w, i, 1, kl); break;

@@ -26,7 +26,7 @@ static inline int32_t spot_float_bits(float f)
     return i;
 }
 
-/* 0 below -87.3 (no denormals), the value at 88 above it; NaN gives 0, so check sums and not single values. */
+/* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
 static inline float spot_expf(float x)
 {
     float in = x > -87.3f ? x : -87.3f;
@@ -42,7 +42,7 @@ static inline float spot_expf(float x)
     p = fmaf(p, r, 5.0000001201e-1f);
     p = fmaf(p, r * r, r) + 1.0f;
     p = spot_bits_float(spot_float_bits(p) + (int32_t)k * (1 << 23));
-    return x > -87.3f ? p : 0.0f;
+    return x > -87.3f ? p : x != x ? x : 0.0f;
 }
 
 /* Of positive normal numbers; anything else is the caller's mistake. */
@@ -63,6 +63,37 @@ static inline float spot_logf(float x)
     p = fmaf(e, -2.12194440e-4f, p * m * z);
     p = fmaf(-0.5f, z, p);
     return fmaf(e, 0.693359375f, m + p);
+}
+
+/* log(1 + e) for e in [0, 1], small e included: 2 atanh(e / (2 + e)). */
+static inline float spot_log1pf(float e)
+{
+    float s = e / (2.0f + e), z = s * s, p = 1.0f / 15;
+    p = fmaf(p, z, 1.0f / 13);
+    p = fmaf(p, z, 1.0f / 11);
+    p = fmaf(p, z, 1.0f / 9);
+    p = fmaf(p, z, 1.0f / 7);
+    p = fmaf(p, z, 1.0f / 5);
+    p = fmaf(p, z, 1.0f / 3);
+    return 2.0f * fmaf(p * z, s, s);
+}
+
+/* log(1 + exp(x)), and its derivative, the logistic function. */
+static inline float spot_softplusf(float x, float *slope)
+{
+    float e = spot_expf(x > 0 ? -x : x), part = 1.0f / (1.0f + e);
+
+    *slope = x > 0 ? part : e * part;
+    return (x > 0 ? x : 0.0f) + spot_log1pf(e);
+}
+
+/* Student's kernel (1 + d2/f)^(-(f+1)/2) from q = 1 / (1 + d2/f). */
+static inline float spot_student(float q, int f)
+{
+    float w = q;
+
+    for (int power = 3; power <= f; power += 2) w *= q;
+    return f % 2 ? w : w * sqrtf(q);
 }
 
 /* 16 lanes to one number, always in the same order. */

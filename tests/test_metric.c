@@ -244,8 +244,14 @@ static void random_lists_agree_with_the_definitions(void **state)
         CHECK_NEAR(s.dr, all / 3.0, 1e-15);
         if (all) CHECK_NEAR(s.fdr, strangers / u, 1e-15);
         else assert_true(isnan(s.fdr));
-        for (int k = 0; k < H; k++)
-            for (int m = 0; m < M; m++) CHECK_NEAR(s.bp[k][m], brute_bp(h[k], mask, 1u << m), 1e-15);
+        for (int k = 0; k < H; k++) {
+            int most = 0;
+            for (int m = 0; m < M; m++) {
+                CHECK_NEAR(s.bp[k][m], brute_bp(h[k], mask, 1u << m), 1e-15);
+                if (s.bp[k][m] > s.bp[k][most]) most = m;
+            }
+            assert_int_equal(s.belongs[k], s.bp[k][most] > cfg.lambda_p ? most : -1);
+        }
         check_failures(&s, h, mask, cfg.lambda_p);
         interesting += all > 0 && all < M && strangers > 0;
     }

@@ -6,13 +6,20 @@
 
 #include "base/config_table.h"
 
+/* In double quotes. What is not ASCII is escaped by its code point: YAML folds or forbids some of them when bare. */
 static void print_text(FILE *f, const char *text)
 {
+    const unsigned char *p = (const unsigned char *)text;
+
     fputc('"', f);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fprintf(f, "\\%c", *text);
-        else if ((unsigned char)*text < ' ' || *text == 0x7f) fprintf(f, "\\x%02X", (unsigned char)*text);
-        else fputc(*text, f);
+    while (*p) {
+        unsigned long point = *p++;
+        int more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
+        if (more) point &= 0x3fu >> more;
+        for (; more && (*p & 0xc0) == 0x80; more--) point = point << 6 | (*p++ & 0x3f);
+        if (point == '"' || point == '\\') fprintf(f, "\\%c", (int)point);
+        else if (point < ' ' || point > '~') fprintf(f, "\\U%08lX", point);
+        else fputc((int)point, f);
     }
     fputc('"', f);
 }
@@ -93,7 +100,7 @@ static void document_rows(FILE *f, const spot_setting *rows, const char *base, c
         }
         fprintf(f, "  %s = ", path);
         print_value(f, s, base + s->offset);
-        fprintf(f, "\n      %s (%s)\n", s->help, spot_setting_takes(takes, sizeof takes, s));
+        fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
     }
 }
 

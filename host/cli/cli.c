@@ -10,9 +10,9 @@
 
 #include "base/nearest.h"
 
-static volatile sig_atomic_t stop;
+volatile sig_atomic_t cli_stop;
 
-static void on_signal(int number) { stop = number; }
+static void on_signal(int number) { cli_stop = number; }
 
 /* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
 static void listen_for_signals(void)
@@ -86,12 +86,14 @@ static int option_names(const struct argp *argp, const char **names, int n, int 
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     const char *names[40] = { "help", "usage" }, *near;
+    static char help[] = "--help";
     char word[64];
     int n = option_names(argp, names, 2, 39);
 
     names[n] = NULL;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         bool known = strncmp(argv[i], "--", 2) != 0;
+        if (!strcmp(argv[i], "-h")) argv[i] = help;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i], "="), argv[i]);
         for (int k = 0; !known && k < n; k++) known = !strncmp(word + 2, names[k], strlen(word + 2));
         if (known) continue;
@@ -109,7 +111,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     memset(c, 0, sizeof *c);
     c->on_log = cli_on_log;
     c->on_progress = cli_on_progress;
-    c->stop = &stop;
+    c->stop = &cli_stop;
     listen_for_signals();
     cli_log_open(m->log_json);
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);

@@ -38,6 +38,8 @@ void cli_shard(const struct argp_state *state, const char *text, int *shard, int
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
 
+extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
+
 /* log.c: lines on stderr, and on a terminal the progress bar below them. */
 void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */

@@ -50,6 +50,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
         if (o->ec < 0) argp_error(state, "which EC? --ec 0 is the first");
+        if (o->out && strlen(o->out) > 1000) argp_error(state, "the name of the directory is longer than 1000 bytes");
         if (!o->out) argp_error(state, "where to? give a directory with --out DIR");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -120,8 +121,7 @@ int cli_scene(int argc, char **argv)
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --ec N --out DIR",
         "Writes images of an EC as PNG, and images.jsonl with a line on what is in each: labels, blindspots, objects "
-        "with boxes in pixels.\v"
-        "Examples:\n"
+        "with boxes in pixels.\n\nExamples:\n"
         "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
         "  spotter scene configs/paper_synthetic.yaml --ec 7 --split train --start 100 --count 50 --out images",
         children, NULL, NULL };

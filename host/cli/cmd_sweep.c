@@ -81,8 +81,9 @@ static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
-    spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
-             cli_duration(time, r->seconds), failed, learned);
+    if (r->done || r->failed)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
+                 cli_duration(time, r->seconds), failed, learned);
     if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
 }
 
@@ -90,8 +91,7 @@ int cli_sweep(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
-        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\v"
-        "Examples:\n"
+        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };

@@ -36,6 +36,7 @@ void cli_log_open(bool json)
     term.json = json;
     term.bar = terminal && !json;
     term.color = term.bar && !set("NO_COLOR");
+    term.last = terminal ? 0 : cli_now();
 }
 
 static void erase(void)
@@ -131,7 +132,7 @@ void cli_on_progress(void *user, const spot_progress *p)
 
     (void)user;
     cli_course_hear(&term.course, p);
-    if (term.last && now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(term.bar && sweep && ended)) return;
+    if (now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(sweep && ended)) return;
     term.last = now;
     cli_course_line(&term.course, line, sizeof line);
     if (term.json) write_json("progress", p->note ? p->note : "", p);

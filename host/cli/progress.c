@@ -71,7 +71,8 @@ void cli_course_line(const cli_course *k, char *text, size_t size)
     char ec[24] = "", time[32], ends[48] = "";
 
     if (k->ec >= 0) snprintf(ec, sizeof ec, "  EC %d", k->ec);
-    if (left > 0) snprintf(ends, sizeof ends, "  %s left", cli_duration(time, left));
+    if (cli_stop) snprintf(ends, sizeof ends, "  stopping");
+    else if (left > 0) snprintf(ends, sizeof ends, "  %s left", cli_duration(time, left));
     snprintf(text, size, "%3.0f %%%s%s%s%s%s%s", 100 * cli_course_share(k), ec, k->stage[0] ? "  " : "", k->stage,
              k->note[0] ? "  " : "", k->note, ends);
 }

@@ -120,16 +120,19 @@ void spot_json_bool(spot_json *j, const char *key, bool *v)
 void spot_json_real(spot_json *j, const char *key, double *v)
 {
     char text[32];
+    int n = 0;
 
     if (j->gen) {
         key_out(j, key);
-        if (isfinite(*v)) yajl_gen_number(j->gen, text, (size_t)snprintf(text, sizeof text, "%.17g", *v));
+        for (int digits = 15; digits <= 17 && (!n || strtod(text, NULL) != *v); digits++)
+            n = snprintf(text, sizeof text, "%.*g", digits, *v);
+        if (isfinite(*v)) yajl_gen_number(j->gen, text, (size_t)n);
         else yajl_gen_null(j->gen);
         return;
     }
     yajl_val in = member(j, key);
     if (YAJL_IS_NULL(in)) *v = NAN;
-    else if (YAJL_IS_NUMBER(in)) *v = strtod(in->u.number.r, NULL);   /* of all 17 digits: the same double */
+    else if (YAJL_IS_NUMBER(in)) *v = strtod(in->u.number.r, NULL);   /* as exact as it was written */
     else wrong(j, key);
 }
 

@@ -52,6 +52,7 @@ void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, 
     spot_json_text(&j, "at", at, sizeof at);
     spot_json_text(&j, "event", what, sizeof what);
     if (ec >= 0) spot_json_int(&j, "ec", &ec);
+    seconds = round(1e3 * seconds) / 1e3;
     if (isfinite(seconds)) spot_json_real(&j, "seconds", &seconds);
     if (text) spot_json_text(&j, "text", (char *)text, 0);
     spot_json_end(&j);

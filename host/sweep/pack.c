@@ -8,7 +8,7 @@ static spot_status bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 {
     if (p->way == PACK_COUNT) { p->n += n; return SPOT_OK; }
     if (p->way == PACK_READ && n > p->left)
-        return spot_fail(c, SPOT_INPUT, "a stored value ends early; remove the run directory's cache");
+        return spot_fail(c, SPOT_INPUT, "a stored value ends early");
     if (n) memcpy(p->way == PACK_READ ? v : p->at, p->way == PACK_READ ? p->at : v, n);
     p->at += n;
     p->left -= p->way == PACK_READ ? n : 0;
@@ -19,7 +19,7 @@ static spot_status array(spot_ctx *c, spot_packer *p, void **v, size_t count, si
 {
     if (p->way == PACK_READ) {
         if (count > p->left / size)
-            return spot_fail(c, SPOT_INPUT, "a stored value ends early; remove the run directory's cache");
+            return spot_fail(c, SPOT_INPUT, "a stored value ends early");
         SPOT_TRY(spot_arena_take(c, p->arena, v, count * size));
     }
     return bytes(c, p, *v, count * size);
@@ -90,7 +90,7 @@ spot_status spot_pack_found(spot_ctx *c, spot_packer *p, void *value)
     PART(f->len);
     PART(f->components);
     if (f->len < 0 || f->len > SPOT_MAX_HYPOTHESES)
-        return spot_fail(c, SPOT_INPUT, "a stored value has %d hypotheses; remove the run directory's cache", f->len);
+        return spot_fail(c, SPOT_INPUT, "a stored value has %d hypotheses", f->len);
     for (int i = 0; i < f->len; i++) {
         PART(f->h[i].len);
         PART(f->h[i].score);
@@ -112,6 +112,12 @@ spot_status spot_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_ke
     p.at = stored;
     status = pack(c, &p, value);
     free(stored);
+    if (status == SPOT_INPUT || (status == SPOT_OK && p.left)) {     /* whole, but of another build: it is made anew */
+        spot_log(c, SPOT_LOG_WARN, "a stored %s does not hold what it should; it is made anew", kind);
+        spot_forget(c);
+        *found = false;
+        return SPOT_OK;
+    }
     return status;
 }
 

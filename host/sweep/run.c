@@ -190,8 +190,8 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     char path[1200];
 
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
-    SPOT_TRY(claim(c, &w->run));
     SPOT_TRY(plan(c, w, o, r));
+    SPOT_TRY(claim(c, &w->run));
     say_hello(c, w, o, r);
     SPOT_TRY(compute(c, w, r));
     spot_database_path(path, sizeof path, w->run.store.dir);

@@ -131,6 +131,9 @@ static __global__ void behind_buffer(float *out)
     out[threadIdx.x % (FAULT_OUTPUTS + 1)] = 1;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+enum { OUT_OF_BOUNDS = SPOT_DIES };
+
 /* Only ASan can see this one, and only where the switch of fibres leaves its red zones alone. */
 static __global__ void behind_local(float *out)
 {
@@ -140,9 +143,6 @@ static __global__ void behind_local(float *out)
     x[threadIdx.x % 4] = 1;
     out[0] = x[0];
 }
-
-#ifdef __SANITIZE_ADDRESS__
-enum { OUT_OF_BOUNDS = SPOT_DIES };
 #else
 enum { OUT_OF_BOUNDS = SPOT_REPORTED };
 #endif

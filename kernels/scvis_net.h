@@ -1,0 +1,66 @@
+/* scvis_net.h - one step of scvis' network on the CPU: loss and gradient of a batch. Private to scvis.c and scvis_net.c.
+ *
+ * A step is four phases, each a loop over tiles of 64 rows or of 64 weight rows, with a barrier between them:
+ *   1 encode:  rows of P, encoder, z          2 pair:   row sums of s, P + P', column sums of P
+ *   3 decode:  t-SNE forces, decoder forth and back, encoder back       4 weigh: weight gradients */
+#ifndef SPOTTER_KERNELS_SCVIS_NET_H
+#define SPOTTER_KERNELS_SCVIS_NET_H
+
+#include "affinity.h"
+#include "scvis.h"
+
+enum { ENC1, ENC2, ENC3, MU, SIGMA, DEC1, DEC2, DEC3, DEC4, DEC5, MEAN, VARIANCE, SPOT_SCVIS_LAYERS };
+
+typedef struct {
+    int in, out, from;          /* from: the layer whose output it reads; -1 x, -2 z */
+    size_t weight, bias;        /* where in the parameters */
+    float *act, *delta;         /* (batch, out): output, before softplus in SIGMA and VARIANCE; slope of the loss there */
+    float *turned;              /* (out, in): the weights for the way back */
+} spot_scvis_layer;
+
+/* A piece of the parameters that one thread owns: rows of a weight matrix (the first piece of a layer has the bias too), or,
+ * at layer -1, the degrees of freedom. */
+typedef struct {
+    int layer, row, rows;
+    double squares, weights;    /* sums of gradient^2 and weight^2 */
+} spot_scvis_piece;
+
+typedef struct {
+    int d, dim, batch, stride;  /* batch: rows there is room for; stride: that, rounded up to 16 */
+    int rows, step, threads;    /* of the step at hand; step counts from 1 */
+    const spot_scvis_config *cfg;
+    spot_affinity_rule rule;
+    spot_scvis_layer layer[SPOT_SCVIS_LAYERS];
+    size_t params, freedom;     /* freedom: where the degrees of freedom begin */
+    float *theta, *grad;        /* (params) */
+    float *keep, *dropped;      /* (32, dim): 0 or 1/0.9; the mu head's weights times that */
+    const float *far;           /* squared distances, far[i * far_stride + j] of rows row[i] and row[j] */
+    size_t far_stride;
+    uint32_t *row;              /* (batch): which rows of `far` the batch holds */
+    float *x;                   /* (batch, d) */
+    float *noise, *z, *dz;      /* (batch, dim) */
+    float *places;              /* (dim, stride): z by coordinate; padding lies far away */
+    float *near, *p, *both;     /* (batch, stride): distances, P, P' + transpose */
+    float *shares;              /* (stride): 1 / row sum of s; padding 0 */
+    float *weight;              /* (batch): w_i */
+    float *freedom_part;        /* (tiles, d): slope of the degrees of freedom, a tile of rows each */
+    float *nu, *log_norm, *nu_slope;   /* (d): clipped degrees of freedom and what depends on them alone */
+    double *loss_part;          /* (tiles, 3): log-likelihood, KL, t-SNE */
+    spot_scvis_piece *piece;
+    int pieces;
+} spot_scvis_net;
+
+/* Lays out a net for batches of up to `batch` rows. In a counting arena nothing is written. */
+spot_status spot_scvis_net_take(spot_ctx *c, spot_arena *a, spot_scvis_net *net, int d, int dim, int batch,
+                                const spot_scvis_config *cfg);
+
+/* The net's parameters changed: brings what is derived from piece q up to date. */
+void spot_scvis_refresh(spot_scvis_net *net, const spot_scvis_piece *q);
+
+/* Loss and gradient (into net->grad, unclipped) of the batch in net: rows, step, far, row, x, noise, keep are set. */
+double spot_scvis_step(spot_scvis_net *net);
+
+/* The encoder's mean of net->rows rows in net->x, without dropout, into out (rows, dim). */
+void spot_scvis_encode(spot_scvis_net *net, float *out);
+
+#endif
