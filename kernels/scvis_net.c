@@ -141,6 +141,7 @@ static void forth(spot_scvis_net *net, int l, const float *w, int r, int n, int 
     for (int i = 0; i < n; i++) memcpy(out + (size_t)i * y->out, net->theta + y->bias, y->out * sizeof *out);
     spot_gemm_add(out, y->out, input(net, l) + (size_t)r * y->in, y->in, 1, w, y->out, n, y->out, y->in);
     if (elu)
+#pragma omp simd
         for (int e = 0; e < n * y->out; e++) out[e] = out[e] > 0 ? out[e] : spot_expf(out[e]) - 1.0f;
 }
 
@@ -160,6 +161,7 @@ static void through_elu(spot_scvis_net *net, int l, int r, int n)
     const spot_scvis_layer *y = &net->layer[l];
     size_t at = (size_t)r * y->out;
 
+#pragma omp simd
     for (int e = 0; e < n * y->out; e++) y->delta[at + e] *= y->act[at + e] > 0 ? 1.0f : y->act[at + e] + 1.0f;
 }
 
@@ -180,10 +182,13 @@ static void affinities(spot_scvis_net *net, int i)
     spot_affinity_row(p, near, net->rows, &net->rule);
 }
 
-static float clip_variance(float v, float *slope)
+/* Outside its limits a clipped variance has no slope. */
+static inline float clip_variance(float v, float *slope)
 {
-    if (v < LEAST_VARIANCE || v > MOST_VARIANCE) *slope = 0;
-    return v < LEAST_VARIANCE ? LEAST_VARIANCE : v > MOST_VARIANCE ? MOST_VARIANCE : v;
+    float up = v < LEAST_VARIANCE ? LEAST_VARIANCE : v, in = up > MOST_VARIANCE ? MOST_VARIANCE : up;
+
+    *slope = in == v ? *slope : 0.0f;
+    return in;
 }
 
 static void phase_encode(spot_scvis_net *net, int r, int n)
@@ -300,11 +305,11 @@ static double likelihood(spot_scvis_net *net, int i, float scale, float *freedom
     for (int j0 = 0; j0 < net->d; j0 += 128) {
         float part[128];
         int width = net->d - j0 < 128 ? net->d - j0 : 128;
+#pragma omp simd
         for (int l = 0; l < width; l++) {
             int j = j0 + l;
             float slope, soft = spot_softplusf(raw[j], &slope);
-            slope = soft < LEAST_VARIANCE || soft > MOST_VARIANCE ? 0.0f : slope;
-            float v = soft < LEAST_VARIANCE ? LEAST_VARIANCE : soft > MOST_VARIANCE ? MOST_VARIANCE : soft;
+            float v = clip_variance(soft, &slope);
             float e = x[j] - mean[j], nu = nus[j], part_of = 1.0f / fmaf(nu, v, e * e), half = 0.5f * (nu + 1.0f);
             float tail = spot_logf(1.0f + e * e / (nu * v)), pull = e * part_of;
             part[l] = norm[j] - 0.5f * spot_logf(v) - half * tail;
