@@ -48,6 +48,10 @@ typedef struct {
     /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
     spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);
     void        (*close)(void *device);
+    /* The device's memory; contracts as spot_device_take, _give and _copy in device.h. */
+    spot_status (*take)(spot_ctx *c, void **out, size_t bytes);
+    void        (*give)(spot_ctx *c, void *p);
+    spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
 } spot_plugin;
 
 /* Ends a checked entry: the family's function of c's device, or SPOT_UNSUPPORTED with the op's name. */

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     int len;                   /* at most `top` */
     spot_hypothesis h[SPOT_MAX_HYPOTHESES];
-    int components;            /* clusters that the method found before it cut its list */
+    int components;            /* clusters with rows that the method found before it cut its list */
 } spot_hypotheses;
 
 typedef enum { SPOT_PLANESPOT } spot_bdm_method;
@@ -50,10 +50,14 @@ typedef struct {
 spot_bdm_config spot_bdm_defaults(void);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
-/* out[p].h[..].row lives in a. points[p] is what spot_embed_fit made with cfg->embed.
- * All confidences equal is no failure: the confidence column is then constant and a message says so. */
+/* out[p].h[..].row lives in a. points[p] is what spot_embed_fit made with cfg->embed. SPOT_INPUT for confidences outside
+ * [0, 1], coordinates that are not finite, fewer rows than mixture.k_min. All confidences equal, or a map without
+ * extent, is no failure: that column is then constant and a message says so. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
+
+/* Bytes that spot_bdm_find takes from its arena; n[p] points of d coordinates. */
+size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
 
 #ifdef __cplusplus
 }

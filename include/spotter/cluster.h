@@ -20,7 +20,7 @@ extern "C" {
 #define SPOT_MAX_MIXTURE_DIM 32
 
 typedef struct {
-    int    k_min, k_max;       /* inclusive; 1..32 */
+    int    k_min, k_max;       /* inclusive; 1..32 (PlaneSpot's released code: 10..32) */
     double tol, ridge;         /* 1e-3, 1e-6 */
     int    max_iterations;     /* 100 */
 } spot_mixture_config;
@@ -30,8 +30,8 @@ typedef struct {
     int     k, d, n, iterations;
     int     converged;
     int     ill;               /* components whose covariance could not be factored: this fit was given up */
-    double  log_likelihood;    /* total over the points */
-    double  bic;
+    double  log_likelihood;    /* total over the points; -infinity for a fit given up or left out */
+    double  bic;               /* then infinity */
     double *weight;            /* (k) */
     double *mean;              /* (k, d) */
     double *covariance;        /* (k, d, d) */
@@ -40,14 +40,15 @@ typedef struct {
 spot_mixture_config spot_mixture_defaults(void);
 
 /* Fits every K of every problem and picks the least BIC of each (the first of equals).
- * x[p] is (n_p, d). best[p], and label[p] (n_p) = the component of highest responsibility, live in a. Unless NULL,
- * all[p] gets k_max - k_min + 1 fits. A K larger than n is left out with a message; ill-conditioned fits are given up
- * with a message and never win; SPOT_NUMERIC only when no K is left, SPOT_INPUT for n < k_min or points not finite. */
+ * x[p] is (n_p, d). best[p], and label[p] (n_p) = the component of highest responsibility, live in a; so does all[p],
+ * unless all is NULL: the k_max - k_min + 1 fits. A K larger than n is left out with a message; ill-conditioned fits are
+ * given up with a message and never win; SPOT_NUMERIC only when no K is left, SPOT_INPUT for n < k_min or points not
+ * finite. A problem's result has the same bits alone, in any batch and for any number of threads. */
 spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
                              spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
                              const spot_mixture_config *cfg);
 
-/* EM from given responsibilities resp (n, k) instead of k-means: what the oracle tests use. */
+/* EM for one K from given responsibilities resp (n, k) instead of k-means: what the oracle tests use. */
 spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
                                   const double *resp, const spot_mixture_config *cfg);
 

@@ -32,6 +32,9 @@ typedef struct {
 /* The version of the numbers: raised whenever the same config would give other results. Part of every key. */
 #define SPOT_NUMBERS 1
 
+/* Every setting at its default; one method. */
+spot_config spot_config_defaults(void);
+
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path);
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name);
 

@@ -18,14 +18,16 @@ typedef enum { SPOT_PROFILE_TMLR, SPOT_PROFILE_WORKSHOP } spot_profile;   /* >= 
 
 typedef struct {
     int    profile;            /* spot_profile */
-    double lambda_p, lambda_r; /* 0.8, 0.8 */
+    double lambda_p, lambda_r; /* 0.8, 0.8; read as decimals of nine digits, so 8 of 10 images reach 0.8 exactly */
     int    top;                /* hypotheses looked at: 10 */
 } spot_metric_config;
 
 typedef enum { SPOT_NOT_RETURNED, SPOT_FOUND, SPOT_MERGED, SPOT_IMPURE, SPOT_FAILURES } spot_failure;
 
-/* u is the length of the shortest prefix of the hypotheses whose DR equals that of the whole list; FDR is the share of
- * those u that belong to no blindspot. */
+/* u is the length of the shortest prefix of the hypotheses whose DR equals that of the whole list, 0 when that is 0;
+ * FDR is the share of those u that belong to no blindspot. Failures: each row of a missed blindspot is in the first
+ * that holds of: in no hypothesis; in one that belongs to the blindspot; in one that is mostly blindspots, of whatever
+ * kind; in none of these. */
 typedef struct {
     int    blindspots, hypotheses, u;
     double dr;
@@ -34,21 +36,24 @@ typedef struct {
     bool   covered[SPOT_MAX_BLINDSPOTS];
     int    size[SPOT_MAX_BLINDSPOTS];                             /* rows of the truth in blindspot m */
     double bp[SPOT_MAX_HYPOTHESES][SPOT_MAX_BLINDSPOTS];
-    int    belongs[SPOT_MAX_HYPOTHESES];                          /* the blindspot it belongs to, -1 none */
+    int    belongs[SPOT_MAX_HYPOTHESES];                          /* the blindspot it belongs to (the largest BP), -1 none */
     double failure[SPOT_MAX_BLINDSPOTS][SPOT_FAILURES];           /* of blindspots not covered; NaN of the others */
 } spot_score;
 
-/* A mean over ECs with its standard error; `left_out` were excluded by the rule that `why` names. */
+/* A mean over n ECs with its standard error (sd with n - 1, over sqrt n): NaN where n is too small for it.
+ * left_out: learned ECs that this average excludes by its own rule. */
 typedef struct { double mean, se; int n, left_out; } spot_average;
 
 typedef struct {
-    spot_average dr, fdr;
-    spot_average failure[SPOT_FAILURES];   /* over ECs with dr != 1 */
+    spot_average dr, fdr;                  /* fdr leaves out dr = 0 */
+    spot_average failure[SPOT_FAILURES];   /* of an EC's missed blindspots; leaves out dr = 1 */
+    int not_learned;                       /* ECs that no average holds */
 } spot_summary;
 
 spot_metric_config spot_metric_defaults(void);
 
-/* Hypotheses may overlap. SPOT_INVALID for rows outside the truth; a blindspot without rows is SPOT_INPUT. */
+/* Hypotheses may overlap. SPOT_INVALID for rows outside the truth or not ascending; a blindspot without rows is
+ * SPOT_INPUT. A hypothesis without rows belongs to none. */
 spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypotheses *found, const spot_truth *truth,
                               const spot_metric_config *cfg);
 

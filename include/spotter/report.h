@@ -1,6 +1,9 @@
-/* report.h - pictures of results. */
+/* report.h - results for people: tables and pictures. */
 #ifndef SPOTTER_REPORT_H
 #define SPOTTER_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
 
 #include "spotter/bdm.h"
 #include "spotter/ctx.h"
@@ -18,6 +21,14 @@ extern "C" {
 spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,
                            const spot_lesson *lesson, const spot_view *view, const spot_truth *truth,
                            const spot_points *points, const spot_hypotheses *found, const spot_score *score);
+
+typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD } spot_table_format;
+
+/* DR and FDR of every method over the run's ECs with standard errors, per-EC rows, failure categories; prints how many
+ * ECs each average left out and why. Rebuilds results.sqlite from the segments where the directory can be written.
+ * include_all also averages ECs that did not learn their blindspots. SPOT_INPUT, after all is printed, when segments are
+ * damaged; a message names each. */
+spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format format, bool include_all);
 
 #ifdef __cplusplus
 }

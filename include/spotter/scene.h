@@ -56,7 +56,7 @@ typedef struct { uint8_t layer, attribute; int8_t value; } spot_triplet;
 
 typedef struct {
     int len;                                  /* triplets, sorted by (layer, attribute) */
-    int specificity;                          /* how many of them count: all but the background's presence */
+    int specificity;                          /* = len: the square's presence counts, the background's is not kept */
     spot_triplet triplet[SPOT_MAX_TRIPLETS];
 } spot_blindspot;
 
@@ -65,6 +65,8 @@ typedef struct {
     uint32_t index;                           /* which EC of the sweep */
     spot_scene_config scene;
     uint8_t  layer[SPOT_LAYERS];              /* 1: part of the data set */
+    uint8_t  extra[3];                        /* the object layers besides the square, in drawing order */
+    int      extras;
     uint8_t  rollable[SPOT_LAYERS][SPOT_ATTRIBUTES];
     int      rollable_count;                  /* the meta attribute is not counted */
     int      blindspot_count;
@@ -72,12 +74,12 @@ typedef struct {
     int      images[SPOT_SPLITS];
 } spot_ec;
 
-/* One object as drawn. The box is inclusive and clipped to the canvas; the shape it bounds may reach past it. */
+/* One object as drawn. The box is inclusive and clipped to the canvas; the shape it bounds may reach a pixel past it. */
 typedef struct {
     uint8_t layer, size, color, texture;
-    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 is in the first run; see raster.h */
-    int16_t x0, y0, x1, y1;                   /* pixels, both ends included */
-    int16_t place_x, place_y;                 /* top-left corner before clipping */
+    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 < 5 (at 224 px); 0 if solid */
+    int16_t x0, y0, x1, y1;                   /* pixels that can hold ink, both ends included */
+    int16_t place_x, place_y;                 /* corner of the box that keeps its margin; text has air above its ink */
 } spot_object;
 
 /* One image: what is in it, which is also its draw list. */
@@ -97,15 +99,28 @@ typedef struct {
 /* Defaults: the paper's sizes and the authors' choices. */
 spot_scene_config spot_scene_defaults(void);
 
-/* Draws EC number `index` of the sweep with this seed. SPOT_USAGE if the settings cannot be met (a blindspot of more
- * attributes than the data set can offer, ranges upside down); the sentence says which. */
+/* SPOT_USAGE with the sentence when the settings cannot be met: ranges upside down, a blindspot of more attributes
+ * than the data set can offer, ... */
+spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *cfg);
+
+/* Draws EC number `index` of the sweep with this seed. SPOT_USAGE as spot_scene_check, and when no unambiguous set of
+ * blindspots was found in many thousand tries. */
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index);
 
 /* Image `index` of a split: attributes, places, labels. Pure; never fails for 0 <= index. */
 void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
 
-/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device. */
+/* Indices of the images with label 1, ascending, into index (NULL: none kept); how many. Nothing is rendered. */
+int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);
+
+/* The share of all images that belongs to blindspot m, exactly (but for places that took over 10,000 tries). */
+double spot_blindspot_share(const spot_ec *ec, int m);
+
+/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device, and through JPEG if so set. */
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/raster.h). */
+spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
 
 /* Names as they stand in JSON and configs: "square", "relative_position", "train", ... */
 const char *spot_layer_name(spot_layer layer);
@@ -114,6 +129,12 @@ const char *spot_split_name(spot_split split);
 
 /* "square=1 circle.color=0 ..." into text (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
+
+/* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do.
+ * Image: one line with its line feed, "file" as given. EC: one object with layers, rollable attributes, blindspots. */
+#define SPOT_SCENE_JSON 32768
+spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file);
+spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec);
 
 #ifdef __cplusplus
 }

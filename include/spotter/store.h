@@ -3,8 +3,8 @@
  *     DIR/config.yaml            the resolved config
  *     DIR/cache/ab/<key>.<kind>  stage values by key
  *     DIR/segments/ec-000012.json   one result segment per EC: whole or not there
- *     DIR/pictures/ec-000012.png
- *     DIR/log.jsonl
+ *     DIR/pictures/ec-000012-0-<method>.png
+ *     DIR/logs/<host>-<pid>.jsonl   one file per process: no two ever append to the same one
  *     DIR/results.sqlite         made from the segments, can be made again at any time
  *
  * A value's name is the hash of what made it: the settings, its source's key, the version of the numbers. Files are
@@ -32,12 +32,15 @@ void     spot_key_text(char text[33], spot_key k);
 
 /* bytes to path, whole or not at all. SPOT_IO names the path and the reason. */
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
+/* The last step of it, for a file that another library wrote (and closed) beside path: fsync, rename, fsync. */
+spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
 /* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
 typedef struct { char dir[1024]; } spot_store;
 
-/* Makes the directory tree when missing; SPOT_IO if it cannot be written. */
+/* Makes the directory tree when missing, and removes temp files that were left there an hour or longer ago. SPOT_IO if
+ * it cannot be made. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
 
 /* A stage value: a framed file (magic, length, checksum, payload). get: *found false when absent or damaged (damaged is

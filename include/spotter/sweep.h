@@ -1,9 +1,8 @@
-/* sweep.h - a whole experiment: plan it, run it, resume it, tabulate it. */
+/* sweep.h - a whole experiment: plan it, run it, resume it. */
 #ifndef SPOTTER_SWEEP_H
 #define SPOTTER_SWEEP_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "spotter/config.h"
 #include "spotter/ctx.h"
@@ -24,30 +23,28 @@ typedef struct {
     int planned;               /* ECs of this shard */
     int already;               /* had a valid segment before */
     int done;                  /* computed now */
-    int failed;                /* could not be computed; reasons are in the log */
-    int not_learned;           /* of all that are done */
+    int failed;                /* now or before: training or a method failed; the segment and the log say why */
+    int not_learned;           /* of all that have a segment */
     double seconds;
 } spot_sweep_report;
 
-/* Runs what is missing. A failed EC does not stop the others: its sentence is logged, and the first failure is what
- * comes back after all others are done. SPOT_STOPPED when the stop flag went up: nothing computed is lost. */
+/* Runs what is missing. A failure that the same config would meet again (SPOT_NUMERIC, SPOT_INPUT, ...) is a result: it
+ * stands in the EC's segment, is not tried again, does not stop the other methods and ECs, and the first one is what
+ * comes back in the end, now and in every later run. Trouble with disk, device or kernels ends the run at once, since
+ * the next EC would meet it too; SPOT_STOPPED comes when the stop flag went up. In both cases everything computed is
+ * kept and the same call goes on from there. SPOT_USAGE, before anything is computed: an EC of the plan is impossible,
+ * or the directory holds another config. Also writes results.sqlite. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
 typedef struct {
     size_t memory;             /* bytes at the peak */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
-    double images;             /* rendered and trained on, all epochs */
+    double images;             /* that go through the network: train and val in every epoch, test positives once */
 } spot_sweep_cost;
 
+/* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: seconds to minutes. */
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
                                bool calibrate);
-
-typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD } spot_table_format;
-
-/* DR and FDR of every method over the run's ECs with standard errors, per-EC rows, failure categories; prints how many
- * ECs each average left out and why. Rebuilds results.sqlite from the segments. include_all also averages ECs that did
- * not learn their blindspots. */
-spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format format, bool include_all);
 
 #ifdef __cplusplus
 }

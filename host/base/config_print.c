@@ -1,0 +1,112 @@
+/* config_print.c - a config as YAML, every setting named; and the help of the settings. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_table.h"
+
+/* In double quotes. What is not ASCII is escaped by its code point: YAML folds or forbids some of them when bare. */
+static void print_text(FILE *f, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    fputc('"', f);
+    while (*p) {
+        unsigned long point = *p++;
+        int more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
+        if (more) point &= 0x3fu >> more;
+        for (; more && (*p & 0xc0) == 0x80; more--) point = point << 6 | (*p++ & 0x3f);
+        if (point == '"' || point == '\\') fprintf(f, "\\%c", (int)point);
+        else if (point < ' ' || point > '~') fprintf(f, "\\U%08lX", point);
+        else fputc((int)point, f);
+    }
+    fputc('"', f);
+}
+
+/* The shortest text that reads back to the same number. */
+static void print_real(FILE *f, double value)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, f);
+}
+
+static void print_value(FILE *f, const spot_setting *s, const void *value)
+{
+    const int *i = value;
+
+    switch (s->kind) {
+    case SETTING_INT:    fprintf(f, "%d", *i); break;
+    case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
+    case SETTING_SEED:   fprintf(f, "%" PRIu64, *(const uint64_t *)value); break;
+    case SETTING_REAL:   print_real(f, *(const double *)value); break;
+    case SETTING_SWITCH: fputs(*i ? "true" : "false", f); break;
+    case SETTING_NAME:   fputs(s->names[*i], f); break;
+    case SETTING_TEXT:   print_text(f, value); break;
+    default: break;
+    }
+}
+
+/* `first` stands before the first row in place of its indent: the dash of a list. */
+static void print_rows(FILE *f, const spot_setting *rows, const char *base, int indent, const char *first)
+{
+    for (int i = 0; rows[i].name; i++) {
+        const spot_setting *s = &rows[i];
+        const char *value = base + s->offset;
+
+        if (i == 0 && first) fprintf(f, "%s%s:", first, s->name);
+        else fprintf(f, "%*s%s:", indent, "", s->name);
+        if (!s->rows) fputc(' ', f);
+        print_value(f, s, value);
+        fputc('\n', f);
+        if (s->kind == SETTING_GROUP) print_rows(f, s->rows, value, indent + 2, NULL);
+        if (s->kind == SETTING_LIST)
+            for (int e = 0; e < *(const int *)(base + s->count); e++)
+                print_rows(f, s->rows, value + e * s->size, indent + 4, "  - ");
+    }
+}
+
+spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
+{
+    size_t n;
+    FILE *f = open_memstream(text, &n);
+
+    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
+    print_rows(f, spot_settings, (const char *)cfg, 0, NULL);
+    if (fclose(f)) {
+        free(*text);
+        *text = NULL;
+        return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
+    }
+    return SPOT_OK;
+}
+
+static void document_rows(FILE *f, const spot_setting *rows, const char *base, const char *above)
+{
+    char path[128], takes[256];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        snprintf(path, sizeof path, "%s%s", above, s->name);
+        if (s->rows) {
+            fprintf(f, "\n%s: %s\n", path, s->help);
+            strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
+            document_rows(f, s->rows, base + s->offset, path);
+            continue;
+        }
+        fprintf(f, "  %s = ", path);
+        print_value(f, s, base + s->offset);
+        fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
+    }
+}
+
+void spot_config_document(FILE *f)
+{
+    spot_config cfg = spot_config_defaults();
+
+    document_rows(f, spot_settings, (const char *)&cfg, "");
+}

@@ -1,0 +1,191 @@
+/* config_table.c - the settings. */
+#include "base/config_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define ROW(name_, kind_, type, field, help_, ...) \
+    { .name = name_, .kind = SETTING_##kind_, .offset = offsetof(type, field), .help = help_, __VA_ARGS__ }
+#define IN(least, most) .lo = (least), .hi = (most)
+#define END { .name = NULL }
+
+static const spot_setting per_bucket[] = {
+#define S(name_, split, help_) \
+    { .name = name_, .kind = SETTING_INT, .offset = (split) * sizeof(int), IN(1, 1e6), .help = help_ }
+    S("train", SPOT_TRAIN, "training images a bucket"),
+    S("val",   SPOT_VAL,   "validation images a bucket"),
+    S("test",  SPOT_TEST,  "test images a bucket"),
+#undef S
+    END
+};
+
+static const spot_setting scene[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
+    S("size",         INT,   size,         "pixels a side; scales the geometry (the authors': 224)", IN(16, 1024)),
+    S("rollable",     RANGE, rollable,     "attributes that vary in an EC, presences counted", IN(1, 16)),
+    S("extra_layers", RANGE, extra_layers, "object layers besides the square", IN(0, 3)),
+    S("blindspots",   RANGE, blindspots,   "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
+    S("specificity",  RANGE, specificity,  "attributes that define a blindspot", IN(1, SPOT_MAX_TRIPLETS)),
+    S("per_bucket",   GROUP, per_bucket,   "images of a split = this x 2^rollable", .rows = per_bucket),
+    S("attribute_choice", NAME, attribute_choice, "how a blindspot's attributes are drawn: uniformly over pairs (code) or layer first (paper)",
+      .names = NAMES("pairs", "layer_first")),
+    S("square_presence", NAME, square_presence, "every blindspot has a square (code) or not (paper)",
+      .names = NAMES("forced", "free")),
+    S("text_alternative", NAME, text_alternative, "\"small\" text is larger (code) or smaller (paper)",
+      .names = NAMES("larger", "smaller")),
+    S("jpeg_quality", INT,   jpeg_quality, "0: lossless images; 75: through JPEG, as the authors' files went", IN(0, 100)),
+    S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", IN(0, 1)),
+#undef S
+    END
+};
+
+static const spot_setting model[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
+    S("arch",      NAME, arch,      "the network", .names = NAMES("resnet18")),
+    S("width",     INT,  width,     "channels of the first stage; 64 is the real ResNet-18", IN(16, 256), .unit = 16),
+    S("epochs",    INT,  epochs,    "passes over the training images", IN(1, SPOT_MAX_EPOCHS)),
+    S("batch",     INT,  batch,     "images a step", IN(2, 4096)),
+    S("optimizer", NAME, optimizer, "Adam (0.9, 0.999, 1e-8) or SGD", .names = NAMES("adam", "sgd")),
+    S("lr",        REAL, lr,        "learning rate; the peak of one_cycle", IN(1e-9, 100)),
+    S("momentum",  REAL, momentum,  "of SGD", IN(0, 0.9999)),
+    S("weight_decay", REAL, weight_decay, "L2 on every weight", IN(0, 1)),
+    S("schedule",  NAME, schedule,  "of the learning rate", .names = NAMES("constant", "one_cycle")),
+    S("precision", NAME, precision, "of the arithmetic; the CPU knows fp32 only", .names = NAMES("fp32", "tf32", "bf16")),
+    S("init",      TEXT, init,      "\"\" for He initialisation, or a .safetensors file with torchvision's names", .hi = 256),
+    S("keep_best", SWITCH, keep_best, "keep the epoch of the least validation loss instead of the last", .hi = 1),
+    S("lanes",     INT,  lanes,     "pieces a batch is cut into; changes bits, not meaning", IN(1, 64)),
+    S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this", IN(0, 1)),
+    S("learned_inside",  REAL, learned_inside,  "... and inside each of them at most this", IN(0, 1)),
+#undef S
+    END
+};
+
+static const spot_setting tsne[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_tsne_config, field, help, __VA_ARGS__)
+    S("perplexity",   REAL, perplexity,   "effective neighbours", IN(1, 1000)),
+    S("iterations",   INT,  iterations,   "the first 250 are exaggerated", IN(1, 100000)),
+    S("exaggeration", REAL, exaggeration, "of the first 250 iterations", IN(1, 100)),
+    S("lr",           REAL, lr,           "0: max(n / exaggeration / 4, 50)", IN(0, 1e6)),
+#undef S
+    END
+};
+
+static const spot_setting compat[] = {
+#define S(name, help) ROW(#name, SWITCH, spot_scvis_config, compat.name, help, .hi = 1)
+    S(perplexity_log2, "target entropy log2(perplexity) though entropy is in nats: 10 acts as 27.7"),
+    S(drop_tail,       "the last partial batch of an epoch is dropped"),
+    S(max_abs,         "input divided by its largest absolute value (off: standardised columns)"),
+    S(weight_dropout,  "keep 0.9 on the weight matrix of the encoder's mean head"),
+    S(kl_decay,        "KL times max(0.1, D/t) (off: 1)"),
+    S(tsne_ramp,       "t-SNE term times min(t, D) (off: D)"),
+    S(column_weight,   "likelihood weighted by the clipped column sums of P (off: 1)"),
+    S(adam_eps,        "epsilon 1e-3 (off: 1e-8)"),
+#undef S
+    END
+};
+
+static const spot_setting scvis[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_scvis_config, field, help, __VA_ARGS__)
+    S("perplexity", REAL, perplexity, "effective neighbours", IN(1, 1000)),
+    S("batch",      INT,  batch,      "rows a step, at most all", IN(2, 4096)),
+    S("iterations", INT,  iterations, "0: the original's rule, 3000 to 30000", IN(0, 1000000)),
+    S("lr",         REAL, lr,         "Adam's learning rate", IN(1e-9, 100)),
+    S("l2",         REAL, l2,         "on the weights", IN(0, 1)),
+    { .name = "compat", .kind = SETTING_GROUP, .rows = compat, .help = "each on = the original implementation's behaviour" },
+#undef S
+    END
+};
+
+static const spot_setting mixture[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_mixture_config, field, help, __VA_ARGS__)
+    S("k_min", INT,  k_min, "fewest components tried", IN(1, SPOT_MAX_COMPONENTS)),
+    S("k_max", INT,  k_max, "most components tried", IN(1, SPOT_MAX_COMPONENTS)),
+    S("tol",   REAL, tol,   "of the mean log-likelihood: EM ends below it", IN(0, 1)),
+    S("ridge", REAL, ridge, "added to every variance", IN(0, 1)),
+    S("max_iterations", INT, max_iterations, "of EM", IN(1, 100000)),
+#undef S
+    END
+};
+
+static const spot_setting bdm[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
+    S("method",  NAME,  method,        "the blindspot discovery method", .names = NAMES("planespot"),
+      .later = NAMES("spotlight", "domino", "barlow", "george", "multiaccuracy")),
+    S("name",    TEXT,  name,          "label in tables; \"\": method and reducer", .hi = 48),
+    S("top",     INT,   top,           "hypotheses returned at most", IN(1, SPOT_MAX_HYPOTHESES)),
+    S("reduce",  NAME,  embed.method,  "dimensionality reduction before the method",
+      .names = NAMES("none", "pca", "tsne", "scvis"), .later = NAMES("umap")),
+    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, SPOT_MAX_MIXTURE_DIM - 1)),
+    S("tsne",    GROUP, embed.tsne,    "for reduce: tsne", .rows = tsne),
+    S("scvis",   GROUP, embed.scvis,   "for reduce: scvis", .rows = scvis),
+    S("weight",  REAL,  weight,        "PlaneSpot's w: of the confidence beside the points", IN(0, 1000)),
+    S("mixture", GROUP, mixture,       "Gaussian mixture, its size chosen by BIC", .rows = mixture),
+    S("norm",    NAME,  norm,          "of the points: min-max, or the released code's (s - min) / max",
+      .names = NAMES("minmax", "released")),
+    S("order",   NAME,  order,         "errors that order hypotheses: 1 - confidence, or confidence < 0.5",
+      .names = NAMES("soft", "hard")),
+#undef S
+    END
+};
+
+static const spot_setting metric[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_metric_config, field, help, __VA_ARGS__)
+    S("profile",  NAME, profile,  "thresholds reached (tmlr) or passed (workshop)", .names = NAMES("tmlr", "workshop")),
+    S("lambda_p", REAL, lambda_p, "precision from which a hypothesis belongs to a blindspot", IN(0, 1)),
+    S("lambda_r", REAL, lambda_r, "recall from which a blindspot is found", IN(0, 1)),
+    S("top",      INT,  top,      "hypotheses looked at", IN(1, SPOT_MAX_HYPOTHESES)),
+#undef S
+    END
+};
+
+const spot_setting spot_settings[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_config, field, help, __VA_ARGS__)
+    S("seed",   SEED,  seed,   "every random number follows from it", .hi = 0),
+    S("ecs",    INT,   ecs,    "experimental configurations: data sets with their blindspots", IN(1, 1000000)),
+    S("scene",  GROUP, scene,  "the images", .rows = scene),
+    S("model",  GROUP, model,  "the classifier", .rows = model),
+    S("bdms",   LIST,  bdm,    "blindspot discovery methods, each one column of the tables", IN(1, SPOT_MAX_BDMS),
+      .rows = bdm, .size = sizeof(spot_bdm_config), .count = offsetof(spot_config, bdms)),
+    S("metric", GROUP, metric, "when a blindspot counts as found", .rows = metric),
+#undef S
+    END
+};
+
+const spot_setting *spot_setting_find(const spot_setting *rows, const char *name)
+{
+    for (; rows->name; rows++)
+        if (!strcmp(rows->name, name)) return rows;
+    return NULL;
+}
+
+const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)
+{
+    size_t n;
+
+    switch (s->kind) {
+    case SETTING_INT:
+        snprintf(text, size, "%s %.0f to %.0f", "an integer from", s->lo, s->hi);
+        if (s->unit) {
+            n = strlen(text);
+            snprintf(text + n, size - n, ", a multiple of %d", s->unit);
+        }
+        break;
+    case SETTING_RANGE:  snprintf(text, size, "[least, most], integers from %.0f to %.0f", s->lo, s->hi); break;
+    case SETTING_SEED:   snprintf(text, size, "an integer from 0 to 18446744073709551615"); break;
+    case SETTING_REAL:   snprintf(text, size, "a number from %g to %g", s->lo, s->hi); break;
+    case SETTING_SWITCH: snprintf(text, size, "true or false"); break;
+    case SETTING_TEXT:   snprintf(text, size, "a text of at most %.0f bytes", s->hi - 1); break;
+    case SETTING_LIST:   snprintf(text, size, "a list of %.0f to %.0f groups of settings", s->lo, s->hi); break;
+    case SETTING_NAME:
+        for (n = 0, text[0] = 0; s->names[n]; n++) {
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, "%s%s", !n ? "" : s->names[n + 1] ? ", " : " or ", s->names[n]);
+        }
+        break;
+    case SETTING_GROUP:
+        snprintf(text, size, "a group of settings ({%s: ...})", s->rows->name);
+        break;
+    }
+    return text;
+}

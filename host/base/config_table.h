@@ -1,0 +1,44 @@
+/* config_table.h - every setting once: its name, where it lies, what it takes, what it means.
+ *
+ * Reading, checking, printing and documenting a config all walk these tables; the defaults are those of the stages
+ * (spot_scene_defaults and its like), so that a number stands in one place. To add a setting: one row. */
+#ifndef SPOTTER_BASE_CONFIG_TABLE_H
+#define SPOTTER_BASE_CONFIG_TABLE_H
+
+#include <stddef.h>
+
+#include "spotter/config.h"
+
+typedef enum {
+    SETTING_INT,         /* int in [lo, hi], a multiple of `unit`  */
+    SETTING_RANGE,       /* int[2], [least, most], both in [lo, hi] */
+    SETTING_SEED,        /* uint64_t                               */
+    SETTING_REAL,        /* double in [lo, hi]                     */
+    SETTING_SWITCH,      /* int 0 or 1, written false or true      */
+    SETTING_NAME,        /* int, an index into names               */
+    SETTING_TEXT,        /* char[hi]                               */
+    SETTING_GROUP,       /* a struct described by `rows`           */
+    SETTING_LIST         /* array of structs of `size` bytes; their number is an int at `count` */
+} spot_setting_kind;
+
+typedef struct spot_setting {
+    const char *name;                      /* NULL ends a table */
+    spot_setting_kind kind;
+    size_t offset;                         /* in the struct that the table describes */
+    double lo, hi;                         /* of a list, how many entries */
+    int unit;
+    const char *const *names;              /* NULL-terminated */
+    const char *const *later;              /* names that a later version will know; may be NULL */
+    const struct spot_setting *rows;
+    size_t size, count;
+    const char *help;
+} spot_setting;
+
+extern const spot_setting spot_settings[];        /* of spot_config */
+
+const spot_setting *spot_setting_find(const spot_setting *rows, const char *name);
+
+/* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
+const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);
+
+#endif

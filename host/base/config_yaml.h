@@ -1,0 +1,14 @@
+/* config_yaml.h - where things stand in a YAML text. libcyaml fills structs but tells lines only roughly, so the same
+ * text is walked once more with libyaml when a line is wanted. */
+#ifndef SPOTTER_BASE_CONFIG_YAML_H
+#define SPOTTER_BASE_CONFIG_YAML_H
+
+#include "spotter/ctx.h"
+
+/* Is this one YAML document of modest depth, without aliases? SPOT_USAGE with the line where it is not. */
+spot_status spot_yaml_check(spot_ctx *c, const char *name, const char *text, size_t len);
+
+/* The line (from 1) of the last key or list entry at a path like "bdms[1].mixture.k_max"; 0 when there is none. */
+int spot_yaml_line(const char *text, size_t len, const char *path);
+
+#endif

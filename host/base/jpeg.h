@@ -1,0 +1,12 @@
+/* jpeg.h - what JPEG does to an image. */
+#ifndef SPOTTER_BASE_JPEG_H
+#define SPOTTER_BASE_JPEG_H
+
+#include <stdint.h>
+
+#include "spotter/status.h"
+
+/* rgb (height, width, 3) to JPEG and back, in place, as PIL saves and loads it: libjpeg's defaults, 4:2:0. */
+spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int height, int quality);
+
+#endif

@@ -1,0 +1,69 @@
+/* bdm.c - the table of methods, and what every method may rely on about its input. */
+#include "spotter/bdm.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "methods.h"
+
+static const struct { const char *name; spot_bdm_find_fn *find; spot_bdm_bytes_fn *bytes; } methods[] = {
+    [SPOT_PLANESPOT] = { "planespot", spot_planespot_find, spot_planespot_bytes },
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static const char *const reducers[] = {
+    [SPOT_REDUCE_NONE] = "none", [SPOT_REDUCE_PCA] = "pca", [SPOT_REDUCE_TSNE] = "tsne", [SPOT_REDUCE_SCVIS] = "scvis",
+};
+enum { REDUCERS = sizeof reducers / sizeof *reducers };
+
+spot_bdm_config spot_bdm_defaults(void)
+{
+    spot_bdm_config cfg = { .method = SPOT_PLANESPOT, .top = 10, .embed = spot_embed_defaults(), .weight = 0.025,
+                            .mixture = spot_mixture_defaults(), .norm = SPOT_NORM_MINMAX, .order = SPOT_ORDER_SOFT };
+
+    cfg.embed.method = SPOT_REDUCE_SCVIS;
+    cfg.embed.dim = 2;
+    return cfg;
+}
+
+const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
+{
+    int m = cfg->method, r = cfg->embed.method;
+
+    if (cfg->name[0]) snprintf(text, size, "%s", cfg->name);
+    else snprintf(text, size, "%s-%s", m >= 0 && m < METHODS ? methods[m].name : "unknown",
+                  r >= 0 && r < REDUCERS ? reducers[r] : "unknown");
+    return text;
+}
+
+static spot_status check_problem(spot_ctx *c, int p, const spot_view *view, const spot_points *points)
+{
+    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "problem %d has no images to look for blindspots in", p);
+    if (points->n != view->n)
+        return spot_fail(c, SPOT_INVALID, "problem %d: %d points for %d images", p, points->n, view->n);
+    for (int i = 0; i < view->n; i++)
+        if (!(view->confidence[i] >= 0 && view->confidence[i] <= 1))
+            return spot_fail(c, SPOT_INPUT, "problem %d: the confidence of row %d is %g; it must lie in [0, 1]", p, i,
+                             view->confidence[i]);
+    for (int i = 0; i < points->n * points->d; i++)
+        if (!isfinite(points->at[i]))
+            return spot_fail(c, SPOT_INPUT, "problem %d: coordinate %d of point %d is %g; did the reduction diverge?", p,
+                             i % points->d, i / points->d, points->at[i]);
+    return SPOT_OK;
+}
+
+spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+                          const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    if (cfg->method < 0 || cfg->method >= METHODS)
+        return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
+    if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
+        return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, p, &views[p], &points[p]));
+    return methods[cfg->method].find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)
+{
+    return methods[cfg->method].bytes(problems, n, d, cfg, threads);
+}

@@ -1,0 +1,144 @@
+/* planespot.c - PlaneSpot (paper, section 4): a mixture over the map and the confidence, its clusters ordered by
+ * error rate x number of errors. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "methods.h"
+
+/* Column j of the map into column j of r (n, d + 1). A column of one value says nothing and becomes 0. */
+static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, int problem, int norm)
+{
+    double lo = INFINITY, hi = -INFINITY, scale;
+
+    for (int i = 0; i < points->n; i++) {
+        lo = fmin(lo, points->at[(size_t)i * points->d + j]);
+        hi = fmax(hi, points->at[(size_t)i * points->d + j]);
+    }
+    if (hi == lo)
+        spot_log(c, SPOT_LOG_WARN, "problem %d: column %d of the map is %g everywhere and separates nothing", problem, j, hi);
+    scale = norm == SPOT_NORM_RELEASED ? hi : hi - lo;
+    if (scale == 0 && hi != lo)
+        spot_log(c, SPOT_LOG_WARN, "problem %d: column %d of the map has maximum 0, by which the released normalisation "
+                 "cannot divide; the column is dropped", problem, j);
+    for (int i = 0; i < points->n; i++)
+        r.v[(size_t)i * r.cols + j] = scale == 0 ? 0 : (float)((points->at[(size_t)i * points->d + j] - lo) / scale);
+}
+
+/* R = [normalised points; weight * confidence], (n, d + 1). */
+static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, int problem, const spot_view *view,
+                             const spot_points *points, const spot_bdm_config *cfg)
+{
+    bool same = true;
+
+    *r = (spot_mat){ NULL, points->n, points->d + 1 };
+    SPOT_TRY(SPOT_TAKE(c, a, r->v, (size_t)r->rows * r->cols));
+    for (int j = 0; j < points->d; j++) normalise(c, *r, j, points, problem, cfg->norm);
+    for (int i = 0; i < points->n; i++) {
+        same &= view->confidence[i] == view->confidence[0];
+        r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
+    }
+    if (same)
+        spot_log(c, SPOT_LOG_WARN, "problem %d: every confidence is %g, so the map alone decides", problem, view->confidence[0]);
+    return SPOT_OK;
+}
+
+/* What one cluster is ordered by: size * (mean error)^2. */
+typedef struct { int cluster, size; double error, score; } rank;
+
+static int higher_first(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->cluster - y->cluster;
+}
+
+/* The clusters that hold a row, the highest score first; returns how many. */
+static int order(rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
+{
+    double wrong[SPOT_MAX_COMPONENTS] = { 0 };
+    int len = 0;
+
+    for (int k = 0; k < best->k; k++) ranks[k] = (rank){ .cluster = k };
+    for (int i = 0; i < view->n; i++) {
+        rank *r = &ranks[label[i]];
+        r->size++;
+        r->error += 1 - (double)view->confidence[i];
+        wrong[label[i]] += view->confidence[i] < 0.5f;
+    }
+    for (int k = 0; k < best->k; k++) {
+        rank r = ranks[k];
+        double errors = how == SPOT_ORDER_HARD ? wrong[k] : r.error;
+        if (!r.size) continue;
+        r.score = errors * (errors / r.size);
+        r.error /= r.size;
+        ranks[len++] = r;
+    }
+    qsort(ranks, (size_t)len, sizeof *ranks, higher_first);
+    return len;
+}
+
+static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const spot_mixture *best, const int *label,
+                           const spot_view *view, const spot_bdm_config *cfg)
+{
+    rank ranks[SPOT_MAX_COMPONENTS];
+
+    *out = (spot_hypotheses){ .components = order(ranks, best, label, view, cfg->order) };
+    out->len = out->components < cfg->top ? out->components : cfg->top;
+    for (int k = 0; k < out->len; k++) {
+        spot_hypothesis *h = &out->h[k];
+        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
+        SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
+        for (int i = 0; i < view->n; i++)
+            if (label[i] == ranks[k].cluster) h->row[h->len++] = i;
+    }
+    return SPOT_OK;
+}
+
+static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    if (!(cfg->weight >= 0 && cfg->weight < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "planespot's weight is %g; it must be finite and at least 0", cfg->weight);
+    if (cfg->norm != SPOT_NORM_MINMAX && cfg->norm != SPOT_NORM_RELEASED)
+        return spot_fail(c, SPOT_INVALID, "planespot has no normalisation %d", cfg->norm);
+    if (cfg->order != SPOT_ORDER_SOFT && cfg->order != SPOT_ORDER_HARD)
+        return spot_fail(c, SPOT_INVALID, "planespot has no error order %d", cfg->order);
+    return SPOT_OK;
+}
+
+spot_status spot_planespot_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+                                const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    spot_mat *r;
+    spot_mixture *best;
+    int **label;
+
+    SPOT_TRY(check_settings(c, cfg));
+    SPOT_TRY(SPOT_TAKE(c, a, r, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, best, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, label, problems));
+    for (int p = 0; p < problems; p++) SPOT_TRY(represent(c, a, &r[p], p, &views[p], &points[p], cfg));
+    SPOT_TRY(spot_mixture_fit(c, a, problems, best, label, NULL, r, seeds, &cfg->mixture));
+    for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, a, &out[p], &best[p], label[p], &views[p], cfg));
+    return SPOT_OK;
+}
+
+size_t spot_planespot_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)
+{
+    spot_ctx c = { 0 };
+    spot_arena a = spot_arena_counting();
+    spot_mat *r;
+    spot_mixture *best;
+    int **label, *rows;
+    float *v;
+
+    SPOT_TAKE(&c, &a, r, problems);
+    SPOT_TAKE(&c, &a, best, problems);
+    SPOT_TAKE(&c, &a, label, problems);
+    for (int p = 0; p < problems; p++) {
+        SPOT_TAKE(&c, &a, v, (size_t)n[p] * (d + 1));
+        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&c, &a, rows, k ? 1 : n[p]);   /* disjoint: n rows in all */
+    }
+    return a.peak + spot_mixture_bytes(problems, n, d + 1, &cfg->mixture, threads);
+}

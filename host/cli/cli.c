@@ -1,0 +1,126 @@
+/* cli.c - options that every command takes, signals, the way out. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+volatile sig_atomic_t cli_stop;
+
+static void on_signal(int number) { cli_stop = number; }
+
+/* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
+static void listen_for_signals(void)
+{
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
+    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+    sigemptyset(&act.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &act, NULL);
+    act.sa_handler = SIG_IGN;                  /* a reader that leaves becomes a write error */
+    sigaction(SIGPIPE, &act, NULL);
+}
+
+int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most)
+{
+    char *end;
+    long v;
+
+    errno = 0;
+    v = strtol(text, &end, 10);
+    if (errno || !*text || *end || v < least || v > most)
+        argp_error(state, "%s takes an integer from %d to %d, not \"%s\"", option, least, most, text);
+    return (int)v;
+}
+
+void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
+{
+    char rest;
+
+    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards)
+        argp_error(state, "--shard takes I/N with 0 <= I < N, such as 0/4, not \"%s\"", text);
+}
+
+static error_t machine_option(int key, char *arg, struct argp_state *state)
+{
+    cli_machine *m = state->input;
+
+    switch (key) {
+    case 'd':
+        if (strcmp(arg, "auto") && strcmp(arg, "cpu") && strcmp(arg, "cuda"))
+            argp_error(state, "--device is auto, cpu or cuda, not \"%s\"", arg);
+        m->device = arg;
+        return 0;
+    case 't': m->threads = cli_number(state, "--threads", arg, 0, 1024); return 0;
+    case 'l':
+        if (strcmp(arg, "text") && strcmp(arg, "json")) argp_error(state, "--log is text or json, not \"%s\"", arg);
+        m->log_json = !strcmp(arg, "json");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option machine_options[] = {
+    { "device",  'd', "auto|cpu|cuda", 0, "where to compute; auto takes a GPU where there is one", 1 },
+    { "threads", 't', "N",             0, "CPU threads; 0, the default: every core. Results do not depend on it", 1 },
+    { "log",     'l', "text|json",     0, "how stderr is written: for people, or one JSON object a line", 1 },
+    { 0 }
+};
+
+const struct argp cli_machine_argp = { machine_options, machine_option, NULL, NULL, NULL, NULL, NULL };
+
+/* Long names of a parser and its children into names; returns how many. */
+static int option_names(const struct argp *argp, const char **names, int n, int most)
+{
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+        if (o->name && n < most) names[n++] = o->name;
+    for (const struct argp_child *k = argp->children; k && k->argp; k++) n = option_names(k->argp, names, n, most);
+    return n;
+}
+
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    const char *names[40] = { "help", "usage" }, *near;
+    static char help[] = "--help";
+    char word[64];
+    int n = option_names(argp, names, 2, 39);
+
+    names[n] = NULL;
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        bool known = strncmp(argv[i], "--", 2) != 0;
+        if (!strcmp(argv[i], "-h")) argv[i] = help;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i], "="), argv[i]);
+        for (int k = 0; !known && k < n; k++) known = !strncmp(word + 2, names[k], strlen(word + 2));
+        if (known) continue;
+        near = spot_nearest(word + 2, names);
+        if (near) fprintf(stderr, "%s: there is no option %s; did you mean --%s?\n", argv[0], word, near);
+        else fprintf(stderr, "%s: there is no option %s; `%s --help` lists them\n", argv[0], word, argv[0]);
+        exit(spot_exit_code(SPOT_USAGE));
+    }
+    argp_err_exit_status = spot_exit_code(SPOT_USAGE);
+    argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+spot_status cli_open(spot_ctx *c, const cli_machine *m)
+{
+    memset(c, 0, sizeof *c);
+    c->on_log = cli_on_log;
+    c->on_progress = cli_on_progress;
+    c->stop = &cli_stop;
+    listen_for_signals();
+    cli_log_open(m->log_json);
+    return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
+}
+
+int cli_close(spot_ctx *c, spot_status s)
+{
+    cli_log_close();
+    if (s != SPOT_OK) cli_complain(spot_message(c, s));
+    spot_ctx_close(c);
+    return spot_exit_code(s);
+}

@@ -1,0 +1,66 @@
+/* cli.h - what the commands share: the table of them, options that all take, the way out. */
+#ifndef SPOTTER_CLI_H
+#define SPOTTER_CLI_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "spotter/ctx.h"
+
+typedef struct {
+    const char *name, *args, *help;
+    int (*run)(int argc, char **argv);     /* argv[0] is "spotter NAME"; returns the exit code */
+} cli_command;
+
+extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
+
+int cli_sweep (int argc, char **argv);
+int cli_plan  (int argc, char **argv);
+int cli_tables(int argc, char **argv);
+int cli_scene (int argc, char **argv);
+int cli_bench (int argc, char **argv);
+
+/* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
+typedef struct { const char *device; int threads; bool log_json; } cli_machine;
+extern const struct argp cli_machine_argp;
+
+/* argp_parse that also suggests the option that was meant. Exits with 2 on a wrong command line. */
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* A whole number in [least, most] or a sentence and exit 2. */
+int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most);
+
+/* "I/N" of --shard, or a sentence and exit 2. */
+void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
+
+/* Opens a context that logs and shows progress on stderr and stops on signals. cli_close reports the failure, if s is
+ * one, as "spotter: sentence", and returns the exit code. (main sees to it that stdout was written whole.) */
+spot_status cli_open(spot_ctx *c, const cli_machine *m);
+int         cli_close(spot_ctx *c, spot_status s);
+
+extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
+
+/* log.c: lines on stderr, and on a terminal the progress bar below them. */
+void cli_log_open(bool json);
+void cli_log_close(void);                                     /* erases the bar */
+void cli_on_log(void *user, spot_log_level level, const char *text);
+void cli_on_progress(void *user, const spot_progress *p);
+double cli_now(void);                                         /* seconds of a clock that only runs forward */
+void cli_complain(const char *sentence);                      /* an error, as this log writes it */
+
+/* progress.c: how far a sweep is, from what its stages tell. */
+typedef struct {
+    double total, done, within;     /* ECs in all, finished, and the finished share of the present one */
+    double since, start;            /* clock and share of the whole when the first was heard */
+    int ec;
+    char stage[24], note[64];
+} cli_course;
+
+void   cli_course_hear(cli_course *k, const spot_progress *p);
+double cli_course_share(const cli_course *k);                          /* of the whole, 0 to 1 */
+double cli_course_left(const cli_course *k);                           /* seconds, NaN while it is too early to say */
+void   cli_course_line(const cli_course *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
+
+const char *cli_duration(char text[32], double seconds);               /* "3 min 20 s" into text; returns it */
+
+#endif

@@ -1,0 +1,127 @@
+/* cmd_plan.c - spotter plan: what a sweep will draw, and what it will take, before anything starts. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "spotter/sweep.h"
+
+typedef struct {
+    cli_machine machine;
+    const char *config;
+    spot_sweep_options sweep;
+    bool json, quick;
+} options;
+
+enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's' };
+
+static const struct argp_option table[] = {
+    { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
+    { "shard", SHARD, "I/N", 0, "only the ECs of one shard", 0 },
+    { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
+    { "quick", QUICK, NULL, 0, "leave out the time, which is measured on a few batches", 0 },
+    { 0 }
+};
+
+static error_t option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+    case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
+    case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
+    case JSON:          o->json = true; return 0;
+    case QUICK:         o->quick = true; return 0;
+    case ARGP_KEY_ARG:
+        if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
+        o->config = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_ec(const spot_ec *ec)
+{
+    char layers[80] = "background", text[512];
+
+    for (int k = SPOT_SQUARE; k < SPOT_LAYERS; k++)
+        if (ec->layer[k]) {
+            size_t n = strlen(layers);
+            snprintf(layers + n, sizeof layers - n, " %s", spot_layer_name((spot_layer)k));
+        }
+    printf("%4u  %8d  %7d  %6d  %6d  %s\n", ec->index, ec->rollable_count, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL],
+           ec->images[SPOT_TEST], layers);
+    for (int m = 0; m < ec->blindspot_count; m++) {
+        spot_blindspot_describe(text, sizeof text, &ec->blindspot[m]);
+        printf("      blindspot %d: %s\n", m, text);
+    }
+}
+
+static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *cfg)
+{
+    int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
+    const char *comma = "";
+    char json[16384];
+    spot_ec ec;
+
+    if (o->json) printf("{\"schema\":1,\"ecs\":[");
+    else printf("  EC  rollable    train     val    test  layers\n");
+    for (int i = o->sweep.shard; i < n; i += o->sweep.shards) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        if (!o->json) { print_ec(&ec); continue; }
+        SPOT_TRY(spot_ec_json(c, json, sizeof json, &ec));
+        printf("%s\n%s", comma, json);
+        comma = ",";
+    }
+    if (o->json) printf("],\n");
+    return SPOT_OK;
+}
+
+static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost)
+{
+    char time[32], name[64];
+
+    if (o->json) {
+        printf("\"memory_bytes\":%zu,\"images\":%.0f,\"seconds\":", cost->memory, cost->images);
+        if (isfinite(cost->seconds)) printf("%.1f}\n", cost->seconds);
+        else printf("null}\n");
+        return;
+    }
+    printf("\nmethods ");
+    for (int i = 0; i < cfg->bdms; i++) printf("%s %s", i ? "," : "", spot_bdm_name(&cfg->bdm[i], name, sizeof name));
+    printf("\nmemory  %.2f GB\n", cost->memory / 1e9);
+    if (cost->images < 1e6) printf("images  %.0f rendered and trained on, all epochs\n", cost->images);
+    else printf("images  %.1f million rendered and trained on, all epochs\n", cost->images / 1e6);
+    if (isfinite(cost->seconds))
+        printf("time    %s on %s, %d threads\n", cli_duration(time, cost->seconds), spot_ctx_device_name(c), c->threads);
+}
+
+int cli_plan(int argc, char **argv)
+{
+    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp argp = { table, option, "CONFIG",
+        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take.\n\nExamples:\n"
+        "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
+        "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
+    options o = { .sweep = { .shards = 1 } };
+    spot_sweep_cost cost;
+    static spot_config cfg;
+    spot_ctx c;
+    spot_status s;
+
+    cli_parse(&argp, argc, argv, &o);
+    s = cli_open(&c, &o.machine);
+    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = print_ecs(&c, &o, &cfg);
+    fflush(stdout);
+    if (s == SPOT_OK && !o.quick) spot_log(&c, SPOT_LOG_INFO, "timing a few batches; --quick leaves this out");
+    c.on_progress = NULL;      /* the batches that are timed are no step of a sweep */
+    if (s == SPOT_OK) s = spot_sweep_cost_of(&c, &cfg, &o.sweep, &cost, !o.quick);
+    if (s == SPOT_OK) print_cost(&c, &o, &cfg, &cost);
+    return cli_close(&c, s);
+}

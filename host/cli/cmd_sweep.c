@@ -1,0 +1,114 @@
+/* cmd_sweep.c - spotter sweep: run a config, or what is missing of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "spotter/sweep.h"
+#include "store/json.h"
+
+typedef struct {
+    cli_machine machine;
+    const char *config;
+    spot_sweep_options sweep;
+    bool json;
+} options;
+
+enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100 };
+
+static const struct argp_option table[] = {
+    { "out",         OUT,         "DIR", 0, "run directory; a second run of the same command goes on where it was", 0 },
+    { "shard",       SHARD,       "I/N", 0, "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
+    { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
+    { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
+    { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
+    { 0 }
+};
+
+static error_t option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+    case OUT:           o->sweep.out = arg; return 0;
+    case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
+    case JSON:          o->json = true; return 0;
+    case NO_PICTURES:   o->sweep.pictures = false; return 0;
+    case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
+    case ARGP_KEY_ARG:
+        if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
+        o->config = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
+        if (!o->sweep.out) argp_error(state, "where to? give a run directory with --out DIR");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_json(spot_sweep_report *r, spot_status s, const char *out)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    const unsigned char *text;
+    char status[32], dir[1024];
+    int schema = 1;
+    size_t n;
+
+    if (!j.gen) return;
+    snprintf(status, sizeof status, "%s", spot_status_name(s));
+    snprintf(dir, sizeof dir, "%s", out);
+    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
+    spot_json_object(&j, NULL);
+    spot_json_int(&j, "schema", &schema);
+    spot_json_text(&j, "status", status, sizeof status);
+    spot_json_text(&j, "out", dir, sizeof dir);
+    spot_json_int(&j, "planned", &r->planned);
+    spot_json_int(&j, "already", &r->already);
+    spot_json_int(&j, "done", &r->done);
+    spot_json_int(&j, "failed", &r->failed);
+    spot_json_int(&j, "not_learned", &r->not_learned);
+    spot_json_real(&j, "seconds", &r->seconds);
+    spot_json_end(&j);
+    yajl_gen_get_buf(j.gen, &text, &n);
+    fwrite(text, 1, n, stdout);
+    yajl_gen_free(j.gen);
+}
+
+static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
+{
+    char time[32], failed[40] = "", learned[64] = "";
+
+    if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
+    if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
+    if (r->done || r->failed)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
+                 cli_duration(time, r->seconds), failed, learned);
+    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+}
+
+int cli_sweep(int argc, char **argv)
+{
+    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp argp = { table, option, "CONFIG --out DIR",
+        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\n\nExamples:\n"
+        "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
+        "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
+        "A run that was stopped goes on with the same command.", children, NULL, NULL };
+    options o = { .sweep = { .shards = 1, .pictures = true } };
+    spot_sweep_report report = { 0 };
+    static spot_config cfg;
+    spot_ctx c;
+    spot_status s;
+
+    cli_parse(&argp, argc, argv, &o);
+    s = cli_open(&c, &o.machine);
+    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) {
+        s = spot_sweep_run(&c, &cfg, &o.sweep, &report);
+        cli_log_close();
+        if (o.json) print_json(&report, s, o.sweep.out);
+        else if (report.planned) summarise(&c, &report, o.sweep.out);
+    }
+    return cli_close(&c, s);
+}

@@ -1,0 +1,141 @@
+/* log.c - stderr: lines for people or JSON Lines for programs, and on a terminal the progress bar below them. */
+#define _DEFAULT_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "store/json.h"
+
+enum { SCHEMA = 1 };           /* of a log line */
+
+static struct {
+    bool json, bar, color, drawn;
+    double last;               /* when the bar, or a plain line in its place, was last written */
+    cli_course course;
+} term;
+
+/* An environment variable that is set and not empty. */
+static bool set(const char *name)
+{
+    const char *v = getenv(name);
+
+    return v && *v;
+}
+
+void cli_log_open(bool json)
+{
+    const char *kind = getenv("TERM");
+    bool terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb");
+
+    memset(&term, 0, sizeof term);
+    term.json = json;
+    term.bar = terminal && !json;
+    term.color = term.bar && !set("NO_COLOR");
+    term.last = terminal ? 0 : cli_now();
+}
+
+static void erase(void)
+{
+    if (term.drawn) fputs("\r\033[K", stderr);
+    term.drawn = false;
+}
+
+void cli_log_close(void) { erase(); }
+
+/* One line of the log; p NULL for a message. */
+static void write_json(const char *level, const char *text, const spot_progress *p)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    const unsigned char *line;
+    char at[40], buffer[1200];
+    struct timespec now;
+    struct tm utc;
+    int schema = SCHEMA, ec = p ? p->ec : -1;
+    size_t n;
+
+    if (!j.gen) return;
+    yajl_gen_config(j.gen, yajl_gen_validate_utf8, 1);
+    clock_gettime(CLOCK_REALTIME, &now);
+    n = strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now.tv_sec, &utc));
+    snprintf(at + n, sizeof at - n, ".%03ldZ", now.tv_nsec / 1000000);
+    spot_json_object(&j, NULL);
+    spot_json_int(&j, "schema", &schema);
+    spot_json_text(&j, "time", at, sizeof at);
+    snprintf(buffer, sizeof buffer, "%s", level);
+    spot_json_text(&j, "level", buffer, sizeof buffer);
+    if (p) {
+        double left = cli_course_left(&term.course), share = cli_course_share(&term.course);
+        char stage[32];
+        snprintf(stage, sizeof stage, "%s", p->stage);
+        spot_json_text(&j, "stage", stage, sizeof stage);
+        if (ec >= 0) spot_json_int(&j, "ec", &ec);
+        spot_json_real(&j, "share", &share);
+        if (isfinite(left)) spot_json_real(&j, "seconds_left", &left);
+    }
+    snprintf(buffer, sizeof buffer, "%s", text);
+    spot_json_text(&j, "text", buffer, sizeof buffer);
+    spot_json_end(&j);
+    yajl_gen_get_buf(j.gen, &line, &n);
+    fprintf(stderr, "%.*s\n", (int)n, (const char *)line);
+    yajl_gen_free(j.gen);
+}
+
+static void write_line(const char *color, const char *label, const char *text)
+{
+    erase();
+    if (term.color && *label) fprintf(stderr, "\033[%sm%s\033[0m%s\n", color, label, text);
+    else fprintf(stderr, "%s%s\n", label, text);
+}
+
+void cli_on_log(void *user, spot_log_level level, const char *text)
+{
+    static const char *const names[] = { "debug", "info", "warning" };
+
+    (void)user;
+    if (level == SPOT_LOG_DEBUG) return;
+    if (term.json) write_json(names[level], text, NULL);
+    else write_line("33", level == SPOT_LOG_WARN ? "warning: " : "", text);
+}
+
+void cli_complain(const char *sentence)
+{
+    if (term.json) write_json("error", sentence, NULL);
+    else write_line("31", "spotter: ", sentence);
+}
+
+static void draw(const char *line)
+{
+    static const char done[] = "====================", rest[] = "                    ";
+    struct winsize w = { 0 };
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 80 : w.ws_col;
+    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_course_share(&term.course));
+
+    fputs("\r\033[K", stderr);
+    if (width) fprintf(stderr, "[%s%.*s%s%.*s] ", term.color ? "\033[32m" : "", filled, done, term.color ? "\033[0m" : "",
+                       width - filled, rest);
+    fprintf(stderr, "%.*s", columns - (width ? width + 3 : 0) - 1, line);
+    fflush(stderr);
+    term.drawn = true;
+}
+
+/* A terminal sees at most ten bars a second; a file a line now and then, and one for each EC. */
+void cli_on_progress(void *user, const spot_progress *p)
+{
+    char line[256];
+    double now = cli_now();
+    bool sweep = !strcmp(p->stage, "sweep"), ended = p->done >= p->total;
+
+    (void)user;
+    cli_course_hear(&term.course, p);
+    if (now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(sweep && ended)) return;
+    term.last = now;
+    cli_course_line(&term.course, line, sizeof line);
+    if (term.json) write_json("progress", p->note ? p->note : "", p);
+    else if (term.bar) draw(line);
+    else fprintf(stderr, "%s\n", line);
+}

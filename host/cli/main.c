@@ -1,0 +1,101 @@
+/* main.c - the program: finds the command and hands over. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_table.h"
+#include "base/nearest.h"
+#include "cli/cli.h"
+#include "ops.h"
+
+#ifndef SPOT_VERSION
+#define SPOT_VERSION "0.1.0"
+#endif
+
+const cli_command cli_commands[] = {
+    { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
+    { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
+    { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
+    { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
+    { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
+    { NULL }
+};
+
+static void print_help(FILE *f)
+{
+    fputs("Spotter plants known blindspots in image classifiers and measures which discovery methods find them.\n\n"
+          "  spotter sweep configs/quickstart.yaml --out runs/quickstart    two data sets, minutes on a CPU\n"
+          "  spotter tables runs/quickstart                                 how many blindspots were found\n"
+          "  spotter plan configs/paper_synthetic.yaml                      what it would take\n"
+          "  spotter scene configs/quickstart.yaml --ec 0 --out images      look at the images\n\n"
+          "Commands:\n", f);
+    for (const cli_command *k = cli_commands; k->name; k++)
+        fprintf(f, "  %-7s %-17s %s\n", k->name, k->args, k->help);
+    fputs("  help    COMMAND|config    options of a command; every setting of a config\n\n"
+          "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a check failed, 2 usage or config,\n"
+          "3 bad input, 4 files, 5 device, 6 memory, 75 stopped early and saved: run the same command again.\n", f);
+}
+
+static void print_version(void)
+{
+    printf("spotter %s, numbers %d, devices: cpu, cuda where libspotter_cuda.so and a GPU are there\n",
+           SPOT_VERSION, SPOT_NUMBERS);
+}
+
+static int complain_of(const char *word)
+{
+    const char *names[16], *near;
+    int n = 0;
+
+    for (; cli_commands[n].name; n++) names[n] = cli_commands[n].name;
+    names[n++] = "help";
+    names[n] = NULL;
+    near = spot_nearest(word, names);
+    if (near) fprintf(stderr, "spotter: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
+    else fprintf(stderr, "spotter: there is no command \"%s\"; `spotter --help` lists them\n", word);
+    return spot_exit_code(SPOT_USAGE);
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+    char title[32];
+
+    for (const cli_command *k = cli_commands; k->name; k++)
+        if (!strcmp(k->name, name)) {
+            snprintf(title, sizeof title, "spotter %s", k->name);
+            argv[0] = title;
+            return k->run(argc, argv);
+        }
+    return complain_of(name);
+}
+
+static int help(int argc, char **argv)
+{
+    char option[] = "--help", *shown[] = { NULL, option, NULL };
+
+    if (argc < 3) print_help(stdout);
+    else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
+    else return run(argv[2], 2, shown);
+    return 0;
+}
+
+/* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. */
+static void flush_or_fail(void)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout)) return;
+    if (errno != EPIPE) cli_complain("could not write the output; is the disk full?");
+    _Exit(spot_exit_code(SPOT_IO));
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+
+    atexit(flush_or_fail);
+    if (!word) return print_help(stderr), spot_exit_code(SPOT_USAGE);
+    if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) return help(argc, argv);
+    if (!strcmp(word, "--version") || !strcmp(word, "version")) return print_version(), 0;
+    return run(word, argc - 1, argv + 1);
+}

@@ -1,0 +1,78 @@
+/* progress.c - how far a sweep is.
+ *
+ * The sweep tells how many ECs are done; the stages of an EC tell about themselves. Training is nearly all of an EC's
+ * time, so the share of an EC that is done is read from it alone; what follows counts as the rest. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+
+#define TRAINING 0.9           /* of an EC's time */
+
+double cli_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double cli_course_share(const cli_course *k)
+{
+    double share = k->total > 0 ? (k->done + k->within) / k->total : k->within;
+
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+void cli_course_hear(cli_course *k, const spot_progress *p)
+{
+    double part = p->total > 0 ? p->done / p->total : 0;
+
+    if (!strcmp(p->stage, "sweep")) {
+        k->total = p->total;
+        k->done = p->done;
+        k->within = 0;
+    } else if (k->total > 0) k->within = strcmp(p->stage, "train") ? TRAINING : TRAINING * part;
+    else k->within = part;
+    k->ec = p->ec;
+    snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
+    snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
+    if (!k->since) {
+        k->since = cli_now();
+        k->start = cli_course_share(k);
+    }
+}
+
+double cli_course_left(const cli_course *k)
+{
+    double spent = cli_now() - k->since, share = cli_course_share(k), gained = share - k->start;
+
+    return k->since && spent > 2 && gained > 0.005 ? spent * (1 - share) / gained : NAN;
+}
+
+const char *cli_duration(char text[32], double seconds)
+{
+    long s = lround(seconds);
+
+    if (s < 60) snprintf(text, 32, "%ld s", s);
+    else if (s < 600) snprintf(text, 32, "%ld min %ld s", s / 60, s % 60);
+    else if (s < 3600) snprintf(text, 32, "%ld min", (s + 30) / 60);
+    else if (s < 48 * 3600) snprintf(text, 32, "%ld h %ld min", s / 3600, s % 3600 / 60);
+    else snprintf(text, 32, "%.1f days", seconds / 86400);
+    return text;
+}
+
+void cli_course_line(const cli_course *k, char *text, size_t size)
+{
+    double left = cli_course_left(k);
+    char ec[24] = "", time[32], ends[48] = "";
+
+    if (k->ec >= 0) snprintf(ec, sizeof ec, "  EC %d", k->ec);
+    if (cli_stop) snprintf(ends, sizeof ends, "  stopping");
+    else if (left > 0) snprintf(ends, sizeof ends, "  %s left", cli_duration(time, left));
+    snprintf(text, size, "%3.0f %%%s%s%s%s%s%s", 100 * cli_course_share(k), ec, k->stage[0] ? "  " : "", k->stage,
+             k->note[0] ? "  " : "", k->note, ends);
+}

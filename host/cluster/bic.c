@@ -1,0 +1,181 @@
+/* bic.c - every K of every problem as one batch of fits, and the K of least BIC of each. */
+#include <math.h>
+
+#include "mixture.h"
+#include "spotter/cluster.h"
+
+spot_mixture_config spot_mixture_defaults(void)
+{
+    return (spot_mixture_config){ .k_min = 1, .k_max = 32, .tol = 1e-3, .ridge = 1e-6, .max_iterations = 100 };
+}
+
+static spot_status check_settings(spot_ctx *c, const spot_mixture_config *cfg)
+{
+    if (cfg->k_min < 1 || cfg->k_max > SPOT_MAX_COMPONENTS || cfg->k_min > cfg->k_max)
+        return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend within 1..%d", cfg->k_min,
+                         cfg->k_max, SPOT_MAX_COMPONENTS);
+    if (!(cfg->tol >= 0 && cfg->tol < INFINITY) || !(cfg->ridge >= 0 && cfg->ridge < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "mixture tolerance %g and ridge %g; both must be finite and at least 0", cfg->tol,
+                         cfg->ridge);
+    if (cfg->max_iterations < 1)
+        return spot_fail(c, SPOT_INVALID, "mixture iterations %d; at least 1", cfg->max_iterations);
+    return SPOT_OK;
+}
+
+static spot_status check_points(spot_ctx *c, int problem, spot_mat x, int k_min)
+{
+    if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
+        return spot_fail(c, SPOT_INPUT, "mixture %d: points of %d dimensions; 1 to %d can be clustered, so reduce them first",
+                         problem, x.cols, SPOT_MAX_MIXTURE_DIM);
+    if (x.rows < k_min)
+        return spot_fail(c, SPOT_INPUT, "mixture %d: %d points for at least %d components; make more test images or lower "
+                         "k_min", problem, x.rows, k_min);
+    for (size_t i = 0; i < (size_t)x.rows * x.cols; i++)
+        if (!isfinite(x.v[i]))
+            return spot_fail(c, SPOT_INPUT, "mixture %d: row %zu, column %zu is %g; points must be finite numbers", problem,
+                             i / x.cols, i % x.cols, x.v[i]);
+    return SPOT_OK;
+}
+
+/* Fits that a problem of n points gets: a K larger than n is left out, and those are the last. */
+static int fits(int n, const spot_mixture_config *cfg)
+{
+    return (cfg->k_max < n ? cfg->k_max : n) - cfg->k_min + 1;
+}
+
+/* Memory of one problem, and its jobs unless the arena only counts. */
+static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mixture_job *jobs, int n, int d,
+                                const spot_mixture_config *cfg)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, *label, n));
+    for (int i = 0; i < fits(n, cfg); i++) {
+        spot_mixture_job job = { .fit = { .k = cfg->k_min + i, .d = d, .n = n } };
+        SPOT_TRY(SPOT_TAKE(c, a, job.fit.weight, job.fit.k));
+        SPOT_TRY(SPOT_TAKE(c, a, job.fit.mean, job.fit.k * d));
+        SPOT_TRY(SPOT_TAKE(c, a, job.fit.covariance, job.fit.k * d * d));
+        SPOT_TRY(SPOT_TAKE(c, a, job.label, n));
+        if (!a->counting) jobs[i] = job;
+    }
+    return SPOT_OK;
+}
+
+/* -2 log-likelihood + parameters * ln n; a fit that was given up never wins. */
+static void price(spot_mixture *f)
+{
+    double parameters = f->k * (f->d * (f->d + 1) / 2 + f->d) + f->k - 1;
+
+    if (f->ill) f->log_likelihood = -INFINITY;
+    f->bic = parameters * log(f->n) - 2 * f->log_likelihood;
+}
+
+static void tell(spot_ctx *c, int problem, const spot_mixture *f)
+{
+    if (f->ill)
+        spot_log(c, SPOT_LOG_WARN, "mixture %d, K=%d: given up, %d of its covariances are not positive definite; raise the "
+                 "ridge if many K suffer", problem, f->k, f->ill);
+    else if (!f->converged)
+        spot_log(c, SPOT_LOG_DEBUG, "mixture %d, K=%d: still moving after %d iterations", problem, f->k, f->iterations);
+}
+
+static spot_status choose(spot_ctx *c, int problem, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
+{
+    const spot_mixture_job *least = jobs;
+
+    for (int i = 1; i < count; i++) if (jobs[i].fit.bic < least->fit.bic) least = &jobs[i];
+    if (!(least->fit.bic < INFINITY))
+        return spot_fail(c, SPOT_NUMERIC, "mixture %d: no K from %d to %d could be fitted to its %d points; raise the ridge",
+                         problem, jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
+    *best = least->fit;
+    for (int i = 0; i < best->n; i++) label[i] = least->label[i];
+    return SPOT_OK;
+}
+
+/* Every fit of a problem for who wants them all; those left out carry their K and an infinite BIC. */
+static spot_status list(spot_ctx *c, spot_arena *a, spot_mixture **all, const spot_mixture_job *jobs, int count,
+                        const spot_mixture_config *cfg)
+{
+    int range = cfg->k_max - cfg->k_min + 1;
+
+    SPOT_TRY(SPOT_TAKE(c, a, *all, range));
+    for (int i = 0; i < range; i++)
+        (*all)[i] = i < count ? jobs[i].fit
+                  : (spot_mixture){ .k = cfg->k_min + i, .n = jobs[0].fit.n, .d = jobs[0].fit.d,
+                                    .log_likelihood = -INFINITY, .bic = INFINITY };
+    return SPOT_OK;
+}
+
+/* All jobs of all problems, problem by problem with K ascending, through the device in one call. */
+static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs, const spot_mat *x,
+                       const spot_seed *seeds, const spot_mixture_config *cfg)
+{
+    int at = 0;
+
+    for (int p = 0; p < problems; p++) {
+        int count = fits(x[p].rows, cfg);
+        SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
+        for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
+        if (x[p].rows < cfg->k_max)
+            spot_log(c, SPOT_LOG_WARN, "mixture %d: %d points, so K stops at %d instead of %d", p, x[p].rows, x[p].rows,
+                     cfg->k_max);
+        at += count;
+    }
+    SPOT_TRY(spot_mixture_em(c, a, jobs, at, cfg));
+    for (int j = 0; j < at; j++) price(&jobs[j].fit);
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
+                             spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
+                             const spot_mixture_config *cfg)
+{
+    spot_mixture_job *jobs;
+
+    SPOT_TRY(check_settings(c, cfg));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_points(c, p, x[p], cfg->k_min));
+    SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
+    SPOT_TRY(run(c, a, problems, label, jobs, x, seeds, cfg));
+    for (int p = 0; p < problems; p++) {
+        int count = fits(x[p].rows, cfg);
+        for (int i = 0; i < count; i++) tell(c, p, &jobs[i].fit);
+        if (all) SPOT_TRY(list(c, a, &all[p], jobs, count, cfg));
+        SPOT_TRY(choose(c, p, &best[p], label[p], jobs, count));
+        jobs += count;
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
+                                  const double *resp, const spot_mixture_config *cfg)
+{
+    spot_mixture_config only = *cfg;
+    spot_mixture_job job;
+    int *unused;
+
+    only.k_min = only.k_max = k;
+    SPOT_TRY(check_settings(c, &only));
+    SPOT_TRY(check_points(c, 0, x, k));
+    SPOT_TRY(take_problem(c, a, &unused, &job, x.rows, x.cols, &only));
+    job.x = x.v;
+    job.resp = resp;
+    SPOT_TRY(spot_mixture_em(c, a, &job, 1, &only));
+    price(&job.fit);
+    tell(c, 0, &job.fit);
+    return choose(c, 0, fit, label, &job, 1);
+}
+
+size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads)
+{
+    spot_ctx c = { 0 };
+    spot_arena a = spot_arena_counting();
+    int range = cfg->k_max - cfg->k_min + 1, *label, largest = 0;
+    spot_mixture_job *jobs;
+    spot_mixture *all;
+
+    SPOT_TAKE(&c, &a, jobs, problems * range);
+    for (int p = 0; p < problems; p++) {
+        take_problem(&c, &a, &label, NULL, n[p], d, cfg);
+        SPOT_TAKE(&c, &a, all, range);
+        if (n[p] > largest) largest = n[p];
+    }
+    return a.peak + spot_mixture_scratch(problems * range, largest, d, cfg->k_max, threads) + 64;
+}

@@ -1,0 +1,52 @@
+/* summary.c - averages over ECs, with standard errors and what was left out. */
+#include "spotter/metric.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two passes over the same ECs: pass 0 adds up the mean, pass 1 the squared differences from it. */
+static void add(spot_average *a, double *sum, int pass, double x)
+{
+    if (pass == 0) { a->n++; *sum += x; }
+    else           { *sum += (x - a->mean) * (x - a->mean); }
+}
+
+static void finish(spot_average *a, double sum, int pass)
+{
+    if (pass == 0) a->mean = a->n ? sum / a->n : NAN;
+    else           a->se   = a->n > 1 ? sqrt(sum / (a->n - 1) / a->n) : NAN;
+}
+
+/* An EC's share of failure f: the mean over its blindspots that are not covered. */
+static double missed(const spot_score *s, int f)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (int m = 0; m < s->blindspots; m++)
+        if (!s->covered[m]) { sum += s->failure[m][f]; n++; }
+    return sum / n;
+}
+
+void spot_metric_summarise(spot_summary *s, const spot_score *scores, const bool *use, int n)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < n; i++) {
+        if (use && !use[i]) { s->not_learned++; continue; }
+        s->fdr.left_out += !(scores[i].dr > 0);
+        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += scores[i].dr == 1;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        double dr = 0, fdr = 0, failure[SPOT_FAILURES] = { 0 };
+        for (int i = 0; i < n; i++) {
+            if (use && !use[i]) continue;
+            add(&s->dr, &dr, pass, scores[i].dr);
+            if (scores[i].dr > 0) add(&s->fdr, &fdr, pass, scores[i].fdr);
+            for (int f = 0; f < SPOT_FAILURES && scores[i].dr != 1; f++)
+                add(&s->failure[f], &failure[f], pass, missed(&scores[i], f));
+        }
+        finish(&s->dr, dr, pass);
+        finish(&s->fdr, fdr, pass);
+        for (int f = 0; f < SPOT_FAILURES; f++) finish(&s->failure[f], failure[f], pass);
+    }
+}

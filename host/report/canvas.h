@@ -1,0 +1,31 @@
+/* canvas.h - a few strokes over cairo: text, colours of confidence, markers, hulls. Pixels, y down. */
+#ifndef SPOTTER_REPORT_CANVAS_H
+#define SPOTTER_REPORT_CANVAS_H
+
+#include <cairo.h>
+
+#include "spotter/ctx.h"
+
+#define SPOT_TURN 6.283185307179586   /* a full circle */
+
+typedef struct { double x, y; } spot_dot;
+
+/* Left-aligned text with its baseline at (x, y); gives its width. */
+double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text);
+
+/* Sets the colour of a confidence: vermilion at 0, grey at 0.5, blue at 1. Legible to the colour-blind. */
+void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
+
+/* The outline of marker number m (ring, triangle, square, diamond, ...) around a dot, in the current colour. */
+void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m);
+
+/* Convex hull of n dots, counter-clockwise on the screen, in place; returns its length. Sorts the dots. */
+int spot_canvas_hull(spot_dot *dot, int n);
+
+/* Strokes the hull pushed outwards by `margin` with round corners. */
+void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin);
+
+/* The surface as a PNG file, whole or not at all. */
+spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *path);
+
+#endif

@@ -1,0 +1,242 @@
+/* ec.c - an experimental configuration: which layers, what varies, which blindspots (paper, A.2 and A.3). */
+#include <stdbool.h>
+#include <string.h>
+
+#include "raster.h"
+#include "spotter/rng.h"
+#include "spotter/scene.h"
+
+enum { TRIES = 10000, RESTARTS = 100, MAX_IMAGES = 100000000 };
+
+spot_scene_config spot_scene_defaults(void)
+{
+    return (spot_scene_config){
+        .size = 224, .rollable = { 6, 8 }, .extra_layers = { 1, 3 }, .blindspots = { 1, 3 }, .specificity = { 5, 7 },
+        .per_bucket = { 400, 50, 50 }, .attribute_choice = SPOT_CHOICE_PAIRS, .square_presence = SPOT_SQUARE_FORCED,
+        .text_alternative = SPOT_TEXT_LARGER, .jpeg_quality = 0, .flip = 1,
+    };
+}
+
+/* Does the layer have the attribute in its own right? The relative position is computed, not rolled. */
+static bool has(int layer, int attribute)
+{
+    switch (attribute) {
+    case SPOT_PRESENCE:
+    case SPOT_SIZE:   return layer != SPOT_BACKGROUND;
+    case SPOT_NUMBER: return layer == SPOT_SQUARE;
+    default:          return attribute != SPOT_RELATIVE_POSITION;
+    }
+}
+
+static spot_status check_range(spot_ctx *c, const char *name, const int range[2], int lo, int hi)
+{
+    if (range[0] > range[1])
+        return spot_fail(c, SPOT_USAGE, "scene.%s is [%d, %d], upside down; write the smaller number first", name,
+                         range[0], range[1]);
+    if (range[0] < lo || range[1] > hi)
+        return spot_fail(c, SPOT_USAGE, "scene.%s is [%d, %d]; it must lie within %d and %d", name, range[0], range[1],
+                         lo, hi);
+    return SPOT_OK;
+}
+
+static spot_status check_choice(spot_ctx *c, const char *name, int value)
+{
+    if (value == 0 || value == 1) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "scene.%s is %d, which is neither of its two choices", name, value);
+}
+
+/* Every EC that may be drawn must be possible, not only the most generous. */
+static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
+{
+    int presences = 1 + s->extra_layers[1];          /* all of them are rollable */
+    int available = 7 + 4 * s->extra_layers[0];      /* background 2, square 5, others 4 each */
+    int free = s->specificity[0] - (s->square_presence == SPOT_SQUARE_FORCED);
+    int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
+
+    if (s->rollable[0] < presences)
+        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always vary; "
+                         "start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
+    if (s->rollable[1] > available)
+        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d attributes; "
+                         "lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
+    if (s->specificity[1] > s->rollable[0] + 1)
+        return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but a data set of %d rollable attributes and the "
+                         "relative position can define at most %d; lower it or raise scene.rollable",
+                         s->specificity[1], s->rollable[0], s->rollable[0] + 1);
+    if (s->blindspots[1] > most)
+        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, which leaves %d attributes to differ in, enough for "
+                         "%d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
+                         s->specificity[0], free, most, s->blindspots[1]);
+    return SPOT_OK;
+}
+
+spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
+{
+    if (s->size < SPOT_MIN_SIZE || s->size > SPOT_MAX_SIZE)
+        return spot_fail(c, SPOT_USAGE, "scene.size is %d; images are %d to %d pixels a side", s->size, SPOT_MIN_SIZE,
+                         SPOT_MAX_SIZE);
+    SPOT_TRY(check_range(c, "extra_layers", s->extra_layers, 1, 3));
+    SPOT_TRY(check_range(c, "rollable", s->rollable, 1, SPOT_MAX_TRIPLETS - 1));
+    SPOT_TRY(check_range(c, "blindspots", s->blindspots, 1, SPOT_MAX_BLINDSPOTS));
+    SPOT_TRY(check_range(c, "specificity", s->specificity, 1, SPOT_MAX_TRIPLETS));
+    SPOT_TRY(check_attributes(c, s));
+    for (int k = 0; k < SPOT_SPLITS; k++)
+        if (s->per_bucket[k] < 0 || (double)s->per_bucket[k] * (1 << s->rollable[1]) > MAX_IMAGES)
+            return spot_fail(c, SPOT_USAGE, "scene.per_bucket.%s is %d, which makes %.0f images; 0 to %d can be had",
+                             spot_split_name(k), s->per_bucket[k], (double)s->per_bucket[k] * (1 << s->rollable[1]),
+                             MAX_IMAGES);
+    SPOT_TRY(check_choice(c, "attribute_choice", s->attribute_choice));
+    SPOT_TRY(check_choice(c, "square_presence", s->square_presence));
+    SPOT_TRY(check_choice(c, "text_alternative", s->text_alternative));
+    if (s->jpeg_quality < 0 || s->jpeg_quality > 100)
+        return spot_fail(c, SPOT_USAGE, "scene.jpeg_quality is %d; 0 is lossless, else 1 to 100", s->jpeg_quality);
+    if (!(s->flip >= 0 && s->flip <= 1))
+        return spot_fail(c, SPOT_USAGE, "scene.flip is %g; it is a chance from 0 to 1", s->flip);
+    return SPOT_OK;
+}
+
+/* Layers, then what varies: all presences, then layer by layer from those with something left. */
+static void draw_dataset(spot_ec *ec, spot_rng *r)
+{
+    uint32_t order[3];
+    int target;
+
+    ec->extras = spot_rng_between(r, ec->scene.extra_layers[0], ec->scene.extra_layers[1]);
+    target = spot_rng_between(r, ec->scene.rollable[0], ec->scene.rollable[1]);
+    spot_rng_shuffle(r, order, 3);
+    ec->layer[SPOT_BACKGROUND] = ec->layer[SPOT_SQUARE] = 1;
+    for (int k = 0; k < ec->extras; k++) {
+        ec->extra[k] = (uint8_t)(SPOT_RECTANGLE + order[k]);
+        ec->layer[ec->extra[k]] = 1;
+    }
+    for (int l = SPOT_SQUARE; l < SPOT_LAYERS; l++) ec->rollable[l][SPOT_PRESENCE] = ec->layer[l];
+    for (ec->rollable_count = 1 + ec->extras; ec->rollable_count < target; ec->rollable_count++) {
+        int open[SPOT_LAYERS][SPOT_ATTRIBUTES], opens[SPOT_LAYERS] = { 0 }, layers[SPOT_LAYERS], n = 0, l;
+        for (l = 0; l < SPOT_LAYERS; l++) {
+            for (int a = 0; a < SPOT_ATTRIBUTES; a++)
+                if (ec->layer[l] && has(l, a) && !ec->rollable[l][a]) open[l][opens[l]++] = a;
+            if (opens[l]) layers[n++] = l;
+        }
+        l = layers[spot_rng_below(r, (uint32_t)n)];
+        ec->rollable[l][open[l][spot_rng_below(r, (uint32_t)opens[l])]] = 1;
+    }
+}
+
+/* A blindspot in the making: the value of each attribute, or that there is none, or that it is yet to be drawn. */
+enum { OUT = -1, ANY = 2 };
+typedef struct { int8_t value[SPOT_LAYERS][SPOT_ATTRIBUTES]; } candidate;
+
+/* May (layer, attribute) join? An object's presence comes before its other attributes. */
+static bool eligible(const spot_ec *ec, const candidate *k, int layer, int attribute)
+{
+    bool meta = layer == SPOT_BACKGROUND && attribute == SPOT_RELATIVE_POSITION;
+
+    if (!meta && !ec->rollable[layer][attribute]) return false;
+    if (k->value[layer][attribute] != OUT) return false;
+    return attribute == SPOT_PRESENCE || layer == SPOT_BACKGROUND || k->value[layer][SPOT_PRESENCE] != OUT;
+}
+
+/* Uniform over all eligible pairs, or over layers and then over the pairs of that layer. An object layer whose
+ * presence is out has that one pair only, so that the second is the paper's rule. */
+static spot_triplet choose(const spot_ec *ec, const candidate *k, spot_rng *r)
+{
+    spot_triplet pair[SPOT_LAYERS * SPOT_ATTRIBUTES];
+    int n = 0, first[SPOT_LAYERS + 1], layers[SPOT_LAYERS], m = 0, l;
+
+    for (l = 0; l < SPOT_LAYERS; l++) {
+        first[l] = n;
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++)
+            if (eligible(ec, k, l, a)) pair[n++] = (spot_triplet){ .layer = (uint8_t)l, .attribute = (uint8_t)a };
+        if (n > first[l]) layers[m++] = l;
+    }
+    first[SPOT_LAYERS] = n;
+    if (ec->scene.attribute_choice == SPOT_CHOICE_PAIRS) return pair[spot_rng_below(r, (uint32_t)n)];
+    l = layers[spot_rng_below(r, (uint32_t)m)];
+    return pair[first[l] + (int)spot_rng_below(r, (uint32_t)(first[l + 1] - first[l]))];
+}
+
+static void draw_blindspot(spot_blindspot *b, const spot_ec *ec, int specificity, spot_rng *r)
+{
+    candidate k;
+    int n = 0;
+
+    memset(&k, OUT, sizeof k);
+    if (ec->scene.square_presence == SPOT_SQUARE_FORCED) {
+        k.value[SPOT_SQUARE][SPOT_PRESENCE] = 1;
+        n++;
+    }
+    for (; n < specificity; n++) {
+        spot_triplet t = choose(ec, &k, r);
+        k.value[t.layer][t.attribute] = ANY;
+        if (t.layer != SPOT_BACKGROUND && t.attribute != SPOT_PRESENCE) k.value[t.layer][SPOT_PRESENCE] = 1;
+    }
+    /* Above or below is said of a square: one that a blindspot names must then be there. */
+    if (k.value[SPOT_BACKGROUND][SPOT_RELATIVE_POSITION] != OUT && k.value[SPOT_SQUARE][SPOT_PRESENCE] != OUT)
+        k.value[SPOT_SQUARE][SPOT_PRESENCE] = 1;
+    memset(b, 0, sizeof *b);
+    b->specificity = specificity;
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) {
+            int8_t v = k.value[l][a];
+            if (v == OUT) continue;
+            if (v == ANY) v = (int8_t)spot_rng_below(r, 2);
+            b->triplet[b->len++] = (spot_triplet){ (uint8_t)l, (uint8_t)a, v };
+        }
+}
+
+/* The ambiguity constraint: at least two shared attributes with opposite values. */
+static bool apart(const spot_blindspot *a, const spot_blindspot *b)
+{
+    int opposite = 0;
+
+    for (int i = 0; i < a->len; i++)
+        for (int j = 0; j < b->len; j++)
+            opposite += a->triplet[i].layer == b->triplet[j].layer &&
+                        a->triplet[i].attribute == b->triplet[j].attribute && a->triplet[i].value != b->triplet[j].value;
+    return opposite >= 2;
+}
+
+/* One more blindspot that is apart from all before, or false after TRIES. */
+static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
+{
+    spot_blindspot *b = &ec->blindspot[ec->blindspot_count];
+
+    for (int i = 0; i < TRIES; i++) {
+        bool good = true;
+        draw_blindspot(b, ec, specificity, r);
+        for (int m = 0; m < ec->blindspot_count; m++) good = good && apart(b, &ec->blindspot[m]);
+        if (good) {
+            ec->blindspot_count++;
+            return true;
+        }
+    }
+    return false;
+}
+
+spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index)
+{
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_EC, index, 0);
+    int specificity[SPOT_MAX_BLINDSPOTS], n;
+
+    SPOT_TRY(spot_scene_check(c, cfg));
+    memset(ec, 0, sizeof *ec);
+    ec->seed = seed;
+    ec->index = index;
+    ec->scene = *cfg;
+    draw_dataset(ec, &r);
+    for (int k = 0; k < SPOT_SPLITS; k++) ec->images[k] = cfg->per_bucket[k] << ec->rollable_count;
+    n = spot_rng_between(&r, cfg->blindspots[0], cfg->blindspots[1]);
+    for (int m = 0; m < n; m++) {                 /* inserted in ascending order */
+        int s = spot_rng_between(&r, cfg->specificity[0], cfg->specificity[1]), at = m;
+        for (; at > 0 && specificity[at - 1] > s; at--) specificity[at] = specificity[at - 1];
+        specificity[at] = s;
+    }
+    for (int restart = 0; restart < RESTARTS; restart++) {
+        ec->blindspot_count = 0;
+        while (ec->blindspot_count < n && add_blindspot(ec, specificity[ec->blindspot_count], &r)) {}
+        if (ec->blindspot_count == n) return SPOT_OK;
+    }
+    return spot_fail(c, SPOT_USAGE, "EC %u: no %d unambiguous blindspots of %d to %d attributes found among %d rollable ones "
+                     "in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
+                     specificity[n - 1], ec->rollable_count, RESTARTS);
+}

@@ -1,0 +1,154 @@
+/* file.c - files that are there whole or not at all.
+ *
+ * A temp name that no other process can have, in the same directory (rename is atomic only within a file system);
+ * fsync before the rename, so that the name never points at bytes that a power cut can take away; fsync of the
+ * directory after it, so that the name itself stays. Works on NFS and Lustre: no locks, no O_APPEND. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spotter/store.h"
+
+static const char *advice(int error)
+{
+    switch (error) {
+    case ENOSPC: case EDQUOT: case EFBIG: return "free some space and run the same command again";
+    case EACCES: case EPERM: case EROFS:  return "choose a directory that you may write to";
+    default:                              return "look at the path and run the same command again";
+    }
+}
+
+static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
+{
+    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, strerror(error), advice(error));
+}
+
+/* A new file beside path, named after host, process and a count. O_EXCL steps over what a killed namesake left. */
+static int open_temp(char *temp, size_t size, const char *path)
+{
+    static atomic_uint count;
+    char host[64] = "";
+    int fd;
+
+    gethostname(host, sizeof host - 1);
+    do {
+        int n = snprintf(temp, size, "%s.%s-%ld-%u.tmp", path, host, (long)getpid(), atomic_fetch_add(&count, 1));
+        if (n < 0 || (size_t)n >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
+/* 0 or errno. */
+static int write_all(int fd, const unsigned char *p, size_t n)
+{
+    while (n) {
+        ssize_t w = write(fd, p, n < SSIZE_MAX ? n : SSIZE_MAX);
+        if (w < 0 && errno == EINTR) continue;
+        if (w < 0) return errno;
+        p += w;
+        n -= (size_t)w;
+    }
+    return 0;
+}
+
+static int sync_file(const char *path)
+{
+    int error, fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) return errno;
+    error = fsync(fd) ? errno : 0;
+    close(fd);
+    return error;
+}
+
+/* Some file systems do not let a directory be synced (EINVAL); there is nothing more to be done then. */
+static int sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    char *slash;
+    int fd, error;
+
+    snprintf(folder, sizeof folder, "%s", path);
+    slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    error = fsync(fd) && errno != EINVAL ? errno : 0;
+    close(fd);
+    return error;
+}
+
+spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
+{
+    int error = sync_file(temp);
+
+    if (!error && rename(temp, path)) error = errno;
+    if (error) {
+        unlink(temp);
+        return cannot(c, "write", path, error);
+    }
+    error = sync_folder_of(path);
+    return error ? cannot(c, "sync the directory of", path, error) : SPOT_OK;
+}
+
+spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n)
+{
+    char temp[PATH_MAX];
+    int error, fd = open_temp(temp, sizeof temp, path);
+
+    if (fd < 0) return cannot(c, "write", path, errno);
+    error = write_all(fd, bytes, n);
+    if (close(fd) && !error) error = errno;
+    if (error) {
+        unlink(temp);
+        return cannot(c, "write", path, error);
+    }
+    return spot_file_commit(c, temp, path);
+}
+
+spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit)
+{
+    struct stat st;
+    int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    *bytes = NULL;
+    *n = 0;
+    if (fd < 0) return cannot(c, "read", path, errno);
+    if (fstat(fd, &st)) error = errno;
+    else if (S_ISDIR(st.st_mode)) error = EISDIR;
+    if (!error && (uint64_t)st.st_size > limit) {
+        close(fd);
+        return spot_fail(c, SPOT_INPUT, "%s has %lld bytes where at most %zu make sense; is it the right file?",
+                         path, (long long)st.st_size, limit);
+    }
+    if (!error && !(*bytes = malloc((size_t)st.st_size + 1))) {
+        close(fd);
+        return spot_fail(c, SPOT_NOMEM, "no memory for the %lld bytes of %s", (long long)st.st_size, path);
+    }
+    while (!error && *n < (size_t)st.st_size) {
+        ssize_t r = read(fd, *bytes + *n, (size_t)st.st_size - *n);
+        if (r < 0 && errno == EINTR) continue;
+        if (r < 0) error = errno;
+        if (r <= 0) break;                     /* 0: it shrank while we read; the length says so */
+        *n += (size_t)r;
+    }
+    close(fd);
+    if (error) {
+        free(*bytes);
+        *bytes = NULL;
+        return cannot(c, "read", path, error);
+    }
+    (*bytes)[*n] = 0;
+    return SPOT_OK;
+}

@@ -1,0 +1,147 @@
+/* store.c - the run directory and its stage values.
+ *
+ * A value's file: "SPOTVAL1", the payload's length and XXH3-64 (both 8 bytes in this machine's order: a value from a
+ * machine of the other order is simply not found), the payload. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "spotter/store.h"
+
+typedef struct { char magic[8]; uint64_t length, checksum; } frame;
+
+static const char magic[8] = { 'S', 'P', 'O', 'T', 'V', 'A', 'L', '1' };
+
+enum { PATH = 1200 };
+#define VALUE_LIMIT ((size_t)1 << 36)          /* no stage value comes near 64 GB */
+
+static spot_status make_folder(spot_ctx *c, const char *path)
+{
+    struct stat st;
+
+    if (!mkdir(path, 0777)) return SPOT_OK;
+    if (errno == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode)) return SPOT_OK;
+    return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s; choose another place", path,
+                     errno == EEXIST ? "a file of that name is there" : strerror(errno));
+}
+
+static spot_status make_folders(spot_ctx *c, const char *path)
+{
+    char part[sizeof ((spot_store *)0)->dir];
+
+    snprintf(part, sizeof part, "%s", path);
+    for (char *p = part + 1; *p; p++) {
+        if (*p != '/') continue;
+        *p = 0;
+        SPOT_TRY(make_folder(c, part));
+        *p = '/';
+    }
+    return make_folder(c, part);
+}
+
+/* Removes the temp files that killed processes left in a folder: an hour old, when no write takes a minute. Whose they
+ * are cannot be asked, since pids mean nothing on another host. */
+static void tidy(const char *folder)
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    struct stat st;
+
+    if (!d) return;
+    while ((e = readdir(d))) {
+        size_t n = strlen(e->d_name);
+        if (n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
+        if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime < time(NULL) - 3600)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}
+
+spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
+{
+    static const char *const rooms[] = { "cache", "segments", "pictures", "logs" };
+    char path[PATH];
+
+    if (!*dir || strlen(dir) >= sizeof s->dir)
+        return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
+    strcpy(s->dir, dir);
+    SPOT_TRY(make_folders(c, dir));
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, rooms[i]);
+        SPOT_TRY(make_folder(c, path));
+        tidy(path);
+    }
+    tidy(dir);
+    for (unsigned i = 0; i < 256; i++) {
+        snprintf(path, sizeof path, "%s/cache/%02x", dir, i);
+        tidy(path);
+    }
+    return SPOT_OK;
+}
+
+/* DIR/cache/ab/<key>.<kind>: 256 folders, so that none grows long. Returns where the folder's name ends. */
+static int value_path(char path[PATH], const spot_store *s, spot_key k, const char *kind)
+{
+    char text[33];
+    int n;
+
+    spot_key_text(text, k);
+    n = snprintf(path, PATH, "%s/cache/%.2s", s->dir, text);
+    snprintf(path + n, PATH - (size_t)n, "/%s.%s", text, kind);
+    return n;
+}
+
+spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const char *kind, const void *bytes, size_t n)
+{
+    frame f = { .length = n, .checksum = XXH3_64bits(bytes, n) };
+    char path[PATH];
+    int folder = value_path(path, s, k, kind);
+    unsigned char *whole;
+    spot_status status;
+
+    path[folder] = 0;
+    SPOT_TRY(make_folder(c, path));
+    path[folder] = '/';
+    whole = malloc(sizeof f + n);
+    if (!whole) return spot_fail(c, SPOT_NOMEM, "no memory to write %s (%.1f MB)", path, n / 1e6);
+    memcpy(f.magic, magic, sizeof magic);
+    memcpy(whole, &f, sizeof f);
+    memcpy(whole + sizeof f, bytes, n);
+    status = spot_file_write(c, path, whole, sizeof f + n);
+    free(whole);
+    return status;
+}
+
+spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const char *kind,
+                           unsigned char **bytes, size_t *n, bool *found)
+{
+    frame f;
+    char path[PATH];
+
+    *bytes = NULL;
+    *n = 0;
+    *found = false;
+    value_path(path, s, k, kind);
+    if (access(path, F_OK)) return SPOT_OK;
+    SPOT_TRY(spot_file_read(c, path, bytes, n, VALUE_LIMIT));
+    *found = *n >= sizeof f && (memcpy(&f, *bytes, sizeof f), !memcmp(f.magic, magic, sizeof magic))
+          && f.length == *n - sizeof f && f.checksum == XXH3_64bits(*bytes + sizeof f, (size_t)f.length);
+    if (*found) {
+        *n -= sizeof f;
+        memmove(*bytes, *bytes + sizeof f, *n);
+        return SPOT_OK;
+    }
+    spot_log(c, SPOT_LOG_WARN, "%s is damaged; it is made anew", path);
+    free(*bytes);
+    *bytes = NULL;
+    *n = 0;
+    return SPOT_OK;
+}

@@ -1,0 +1,181 @@
+/* cost.c - what a sweep will take, before it starts: memory from the counting functions, images from the ECs, seconds
+ * from a few steps of each stage at the first EC's real sizes. */
+#include <math.h>
+#include <string.h>
+
+#include "spotter/rng.h"
+#include "spotter/sweep.h"
+#include "sweep/pipeline.h"
+
+/* What the calibration measured. */
+typedef struct {
+    double image;                              /* seconds to train on an image */
+    double method[SPOT_MAX_BDMS];              /* seconds of a method on `rows` rows */
+    int    rows;
+} pace;
+
+enum { CALIBRATION_STEPS = 4 };
+
+/* The second of two short epochs: the first one also builds the kernels. */
+static spot_status time_training(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg, const spot_ec *ec)
+{
+    spot_model_config few = cfg->model;
+    spot_ec small = *ec;
+    size_t mark = a->used;
+    spot_lesson lesson;
+    spot_model model;
+
+    few.epochs = 2;
+    small.images[SPOT_TRAIN] = CALIBRATION_STEPS * few.batch < ec->images[SPOT_TRAIN] ? CALIBRATION_STEPS * few.batch
+                                                                                     : ec->images[SPOT_TRAIN];
+    small.images[SPOT_VAL] = small.images[SPOT_TRAIN] / 8 + 1;
+    memset(&lesson, 0, sizeof lesson);
+    SPOT_TRY(spot_model_train(c, a, &model, &lesson, &small, &few));
+    a->used = mark;
+    p->image = lesson.epoch[1].seconds / small.images[SPOT_TRAIN];
+    return SPOT_OK;
+}
+
+/* Noise in the shape of a view: two thirds of the rows right, one third wrong. */
+static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_config *cfg, int rows)
+{
+    spot_rng r = spot_rng_at(cfg->seed, SPOT_RNG_BOOTSTRAP, 0, 0);
+
+    v->n = rows;
+    v->d = 8 * cfg->model.width;
+    SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)v->n * (size_t)v->d));
+    SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
+    SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));
+    for (size_t i = 0; i < (size_t)v->n * (size_t)v->d; i++) v->feature[i] = (float)spot_rng_normal(&r);
+    for (int i = 0; i < v->n; i++) {
+        v->confidence[i] = (float)(i % 3 ? 1 - 0.1 * spot_rng_uniform(&r) : 0.1 * spot_rng_uniform(&r));
+        v->image[i] = i;
+    }
+    return SPOT_OK;
+}
+
+static int *iterations_of(spot_embed_config *cfg)
+{
+    return cfg->method == SPOT_REDUCE_TSNE ? &cfg->tsne.iterations
+         : cfg->method == SPOT_REDUCE_SCVIS ? &cfg->scvis.iterations : NULL;
+}
+
+/* The original's rule for scvis; embed.h. */
+static int iterations_meant(const spot_embed_config *cfg, int rows)
+{
+    int batch, n;
+
+    if (cfg->method == SPOT_REDUCE_TSNE) return cfg->tsne.iterations;
+    if (cfg->scvis.iterations) return cfg->scvis.iterations;
+    batch = cfg->scvis.batch < rows ? cfg->scvis.batch : rows;
+    n = 100 * (int)lround((double)rows / batch);
+    return n < 3000 ? 3000 : n > 30000 ? 30000 : n;
+}
+
+static spot_status time_embedding(spot_ctx *c, spot_arena *a, spot_points *points, double *seconds,
+                                  const spot_view *view, const spot_embed_config *cfg)
+{
+    enum { FEW = 5, MORE = 25 };
+    const spot_seed seed = { 0, 0 };
+    spot_embed_config one = *cfg;
+    int *iterations = iterations_of(&one);
+    double few, more, start = spot_clock();
+
+    if (!iterations) {
+        SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, cfg));
+        *seconds = spot_clock() - start;
+        return SPOT_OK;
+    }
+    *iterations = FEW;
+    SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, &one));
+    few = spot_clock() - start;
+    *iterations = MORE;
+    start = spot_clock();
+    SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, &one));
+    more = spot_clock() - start;
+    *seconds = few + fmax(0, more - few) / (MORE - FEW) * (iterations_meant(cfg, view->n) - FEW);
+    return SPOT_OK;
+}
+
+/* A method that shares its points with an earlier one pays for finding alone. */
+static bool has_points_before(const spot_config *cfg, int b)
+{
+    const spot_key none = { 0, 0 };
+    spot_key k = spot_key_of_points(none, &cfg->bdm[b]);
+
+    for (int i = 0; i < b; i++) {
+        spot_key other = spot_key_of_points(none, &cfg->bdm[i]);
+        if (other.hi == k.hi && other.lo == k.lo) return true;
+    }
+    return false;
+}
+
+static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg)
+{
+    const spot_seed seed = { 0, 0 };
+    spot_view view;
+
+    SPOT_TRY(make_view(c, a, &view, cfg, p->rows));
+    for (int b = 0; b < cfg->bdms; b++) {
+        size_t mark = a->used;
+        double embed, start;
+        spot_points points;
+        spot_hypotheses found;
+        SPOT_TRY(time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed));
+        start = spot_clock();
+        SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));
+        p->method[b] = spot_clock() - start + (has_points_before(cfg, b) ? 0 : embed);
+        a->used = mark;
+        SPOT_TRY(spot_check_stop(c));
+    }
+    return SPOT_OK;
+}
+
+/* Training and looking grow with the images (a forward pass is a third of a step), t-SNE with the square of the rows,
+ * all others with the rows. */
+static double seconds_of(const spot_config *cfg, const spot_ec *ec, int rows, const pace *p)
+{
+    double seconds = p->image * ((ec->images[SPOT_TRAIN] + ec->images[SPOT_VAL] / 3.0) * cfg->model.epochs + rows / 3.0);
+    double r = p->rows ? (double)rows / p->rows : 0;
+
+    for (int b = 0; b < cfg->bdms; b++)
+        seconds += p->method[b] * (cfg->bdm[b].embed.method == SPOT_REDUCE_TSNE ? r * r : r);
+    return seconds;
+}
+
+static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, const spot_ec *ec)
+{
+    spot_arena a;
+    spot_status s;
+
+    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows)));
+    s = time_training(c, &a, p, cfg, ec);
+    if (s == SPOT_OK) s = time_methods(c, &a, p, cfg);
+    spot_arena_close(&a);
+    return s;
+}
+
+spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
+                               bool calibrate)
+{
+    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, shards = o->shards > 0 ? o->shards : 1, most = 0;
+    pace p = { .image = NAN };
+    spot_ec ec;
+
+    *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
+    for (int i = o->shard; i < ecs; i += shards) {
+        int rows;
+        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        rows = spot_positives(&ec);
+        most = rows > most ? rows : most;
+        cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
+        if (!calibrate) continue;
+        if (!p.rows) {
+            p.rows = rows;
+            SPOT_TRY(calibrate_on(c, &p, cfg, &ec));
+        }
+        cost->seconds += seconds_of(cfg, &ec, rows, &p);
+    }
+    cost->memory = spot_pipeline_bytes(c, cfg, most);
+    return SPOT_OK;
+}

@@ -1,0 +1,135 @@
+/* database.c - segments -> results.sqlite. */
+#define _POSIX_C_SOURCE 200809L
+#include "sweep/database.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sweep/segment.h"
+
+static const char schema[] =
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"     /* a temp file: the rename is what makes it count */
+    "CREATE TABLE ecs (ec INTEGER PRIMARY KEY, seed TEXT, config TEXT, numbers INTEGER, build TEXT, device TEXT,"
+    " profile TEXT, lambda_p REAL, lambda_r REAL, top INTEGER, layers TEXT, rollable TEXT, status TEXT, message TEXT,"
+    " best_epoch INTEGER, outside REAL, learned INTEGER);"
+    "CREATE TABLE blindspots (ec INTEGER, blindspot INTEGER, specificity INTEGER, definition TEXT, inside REAL,"
+    " PRIMARY KEY (ec, blindspot));"
+    "CREATE TABLE results (ec INTEGER, method TEXT, settings TEXT, status TEXT, message TEXT, dr REAL, fdr REAL,"
+    " u INTEGER, hypotheses INTEGER, components INTEGER);"
+    "CREATE TABLE found (ec INTEGER, method TEXT, blindspot INTEGER, size INTEGER, br REAL, covered INTEGER,"
+    " not_returned REAL, found REAL, merged REAL, impure REAL);"
+    "CREATE TABLE hypotheses (ec INTEGER, method TEXT, hypothesis INTEGER, size INTEGER, score REAL, mean_error REAL,"
+    " belongs INTEGER);"
+    "BEGIN;";
+
+enum { ECS, BLINDSPOTS, RESULTS, FOUND, HYPOTHESES, STATEMENTS };
+
+static const char *const inserts[STATEMENTS] = {
+    "INSERT INTO ecs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO blindspots VALUES (?,?,?,?,?)",
+    "INSERT INTO results VALUES (?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO found VALUES (?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO hypotheses VALUES (?,?,?,?,?,?,?)",
+};
+
+typedef struct { sqlite3 *db; sqlite3_stmt *insert[STATEMENTS]; int rc; } database;
+
+/* One row. A letter a column: i int, r double (NaN is NULL), t text. */
+static void row(database *d, int table, const char *types, ...)
+{
+    sqlite3_stmt *st = d->insert[table];
+    va_list args;
+
+    if (d->rc != SQLITE_OK) return;
+    va_start(args, types);
+    for (int i = 0; types[i]; i++) {
+        if (types[i] == 'i') sqlite3_bind_int(st, i + 1, va_arg(args, int));
+        if (types[i] == 'r') sqlite3_bind_double(st, i + 1, va_arg(args, double));
+        if (types[i] == 't') sqlite3_bind_text(st, i + 1, va_arg(args, const char *), -1, SQLITE_STATIC);
+    }
+    va_end(args);
+    sqlite3_step(st);
+    d->rc = sqlite3_reset(st);
+}
+
+static void method_rows(database *d, const spot_segment *s, const spot_outcome *o)
+{
+    const spot_score *k = &o->score;
+    const char *name = spot_status_name((spot_status)o->status);
+
+    if (o->status) {
+        row(d, RESULTS, "itttt", s->index, o->name, o->settings, name, o->message);
+        return;
+    }
+    row(d, RESULTS, "itttt" "rriii", s->index, o->name, o->settings, name, "", k->dr, k->fdr, k->u, k->hypotheses,
+        o->components);
+    for (int m = 0; m < s->blindspots; m++)
+        row(d, FOUND, "itiiri" "rrrr", s->index, o->name, m, k->size[m], k->br[m], k->covered[m], k->failure[m][0],
+            k->failure[m][1], k->failure[m][2], k->failure[m][3]);
+    for (int h = 0; h < k->hypotheses; h++)
+        row(d, HYPOTHESES, "itiirri", s->index, o->name, h, o->size[h], o->order[h], o->mean_error[h], k->belongs[h]);
+}
+
+static void segment_rows(database *d, const spot_segment *s)
+{
+    const spot_lesson *l = &s->lesson;
+    char seed[32];
+
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);   /* 64 bits do not fit SQLite's integers */
+    row(d, ECS, "ittitttrrittttiri", s->index, seed, s->config, s->numbers, s->build, s->device,
+        spot_profile_name(s->metric.profile), s->metric.lambda_p, s->metric.lambda_r, s->metric.top, s->layers,
+        s->rollable, spot_status_name((spot_status)s->status), s->message, l->best_epoch,
+        s->status ? NAN : l->outside, l->learned);
+    for (int m = 0; m < s->blindspots; m++)
+        row(d, BLINDSPOTS, "iiitr", s->index, m, s->specificity[m], s->blindspot[m], s->status ? NAN : l->inside[m]);
+    for (int b = 0; b < s->methods; b++) method_rows(d, s, &s->method[b]);
+}
+
+static spot_status fill(spot_ctx *c, database *d, const char *dir, spot_segment *s)
+{
+    spot_segment_state state;
+    char why[1300];
+    int *index, n;
+    spot_status status = spot_segment_list(c, dir, &index, &n);
+
+    for (int i = 0; i < n && status == SPOT_OK; i++) {
+        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
+        if (status == SPOT_OK && state == SPOT_SEGMENT_WHOLE) segment_rows(d, s);
+    }
+    free(index);
+    return status;
+}
+
+void spot_database_path(char *path, size_t size, const char *dir) { snprintf(path, size, "%s/results.sqlite", dir); }
+
+spot_status spot_database_write(spot_ctx *c, const char *dir)
+{
+    char path[1200], temp[1400], host[64] = "", why[256] = "";
+    database d = { 0 };
+    spot_segment *s = malloc(sizeof *s);
+    spot_status status = SPOT_OK;
+
+    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory to make results.sqlite");
+    gethostname(host, sizeof host - 1);
+    spot_database_path(path, sizeof path, dir);
+    snprintf(temp, sizeof temp, "%s.%s-%ld.tmp", path, host, (long)getpid());
+    unlink(temp);
+    d.rc = sqlite3_open(temp, &d.db);
+    if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
+    for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)
+        d.rc = sqlite3_prepare_v2(d.db, inserts[i], -1, &d.insert[i], NULL);
+    if (d.rc == SQLITE_OK) status = fill(c, &d, dir, s);
+    if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, "COMMIT", NULL, NULL, NULL);
+    if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
+    for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);
+    if (sqlite3_close(d.db) != SQLITE_OK && !*why) snprintf(why, sizeof why, "it could not be closed");
+    free(s);
+    if (*why) status = spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space and run `spotter tables`", temp, why);
+    if (status == SPOT_OK) return spot_file_commit(c, temp, path);
+    unlink(temp);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* database.h - results.sqlite: the segments once more, as tables to be asked. Never the truth, always remakable. */
+#ifndef SPOTTER_SWEEP_DATABASE_H
+#define SPOTTER_SWEEP_DATABASE_H
+
+#include "spotter/ctx.h"
+
+void spot_database_path(char *path, size_t size, const char *dir);
+
+/* From all whole segments of the run; damaged ones are left out. Written beside and renamed. */
+spot_status spot_database_write(spot_ctx *c, const char *dir);
+
+#endif

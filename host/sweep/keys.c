@@ -1,0 +1,175 @@
+/* keys.c - keys grow from the table of settings: a new row there is part of the keys it belongs to by itself. */
+#include "sweep/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_table.h"
+#include "ops.h"
+
+enum { VALUE = 320, NAME = 128 };
+
+static void value_text(char text[VALUE], const spot_setting *s, const void *value)
+{
+    const int *i = value;
+
+    switch (s->kind) {
+    case SETTING_RANGE: snprintf(text, VALUE, "[%d, %d]", i[0], i[1]); break;
+    case SETTING_SEED:  snprintf(text, VALUE, "%" PRIu64, *(const uint64_t *)value); break;
+    case SETTING_REAL:  snprintf(text, VALUE, "%.17g", *(const double *)value); break;
+    case SETTING_NAME:  snprintf(text, VALUE, "%s", s->names[*i]); break;
+    case SETTING_TEXT:  snprintf(text, VALUE, "%s", (const char *)value); break;
+    default:            snprintf(text, VALUE, "%d", *i); break;
+    }
+}
+
+/* Which rows of a table matter; NULL takes all. */
+typedef bool chooser(const spot_setting *s, const void *base);
+
+/* Folds every setting's name and value into k, row after row. */
+static spot_key fold(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
+{
+    char name[NAME], value[VALUE];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        const char *at = (const char *)base + s->offset;
+        if (matters && !matters(s, base)) continue;
+        snprintf(name, sizeof name, "%s%s", above, s->name);
+        if (!s->rows) {
+            value_text(value, s, at);
+            k = spot_key_join(k, name, value, strlen(value));
+            continue;
+        }
+        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)base + s->count) : 1;
+        strcat(name, ".");
+        for (int e = 0; e < n; e++) k = fold(k, s->rows, at + (size_t)e * s->size, name, NULL);
+    }
+    return k;
+}
+
+/* The group `name` of the whole table. */
+static const spot_setting *group(const char *name) { return spot_setting_find(spot_settings, name)->rows; }
+
+static bool but_ecs(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return strcmp(s->name, "ecs") != 0;
+}
+
+static bool but_init(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return strcmp(s->name, "init") != 0;
+}
+
+static bool is_embedding(const spot_setting *s)
+{
+    size_t start = offsetof(spot_bdm_config, embed);
+
+    return s->offset >= start && s->offset < start + sizeof(spot_embed_config);
+}
+
+/* Settings of a reducer that is not the method's change nothing. */
+static bool for_points(const spot_setting *s, const void *base)
+{
+    int method = ((const spot_bdm_config *)base)->embed.method;
+
+    if (!strcmp(s->name, "dim"))   return method != SPOT_REDUCE_NONE;
+    if (!strcmp(s->name, "tsne"))  return method == SPOT_REDUCE_TSNE;
+    if (!strcmp(s->name, "scvis")) return method == SPOT_REDUCE_SCVIS;
+    return is_embedding(s);
+}
+
+static bool for_finding(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return !is_embedding(s) && strcmp(s->name, "name") != 0;
+}
+
+static spot_key numbers_key(void)
+{
+    char text[32];
+
+    return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
+}
+
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg)
+{
+    unsigned char *bytes;
+    size_t n;
+
+    id->init[0] = 0;
+    if (cfg->model.init[0]) {
+        SPOT_TRY(spot_file_read(c, cfg->model.init, &bytes, &n, (size_t)1 << 32));
+        spot_key_text(id->init, spot_key_of(bytes, n));
+        free(bytes);
+    }
+    id->config = fold(numbers_key(), spot_settings, cfg, "", but_ecs);
+    id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
+    return SPOT_OK;
+}
+
+spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "%" PRIu64 " %" PRIu32, cfg->seed, ec);
+    spot_key k = spot_key_join(numbers_key(), "seed, ec", text, (size_t)n);
+
+    k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
+    k = fold(k, group("scene"), &cfg->scene, "scene.", NULL);
+    k = fold(k, group("model"), &cfg->model, "model.", but_init);
+    return spot_key_join(k, "init", id->init, strlen(id->init));
+}
+
+spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg)
+{
+    return fold(spot_key_join(view, "points", "", 0), group("bdms"), cfg, "", for_points);
+}
+
+spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
+{
+    return fold(spot_key_join(points, "found", "", 0), group("bdms"), cfg, "", for_finding);
+}
+
+spot_key spot_key_of_method(const spot_bdm_config *cfg)
+{
+    return spot_key_of_found(spot_key_of_points(numbers_key(), cfg), cfg);
+}
+
+static bool differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here,
+                   const char *above, chooser *matters)
+{
+    char name[NAME], a[VALUE], b[VALUE];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
+        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
+        if (matters && !matters(s, there)) continue;
+        snprintf(name, sizeof name, "%s%s", above, s->name);
+        if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
+            snprintf(words, size, "%s has %d entries there and %d here", name, n,
+                     *(const int *)((const char *)here + s->count));
+            return true;
+        }
+        for (int e = 0; s->rows && e < n; e++) {
+            char inner[NAME + 24];
+            if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
+            else snprintf(inner, sizeof inner, "%s.", name);
+            if (differ(words, size, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL)) return true;
+        }
+        if (s->rows) continue;
+        value_text(a, s, x);
+        value_text(b, s, y);
+        if (!strcmp(a, b)) continue;
+        snprintf(words, size, "%s is %s there and %s here", name, a, b);
+        return true;
+    }
+    return false;
+}
+
+bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
+{
+    return differ(words, size, spot_settings, there, here, "", but_ecs);
+}

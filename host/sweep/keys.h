@@ -1,0 +1,32 @@
+/* keys.h - what makes a value, hashed to the value's name.
+ *
+ * A stage's key holds the names and values (as text) of the settings that can change that stage's numbers and of no
+ * others, so that a value is found again whenever nothing that matters to it has changed. No struct is hashed as bytes:
+ * padding has no meaning. */
+#ifndef SPOTTER_SWEEP_KEYS_H
+#define SPOTTER_SWEEP_KEYS_H
+
+#include "spotter/config.h"
+#include "spotter/store.h"
+
+typedef struct {
+    char     init[33];         /* hash of what model.init holds, "" for none: a path does not say what is in it */
+    spot_key config;           /* of every setting but `ecs`: a run may grow */
+} spot_identity;
+
+/* SPOT_IO when model.init cannot be read. */
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg);
+
+/* The keys of one EC's values. The view has its model's key: looking has no settings of its own. The device's family
+ * (cpu, cuda) is part of it, since trained weights agree between devices only within a tolerance. */
+spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
+spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg);
+spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg);
+
+/* Of a method's settings alone, without its label: the same method in another run has the same one. */
+spot_key spot_key_of_method(const spot_bdm_config *cfg);
+
+/* Names the first setting in which the configs differ, "scene.size is 64 there and 32 here"; false when only `ecs` does. */
+bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);
+
+#endif

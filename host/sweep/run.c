@@ -1,0 +1,229 @@
+/* run.c - a sweep: plan minus done, one EC after another.
+ *
+ * There is no state but the run directory: an EC is done when its segment is whole and of this config. Killed at any
+ * moment, the next run recalls what the store holds and computes the rest; results are equal to the bit. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spotter/sweep.h"
+#include "sweep/database.h"
+#include "sweep/pipeline.h"
+
+/* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
+typedef struct {
+    spot_run     run;
+    spot_segment segment;      /* the EC at hand */
+    int         *todo;         /* (todo_count) */
+    int          todo_count, rows;
+    spot_status  failure;
+    char         message[1200];
+} sweep;
+
+/* Does the directory hold this config? The first run writes it, and one with more ECs writes it again. */
+static spot_status claim(spot_ctx *c, const spot_run *run)
+{
+    spot_config *there;
+    char path[1200], words[512], *text;
+    bool differs = false, grown = true;
+    spot_status s = SPOT_OK;
+
+    snprintf(path, sizeof path, "%s/config.yaml", run->store.dir);
+    if (!access(path, F_OK)) {
+        there = malloc(sizeof *there);
+        if (!there) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+        s = spot_config_load(c, there, path);
+        if (s == SPOT_OK) differs = spot_config_differs(words, sizeof words, there, run->cfg);
+        grown = s == SPOT_OK && there->ecs < run->cfg->ecs;
+        free(there);
+    }
+    SPOT_TRY(s);
+    if (differs)
+        return spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own",
+                         run->store.dir, words);
+    if (!grown) return SPOT_OK;
+    SPOT_TRY(spot_config_print(c, run->cfg, &text));
+    s = spot_file_write(c, path, text, strlen(text));
+    free(text);
+    return s;
+}
+
+static void remember(sweep *w, spot_status s, int ec, const char *who, const char *message)
+{
+    if (w->failure) return;
+    w->failure = s;
+    snprintf(w->message, sizeof w->message, "EC %d, %s: %s", ec, who, message);
+}
+
+/* Counts a segment that is there, computed now or before. */
+static void count(sweep *w, spot_sweep_report *r)
+{
+    const spot_segment *seg = &w->segment;
+    const char *who, *message;
+    spot_status s = spot_segment_failure(seg, &who, &message);
+
+    if (s) remember(w, s, seg->index, who, message);
+    r->failed += s != SPOT_OK;
+    r->not_learned += !seg->status && !seg->lesson.learned;
+}
+
+static bool pictures_there(const spot_segment *seg, const char *dir)
+{
+    char path[1200];
+
+    for (int b = 0; b < seg->methods; b++) {
+        if (seg->method[b].status) continue;
+        spot_picture_path(path, sizeof path, dir, seg->index, b, seg->method[b].name);
+        if (access(path, F_OK)) return false;
+    }
+    return true;
+}
+
+static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
+{
+    char why[1300], key[33];
+    spot_segment_state state;
+
+    SPOT_TRY(spot_segment_read(c, w->run.store.dir, index, &w->segment, &state, why, sizeof why));
+    spot_key_text(key, w->run.id.config);
+    *done = state == SPOT_SEGMENT_WHOLE && !strcmp(w->segment.config, key)
+         && (!w->run.pictures || pictures_there(&w->segment, w->run.store.dir));
+    if (state == SPOT_SEGMENT_DAMAGED) {
+        spot_log(c, SPOT_LOG_WARN, "%s; it is made anew", why);
+        spot_diary_write(&w->run.diary, "damaged", index, NAN, why);
+    }
+    return SPOT_OK;
+}
+
+/* Draws every EC of the shard, so that an impossible one is known before anything is computed, and lists what is
+ * missing. */
+static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
+{
+    const spot_config *cfg = w->run.cfg;
+    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+    spot_ec ec;
+
+    for (int i = o->shard; i < ecs; i += o->shards) {
+        bool done;
+        int rows;
+        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        SPOT_TRY(is_done(c, w, i, &done));
+        r->planned++;
+        if (done) {
+            r->already++;
+            count(w, r);
+            continue;
+        }
+        rows = spot_positives(&ec);
+        w->rows = rows > w->rows ? rows : w->rows;
+        w->todo[w->todo_count++] = i;
+    }
+    return SPOT_OK;
+}
+
+/* Trouble that the next EC would meet as well. */
+static bool ends_all(spot_status s)
+{
+    return s == SPOT_STOPPED || s == SPOT_IO || s == SPOT_DEVICE || s == SPOT_UNSUPPORTED;
+}
+
+static spot_status one(spot_ctx *c, spot_arena *a, sweep *w, int index, spot_sweep_report *r)
+{
+    double since = spot_clock();
+    spot_status s = spot_pipeline(c, a, &w->segment, &w->run, index);
+    char message[1024];
+
+    a->used = 0;
+    if (s == SPOT_OK) s = spot_segment_write(c, w->run.store.dir, &w->segment);
+    if (s == SPOT_OK) {
+        r->done++;
+        count(w, r);
+        spot_diary_write(&w->run.diary, "done", index, spot_clock() - since, NULL);
+        return SPOT_OK;
+    }
+    snprintf(message, sizeof message, "%s", spot_message(c, s));
+    spot_diary_write(&w->run.diary, s == SPOT_STOPPED ? "stopped" : "failed", index, spot_clock() - since, message);
+    if (ends_all(s)) return s;
+    spot_log(c, SPOT_LOG_WARN, "EC %d: %s", index, message);
+    spot_forget(c);
+    r->failed++;
+    remember(w, s, index, "not finished", message);
+    return SPOT_OK;
+}
+
+static spot_status compute(spot_ctx *c, sweep *w, spot_sweep_report *r)
+{
+    spot_arena a;
+    spot_status s = SPOT_OK;
+
+    if (!w->todo_count) return SPOT_OK;
+    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, w->run.cfg, w->rows)));
+    for (int i = 0; i < w->todo_count && s == SPOT_OK; i++) {
+        spot_tell(c, "sweep", w->todo[i], r->already + i, r->planned, "");
+        s = spot_check_stop(c);
+        if (s == SPOT_OK) s = one(c, &a, w, w->todo[i], r);
+    }
+    if (s == SPOT_OK) spot_tell(c, "sweep", -1, r->planned, r->planned, "");
+    spot_arena_close(&a);
+    return s;
+}
+
+static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
+{
+    char text[512], key[33];
+
+    spot_key_text(key, w->run.id.config);
+    snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d, config %s, %d of %d done before",
+             SPOT_VERSION, spot_ctx_device_name(c), c->threads, o->shard, o->shards, key, r->already, r->planned);
+    spot_diary_write(&w->run.diary, "start", -1, NAN, text);
+    if (r->already == r->planned)
+        spot_log(c, SPOT_LOG_INFO, "all %d ECs of %s are done; nothing to do", r->planned, w->run.store.dir);
+    else if (r->already)
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
+}
+
+static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
+{
+    char path[1200];
+
+    SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
+    SPOT_TRY(plan(c, w, o, r));
+    SPOT_TRY(claim(c, &w->run));
+    say_hello(c, w, o, r);
+    SPOT_TRY(compute(c, w, r));
+    spot_database_path(path, sizeof path, w->run.store.dir);
+    if (r->done || access(path, F_OK)) SPOT_TRY(spot_database_write(c, w->run.store.dir));
+    return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
+}
+
+spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
+{
+    double since = spot_clock();
+    spot_store store;
+    spot_status s;
+    sweep *w;
+
+    memset(report, 0, sizeof *report);
+    if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
+        return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
+                         o->shard, o->shards);
+    SPOT_TRY(spot_store_open(c, &store, o->out));
+    w = calloc(1, sizeof *w);
+    if (w) w->todo = calloc((size_t)cfg->ecs + 1, sizeof *w->todo);
+    if (!w || !w->todo) {
+        free(w);
+        return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
+    }
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
+    spot_diary_open(c, &w->run.diary, o->out);
+    s = run_all(c, w, o, report);
+    report->seconds = spot_clock() - since;
+    spot_diary_write(&w->run.diary, spot_status_name(s), -1, report->seconds, s ? spot_message(c, s) : NULL);
+    spot_diary_close(&w->run.diary);
+    free(w->todo);
+    free(w);
+    return s;
+}

@@ -1,0 +1,26 @@
+# libspotter_cuda.so, where nvcc is. The program opens it at run time, so nothing links with it. Sanitized builds run
+# the kernels on the emulator only.
+if(SPOT_SANITIZE)
+  return()
+endif()
+find_program(SPOT_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
+if(NOT SPOT_NVCC)
+  message(STATUS "no nvcc: libspotter_cuda.so is not built, everything runs on the CPU")
+  return()
+endif()
+
+# sm_80 (A100), sm_90a (H100, H200), and PTX for what comes later.
+set(CMAKE_CUDA_COMPILER ${SPOT_NVCC})
+set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual)
+enable_language(CUDA)
+
+# -fmad=false: a fused multiply-add only where one is written, as on the CPU. Division, square root and denormals keep
+# nvcc's exact defaults. Everything but the entry is hidden, so that the plugin's status.c is its own.
+add_library(spotter_cuda MODULE ${SPOT_CUDA} host/base/status.c)
+target_include_directories(spotter_cuda PRIVATE include kernels)
+set_target_properties(spotter_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
+  C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+target_compile_options(spotter_cuda PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
+  $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS}>)
+target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C)

@@ -1,0 +1,94 @@
+/* cuda.cu - libspotter_cuda.so: CUDA's table of kernels, its device and its memory. */
+#include "cuda.cuh"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct { cudaStream_t stream; } cuda_state;
+
+cudaStream_t spot_cuda_stream(const spot_ctx *c)
+{
+    return ((const cuda_state *)((const spot_device *)c->device)->state)->stream;
+}
+
+spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...)
+{
+    char words[512];
+    va_list args;
+
+    if (e == cudaSuccess) return SPOT_OK;
+    va_start(args, fmt);
+    vsnprintf(words, sizeof words, fmt, args);
+    va_end(args);
+    return spot_fail(c, e == cudaErrorMemoryAllocation ? SPOT_NOMEM : SPOT_DEVICE, "%s on %s: %s", words,
+                     ((const spot_device *)c->device)->name, cudaGetErrorString(e));
+}
+
+spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what)
+{
+    cudaPointerAttributes at;
+
+    SPOT_TRY(spot_cuda_check(c, cudaPointerGetAttributes(&at, p), "%s", what));
+    if (at.type == cudaMemoryTypeDevice || at.type == cudaMemoryTypeManaged) return SPOT_OK;
+    return spot_fail(c, SPOT_INVALID, "%s lies in host memory; take it with spot_device_take", what);
+}
+
+static spot_status cuda_open(void **device, char *name, size_t size, char *why, size_t why_size)
+{
+    cuda_state *state = (cuda_state *)calloc(1, sizeof *state);
+    cudaDeviceProp prop;
+    int count = 0;
+    cudaError_t e = state ? cudaGetDeviceCount(&count) : cudaErrorMemoryAllocation;
+
+    *device = NULL;
+    if (e == cudaSuccess && count) e = cudaSetDevice(0);
+    if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
+    if (e == cudaSuccess && count) e = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
+    if (e != cudaSuccess || !count) {
+        snprintf(why, why_size, "no GPU to be had here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
+                 ? "the driver shows none" : cudaGetErrorString(e));
+        free(state);
+        return SPOT_DEVICE;
+    }
+    snprintf(name, size, "cuda:0 %.100s", prop.name);
+    *device = state;
+    return SPOT_OK;
+}
+
+static void cuda_close(void *device)
+{
+    cuda_state *state = (cuda_state *)device;
+
+    cudaStreamDestroy(state->stream);
+    free(state);
+}
+
+static spot_status cuda_take(spot_ctx *c, void **out, size_t bytes)
+{
+    return spot_cuda_check(c, cudaMalloc(out, bytes ? bytes : 1), "taking %.1f MB", bytes / 1e6);
+}
+
+static void cuda_give(spot_ctx *c, void *p)
+{
+    spot_cuda_check(c, cudaFree(p), "giving memory back");
+}
+
+static spot_status cuda_copy(spot_ctx *c, void *to, const void *from, size_t bytes)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+
+    if (e == cudaSuccess) e = cudaStreamSynchronize(stream);
+    return spot_cuda_check(c, e, "copying %.1f MB", bytes / 1e6);
+}
+
+static const spot_ops spot_ops_cuda = {
+    .name = "cuda",
+    .raster = &spot_raster_cuda,
+    .distance = &spot_distance_cuda,
+};
+
+extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
+    SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy,
+};

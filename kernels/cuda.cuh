@@ -1,0 +1,35 @@
+/* cuda.cuh - what every .cu file needs: launches, shared memory, and statuses that say which op, shapes and device.
+ *
+ * Kernels are plain CUDA C that also compiles for the block emulator of tests/emulator, so they say SPOT_LAUNCH instead
+ * of <<<>>> and SPOT_SHARED instead of __shared__, and keep to the rules that tests/test_layers.sh lists. */
+#ifndef SPOTTER_KERNELS_CUDA_CUH
+#define SPOTTER_KERNELS_CUDA_CUH
+
+#include <cuda_runtime.h>
+
+#include "device.h"
+
+#ifndef SPOT_LAUNCH   /* the emulator's cuda_runtime.h brings its own three */
+#define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
+    kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define SPOT_SHARED(T, name, n) __shared__ T name[n]
+#define SPOT_DYNAMIC_SHARED(T, name)                            \
+    extern __shared__ __align__(16) unsigned char spot_dynamic[]; \
+    T *const name = (T *)spot_dynamic
+#endif
+
+/* CUDA's rows of the families that have one; cuda.cu lists them. */
+#define X(family) extern const spot_##family##_ops spot_##family##_cuda;
+SPOT_OP_FAMILIES(X)
+#undef X
+
+/* The stream on which c's work is ordered. */
+cudaStream_t spot_cuda_stream(const spot_ctx *c);
+
+/* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
+spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* SPOT_INVALID when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
+spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what);
+
+#endif

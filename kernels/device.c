@@ -1,0 +1,167 @@
+/* device.c - opens a device by name; nothing here knows CUDA. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLUGIN_FILE "libspotter_cuda.so"
+
+/* Where the plugin should be: $SPOT_PLUGIN_DIR, else the folder of the running program. */
+static void plugin_path(char *path, size_t size)
+{
+    const char *dir = getenv("SPOT_PLUGIN_DIR");
+    char program[PATH_MAX] = "";
+    char *slash;
+
+    if (!dir || !*dir) {
+        if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) program[0] = 0;
+        slash = strrchr(program, '/');
+        if (slash) *slash = 0;
+        dir = program;
+    }
+    snprintf(path, size, "%s/" PLUGIN_FILE, dir);
+}
+
+/* The names of the families that ops lacks; "" when it is complete. */
+static const char *missing_families(const spot_ops *ops, char *names, size_t size)
+{
+    size_t used = 0;
+
+    names[0] = 0;
+#define X(family)                                                                                  \
+    if (!ops->family && used < size)                                                               \
+        used += (size_t)snprintf(names + used, size - used, "%s" #family, used ? ", " : "");
+    SPOT_OP_FAMILIES(X)
+#undef X
+    return names;
+}
+
+/* Loads the plugin into d and opens its first GPU; the reason goes to `why`. d is clean after a failure. */
+static spot_status open_plugin(spot_device *d, char *why, size_t size)
+{
+    char path[PATH_MAX + 32];
+    spot_status s = SPOT_DEVICE;
+
+    plugin_path(path, sizeof path);
+    if (access(path, R_OK)) {
+        snprintf(why, size, "%s is not there: this build was made without nvcc", path);
+        return s;
+    }
+    d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!d->library) {
+        snprintf(why, size, "%s does not load: %s", path, dlerror());
+        return s;
+    }
+    d->plugin = dlsym(d->library, SPOT_PLUGIN_ENTRY);
+    if (!d->plugin)
+        snprintf(why, size, "%s is no Spotter plugin: it exports no " SPOT_PLUGIN_ENTRY, path);
+    else if (d->plugin->abi != SPOT_PLUGIN_ABI)
+        snprintf(why, size, "%s speaks version %d of the plugin interface and this program version %d: build both again",
+                 path, d->plugin->abi, SPOT_PLUGIN_ABI);
+    else
+        s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
+    if (s != SPOT_OK) {
+        dlclose(d->library);
+        memset(d, 0, sizeof *d);
+    }
+    return s;
+}
+
+/* CUDA into c. With `complete`, only a plugin that has every family will do. */
+static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
+{
+    spot_device *d = calloc(1, sizeof *d);
+    char names[256];
+    spot_status s;
+
+    if (!d) {
+        snprintf(why, size, "no memory");
+        return SPOT_NOMEM;
+    }
+    s = open_plugin(d, why, size);
+    if (s == SPOT_OK && complete && *missing_families(d->plugin->ops, names, sizeof names)) {
+        snprintf(why, size, "the CUDA plugin has no kernels yet for %s", names);
+        d->plugin->close(d->state);
+        dlclose(d->library);
+        s = SPOT_UNSUPPORTED;
+    }
+    if (s != SPOT_OK) {
+        free(d);
+        return s;
+    }
+    c->ops = d->plugin->ops;
+    c->device = d;
+    return SPOT_OK;
+}
+
+spot_status spot_device_open(spot_ctx *c, const char *device)
+{
+    bool automatic = !strcmp(device, "auto");
+    char why[PATH_MAX + 512] = "";
+    spot_status s;
+
+    c->ops = NULL;
+    c->device = NULL;
+    if (!automatic && strcmp(device, "cpu") && strcmp(device, "cuda"))
+        return spot_fail(c, SPOT_USAGE, "there is no device \"%s\"; say auto, cpu or cuda", device);
+    if (strcmp(device, "cpu")) {
+        s = open_cuda(c, automatic, why, sizeof why);
+        if (s != SPOT_OK && !automatic)
+            return spot_fail(c, s, "cannot compute on CUDA: %s; run with --device cpu", why);
+    }
+    if (!c->ops) c->ops = &spot_ops_cpu;
+    if (automatic) spot_log(c, SPOT_LOG_INFO, "device: %s%s%s", spot_device_name(c), *why ? ", because " : "", why);
+    return SPOT_OK;
+}
+
+void spot_device_close(spot_ctx *c)
+{
+    spot_device *d = c->device;
+
+    if (d) {
+        d->plugin->close(d->state);
+        dlclose(d->library);
+        free(d);
+    }
+    c->ops = NULL;
+    c->device = NULL;
+}
+
+const char *spot_device_name(const spot_ctx *c)
+{
+    if (c->device) return ((const spot_device *)c->device)->name;
+    return c->ops ? c->ops->name : "none";
+}
+
+spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->take(c, out, bytes);
+    *out = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!*out) return spot_fail(c, SPOT_NOMEM, "no %.1f MB of memory left", bytes / 1e6);
+    return SPOT_OK;
+}
+
+void spot_device_give(spot_ctx *c, void *p)
+{
+    const spot_device *d = c->device;
+
+    if (d) d->plugin->give(c, p);
+    else   free(p);
+}
+
+spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->copy(c, to, from, bytes);
+    memcpy(to, from, bytes);
+    return SPOT_OK;
+}

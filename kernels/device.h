@@ -1,0 +1,33 @@
+/* device.h - which table of kernels a context runs on, and the memory that goes with it.
+ *
+ * The CPU's table is linked in. CUDA's lies in libspotter_cuda.so, which is opened at run time from the folder of the
+ * running program or from $SPOT_PLUGIN_DIR, so that one binary starts on machines without a GPU or a driver. */
+#ifndef SPOTTER_KERNELS_DEVICE_H
+#define SPOTTER_KERNELS_DEVICE_H
+
+#include "ops.h"
+
+/* What c->device points to when c runs on a plugin; on the CPU c->device is NULL. */
+typedef struct {
+    void *library;               /* of dlopen                                    */
+    const spot_plugin *plugin;
+    void *state;                 /* what the plugin's `open` made: stream, ...   */
+    char name[128];              /* "cuda:0 NVIDIA H200"                         */
+} spot_device;
+
+/* Sets c->ops and c->device. "cpu"; "cuda", SPOT_DEVICE with the reason when it is not to be had; "auto", which takes
+ * CUDA where a GPU is there and the plugin has every family of kernels, else the CPU, and tells the log which and why.
+ * Any other word is SPOT_USAGE. */
+spot_status spot_device_open(spot_ctx *c, const char *device);
+void        spot_device_close(spot_ctx *c);              /* accepts a context that runs on nothing */
+
+const char *spot_device_name(const spot_ctx *c);         /* "cpu", "cuda:0 NVIDIA H200", "none" */
+
+/* Memory that c's kernels can read and write. On the CPU plain memory, 64-byte aligned. Not cleared. */
+spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
+void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
+
+/* bytes from one place to another, each in host or device memory; done when it returns. */
+spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes);
+
+#endif

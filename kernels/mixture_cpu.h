@@ -1,0 +1,31 @@
+/* mixture_cpu.h - what the CPU's mixture.c and its start (mixture_start.c) share: one thread's workspace.
+ *
+ * Points are held column by column in vectors of eight, padded to whole tiles with copies of the first point that carry
+ * weight 0. */
+#ifndef SPOTTER_KERNELS_MIXTURE_CPU_H
+#define SPOTTER_KERNELS_MIXTURE_CPU_H
+
+#include "spotter/cluster.h"
+#include "spotter/rng.h"
+#include "vmath64.h"
+
+enum { TILE = 8 };     /* vectors: 64 points, so that the responsibilities of 32 components fit a first-level cache */
+
+typedef struct {
+    int n, d, k, blocks;      /* blocks: vectors in a column, a multiple of TILE */
+    int stride;               /* numbers of a component: 1 + d + d (d + 1) / 2 */
+    v8     *x;                /* (d, blocks) */
+    v8     *live;             /* (blocks): 1 for a point, 0 for padding */
+    v8i    *label;            /* (blocks) */
+    v8     *resp;             /* (k, TILE): responsibilities of the tile at hand */
+    v8     *moment;           /* (k, stride), by lane: sum of r; of r (x - mean); of r (x - mean)(x - mean)^T, lower */
+    double *component;        /* (k, stride): log constant; mean; inverse Cholesky factor, lower, row by row */
+    v8     *near;             /* (blocks): squared distance to the nearest centre */
+    double *prefix;           /* (8 * blocks): running sums of near */
+    double *centre, *sum;     /* (k, d): k-means centres, and sums of their points */
+} spot_mixture_work;
+
+/* Fills w->label with the k-means clusters and w->centre with their centres. */
+void spot_mixture_start(spot_mixture_work *w, spot_rng *r);
+
+#endif

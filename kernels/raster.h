@@ -1,0 +1,44 @@
+/* raster.h - draw lists -> pixels.
+ *
+ * image (n) draw lists -> rgb (n, size, size, 3) bytes, or x (n, size, size, 3) floats, normalised as ImageNet models
+ * want them: (value/255 - mean[channel]) / std[channel], each step in fp32. Every pixel as raster_pixel.h says: equal
+ * bytes on every device (gpu_to_gpu), and equal floats. No JPEG here: host/scene sends images through it.
+ *
+ * Draw lists lie on the host, pixels in the memory of c's device.
+ * A draw list is what spot_image_draw leaves. SPOT_INVALID when an object lies off the canvas. */
+#ifndef SPOTTER_KERNELS_RASTER_H
+#define SPOTTER_KERNELS_RASTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ops.h"
+#include "raster_pixel.h"
+
+#define SPOT_MIN_SIZE 32
+#define SPOT_MAX_SIZE 1024
+
+/* mean[channel], then std[channel] */
+static const float spot_imagenet[2][3] = { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f } };
+
+struct spot_raster_ops {
+    spot_status (*draw)(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g);
+    spot_status (*input)(spot_ctx *c, float *x, const spot_image *image, int n, const spot_geometry *g);
+    spot_status (*normalise)(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
+};
+
+/* Sizes and strokes for cfg->size and cfg->text_alternative. Everything is the authors' at 224 and in proportion
+ * elsewhere, rounded to the nearest pixel, but: a margin is at least 1, a stripe at least 2, text at least 15x6 and
+ * 22x9 pixels of ink, which is where the word can still be read. */
+spot_geometry spot_geometry_of(const spot_scene_config *cfg);
+
+spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* Straight into a network's input, with no bytes in between. */
+spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* Bytes (n, size, size, 3) that came from elsewhere. rgb may be the last quarter of x itself when n is 1,
+ * on the CPU. */
+spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
+
+#endif

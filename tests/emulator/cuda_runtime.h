@@ -1,0 +1,165 @@
+/* cuda_runtime.h - stands in for CUDA's when a .cu file is compiled for the block emulator: the part of the language
+ * and of the runtime that our kernels use. What is not here does not compile, which is the point: read the list of what
+ * kernels must not do in tests/test_layers.sh before adding to it. */
+#ifndef SPOTTER_EMULATOR_CUDA_RUNTIME_H
+#define SPOTTER_EMULATOR_CUDA_RUNTIME_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "emulator.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+
+#define threadIdx emu::thread_index()
+#define blockIdx  emu::block_index()
+#define blockDim  emu::block_size()
+#define gridDim   emu::grid_size()
+enum { warpSize = emu::WARP };
+
+#define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
+    ((void)(stream), emu::launch(#kernel, (grid), (block), (shared), [&] { kernel(__VA_ARGS__); }))
+#define SPOT_SHARED(T, name, n) \
+    static const char name##_key = 0; \
+    T *const name = (T *)emu::shared(&name##_key, sizeof(T) * (n))
+#define SPOT_DYNAMIC_SHARED(T, name) T *const name = (T *)emu::dynamic_shared()
+
+/* Barriers and warp operations. */
+#define EMU_TEXT_(x) #x
+#define EMU_TEXT(x)  EMU_TEXT_(x)
+#define EMU_SITE     __FILE__ ":" EMU_TEXT(__LINE__)
+
+#define __syncthreads()        ((void)emu::barrier(EMU_SITE, false))
+#define __syncthreads_count(p) ((int)emu::barrier(EMU_SITE, (p) != 0))
+#define __syncthreads_or(p)    ((int)(emu::barrier(EMU_SITE, (p) != 0) > 0))
+#define __syncthreads_and(p)   ((int)(emu::barrier(EMU_SITE, (p) == 0) == 0))
+#define __threadfence()        ((void)0)
+
+#define __syncwarp(...)                emu::sync_warp(EMU_SITE __VA_OPT__(,) __VA_ARGS__)
+#define __shfl_sync(mask, ...)         emu::shuffle("shfl", EMU_SITE, (mask), __VA_ARGS__)
+#define __shfl_xor_sync(mask, ...)     emu::shuffle("shfl_xor", EMU_SITE, (mask), __VA_ARGS__)
+#define __shfl_up_sync(mask, ...)      emu::shuffle("shfl_up", EMU_SITE, (mask), __VA_ARGS__)
+#define __shfl_down_sync(mask, ...)    emu::shuffle("shfl_down", EMU_SITE, (mask), __VA_ARGS__)
+#define __ballot_sync(mask, p)         emu::ballot(EMU_SITE, (mask), (p) != 0)
+#define __any_sync(mask, p)            (emu::ballot(EMU_SITE, (mask), (p) != 0) != 0)
+#define __all_sync(mask, p)            (emu::ballot(EMU_SITE, (mask), (p) == 0) == 0)
+
+namespace emu {
+
+inline void sync_warp(const char *site, unsigned mask = ~0u) { gather("syncwarp", site, mask, 0); }
+
+inline unsigned ballot(const char *site, unsigned mask, bool p)
+{
+    const uint64_t *value = gather("ballot", site, mask, p);
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < WARP; i++) bits |= (mask >> i & 1) && value[i] ? 1u << i : 0;
+    return bits;
+}
+
+/* The lane that a shuffle reads; its own where the source lies outside the group of `width` lanes. */
+inline unsigned shuffle_source(const char *op, unsigned own, int by, unsigned width)
+{
+    unsigned first = own & ~(width - 1), from = own;
+
+    if (!strcmp(op, "shfl"))           return first + ((unsigned)by & (width - 1));
+    if (!strcmp(op, "shfl_xor"))       from = own ^ (unsigned)by;
+    else if (!strcmp(op, "shfl_down")) from = own + (unsigned)by;
+    else                               return own >= first + (unsigned)by ? own - (unsigned)by : own;
+    return from < first + width ? from : own;
+}
+
+template <typename T>
+T shuffle(const char *op, const char *site, unsigned mask, T value, int by, int width = WARP)
+{
+    static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
+    uint64_t word = 0;
+
+    memcpy(&word, &value, sizeof value);
+    memcpy(&value, &gather(op, site, mask, word)[shuffle_source(op, lane(), by, (unsigned)width)], sizeof value);
+    return value;
+}
+
+}
+
+/* Atomics: fibres make them so. Only integers: a float sum would depend on the order. */
+template <typename T, typename F> T emu_atomic(T *p, F change)
+{
+    static_assert(std::is_integral<T>::value, "no float atomics: results would depend on the schedule");
+    emu::step();
+    T old = *p;
+    *p = change(old);
+    return old;
+}
+template <typename T> struct emu_same { typedef T type; };   /* so that atomicAdd(&counter, 1) compiles as in CUDA */
+#define EMU_ATOMIC(name, result)                                               \
+    template <typename T> T name(T *p, typename emu_same<T>::type v)           \
+    {                                                                          \
+        return emu_atomic(p, [=](T old) { return (T)(result); });              \
+    }
+EMU_ATOMIC(atomicAdd,  old + v)
+EMU_ATOMIC(atomicMin,  v < old ? v : old)
+EMU_ATOMIC(atomicMax,  v > old ? v : old)
+EMU_ATOMIC(atomicExch, v)
+EMU_ATOMIC(atomicAnd,  old & v)
+EMU_ATOMIC(atomicOr,   old | v)
+template <typename T> T atomicCAS(T *p, typename emu_same<T>::type expected, typename emu_same<T>::type v)
+{
+    return emu_atomic(p, [=](T old) { return old == expected ? v : old; });
+}
+
+/* Arithmetic that CUDA has beyond the C library. */
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
+struct uchar4 { unsigned char x, y, z, w; };
+struct uint4  { unsigned x, y, z, w; };
+inline float2 make_float2(float x, float y) { return { x, y }; }
+inline float4 make_float4(float x, float y, float z, float w) { return { x, y, z, w }; }
+
+template <typename T> T min(T a, T b) { return b < a ? b : a; }
+template <typename T> T max(T a, T b) { return a < b ? b : a; }
+template <typename T> T __ldg(const T *p) { return *p; }
+inline float    __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline float    __int_as_float(int i)     { float f; memcpy(&f, &i, sizeof f); return f; }
+inline int      __float_as_int(float f)   { int i; memcpy(&i, &f, sizeof i); return i; }
+inline int      __popc(unsigned x)        { return __builtin_popcount(x); }
+inline int      __ffs(int x)              { return __builtin_ffs(x); }
+inline int      __clz(int x)              { return x ? __builtin_clz((unsigned)x) : 32; }
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+
+/* The runtime: one device, everything in order at once, memory of exact size filled with NaNs between red zones. */
+enum cudaError_t {
+    cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9,
+    cudaErrorLaunchFailure = 719
+};
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
+enum { cudaStreamNonBlocking = 1 };
+typedef struct emu_stream *cudaStream_t;
+struct cudaDeviceProp { char name[256]; };
+struct cudaPointerAttributes { cudaMemoryType type; };
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaMalloc(void **p, size_t bytes);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p);
+cudaError_t cudaGetLastError();
+const char *cudaGetErrorString(cudaError_t e);   /* of cudaErrorLaunchFailure: the emulator's report */
+
+#endif

@@ -1,0 +1,42 @@
+# The kernels once more, compiled by the host compiler against the block emulator, as a plugin like the real one; and the
+# emulator's own tests. CUDA is not needed.
+enable_language(CXX)
+set(SPOT_EMULATOR_SOURCES tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp)
+
+# x.cu is compiled as C++ through a file of one line, because CMake would hand x.cu itself to nvcc.
+function(spot_emulated_sources list)
+  foreach(file ${ARGN})
+    get_filename_component(name ${file} NAME)
+    file(CONFIGURE OUTPUT emulated_${name}.cpp CONTENT "#include \"${file}\"\n")
+    list(APPEND sources ${CMAKE_BINARY_DIR}/emulated_${name}.cpp)
+  endforeach()
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()
+spot_emulated_sources(SPOT_EMULATED ${SPOT_CUDA})
+spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/faults.cu)
+
+function(spot_emulated target)
+  target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-O2 -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off $<$<BOOL:${SPOT_WERROR}>:-Werror>>
+    $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
+endfunction()
+
+add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} host/base/status.c)
+spot_emulated(spotter_emulated)
+set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
+  C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+target_link_libraries(spotter_emulated PRIVATE OpenMP::OpenMP_C)
+
+add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} ${SPOT_EMULATOR_SOURCES})
+spot_emulated(test_emulator)
+target_link_libraries(test_emulator PRIVATE libspotter PkgConfig::CMOCKA)
+add_test(NAME test_emulator COMMAND test_emulator)
+spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emulator.c)
+
+# Parity of CPU and CUDA: test_cuda_parity by itself runs on a GPU or is skipped; here it runs on the emulator.
+add_test(NAME test_emulated_parity COMMAND test_cuda_parity WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+spot_test_properties(test_emulated_parity ${CMAKE_SOURCE_DIR}/tests/test_cuda_parity.c)
+set_property(TEST test_emulated_parity APPEND PROPERTY ENVIRONMENT
+  SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)

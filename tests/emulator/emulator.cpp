@@ -1,0 +1,375 @@
+/* emulator.cpp - the scheduler: which fibre runs next, and what a barrier or a warp operation waits for. */
+#include "emulator.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "fibre.h"
+#include "guard.h"
+#include "runtime.h"
+
+namespace emu {
+
+enum state { READY, AT_BARRIER, AT_WARP, RETURNED };
+
+struct block_state;
+
+struct fibre {
+    fibre_place place;
+    block_state *block;
+    dim3 index;
+    unsigned thread;                 /* in the block, 0.. */
+    state at;
+    const char *op, *site;           /* what it waits in */
+    unsigned mask;
+    uint64_t value;                  /* what it brought */
+    uint64_t lanes[WARP];            /* what a warp operation gave it */
+    unsigned count;                  /* what a barrier gave it */
+};
+
+struct slot { const void *key; size_t start, bytes; };
+
+struct block_state {
+    dim3 index;
+    std::vector<fibre> threads;
+    std::vector<void *> stacks;
+    std::vector<slot> slots;         /* shared arrays, in the order of first use */
+    size_t asked;                    /* their bytes */
+    unsigned char *memory = nullptr; /* red zone wherever there is no slot */
+
+    ~block_state()
+    {
+        free(memory);
+        for (void *stack : stacks) fibre_stack_give(stack);
+    }
+};
+
+enum { ROOM = MAX_SHARED + 64 * 2 * GUARD };   /* bytes of a block's shared arrays and their red zones */
+
+static struct {
+    const char *name;
+    dim3 grid, block;
+    size_t dynamic_bytes;
+    const std::function<void()> *kernel;
+    fibre *running;
+    fibre_place scheduler;
+    char report[1024];
+    bool broken;
+    enum { IDENTITY, REVERSED, SHUFFLED } order;
+    uint64_t random;
+} now;
+
+static std::vector<std::unique_ptr<block_state>> pool;   /* blocks that run at the same time */
+
+/* splitmix64 (Steele, Lea and Flood 2014). */
+static uint64_t draw()
+{
+    uint64_t z = now.random += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+template <typename T> static void arrange(std::vector<T> &v)
+{
+    if (now.order == now.REVERSED) std::reverse(v.begin(), v.end());
+    if (now.order == now.SHUFFLED)
+        for (size_t i = v.size(); i > 1; i--) std::swap(v[i - 1], v[draw() % i]);
+}
+
+static void read_schedule()
+{
+    const char *text = getenv("SPOT_EMULATOR");
+
+    now.order = now.IDENTITY;
+    if (text && !strcmp(text, "reversed")) now.order = now.REVERSED;
+    if (text && !strncmp(text, "shuffled:", 9)) {
+        now.order = now.SHUFFLED;
+        now.random = strtoull(text + 9, nullptr, 10);
+    }
+}
+
+const dim3 &thread_index() { return now.running->index; }
+const dim3 &block_index()  { return now.running->block->index; }
+const dim3 &block_size()   { return now.block; }
+const dim3 &grid_size()    { return now.grid; }
+unsigned    lane()         { return now.running->thread % WARP; }
+
+static void yield() { fibre_switch(&now.running->place, &now.scheduler); }
+
+void fault(const char *fmt, ...)
+{
+    char what[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    if (!now.broken) {
+        const fibre *f = now.running;
+        int n = snprintf(now.report, sizeof now.report, "%s", now.name);
+        if (f) n += snprintf(now.report + n, sizeof now.report - n, ", block (%u,%u,%u) thread %u", f->block->index.x,
+                             f->block->index.y, f->block->index.z, f->thread);
+        snprintf(now.report + n, sizeof now.report - n, ": %s", what);
+    }
+    now.broken = true;
+    if (now.running) yield();        /* and is never resumed */
+}
+
+unsigned barrier(const char *site, bool predicate)
+{
+    fibre *f = now.running;
+
+    f->at = AT_BARRIER;
+    f->op = "__syncthreads";
+    f->site = site;
+    f->value = predicate;
+    yield();
+    return f->count;
+}
+
+const uint64_t *gather(const char *op, const char *site, unsigned mask, uint64_t value)
+{
+    fibre *f = now.running;
+    size_t first = f->thread - lane();
+
+    if (!(mask >> lane() & 1)) fault("%s at %s: its mask %08x leaves out the lane that calls", op, site, mask);
+    for (unsigned i = 0; i < WARP; i++)
+        if (mask >> i & 1 && first + i >= f->block->threads.size())
+            fault("%s at %s: its mask %08x names lane %u, which a block of %zu threads has not", op, site, mask, i,
+                  f->block->threads.size());
+    f->at = AT_WARP;
+    f->op = op;
+    f->site = site;
+    f->mask = mask;
+    f->value = value;
+    yield();
+    return f->lanes;
+}
+
+void step() { yield(); }             /* still READY */
+
+static void *take_shared(block_state *b, const void *key, size_t bytes)
+{
+    size_t used = b->slots.empty() ? 0 : b->slots.back().start + b->slots.back().bytes;
+    size_t start = (used + GUARD + 15) / 16 * 16;
+
+    for (const slot &s : b->slots)
+        if (s.key == key) return b->memory + s.start;
+    b->asked += bytes;
+    if (b->asked > MAX_SHARED || start + bytes + GUARD > ROOM)
+        fault("%zu bytes of shared memory, more than the %d that need no cudaFuncSetAttribute", b->asked, MAX_SHARED);
+    guard_take_off(b->memory + start, bytes);
+    memset(b->memory + start, POISON_BYTE, bytes);
+    b->slots.push_back({ key, start, bytes });
+    return b->memory + start;
+}
+
+/* A write outside the block's shared arrays. */
+static void check_shared(block_state *b)
+{
+    size_t at = 0;
+
+    for (const slot &s : b->slots) {
+        if (guard_changed(b->memory + at, s.start - at))
+            fault("block (%u,%u,%u) wrote outside its shared arrays, before the one of %zu bytes", b->index.x,
+                  b->index.y, b->index.z, s.bytes);
+        at = s.start + s.bytes;
+    }
+    if (guard_changed(b->memory + at, ROOM - at))
+        fault("block (%u,%u,%u) wrote behind its last shared array, of %zu bytes", b->index.x, b->index.y, b->index.z,
+              b->slots.empty() ? 0 : b->slots.back().bytes);
+}
+
+void *shared(const void *key, size_t bytes) { return take_shared(now.running->block, key, bytes); }
+void *dynamic_shared()                      { return take_shared(now.running->block, &now, now.dynamic_bytes); }
+
+static void run_thread()
+{
+    (*now.kernel)();
+    now.running->at = RETURNED;
+    yield();
+}
+
+static void start_block(block_state *b, size_t number)
+{
+    size_t count = (size_t)now.block.x * now.block.y * now.block.z;
+
+    if (!b->memory) b->memory = (unsigned char *)aligned_alloc(GUARD, ROOM);
+    b->index = dim3(number % now.grid.x, number / now.grid.x % now.grid.y, number / now.grid.x / now.grid.y);
+    b->slots.clear();
+    b->asked = 0;
+    guard_take_off(b->memory, ROOM);
+    guard_set(b->memory, ROOM);
+    b->threads.resize(count);
+    while (b->stacks.size() < count) b->stacks.push_back(fibre_stack());
+    if (!b->memory || std::count(b->stacks.begin(), b->stacks.end(), nullptr)) return fault("no memory for a block");
+    for (size_t i = 0; i < count; i++) {
+        fibre &f = b->threads[i];
+        f.block = b;
+        f.thread = (unsigned)i;
+        f.index = dim3(i % now.block.x, i / now.block.x % now.block.y, i / now.block.x / now.block.y);
+        f.at = READY;
+        fibre_start(&f.place, b->stacks[i], run_thread);
+    }
+}
+
+/* Opens the barrier when all threads of the block stand at it. A thread that stands elsewhere or has returned while
+ * others wait is an error on the GPU, whatever it happens to do there. */
+static void open_barrier(block_state *b)
+{
+    const fibre *first = nullptr, *other = nullptr;
+    unsigned count = 0;
+
+    for (const fibre &f : b->threads) {
+        if (f.at == READY || f.at == AT_WARP) return;
+        if (f.at == AT_BARRIER && !first) first = &f;
+    }
+    if (!first) return;
+    for (const fibre &f : b->threads)
+        if (f.at == RETURNED || strcmp(f.site, first->site)) other = &f;
+    if (other) {
+        bool gone = other->at == RETURNED;
+        fault("barrier divergence in block (%u,%u,%u): thread %u waits at %s, thread %u %s%s", b->index.x, b->index.y,
+              b->index.z, first->thread, first->site, other->thread, gone ? "has returned" : "at ",
+              gone ? "" : other->site);
+        return;
+    }
+    for (const fibre &f : b->threads) count += f.value != 0;
+    for (fibre &f : b->threads) {
+        f.count = count;
+        f.at = READY;
+    }
+}
+
+/* Completes f's warp operation when every lane of its mask waits in the same one. */
+static void meet(fibre *f)
+{
+    fibre *warp = f - f->thread % WARP;
+    uint64_t lanes[WARP];
+
+    memset(lanes, POISON_BYTE, sizeof lanes);
+    for (unsigned i = 0; i < WARP; i++) {
+        if (!(f->mask >> i & 1)) continue;
+        const fibre *g = warp + i;
+        if (g->at != AT_WARP || g->mask != f->mask || strcmp(g->op, f->op) || strcmp(g->site, f->site)) return;
+        lanes[i] = g->value;
+    }
+    for (unsigned i = 0, mask = f->mask; i < WARP; i++) {
+        if (!(mask >> i & 1)) continue;
+        memcpy(warp[i].lanes, lanes, sizeof lanes);
+        warp[i].at = READY;
+    }
+}
+
+/* Nobody can run: says who waits where. */
+static void report_deadlock(const std::vector<block_state *> &blocks)
+{
+    for (const block_state *b : blocks)
+        for (const fibre &f : b->threads)
+            if (f.at == AT_WARP) {
+                unsigned i = 0;
+                const fibre *warp = &f - f.thread % WARP;
+                while (!(f.mask >> i & 1) || (warp[i].at == AT_WARP && warp[i].mask == f.mask &&
+                                              !strcmp(warp[i].site, f.site) && !strcmp(warp[i].op, f.op))) i++;
+                return fault("deadlock in block (%u,%u,%u): thread %u waits in %s at %s for lane %u, which %s%s",
+                             b->index.x, b->index.y, b->index.z, f.thread, f.op, f.site, i,
+                             warp[i].at == RETURNED ? "has returned" : "waits at ",
+                             warp[i].at == RETURNED ? "" : warp[i].site);
+            }
+}
+
+/* The fibres that run in this pass, in the order of the schedule. Shuffled, half of the warps sit it out. */
+static std::vector<fibre *> next_pass(const std::vector<block_state *> &blocks)
+{
+    std::vector<fibre *> ready, chosen;
+
+    for (block_state *b : blocks)
+        for (size_t w = 0; w < b->threads.size(); w += WARP) {
+            bool chance = now.order != now.SHUFFLED || draw() & 1;
+            for (size_t i = w; i < std::min(w + WARP, b->threads.size()); i++)
+                if (b->threads[i].at == READY) {
+                    ready.push_back(&b->threads[i]);
+                    if (chance) chosen.push_back(&b->threads[i]);
+                }
+        }
+    if (chosen.empty()) chosen = ready;
+    arrange(chosen);
+    return chosen;
+}
+
+static void run_blocks(const std::vector<block_state *> &blocks)
+{
+    for (;;) {
+        std::vector<fibre *> pass = next_pass(blocks);
+        if (pass.empty()) break;
+        for (fibre *f : pass) {
+            now.running = f;
+            fibre_switch(&now.scheduler, &f->place);
+            now.running = nullptr;
+            if (now.broken) return;
+        }
+        for (block_state *b : blocks) {
+            for (fibre &f : b->threads)
+                if (f.at == AT_WARP) meet(&f);
+            open_barrier(b);
+            if (now.broken) return;
+        }
+    }
+    report_deadlock(blocks);
+    for (block_state *b : blocks) check_shared(b);
+}
+
+static bool can_launch()
+{
+    const dim3 &g = now.grid, &b = now.block;
+    size_t threads = (size_t)b.x * b.y * b.z;
+
+    if (g.x && g.y && g.z && threads && g.x <= 0x7fffffffu && g.y <= 65535 && g.z <= 65535 && threads <= MAX_THREADS &&
+        b.z <= 64 && now.dynamic_bytes <= MAX_SHARED)
+        return true;
+    fault("a grid of (%u,%u,%u), blocks of (%u,%u,%u) threads and %zu bytes of shared memory are not to be had", g.x,
+          g.y, g.z, b.x, b.y, b.z, now.dynamic_bytes);
+    return false;
+}
+
+void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel)
+{
+    size_t at_once = 1;
+    char text[128];
+
+    now.name = name;
+    now.grid = grid;
+    now.block = block;
+    now.dynamic_bytes = shared_bytes;
+    now.kernel = &kernel;
+    now.running = nullptr;
+    now.broken = false;
+    read_schedule();
+    if (!can_launch()) return emu_launch_failed(cudaErrorInvalidConfiguration, now.report);
+    if (now.order == now.SHUFFLED) at_once = 1 + draw() % 4;
+
+    std::vector<size_t> numbers((size_t)grid.x * grid.y * grid.z);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    arrange(numbers);
+    while (pool.size() < at_once) pool.push_back(std::make_unique<block_state>());
+    for (size_t i = 0; i < numbers.size() && !now.broken; i += at_once) {
+        std::vector<block_state *> blocks;
+        for (size_t j = i; j < std::min(i + at_once, numbers.size()); j++) {
+            start_block(pool[j - i].get(), numbers[j]);
+            blocks.push_back(pool[j - i].get());
+        }
+        if (!now.broken) run_blocks(blocks);
+    }
+    if (!now.broken && !emu_check_buffers(text, sizeof text)) fault("%s", text);
+    if (now.broken) emu_launch_failed(cudaErrorLaunchFailure, now.report);
+}
+
+}

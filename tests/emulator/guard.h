@@ -1,0 +1,42 @@
+/* guard.h - red zones: bytes that nobody may touch. ASan reports at the write; without it the pattern tells later. */
+#ifndef SPOTTER_EMULATOR_GUARD_H
+#define SPOTTER_EMULATOR_GUARD_H
+
+#include <cstddef>
+#include <cstring>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum { GUARD = 64, GUARD_BYTE = 0xED, POISON_BYTE = 0xFF };   /* 0xFF..: NaN as float and as double */
+
+inline void guard_set(unsigned char *p, size_t bytes)
+{
+    memset(p, GUARD_BYTE, bytes);
+#ifdef __SANITIZE_ADDRESS__
+    __asan_poison_memory_region(p, bytes);
+#endif
+}
+
+/* Opens the red zone; how many of its bytes were changed. */
+inline size_t guard_take_off(unsigned char *p, size_t bytes)
+{
+    size_t changed = 0;
+
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(p, bytes);
+#endif
+    for (size_t i = 0; i < bytes; i++) changed += p[i] != GUARD_BYTE;
+    return changed;
+}
+
+inline size_t guard_changed(unsigned char *p, size_t bytes)
+{
+    size_t changed = guard_take_off(p, bytes);
+
+    guard_set(p, bytes);
+    return changed;
+}
+
+#endif

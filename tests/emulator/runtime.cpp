@@ -1,0 +1,129 @@
+/* runtime.cpp - the CUDA runtime of the emulator: device memory and statuses. */
+#include "cuda_runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "guard.h"
+#include "runtime.h"
+
+static cudaError_t last_error;
+static char report[1024];
+static std::map<unsigned char *, size_t> buffers;     /* start -> bytes */
+
+void emu_launch_failed(cudaError_t e, const char *text)
+{
+    if (last_error == cudaSuccess) snprintf(report, sizeof report, "%s", text);
+    if (last_error == cudaSuccess) last_error = e;
+}
+
+bool emu_check_buffers(char *text, size_t size)
+{
+    bool intact = true;
+
+    for (auto &[p, bytes] : buffers) {
+        bool before = guard_changed(p - GUARD, GUARD), after = guard_changed(p + bytes, GUARD);
+        if (intact && (before || after))
+            snprintf(text, size, "wrote %s a device buffer of %zu bytes", before ? "before" : "behind", bytes);
+        intact = intact && !before && !after;
+    }
+    return intact;
+}
+
+/* The buffer that holds p; buffers.end() for host memory. */
+static std::map<unsigned char *, size_t>::iterator buffer_of(const void *p)
+{
+    auto at = buffers.upper_bound((unsigned char *)p);
+
+    if (at == buffers.begin()) return buffers.end();
+    --at;
+    return (unsigned char *)p < at->first + at->second ? at : buffers.end();
+}
+
+static bool fits(const void *p, size_t bytes)
+{
+    auto at = buffer_of(p);
+
+    return at == buffers.end() || bytes <= (size_t)(at->first + at->second - (const unsigned char *)p);
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    size_t whole = (2 * GUARD + bytes + GUARD - 1) / GUARD * GUARD;
+    unsigned char *raw = bytes > (size_t)1 << 40 ? nullptr : (unsigned char *)aligned_alloc(GUARD, whole);
+
+    *p = nullptr;
+    if (!raw) return cudaErrorMemoryAllocation;
+    memset(raw + GUARD, POISON_BYTE, bytes);
+    guard_set(raw, GUARD);
+    guard_set(raw + GUARD + bytes, GUARD);
+    buffers[raw + GUARD] = bytes;
+    *p = raw + GUARD;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    auto at = buffers.find((unsigned char *)p);
+
+    if (!p) return cudaSuccess;
+    if (at == buffers.end()) return cudaErrorInvalidValue;
+    guard_take_off(at->first - GUARD, GUARD);
+    guard_take_off(at->first + at->second, GUARD);
+    free(at->first - GUARD);
+    buffers.erase(at);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
+{
+    if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
+{
+    if (!fits(p, bytes)) return cudaErrorInvalidValue;
+    memset(p, byte, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
+{
+    a->type = buffer_of(p) == buffers.end() ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError()
+{
+    cudaError_t e = last_error;
+
+    last_error = cudaSuccess;
+    return e;
+}
+
+const char *cudaGetErrorString(cudaError_t e)
+{
+    switch (e) {
+    case cudaSuccess:                   return "no error";
+    case cudaErrorInvalidValue:         return "invalid argument";
+    case cudaErrorMemoryAllocation:     return "out of memory";
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorLaunchFailure:        return report;
+    }
+    return "unrecognized error code";
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int)
+{
+    snprintf(prop->name, sizeof prop->name, "block emulator");
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)                             { *count = 1; return cudaSuccess; }
+cudaError_t cudaSetDevice(int)                                         { return cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
+cudaError_t cudaStreamDestroy(cudaStream_t)                            { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t)                        { return last_error; }

@@ -1,0 +1,13 @@
+/* runtime.h - what the scheduler tells the emulator's runtime. */
+#ifndef SPOTTER_EMULATOR_RUNTIME_H
+#define SPOTTER_EMULATOR_RUNTIME_H
+
+#include "cuda_runtime.h"
+
+/* Keeps the first failure until cudaGetLastError. */
+void emu_launch_failed(cudaError_t e, const char *text);
+
+/* False, with words about the first one, when somebody wrote into the red zone of a device buffer. */
+bool emu_check_buffers(char *text, size_t size);
+
+#endif

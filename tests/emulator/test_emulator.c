@@ -1,0 +1,80 @@
+/* test_emulator.c - an emulator that sees nothing proves nothing: it must catch kernels that are wrong on purpose, and
+ * give the same bits for those that are right. */
+#define _GNU_SOURCE   /* setenv */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulator/faults.h"
+
+static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
+
+/* Runs the fault in a process of its own; whether that ended badly, as ASan ends it. */
+static int dies(const spot_fault *fault)
+{
+    float out[FAULT_OUTPUTS];
+    char report[1024];
+    int status;
+    pid_t child = fork();
+
+    if (!child) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(0);
+        spot_fault_run(fault, out, report, sizeof report);
+        _exit(0);
+    }
+    return waitpid(child, &status, 0) == child && status != 0;
+}
+
+static void one_fault(const spot_fault *fault)
+{
+    float first[FAULT_OUTPUTS], out[FAULT_OUTPUTS];
+    char report[1024];
+    int differs = 0, reported = 0, nan = 0, all = LEN(schedules);
+
+    for (int s = 0; s < all; s++) {
+        setenv("SPOT_EMULATOR", schedules[s], 1);
+        if (fault->sign == SPOT_DIES) {
+            reported += dies(fault);
+            continue;
+        }
+        spot_fault_run(fault, out, report, sizeof report);
+        if (!s && *report) print_message("    %s\n", report);
+        reported += fault->report ? strstr(report, fault->report) != NULL : *report != 0;
+        if (!s) memcpy(first, out, sizeof out);
+        differs += memcmp(first, out, sizeof out) != 0;
+        nan += isnan(out[0]);
+    }
+    switch (fault->sign) {
+    case SPOT_CORRECT:    if (!differs && !reported && !nan) return; break;
+    case SPOT_VARIES:     if (differs && !reported) return; break;
+    case SPOT_LEAVES_NAN: if (nan == all && !reported) return; break;
+    case SPOT_DIES:
+    case SPOT_REPORTED:   if (reported == all) return; break;
+    }
+    fail_msg("%s: of %d schedules %d differ, %d report, %d leave NaN", fault->name, all, differs, reported, nan);
+}
+
+static void sums_what_it_should(void **state)
+{
+    float out[FAULT_OUTPUTS];
+    char report[1024];
+    (void)state;
+    setenv("SPOT_EMULATOR", "shuffled:7", 1);
+    spot_fault_run(&spot_faults[0], out, report, sizeof report);
+    for (int i = 0; i < FAULT_OUTPUTS; i++) assert_true(out[i] == 96 * 97 / 2);
+}
+
+static void run_fault(void **state) { one_fault(*state); }
+
+int main(void)
+{
+    struct CMUnitTest tests[32] = { cmocka_unit_test(sums_what_it_should) };
+
+    for (int i = 0; i < spot_fault_count; i++)
+        tests[i + 1] = (struct CMUnitTest){ .name = spot_faults[i].name, .test_func = run_fault,
+                                            .initial_state = (void *)&spot_faults[i] };
+    return _cmocka_run_group_tests("emulator", tests, (size_t)spot_fault_count + 1, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# test_cli.sh BUILD: the command line as a user meets it. Prints what failed; the exit code is their number.
+set -u
+spotter=$1/spotter
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+export LSAN_OPTIONS="${LSAN_OPTIONS:-}:print_suppressions=0"    # the sanitized build keeps stderr to itself
+
+fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
+
+# run CODE WORDS ARGS...: exit code and words on stderr ("" for any).
+run()
+{
+    local code=$1 words=$2 got
+    shift 2
+    timeout 120 "$spotter" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    got=$?
+    [ $got -eq "$code" ] || fail "spotter $*: exit code $got, not $code: $(head -c 300 "$dir/err")"
+    [ -z "$words" ] || grep -qF -- "$words" "$dir/err" || fail "spotter $*: stderr lacks '$words': $(head -c 300 "$dir/err")"
+}
+prints() { grep -qF -- "$1" "$dir/out" || fail "stdout lacks '$1': $(head -c 300 "$dir/out")"; }
+quiet()  { [ ! -s "$dir/out" ] || fail "stdout should be empty: $(head -c 300 "$dir/out")"; }
+is_json() { python3 -m json.tool "$1" >/dev/null 2>"$dir/why" || fail "$1 is not JSON: $(cat "$dir/why")"; }
+
+cat >"$dir/tiny.yaml" <<'EOF'
+seed: 1
+ecs: 2
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{reduce: pca, mixture: {k_max: 4}}]
+EOF
+sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir/tiny.yaml" >"$dir/long.yaml"
+
+# Help, versions, typos.
+run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
+run 0 "" --version;          prints "numbers 1"
+for c in sweep plan tables scene bench; do run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"; done
+run 0 "" help config;        prints "scene.size = 224"
+run 2 "Commands:";           quiet
+run 2 'there is no command "swep"; did you mean "sweep"?' swep;                      quiet
+run 2 'there is no command "frobnicate"' frobnicate
+run 2 'there is no option --outt; did you mean --out?' sweep x.yaml --outt y
+run 2 "which config?" sweep
+run 2 "give a run directory" sweep "$dir/tiny.yaml"
+run 2 "--device is auto, cpu or cuda" plan "$dir/tiny.yaml" --device gpu
+run 2 "--shard takes I/N" sweep "$dir/tiny.yaml" --out "$dir/x" --shard 4/4
+run 2 "--threads takes an integer" plan "$dir/tiny.yaml" --threads two
+run 2 "--format is text, csv, json or md" tables "$dir" --format xml
+run 2 "--split is train, val or test" scene "$dir/tiny.yaml" --ec 0 --split all --out "$dir/x"
+run 2 "there is no bench of" bench frobnicate
+
+# Configs that are none.
+run 2 "cannot read the config" plan "$dir/nowhere.yaml"
+printf 'scene:\n  sise: 3\n' >"$dir/bad.yaml"
+run 2 "bad.yaml line 2: scene has no setting \"sise\"; did you mean \"size\"?" plan "$dir/bad.yaml"; quiet
+run 2 "did you mean" sweep "$dir/bad.yaml" --out "$dir/never"
+[ ! -e "$dir/never" ] || fail "a wrong config left a run directory"
+head -c 60 "$dir/tiny.yaml" >"$dir/cut.yaml"
+run 2 "cut.yaml line" plan "$dir/cut.yaml"
+: >"$dir/empty.yaml"
+run 2 "is empty" plan "$dir/empty.yaml"
+head -c 4096 "$spotter" >"$dir/binary.yaml"
+run 2 "binary.yaml" plan "$dir/binary.yaml"
+sed 's/rollable: \[4, 4\]/rollable: [2, 2]/; s/specificity: \[3, 3\]/specificity: [9, 9]/' "$dir/tiny.yaml" >"$dir/impossible.yaml"
+run 2 "spotter: " plan "$dir/impossible.yaml" --quick
+[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "an impossible EC takes one sentence: $(cat "$dir/err")"
+
+# Plan and scene.
+run 0 "" plan "$dir/tiny.yaml" --quick;        prints "blindspot 0:"
+run 0 "" plan "$dir/tiny.yaml" --quick --json; is_json "$dir/out"
+python3 - "$dir/out" <<'EOF' || fail "plan --json lacks an EC's layers, rollable attributes or blindspots"
+import json, sys
+plan = json.load(open(sys.argv[1]))
+assert len(plan["ecs"]) == 2 and plan["memory_bytes"] > 0 and plan["seconds"] is None
+assert all(ec["layers"] and ec["rollable"] and ec["blindspots"] for ec in plan["ecs"])
+EOF
+run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 3 --start 5 --out "$dir/images"
+[ "$(ls "$dir/images" | tr '\n' ' ')" = "images.jsonl test-000005.png test-000006.png test-000007.png " ] ||
+    fail "scene wrote $(ls "$dir/images")"
+python3 -c "import json,sys; assert [json.loads(l)['index'] for l in open(sys.argv[1])] == [5, 6, 7]" "$dir/images/images.jsonl" ||
+    fail "images.jsonl is not one object a line"
+cp "$dir/images/test-000006.png" "$dir/six.png"
+run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" --threads 1
+cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
+run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
+
+# Sweeps: run, again, tables; logs; stopped and killed.
+run 0 "" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
+python3 - "$dir/err" <<'EOF' || fail "--log json is not one object with schema and time a line: $(head -3 "$dir/err")"
+import json, sys, datetime
+for line in open(sys.argv[1]):
+    event = json.loads(line)
+    assert event["schema"] == 1 and event["level"] in ("info", "warning", "progress"), line
+    datetime.datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
+EOF
+run 0 "nothing to do" sweep "$dir/tiny.yaml" --out "$dir/run"; quiet
+grep -q $'\033' "$dir/err" && fail "escape codes off a terminal"
+for f in text csv json md; do run 0 "" tables "$dir/run" --format $f; [ -s "$dir/out" ] || fail "tables --format $f is empty"; done
+run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
+run 4 "spotter: " sweep "$dir/tiny.yaml" --out /dev/null/x
+timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tables of nowhere succeeded"
+[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "tables of nowhere takes one sentence: $(cat "$dir/err")"
+"$spotter" plan "$dir/tiny.yaml" --quick >/dev/full 2>"$dir/err"
+[ $? -eq 4 ] || fail "a full disk under stdout must end in 4: $(cat "$dir/err")"
+for signal in TERM INT HUP USR1 USR2; do
+    "$spotter" sweep "$dir/long.yaml" --out "$dir/long" >/dev/null 2>"$dir/err" &
+    pid=$!
+    sleep 1
+    kill -$signal $pid
+    wait $pid
+    code=$?
+    [ $code -eq 75 ] || fail "SIG$signal: exit code $code, not 75: $(tail -c 300 "$dir/err")"
+done
+
+[ $failed -eq 0 ] && echo "the command line behaves"
+exit $failed

@@ -1,0 +1,241 @@
+/* test_config.c - configs: what is taken, what is refused and in which words. */
+#include "check.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "base/config_table.h"
+#include "base/nearest.h"
+#include "fuzz/fuzz_config.c"
+#include "spotter/rng.h"
+
+static spot_config cfg, other;
+
+static spot_status parse(spot_ctx *c, spot_config *to, const char *text)
+{
+    return spot_config_parse(c, to, text, strlen(text), "a.yaml");
+}
+
+static void values_land_where_they_belong(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    const spot_config plain = spot_config_defaults();
+    (void)state;
+    CHECK_OK(&c, parse(&c, &cfg,
+        "seed: 18446744073709551615\necs: 7\n"
+        "scene: {size: 64, rollable: [5, 6], per_bucket: {val: 12}, attribute_choice: layer_first, flip: 0.5}\n"
+        "model: {width: 32, lr: 2e-3, schedule: one_cycle, init: w.safetensors, keep_best: false}\n"
+        "bdms:\n"
+        "  - {reduce: tsne, tsne: {perplexity: 12}, norm: released}\n"
+        "  - {reduce: scvis, weight: 0.5, scvis: {compat: {kl_decay: true, tsne_ramp: false}}, mixture: {k_max: 9}}\n"
+        "metric: {profile: workshop, lambda_p: 0.75}\n"));
+    assert_true(cfg.seed == UINT64_MAX && cfg.ecs == 7 && cfg.bdms == 2);
+    assert_int_equal(cfg.scene.size, 64);
+    assert_int_equal(cfg.scene.rollable[0], 5);
+    assert_int_equal(cfg.scene.rollable[1], 6);
+    assert_int_equal(cfg.scene.per_bucket[SPOT_VAL], 12);
+    assert_int_equal(cfg.scene.per_bucket[SPOT_TRAIN], plain.scene.per_bucket[SPOT_TRAIN]);
+    assert_int_equal(cfg.scene.attribute_choice, SPOT_CHOICE_LAYER_FIRST);
+    CHECK_NEAR(cfg.scene.flip, 0.5, 0);
+    assert_int_equal(cfg.model.width, 32);
+    CHECK_NEAR(cfg.model.lr, 2e-3, 0);
+    assert_int_equal(cfg.model.schedule, SPOT_ONE_CYCLE);
+    assert_string_equal(cfg.model.init, "w.safetensors");
+    assert_int_equal(cfg.model.keep_best, 0);
+    assert_int_equal(cfg.bdm[0].embed.method, SPOT_REDUCE_TSNE);
+    CHECK_NEAR(cfg.bdm[0].embed.tsne.perplexity, 12, 0);
+    assert_int_equal(cfg.bdm[0].norm, SPOT_NORM_RELEASED);
+    assert_int_equal(cfg.bdm[1].norm, plain.bdm[0].norm);
+    CHECK_NEAR(cfg.bdm[1].embed.tsne.perplexity, plain.bdm[0].embed.tsne.perplexity, 0);
+    assert_int_equal(cfg.bdm[1].embed.method, SPOT_REDUCE_SCVIS);
+    assert_int_equal(cfg.bdm[1].embed.scvis.compat.kl_decay, 1);
+    assert_int_equal(cfg.bdm[1].embed.scvis.compat.tsne_ramp, 0);
+    assert_int_equal(cfg.bdm[1].mixture.k_max, 9);
+    assert_int_equal(cfg.metric.profile, SPOT_PROFILE_WORKSHOP);
+    CHECK_NEAR(cfg.metric.lambda_r, plain.metric.lambda_r, 0);
+}
+
+static void refusals_say_where_and_what(void **state)
+{
+    static const struct { const char *text, *sentence; } cases[] = {
+        { "scene:\n  size: 64\n\n  sise: 3\n", "a.yaml line 4: scene has no setting \"sise\"; did you mean \"size\"?" },
+        { "seed: 1\nsceen: {}\n", "a.yaml line 2: a config has no setting \"sceen\"; did you mean \"scene\"?" },
+        { "seed: 1\nxyzzy: 2\n", "a.yaml line 2: a config has no setting \"xyzzy\"; `spotter help config` lists them all" },
+        { "bdms:\n - {}\n - method: planespot\n   mixture: {kmax: 3}\n",
+          "a.yaml line 4: bdms[1].mixture has no setting \"kmax\"; did you mean \"k_max\"?" },
+        { "seed: 1\necs: 2\nseed: 3\n", "a.yaml line 3: seed is set twice" },
+        { "scene:\n  size: big\n", "a.yaml line 2: scene.size is big; it takes an integer from 16 to 1024" },
+        { "scene:\n  size: 64.5\n", "a.yaml line 2: scene.size is 64.5; it takes an integer" },
+        { "scene:\n  size: 15\n", "it takes an integer from 16 to 1024" },
+        { "scene:\n  size: 1025\n", "it takes an integer from 16 to 1024" },
+        { "scene: {flip: 1.5}\n", "scene.flip is 1.5; it takes a number from 0 to 1" },
+        { "scene: {blindspots: [1, 9]}\n", "scene.blindspots is [1, 9]; it takes" },
+        { "scene:\n  size:\n", "a.yaml line 2: scene.size has no value; it takes an integer" },
+        { "scene:\n  size: [1, 2]\n", "a.yaml line 2: scene.size takes an integer from 16 to 1024" },
+        { "scene: 3\n", "a.yaml line 1: scene takes a group of settings ({size: ...})" },
+        { "scene: {rollable: 6}\n", "scene.rollable takes [least, most], integers from 1 to 16" },
+        { "scene: {rollable: [6]}\n", "scene.rollable takes [least, most]" },
+        { "scene: {rollable: [5, 6, 7]}\n", "scene.rollable takes [least, most]" },
+        { "scene: {rollable: [7, 6]}\n", "scene.rollable is [7, 6]; it takes [least, most]" },
+        { "scene: {rollable: [a, 6]}\n", "scene.rollable is [a, 6]" },
+        { "model: {width: 40}\n", "model.width is 40; it takes an integer from 16 to 256, a multiple of 16" },
+        { "model: {lr: nan}\n", "model.lr is nan; it takes a number" },
+        { "model: {lr: .inf}\n", "model.lr is .inf; it takes a number" },
+        { "model: {lr: 1e400}\n", "model.lr is 1e400; it takes a number" },
+        { "model: {lr: -1}\n", "model.lr is -1; it takes a number" },
+        { "model: {lr: 0x1p3}\n", "model.lr is 0x1p3; it takes a number" },
+        { "model: {lr: 1e-3x}\n", "model.lr is 1e-3x; it takes a number" },
+        { "model: {keep_best: 1}\n", "model.keep_best is 1; it takes true or false" },
+        { "model: {optimizer: adm}\n", "model.optimizer is \"adm\"; did you mean \"adam\"?" },
+        { "model: {optimizer: lbfgs}\n", "model.optimizer is lbfgs; it takes adam or sgd" },
+        { "seed: -1\n", "seed is -1; it takes an integer from 0 to 18446744073709551615" },
+        { "seed: 18446744073709551616\n", "seed is 18446744073709551616; it takes" },
+        { "ecs: 99999999999999999999\n", "ecs is 99999999999999999999; it takes" },
+        { "bdms: []\n", "bdms takes a list of 1 to 64 groups of settings" },
+        { "bdms: {method: planespot}\n", "bdms takes a list" },
+        { "bdms:\n  - planespot\n", "a.yaml line 2: bdms[0] takes a group of settings ({method: ...})" },
+        { "bdms:\n  - {method: planespot}\n  - {method: domino, gamma: 10}\n",
+          "a.yaml line 3: bdms[1].method: domino comes in a later version of spotter; this one knows planespot" },
+        { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
+        { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },
+        { "bdms: [{name: 12345678901234567890123456789012345678901234567890}]\n", "it takes a text of at most 47 bytes" },
+        { "seed: &a 1\necs: *a\n", "a.yaml line 2: aliases (*name) are not taken" },
+        { "seed: 1\n---\nseed: 2\n", "a.yaml line 2: a second document begins" },
+        { "scene: {size: 64\nmodel: {}\n", "not YAML: " },
+        { "seed: \"1\\0 2\"\n", "a.yaml line 1: a value holds a NUL byte" },
+        { "seed: \"\\e[31m\"\n", "seed is ?[31m; it takes" },
+        { "", "a.yaml is empty" },
+        { "# nothing\n", "a.yaml is empty" },
+        { "hello\n", "a.yaml: a config is a group of settings" },
+        { "- seed: 1\n", "a.yaml: a config is a group of settings" },
+        { "? [a]\n: b\n", "a.yaml line 1: a setting's name must be a plain word" },
+        { "\x89PNG\r\n", "a.yaml is not a text file" },
+    };
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) CHECK_FAILS(&c, parse(&c, &cfg, cases[i].text), SPOT_USAGE, cases[i].sentence);
+    CHECK_FAILS(&c, spot_config_load(&c, &cfg, "/nowhere.yaml"), SPOT_USAGE, "cannot read the config /nowhere.yaml: No such file");
+    CHECK_FAILS(&c, spot_config_load(&c, &cfg, "/tmp"), SPOT_USAGE, "cannot read the config /tmp: Is a directory");
+}
+
+/* Sets every setting of a table to something else than it is. Walks the table, so that a new row is tested unasked. */
+static void change_all(const spot_setting *rows, char *base)
+{
+    for (const spot_setting *s = rows; s->name; s++) {
+        int *i = (int *)(void *)(base + s->offset);
+        double *d = (double *)(void *)(base + s->offset);
+        switch (s->kind) {
+        case SETTING_INT:    *i = *i == (int)s->lo + 16 ? (int)s->lo : (int)s->lo + (s->unit ? s->unit : s->hi > s->lo); break;
+        case SETTING_RANGE:  i[0] = (int)s->lo; i[1] = (int)s->hi; break;
+        case SETTING_SEED:   *(uint64_t *)(void *)(base + s->offset) = 0xfedcba9876543210; break;
+        case SETTING_REAL:   *d = s->lo + (s->hi - s->lo) / 3; break;
+        case SETTING_SWITCH: *i = !*i; break;
+        case SETTING_NAME:   *i = s->names[1] ? !*i : 0; break;
+        case SETTING_TEXT:   strcpy(base + s->offset, "a \"b\": [c] # \\ \x01\t\xc3\xbc"); break;
+        default:             change_all(s->rows, base + s->offset); break;
+        }
+    }
+}
+
+static void printed_configs_read_back(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    char *text;
+    (void)state;
+    other = spot_config_defaults();
+    change_all(spot_settings, (char *)&other);
+    other.bdms = 3;
+    for (int i = 1; i < 3; i++) {
+        other.bdm[i] = spot_config_defaults().bdm[0];
+        snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
+    }
+    CHECK_OK(&c, spot_config_print(&c, &other, &text));
+    CHECK_OK(&c, parse(&c, &cfg, text));
+    assert_memory_equal(&cfg, &other, sizeof cfg);
+    free(text);
+}
+
+static size_t bytes_of(const spot_setting *s)
+{
+    switch (s->kind) {
+    case SETTING_RANGE: return 2 * sizeof(int);
+    case SETTING_SEED:  return sizeof(uint64_t);
+    case SETTING_REAL:  return sizeof(double);
+    case SETTING_TEXT:  return (size_t)s->hi;
+    default:            return sizeof(int);
+    }
+}
+
+static void mark(const spot_setting *rows, unsigned char *base)
+{
+    for (const spot_setting *s = rows; s->name; s++) {
+        if (s->rows) { mark(s->rows, base + s->offset); continue; }
+        for (size_t i = 0; i < bytes_of(s); i++)
+            if (base[s->offset + i]++) fail_msg("%s lies where another setting lies", s->name);
+    }
+}
+
+static void settings_do_not_overlap(void **state)
+{
+    static unsigned char marks[sizeof(spot_config)];
+    (void)state;
+    mark(spot_settings, marks);
+}
+
+static void words_near_each_other(void **state)
+{
+    const char *const names[] = { "sweep", "plan", "tables", "scene", "bench", NULL };
+    (void)state;
+    assert_string_equal(spot_nearest("swep", names), "sweep");
+    assert_string_equal(spot_nearest("sewep", names), "sweep");
+    assert_string_equal(spot_nearest("table", names), "tables");
+    assert_string_equal(spot_nearest("scence", names), "scene");
+    assert_null(spot_nearest("discover", names));
+    assert_null(spot_nearest("", names));
+}
+
+/* The configs of the repository load; the fuzz corpus and mutations of it do no harm. */
+static void shipped_configs_and_corpus(void **state)
+{
+    static const char *const folders[] = { "../configs", "fuzz/corpus_config" };
+    static unsigned char bytes[8192];
+    spot_ctx c = check_ctx(1);
+    spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
+    int files = 0;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        DIR *dir = opendir(folders[k]);
+        assert_non_null(dir);
+        for (struct dirent *e; (e = readdir(dir));) {
+            char path[512];
+            if (!strstr(e->d_name, ".yaml")) continue;
+            snprintf(path, sizeof path, "%s/%s", folders[k], e->d_name);
+            if (k == 0) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+            FILE *f = fopen(path, "rb");
+            assert_non_null(f);
+            size_t n = fread(bytes, 1, sizeof bytes, f);
+            fclose(f);
+            files++;
+            LLVMFuzzerTestOneInput(bytes, n);
+            for (int i = 0; i < 300 && n; i++) {
+                bytes[spot_rng_below(&r, (uint32_t)n)] = (unsigned char)(" \n:-[]{}*&!|>'\"%@`#0a\0\xff"[spot_rng_below(&r, 23)]);
+                LLVMFuzzerTestOneInput(bytes, n);
+            }
+        }
+        closedir(dir);
+    }
+    assert_true(files >= 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_land_where_they_belong),
+        cmocka_unit_test(refusals_say_where_and_what),
+        cmocka_unit_test(printed_configs_read_back),
+        cmocka_unit_test(settings_do_not_overlap),
+        cmocka_unit_test(words_near_each_other),
+        cmocka_unit_test(shipped_configs_and_corpus),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* test_cuda_parity.c - CUDA against the CPU, op by op. Runs on a GPU, is skipped (exit 77) where there is none, and runs
+ * once more on the block emulator, there under several schedules, all of which must give the same bits. */
+#define _GNU_SOURCE   /* setenv */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "device.h"
+#include "distance.h"
+#include "raster.h"
+#include "spotter/rng.h"
+
+static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
+
+/* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
+static void open_cuda(spot_ctx *c, int s)
+{
+    *c = (spot_ctx){ .threads = 1 };
+    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
+    CHECK_OK(c, spot_device_open(c, "cuda"));
+}
+
+/* bytes of host memory as device memory; NULL from leaves them uninitialised. */
+static void *to_device(spot_ctx *c, const void *from, size_t bytes)
+{
+    void *p;
+
+    CHECK_OK(c, spot_device_take(c, &p, bytes));
+    if (from && bytes) CHECK_OK(c, spot_device_copy(c, p, from, bytes));
+    return p;
+}
+
+static float *random_floats(size_t n, uint32_t index)
+{
+    spot_rng r = spot_rng_at(11, SPOT_RNG_INIT, 0, index);
+    float *x = malloc((n ? n : 1) * sizeof *x);
+
+    for (size_t i = 0; i < n; i++) x[i] = (float)spot_rng_normal(&r);
+    return x;
+}
+
+static size_t size_of(spot_mat m) { return (size_t)m.rows * m.cols * sizeof(float); }
+
+/* Ragged on purpose: edges of warps and tiles, one row, nothing at all. All problems run in one call. */
+static const struct { int n, m, k; } distances[] = {
+    { 1, 1, 1 }, { 31, 33, 7 }, { 33, 31, 16 }, { 0, 5, 3 }, { 5, 0, 3 }, { 3, 4, 0 }, { 257, 65, 17 }, { 64, 255, 33 },
+};
+
+static void distance_bits_agree(void **state)
+{
+    spot_mat a[LEN(distances)], b[LEN(distances)], d[LEN(distances)];
+    spot_ctx cpu = check_ctx(2);
+    (void)state;
+    for (int p = 0; p < LEN(distances); p++) {
+        int n = distances[p].n, m = distances[p].m, k = distances[p].k;
+        a[p] = (spot_mat){ random_floats((size_t)n * k, 2 * p), n, k };
+        b[p] = (spot_mat){ random_floats((size_t)m * k, 2 * p + 1), m, k };
+        d[p] = (spot_mat){ random_floats((size_t)n * m, 0), n, m };
+    }
+    CHECK_OK(&cpu, spot_distance_squared(&cpu, LEN(distances), d, a, b));
+    for (int s = 0; s < LEN(schedules); s++) {
+        spot_mat ga[LEN(distances)], gb[LEN(distances)], gd[LEN(distances)];
+        spot_ctx c;
+        open_cuda(&c, s);
+        for (int p = 0; p < LEN(distances); p++) {
+            ga[p] = a[p], gb[p] = b[p], gd[p] = d[p];
+            ga[p].v = to_device(&c, a[p].v, size_of(a[p]));
+            gb[p].v = to_device(&c, b[p].v, size_of(b[p]));
+            gd[p].v = to_device(&c, NULL, size_of(d[p]));
+        }
+        CHECK_OK(&c, spot_distance_squared(&c, LEN(distances), gd, ga, gb));
+        for (int p = 0; p < LEN(distances); p++) {
+            float *back = malloc(size_of(d[p]) + 1);
+            CHECK_OK(&c, spot_device_copy(&c, back, gd[p].v, size_of(d[p])));
+            if (memcmp(back, d[p].v, size_of(d[p])))
+                fail_msg("problem %d, %s: CUDA's bits are not the CPU's", p, schedules[s]);
+            free(back);
+            spot_device_give(&c, ga[p].v);
+            spot_device_give(&c, gb[p].v);
+            spot_device_give(&c, gd[p].v);
+        }
+        spot_device_close(&c);
+    }
+    for (int p = 0; p < LEN(distances); p++) free(a[p].v), free(b[p].v), free(d[p].v);
+}
+
+/* 33 pixels a side: no multiple of a block; more images than one launch takes. */
+static const struct { int size, n; } canvases[] = { { 33, 70 }, { 64, 9 }, { 224, 2 } };
+
+/* Draws or normalises n images on c, into host memory. */
+static void pixels_of(spot_ctx *c, void *out, size_t bytes, int floats, const spot_image *image, int n,
+                      const spot_scene_config *cfg)
+{
+    void *p = to_device(c, NULL, bytes);
+
+    if (floats) CHECK_OK(c, spot_raster_input(c, p, image, n, cfg));
+    else        CHECK_OK(c, spot_raster_draw(c, p, image, n, cfg));
+    CHECK_OK(c, spot_device_copy(c, out, p, bytes));
+    spot_device_give(c, p);
+}
+
+static void raster_bytes_agree(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LEN(canvases); i++) {
+        int n = canvases[i].n;
+        size_t values = 3 * (size_t)n * canvases[i].size * canvases[i].size;
+        spot_scene_config cfg = spot_scene_defaults();
+        spot_image *image = calloc(n, sizeof *image);
+        uint8_t *rgb[2] = { malloc(values), malloc(values) };
+        float *x[2] = { malloc(4 * values), malloc(4 * values) };
+        spot_ctx cpu = check_ctx(2);
+        spot_ec ec;
+
+        cfg.size = canvases[i].size;
+        CHECK_OK(&cpu, spot_ec_draw(&cpu, &ec, &cfg, 5, (uint32_t)i));
+        for (int k = 0; k < n; k++) {
+            spot_image_draw(&image[k], &ec, k % SPOT_SPLITS, (uint32_t)k);
+            image[k].background_texture = k % 2;
+        }
+        pixels_of(&cpu, rgb[0], values, 0, image, n, &cfg);
+        pixels_of(&cpu, x[0], 4 * values, 1, image, n, &cfg);
+        for (int s = 0; s < LEN(schedules); s++) {
+            spot_ctx c;
+            float *gx;
+            uint8_t *grgb;
+            open_cuda(&c, s);
+            pixels_of(&c, rgb[1], values, 0, image, n, &cfg);
+            pixels_of(&c, x[1], 4 * values, 1, image, n, &cfg);
+            assert_memory_equal(rgb[1], rgb[0], values);
+            assert_memory_equal(x[1], x[0], 4 * values);
+            gx = to_device(&c, NULL, 4 * values);
+            grgb = to_device(&c, rgb[0], values);
+            CHECK_OK(&c, spot_raster_normalise(&c, gx, grgb, n, cfg.size));
+            CHECK_OK(&c, spot_device_copy(&c, x[1], gx, 4 * values));
+            assert_memory_equal(x[1], x[0], 4 * values);
+            spot_device_give(&c, gx);
+            spot_device_give(&c, grgb);
+            spot_device_close(&c);
+        }
+        free(image), free(rgb[0]), free(rgb[1]), free(x[0]), free(x[1]);
+    }
+}
+
+static void host_memory_is_refused(void **state)
+{
+    float x[4] = { 0 };
+    spot_mat m = { x, 2, 2 };
+    spot_ctx c;
+    (void)state;
+    open_cuda(&c, 0);
+    CHECK_FAILS(&c, spot_distance_squared(&c, 1, &m, &m, &m), SPOT_INVALID, "host memory");
+    spot_device_close(&c);
+}
+
+static void absent_kernels_are_refused(void **state)
+{
+    spot_ctx c;
+    (void)state;
+    open_cuda(&c, 0);
+    assert_null(c.ops->scvis);
+    spot_device_close(&c);
+    CHECK_OK(&c, spot_device_open(&c, "auto"));   /* which therefore takes the CPU */
+    assert_string_equal(spot_device_name(&c), "cpu");
+    spot_device_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distance_bits_agree),
+        cmocka_unit_test(raster_bytes_agree),
+        cmocka_unit_test(host_memory_is_refused),
+        cmocka_unit_test(absent_kernels_are_refused),
+    };
+    spot_ctx c = { .threads = 1 };
+
+    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
+        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
+        return 77;
+    }
+    spot_device_close(&c);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

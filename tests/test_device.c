@@ -1,0 +1,81 @@
+/* test_device.c - opening devices by name; everything here holds with and without a GPU. */
+#define _GNU_SOURCE   /* setenv */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "device.h"
+
+static char told[2048];
+
+static void keep_log(void *user, spot_log_level level, const char *text)
+{
+    (void)user, (void)level;
+    snprintf(told, sizeof told, "%s", text);
+}
+
+static void cpu_is_always_there(void **state)
+{
+    spot_ctx c = { .threads = 1 };
+    void *p;
+    char back[3];
+    (void)state;
+    CHECK_OK(&c, spot_device_open(&c, "cpu"));
+    assert_string_equal(spot_device_name(&c), "cpu");
+    CHECK_OK(&c, spot_device_take(&c, &p, 3));
+    CHECK_OK(&c, spot_device_copy(&c, p, "ab", 3));
+    CHECK_OK(&c, spot_device_copy(&c, back, p, 3));
+    assert_string_equal(back, "ab");
+    spot_device_give(&c, p);
+    spot_device_close(&c);
+    assert_string_equal(spot_device_name(&c), "none");
+}
+
+static void unknown_names_are_refused(void **state)
+{
+    spot_ctx c = { .threads = 1 };
+    (void)state;
+    CHECK_FAILS(&c, spot_device_open(&c, "tpu"), SPOT_USAGE, "\"tpu\"");
+    CHECK_FAILS(&c, spot_device_open(&c, ""), SPOT_USAGE, "auto, cpu or cuda");
+    spot_device_close(&c);
+}
+
+static void absent_plugin_is_a_sentence(void **state)
+{
+    spot_ctx c = { .threads = 1, .on_log = keep_log };
+    (void)state;
+    setenv("SPOT_PLUGIN_DIR", "/nowhere", 1);
+    CHECK_FAILS(&c, spot_device_open(&c, "cuda"), SPOT_DEVICE, "/nowhere/libspotter_cuda.so is not there");
+    assert_int_equal(spot_exit_code(SPOT_DEVICE), 5);
+    CHECK_OK(&c, spot_device_open(&c, "auto"));
+    assert_ptr_equal(c.ops, &spot_ops_cpu);
+    assert_non_null(strstr(told, "device: cpu, because /nowhere/"));
+    spot_device_close(&c);
+    unsetenv("SPOT_PLUGIN_DIR");
+}
+
+/* Whatever the machine has: "cuda" works or says why, "auto" always works and says what it took. */
+static void real_plugin_answers(void **state)
+{
+    spot_ctx c = { .threads = 1, .on_log = keep_log };
+    (void)state;
+    if (spot_device_open(&c, "cuda") == SPOT_OK) assert_memory_equal(spot_device_name(&c), "cuda:", 5);
+    else assert_non_null(strstr(spot_message(&c, SPOT_DEVICE), "cannot compute on CUDA"));
+    print_message("cuda: %s\n", c.device ? spot_device_name(&c) : spot_message(&c, SPOT_DEVICE));
+    spot_device_close(&c);
+    spot_forget(&c);
+    CHECK_OK(&c, spot_device_open(&c, "auto"));
+    assert_non_null(strstr(told, spot_device_name(&c)));
+    spot_device_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpu_is_always_there),
+        cmocka_unit_test(unknown_names_are_refused),
+        cmocka_unit_test(absent_plugin_is_a_sentence),
+        cmocka_unit_test(real_plugin_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

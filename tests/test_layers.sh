@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# test_layers.sh - the rules of the design that a compiler does not check: what stands at the top of the repository, who
+# may include whom, who may print or exit, and what a CUDA kernel must not do.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+errors=0
+# complain WHAT: one line of stdin is one violation.
+complain()
+{
+    while IFS= read -r line; do
+        echo "$1: $line"
+        errors=$((errors + 1))
+    done
+}
+
+files() { find "$@" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort; }
+
+# --- The top level is fixed.
+if git rev-parse --git-dir >/dev/null 2>&1; then top=$(git ls-files | cut -d/ -f1 | sort -u)
+else top=$(ls | grep -vE '^(build.*|runs)$'); fi
+allowed='CMakeLists.txt|kernels|host|include|bench|tests|configs|tools|README.md|LICENSE|\..*'
+complain "not allowed at the top level" < <(grep -vxE "$allowed" <<< "$top")
+
+# --- Link order: a folder includes itself, what stands before it here, kernels and include; kernels only include.
+order=(base scene model embed cluster bdm metric store sweep report cli)
+rank() { for i in "${!order[@]}"; do [ "${order[i]}" = "$1" ] && echo "$i"; done; }
+
+check_include()   # FILE NAME: prints a sentence when FILE must not include "NAME"
+{
+    local file=$1 name=$2 folder from
+    folder=$(dirname "$file")
+    case $name in spotter/*) [ -e "include/$name" ] || echo "$file includes $name, which is not there"; return ;; esac
+    [ -e "$folder/$name" ] && return
+    case $folder in
+        include/*) echo "$file includes $name; public headers include only public headers" ;;
+        kernels)   echo "$file includes $name; kernels see only include" ;;
+        host/*)
+            [ -e "kernels/$name" ] && return
+            [ "$folder" = host/cli ] && [ -e "bench/$name" ] && return
+            from=${name%%/*}
+            if [ ! -e "host/$name" ]; then echo "$file includes $name, which is not below it"
+            elif [ "$(rank "$from")" -gt "$(rank "${folder#host/}")" ]; then
+                echo "$file includes $name, but host/$from stands above ${folder}"
+            fi ;;
+    esac
+}
+complain "link order" < <(
+    for folder in $(find host -mindepth 1 -maxdepth 1 -type d); do
+        [ -n "$(rank "${folder#host/}")" ] || echo "$folder has no place in the order: ${order[*]}"
+    done
+    files include kernels host | while IFS= read -r file; do
+        { grep -oE '^ *# *include +"[^"]+"' "$file" || true; } | sed -E 's/.*"(.*)"/\1/' |
+            while IFS= read -r name; do check_include "$file" "$name"; done
+    done)
+
+# --- Nothing below host/cli prints or exits.
+speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|warnx?) *\(|fprintf *\( *std(err|out)'
+complain "prints or exits below host/cli" < <(
+    files include kernels host | grep -v '^host/cli/' | xargs grep -nE "$speaks" || true)
+
+# --- What kernels must not do, so that the block emulator can run them and results have the same bits everywhere. Float
+# atomics do not compile there; these do, or would.
+forbidden=(
+    '<<<'                                      'say SPOT_LAUNCH'
+    '__shared__'                               'say SPOT_SHARED'
+    '\basm\b'                                  'no inline PTX'
+    'cooperative_groups|\bcg::|grid_group'     'no grid barriers and no groups'
+    'wgmma|mbarrier|cuda::(pipeline|barrier)'  'no hardware that the emulator lacks'
+    '__cluster|cluster_dims|cluster_group'     'no clusters'
+    '__activemask'                             'a mask is known, not asked for'
+    '__(shfl(_up|_down|_xor)?|ballot|any|all) *\(' 'say the one with _sync'
+    '\btex[123]D|cudaTextureObject|surf[123]D' 'no textures'
+    '__nanosleep|\bvolatile\b'                 'no waiting for other blocks'
+    '__(expf|logf|log2f|exp10f|powf|sinf|cosf|tanf|fdividef|frcp_rn_ftz) *\(' 'no approximate arithmetic'
+    'cub/|<thrust'                             'results of CUB depend on the device; write the fixed order'
+)
+kernels() { files kernels | grep -E '\.cu$|\.cuh$' | xargs grep -nHE "$1" | grep -v '^kernels/cuda\.cuh:' || true; }
+for ((i = 0; i < ${#forbidden[@]}; i += 2)); do
+    complain "kernels: ${forbidden[i + 1]}" < <(kernels "${forbidden[i]}")
+done
+complain "kernels: no fast math" < <(
+    grep -nE 'use_fast_math|ffast-math|Ofast|funsafe-math' CMakeLists.txt kernels/*.cmake || true)
+
+# --- A clone works wherever it lies.
+complain "a path of one machine" < <(
+    grep -rnIE '/(work|home|root|mnt)/[a-z]' CMakeLists.txt kernels host include bench tests configs tools README.md .ci \
+        --exclude=test_layers.sh 2>/dev/null || true)
+
+[ $errors -eq 0 ] && echo "the layers hold"
+exit $((errors > 0))

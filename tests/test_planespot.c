@@ -1,0 +1,263 @@
+/* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/bdm.h"
+#include "spotter/rng.h"
+
+static char heard[4096];
+
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
+}
+
+static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
+                        const spot_points *points, const spot_bdm_config *cfg)
+{
+    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
+    int n[] = { points[0].n, problems > 1 ? points[1].n : 0, problems > 2 ? points[2].n : 0 };
+    heard[0] = 0;
+    c->on_log = hear;
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
+    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
+
+static void check_list(FILE *f, const spot_hypotheses *found, int len)
+{
+    assert_int_equal(found->len, len);
+    assert_int_equal(found->components, len);
+    for (int k = 0; k < len; k++) {
+        double want[2];
+        int size, rows[1024];
+        get(f, want, sizeof want);
+        get(f, &size, sizeof size);
+        get(f, rows, (size_t)size * sizeof *rows);
+        assert_int_equal(found->h[k].len, size);
+        assert_memory_equal(found->h[k].row, rows, (size_t)size * sizeof *rows);
+        CHECK_NEAR(found->h[k].score, want[0], 1e-9 * want[0]);
+        CHECK_NEAR(found->h[k].mean_error, want[1], 1e-9);
+    }
+}
+
+static void agrees_with_the_recipe(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    FILE *f = fopen("golden/planespot.bin", "rb");
+    int n, variants, head[5];
+    (void)state;
+    assert_non_null(f);
+    get(f, &n, sizeof n);
+    float *at = malloc((size_t)n * 2 * sizeof *at), *confidence = malloc((size_t)n * sizeof *confidence);
+    get(f, at, (size_t)n * 2 * sizeof *at);
+    get(f, confidence, (size_t)n * sizeof *confidence);
+    get(f, &variants, sizeof variants);
+    for (int v = 0; v < variants; v++) {
+        spot_view view = { .n = n, .confidence = confidence };
+        spot_points points = { .n = n, .d = 2, .at = at };
+        spot_bdm_config cfg = spot_bdm_defaults();
+        spot_hypotheses found;
+        spot_arena a;
+        get(f, head, sizeof head);
+        cfg.norm = head[0];
+        cfg.order = head[1];
+        cfg.mixture.k_min = head[2];
+        cfg.mixture.k_max = head[3];
+        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+        check_list(f, &found, head[4]);
+        assert_string_equal(heard, "");
+        spot_arena_close(&a);
+    }
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+    free(at);
+    free(confidence);
+}
+
+/* Two clouds of 40, the second with low confidence. */
+enum { N = 80 };
+static void two_clouds(float at[2 * N], float confidence[N])
+{
+    spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
+    for (int i = 0; i < N; i++) {
+        at[2 * i] = (float)((i < N / 2 ? 0 : 10) + spot_rng_normal(&r));
+        at[2 * i + 1] = (float)spot_rng_normal(&r);
+        confidence[i] = (float)(i < N / 2 ? 0.9 : 0.1) + (float)(0.02 * spot_rng_uniform(&r));
+    }
+}
+
+static void the_list_is_cut_and_ordered(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_hypotheses found;
+    spot_arena a;
+    double sum = 0;
+    (void)state;
+    two_clouds(at, confidence);
+    cfg.top = 1;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    assert_true(found.len == 1 && found.components == 2 && found.h[0].len == N / 2);
+    for (int i = 0; i < N / 2; i++) {
+        assert_int_equal(found.h[0].row[i], N / 2 + i);
+        sum += 1 - (double)confidence[N / 2 + i];
+    }
+    CHECK_NEAR(found.h[0].score, sum * sum / (N / 2), 1e-12);
+    spot_arena_close(&a);
+}
+
+/* The released normalisation divides by the maximum: the same points elsewhere on the plane are scaled otherwise. */
+static void switches_act(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N], far[2 * N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at }, moved = { .n = N, .d = 2, .at = far };
+    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_hypotheses found;
+    spot_arena a;
+    (void)state;
+    two_clouds(at, confidence);
+    for (int i = 0; i < 2 * N; i++) far[i] = at[i] + 100000;
+    cfg.mixture.k_max = 4;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &moved, &cfg));
+    assert_int_equal(found.components, 2);
+    spot_arena_close(&a);
+    cfg.norm = SPOT_NORM_RELEASED;      /* 1e-4 wide: within the ridge, so only the confidences separate */
+    cfg.weight = 0;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &moved, &cfg));
+    assert_int_equal(found.components, 1);
+    spot_arena_close(&a);
+    cfg = spot_bdm_defaults();
+    cfg.order = SPOT_ORDER_HARD;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    assert_true(found.h[0].score == N / 2 && found.h[1].score == 0);
+    CHECK_NEAR(found.h[0].mean_error, 0.89, 0.005);
+    spot_arena_close(&a);
+}
+
+static void maps_that_say_nothing_get_a_message(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N], flat[2 * N], ending[2 * N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at }, line = { .n = N, .d = 2, .at = flat },
+                to_zero = { .n = N, .d = 2, .at = ending };
+    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_hypotheses found;
+    spot_arena a;
+    (void)state;
+    two_clouds(at, confidence);
+    for (int i = 0; i < N; i++) {
+        flat[2 * i] = at[2 * i];
+        flat[2 * i + 1] = -7;
+        ending[2 * i] = i - (N - 1);
+        ending[2 * i + 1] = at[2 * i + 1];
+    }
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &line, &cfg));
+    assert_non_null(strstr(heard, "column 1 of the map is -7 everywhere"));
+    assert_int_equal(found.components, 2);
+    spot_arena_close(&a);
+    cfg.norm = SPOT_NORM_RELEASED;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &to_zero, &cfg));
+    assert_non_null(strstr(heard, "column 0 of the map has maximum 0"));
+    spot_arena_close(&a);
+    for (int i = 0; i < N; i++) confidence[i] = 1;
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    assert_non_null(strstr(heard, "every confidence is 1"));
+    assert_true(found.len >= 1 && found.h[0].score == 0 && found.h[0].mean_error == 0);
+    spot_arena_close(&a);
+}
+
+static void a_batch_equals_its_problems(void **state)
+{
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    float at[2 * N], confidence[N];
+    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence }, { .n = 1, .confidence = confidence } };
+    spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 60, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
+    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_hypotheses batch[3], alone;
+    spot_arena a, b;
+    (void)state;
+    two_clouds(at, confidence);
+    CHECK_OK(&two, find(&two, &a, batch, 3, views, points, &cfg));
+    CHECK_OK(&one, find(&one, &b, &alone, 1, views, points, &cfg));
+    assert_true(batch[0].len == alone.len && batch[2].len == 1 && batch[2].h[0].len == 1);
+    for (int k = 0; k < alone.len; k++) {
+        assert_int_equal(batch[0].h[k].len, alone.h[k].len);
+        assert_memory_equal(batch[0].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
+        assert_memory_equal(&batch[0].h[k].score, &alone.h[k].score, sizeof(double));
+    }
+    spot_arena_close(&a);
+    spot_arena_close(&b);
+}
+
+static void bad_input_gets_a_sentence(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N];
+    spot_view view = { .n = N, .confidence = confidence }, none = { .n = 0 };
+    spot_points points = { .n = N, .d = 2, .at = at }, fewer = { .n = N - 1, .d = 2, .at = at }, no = { .n = 0, .d = 2 };
+    spot_bdm_config cfg = spot_bdm_defaults(), bad;
+    spot_hypotheses found;
+    spot_arena a;
+    (void)state;
+    two_clouds(at, confidence);
+    at[7] = INFINITY;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 3");
+    spot_arena_close(&a);
+    at[7] = 0;
+    confidence[5] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 5");
+    spot_arena_close(&a);
+    confidence[5] = 0.5;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &fewer, &cfg), SPOT_INVALID, "79 points for 80 images");
+    spot_arena_close(&a);
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &none, &no, &cfg), SPOT_INPUT, "no images");
+    spot_arena_close(&a);
+    bad = cfg; bad.weight = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "weight");
+    spot_arena_close(&a);
+    bad = cfg; bad.mixture.k_min = bad.mixture.k_max = 64; view.n = points.n = 20;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INPUT, "20 points for at least 64");
+    spot_arena_close(&a);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 64));
+    bad = cfg; bad.method = 99;
+    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "method 99");
+    spot_arena_close(&a);
+}
+
+static void names(void **state)
+{
+    spot_bdm_config cfg = spot_bdm_defaults();
+    char text[48];
+    (void)state;
+    assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-scvis");
+    assert_true(cfg.weight == 0.025 && cfg.mixture.k_min == 1 && cfg.mixture.k_max == 32 && cfg.embed.dim == 2);
+    cfg.embed.method = SPOT_REDUCE_TSNE;
+    assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-tsne");
+    strcpy(cfg.name, "mine");
+    assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "mine");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_recipe),
+        cmocka_unit_test(the_list_is_cut_and_ordered),
+        cmocka_unit_test(switches_act),
+        cmocka_unit_test(maps_that_say_nothing_get_a_message),
+        cmocka_unit_test(a_batch_equals_its_problems),
+        cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

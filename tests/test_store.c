@@ -1,0 +1,252 @@
+/* test_store.c - names of values, files that are whole or not there, the stage cache, and JSON both ways. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spotter/store.h"
+#include "store/json.h"
+
+static char dir[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/spot_store_XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+/* How many entries a folder has, . and .. not counted. */
+static int entries(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = -2;
+    assert_non_null(d);
+    while (readdir(d)) n++;
+    closedir(d);
+    return n;
+}
+
+/* The known XXH3-128 of "" and "a". */
+static void keys_are_xxh3(void **state)
+{
+    char text[33];
+    (void)state;
+    spot_key_text(text, spot_key_of("", 0));
+    assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
+    spot_key_text(text, spot_key_of("a", 1));
+    assert_string_equal(text, "a96faf705af16834e6c632b61e964e1f");
+}
+
+static void joined_keys_tell_their_parts_apart(void **state)
+{
+    spot_key a = spot_key_of("a", 1), b = spot_key_of("b", 1);
+    spot_key k[] = { spot_key_join(a, "x", "yz", 2), spot_key_join(a, "xy", "z", 1), spot_key_join(b, "x", "yz", 2),
+                     spot_key_join(a, "x", "yw", 2) };
+    spot_key again = spot_key_join(a, "x", "yz", 2);
+    (void)state;
+    assert_memory_equal(&k[0], &again, sizeof again);
+    for (int i = 0; i < LEN(k); i++)
+        for (int j = 0; j < i; j++) assert_memory_not_equal(&k[i], &k[j], sizeof k[0]);
+}
+
+static void files_are_replaced_whole(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    char path[128];
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    snprintf(path, sizeof path, "%s/f", dir);
+    CHECK_OK(&c, spot_file_write(&c, path, "first", 5));
+    CHECK_OK(&c, spot_file_write(&c, path, "second\0one", 10));
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 10));
+    assert_int_equal(n, 10);
+    assert_memory_equal(bytes, "second\0one", 11);           /* and the NUL behind it */
+    free(bytes);
+    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 9), SPOT_INPUT, "10 bytes");
+    CHECK_FAILS(&c, spot_file_read(&c, dir, &bytes, &n, 9999), SPOT_IO, "directory");
+    assert_int_equal(entries(dir), 1);                       /* no temp file stays */
+}
+
+/* A limit on file sizes is the full disk that a test can have. */
+static void a_failed_write_leaves_the_old_file(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    struct rlimit old, small = { 1000, RLIM_INFINITY };
+    char path[128];
+    static char big[5000];
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    snprintf(path, sizeof path, "%s/f", dir);
+    CHECK_OK(&c, spot_file_write(&c, path, "old", 3));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    spot_status s = spot_file_write(&c, path, big, sizeof big);
+    setrlimit(RLIMIT_FSIZE, &old);
+    CHECK_FAILS(&c, s, SPOT_IO, path);
+    assert_int_equal(entries(dir), 1);
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 100));
+    assert_string_equal((char *)bytes, "old");
+    free(bytes);
+}
+
+static void bad_places_are_named(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_store s;
+    char path[160];
+    (void)state;
+    snprintf(path, sizeof path, "%s/none/f", dir);
+    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "none/f: No such file");
+    snprintf(path, sizeof path, "%s/f", dir);
+    CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
+    snprintf(path, sizeof path, "%s/f/run", dir);
+    CHECK_FAILS(&c, spot_store_open(&c, &s, path), SPOT_IO, "a file of that name is there");
+    CHECK_FAILS(&c, spot_store_open(&c, &s, ""), SPOT_USAGE, "name");
+    snprintf(path, sizeof path, "%s/deep/er/run", dir);
+    CHECK_OK(&c, spot_store_open(&c, &s, path));
+    CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
+}
+
+static void old_temp_files_go(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_store s;
+    char command[256], segments[128];
+    (void)state;
+    snprintf(segments, sizeof segments, "%s/segments", dir);
+    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    snprintf(command, sizeof command, "cd %s && touch a.json b.tmp && touch -d '2 hours ago' c.tmp d.json", segments);
+    assert_int_equal(system(command), 0);
+    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    assert_int_equal(entries(segments), 3);
+}
+
+static void value_file(char *path, size_t size, const char *text)
+{
+    snprintf(path, size, "%s/cache/%.2s/%s.points", dir, text, text);
+}
+
+/* As a crash or a bad disk would leave it: no care taken. */
+static void scribble(const char *path, const unsigned char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* Every single flipped bit and every truncation is noticed, and counts as absent. */
+static void damaged_values_are_absent(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_store s;
+    spot_key k = spot_key_of("k", 1);
+    char text[33], path[160];
+    unsigned char *bytes, *file;
+    size_t n, len;
+    bool found;
+    (void)state;
+    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
+    assert_false(found);
+    CHECK_OK(&c, spot_store_put(&c, &s, k, "points", "value", 5));
+    CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
+    assert_true(found);
+    assert_int_equal(n, 5);
+    assert_memory_equal(bytes, "value", 5);
+    free(bytes);
+    CHECK_OK(&c, spot_store_get(&c, &s, k, "model", &bytes, &n, &found));
+    assert_false(found);
+    spot_key_text(text, k);
+    value_file(path, sizeof path, text);
+    CHECK_OK(&c, spot_file_read(&c, path, &file, &len, 1000));
+    for (size_t i = 0; i < 8 * len; i++) {
+        file[i / 8] ^= (unsigned char)(1 << i % 8);
+        scribble(path, file, len);
+        CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
+        assert_false(found);
+        file[i / 8] ^= (unsigned char)(1 << i % 8);
+    }
+    for (size_t i = 0; i < len; i++) {
+        scribble(path, file, i);
+        CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
+        assert_false(found);
+    }
+    free(file);
+}
+
+typedef struct { int i; uint64_t u; bool b; double r[4]; char t[16]; } sample;
+
+static void describe(spot_json *j, sample *v)
+{
+    spot_json_object(j, "all");
+    spot_json_int(j, "i", &v->i);
+    spot_json_u64(j, "u", &v->u);
+    spot_json_bool(j, "b", &v->b);
+    int n = spot_json_array(j, "r", 4, 4);
+    for (int k = 0; k < n; k++) spot_json_real(j, NULL, &v->r[k]);
+    spot_json_end(j);
+    spot_json_text(j, "t", v->t, sizeof v->t);
+    spot_json_end(j);
+}
+
+static void json_comes_back(void **state)
+{
+    sample in = { -7, ~0ull, true, { 0.1, -1e-300, NAN, 3 }, "a \"b\"\n" }, out = { 0 };
+    spot_json w = { .gen = yajl_gen_alloc(NULL) }, r = { .depth = 1 }, bad = { .depth = 1 };
+    const unsigned char *text;
+    size_t n;
+    (void)state;
+    spot_json_object(&w, NULL);
+    describe(&w, &in);
+    spot_json_end(&w);
+    yajl_gen_get_buf(w.gen, &text, &n);
+    r.at[0] = yajl_tree_parse((const char *)text, NULL, 0);
+    describe(&r, &out);
+    assert_null(r.wrong);
+    assert_int_equal(out.i, in.i);
+    assert_true(out.u == in.u && out.b);
+    assert_true(out.r[0] == in.r[0] && out.r[1] == in.r[1] && isnan(out.r[2]) && out.r[3] == 3);
+    assert_string_equal(out.t, in.t);
+    yajl_tree_free(r.at[0]);
+    yajl_gen_free(w.gen);
+    bad.at[0] = yajl_tree_parse("{\"all\":{\"i\":1,\"u\":-1,\"b\":3}}", NULL, 0);
+    describe(&bad, &out);
+    assert_string_equal(bad.wrong, "u");
+    yajl_tree_free(bad.at[0]);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_xxh3),
+        cmocka_unit_test(joined_keys_tell_their_parts_apart),
+        cmocka_unit_test(json_comes_back),
+        IN_A_FOLDER(files_are_replaced_whole),
+        IN_A_FOLDER(a_failed_write_leaves_the_old_file),
+        IN_A_FOLDER(bad_places_are_named),
+        IN_A_FOLDER(old_temp_files_go),
+        IN_A_FOLDER(damaged_values_are_absent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,358 @@
+/* test_sweep.c - keys, packed values; a small sweep run whole, in shards, stopped, on a full disk. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "spotter/report.h"
+#include "spotter/sweep.h"
+#include "sweep/keys.h"
+#include "sweep/pack.h"
+#include "sweep/segment.h"
+
+static const char tiny[] =
+    "seed: 5\n"
+    "ecs: 3\n"
+    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
+    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
+    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}\n"
+    "bdms:\n"
+    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
+    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/spot_sweep_XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static spot_config *config(spot_ctx *c)
+{
+    spot_config *cfg = malloc(sizeof *cfg);
+    assert_non_null(cfg);
+    CHECK_OK(c, spot_config_parse(c, cfg, tiny, sizeof tiny - 1, "tiny"));
+    return cfg;
+}
+
+static spot_ctx context(int threads)
+{
+    spot_ctx c = { 0 };
+    spot_status s = spot_ctx_open(&c, "cpu", threads);
+    if (s) fail_msg("%s", spot_message(&c, s));
+    return c;
+}
+
+/* Runs cfg into root/name. */
+static spot_status sweep(spot_ctx *c, const spot_config *cfg, const char *name, int shard, int shards,
+                         spot_sweep_report *r)
+{
+    char dir[128];
+    spot_sweep_options o = { .out = dir, .shard = shard, .shards = shards };
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    return spot_sweep_run(c, cfg, &o, r);
+}
+
+static unsigned char *segment_bytes(spot_ctx *c, const char *name, int index, size_t *n)
+{
+    char path[160];
+    unsigned char *bytes;
+    snprintf(path, sizeof path, "%s/%s/segments/ec-%06d.json", root, name, index);
+    CHECK_OK(c, spot_file_read(c, path, &bytes, n, 1 << 20));
+    return bytes;
+}
+
+static void check_same_segments(spot_ctx *c, const char *a, const char *b, int ecs)
+{
+    for (int i = 0; i < ecs; i++) {
+        size_t n, m;
+        unsigned char *x = segment_bytes(c, a, i, &n), *y = segment_bytes(c, b, i, &m);
+        if (n != m || memcmp(x, y, n)) fail_msg("EC %d of %s and %s differ:\n%s\n%s", i, a, b, (char *)x, (char *)y);
+        free(x);
+        free(y);
+    }
+}
+
+static void shell(const char *fmt, const char *a)
+{
+    char command[512], there[128];
+    snprintf(there, sizeof there, "%s/%s", root, a);
+    snprintf(command, sizeof command, fmt, there);
+    assert_int_equal(system(command), 0);
+}
+
+/* Which keys a setting moves: m model, p points, f found, c config. */
+static void a_setting_moves_the_keys_it_matters_to(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *was = config(&c), *is = config(&c);
+    static const struct { const char *what; size_t offset; int step; const char *moves; } cases[] = {
+        { "seed",        offsetof(spot_config, seed), 1,                          "mpfc" },
+        { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
+        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "mpfc" },
+        { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mpfc" },
+        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "mpfc" },
+        { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
+        { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
+        { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
+        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), 1,   "c" },
+        { "mixture.k_max", offsetof(spot_config, bdm[0].mixture.k_max), 1,        "fc"   },
+        { "order",       offsetof(spot_config, bdm[0].order), 1,                  "fc"   },
+        { "name",        offsetof(spot_config, bdm[0].name), 'x',                 "c"    },
+        { "another method's top", offsetof(spot_config, bdm[1].top), 1,           "c"    },
+        { "metric.top",  offsetof(spot_config, metric.top), 1,                    "c"    },
+    };
+    spot_identity a, b;
+    (void)state;
+    CHECK_OK(&c, spot_identify(&c, &a, was));
+    for (int i = 0; i < LEN(cases); i++) {
+        char moves[8] = "", words[256];
+        int moved = 0;
+        spot_key old[4], new[4];
+        memcpy(is, was, sizeof *is);
+        *(int *)((char *)is + cases[i].offset) += cases[i].step;
+        CHECK_OK(&c, spot_identify(&c, &b, is));
+        for (int k = 0; k < 2; k++) {
+            spot_key *key = k ? new : old;
+            const spot_config *cfg = k ? is : was;
+            key[0] = spot_key_of_model(&c, k ? &b : &a, cfg, 7);
+            key[1] = spot_key_of_points(key[0], &cfg->bdm[0]);
+            key[2] = spot_key_of_found(key[1], &cfg->bdm[0]);
+            key[3] = k ? b.config : a.config;
+        }
+        for (int k = 0; k < 4; k++)
+            if (memcmp(&old[k], &new[k], sizeof old[k])) moves[moved++] = "mpfc"[k];
+        if (strcmp(moves, cases[i].moves)) fail_msg("%s moves \"%s\", not \"%s\"", cases[i].what, moves, cases[i].moves);
+        assert_int_equal(spot_config_differs(words, sizeof words, was, is), strchr(moves, 'c') != NULL);
+    }
+    spot_key k = spot_key_of_model(&c, &a, was, 7), other = spot_key_of_model(&c, &a, was, 8);
+    assert_memory_not_equal(&k, &other, sizeof k);
+    free(was);
+    free(is);
+    spot_ctx_close(&c);
+}
+
+static void what_differs_is_named(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *there = config(&c), *here = config(&c);
+    char words[256];
+    (void)state;
+    assert_false(spot_config_differs(words, sizeof words, there, here));
+    here->bdm[1].mixture.k_max = 9;
+    assert_true(spot_config_differs(words, sizeof words, there, here));
+    assert_string_equal(words, "bdms[1].mixture.k_max is 4 there and 9 here");
+    here->metric.profile = SPOT_PROFILE_WORKSHOP;
+    here->bdms = 1;
+    assert_true(spot_config_differs(words, sizeof words, there, here));
+    assert_string_equal(words, "bdms has 2 entries there and 1 here");
+    free(there);
+    free(here);
+    spot_ctx_close(&c);
+}
+
+static void packed_values_come_back(void **state)
+{
+    spot_ctx c = context(1);
+    spot_arena a;
+    spot_store s;
+    float feature[6] = { 1, 2, 3, 4, 5, NAN }, confidence[3] = { .1f, .2f, .3f };
+    int image[3] = { 4, 7, 9 }, row[3] = { 0, 1, 2 };
+    uint32_t mask[3] = { 1, 0, 3 };
+    spot_seen in = { { 3, 2, feature, confidence, image }, { 3, 2, mask } }, out;
+    spot_hypotheses h = { .len = 2, .components = 5, .h = { { 2, row, 3.5, .25 }, { 1, row + 2, 1, .5 } } }, back;
+    spot_key k = spot_key_of("k", 1);
+    bool found;
+    (void)state;
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
+    CHECK_OK(&c, spot_keep(&c, &s, k, "view", spot_pack_seen, &in));
+    CHECK_OK(&c, spot_recall(&c, &a, &s, k, "view", spot_pack_seen, &out, &found));
+    assert_true(found);
+    assert_memory_equal(out.view.feature, feature, sizeof feature);
+    assert_memory_equal(out.view.image, image, sizeof image);
+    assert_memory_equal(out.truth.mask, mask, sizeof mask);
+    CHECK_OK(&c, spot_keep(&c, &s, k, "found", spot_pack_found, &h));
+    CHECK_OK(&c, spot_recall(&c, &a, &s, k, "found", spot_pack_found, &back, &found));
+    assert_true(found && back.len == 2 && back.components == 5 && back.h[0].score == 3.5 && back.h[1].row[0] == 2);
+    /* a whole file that holds another kind of value counts as absent */
+    CHECK_OK(&c, spot_store_put(&c, &s, k, "found", "no", 2));
+    CHECK_OK(&c, spot_recall(&c, &a, &s, k, "found", spot_pack_found, &back, &found));
+    assert_false(found);
+    spot_arena_close(&a);
+    spot_ctx_close(&c);
+}
+
+static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
+{
+    spot_ctx one = context(1), two = context(2);
+    spot_config *cfg = config(&one);
+    spot_sweep_report r;
+    (void)state;
+    CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
+    assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
+    CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
+    assert_true(r.planned == 3 && r.already == 3 && !r.done);
+
+    CHECK_OK(&two, sweep(&two, cfg, "b", 1, 2, &r));
+    assert_true(r.planned == 1 && r.done == 1);
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 2, &r));
+    assert_true(r.planned == 2 && r.done == 2);
+    check_same_segments(&one, "a", "b", 3);
+
+    /* what the store holds is not computed again: the models are not missed, and the points need no view */
+    shell("rm %s/segments/ec-000001.json && find %1$s -name '*.model' -delete", "b");
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
+    assert_true(r.planned == 3 && r.already == 2 && r.done == 1);
+    check_same_segments(&one, "a", "b", 3);
+    shell("test -z \"$(find %s -name '*.model')\"", "b");
+
+    /* a run may grow, and may not change */
+    cfg->ecs = 4;
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
+    assert_true(r.planned == 4 && r.already == 3 && r.done == 1);
+    cfg->scene.size = 40;
+    CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "scene.size is 32 there and 40 here");
+    free(cfg);
+    spot_ctx_close(&one);
+    spot_ctx_close(&two);
+}
+
+/* The flag goes up at the n-th message of progress, for n = 1, 2, ...: each run gets somewhat further. */
+static volatile sig_atomic_t stop;
+static int countdown;
+static void count_down(void *user, const spot_progress *p)
+{
+    (void)user, (void)p;
+    stop = --countdown <= 0;
+}
+
+static void a_stopped_sweep_goes_on(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    int stops = 0;
+    (void)state;
+    CHECK_OK(&c, sweep(&c, cfg, "whole", 0, 1, &r));
+    c.stop = &stop;
+    c.on_progress = count_down;
+    for (spot_status s = SPOT_STOPPED; s != SPOT_OK; stops++) {
+        stop = 0;
+        countdown = 1 + stops;
+        assert_in_range(stops, 0, 200);
+        s = sweep(&c, cfg, "stopped", 0, 1, &r);
+        if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
+    }
+    assert_true(stops > 2);
+    check_same_segments(&c, "whole", "stopped", 3);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* A limit on file sizes is the full disk that a test can have. */
+static void a_full_disk_loses_nothing(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    struct rlimit old, small;
+    spot_sweep_report r;
+    (void)state;
+    cfg->ecs = 1;
+    CHECK_OK(&c, sweep(&c, cfg, "whole", 0, 1, &r));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (rlim_t limit = 300; ; limit *= 3) {
+        small = (struct rlimit){ limit, old.rlim_max };
+        setrlimit(RLIMIT_FSIZE, &small);
+        spot_status s = sweep(&c, cfg, "full", 0, 1, &r);
+        setrlimit(RLIMIT_FSIZE, &old);
+        if (s == SPOT_OK) break;
+        CHECK_FAILS(&c, s, SPOT_IO, "free some space");
+    }
+    check_same_segments(&c, "whole", "full", 1);
+    shell("test -z \"$(find %s -name '*.tmp')\"", "full");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void a_failed_method_is_a_result_and_loses_no_other(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    char dir[128], why[1300], *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    (void)state;
+    assert_non_null(s);
+    cfg->bdm[0].mixture.k_min = cfg->bdm[0].mixture.k_max = 32;
+    cfg->scene.per_bucket[SPOT_TEST] = 1;                    /* 16 test images cannot carry 32 components */
+    cfg->bdm[1].mixture.k_max = 1;
+    cfg->ecs = 2;
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, ");
+    assert_true(r.done == 2 && r.failed == 2);
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, ");    /* not tried again, not forgotten */
+    assert_true(r.already == 2 && !r.done && r.failed == 2);
+    snprintf(dir, sizeof dir, "%s/a", root);
+    CHECK_OK(&c, spot_segment_read(&c, dir, 1, s, &found, why, sizeof why));
+    assert_int_equal(found, SPOT_SEGMENT_WHOLE);
+    assert_int_equal(s->method[0].status, SPOT_INPUT);
+    assert_int_equal(s->method[1].status, SPOT_OK);
+    CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_CSV, true));
+    fclose(f);
+    assert_non_null(strstr(text, "\"planespot-pca\",,dr,,,0,2\n"));
+    free(text);
+    free(s);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void a_plan_counts_its_cost(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_options all = { .shards = 1 }, half = { .shard = 1, .shards = 2 };
+    spot_sweep_cost cost, part;
+    (void)state;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false));
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &half, &part, false));
+    assert_true(isnan(cost.seconds) && cost.memory > 0 && part.images < cost.images / 2);
+    assert_true(cost.images >= 3 * (96 + 96));                /* one epoch of train and val, and the positives */
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &half, &part, true));
+    assert_true(part.seconds > 0 && part.seconds < 600);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_setting_moves_the_keys_it_matters_to),
+        cmocka_unit_test(what_differs_is_named),
+        IN_A_FOLDER(packed_values_come_back),
+        IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
+        IN_A_FOLDER(a_stopped_sweep_goes_on),
+        IN_A_FOLDER(a_full_disk_loses_nothing),
+        IN_A_FOLDER(a_failed_method_is_a_result_and_loses_no_other),
+        cmocka_unit_test(a_plan_counts_its_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
