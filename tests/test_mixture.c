@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "mixture.h"
+#include "mixture_cpu.h"
 #include "spotter/rng.h"
-#include "vmath64.h"
 
 static char heard[4096];
 
@@ -117,6 +117,69 @@ static void agrees_with_scikit_learn(void **state)
     for (int i = 0; i < cases; i++) check_case(&c, f);
     assert_int_equal(fgetc(f), EOF);
     fclose(f);
+}
+
+/* Ten points spread like 0 1 2 and ten equal ones a million away: moments about any centre but their own mean would
+ * lose the one covariance, and make the other's rounding error larger than the ridge, often negative. */
+static void far_clusters_keep_their_digits(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_mixture_config cfg = spot_mixture_defaults();
+    float v[20];
+    double resp[40], square = 0;
+    spot_mat x = { v, 20, 1 };
+    int label[20];
+    (void)state;
+    for (int i = 0; i < 10; i++) square += (i % 3 - 0.9) * (i % 3 - 0.9) / 10;
+    for (int trial = 0; trial < 10; trial++) {
+        spot_mixture fit;
+        spot_arena a;
+        for (int i = 0; i < 20; i++) {
+            v[i] = i % 2 ? 1234567.125f + 1000.375f * (float)trial : (float)(i / 2 % 3);
+            resp[2 * i] = 1 - i % 2;
+            resp[2 * i + 1] = i % 2;
+        }
+        open_for(&c, &a, 1, &x, &cfg);
+        CHECK_OK(&c, spot_mixture_fit_from(&c, &a, &fit, label, x, 2, resp, &cfg));
+        CHECK_NEAR(fit.covariance[0], square + 1e-6, 1e-9);
+        CHECK_NEAR(fit.covariance[1], 1e-6, 1e-12);
+        spot_arena_close(&a);
+    }
+}
+
+/* k-means ends where it should: no centre is farther from the mean of its points than the tolerance allows, no point
+ * nearer to another centre, and no cluster of 256 scattered points is empty. */
+static void k_means_settles(void **state)
+{
+    enum { BLOCKS = 32, N = 8 * BLOCKS, K = 12 };
+    static v8 x[2 * BLOCKS], live[BLOCKS], near[BLOCKS];
+    static v8i label[BLOCKS];
+    double prefix[N], centre[2 * K], sum[2 * K], moved = 0;
+    spot_mixture_work w = { .n = N, .d = 2, .k = K, .blocks = BLOCKS, .x = x, .live = live, .label = label, .near = near,
+                            .prefix = prefix, .centre = centre, .sum = sum };
+    spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
+    (void)state;
+    for (int i = 0; i < 2 * N; i++) x[i / 8][i % 8] = spot_rng_uniform(&r);
+    for (int b = 0; b < BLOCKS; b++) live[b] = v8_all(1);
+    r = spot_rng_at(1, SPOT_RNG_KMEANS, 0, K);
+    spot_mixture_start(&w, &r);
+    for (int k = 0; k < K; k++) {
+        double mean[2] = { 0 }, count = 0;
+        for (int i = 0; i < N; i++) {
+            double own = 0, here = 0;
+            for (int a = 0; a < 2; a++) {
+                double at = x[a * BLOCKS + i / 8][i % 8];
+                own += pow(at - centre[2 * label[i / 8][i % 8] + a], 2);
+                here += pow(at - centre[2 * k + a], 2);
+                if (label[i / 8][i % 8] == k) mean[a] += at;
+            }
+            assert_true(own <= here);
+            count += label[i / 8][i % 8] == k;
+        }
+        assert_true(count > 0);
+        for (int a = 0; a < 2; a++) moved += pow(mean[a] / count - centre[2 * k + a], 2);
+    }
+    assert_true(moved <= 1e-4 / 12);   /* the variance of a uniform column */
 }
 
 static void finds_planted_clusters(void **state)
@@ -274,6 +337,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_within_one_ulp),
         cmocka_unit_test(agrees_with_scikit_learn),
+        cmocka_unit_test(far_clusters_keep_their_digits),
+        cmocka_unit_test(k_means_settles),
         cmocka_unit_test(finds_planted_clusters),
         cmocka_unit_test(bits_depend_on_neither_threads_nor_batch),
         cmocka_unit_test(few_and_equal_points),

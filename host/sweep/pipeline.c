@@ -211,15 +211,17 @@ int spot_positives(const spot_ec *ec)
     return n;
 }
 
-/* The methods' own scratch: the mixture's, and R with its copies and the rows of all hypotheses around it. */
+/* The points stay while the method looks for blindspots in them. */
 static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
 {
     int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-    size_t points = (size_t)rows * (size_t)(d + 1);
+    size_t points = (size_t)rows * (size_t)d * sizeof(float);
     size_t embed = spot_embed_bytes(1, &rows, features, &cfg->embed, threads);
-    size_t find = spot_mixture_bytes(1, &rows, d + 1, &cfg->mixture, threads) + 32 * points + ((size_t)1 << 20);
+    size_t find = spot_bdm_bytes(1, &rows, d, cfg, threads);
+    size_t recalled = (size_t)rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
 
-    return 4 * points + (embed > find ? embed : find);
+    find = find > recalled ? find : recalled;
+    return embed > points + find ? embed : points + find;
 }
 
 size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)

@@ -13,8 +13,10 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
-CASES = [  # n, d, largest k, blobs, soft: 1 and 6 dimensions take the path that is not compiled apart
-    (400, 3, 12, 7, 0.0), (157, 2, 5, 4, 0.0), (130, 4, 4, 3, 0.3), (200, 6, 4, 3, 0.3), (90, 1, 3, 2, 0.0)]
+CASES = [  # n, d, largest k, blobs, soft, empty: components without a point at the start
+    # 1 and 6 dimensions take the path that is not compiled apart
+    (400, 3, 12, 7, 0.0, 0), (157, 2, 5, 4, 0.0, 0), (130, 4, 4, 3, 0.3, 0), (200, 6, 4, 3, 0.3, 0), (90, 1, 3, 2, 0.0, 0),
+    (70, 2, 4, 3, 0.0, 1)]
 
 
 class From(GaussianMixture):
@@ -29,7 +31,7 @@ with open(sys.argv[1], "wb") as out:
         out.write(np.asarray(a, kind).tobytes())
 
     put(len(CASES), "<i4")
-    for n, d, ks, blobs, soft in CASES:
+    for n, d, ks, blobs, soft, empty in CASES:
         which = r.randint(0, blobs, n)
         spread = r.randn(blobs, d, d) * 0.06
         x = (r.rand(blobs, d)[which] + np.einsum("nij,nj->ni", spread[which], r.randn(n, d))).astype("f4")
@@ -37,7 +39,7 @@ with open(sys.argv[1], "wb") as out:
         put(soft, "<f8")
         put(x, "<f4")
         for k in range(1, ks + 1):
-            start = KMeans(k, n_init=1, random_state=k).fit_predict(x)
+            start = KMeans(max(1, k - empty), n_init=1, random_state=k).fit_predict(x)
             g = From(k)
             g.resp = (1 - soft) * np.eye(k)[start] + soft / k
             x64 = x.astype(float)
