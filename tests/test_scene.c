@@ -189,9 +189,9 @@ static void blindspots_in_words(void **state)
     char text[64], cut[9];
     (void)state;
     spot_blindspot_describe(text, sizeof text, &b);
-    assert_string_equal(text, "background.relative_position=0 square=1 circle.color=0");
+    assert_string_equal(text, "square below, square, circle blue");
     spot_blindspot_describe(cut, sizeof cut, &b);
-    assert_string_equal(cut, "backgrou");
+    assert_string_equal(cut, "square b");
 }
 
 static void impossible_settings_are_named(void **state)

@@ -127,7 +127,7 @@ const char *spot_layer_name(spot_layer layer);
 const char *spot_attribute_name(spot_attribute attribute);
 const char *spot_split_name(spot_split split);
 
-/* "square=1 circle.color=0 ..." into text (NUL-terminated, cut at size). */
+/* "square above, square, circle blue, no text" into text (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 
 /* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do.
