@@ -103,7 +103,8 @@ static void shapes_are_pils(void **state)
         spot_image image = { .background_color = (uint8_t)grey, .object_count = (uint8_t)objects };
         for (int k = 0; k < objects; k++) {
             int color, texture, phase, x;
-            assert_int_equal(fscanf(f, " object %d %d %d %d %d %d %d", &layer, &size, &color, &texture, &phase, &x, &y), 7);
+            assert_int_equal(fscanf(f, " object %d %d %d %d", &layer, &size, &color, &texture), 4);
+            assert_int_equal(fscanf(f, "%d %d %d", &phase, &x, &y), 3);
             image.object[k] = object_at(&g, layer, size, x, y);
             image.object[k].color = (uint8_t)color;
             image.object[k].texture = (uint8_t)texture;
@@ -203,7 +204,7 @@ static void alone_together_threads(void **state)
         CHECK_OK(&two, spot_image_render(&two, b, image, N, &cfg));
         assert_memory_equal(a, b, N * bytes);
         memset(b, 0, N * bytes);
-        for (int i = N - 1; i >= 0; i--) CHECK_OK(&one, spot_image_render(&one, b + (size_t)i * bytes, &image[i], 1, &cfg));
+        for (size_t i = N; i-- > 0;) CHECK_OK(&one, spot_image_render(&one, b + i * bytes, &image[i], 1, &cfg));
         assert_memory_equal(a, b, N * bytes);
     }
     free(a);

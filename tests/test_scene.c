@@ -184,8 +184,8 @@ static void json_says_what_is_there(void **state)
 
 static void blindspots_in_words(void **state)
 {
-    spot_blindspot b = { .len = 3, .triplet = { { SPOT_BACKGROUND, SPOT_RELATIVE_POSITION, 0 }, { SPOT_SQUARE, SPOT_PRESENCE, 1 },
-                                                { SPOT_CIRCLE, SPOT_COLOR, 0 } } };
+    spot_blindspot b = { .len = 3, .triplet = { { SPOT_BACKGROUND, SPOT_RELATIVE_POSITION, 0 },
+                                                { SPOT_SQUARE, SPOT_PRESENCE, 1 }, { SPOT_CIRCLE, SPOT_COLOR, 0 } } };
     char text[64], cut[9];
     (void)state;
     spot_blindspot_describe(text, sizeof text, &b);
@@ -225,7 +225,8 @@ static void impossible_settings_are_named(void **state)
     REFUSES("scene.flip is 1.5", s.flip = 1.5);
     REFUSES("scene.attribute_choice is 2", s.attribute_choice = 2);
     /* not to be seen from the numbers: an object's presence is no longer free once its colour is named */
-    REFUSES("no 8 unambiguous blindspots", s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
+    REFUSES("no 8 unambiguous blindspots",
+            s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
             s.extra_layers[0] = s.extra_layers[1] = 1, s.rollable[0] = s.rollable[1] = 4);
 }
 

@@ -113,11 +113,13 @@ static void labels_and_memberships(void **state)
             positives += image.label;
             wrong += image.blindspots != 0;
             if (!image.label) continue;
-            above[image.value[SPOT_SQUARE][SPOT_NUMBER]][image.value[SPOT_SQUARE][SPOT_SIZE]] += image.relative_position;
-            of[image.value[SPOT_SQUARE][SPOT_NUMBER]][image.value[SPOT_SQUARE][SPOT_SIZE]]++;
+            const int8_t *square = image.value[SPOT_SQUARE];
+            above[square[SPOT_NUMBER]][square[SPOT_SIZE]] += image.relative_position;
+            of[square[SPOT_NUMBER]][square[SPOT_SIZE]]++;
             for (int l = 0; l < SPOT_LAYERS; l++)
                 for (int a = 0; a < SPOT_RELATIVE_POSITION; a++)
-                    if (!ec.rollable[l][a]) assert_int_equal(image.value[l][a], l == SPOT_BACKGROUND && a == SPOT_PRESENCE);
+                    if (!ec.rollable[l][a])
+                        assert_int_equal(image.value[l][a], l == SPOT_BACKGROUND && a == SPOT_PRESENCE);
         }
         CHECK_NEAR(positives, 1000, 4.5 * sqrt(500));
         flipped += (double)wrong / positives / ecs;

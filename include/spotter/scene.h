@@ -74,10 +74,10 @@ typedef struct {
     int      images[SPOT_SPLITS];
 } spot_ec;
 
-/* One object as drawn. The box is inclusive and clipped to the canvas; the shape it bounds may reach a pixel past it. */
+/* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
 typedef struct {
     uint8_t layer, size, color, texture;
-    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 < 5 (at 224 px); 0 if solid */
+    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 < 5 (224 px); 0 if solid */
     int16_t x0, y0, x1, y1;                   /* pixels that can hold ink, both ends included */
     int16_t place_x, place_y;                 /* corner of the box that keeps its margin; text has air above its ink */
 } spot_object;
