@@ -75,12 +75,12 @@ same term "stopped by SIGTERM and resumed"
 
 # --- SIGKILL at random moments, several in the life of one directory, which is then run to its end.
 kills=0 lives=0
-while [ $kills -lt $KILLS ] && [ $lives -lt 12 ]; do
+while [ $kills -lt $KILLS ] && [ $lives -lt 40 ]; do
     lives=$((lives + 1))
     rm -rf "$dir/killed"
     for _ in 1 2 3 4; do
         begin "$dir/killed"
-        at=$((RANDOM % ms))
+        at=$((RANDOM % ms * 2 / 3))
         sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
         kill -KILL $pid 2>/dev/null
         wait $pid 2>/dev/null
