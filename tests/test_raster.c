@@ -123,14 +123,16 @@ static void the_last_place_is_cut(void **state)
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults();
     spot_geometry g = spot_geometry_of(&cfg);
-    uint8_t *rgb = bytes_of(1, 224);
+    uint8_t *rgb = bytes_of(2, 224);         /* the second is not asked for */
     int blue = 0;
     (void)state;
     spot_image image = { .object_count = 1, .object = { object_at(&g, SPOT_SQUARE, 0, 184, 184) } };
     assert_int_equal(image.object[0].x1, 223);
+    memset(rgb + 3 * 224 * 224, 7, 3 * 224 * 224);
     CHECK_OK(&c, spot_raster_draw(&c, rgb, &image, 1, &cfg));
-    for (int i = 0; i < 224 * 224; i++) blue += rgb[3 * i] == 31 && rgb[3 * i + 1] == 119 && rgb[3 * i + 2] == 180;
+    for (int i = 0; i < 2 * 224 * 224; i++) blue += rgb[3 * i] == 31 && rgb[3 * i + 1] == 119 && rgb[3 * i + 2] == 180;
     assert_int_equal(blue, 40 * 40);
+    for (int i = 0; i < 3 * 224 * 224; i++) assert_int_equal(rgb[3 * 224 * 224 + i], 7);
     free(rgb);
 }
 
