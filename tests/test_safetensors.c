@@ -1,0 +1,150 @@
+/* test_safetensors.c - every hostile file gets its sentence; what is written reads back. The corpus and its good files
+ * are made by tools/golden/safetensors.py, which does not use this code. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/safetensors.h"
+#include "spotter/model.h"
+
+#define FOLDER "fuzz/corpus_safetensors/"
+
+static void hostile_files_get_their_sentence(void **state)
+{
+    static const struct { const char *file, *words; } cases[] = {
+        { "empty", "too few" },                   { "seven", "too few" },
+        { "header_huge", "header of 100000001" }, { "header_max", "header of 18446744073709551615" },
+        { "header_cut", "cut short" },            { "header_none", "not the JSON" },
+        { "gap", "b leaves a gap" },              { "overlap", "overlaps" },
+        { "same_place", "overlaps" },             { "twice", "a is there twice" },
+        { "rest", "4 bytes behind" },             { "short_data", "data_offsets of b" },
+        { "shape_lies", "its shape wants 12" },   { "shape_negative", "size 0 of the shape of a" },
+        { "shape_overflow", "of the shape of a" }, { "shape_real", "size 0 of the shape" },
+        { "shape_deep", "at most 8" },            { "shape_missing", "a has no shape" },
+        { "offsets_backward", "data_offsets of a" }, { "offsets_negative", "data_offsets of a" },
+        { "offsets_huge", "data_offsets of a" },  { "half", "of type F16" },
+        { "no_dtype", "is not described" },       { "dtype_number", "is not described" },
+        { "not_a_map", "is not described" },      { "broken_json", "not JSON" },
+        { "list", "not the JSON" },               { "deep", "not the JSON" },
+        { "nul", "not the JSON" },
+    };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_tensors t;
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s", cases[i].file);
+        CHECK_FAILS(&c, spot_tensors_open(&c, &t, path), SPOT_INPUT, cases[i].words);
+    }
+}
+
+static void good_files_are_read(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_tensors t;
+    (void)state;
+    CHECK_OK(&c, spot_tensors_open(&c, &t, FOLDER "good_two"));
+    assert_int_equal(t.count, 2);
+    assert_int_equal(spot_tensors_find(&t, "b")->dim[0], 2);
+    assert_int_equal(((const uint8_t *)spot_tensors_find(&t, "b")->data)[7], 15);
+    assert_null(spot_tensors_find(&t, "c"));
+    spot_tensors_close(&t);
+    CHECK_OK(&c, spot_tensors_open(&c, &t, FOLDER "good_scalar_meta_empty"));
+    assert_int_equal(t.count, 2);
+    assert_int_equal(spot_tensors_find(&t, "n")->rank, 0);
+    assert_int_equal(spot_tensors_find(&t, "n")->type, SPOT_I64);
+    spot_tensors_close(&t);
+    CHECK_FAILS(&c, spot_tensors_open(&c, &t, FOLDER "nowhere"), SPOT_IO, "nowhere");
+}
+
+/* A model in a file of the test's own. */
+typedef struct { spot_ctx c; spot_arena a; spot_model m; char path[64]; } fixture;
+
+static void make(fixture *f, int width, int outputs)
+{
+    memset(f, 0, sizeof *f);
+    f->c = check_ctx(1);
+    CHECK_OK(&f->c, spot_arena_open(&f->c, &f->a, 64 << 20));
+    CHECK_OK(&f->c, spot_model_init(&f->c, &f->a, &f->m, width, outputs, 3, 0));
+    f->m.batches_tracked = 77;
+    snprintf(f->path, sizeof f->path, "/tmp/spotter_test_%ld.safetensors", (long)getpid());
+    CHECK_OK(&f->c, spot_model_save(&f->c, f->path, &f->m));
+}
+
+static void clear(fixture *f)
+{
+    remove(f->path);
+    spot_arena_close(&f->a);
+}
+
+static void a_model_reads_back(void **state)
+{
+    fixture f;
+    spot_model back;
+    (void)state;
+    make(&f, 16, 3);
+    CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 0, 1));
+    assert_int_equal(back.outputs, 3);
+    assert_int_equal(back.batches_tracked, 77);
+    assert_memory_equal(back.value, f.m.value, f.m.floats * sizeof(float));
+    CHECK_FAILS(&f.c, spot_model_save(&f.c, "/nowhere/x.safetensors", &f.m), SPOT_IO, "/nowhere/x.safetensors");
+    clear(&f);
+}
+
+static void another_head_is_started_anew(void **state)
+{
+    fixture f;
+    spot_model back;
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    size_t body;
+    (void)state;
+    make(&f, 16, 1000);
+    CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9));
+    spot_model_layout(table, 16, 1);
+    body = table[120].offset;
+    assert_int_equal(back.outputs, 1);
+    assert_memory_equal(back.value, f.m.value, body * sizeof(float));
+    assert_memory_not_equal(back.value + body, f.m.value + body, 16 * sizeof(float));
+    clear(&f);
+}
+
+/* Renames one tensor in the header, and puts an infinity into the data. */
+static void wrong_models_are_refused_by_name(void **state)
+{
+    fixture f;
+    spot_model back;
+    char *bytes, *at;
+    size_t size;
+    FILE *file;
+    (void)state;
+    make(&f, 16, 1);
+    file = fopen(f.path, "rb+");
+    bytes = malloc(8 << 20);
+    size = fread(bytes, 1, 8 << 20, file);
+    at = memmem(bytes, size, "layer3.1.bn2.bias", 17);
+    fseek(file, at - bytes + 16, SEEK_SET);
+    fputc('z', file);
+    fclose(file);
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "has no layer3.1.bn2.bias");
+    f.m.value[7] = 1e38f * 10;
+    CHECK_OK(&f.c, spot_model_save(&f.c, f.path, &f.m));
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "not a finite number");
+    assert_int_equal(truncate(f.path, (long)size - 4), 0);
+    CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "data_offsets");
+    free(bytes);
+    clear(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_files_get_their_sentence),
+        cmocka_unit_test(good_files_are_read),
+        cmocka_unit_test(a_model_reads_back),
+        cmocka_unit_test(another_head_is_started_anew),
+        cmocka_unit_test(wrong_models_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
