@@ -208,7 +208,7 @@ static void loses_like_torchvision(const char *name, const char *after, spot_opt
     for (int step = 0; step < g.steps; step++) {
         double loss = train_step(&b, step, g.batch, &rule);
         worst = fmax(worst, fabs(loss / want[step] - 1));
-        CHECK_NEAR(loss / want[step], 1, 1e-3);
+        CHECK_NEAR(loss / want[step], 1, 2e-3);      /* torchvision itself in single precision: 9e-4 */
     }
     n = read_line(&g, after, want, MAX_LOGITS);
     fill_batch(b.x, b.y, 0, &g.s, g.batch);
@@ -222,14 +222,214 @@ static void loses_like_torchvision(const char *name, const char *after, spot_opt
 static void ten_losses_by_adam(void **state) { (void)state; loses_like_torchvision("adam", "adam_eval", adam); }
 static void ten_losses_by_sgd(void **state)  { (void)state; loses_like_torchvision("sgd", "sgd_eval", sgd); }
 
+/* -- itself ----------------------------------------------------------------------------------------------------- */
+
+/* Folded weights and fused ReLUs against the net that trains, with a batch that ends within a piece. */
+static void looking_is_evaluating(void **state)
+{
+    spot_net_shape s = { .width = 32, .outputs = 3, .size = 96, .rows = 16, .lanes = 4 };
+    spot_arena count = spot_arena_counting(), a;
+    float logit[11 * 3], feature[11 * 256];
+    double most = 0;
+    spot_look look;
+    bed b;
+    (void)state;
+    make_bed(&b, s, 2);
+    fill_batch(b.x, b.y, 5, &s, 11);
+    CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, 11, true));      /* moves the running statistics */
+    CHECK_OK(&b.c, spot_net_get(&b.c, &b.m, &b.net));
+    CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, 11, false));
+    CHECK_OK(&b.c, spot_look_open(&b.c, &count, &look, s));
+    spot_look_close(&b.c, &look);
+    CHECK_OK(&b.c, spot_arena_open(&b.c, &a, count.peak));
+    CHECK_OK(&b.c, spot_look_open(&b.c, &a, &look, s));
+    CHECK_OK(&b.c, spot_look_put(&b.c, &look, &b.m));
+    CHECK_OK(&b.c, spot_look_run(&b.c, &look, feature, logit, b.x, 11));
+    for (int i = 0; i < LEN(logit); i++) most = fmax(most, fabs(logit[i]));
+    for (int i = 0; i < LEN(logit); i++) CHECK_NEAR(logit[i], b.net.logit[i], 1e-4 * most);
+    for (int i = 0; i < LEN(feature); i++) CHECK_NEAR(feature[i], b.net.feature[i], 1e-4 * (1 + fabs(b.net.feature[i])));
+    spot_look_close(&b.c, &look);
+    spot_arena_close(&a);
+    clear_bed(&b);
+}
+
+/* Made and run with other numbers of threads; 7 images in 3 lanes of 3. */
+static void threads_leave_no_trace(void **state)
+{
+    spot_net_shape s = { .width = 32, .outputs = 1, .size = 64, .rows = 9, .lanes = 3 };
+    static const int threads[] = { 1, 2, 3, 5 };
+    spot_optim_rule rule = adam;
+    float *first = NULL;
+    (void)state;
+    for (int k = 0; k < LEN(threads); k++) {
+        bed b;
+        make_bed(&b, s, threads[k]);
+        for (int step = 0; step < 3; step++) train_step(&b, step, 7, &rule);
+        CHECK_OK(&b.c, spot_net_get(&b.c, &b.m, &b.net));
+        if (!first) first = memcpy(malloc(b.m.floats * sizeof(float)), b.m.value, b.m.floats * sizeof(float));
+        assert_memory_equal(first, b.m.value, b.m.floats * sizeof(float));
+        clear_bed(&b);
+    }
+    free(first);
+}
+
+/* Images that pad a batch enter no sum: five images of a net made for five, and of one made for twelve in four lanes. */
+static void padding_enters_no_sum(void **state)
+{
+    spot_net_shape small = { .width = 16, .outputs = 1, .size = 32, .rows = 5, .lanes = 1 }, large = small;
+    spot_optim_rule rule = sgd;
+    double most = 0;
+    bed a, b;
+    (void)state;
+    large.rows = 12;
+    large.lanes = 4;
+    make_bed(&a, small, 2);
+    make_bed(&b, large, 2);
+    train_step(&b, 1, 12, &rule);                       /* leaves its twelve images everywhere */
+    CHECK_OK(&b.c, spot_net_put(&b.c, &b.net, &b.m));
+    CHECK_NEAR(train_step(&b, 0, 5, &rule), train_step(&a, 0, 5, &rule), 1e-6);
+    for (size_t i = 0; i < a.net.params; i++) most = fmax(most, fabs(a.net.grad[i]));
+    for (size_t i = 0; i < a.net.params; i++) CHECK_NEAR(a.net.grad[i], b.net.grad[i], 1e-4 * most);
+    clear_bed(&a);
+    clear_bed(&b);
+}
+
+/* torch.optim.lr_scheduler.OneCycleLR(max_lr=0.002, total_steps=20), PyTorch 1.13. */
+static void one_cycle_is_pytorchs(void **state)
+{
+    static const struct { int step; double lr; } cases[] = {
+        { 0, 8e-05 },
+        { 1, 0.00026334368540005 },
+        { 4, 0.00181665631459995 },
+        { 5, 0.002 },
+        { 6, 0.00197492801247017 },
+        { 10, 0.0014338860035826 },
+        { 18, 2.50799875298251e-05 },
+        { 19, 8e-09 },
+    };
+    spot_model_config cfg = { .lr = 0.002, .schedule = SPOT_ONE_CYCLE };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) CHECK_NEAR(spot_learning_rate(&cfg, cases[i].step, 20), cases[i].lr, 1e-12);
+    cfg.schedule = SPOT_CONSTANT;
+    CHECK_NEAR(spot_learning_rate(&cfg, 7, 20), 0.002, 0);
+}
+
+/* -- a data set ------------------------------------------------------------------------------------------------- */
+
+static void small_ec(spot_ctx *c, spot_ec *ec)
+{
+    spot_scene_config scene = spot_scene_defaults();
+
+    scene.size = 32;
+    scene.rollable[0] = scene.rollable[1] = 5;
+    scene.extra_layers[0] = scene.extra_layers[1] = 1;
+    scene.blindspots[0] = scene.blindspots[1] = 1;
+    scene.specificity[0] = scene.specificity[1] = 3;
+    scene.per_bucket[SPOT_TRAIN] = 25;
+    scene.per_bucket[SPOT_VAL] = scene.per_bucket[SPOT_TEST] = 4;
+    CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
+}
+
+static spot_model_config small_model(void)
+{
+    spot_model_config cfg = spot_model_defaults();
+
+    cfg.width = 16;
+    cfg.epochs = 4;
+    cfg.batch = 60;                    /* 800 images: the last batch has 20 */
+    cfg.lr = 4e-3;
+    cfg.schedule = SPOT_ONE_CYCLE;
+    cfg.lanes = 4;
+    return cfg;
+}
+
+/* In an arena of just the bytes that plan tells, on one thread and on two; then look. */
+static void trains_and_looks(void **state)
+{
+    spot_model_config cfg = small_model();
+    spot_lesson lesson[2];
+    spot_view view[2];
+    spot_truth truth;
+    spot_arena a[2];
+    spot_model m[2];
+    spot_ec ec;
+    int images;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        spot_ctx c = check_ctx(1 + k);
+        size_t bytes;
+        small_ec(&c, &ec);
+        images = ec.images[SPOT_TEST];
+        bytes = spot_model_train_bytes(&ec.scene, &cfg) + spot_model_look_bytes(&ec.scene, &cfg, images);
+        CHECK_OK(&c, spot_arena_open(&c, &a[k], bytes));
+        CHECK_OK(&c, spot_model_train(&c, &a[k], &m[k], &lesson[k], &ec, &cfg));
+        CHECK_OK(&c, spot_model_look(&c, &a[k], &view[k], &truth, &m[k], &ec, SPOT_TEST, &cfg));
+    }
+    assert_memory_equal(m[0].value, m[1].value, m[0].floats * sizeof(float));
+    assert_memory_equal(view[0].feature, view[1].feature, sizeof(float) * view[0].n * view[0].d);
+    assert_int_equal(lesson[0].epochs, 4);
+    assert_true(lesson[0].epoch[3].train_loss < 0.7 * lesson[0].epoch[0].train_loss);
+    assert_true(lesson[0].outside > 0.75);
+    assert_int_equal(lesson[0].outside_count + lesson[0].inside_count[0], ec.images[SPOT_VAL]);
+    for (int e = 0; e < 4; e++) assert_true(lesson[0].epoch[lesson[0].best_epoch].val_loss <= lesson[0].epoch[e].val_loss);
+    assert_in_range(view[0].n, 1, images);
+    for (int i = 0; i < view[0].n; i++) {
+        spot_image image;
+        spot_image_draw(&image, &ec, SPOT_TEST, (uint32_t)view[0].image[i]);
+        assert_int_equal(image.label, 1);
+        assert_int_equal(image.blindspots, truth.mask[i]);
+        if (i) assert_true(view[0].image[i] > view[0].image[i - 1]);
+    }
+    spot_arena_close(&a[0]);
+    spot_arena_close(&a[1]);
+}
+
+static void diverging_is_said(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    spot_model_config cfg = small_model();
+    volatile sig_atomic_t stop = 1;
+    spot_lesson lesson;
+    spot_arena a;
+    spot_model m;
+    spot_ec ec;
+    (void)state;
+    small_ec(&c, &ec);
+    cfg.optimizer = SPOT_SGD;
+    cfg.schedule = SPOT_CONSTANT;
+    cfg.lr = 1e30;
+    CHECK_OK(&c, spot_arena_open(&c, &a, spot_model_train_bytes(&ec.scene, &cfg)));
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_NUMERIC, "epoch 1, step");
+    a.used = 0;
+    c.stop = &stop;
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_STOPPED, "stopped");
+    a.used = 0;
+    c.stop = NULL;
+    cfg.batch = 0;
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_INVALID, "batch 0");
+    spot_arena_close(&a);
+}
+
 int main(int argc, char **argv)
 {
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(agrees_with_torchvision),
+        cmocka_unit_test(ten_losses_by_adam),
+        cmocka_unit_test(ten_losses_by_sgd),
+        cmocka_unit_test(looking_is_evaluating),
+        cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(padding_enters_no_sum),
+        cmocka_unit_test(one_cycle_is_pytorchs),
+        cmocka_unit_test(trains_and_looks),
+        cmocka_unit_test(diverging_is_said),
+    };
     const struct CMUnitTest torchvision[] = {
         cmocka_unit_test(agrees_with_torchvision),
         cmocka_unit_test(ten_losses_by_adam),
         cmocka_unit_test(ten_losses_by_sgd),
     };
 
-    if (argc > 1) golden_path = argv[1];
+    if (argc < 2) return cmocka_run_group_tests(all, NULL, NULL);
+    golden_path = argv[1];
     return cmocka_run_group_tests(torchvision, NULL, NULL);
 }
