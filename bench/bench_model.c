@@ -6,7 +6,7 @@
 
 #include "model/train.h"
 
-typedef struct { int width, size, batch; } shape;
+typedef struct { int width, size, batch; } shape;     /* two lanes: pieces of 8 images at 224 px, of 32 at 64 px */
 
 typedef struct {
     spot_arena a;
@@ -23,7 +23,6 @@ static spot_status fill(spot_ctx *c, state *s, spot_arena *a, const shape *k, bo
 
     SPOT_TRY(spot_model_init(c, a, &s->m, k->width, 1, 1, 0));
     SPOT_TRY(spot_net_open(c, a, &s->net, n));
-    n.lanes = 8;
     if (!train) SPOT_TRY(spot_look_open(c, a, &s->look, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->pixels, (size_t)k->batch * k->size * k->size * 3));
     SPOT_TRY(SPOT_TAKE(c, a, s->target, k->batch));

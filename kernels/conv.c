@@ -13,12 +13,14 @@ enum { B = SPOT_CHANNELS, FORWARD = 0, DATA, WEIGHTS, PASSES, ARGS = 5 };
 #if SPOT_CHANNELS == 16
 #define TAG_ACTIVATION dnnl_nChw16c
 #define TAG_WEIGHTS    dnnl_OIhw16i16o
-#define TAG_TURNED     dnnl_OIhw16o16i     /* what the direct data gradient reads */
+#define TAG_TURNED     dnnl_OIhw16o16i     /* what the direct data gradient reads ... */
+#define TAG_TURNED_1   dnnl_IOhw16o16i     /* ... where k = 1 */
 #define TAG_FIRST      dnnl_Ohwi16o
 #else
 #define TAG_ACTIVATION dnnl_nChw8c
 #define TAG_WEIGHTS    dnnl_OIhw8i8o
 #define TAG_TURNED     dnnl_OIhw8o8i
+#define TAG_TURNED_1   dnnl_OIhw8o8i
 #define TAG_FIRST      dnnl_Ohwi8o
 #endif
 
@@ -77,10 +79,11 @@ static dnnl_status_t describe(const spot_conv *p, int kind, dnnl_alg_kind_t algo
     dnnl_memory_desc_init_by_tag(&x, 4, xd, dnnl_f32, first ? dnnl_nchw : TAG_ACTIVATION);
     dnnl_memory_desc_init_by_tag(&y, 4, yd, dnnl_f32, TAG_ACTIVATION);
     dnnl_memory_desc_init_by_tag(&w, 4, wd, dnnl_f32, first ? TAG_FIRST : TAG_WEIGHTS);
-    dnnl_memory_desc_init_by_tag(&tw, 4, wd, dnnl_f32, turned ? TAG_TURNED : TAG_WEIGHTS);
+    dnnl_memory_desc_init_by_tag(&tw, 4, wd, dnnl_f32, !turned ? TAG_WEIGHTS : s->k == 1 ? TAG_TURNED_1 : TAG_TURNED);
     dnnl_memory_desc_init_by_tag(&b, 1, bd, dnnl_f32, dnnl_a);
-    e = dnnl_convolution_forward_desc_init(&forward, s->train ? dnnl_forward_training : dnnl_forward_inference,
-                                           algorithm, &x, &w, s->bias ? &b : NULL, &y, stride, pad, pad);
+    /* Winograd for inference alone would want its weights transformed beforehand. */
+    e = dnnl_convolution_forward_desc_init(&forward, dnnl_forward_training, algorithm, &x, &w,
+                                           s->bias ? &b : NULL, &y, stride, pad, pad);
     if (e) return e;
     if (kind == FORWARD) return dnnl_primitive_desc_create(out, &forward, attr, p->engine, NULL);
     e = dnnl_primitive_desc_create(&hint, &forward, NULL, p->engine, NULL);
@@ -289,13 +292,19 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, float *y, const 
     return SPOT_OK;
 }
 
-/* Each block of B x B weights transposed: (in, out) -> (out, in). */
-static void turn(spot_ctx *c, float *to, const float *from, size_t blocks)
+/* Each block of B x B weights transposed, (in, out) -> (out, in); for k = 1 perhaps the order of the blocks too. */
+static void turn(spot_ctx *c, const spot_conv *p, float *to, const float *from)
 {
+    int ni = p->s.ci / B, no = p->s.co / B, area = p->s.k * p->s.k;
+    bool swap = area == 1 && TAG_TURNED_1 != TAG_TURNED;
+
 #pragma omp parallel for num_threads(c->threads)
-    for (size_t b = 0; b < blocks; b++)
+    for (int b = 0; b < no * ni * area; b++) {
+        const float *f = from + (size_t)b * B * B;
+        float *t = to + (size_t)(swap ? b % ni * no + b / ni : b) * B * B;
         for (int i = 0; i < B; i++)
-            for (int o = 0; o < B; o++) to[b * B * B + o * B + i] = from[b * B * B + i * B + o];
+            for (int o = 0; o < B; o++) t[o * B + i] = f[i * B + o];
+    }
 }
 
 static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, float *dx, const float *dy, const float *w,
@@ -303,7 +312,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, float *dx,
 {
     float *turned = (float *)((char *)scratch + p->pass[DATA].scratch * p->s.lanes);
 
-    if (p->turned) turn(c, turned, w, p->w_count / (B * B));
+    if (p->turned) turn(c, p, turned, w);
     if (p->turned) w = turned;
     DNNL_TRY(c, "run a data gradient", run(c, p, DATA, dx, w, w, dy, NULL, rows, scratch));
     return SPOT_OK;

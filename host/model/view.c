@@ -10,7 +10,7 @@ enum { LANES = 8 };
 static spot_net_shape look_shape(int width, int outputs, int size)
 {
     return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES,
-                             .rows = size > 96 ? 4 * LANES : 16 * LANES };
+                             .rows = (size > 96 ? 8 : 32) * LANES };   /* Winograd shares weights in a piece */
 }
 
 typedef struct {
