@@ -22,14 +22,20 @@ EOF
 
 sweep() { "$spotter" sweep "$dir/tiny.yaml" --no-pictures --out "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
 # begin OUT: in the background, as pid.
-begin() { "$spotter" sweep "$dir/tiny.yaml" --no-pictures --threads 1 --out "$1" >"$dir/out" 2>"$dir/err" </dev/null & pid=$!; }
+begin()
+{
+    "$spotter" sweep "$dir/tiny.yaml" --no-pictures --threads 1 --out "$1" >"$dir/out" 2>"$dir/err" </dev/null &
+    pid=$!
+}
 now()   { date +%s%N; }
 
 # same NAME WHAT: the run has the reference's segments and tables, and no others (a kill may leave temp files).
 same()
 {
-    diff -r -x '*.tmp' "$dir/whole/segments" "$dir/$1/segments" >"$dir/diff" || fail "$2: other segments: $(head -c 300 "$dir/diff")"
-    (cd "$dir/$1" && "$spotter" tables . 2>&1) | diff - "$dir/whole.txt" >"$dir/diff" || fail "$2: other tables: $(head -c 300 "$dir/diff")"
+    diff -r -x '*.tmp' "$dir/whole/segments" "$dir/$1/segments" >"$dir/diff" ||
+        fail "$2: other segments: $(head -c 300 "$dir/diff")"
+    (cd "$dir/$1" && "$spotter" tables . 2>&1) | diff - "$dir/whole.txt" >"$dir/diff" ||
+        fail "$2: other tables: $(head -c 300 "$dir/diff")"
 }
 
 start=$(now)
@@ -69,12 +75,12 @@ same term "stopped by SIGTERM and resumed"
 
 # --- SIGKILL at random moments, several in the life of one directory, which is then run to its end.
 kills=0 lives=0
-while [ $kills -lt $KILLS ] && [ $lives -lt 12 ]; do
+while [ $kills -lt $KILLS ] && [ $lives -lt 40 ]; do
     lives=$((lives + 1))
     rm -rf "$dir/killed"
     for _ in 1 2 3 4; do
         begin "$dir/killed"
-        at=$((RANDOM % ms))
+        at=$((RANDOM % ms * 2 / 3))
         sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
         kill -KILL $pid 2>/dev/null
         wait $pid 2>/dev/null

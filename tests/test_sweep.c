@@ -221,6 +221,15 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     check_same_segments(&one, "a", "b", 3);
     shell("test -z \"$(find %s -name '*.model')\"", "b");
 
+    /* a segment of another config is none of this run */
+    cfg->seed++;
+    CHECK_OK(&two, sweep(&two, cfg, "other", 0, 3, &r));
+    cfg->seed--;
+    shell("cp %s/segments/ec-000000.json %1$s/../b/segments", "other");
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
+    assert_true(r.already == 2 && r.done == 1);
+    check_same_segments(&one, "a", "b", 3);
+
     /* a run may grow, and may not change */
     cfg->ecs = 4;
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));

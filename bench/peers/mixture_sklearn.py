@@ -1,10 +1,13 @@
-"""scikit-learn's time for the same 32 mixtures that `spotter bench mixture` fits, with BIC.
+#!/usr/bin/env python3
+"""scikit-learn's time for the 32 mixtures that `spotter bench mixture` fits, on the same points and threads, in one run.
 
-    mixture_sklearn.py POINTS [threads]
+    mixture_sklearn.py [build/spotter] [threads]
 
-POINTS: float32 rows of 3 columns, as bench_mixture.c writes them where SPOT_BENCH_POINTS names a file. Run both under
-one lock on the same cores. Prints the median of three runs in seconds and the K of least BIC.
+Both start from k-means++ of their own draws. Needs python3-sklearn.
 """
+import json
+import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -13,13 +16,42 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-x = np.fromfile(sys.argv[1], "f4").reshape(-1, 3).astype(float)
+POINTS, GROUPS = 3000, 16
+spotter = sys.argv[1] if len(sys.argv) > 1 else "build/spotter"
 threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+
+
+def normal(i, first, second):
+    return np.sqrt(-2 * np.log((i + 1) * first % 1)) * np.cos(2 * np.pi * ((i + 1) * second % 1))
+
+
+i = np.arange(POINTS)   # bench_mixture.c: fill
+g = i * 7 % GROUPS % (GROUPS - i % 5)
+spread, logit = 0.03 + 0.004 * g, 4 - 0.5 * g
+x = np.stack([(g + 1) * 0.7548776662 % 1 + spread * normal(i, 0.6180339887, 0.4142135624),
+              (g + 1) * 0.5698402910 % 1 + spread * normal(i, 0.7320508076, 0.2360679775),
+              0.025 / (1 + np.exp(-logit - normal(i, 0.6457513111, 0.3166247904)))], 1).astype("f4").astype(float)
+
+
+def ours():
+    out = subprocess.run([spotter, "bench", "mixture", "--threads", str(threads), "--json"], check=True,
+                         capture_output=True, text=True).stdout
+    return json.loads(out)[0]["median_s"]
+
+
+def theirs():
+    start = time.perf_counter()
+    fits = [GaussianMixture(k, random_state=0).fit(x) for k in range(1, 33)]
+    bic = [f.bic(x) for f in fits]
+    took = time.perf_counter() - start
+    print(f"scikit-learn: {took:.3f} s, K={1 + int(np.argmin(bic))}, {sum(f.n_iter_ * f.n_components for f in fits)} "
+          "iterations x components")
+    return took
+
+
 warnings.filterwarnings("ignore")
-seconds = []
+first = ours()
 with threadpool_limits(threads):
-    for repeat in range(3):
-        start = time.perf_counter()
-        bic = [GaussianMixture(k, random_state=0).fit(x).bic(x) for k in range(1, 33)]
-        seconds.append(time.perf_counter() - start)
-print(f"scikit-learn, {len(x)} points, {threads} threads: median {np.median(seconds):.3f} s, K={1 + int(np.argmin(bic))}")
+    peer = statistics.median(theirs() for repeat in range(3))
+mine = statistics.median([first, ours()])
+print(f"spotter {mine * 1e3:.2f} ms, scikit-learn {peer * 1e3:.0f} ms, {threads} threads: {peer / mine:.1f} times as fast")
