@@ -266,7 +266,7 @@ spot_status spot_scvis_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_
 }
 
 spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
-                                float *gradient, double *loss)
+                                float *gradient, double *loss, double *norm)
 {
     size_t mark = scratch->used;
     spot_scvis_net net;
@@ -287,6 +287,7 @@ spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scv
     spot_mat x = { net.x, b->rows, b->d }, d = { far, b->rows, b->rows };
     SPOT_TRY(spot_distance_squared(c, 1, &d, &x, &x));
     *loss = spot_scvis_step(&net);
+    *norm = norm_of(&net);
     memcpy(gradient, net.grad, net.params * sizeof *gradient);
     scratch->used = mark;
     return SPOT_OK;
