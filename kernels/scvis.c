@@ -102,15 +102,22 @@ static void next_batch(trainer *t, const spot_scvis_problem *s, int *at, uint32_
     *at += t->net.rows;
 }
 
+/* Rows, noise and mask of the step. The noise is one stream a step, of which a tile of rows skips to its part: two words a
+ * normal number, four words a block. */
 static spot_status fill_batch(spot_ctx *c, trainer *t, const spot_scvis_problem *s)
 {
     spot_scvis_net *net = &t->net;
-    spot_rng noise = spot_rng_at(s->seed, SPOT_RNG_SCVIS_NOISE, s->ec, (uint32_t)net->step);
     spot_rng drop = spot_rng_at(s->seed, SPOT_RNG_SCVIS_DROP, s->ec, (uint32_t)net->step);
 
-    for (int i = 0; i < net->rows; i++)
-        memcpy(net->x + (size_t)i * s->d, t->x + (size_t)net->row[i] * s->d, s->d * sizeof *t->x);
-    for (int e = 0; e < net->rows * net->dim; e++) net->noise[e] = (float)spot_rng_normal(&noise);
+#pragma omp parallel for num_threads(net->threads) schedule(dynamic)
+    for (int r = 0; r < net->rows; r += SPOT_SCVIS_TILE) {
+        spot_rng noise = spot_rng_at(s->seed, SPOT_RNG_SCVIS_NOISE, s->ec, (uint32_t)net->step);
+        noise.counter[0] = (uint32_t)(r * net->dim / 2);
+        for (int i = r; i < r + SPOT_SCVIS_TILE && i < net->rows; i++) {
+            memcpy(net->x + (size_t)i * s->d, t->x + (size_t)net->row[i] * s->d, s->d * sizeof *t->x);
+            for (int k = 0; k < net->dim; k++) net->noise[i * net->dim + k] = (float)spot_rng_normal(&noise);
+        }
+    }
     for (int e = 0; e < 32 * net->dim; e++)
         net->keep[e] = !net->cfg->compat.weight_dropout ? 1.0f : spot_rng_uniform(&drop) < KEEP ? (float)(1 / KEEP) : 0.0f;
     if (s->n <= CACHED) return SPOT_OK;
@@ -259,7 +266,7 @@ spot_status spot_scvis_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_
 }
 
 spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
-                                float *gradient, double *loss)
+                                float *gradient, double *loss, double *norm)
 {
     size_t mark = scratch->used;
     spot_scvis_net net;
@@ -280,6 +287,7 @@ spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scv
     spot_mat x = { net.x, b->rows, b->d }, d = { far, b->rows, b->rows };
     SPOT_TRY(spot_distance_squared(c, 1, &d, &x, &x));
     *loss = spot_scvis_step(&net);
+    *norm = norm_of(&net);
     memcpy(gradient, net.grad, net.params * sizeof *gradient);
     scratch->used = mark;
     return SPOT_OK;

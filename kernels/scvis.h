@@ -45,7 +45,7 @@ int spot_scvis_iterations(int n, const spot_scvis_config *cfg);
  * variance; then D degrees of freedom. */
 size_t spot_scvis_params(int d, int dim);
 
-/* CPU only, for tests: loss and unclipped gradient of one batch. x (rows, d) as the network sees it, noise (rows, dim),
+/* CPU only, for tests: loss, unclipped gradient and its norm of one batch. x (rows, d) as the network sees it, noise (rows, dim),
  * keep (32, dim) the mask of the mu head, 0 or 1. */
 typedef struct {
     int rows, d, dim, step;
@@ -53,6 +53,6 @@ typedef struct {
 } spot_scvis_batch;
 
 spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
-                                float *gradient, double *loss);
+                                float *gradient, double *loss, double *norm);
 
 #endif

@@ -44,7 +44,7 @@ static void loss_and_gradient_are_those_of_pytorch(void **state)
         spot_scvis_config cfg = config(cases[i].compat);
         size_t size = spot_scvis_params(b.d, b.dim), third = (size + 2) / 3;
         float *g = malloc(2 * size * sizeof *g), *want = g + size, largest = 0;
-        double loss, want_loss;
+        double loss, want_loss, norm, squares = 0;
         spot_ctx c = check_ctx(2);
         spot_arena a;
         FILE *f = fopen(cases[i].path, "rb");
@@ -54,7 +54,9 @@ static void loss_and_gradient_are_those_of_pytorch(void **state)
         assert_int_equal(fread(want, sizeof *want, size, f), third);
         fclose(f);
         CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
-        CHECK_OK(&c, spot_scvis_gradient(&c, &a, &b, &cfg, g, &loss));
+        CHECK_OK(&c, spot_scvis_gradient(&c, &a, &b, &cfg, g, &loss, &norm));
+        for (size_t e = 0; e < size; e++) squares += (double)g[e] * g[e];
+        CHECK_NEAR(norm, sqrt(squares), 1e-9 * norm);
         CHECK_NEAR(loss, want_loss, 1e-4 * fabs(want_loss));
         for (size_t e = 0; e < third; e++) largest = fmaxf(largest, fabsf(want[e]));
         for (size_t e = 0; e < third; e++) CHECK_NEAR(g[3 * e], want[e], 1e-4 * fabs(want[e]) + 1e-5 * largest);
@@ -71,19 +73,19 @@ static void gradient_is_the_slope(void **state)
     spot_scvis_config cfg = config(1);
     size_t size = spot_scvis_params(b.d, b.dim);
     float *g = malloc(3 * size * sizeof *g), *moved = g + size, *unused = moved + size;
-    double loss, side[2], squares = 0, h = 1e-3;
+    double loss, norm, side[2], squares = 0, h = 1e-3;
     spot_ctx c = check_ctx(1);
     spot_arena a;
 
     (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
-    CHECK_OK(&c, spot_scvis_gradient(&c, &a, &b, &cfg, g, &loss));
+    CHECK_OK(&c, spot_scvis_gradient(&c, &a, &b, &cfg, g, &loss, &norm));
     for (size_t e = 0; e < size; e++) squares += (double)g[e] * g[e];
     for (int k = 0; k < 2; k++) {
         spot_scvis_batch at = b;
         for (size_t e = 0; e < size; e++) moved[e] = (float)(b.params[e] + (k ? h : -h) * g[e] / sqrt(squares));
         at.params = moved;
-        CHECK_OK(&c, spot_scvis_gradient(&c, &a, &at, &cfg, unused, &side[k]));
+        CHECK_OK(&c, spot_scvis_gradient(&c, &a, &at, &cfg, unused, &side[k], &norm));
     }
     CHECK_NEAR((side[1] - side[0]) / (2 * h), sqrt(squares), 5e-3 * sqrt(squares));
     spot_arena_close(&a);

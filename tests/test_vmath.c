@@ -1,0 +1,63 @@
+/* test_vmath.c - our own exp and log against libm in double, and a vector loop against single calls. */
+#include "check.h"
+
+#include <math.h>
+
+#include "vmath.h"
+
+enum { COUNT = 1 << 16 };
+
+/* Distance in units of the last place of the exact value. */
+static double ulps(float got, double exact)
+{
+    float next = nextafterf((float)fabs(exact), INFINITY);
+
+    return fabs(got - exact) / ((double)next - fabsf((float)exact));
+}
+
+static void exp_and_log_are_within_two_ulps(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        float x = -87.0f + 175.0f * (float)i / COUNT, y = ldexpf(1.0f + (float)i / COUNT, i % 250 - 125);
+        assert_true(ulps(spot_expf(x), exp(x)) < 2);
+        assert_true(ulps(spot_logf(y), log(y)) < 2);
+        assert_true(ulps(spot_log1pf((float)i / COUNT), log1p((double)((float)i / COUNT))) < 3);
+    }
+}
+
+static void ends_of_the_range(void **state)
+{
+    float slope;
+
+    (void)state;
+    assert_true(spot_expf(-INFINITY) == 0 && spot_expf(-90.0f) == 0 && spot_expf(0.0f) == 1);
+    assert_true(isnan(spot_expf(NAN)) && isfinite(spot_expf(INFINITY)));
+    assert_true(spot_logf(1.0f) == 0);
+    assert_true(spot_softplusf(200.0f, &slope) == 200 && slope == 1);
+    assert_true(spot_softplusf(-200.0f, &slope) == 0 && slope == 0);
+    CHECK_NEAR(spot_softplusf(-10.0f, &slope), log1p(exp(-10.0)), 1e-11);
+    CHECK_NEAR(slope, 1 / (1 + exp(10.0)), 1e-11);
+}
+
+static void a_loop_gives_the_bits_of_single_calls(void **state)
+{
+    static float x[COUNT], e[COUNT], l[COUNT];
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++) x[i] = 1e-3f + 80.0f * (float)i / COUNT;
+    for (int i = 0; i < COUNT; i++) e[i] = spot_expf(-x[i]), l[i] = spot_logf(x[i]);
+    for (int i = 0; i < COUNT; i += 97) {
+        volatile float alone = x[i];
+        assert_true(spot_expf(-alone) == e[i] && spot_logf(alone) == l[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exp_and_log_are_within_two_ulps), cmocka_unit_test(ends_of_the_range),
+        cmocka_unit_test(a_loop_gives_the_bits_of_single_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
