@@ -72,7 +72,7 @@ static spot_status check_draw(spot_ctx *c, void *state)
             for (int x = 0; x < g.size; x++, at += 3) {
                 uint32_t want = spot_raster_pixel(&g, &s->image[i], x, y);
                 if (((uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2]) != want)
-                    return spot_fail(c, SPOT_CHECK, "pixel (%d,%d) of image %d is not what raster_pixel.h says", x, y, i);
+                    return spot_fail(c, SPOT_CHECK, "pixel (%d,%d) of image %d is not as raster_pixel.h says", x, y, i);
             }
     return SPOT_OK;
 }

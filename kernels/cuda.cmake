@@ -9,9 +9,15 @@ if(NOT SPOT_NVCC)
   return()
 endif()
 
-# sm_80 (A100), sm_90a (H100, H200), and PTX for what comes later.
-set(CMAKE_CUDA_COMPILER ${SPOT_NVCC})
+# sm_80 (A100), sm_90a (H100, H200), and PTX for what comes later; nvcc knows them since 12.0.
 set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual)
+execute_process(COMMAND ${SPOT_NVCC} --version OUTPUT_VARIABLE SPOT_NVCC_VERSION)
+string(REGEX REPLACE ".*release ([0-9.]+).*" "\\1" SPOT_NVCC_VERSION "${SPOT_NVCC_VERSION}")
+if(SPOT_NVCC_VERSION VERSION_LESS 12.0)
+  message(STATUS "${SPOT_NVCC} is version ${SPOT_NVCC_VERSION}, older than 12.0: libspotter_cuda.so is not built")
+  return()
+endif()
+set(CMAKE_CUDA_COMPILER ${SPOT_NVCC})
 enable_language(CUDA)
 
 # -fmad=false: a fused multiply-add only where one is written, as on the CPU. Division, square root and denormals keep

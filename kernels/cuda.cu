@@ -5,24 +5,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct { cudaStream_t stream; } cuda_state;
+typedef struct {
+    cudaStream_t stream;
+    int sync;               /* wait for every kernel, so that its failure names it */
+} cuda_state;
 
-cudaStream_t spot_cuda_stream(const spot_ctx *c)
+static const cuda_state *state_of(const spot_ctx *c)
 {
-    return ((const cuda_state *)((const spot_device *)c->device)->state)->stream;
+    return (const cuda_state *)((const spot_device *)c->device)->state;
+}
+
+cudaStream_t spot_cuda_stream(const spot_ctx *c) { return state_of(c)->stream; }
+
+static spot_status check(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
+{
+    char words[512];
+
+    if (e == cudaSuccess) return SPOT_OK;
+    vsnprintf(words, sizeof words, fmt, args);
+    return spot_fail(c, e == cudaErrorMemoryAllocation ? SPOT_NOMEM : SPOT_DEVICE, "%s on %s: %s", words,
+                     ((const spot_device *)c->device)->name, cudaGetErrorString(e));
 }
 
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...)
 {
-    char words[512];
     va_list args;
+    spot_status s;
 
-    if (e == cudaSuccess) return SPOT_OK;
     va_start(args, fmt);
-    vsnprintf(words, sizeof words, fmt, args);
+    s = check(c, e, fmt, args);
     va_end(args);
-    return spot_fail(c, e == cudaErrorMemoryAllocation ? SPOT_NOMEM : SPOT_DEVICE, "%s on %s: %s", words,
-                     ((const spot_device *)c->device)->name, cudaGetErrorString(e));
+    return s;
+}
+
+spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...)
+{
+    cudaError_t e = cudaGetLastError();
+    va_list args;
+    spot_status s;
+
+    if (e == cudaSuccess && state_of(c)->sync) e = cudaStreamSynchronize(state_of(c)->stream);
+    va_start(args, fmt);
+    s = check(c, e, fmt, args);
+    va_end(args);
+    return s;
 }
 
 spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what)
@@ -31,7 +57,7 @@ spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what)
 
     SPOT_TRY(spot_cuda_check(c, cudaPointerGetAttributes(&at, p), "%s", what));
     if (at.type == cudaMemoryTypeDevice || at.type == cudaMemoryTypeManaged) return SPOT_OK;
-    return spot_fail(c, SPOT_INVALID, "%s lies in host memory; take it with spot_device_take", what);
+    return spot_fail(c, SPOT_UNSUPPORTED, "%s: in host memory, where CUDA cannot compute; run with --device cpu", what);
 }
 
 static spot_status cuda_open(void **device, char *name, size_t size, char *why, size_t why_size)
@@ -51,6 +77,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
         free(state);
         return SPOT_DEVICE;
     }
+    state->sync = getenv("SPOT_CUDA_SYNC") != NULL;
     snprintf(name, size, "cuda:0 %.100s", prop.name);
     *device = state;
     return SPOT_OK;
@@ -89,6 +116,7 @@ static const spot_ops spot_ops_cuda = {
     .distance = &spot_distance_cuda,
 };
 
+/* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy,
 };

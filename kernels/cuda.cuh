@@ -29,7 +29,11 @@ cudaStream_t spot_cuda_stream(const spot_ctx *c);
 /* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* SPOT_INVALID when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
+/* Ends a launcher: the launch's status, and with SPOT_CUDA_SYNC=1 in the environment that of the kernel itself, which
+ * else shows only at the next copy. */
+spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* SPOT_UNSUPPORTED when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
 spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what);
 
 #endif

@@ -54,7 +54,7 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
 {
     for (int first = 0; first < problems; first += BATCH) {
         batch all;
-        int count = problems - first < BATCH ? problems - first : BATCH, n = 0, m = 0;
+        int count = problems - first < BATCH ? problems - first : BATCH, n = 0, m = 0, k = 0;
 
         for (int p = 0; p < count; p++) {
             const spot_mat *pd = d + first + p, *pa = a + first + p, *pb = b + first + p;
@@ -65,12 +65,12 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
             if (pa->cols) SPOT_TRY(spot_cuda_needs(c, pb->v, "distance.squared: b"));
             n = max(n, pa->rows);
             m = max(m, pb->rows);
+            k = max(k, pa->cols);
         }
         if (!n) continue;
         SPOT_LAUNCH(squared_kernel, dim3((m + TILE - 1) / TILE, (n + TILE - 1) / TILE, count), dim3(SIDE, SIDE), 0,
                     spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_check(c, cudaGetLastError(), "distance.squared of %d problems, at most (%d,%d) to (%d,%d)",
-                                 count, n, a[first].cols, m, b[first].cols));
+        SPOT_TRY(spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k));
     }
     return SPOT_OK;
 }

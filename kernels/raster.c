@@ -108,7 +108,7 @@ static int spans(int (*span)[2], const spot_geometry *g, const spot_object *o, i
         return n;
     }
     span[0][0] = 0;
-    if (o->layer == SPOT_CIRCLE) {     /* |2u - w| <= sqrt(ink_w^2 - q^2), an integer below 2^24: sqrt is exact enough */
+    if (o->layer == SPOT_CIRCLE) {          /* |2u - w| <= sqrt(ink_w^2 - q^2); of small integers sqrt is exact */
         int q = 2 * v - shape->h;
         int half = (int)sqrt((double)(shape->ink_w * shape->ink_w - q * q));
         span[0][0] = (shape->w - half + 1) / 2;
@@ -206,7 +206,7 @@ static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, i
 
 const spot_raster_ops spot_raster_cpu = { .draw = draw, .input = input, .normalise = normalise };
 
-/* Is the object one of ours, where placing may have put it, with the box that follows? Then no span leaves the canvas. */
+/* One of our objects, where placing may have put it, with the box that follows? Then no span leaves the canvas. */
 static bool placed(const spot_geometry *g, const spot_object *o)
 {
     const spot_shape *s;
@@ -218,37 +218,38 @@ static bool placed(const spot_geometry *g, const spot_object *o)
            y >= 0 && y <= g->size - s->h && o->y0 == y + s->ink_y && o->y1 == smaller(o->y0 + s->ink_h, g->size) - 1;
 }
 
-static spot_status check(spot_ctx *c, const void *out, const spot_image *image, int n, const spot_scene_config *cfg,
-                         const spot_geometry *g)
+/* Also gives the geometry, which only a sane size has. */
+static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
+                         const spot_scene_config *cfg)
 {
     if (cfg->size < SPOT_MIN_SIZE || cfg->size > SPOT_MAX_SIZE || n < 0 || (n > 0 && (!out || !image)))
         return spot_fail(c, SPOT_INVALID, "raster: %d images of %d pixels a side; sizes are %d to %d", n, cfg->size,
                          SPOT_MIN_SIZE, SPOT_MAX_SIZE);
+    *g = spot_geometry_of(cfg);
     for (int i = 0; i < n; i++) {
         if (image[i].object_count > SPOT_MAX_OBJECTS)
             return spot_fail(c, SPOT_INVALID, "raster: image %d has %d objects", i, image[i].object_count);
-        for (int k = 0; k < image[i].object_count; k++) {
+        for (int k = 0; k < image[i].object_count; k++)
             if (!placed(g, &image[i].object[k]))
-                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it", k, i,
-                                 cfg->size);
-        }
+                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it",
+                                 k, i, cfg->size);
     }
     return SPOT_OK;
 }
 
 spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
 {
-    spot_geometry g = spot_geometry_of(cfg);
+    spot_geometry g;
 
-    SPOT_TRY(check(c, rgb, image, n, cfg, &g));
+    SPOT_TRY(check(c, &g, rgb, image, n, cfg));
     SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
 }
 
 spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
 {
-    spot_geometry g = spot_geometry_of(cfg);
+    spot_geometry g;
 
-    SPOT_TRY(check(c, x, image, n, cfg, &g));
+    SPOT_TRY(check(c, &g, x, image, n, cfg));
     SPOT_DISPATCH(c, raster, input, x, image, n, &g);
 }
 

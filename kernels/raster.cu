@@ -50,8 +50,7 @@ static spot_status paint(spot_ctx *c, uint8_t *rgb, float *x, const spot_image *
         for (int i = 0; i < count; i++) all.image[i] = image[first + i];
         SPOT_LAUNCH(paint_kernel, dim3((g->size * g->size + THREADS - 1) / THREADS, count), THREADS, 0,
                     spot_cuda_stream(c), rgb ? rgb + values * first : NULL, x ? x + values * first : NULL, all);
-        SPOT_TRY(spot_cuda_check(c, cudaGetLastError(), "raster.%s of %d images, %d pixels a side",
-                                 rgb ? "draw" : "input", n, g->size));
+        SPOT_TRY(spot_cuda_launched(c, "raster.%s of %d images, %d pixels a side", rgb ? "draw" : "input", n, g->size));
     }
     return SPOT_OK;
 }
@@ -77,7 +76,7 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
         return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU can do");
     SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
                 values);
-    return spot_cuda_check(c, cudaGetLastError(), "raster.normalise of %d images, %d pixels a side", n, size);
+    return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);
 }
 
 extern const spot_raster_ops spot_raster_cuda = { .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda };

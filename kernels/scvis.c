@@ -128,6 +128,7 @@ static inline void adam_step(trainer *t, adam how, size_t begin, size_t count, f
     float *theta = t->net.theta + begin, *m = t->m + begin, *v = t->v + begin;
     const float *grad = t->net.grad + begin;
 
+#pragma omp simd
     for (size_t e = 0; e < count; e++) {
         float g = grad[e] * shrink;
         g = g > limit ? limit : g < -limit ? -limit : g;

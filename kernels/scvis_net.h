@@ -1,4 +1,4 @@
-/* scvis_net.h - one step of scvis' network on the CPU: loss and gradient of a batch. Private to scvis.c and scvis_net.c.
+/* scvis_net.h - one step of scvis' network on the CPU: loss and gradient of a batch. Private to scvis*.c.
  *
  * A step is four phases, each a loop over tiles of 64 rows or of 64 weight rows, with a barrier between them:
  *   1 encode:  rows of P, encoder, z          2 pair:   row sums of s, P + P', column sums of P
@@ -10,6 +10,7 @@
 #include "scvis.h"
 
 enum { ENC1, ENC2, ENC3, MU, SIGMA, DEC1, DEC2, DEC3, DEC4, DEC5, MEAN, VARIANCE, SPOT_SCVIS_LAYERS };
+enum { SPOT_SCVIS_TILE = 64 };   /* rows that are worked on together; a constant, since sums go by tile */
 
 typedef struct {
     int in, out, from;          /* from: the layer whose output it reads; -1 x, -2 z */
@@ -62,5 +63,26 @@ double spot_scvis_step(spot_scvis_net *net);
 
 /* The encoder's mean of net->rows rows in net->x, without dropout, into out (rows, dim). */
 void spot_scvis_encode(spot_scvis_net *net, float *out);
+
+/* scvis_loss.c, all for rows r .. r+n of the batch, n at most a tile. */
+
+/* Softplus within [1e-6, 1e10], and its slope: 0 outside. */
+float spot_scvis_variance(float raw, float *slope);
+
+/* nu and what depends on it, after the degrees of freedom changed. */
+void spot_scvis_refresh_freedom(spot_scvis_net *net);
+
+/* Row sums of s, P' + transpose, the weights w_i. */
+void spot_scvis_pair(spot_scvis_net *net, int r, int n);
+
+/* dz = scale * slope of n tsne; returns these rows' part of n tsne. */
+double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale);
+
+/* Log-likelihood of row i under the decoder's Student-t, and `scale` times its slopes: into delta of MEAN and VARIANCE and,
+ * added, into freedom (d). */
+double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom);
+
+/* dz goes on to mu and s2, and `scale` times the slope of the rows' KL joins; returns that KL. */
+double spot_scvis_through_sample(spot_scvis_net *net, int r, int n, float scale);
 
 #endif

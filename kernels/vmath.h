@@ -2,7 +2,7 @@
  *
  * Only correctly rounded operations: add, mul, fmaf, rintf, compare and integer shifts. libm's own vector forms round
  * otherwise than its scalar ones, so there a loop's tail would differ from its body. Polynomials are those of Cephes
- * (Moshier 1992), single precision; both are within 2 ulp. */
+ * (Moshier 1992), single precision. */
 #ifndef SPOTTER_KERNELS_VMATH_H
 #define SPOTTER_KERNELS_VMATH_H
 
@@ -42,7 +42,8 @@ static inline float spot_expf(float x)
     p = fmaf(p, r, 5.0000001201e-1f);
     p = fmaf(p, r * r, r) + 1.0f;
     p = spot_bits_float(spot_float_bits(p) + (int32_t)k * (1 << 23));
-    return x > -87.3f ? p : x != x ? x : 0.0f;
+    p = x > -87.3f ? p : 0.0f;
+    return x != x ? x : p;
 }
 
 /* Of positive normal numbers; anything else is the caller's mistake. */
@@ -81,9 +82,9 @@ static inline float spot_log1pf(float e)
 /* log(1 + exp(x)), and its derivative, the logistic function. */
 static inline float spot_softplusf(float x, float *slope)
 {
-    float e = spot_expf(x > 0 ? -x : x), part = 1.0f / (1.0f + e);
+    float e = spot_expf(-fabsf(x));
 
-    *slope = x > 0 ? part : e * part;
+    *slope = (x > 0 ? 1.0f : e) / (1.0f + e);
     return (x > 0 ? x : 0.0f) + spot_log1pf(e);
 }
 

@@ -5,6 +5,7 @@ spotter=$1/spotter
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0
+export LSAN_OPTIONS="${LSAN_OPTIONS:-}:print_suppressions=0"    # the sanitized build keeps stderr to itself
 
 fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
 

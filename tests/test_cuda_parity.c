@@ -149,7 +149,7 @@ static void host_memory_is_refused(void **state)
     spot_ctx c;
     (void)state;
     open_cuda(&c, 0);
-    CHECK_FAILS(&c, spot_distance_squared(&c, 1, &m, &m, &m), SPOT_INVALID, "host memory");
+    CHECK_FAILS(&c, spot_distance_squared(&c, 1, &m, &m, &m), SPOT_UNSUPPORTED, "host memory");
     spot_device_close(&c);
 }
 

@@ -126,9 +126,32 @@ static void bad_places_are_named(void **state)
     CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
 }
 
+static void old_temp_files_go(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_store s;
+    char command[256], segments[128];
+    (void)state;
+    snprintf(segments, sizeof segments, "%s/segments", dir);
+    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    snprintf(command, sizeof command, "cd %s && touch a.json b.tmp && touch -d '2 hours ago' c.tmp d.json", segments);
+    assert_int_equal(system(command), 0);
+    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    assert_int_equal(entries(segments), 3);
+}
+
 static void value_file(char *path, size_t size, const char *text)
 {
     snprintf(path, size, "%s/cache/%.2s/%s.points", dir, text, text);
+}
+
+/* As a crash or a bad disk would leave it: no care taken. */
+static void scribble(const char *path, const unsigned char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
 }
 
 /* Every single flipped bit and every truncation is noticed, and counts as absent. */
@@ -158,13 +181,13 @@ static void damaged_values_are_absent(void **state)
     CHECK_OK(&c, spot_file_read(&c, path, &file, &len, 1000));
     for (size_t i = 0; i < 8 * len; i++) {
         file[i / 8] ^= (unsigned char)(1 << i % 8);
-        CHECK_OK(&c, spot_file_write(&c, path, file, len));
+        scribble(path, file, len);
         CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
         assert_false(found);
         file[i / 8] ^= (unsigned char)(1 << i % 8);
     }
     for (size_t i = 0; i < len; i++) {
-        CHECK_OK(&c, spot_file_write(&c, path, file, i));
+        scribble(path, file, i);
         CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
         assert_false(found);
     }
@@ -222,6 +245,7 @@ int main(void)
         IN_A_FOLDER(files_are_replaced_whole),
         IN_A_FOLDER(a_failed_write_leaves_the_old_file),
         IN_A_FOLDER(bad_places_are_named),
+        IN_A_FOLDER(old_temp_files_go),
         IN_A_FOLDER(damaged_values_are_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

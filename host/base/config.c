@@ -5,6 +5,7 @@
  * file does not name stays NULL and keeps its default. */
 #include "spotter/config.h"
 
+#include <assert.h>
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 #include "base/config_yaml.h"
 #include "base/nearest.h"
 
-enum { MAX_ROWS = 128, MAX_PATH = 256, MAX_FILE = 1 << 20 };
+enum { MAX_ROWS = 256, MAX_PATH = 256, MAX_FILE = 1 << 20 };
 
 typedef struct {
     spot_ctx *c;
@@ -148,6 +149,7 @@ static const cyaml_schema_field_t *build(schema *m, const spot_setting *rows)
     cyaml_schema_field_t *f = &m->field[m->used];
 
     m->used += n + 1;                          /* one more: the end */
+    assert(m->used <= MAX_ROWS);
     for (int i = 0; i < n; i++) {
         f[i] = (cyaml_schema_field_t){ .key = rows[i].name, .data_offset = (uint32_t)(i * sizeof(void *)) };
         f[i].value = (cyaml_schema_value_t){ .type = CYAML_STRING, .flags = flags, .data_size = 1,

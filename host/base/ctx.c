@@ -8,19 +8,19 @@
 
 #include "device.h"
 
+enum { MOST_THREADS = 1024 };
+
 static int cores_of_this_process(void)
 {
-    cpu_set_t set;
+    cpu_set_t set;      /* of 1,024 cores; a larger machine refuses it */
 
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    return sched_getaffinity(0, sizeof set, &set) ? MOST_THREADS : CPU_COUNT(&set);
 }
 
 spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
 {
-    enum { MOST = 1024 };
-
-    if (threads < 0 || threads > MOST)
-        return spot_fail(c, SPOT_USAGE, "%d threads asked for; give 1 to %d, or 0 for every core", threads, MOST);
+    if (threads < 0 || threads > MOST_THREADS)
+        return spot_fail(c, SPOT_USAGE, "%d threads asked for; give 1 to %d, or 0 for every core", threads, MOST_THREADS);
     c->threads = threads ? threads : cores_of_this_process();
     openblas_set_num_threads(1);      /* called from inside our own threads, whose number must not change results */
     return spot_device_open(c, device);

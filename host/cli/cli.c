@@ -86,12 +86,14 @@ static int option_names(const struct argp *argp, const char **names, int n, int 
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     const char *names[40] = { "help", "usage" }, *near;
+    static char help[] = "--help";
     char word[64];
     int n = option_names(argp, names, 2, 39);
 
     names[n] = NULL;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         bool known = strncmp(argv[i], "--", 2) != 0;
+        if (!strcmp(argv[i], "-h")) argv[i] = help;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i], "="), argv[i]);
         for (int k = 0; !known && k < n; k++) known = !strncmp(word + 2, names[k], strlen(word + 2));
         if (known) continue;

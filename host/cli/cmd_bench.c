@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "bench.h"
 #include "cli/cli.h"
 
@@ -86,15 +85,14 @@ static spot_status run_row(spot_ctx *c, const spot_bench_row *row, bool json, co
 
 static spot_status complain_of(spot_ctx *c, const char *op)
 {
-    const char *names[64], *near;
-    int n = 0;
+    char known[512] = "";
 
     for (int b = 0; b < BENCHES; b++)
-        for (const spot_bench_row *row = benches[b]; row && row->op && n < 63; row++) names[n++] = row->op;
-    names[n] = NULL;
-    near = spot_nearest(op, names);
-    if (near) return spot_fail(c, SPOT_USAGE, "there is no bench of \"%s\"; did you mean \"%s\"?", op, near);
-    return spot_fail(c, SPOT_USAGE, "there is no bench of \"%s\"; `spotter bench` runs them all", op);
+        for (const spot_bench_row *row = benches[b], *before = NULL; row && row->op; before = row++) {
+            size_t n = strlen(known);
+            if (!before || strcmp(row->op, before->op)) snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->op);
+        }
+    return spot_fail(c, SPOT_USAGE, "there is no bench of \"%s\"; there are %s", op, known);
 }
 
 /* A row that fails is told and remembered; the others still run. */
@@ -127,8 +125,7 @@ int cli_bench(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "[OP]",
-        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median.\v"
-        "Examples:\n"
+        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median.\n\nExamples:\n"
         "  spotter bench\n"
         "  spotter bench mixture --threads 1 --json", children, NULL, NULL };
     options o = { 0 };

@@ -82,9 +82,9 @@ static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *c
     return SPOT_OK;
 }
 
-static void print_cost(spot_ctx *c, const options *o, const spot_sweep_cost *cost)
+static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost)
 {
-    char time[32];
+    char time[32], name[64];
 
     if (o->json) {
         printf("\"memory_bytes\":%zu,\"images\":%.0f,\"seconds\":", cost->memory, cost->images);
@@ -92,6 +92,8 @@ static void print_cost(spot_ctx *c, const options *o, const spot_sweep_cost *cos
         else printf("null}\n");
         return;
     }
+    printf("\nmethods ");
+    for (int i = 0; i < cfg->bdms; i++) printf("%s %s", i ? "," : "", spot_bdm_name(&cfg->bdm[i], name, sizeof name));
     printf("\nmemory  %.2f GB\n", cost->memory / 1e9);
     if (cost->images < 1e6) printf("images  %.0f rendered and trained on, all epochs\n", cost->images);
     else printf("images  %.1f million rendered and trained on, all epochs\n", cost->images / 1e6);
@@ -103,8 +105,7 @@ int cli_plan(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG",
-        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take.\v"
-        "Examples:\n"
+        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take.\n\nExamples:\n"
         "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
         "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
     options o = { .sweep = { .shards = 1 } };
@@ -121,6 +122,6 @@ int cli_plan(int argc, char **argv)
     if (s == SPOT_OK && !o.quick) spot_log(&c, SPOT_LOG_INFO, "timing a few batches; --quick leaves this out");
     c.on_progress = NULL;      /* the batches that are timed are no step of a sweep */
     if (s == SPOT_OK) s = spot_sweep_cost_of(&c, &cfg, &o.sweep, &cost, !o.quick);
-    if (s == SPOT_OK) print_cost(&c, &o, &cost);
+    if (s == SPOT_OK) print_cost(&c, &o, &cfg, &cost);
     return cli_close(&c, s);
 }

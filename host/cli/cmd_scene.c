@@ -121,8 +121,7 @@ int cli_scene(int argc, char **argv)
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --ec N --out DIR",
         "Writes images of an EC as PNG, and images.jsonl with a line on what is in each: labels, blindspots, objects "
-        "with boxes in pixels.\v"
-        "Examples:\n"
+        "with boxes in pixels.\n\nExamples:\n"
         "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
         "  spotter scene configs/paper_synthetic.yaml --ec 7 --split train --start 100 --count 50 --out images",
         children, NULL, NULL };

@@ -91,8 +91,7 @@ int cli_sweep(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
-        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\v"
-        "Examples:\n"
+        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };

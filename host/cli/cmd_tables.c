@@ -40,8 +40,7 @@ int cli_tables(int argc, char **argv)
 {
     static const struct argp argp = { table, option, "DIR",
         "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then why blindspots "
-        "were missed; says how many ECs each average left out.\v"
-        "Examples:\n"
+        "were missed; says how many ECs each average left out.\n\nExamples:\n"
         "  spotter tables runs/quickstart\n"
         "  spotter tables runs/mini --format csv > mini.csv", NULL, NULL, NULL };
     options o = { 0 };

@@ -1,4 +1,5 @@
 /* main.c - the program: finds the command and hands over. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +80,12 @@ static int help(int argc, char **argv)
     return 0;
 }
 
-/* Whatever a command printed must have reached its reader or disk. */
+/* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. */
 static void flush_or_fail(void)
 {
+    errno = 0;
     if (!fflush(stdout) && !ferror(stdout)) return;
-    cli_complain("could not write the output: is the disk full, or has the reader gone?");
+    if (errno != EPIPE) cli_complain("could not write the output; is the disk full?");
     _Exit(spot_exit_code(SPOT_IO));
 }
 

@@ -29,14 +29,16 @@ double cli_course_share(const cli_course *k)
 
 void cli_course_hear(cli_course *k, const spot_progress *p)
 {
-    double part = p->total > 0 ? p->done / p->total : 0;
+    double part = p->total > 0 ? p->done / p->total : 0, within;
 
     if (!strcmp(p->stage, "sweep")) {
         k->total = p->total;
         k->done = p->done;
         k->within = 0;
-    } else if (k->total > 0) k->within = strcmp(p->stage, "train") ? TRAINING : TRAINING * part;
-    else k->within = part;
+    } else {
+        within = k->total == 0 ? part : strcmp(p->stage, "train") ? TRAINING : TRAINING * part;
+        k->within = within > k->within ? within : k->within;      /* a bar that goes back is no bar */
+    }
     k->ec = p->ec;
     snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");

@@ -10,7 +10,7 @@
 #include "report/canvas.h"
 #include "spotter/report.h"
 
-enum { WIDTH = 1500, HEIGHT = 900, MAP = 720, MAP_X = 30, MAP_Y = 84, LIST_X = 790, ROWS = 7, THUMBS = 8, THUMB = 78 };
+enum { WIDTH = 1500, HEIGHT = 930, MAP = 720, MAP_X = 30, MAP_Y = 84, LIST_X = 790, ROWS = 7, THUMBS = 8, THUMB = 78 };
 
 typedef struct {
     spot_ctx *c;

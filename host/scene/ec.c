@@ -54,18 +54,18 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
     int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
 
     if (s->rollable[0] < presences)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always vary; "
-                         "start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
+        return spot_fail(c, SPOT_USAGE, "scene.rollable starts at %d, but the presences of %d object layers always "
+                         "vary; start at %d or lower scene.extra_layers", s->rollable[0], presences, presences);
     if (s->rollable[1] > available)
-        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d attributes; "
-                         "lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
+        return spot_fail(c, SPOT_USAGE, "scene.rollable reaches %d, but with %d extra layer(s) there are only %d "
+                         "attributes; lower it or raise scene.extra_layers", s->rollable[1], s->extra_layers[0], available);
     if (s->specificity[1] > s->rollable[0] + 1)
-        return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but a data set of %d rollable attributes and the "
-                         "relative position can define at most %d; lower it or raise scene.rollable",
+        return spot_fail(c, SPOT_USAGE, "scene.specificity reaches %d, but %d rollable attributes and the relative "
+                         "position can define at most %d; lower it or raise scene.rollable",
                          s->specificity[1], s->rollable[0], s->rollable[0] + 1);
     if (s->blindspots[1] > most)
-        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, which leaves %d attributes to differ in, enough for "
-                         "%d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
+        return spot_fail(c, SPOT_USAGE, "scene.specificity starts at %d, which leaves %d attributes to differ in, "
+                         "enough for %d unambiguous blindspot(s) and not for %d; raise it or lower scene.blindspots",
                          s->specificity[0], free, most, s->blindspots[1]);
     return SPOT_OK;
 }
@@ -190,9 +190,10 @@ static bool apart(const spot_blindspot *a, const spot_blindspot *b)
     int opposite = 0;
 
     for (int i = 0; i < a->len; i++)
-        for (int j = 0; j < b->len; j++)
-            opposite += a->triplet[i].layer == b->triplet[j].layer &&
-                        a->triplet[i].attribute == b->triplet[j].attribute && a->triplet[i].value != b->triplet[j].value;
+        for (int j = 0; j < b->len; j++) {
+            const spot_triplet *s = &a->triplet[i], *t = &b->triplet[j];
+            opposite += s->layer == t->layer && s->attribute == t->attribute && s->value != t->value;
+        }
     return opposite >= 2;
 }
 
@@ -236,7 +237,7 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
         while (ec->blindspot_count < n && add_blindspot(ec, specificity[ec->blindspot_count], &r)) {}
         if (ec->blindspot_count == n) return SPOT_OK;
     }
-    return spot_fail(c, SPOT_USAGE, "EC %u: no %d unambiguous blindspots of %d to %d attributes found among %d rollable ones "
-                     "in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
+    return spot_fail(c, SPOT_USAGE, "EC %u: no %d unambiguous blindspots of %d to %d attributes found among %d "
+                     "rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
                      specificity[n - 1], ec->rollable_count, RESTARTS);
 }

@@ -155,13 +155,18 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
     return n;
 }
 
+static spot_status refuse_jpeg(spot_ctx *c, const spot_scene_config *cfg)
+{
+    if (!cfg->jpeg_quality || !c->device) return SPOT_OK;
+    return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+}
+
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
 {
     size_t bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
     spot_status failed = SPOT_OK;
 
-    if (cfg->jpeg_quality && c->device)
-        return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+    SPOT_TRY(refuse_jpeg(c, cfg));
     SPOT_TRY(spot_raster_draw(c, rgb, image, n, cfg));
     if (!cfg->jpeg_quality) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads)
@@ -179,13 +184,20 @@ spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image
 spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
 {
     size_t values = 3 * (size_t)cfg->size * (size_t)cfg->size;
+    spot_status failed = SPOT_OK;
 
     if (!cfg->jpeg_quality) return spot_raster_input(c, x, image, n, cfg);
+    SPOT_TRY(refuse_jpeg(c, cfg));
+#pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         float *at = x + values * (size_t)i;
         uint8_t *rgb = (uint8_t *)at + 3 * values;
-        SPOT_TRY(spot_image_render(c, rgb, &image[i], 1, cfg));
-        SPOT_TRY(spot_raster_normalise(c, at, rgb, 1, cfg->size));
+        spot_status s = spot_image_render(c, rgb, &image[i], 1, cfg);
+        if (s == SPOT_OK) s = spot_raster_normalise(c, at, rgb, 1, cfg->size);
+        if (s) {
+#pragma omp atomic write
+            failed = s;
+        }
     }
-    return SPOT_OK;
+    return failed;
 }

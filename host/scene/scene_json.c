@@ -6,7 +6,7 @@
 
 #include "spotter/scene.h"
 
-/* yajl keeps its first failure to itself once it is out of step, so that only the end has to be asked. */
+/* Only writing out of step can fail, and then the text has no end: `give` looks there, nobody else. */
 static void key(yajl_gen g, const char *text) { yajl_gen_string(g, (const unsigned char *)text, strlen(text)); }
 
 static void text_of(yajl_gen g, const char *name, const char *text)

@@ -4,8 +4,9 @@
  *     spot_json_real(j, "outside", &lesson->outside);
  *     spot_json_end(j);
  *
- * Writing: numbers with as many digits as bring the same double back, NaN and infinities as null. Reading: null is NaN; a key that is missing or of
- * another type is remembered in `wrong` (the first one) and leaves its value alone. Members of an array have no key. */
+ * Writing: numbers with as many digits as bring the same double back, NaN and infinities as null. Reading: null is NaN;
+ * a key that is missing or of another type is remembered in `wrong` (the first one) and leaves its value alone. Members
+ * of an array have no key. */
 #ifndef SPOTTER_STORE_JSON_H
 #define SPOTTER_STORE_JSON_H
 

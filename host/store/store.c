@@ -3,11 +3,14 @@
  * A value's file: "SPOTVAL1", the payload's length and XXH3-64 (both 8 bytes in this machine's order: a value from a
  * machine of the other order is simply not found), the payload. */
 #define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -44,6 +47,24 @@ static spot_status make_folders(spot_ctx *c, const char *path)
     return make_folder(c, part);
 }
 
+/* Removes the temp files that killed processes left in a folder: an hour old, when no write takes a minute. Whose they
+ * are cannot be asked, since pids mean nothing on another host. */
+static void tidy(const char *folder)
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    struct stat st;
+
+    if (!d) return;
+    while ((e = readdir(d))) {
+        size_t n = strlen(e->d_name);
+        if (n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
+        if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime < time(NULL) - 3600)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}
+
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
 {
     static const char *const rooms[] = { "cache", "segments", "pictures", "logs" };
@@ -56,6 +77,12 @@ spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, rooms[i]);
         SPOT_TRY(make_folder(c, path));
+        tidy(path);
+    }
+    tidy(dir);
+    for (unsigned i = 0; i < 256; i++) {
+        snprintf(path, sizeof path, "%s/cache/%02x", dir, i);
+        tidy(path);
     }
     return SPOT_OK;
 }

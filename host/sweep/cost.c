@@ -7,6 +7,48 @@
 #include "spotter/sweep.h"
 #include "sweep/pipeline.h"
 
+int spot_positives(const spot_ec *ec)
+{
+    spot_image image;
+    int n = 0;
+
+    for (int i = 0; i < ec->images[SPOT_TEST]; i++) {
+        spot_image_draw(&image, ec, SPOT_TEST, (uint32_t)i);
+        n += image.label;
+    }
+    return n;
+}
+
+/* The points stay while the method looks for blindspots in them. */
+static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
+{
+    int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
+    size_t points = (size_t)rows * (size_t)d * sizeof(float);
+    size_t embed = spot_embed_bytes(1, &rows, features, &cfg->embed, threads);
+    size_t find = spot_bdm_bytes(1, &rows, d, cfg, threads);
+    size_t recalled = (size_t)rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
+
+    find = find > recalled ? find : recalled;
+    return embed > points + find ? embed : points + find;
+}
+
+size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    int features = 8 * cfg->model.width;
+    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
+    size_t view = (size_t)rows * (size_t)(features + 3) * 4 + ((size_t)1 << 16), most = 0;
+    size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
+    size_t looked = view + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+
+    for (int b = 0; b < cfg->bdms; b++) {
+        size_t bytes = view + method_bytes(&cfg->bdm[b], rows, features, c->threads);
+        most = bytes > most ? bytes : most;
+    }
+    most = looked > most ? looked : most;
+    return model + (train > most ? train : most);
+}
+
 /* What the calibration measured. */
 typedef struct {
     double image;                              /* seconds to train on an image */

@@ -1,5 +1,9 @@
-/* pipeline.c - the project in one function, spot_pipeline: EC -> images -> model -> view -> points -> hypotheses -> score.
- * Images have no line of their own: train and look render them as they need them. */
+/* pipeline.c - the project in two functions: spot_pipeline takes an EC to its view, `method` takes the view to a score.
+ *
+ *     EC -> images -> model -> view -> points -> hypotheses -> score
+ *
+ * Images have no line of their own: training and looking render them as they need them. Every stage first asks the
+ * store for its value and keeps what it computed. */
 #include "sweep/pipeline.h"
 
 #include <ctype.h>
@@ -16,69 +20,82 @@ bool spot_is_verdict(spot_status s)
     return s == SPOT_NUMERIC || s == SPOT_INPUT || s == SPOT_USAGE || s == SPOT_INVALID;
 }
 
-/* Ends a stage: tells the diary, keeps the value. A stop request is obeyed only when the value is safe. */
-static spot_status finish(spot_ctx *c, spot_run *run, spot_key k, const char *kind, spot_pack_fn *pack, void *value,
-                          int ec, double since)
+/* One EC on its way through the stages. */
+typedef struct {
+    spot_ctx   *c;
+    spot_arena *a;
+    spot_run   *run;
+    spot_ec     ec;
+    spot_seed   seed;
+    spot_key    key;           /* of its model and view */
+} passage;
+
+static spot_status recall(passage *p, spot_key k, const char *kind, spot_pack_fn *pack, void *value, bool *found)
 {
-    SPOT_TRY(spot_keep(c, &run->store, k, kind, pack, value));
-    spot_diary_write(&run->diary, kind, ec, spot_clock() - since, NULL);
-    return spot_check_stop(c);
+    return spot_recall(p->c, p->a, &p->run->store, k, kind, pack, value, found);
 }
 
-static spot_status learn(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *l, spot_run *run, spot_key k,
-                         const spot_ec *ec)
+/* Ends a stage. A stop request is obeyed only now that its value is safe. */
+static spot_status keep(passage *p, spot_key k, const char *kind, spot_pack_fn *pack, void *value, double since)
+{
+    double took = spot_clock() - since;
+
+    SPOT_TRY(spot_keep(p->c, &p->run->store, k, kind, pack, value));
+    spot_diary_write(&p->run->diary, kind, (int)p->ec.index, took, NULL);
+    return spot_check_stop(p->c);
+}
+
+static spot_status train(passage *p, spot_model *m, spot_lesson *l)
 {
     double since = spot_clock();
     bool model, lesson;
 
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "model", spot_pack_model, m, &model));
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "lesson", spot_pack_lesson, l, &lesson));
+    SPOT_TRY(recall(p, p->key, "model", spot_pack_model, m, &model));
+    SPOT_TRY(recall(p, p->key, "lesson", spot_pack_lesson, l, &lesson));
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
-    SPOT_TRY(spot_model_train(c, a, m, l, ec, &run->cfg->model));
-    SPOT_TRY(spot_keep(c, &run->store, k, "lesson", spot_pack_lesson, l));
-    return finish(c, run, k, "model", spot_pack_model, m, (int)ec->index, since);
+    SPOT_TRY(spot_model_train(p->c, p->a, m, l, &p->ec, &p->run->cfg->model));
+    SPOT_TRY(spot_keep(p->c, &p->run->store, p->key, "lesson", spot_pack_lesson, l));
+    return keep(p, p->key, "model", spot_pack_model, m, since);
 }
 
-/* The model itself is read or trained only when nobody has looked through it yet. */
-static spot_status look(spot_ctx *c, spot_arena *a, spot_seen *seen, spot_lesson *l, spot_run *run, spot_key k,
-                        const spot_ec *ec)
+/* The model is read or trained only when nobody has looked through it yet. */
+static spot_status look(passage *p, spot_seen *seen, spot_lesson *l)
 {
     spot_model model = { 0 };
     bool view, lesson;
     double since;
 
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "view", spot_pack_seen, seen, &view));
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "lesson", spot_pack_lesson, l, &lesson));
+    SPOT_TRY(recall(p, p->key, "view", spot_pack_seen, seen, &view));
+    SPOT_TRY(recall(p, p->key, "lesson", spot_pack_lesson, l, &lesson));
     if (view && lesson) return SPOT_OK;
-    SPOT_TRY(learn(c, a, &model, l, run, k, ec));
+    SPOT_TRY(train(p, &model, l));
     since = spot_clock();
-    SPOT_TRY(spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, SPOT_TEST, &run->cfg->model));
-    return finish(c, run, k, "view", spot_pack_seen, seen, (int)ec->index, since);
+    SPOT_TRY(spot_model_look(p->c, p->a, &seen->view, &seen->truth, &model, &p->ec, SPOT_TEST, &p->run->cfg->model));
+    return keep(p, p->key, "view", spot_pack_seen, seen, since);
 }
 
-static spot_status reduce(spot_ctx *c, spot_arena *a, spot_points *points, spot_run *run, spot_key k,
-                          const spot_seen *seen, spot_seed seed, const spot_embed_config *cfg)
+static spot_status reduce(passage *p, spot_points *points, spot_key k, const spot_view *view, const spot_bdm_config *cfg)
 {
     double since = spot_clock();
     bool found;
 
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "points", spot_pack_points, points, &found));
+    SPOT_TRY(recall(p, k, "points", spot_pack_points, points, &found));
     if (found) return SPOT_OK;
-    SPOT_TRY(spot_embed_fit(c, a, 1, points, &seen->view, &seed, cfg));
-    return finish(c, run, k, "points", spot_pack_points, points, (int)seed.ec, since);
+    SPOT_TRY(spot_embed_fit(p->c, p->a, 1, points, view, &p->seed, &cfg->embed));
+    return keep(p, k, "points", spot_pack_points, points, since);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *h, spot_run *run, spot_key k,
-                        const spot_seen *seen, const spot_points *points, spot_seed seed, const spot_bdm_config *cfg)
+static spot_status find(passage *p, spot_hypotheses *h, spot_key k, const spot_view *view, const spot_points *points,
+                        const spot_bdm_config *cfg)
 {
     double since = spot_clock();
     bool found;
 
-    SPOT_TRY(spot_recall(c, a, &run->store, k, "found", spot_pack_found, h, &found));
+    SPOT_TRY(recall(p, k, "found", spot_pack_found, h, &found));
     if (found) return SPOT_OK;
-    SPOT_TRY(spot_bdm_find(c, a, 1, h, &seen->view, points, &seed, cfg));
-    return finish(c, run, k, "found", spot_pack_found, h, (int)seed.ec, since);
+    SPOT_TRY(spot_bdm_find(p->c, p->a, 1, h, view, points, &p->seed, cfg));
+    return keep(p, k, "found", spot_pack_found, h, since);
 }
 
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method)
@@ -93,18 +110,18 @@ void spot_picture_path(char *path, size_t size, const char *dir, int index, int 
 }
 
 /* A verdict goes into the segment and is forgotten; anything else is passed up. */
-static spot_status judge(spot_ctx *c, spot_run *run, int ec, const char *who, spot_status s, int *status,
-                         char message[1024])
+static spot_status judge(passage *p, spot_status s, const char *who, int *status, char message[1024])
 {
+    int ec = (int)p->ec.index;
     char text[1200];
 
     *status = s;
     if (s == SPOT_OK || !spot_is_verdict(s)) return s;
-    snprintf(message, 1024, "%s", spot_message(c, s));
+    snprintf(message, 1024, "%s", spot_message(p->c, s));
     snprintf(text, sizeof text, "EC %d, %s: %s", ec, who, message);
-    spot_diary_write(&run->diary, "failed", ec, NAN, text);
-    spot_log(c, SPOT_LOG_WARN, "%s", text);
-    spot_forget(c);
+    spot_diary_write(&p->run->diary, "failed", ec, NAN, text);
+    spot_log(p->c, SPOT_LOG_WARN, "%s", text);
+    spot_forget(p->c);
     return SPOT_OK;
 }
 
@@ -154,87 +171,42 @@ static void note(spot_outcome *o, const spot_hypotheses *found)
     }
 }
 
-/* One method on one view: points -> hypotheses -> score, and a picture of it. */
-static spot_status method(spot_ctx *c, spot_arena *a, spot_outcome *o, spot_run *run, spot_key view_key, int b,
-                          const spot_ec *ec, const spot_seen *seen, const spot_lesson *lesson)
+/* One method on one view, and a picture of what it did. */
+static spot_status method(passage *p, spot_outcome *o, int b, const spot_seen *seen, const spot_lesson *lesson)
 {
-    const spot_bdm_config *cfg = &run->cfg->bdm[b];
-    spot_seed seed = { run->cfg->seed, ec->index };
-    spot_key key = spot_key_of_points(view_key, cfg);
+    const spot_bdm_config *cfg = &p->run->cfg->bdm[b];
+    spot_key key = spot_key_of_points(p->key, cfg);
     spot_points points;
     spot_hypotheses found;
     char path[1200];
 
-    SPOT_TRY(reduce(c, a, &points, run, key, seen, seed, &cfg->embed));
-    SPOT_TRY(find(c, a, &found, run, spot_key_of_found(key, cfg), seen, &points, seed, cfg));
-    SPOT_TRY(spot_metric_score(c, &o->score, &found, &seen->truth, &run->cfg->metric));
+    SPOT_TRY(reduce(p, &points, key, &seen->view, cfg));
+    SPOT_TRY(find(p, &found, spot_key_of_found(key, cfg), &seen->view, &points, cfg));
+    SPOT_TRY(spot_metric_score(p->c, &o->score, &found, &seen->truth, &p->run->cfg->metric));
     note(o, &found);
-    if (!run->pictures) return SPOT_OK;
-    spot_picture_path(path, sizeof path, run->store.dir, (int)ec->index, b, o->name);
-    return spot_report_ec(c, path, o->name, ec, lesson, &seen->view, &seen->truth, &points, &found, &o->score);
+    if (!p->run->pictures) return SPOT_OK;
+    spot_picture_path(path, sizeof path, p->run->store.dir, (int)p->ec.index, b, o->name);
+    return spot_report_ec(p->c, path, o->name, &p->ec, lesson, &seen->view, &seen->truth, &points, &found, &o->score);
 }
 
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_segment *seg, spot_run *run, int index)
 {
     const spot_config *cfg = run->cfg;
-    spot_key key = spot_key_of_model(c, &run->id, cfg, (uint32_t)index);
-    size_t start = a->used;
+    passage p = { .c = c, .a = a, .run = run, .seed = { cfg->seed, (uint32_t)index } };
     spot_seen seen;
-    spot_ec ec;
 
-    SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)index));
-    begin(c, seg, run, &ec);
-    SPOT_TRY(judge(c, run, index, "training", look(c, a, &seen, &seg->lesson, run, key, &ec), &seg->status, seg->message));
+    p.key = spot_key_of_model(c, &run->id, cfg, (uint32_t)index);
+    SPOT_TRY(spot_ec_draw(c, &p.ec, &cfg->scene, cfg->seed, (uint32_t)index));
+    begin(c, seg, run, &p.ec);
+    SPOT_TRY(judge(&p, look(&p, &seen, &seg->lesson), "training", &seg->status, seg->message));
     seg->methods = seg->status ? 0 : cfg->bdms;
     for (int b = 0; b < seg->methods; b++) {
         spot_outcome *o = &seg->method[b];
         size_t mark = a->used;
         spot_bdm_name(&cfg->bdm[b], o->name, sizeof o->name);
         spot_key_text(o->settings, spot_key_of_method(&cfg->bdm[b]));
-        SPOT_TRY(judge(c, run, index, o->name, method(c, a, o, run, key, b, &ec, &seen, &seg->lesson), &o->status,
-                       o->message));
+        SPOT_TRY(judge(&p, method(&p, o, b, &seen, &seg->lesson), o->name, &o->status, o->message));
         a->used = mark;
     }
-    a->used = start;
     return SPOT_OK;
-}
-
-int spot_positives(const spot_ec *ec)
-{
-    spot_image image;
-    int n = 0;
-
-    for (int i = 0; i < ec->images[SPOT_TEST]; i++) {
-        spot_image_draw(&image, ec, SPOT_TEST, (uint32_t)i);
-        n += image.label;
-    }
-    return n;
-}
-
-/* The methods' own scratch: the mixture's, and R with its copies and the rows of all hypotheses around it. */
-static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
-{
-    int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-    size_t points = (size_t)rows * (size_t)(d + 1);
-    size_t embed = spot_embed_bytes(1, &rows, features, &cfg->embed, threads);
-    size_t find = spot_mixture_bytes(1, &rows, d + 1, &cfg->mixture, threads) + 32 * points + ((size_t)1 << 20);
-
-    return 4 * points + (embed > find ? embed : find);
-}
-
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)
-{
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    int features = 8 * cfg->model.width;
-    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
-    size_t view = (size_t)rows * (size_t)(features + 3) * 4 + ((size_t)1 << 16), most = 0;
-    size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
-    size_t looked = view + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
-
-    for (int b = 0; b < cfg->bdms; b++) {
-        size_t bytes = view + method_bytes(&cfg->bdm[b], rows, features, c->threads);
-        most = bytes > most ? bytes : most;
-    }
-    most = looked > most ? looked : most;
-    return model + (train > most ? train : most);
 }

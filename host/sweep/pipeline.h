@@ -20,13 +20,14 @@ typedef struct {
  * stages that the store holds. */
 bool spot_is_verdict(spot_status s);
 
-/* Fills seg. Stages that the store knows are recalled, all others computed and kept. */
+/* Fills seg. Stages that the store knows are recalled, all others computed and kept. What it takes of the arena is the
+ * caller's to give back. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_segment *seg, spot_run *run, int index);
 
 /* Where the picture of an EC and its method b goes. */
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
-/* What spot_pipeline needs of the arena when the view has at most `rows` rows. */
+/* cost.c: what spot_pipeline needs of the arena when the view has at most `rows` rows. */
 size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows);
 
 /* Rows of the EC's view: test images with label 1. */

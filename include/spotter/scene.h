@@ -74,10 +74,10 @@ typedef struct {
     int      images[SPOT_SPLITS];
 } spot_ec;
 
-/* One object as drawn. The box is inclusive and clipped to the canvas; the shape it bounds may reach a pixel past it. */
+/* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
 typedef struct {
     uint8_t layer, size, color, texture;
-    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 < 5 (at 224 px); 0 if solid */
+    uint8_t stripe_phase;                     /* column x is black when (x + phase) mod 10 < 5 (224 px); 0 if solid */
     int16_t x0, y0, x1, y1;                   /* pixels that can hold ink, both ends included */
     int16_t place_x, place_y;                 /* corner of the box that keeps its margin; text has air above its ink */
 } spot_object;
@@ -127,7 +127,7 @@ const char *spot_layer_name(spot_layer layer);
 const char *spot_attribute_name(spot_attribute attribute);
 const char *spot_split_name(spot_split split);
 
-/* "square=1 circle.color=0 ..." into text (NUL-terminated, cut at size). */
+/* "square above, square, circle blue, no text" into text (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 
 /* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do.

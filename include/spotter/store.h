@@ -39,7 +39,8 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
 
 typedef struct { char dir[1024]; } spot_store;
 
-/* Makes the directory tree when missing; SPOT_IO if it cannot be written. */
+/* Makes the directory tree when missing, and removes temp files that were left there an hour or longer ago. SPOT_IO if
+ * it cannot be made. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
 
 /* A stage value: a framed file (magic, length, checksum, payload). get: *found false when absent or damaged (damaged is

@@ -206,11 +206,11 @@ static void start_block(block_state *b, size_t number)
     b->index = dim3(number % now.grid.x, number / now.grid.x % now.grid.y, number / now.grid.x / now.grid.y);
     b->slots.clear();
     b->asked = 0;
-    guard_take_off(b->memory, ROOM);
-    guard_set(b->memory, ROOM);
     b->threads.resize(count);
     while (b->stacks.size() < count) b->stacks.push_back(fibre_stack());
     if (!b->memory || std::count(b->stacks.begin(), b->stacks.end(), nullptr)) return fault("no memory for a block");
+    guard_take_off(b->memory, ROOM);
+    guard_set(b->memory, ROOM);
     for (size_t i = 0; i < count; i++) {
         fibre &f = b->threads[i];
         f.block = b;

@@ -42,14 +42,14 @@ def fnv(data):
 
 
 def scenes(out):
-    """Whole images without noise and text: up to four objects, one a quarter of the canvas, and the hash of the bytes."""
+    """Whole images without noise and text, up to four objects, one a quarter of the canvas, and their bytes' hash."""
     from PIL import Image, ImageDraw
     rng = random.Random(2023)
     for _ in range(12):
         grey, objects = rng.getrandbits(1), []
         im = Image.new("RGB", (SIZE, SIZE), (200,) * 3 if grey else (255,) * 3)
         for quarter in rng.sample(range(4), rng.randint(1, 4)):
-            layer, small, orange, stripes = rng.randint(1, 3), rng.getrandbits(1), rng.getrandbits(1), rng.getrandbits(1)
+            layer, (small, orange, stripes) = rng.randint(1, 3), [rng.getrandbits(1) for _ in range(3)]
             w, h = BOX[layer][small]
             x, y = (rng.randint(0, 112 - w) + 112 * (quarter % 2), rng.randint(0, 112 - h) + 112 * (quarter // 2))
             phase = rng.randint(0, 4)
@@ -72,7 +72,8 @@ def jpeg():
     import io
     from PIL import Image
     w, h = 50, 37
-    data = bytes((x * 5 + y * 3 * k + (x // 9 + y // 7) % 2 * 90) % 256 for y in range(h) for x in range(w) for k in range(3))
+    data = bytes((x * 5 + y * 3 * k + (x // 9 + y // 7) % 2 * 90) % 256
+                 for y in range(h) for x in range(w) for k in range(3))
     file = io.BytesIO()
     Image.frombytes("RGB", (w, h), data).save(file, "JPEG")
     with open(os.path.join(GOLDEN, "scene_jpeg.bin"), "wb") as out:

@@ -1,0 +1,244 @@
+/* resnet18.c - the net that trains: memory, weights in and out, forward, backward. */
+#include "model/resnet18.h"
+
+#include <string.h>
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
+{
+    if (s.size < 32 || s.size % 32 || s.size > 4096)
+        return spot_fail(c, SPOT_INVALID, "ResNet-18 takes images of a multiple of 32 pixels, not %d", s.size);
+    if (s.width < 16 || s.width % 16)
+        return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 is wanted", s.width);
+    return SPOT_OK;
+}
+
+spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
+{
+    const spot_unit *t = &spot_resnet18_unit[u];
+
+    return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
+                              .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = s.size / t->shrink,
+                              .train = train };
+}
+
+/* The plane that unit u makes from `live` images; rows are whole pieces. */
+static spot_plane made_by(const spot_net_shape *s, int u, int live)
+{
+    const spot_unit *t = &spot_resnet18_unit[u];
+    int piece = s->rows / s->lanes;
+
+    return (spot_plane){ .rows = (live + piece - 1) / piece * piece, .live = live, .channels = t->out * s->width,
+                         .size = s->size / (t->shrink * t->stride) };
+}
+
+static size_t floats_of(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
+
+/* -- memory --------------------------------------------------------------------------------------------------- */
+
+/* Cuts `from` into what is learned, each tensor on a 64-byte boundary; with from NULL it only counts. */
+static size_t deal(spot_net *net, float *from, bool gradient)
+{
+    size_t at = 0, n;
+
+#define DEAL(member, count)                                   \
+    do {                                                      \
+        n = (size_t)(count);                                  \
+        (member) = from ? from + at : NULL;                   \
+        at += (n + 15) / 16 * 16;                             \
+    } while (0)
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_conv_shape s = spot_unit_shape(u, net->s, true);
+        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), s.ci * s.co * s.k * s.k);
+        DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
+        DEAL(*(gradient ? &net->norm[u].dbias : &net->norm[u].bias), s.co);
+    }
+    DEAL(*(gradient ? &net->fc_dw : &net->fc_w), (size_t)net->s.outputs * 8 * net->s.width);
+    DEAL(*(gradient ? &net->fc_db : &net->fc_b), net->s.outputs);
+#undef DEAL
+    return at;
+}
+
+static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
+{
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_norm *l = &net->norm[u];
+        int n = spot_resnet18_unit[u].out * net->s.width;
+        float **part[] = { &l->running_mean, &l->running_var, &l->mean, &l->invstd, &l->scale, &l->shift };
+        for (size_t i = 0; i < sizeof part / sizeof *part; i++) SPOT_TRY(SPOT_TAKE(c, a, *part[i], n));
+    }
+    return SPOT_OK;
+}
+
+static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
+{
+    const spot_net_shape *s = &net->s;
+    size_t scratch = 0, widest = 0, pooled = floats_of(made_by(s, 1, s->rows));
+
+    SPOT_TRY(SPOT_TAKE(c, a, net->planes, (size_t)s->rows * 3 * s->size * s->size));
+    SPOT_TRY(SPOT_TAKE(c, a, net->pooled, pooled));
+    SPOT_TRY(SPOT_TAKE(c, a, net->at, pooled));
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_plane p = made_by(s, u, s->rows);
+        SPOT_TRY(SPOT_TAKE(c, a, net->y[u], floats_of(p)));
+        scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_norm_scratch(p)));
+        if (u) widest = larger(widest, floats_of(p));
+    }
+    for (int b = 0; b < SPOT_BLOCKS; b++) {
+        size_t n = floats_of(made_by(s, spot_resnet18_block[b].second, s->rows));
+        SPOT_TRY(SPOT_TAKE(c, a, net->inner[b], n));
+        SPOT_TRY(SPOT_TAKE(c, a, net->out[b], n));
+    }
+    SPOT_TRY(SPOT_TAKE(c, a, net->direct, widest));
+    SPOT_TRY(SPOT_TAKE(c, a, net->side, widest));
+    SPOT_TRY(SPOT_TAKE(c, a, net->feature, (size_t)s->rows * 8 * s->width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->logit, (size_t)s->rows * s->outputs));
+    SPOT_TRY(SPOT_TAKE(c, a, net->dlogit, (size_t)s->rows * s->outputs));
+    return spot_arena_take(c, a, &net->scratch, scratch);
+}
+
+spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s)
+{
+    memset(net, 0, sizeof *net);
+    SPOT_TRY(spot_net_check(c, s));
+    net->s = s;
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_conv_shape shape = spot_unit_shape(u, s, true);
+        SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
+    }
+    net->params = deal(net, NULL, false);
+    SPOT_TRY(SPOT_TAKE(c, a, net->param, net->params));
+    SPOT_TRY(SPOT_TAKE(c, a, net->grad, net->params));
+    SPOT_TRY(SPOT_TAKE(c, a, net->moment, net->params));
+    SPOT_TRY(SPOT_TAKE(c, a, net->square, net->params));
+    deal(net, net->param, false);
+    deal(net, net->grad, true);
+    SPOT_TRY(take_norms(c, a, net));
+    return take_activations(c, a, net);
+}
+
+void spot_net_close(spot_ctx *c, spot_net *net)
+{
+    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    memset(net, 0, sizeof *net);
+}
+
+/* -- weights -------------------------------------------------------------------------------------------------- */
+
+spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    float *clear[] = { net->param, net->grad, net->moment, net->square };
+
+    spot_model_layout(table, m->width, m->outputs);
+    for (int i = 0; i < 4; i++) memset(clear[i], 0, net->params * sizeof(float));
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        const spot_model_tensor *t = &table[6 * u];
+        spot_norm *l = &net->norm[u];
+        float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
+        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
+        for (int i = 1; i < 5; i++) memcpy(to[i], m->value + t[i].offset, t[i].count * sizeof(float));
+    }
+    memcpy(net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float));
+    memcpy(net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float));
+    return SPOT_OK;
+}
+
+spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    spot_model_layout(table, m->width, m->outputs);
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        const spot_model_tensor *t = &table[6 * u];
+        const spot_norm *l = &net->norm[u];
+        const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
+        SPOT_TRY(spot_conv_unpack(c, net->conv[u], m->value + t[0].offset, net->w[u]));
+        for (int i = 1; i < 5; i++) memcpy(m->value + t[i].offset, from[i], t[i].count * sizeof(float));
+    }
+    memcpy(m->value + table[120].offset, net->fc_w, table[120].count * sizeof(float));
+    memcpy(m->value + table[121].offset, net->fc_b, table[121].count * sizeof(float));
+    return SPOT_OK;
+}
+
+/* -- forward -------------------------------------------------------------------------------------------------- */
+
+/* y[u] = conv(x), and the scale and shift that its batch norm applies. */
+static spot_status convolve(spot_ctx *c, spot_net *net, int u, const float *x, spot_plane p, bool learning)
+{
+    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->w[u], NULL, p.rows, net->scratch));
+    if (!learning) return spot_norm_fixed(c, &net->norm[u], p.channels);
+    return spot_norm_stats(c, &net->norm[u], net->y[u], p, net->scratch);
+}
+
+spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning)
+{
+    const float *x = net->pooled;
+    spot_plane p = made_by(&net->s, 0, live);
+    int count = net->s.size * net->s.size;
+
+    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, count));
+    memset(net->planes + (size_t)live * 3 * count, 0, (size_t)(p.rows - live) * 3 * count * sizeof(float));
+    SPOT_TRY(convolve(c, net, 0, net->planes, p, learning));
+    SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
+    for (int i = 0; i < SPOT_BLOCKS; i++) {
+        const spot_block *b = &spot_resnet18_block[i];
+        p = made_by(&net->s, b->first, live);
+        SPOT_TRY(convolve(c, net, b->first, x, p, learning));
+        SPOT_TRY(spot_norm_apply(c, net->inner[i], net->y[b->first], &net->norm[b->first], NULL, NULL, p));
+        SPOT_TRY(convolve(c, net, b->second, net->inner[i], p, learning));
+        if (b->down) SPOT_TRY(convolve(c, net, b->down, x, p, learning));
+        SPOT_TRY(spot_norm_apply(c, net->out[i], net->y[b->second], &net->norm[b->second],
+                                 b->down ? net->y[b->down] : x, b->down ? &net->norm[b->down] : NULL, p));
+        x = net->out[i];
+    }
+    return spot_head_forward(c, net->feature, net->logit, x, net->fc_w, net->fc_b, p, net->s.outputs);
+}
+
+/* -- backward ------------------------------------------------------------------------------------------------- */
+
+static spot_status weights_back(spot_ctx *c, spot_net *net, int u, const float *x, int rows)
+{
+    return spot_conv_backward_weights(c, net->conv[u], net->dw[u], x, net->y[u], rows, net->scratch);
+}
+
+static spot_status data_back(spot_ctx *c, spot_net *net, int u, float *dx, int rows)
+{
+    return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->w[u], rows, net->scratch);
+}
+
+/* In: the gradient of the block's output is direct + side (direct alone for the last block). Out: that of its input. */
+static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live)
+{
+    const spot_block *b = &spot_resnet18_block[i];
+    const float *x = i ? net->out[i - 1] : net->pooled;
+    spot_plane p = made_by(&net->s, b->first, live);
+    spot_norm_back join = { .da = net->direct, .db = i == SPOT_BLOCKS - 1 ? NULL : net->side, .out = net->out[i],
+                            .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
+    spot_norm_back inner = { .da = net->direct, .y = net->y[b->first], .a = &net->norm[b->first] };
+
+    if (b->down) join.y2 = net->y[b->down], join.b = &net->norm[b->down];
+    SPOT_TRY(spot_norm_backward(c, &join, p, net->scratch));
+    SPOT_TRY(weights_back(c, net, b->second, net->inner[i], p.rows));
+    SPOT_TRY(data_back(c, net, b->second, net->direct, p.rows));
+    SPOT_TRY(spot_norm_backward(c, &inner, p, net->scratch));
+    SPOT_TRY(weights_back(c, net, b->first, x, p.rows));
+    SPOT_TRY(data_back(c, net, b->first, net->direct, p.rows));
+    if (!b->down) return SPOT_OK;                      /* side already holds the shortcut's gradient */
+    SPOT_TRY(weights_back(c, net, b->down, x, p.rows));
+    return data_back(c, net, b->down, net->side, p.rows);
+}
+
+spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+{
+    spot_plane last = made_by(&net->s, SPOT_UNITS - 1, live), stem = made_by(&net->s, 0, live);
+
+    SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
+    SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
+                                net->s.outputs));
+    for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live));
+    SPOT_TRY(spot_norm_pool_back(c, net->y[0], net->direct, net->side, net->pooled, net->at, &net->norm[0], stem,
+                                 net->scratch));
+    return weights_back(c, net, 0, net->planes, stem.rows);
+}

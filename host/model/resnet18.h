@@ -1,0 +1,96 @@
+/* resnet18.h - ResNet-18 as a list of twenty convolutions, each with its batch norm, and eight blocks that use them.
+ *
+ * Two nets: one that trains (and can run with fixed statistics), one that only looks (batch norm folded). Both speak
+ * ops, never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last. */
+#ifndef SPOTTER_MODEL_RESNET18_H
+#define SPOTTER_MODEL_RESNET18_H
+
+#include "conv.h"
+#include "head.h"
+#include "norm.h"
+#include "optim.h"
+#include "spotter/model.h"
+
+enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
+
+/* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; 120 and 121 are the head. */
+typedef struct {
+    const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
+    int in, out;               /* channels, in widths; in 0: the image's three */
+    int k, stride;
+    int shrink;                /* x has size/shrink pixels a side */
+} spot_unit;
+
+typedef struct { int first, second, down; } spot_block;   /* units; down 0: the shortcut is the identity */
+
+extern const spot_unit  spot_resnet18_unit[SPOT_UNITS];
+extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
+
+/* Shapes that both nets share; size a multiple of 32, width of 16. */
+typedef struct {
+    int width, outputs, size, rows, lanes;
+} spot_net_shape;
+
+typedef struct {
+    spot_net_shape s;
+    spot_conv *conv[SPOT_UNITS];
+    spot_norm  norm[SPOT_UNITS];
+    float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
+    float     *fc_w, *fc_b, *fc_dw, *fc_db;
+    size_t     params, fixed;                         /* floats in param, with padding; floats that are not learned */
+    float     *param, *grad;                          /* (params) */
+    float     *moment, *square;                       /* (params): the optimizer's */
+    float     *planes;                                /* (rows, 3, size*size): the input */
+    float     *y[SPOT_UNITS];                         /* what each convolution left; backward puts gradients there */
+    float     *pooled;                                /* what enters the first block */
+    unsigned char *at;                                /* which pixel won each window of the pool */
+    float     *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations within and behind each block */
+    float     *direct, *side;                         /* gradient of a block's input: through its first unit, and past it */
+    float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
+    void      *scratch;
+} spot_net;
+
+/* Lays the net into a (which may count). Close it even after a failure. */
+spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s);
+void        spot_net_close(spot_ctx *c, spot_net *net);
+
+/* Weights between torchvision's order and the net's. put forgets the optimizer's state. */
+spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
+spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
+
+/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. learning: statistics of the batch, kept for
+ * backward; else the running ones. */
+spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
+
+/* target (live, outputs) -> loss and net->grad, after a forward with learning. */
+spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
+
+/* Looks only: weights folded, three buffers. */
+typedef struct {
+    spot_net_shape s;
+    spot_conv *conv[SPOT_UNITS];
+    float     *w[SPOT_UNITS], *bias[SPOT_UNITS];
+    float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
+    float     *unpacked;                              /* weights on their way in */
+    float     *planes, *stem, *buffer[3];
+    void      *scratch;
+} spot_look;
+
+spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s);
+void        spot_look_close(spot_ctx *c, spot_look *net);
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
+
+/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs) */
+spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
+
+/* A model's memory, and its tensor `tensor` as initialisation leaves it. */
+spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
+void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
+
+/* Checked once for both. */
+spot_status spot_net_check(spot_ctx *c, spot_net_shape s);
+
+/* The plan of unit u, the channels it makes and the side of what it makes. */
+spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train);
+
+#endif

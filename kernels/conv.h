@@ -1,0 +1,78 @@
+/* conv.h - 2-D convolution and its two gradients, cut into lanes.
+ *
+ *     y[n,o] = sum_i x[n,i] * w[o,i] (+ bias[o]) (+ y[n,o]) (ReLU)       padding k/2, stride 1 or 2, square images
+ *
+ * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). Inside a network activations lie in blocks of
+ * SPOT_CHANNELS channels, (rows, channels/B, pixels, B), which is what the vector registers want; only a plan with 3
+ * input channels takes planes (rows, 3, pixels), made by spot_conv_planes from the pixels of images. Weights lie
+ * packed: as many floats as (co, ci, k, k), in an order that only pack and unpack know.
+ *
+ * A batch is `lanes` pieces of rows/lanes images. Each piece is computed by one thread; the weight gradients of the
+ * pieces are added in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than
+ * the plan has, in whole pieces: what is behind them is neither read nor written.
+ *
+ * 3x3 convolutions of stride 1 go by Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where the plan's shape makes that
+ * faster. Against a sum in double the error is within 1e-5 of the largest value of the result; direct ones 1e-6. */
+#ifndef SPOTTER_KERNELS_CONV_H
+#define SPOTTER_KERNELS_CONV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ops.h"
+
+#if defined(__AVX512F__)
+#define SPOT_CHANNELS 16   /* of one block: a vector register of floats */
+#else
+#define SPOT_CHANNELS 8
+#endif
+#define SPOT_MAX_LANES 64
+
+typedef struct {
+    int rows, lanes;           /* rows a multiple of lanes */
+    int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
+    int size;                  /* of x: height = width; a multiple of stride */
+    bool train;                /* with gradients; the one for x only where ci > 3 */
+    bool bias, add, relu;      /* without train: y = relu(conv + bias + y) */
+} spot_conv_shape;
+
+typedef struct spot_conv spot_conv;
+
+struct spot_conv_ops {
+    spot_status (*open)(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);
+    void        (*close)(spot_conv *plan);
+    size_t      (*scratch)(const spot_conv *plan);
+    spot_status (*planes)(spot_ctx *c, float *planes, const float *pixels, int rows, int count);
+    spot_status (*pack)(spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
+    spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
+    spot_status (*forward)(spot_ctx *c, const spot_conv *plan, float *y, const float *x, const float *w,
+                           const float *bias, int rows, void *scratch);
+    spot_status (*backward_data)(spot_ctx *c, const spot_conv *plan, float *dx, const float *dy, const float *w,
+                                 int rows, void *scratch);
+    spot_status (*backward_weights)(spot_ctx *c, const spot_conv *plan, float *dw, const float *x, const float *dy,
+                                    int rows, void *scratch);
+};
+
+/* *plan is NULL after a failure; close accepts NULL. A plan serves one caller at a time. */
+spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);
+void        spot_conv_close(spot_ctx *c, spot_conv *plan);
+const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan);
+
+/* Bytes of scratch that every call with this plan may use, 64-byte aligned. */
+size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
+
+/* pixels (rows, count, 3) -> planes (rows, 3, count) */
+spot_status spot_conv_planes(spot_ctx *c, float *planes, const float *pixels, int rows, int count);
+
+spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
+spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
+
+/* bias NULL unless the plan has one. With `add`, y holds the other summand on entry. */
+spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, float *y, const float *x, const float *w,
+                              const float *bias, int rows, void *scratch);
+spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, float *dx, const float *dy, const float *w,
+                                    int rows, void *scratch);
+spot_status spot_conv_backward_weights(spot_ctx *c, const spot_conv *plan, float *dw, const float *x, const float *dy,
+                                       int rows, void *scratch);
+
+#endif

@@ -1,0 +1,29 @@
+/* check_scene.h - what the tests of scenes share. */
+#ifndef SPOTTER_TESTS_CHECK_SCENE_H
+#define SPOTTER_TESTS_CHECK_SCENE_H
+
+#include "check.h"
+
+#include "spotter/scene.h"
+
+/* EC number `index` of seed 1. */
+static inline spot_ec an_ec(const spot_scene_config *cfg, uint32_t index)
+{
+    spot_ctx c = check_ctx(1);
+    spot_ec ec;
+
+    CHECK_OK(&c, spot_ec_draw(&c, &ec, cfg, 1, index));
+    return ec;
+}
+
+/* The value that blindspot m asks of an attribute, or -1. */
+static inline int asks(const spot_ec *ec, int m, int layer, int attribute)
+{
+    for (int i = 0; i < ec->blindspot[m].len; i++) {
+        const spot_triplet *t = &ec->blindspot[m].triplet[i];
+        if (t->layer == layer && t->attribute == attribute) return t->value;
+    }
+    return -1;
+}
+
+#endif

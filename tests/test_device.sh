@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# test_device.sh BUILD - --device as a user meets it: a GPU that is not there is a sentence and exit code 5, auto says what
+# it took, and a kernel that finds its data in host memory refuses instead of crashing.
+set -euo pipefail
+
+spotter=$1/spotter
+[ -x "$spotter" ] || { echo "skipped: there is no $spotter"; exit 77; }
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# run CODE WORDS ARG...: the command ends with this exit code and says these words.
+run()
+{
+    local want=$1 words=$2 code=0
+    shift 2
+    "$spotter" scene ../configs/quickstart.yaml --ec 0 --count 1 --out "$out" "$@" > "$out/said" 2>&1 || code=$?
+    if [ $code -ne "$want" ] || ! grep -q -- "$words" "$out/said"; then
+        echo "scene $*: exit $code, wanted $want and \"$words\"; it said:"
+        cat "$out/said"
+        exit 1
+    fi
+}
+
+run 0 ""                                --device cpu
+run 0 "device: c"                       --device auto
+run 2 "auto, cpu or cuda"               --device tpu
+SPOT_PLUGIN_DIR=/nowhere run 5 "libspotter_cuda.so is not there" --device cuda
+if [ -e "$1/emulator/libspotter_cuda.so" ]; then
+    SPOT_PLUGIN_DIR=$1/emulator run 5 "host memory" --device cuda
+fi
+echo "--device does what it says"

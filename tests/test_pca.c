@@ -1,0 +1,131 @@
+/* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. */
+#include "check.h"
+
+#include <cblas.h>
+#include <math.h>
+
+#include "blobs.h"
+#include "golden_text.h"
+
+static spot_points fit(spot_ctx *c, spot_arena *a, const spot_view *v, const spot_embed_config *cfg)
+{
+    spot_seed seed = { 1, 0 };
+    spot_points out;
+
+    CHECK_OK(c, spot_arena_open(c, a, spot_embed_bytes(1, &v->n, v->d, cfg, c->threads)));
+    CHECK_OK(c, spot_embed_fit(c, a, 1, &out, v, &seed, cfg));
+    return out;
+}
+
+static void scores_are_those_of_scikit_learn(void **state)
+{
+    enum { N = 50, D = 7, DIM = 3 };
+    spot_ctx c = check_ctx(1);
+    spot_embed_config cfg = spot_embed_defaults();
+    double want[N * DIM + 1];
+    float x[N * D];
+    spot_arena a;
+    spot_points out;
+
+    (void)state;
+    assert_int_equal(golden_numbers("golden/pca.txt", want, LEN(want)), LEN(want));
+    for (int e = 0; e < N * D; e++) x[e] = (float)(3 + sin(0.31 * e + 0.007 * e * e));
+    cfg.method = SPOT_REDUCE_PCA;
+    cfg.dim = DIM;
+    out = fit(&c, &a, &(spot_view){ .n = N, .d = D, .feature = x }, &cfg);
+    CHECK_NEAR(out.objective, want[N * DIM], 1e-6);
+    for (int k = 0; k < DIM; k++) {
+        double sign = out.at[k] * want[k] < 0 ? -1 : 1;
+        for (int i = 0; i < N; i++) CHECK_NEAR(out.at[i * DIM + k], sign * want[i * DIM + k], 1e-6);
+    }
+    spot_arena_close(&a);
+}
+
+/* One feature dominates and points down along its component unless the sign is turned. */
+static void largest_loading_is_positive(void **state)
+{
+    (void)state;
+    for (int flip = -1; flip <= 1; flip += 2) {
+        spot_ctx c = check_ctx(1);
+        spot_embed_config cfg = spot_embed_defaults();
+        float x[5][2] = { { -2, 1 }, { -1, 0 }, { 0, 1 }, { 1, 0 }, { 2, 1 } };
+        spot_arena a;
+        spot_points out;
+
+        for (int i = 0; i < 5; i++) x[i][1] *= (float)flip;
+        cfg.method = SPOT_REDUCE_PCA;
+        cfg.dim = 1;
+        out = fit(&c, &a, &(spot_view){ .n = 5, .d = 2, .feature = x[0] }, &cfg);
+        assert_true(out.at[0] < out.at[4]);
+        spot_arena_close(&a);
+    }
+}
+
+static void more_components_than_features_are_zero(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_embed_config cfg = spot_embed_defaults();
+    spot_view v = blobs(6, 2, 1, 1);
+    spot_arena a;
+    spot_points out;
+
+    (void)state;
+    cfg.method = SPOT_REDUCE_PCA;
+    cfg.dim = 4;
+    out = fit(&c, &a, &v, &cfg);
+    for (int i = 0; i < 6; i++) assert_true(out.at[4 * i + 2] == 0 && out.at[4 * i + 3] == 0);
+    spot_arena_close(&a);
+    blobs_free(&v);
+}
+
+static void none_copies_the_features(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_embed_config cfg = spot_embed_defaults();
+    spot_view v = blobs(6, 3, 1, 1);
+    spot_arena a;
+    spot_points out;
+
+    (void)state;
+    cfg.method = SPOT_REDUCE_NONE;
+    out = fit(&c, &a, &v, &cfg);
+    assert_int_equal(out.d, 3);
+    assert_memory_equal(out.at, v.feature, 6 * 3 * sizeof(float));
+    assert_true(isnan(out.objective));
+    spot_arena_close(&a);
+    blobs_free(&v);
+}
+
+static void says_what_is_wrong_with_the_input(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_embed_config cfg = spot_embed_defaults();
+    spot_view v = blobs(6, 3, 1, 1), few = { .n = 3, .d = 3, .feature = v.feature };
+    spot_seed seed = { 1, 7 };
+    spot_arena a = { 0 };
+    spot_points out;
+
+    (void)state;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &few, &seed, &cfg), SPOT_INPUT, "at least 4 rows");
+    v.feature[7] = NAN;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    v.feature[7] = 0;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_NOMEM, "not enough memory");
+    cfg.dim = 0;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "0 dimensions");
+    cfg.dim = 2;
+    cfg.scvis.lr = NAN;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "lr > 0");
+    blobs_free(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_those_of_scikit_learn), cmocka_unit_test(largest_loading_is_positive),
+        cmocka_unit_test(more_components_than_features_are_zero), cmocka_unit_test(none_copies_the_features),
+        cmocka_unit_test(says_what_is_wrong_with_the_input),
+    };
+    openblas_set_num_threads(1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

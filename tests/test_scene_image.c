@@ -1,0 +1,243 @@
+/* test_scene_image.c - images: places, positions, labels, memberships; each alone. */
+#include "check_scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "raster.h"
+
+static void images_do_not_depend_on_company(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_ec ec = an_ec(&cfg, 3), again = an_ec(&cfg, 3);
+    spot_image a, b, other;
+    (void)state;
+    assert_memory_equal(&ec, &again, sizeof ec);
+    for (uint32_t i = 0; i < 500; i++) {
+        spot_image_draw(&a, &ec, SPOT_TEST, i);
+        spot_image_draw(&other, &again, SPOT_TEST, 499 - i);
+        spot_image_draw(&b, &again, SPOT_TEST, i);
+        assert_memory_equal(&a, &b, sizeof a);
+        spot_image_draw(&b, &again, SPOT_TRAIN, i);
+        assert_memory_not_equal(a.value, b.value, sizeof a.value + sizeof a.object + 8);
+    }
+}
+
+/* A gap counts from the far side of one box, as PIL is given it, to the near side of the next. */
+static void objects_keep_their_distance(void **state)
+{
+    (void)state;
+    for (int tiny = 0; tiny < 2; tiny++) {
+        spot_scene_config cfg = spot_scene_defaults();
+        int tight[4] = { 99, 99, 99, 99 }, pairs = 0, crowd = 0;    /* right, left, below, above */
+        cfg.size = tiny ? 32 : 224;
+        cfg.extra_layers[0] = 3;
+        cfg.rollable[0] = cfg.rollable[1] = 19;
+        for (int k = 0; k < SPOT_SPLITS; k++) cfg.per_bucket[k] = 1;
+        spot_ec ec = an_ec(&cfg, 0);
+        spot_geometry g = spot_geometry_of(&cfg);
+        for (uint32_t i = 0; i < 10000; i++) {
+            spot_image image;
+            spot_image_draw(&image, &ec, SPOT_TRAIN, i);
+            crowd += image.object_count == SPOT_MAX_OBJECTS;
+            for (int k = 0; k < image.object_count; k++) {
+                const spot_object *p = &image.object[k];
+                const spot_shape *s = &g.shape[p->layer][p->size];
+                assert_in_range(p->place_x, 0, cfg.size - s->w);
+                assert_in_range(p->place_y, 0, cfg.size - s->h);
+                assert_in_range(p->stripe_phase, 0, p->texture ? g.run - 1 : 0);
+                for (int j = 0; j < k; j++, pairs++) {
+                    const spot_object *q = &image.object[j];
+                    const spot_shape *t = &g.shape[q->layer][q->size];
+                    int gap[4] = { q->place_x - p->place_x - s->w, p->place_x - q->place_x - t->w,
+                                   q->place_y - p->place_y - s->h, p->place_y - q->place_y - t->h }, side = 0, wide = 0;
+                    for (int d = 0; d < 4; d++)
+                        if (gap[d] >= g.margin) side = d, wide++;
+                    assert_true(wide);
+                    if (wide == 1 && gap[side] < tight[side]) tight[side] = gap[side];
+                }
+            }
+        }
+        assert_true(pairs > 10000);
+        assert_true(crowd > 100);
+        for (int d = 0; d < 4; d++) assert_int_equal(tight[d], g.margin);          /* the margin itself is allowed */
+    }
+}
+
+static void read_two_squares(int above[2], int of[2])
+{
+    FILE *f = fopen("golden/scene_ec.txt", "r");
+    char line[80];
+    int found = 0, small, up, n;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "above %d %d %d", &small, &up, &n) == 3) above[small] = up, of[small] = n, found++;
+    fclose(f);
+    assert_int_equal(found, 2);
+}
+
+/* The middle of the topmost square against the centre line, from its box as PIL gets it. */
+static int position_of(const spot_image *image, const spot_geometry *g)
+{
+    int top = 999;
+
+    for (int k = 0; k < image->object_count; k++) {
+        const spot_object *o = &image->object[k];
+        int middle = (2 * o->place_y + g->shape[o->layer][o->size].h) / 2;
+        if (o->layer == SPOT_SQUARE && middle < top) top = middle;
+    }
+    return top == 999 ? -1 : top < 112;
+}
+
+static void labels_and_memberships(void **state)
+{
+    int two_above[2], two_of[2];
+    spot_geometry g;
+    spot_scene_config cfg = spot_scene_defaults();
+    double flipped = 0;
+    int ecs = 150, above[2][2] = { 0 }, of[2][2] = { 0 };       /* [number][size] */
+    (void)state;
+    read_two_squares(two_above, two_of);
+    g = spot_geometry_of(&cfg);
+    for (int e = 0; e < ecs; e++) {
+        spot_ec ec = an_ec(&cfg, (uint32_t)e);
+        int positives = 0, wrong = 0;
+        for (uint32_t i = 0; i < 2000; i++) {
+            spot_image image;
+            spot_image_draw(&image, &ec, i % SPOT_SPLITS, i);
+            assert_int_equal(image.relative_position, position_of(&image, &g));
+            assert_int_equal(image.label, image.object_count && image.object[0].layer == SPOT_SQUARE);
+            assert_true((image.blindspots & (image.blindspots - 1)) == 0);       /* never in two */
+            assert_int_equal(image.train_label, image.label && !(image.blindspots && image.split != SPOT_TEST));
+            positives += image.label;
+            wrong += image.blindspots != 0;
+            if (!image.label) continue;
+            const int8_t *square = image.value[SPOT_SQUARE];
+            above[square[SPOT_NUMBER]][square[SPOT_SIZE]] += image.relative_position;
+            of[square[SPOT_NUMBER]][square[SPOT_SIZE]]++;
+            for (int l = 0; l < SPOT_LAYERS; l++)
+                for (int a = 0; a < SPOT_RELATIVE_POSITION; a++)
+                    if (!ec.rollable[l][a])
+                        assert_int_equal(image.value[l][a], l == SPOT_BACKGROUND && a == SPOT_PRESENCE);
+        }
+        CHECK_NEAR(positives, 1000, 4.5 * sqrt(500));
+        flipped += (double)wrong / positives / ecs;
+    }
+    CHECK_NEAR(flipped, 0.0705, 0.0055 + 0.01);                         /* 6.5 to 7.6 %, and 150 ECs' chance */
+    for (int small = 0; small < 2; small++) {
+        CHECK_NEAR((double)above[0][small] / of[0][small], 0.497, 4.5 * 0.5 / sqrt(of[0][small]));
+        CHECK_NEAR((double)above[1][small] / of[1][small], (double)two_above[small] / two_of[small],
+                   4.5 * 0.45 * sqrt(1. / of[1][small] + 1. / two_of[small]));
+    }
+}
+
+static void shares_are_expectations(void **state)
+{
+    enum { IMAGES = 40000 };
+    (void)state;
+    for (uint32_t e = 0; e < 24; e++) {
+        spot_scene_config cfg = spot_scene_defaults();
+        cfg.square_presence = e % 2 ? SPOT_SQUARE_FREE : SPOT_SQUARE_FORCED;
+        cfg.size = e % 3 ? 224 : 64;
+        cfg.specificity[0] = 4;
+        cfg.specificity[1] = 5;
+        spot_ec ec = an_ec(&cfg, e);
+        int in[SPOT_MAX_BLINDSPOTS] = { 0 };
+        for (uint32_t i = 0; i < IMAGES; i++) {
+            spot_image image;
+            spot_image_draw(&image, &ec, SPOT_TRAIN, i);
+            for (int m = 0; m < ec.blindspot_count; m++) in[m] += image.blindspots >> m & 1;
+        }
+        for (int m = 0; m < ec.blindspot_count; m++) {
+            double p = spot_blindspot_share(&ec, m);
+            CHECK_NEAR((double)in[m] / IMAGES, p, 4.5 * sqrt(p * (1 - p) / IMAGES));
+        }
+    }
+}
+
+/* Where two squares of one size keep their distance, the margin moves their share by half a percent. */
+static void shares_know_the_margin(void **state)
+{
+    enum { IMAGES = 800000 };
+    spot_scene_config cfg = spot_scene_defaults();
+    int above = 0, of = 0;
+    uint32_t e = 0;
+    spot_ec ec;
+    (void)state;
+    cfg.extra_layers[0] = cfg.extra_layers[1] = 1;
+    cfg.rollable[0] = cfg.rollable[1] = 3;
+    cfg.blindspots[0] = cfg.blindspots[1] = 1;
+    cfg.specificity[0] = cfg.specificity[1] = 4;            /* all that varies, and the relative position */
+    do ec = an_ec(&cfg, e++);
+    while (asks(&ec, 0, SPOT_SQUARE, SPOT_NUMBER) != 1);
+    for (uint32_t i = 0; i < IMAGES; i++) {
+        spot_image image;
+        spot_image_draw(&image, &ec, SPOT_TRAIN, i);
+        if (!image.label || !image.value[SPOT_SQUARE][SPOT_NUMBER]) continue;
+        above += image.relative_position == asks(&ec, 0, SPOT_BACKGROUND, SPOT_RELATIVE_POSITION);
+        of++;
+    }
+    CHECK_NEAR((double)above / of, 8 * spot_blindspot_share(&ec, 0), 4.5 * 0.41 / sqrt(of));
+}
+
+static void flips_by_chance(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    int in = 0, wrong[SPOT_SPLITS] = { 0 }, differ = 0, negative = 0;
+    (void)state;
+    cfg.flip = 0.3;
+    cfg.square_presence = SPOT_SQUARE_FREE;
+    for (uint32_t e = 0; e < 20; e++) {
+        spot_ec ec = an_ec(&cfg, e);
+        for (uint32_t i = 0; i < 5000; i++) {
+            spot_image image[SPOT_SPLITS];
+            for (int k = 0; k < SPOT_SPLITS; k++) {
+                spot_image_draw(&image[k], &ec, k, i);
+                if (!image[k].blindspots) assert_int_equal(image[k].label, image[k].train_label);
+                wrong[k] += image[k].train_label != image[k].label;
+                in += k == SPOT_TRAIN && image[k].blindspots;
+                negative += image[k].train_label > image[k].label;
+            }
+            differ += image[0].blindspots && image[1].blindspots &&
+                      (image[0].train_label != image[0].label) != (image[1].train_label != image[1].label);
+        }
+    }
+    CHECK_NEAR((double)wrong[SPOT_TRAIN] / in, 0.3, 4.5 * sqrt(0.21 / in));
+    CHECK_NEAR((double)wrong[SPOT_VAL] / in, 0.3, 0.05);
+    assert_int_equal(wrong[SPOT_TEST], 0);
+    assert_true(differ > 0);       /* the splits' coins are two */
+    assert_true(negative > 0);     /* free blindspots reach negatives */
+}
+
+static void positives_need_no_rendering(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_ec ec = an_ec(&cfg, 2);
+    int *index = malloc((size_t)ec.images[SPOT_TEST] * sizeof *index), n, at = 0;
+    (void)state;
+    assert_non_null(index);
+    n = spot_ec_positives(index, &ec, SPOT_TEST);
+    assert_int_equal(spot_ec_positives(NULL, &ec, SPOT_TEST), n);
+    for (int i = 0; i < ec.images[SPOT_TEST]; i++) {
+        spot_image image;
+        spot_image_draw(&image, &ec, SPOT_TEST, (uint32_t)i);
+        if (image.label) assert_int_equal(index[at++], i);
+    }
+    assert_int_equal(at, n);
+    free(index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_do_not_depend_on_company),
+        cmocka_unit_test(objects_keep_their_distance),
+        cmocka_unit_test(labels_and_memberships),
+        cmocka_unit_test(shares_are_expectations),
+        cmocka_unit_test(shares_know_the_margin),
+        cmocka_unit_test(flips_by_chance),
+        cmocka_unit_test(positives_need_no_rendering),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* test_tables.c - segments written by hand: read back, damaged, averaged. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/report.h"
+#include "sweep/keys.h"
+#include "sweep/segment.h"
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/spot_tables_XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static spot_config *config(spot_ctx *c)
+{
+    static const char text[] = "ecs: 3\nbdms: [{reduce: pca}, {reduce: pca, name: heavy, weight: 0.5}]\n";
+    spot_config *cfg = malloc(sizeof *cfg);
+    assert_non_null(cfg);
+    CHECK_OK(c, spot_config_parse(c, cfg, text, sizeof text - 1, "config"));
+    return cfg;
+}
+
+static void shell(const char *fmt)
+{
+    char command[512];
+    snprintf(command, sizeof command, fmt, root);
+    assert_int_equal(system(command), 0);
+}
+
+static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, int index, bool learned, double dr,
+                          double fdr)
+{
+    spot_segment *s = calloc(1, sizeof *s);
+    spot_identity id;
+    assert_non_null(s);
+    CHECK_OK(c, spot_identify(c, &id, cfg));
+    spot_key_text(s->config, id.config);
+    s->index = index;
+    s->metric = cfg->metric;
+    s->blindspots = 2;
+    s->specificity[0] = 5;
+    s->specificity[1] = 7;
+    s->lesson = (spot_lesson){ .outside = 0.995, .inside = { 0.01, NAN }, .learned = learned };
+    s->methods = 2;
+    for (int b = 0; b < 2; b++) {
+        strcpy(s->method[b].name, "m");
+        s->method[b].score = (spot_score){ .blindspots = 2, .dr = dr, .fdr = fdr, .covered = { dr > 0, dr == 1 },
+                                           .failure = { { 1, 0, 0, 0 }, { .5, .5, 0, 0 } } };
+    }
+    CHECK_OK(c, spot_segment_write(c, dir, s));
+    free(s);
+}
+
+static char *tables(spot_ctx *c, const char *dir, spot_table_format format, bool all, spot_status want)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    spot_status s = spot_tables(c, f, dir, format, all);
+    fclose(f);
+    assert_int_equal(s, want);
+    spot_forget(c);
+    return text;
+}
+
+static void check_holds(char *text, const char *words)
+{
+    if (!strstr(text, words)) fail_msg("\"%s\" is not in\n%s", words, text);
+}
+
+static void tables_average_what_was_learned(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = config(&c);
+    spot_store store;
+    char *yaml, *text, path[160];
+    (void)state;
+    CHECK_OK(&c, spot_store_open(&c, &store, root));
+    CHECK_OK(&c, spot_config_print(&c, cfg, &yaml));
+    snprintf(path, sizeof path, "%s/config.yaml", root);
+    CHECK_OK(&c, spot_file_write(&c, path, yaml, strlen(yaml)));
+    free(yaml);
+    write_segment(&c, root, cfg, 0, true, 1, 0.25);
+    write_segment(&c, root, cfg, 1, true, 0, NAN);
+    write_segment(&c, root, cfg, 2, false, 0.5, 0.5);
+    /* DR: mean of 1 and 0, s.e. sqrt(0.5 / 2) = 0.5. FDR: 0.25 alone. Failures of EC 1: means of (1,.5), (0,.5). */
+    text = tables(&c, root, SPOT_TABLE_CSV, false, SPOT_OK);
+    check_holds(text, "\"planespot-pca\",,dr,0.5,0.5,2,1\n");
+    check_holds(text, "\"planespot-pca\",,fdr,0.25,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,not_returned,0.75,,1,2\n");
+    check_holds(text, "\"planespot-pca\",,found,0.25,,1,2\n");
+    check_holds(text, "\"\",0,specificity_1,7,,,\n");
+    check_holds(text, "\"\",0,inside_1,,,,\n");
+    free(text);
+    text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_OK);
+    check_holds(text, "3 of 3 ECs are done; of these 0 failed to train and 1 did not learn");
+    check_holds(text, "profile tmlr");
+    check_holds(text, "0.500 (0.289)    3");                  /* sd of 1, 0, 0.5 is 0.5; / sqrt 3 */
+    free(text);
+    free(tables(&c, root, SPOT_TABLE_JSON, false, SPOT_OK));
+    free(tables(&c, root, SPOT_TABLE_MD, false, SPOT_OK));
+    shell("cd %s && [ $(sqlite3 results.sqlite 'select count(*) from results') = 6 ]");
+
+    shell("printf x >> %s/segments/ec-000002.json");      /* damaged: named, not counted, and the rest is printed */
+    text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_INPUT);
+    check_holds(text, "2 of 3 ECs are done");
+    check_holds(text, "1 result segments are damaged");
+    free(text);
+    free(cfg);
+}
+
+/* As a crash or a bad disk would leave it: no care taken. */
+static void scribble(const char *path, const unsigned char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void no_damage_to_a_segment_goes_unseen(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = config(&c);
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    spot_store store;
+    char why[1300], path[160];
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    assert_non_null(s);
+    CHECK_OK(&c, spot_store_open(&c, &store, root));
+    write_segment(&c, root, cfg, 0, true, 1, 0.25);
+    CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
+    assert_int_equal(found, SPOT_SEGMENT_WHOLE);
+    assert_true(s->method[1].score.fdr == 0.25 && isnan(s->lesson.inside[1]) && s->lesson.outside == 0.995);
+    snprintf(path, sizeof path, "%s/segments/ec-000000.json", root);
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 20));
+    for (size_t i = 0; i < n; i += 1 + i % 7) {
+        bytes[i] ^= 1;
+        scribble(path, bytes, n);
+        CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
+        assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
+        bytes[i] ^= 1;
+        scribble(path, bytes, i);
+        CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
+        assert_int_equal(found, SPOT_SEGMENT_DAMAGED);
+    }
+    CHECK_OK(&c, spot_segment_read(&c, root, 5, s, &found, why, sizeof why));
+    assert_int_equal(found, SPOT_SEGMENT_ABSENT);
+    free(bytes);
+    free(s);
+    free(cfg);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(no_damage_to_a_segment_goes_unseen),
+        IN_A_FOLDER(tables_average_what_was_learned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
