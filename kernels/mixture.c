@@ -75,6 +75,7 @@ VD_INLINE void add_moments(spot_mixture_work *w, int d, int from)
     }
 }
 
+/* E step and the moments of the M step; the log-likelihood. */
 VD_INLINE double em_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
@@ -87,13 +88,12 @@ VD_INLINE double em_step(spot_mixture_work *w, int d)
     return sum;
 }
 
-static double pass(spot_mixture_work *w) { return BY_DIMENSION(em_step, w); }
-
-static double last_expectation(spot_mixture_work *w)
+/* The last E step: no moments, but the labels. */
+VD_INLINE double label_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
 
-    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, w->d, from, true);
+    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, d, from, true);
     return sum;
 }
 
@@ -217,14 +217,14 @@ static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixt
     fit->iterations = fit->converged = 0;
     fit->ill = first_maximise(w, fit, cfg->ridge);
     while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
-        double now = pass(w) / w->n;
+        double now = BY_DIMENSION(em_step, w) / w->n;
         fit->ill = maximise(w, fit, cfg->ridge);
         fit->iterations++;
         fit->converged = fabs(now - before) < cfg->tol;
         before = now;
     }
     if (fit->ill) return;
-    fit->log_likelihood = last_expectation(w);
+    fit->log_likelihood = BY_DIMENSION(label_step, w);
     for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
 }
 
