@@ -76,23 +76,27 @@ static void plus_plus(spot_mixture_work *w, spot_rng *r)
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? */
+/* Nearest centre of every point, the first of equals. Did any change? A tile at a time, because one vector's
+ * comparisons wait for each other and those of its neighbours do not. */
 VD_INLINE bool assign_points(spot_mixture_work *w, int d)
 {
     vi changed = { 0 };
 
-    for (int b = 0; b < w->blocks; b++) {
-        vd near = vd_all(INFINITY);
-        vi label = { 0 };
-        for (int k = 0; k < w->k; k++) {
-            vd dist = distance(w, d, b, w->centre + k * d);
-            vi nearer = dist < near;
-            near = vd_pick(nearer, dist, near);
-            label = vi_pick(nearer, (vi){ 0 } + k, label);
+    for (int from = 0; from < w->blocks; from += TILE) {
+        vd near[TILE];
+        vi label[TILE] = { { 0 } };
+        for (int b = 0; b < TILE; b++) near[b] = vd_all(INFINITY);
+        for (int k = 0; k < w->k; k++)
+            for (int b = 0; b < TILE; b++) {
+                vd dist = distance(w, d, from + b, w->centre + k * d);
+                label[b] = vi_pick(dist < near[b], (vi){ 0 } + k, label[b]);
+                near[b] = vd_pick(dist < near[b], dist, near[b]);
+            }
+        for (int b = 0; b < TILE; b++) {
+            changed |= label[b] != w->label[from + b];
+            w->label[from + b] = label[b];
+            w->near[from + b] = near[b];
         }
-        changed |= label != w->label[b];
-        w->label[b] = label;
-        w->near[b] = near;
     }
     for (int i = 0; i < LANES; i++) if (changed[i]) return true;
     return false;
