@@ -22,17 +22,22 @@ VD_INLINE vd distance(const spot_mixture_work *w, int d, int b, const double *ce
     return sum;
 }
 
-/* Sum of squared distances if a centre joined those that w->near knows; keep: it joins. */
-static double potential(spot_mixture_work *w, const double *centre, bool keep)
+VD_INLINE double potential_of(spot_mixture_work *w, int d, const double *centre, bool keep)
 {
     vd sum = { 0 };
 
     for (int b = 0; b < w->blocks; b++) {
-        vd dist = distance(w, w->d, b, centre), nearer = vd_pick(dist < w->near[b], dist, w->near[b]);
+        vd dist = distance(w, d, b, centre), nearer = vd_pick(dist < w->near[b], dist, w->near[b]);
         if (keep) w->near[b] = nearer;
         sum += nearer * w->live[b];
     }
     return vd_sum(sum);
+}
+
+/* Sum of squared distances if a centre joined those that w->near knows; keep: it joins. */
+static double potential(spot_mixture_work *w, const double *centre, bool keep)
+{
+    return w->d == 3 ? potential_of(w, 3, centre, keep) : potential_of(w, w->d, centre, keep);   /* PlaneSpot's 3 */
 }
 
 static void place(spot_mixture_work *w, int k, int i)
@@ -125,26 +130,30 @@ static void fill_empty(spot_mixture_work *w, double *count)
 }
 
 /* Centres move to the means of their points; the sum of squared moves. */
-static double recentre(spot_mixture_work *w)
+VD_INLINE double recentre_points(spot_mixture_work *w, int d)
 {
     double count[SPOT_MAX_COMPONENTS] = { 0 }, moved = 0;
     const int64_t *label = (const int64_t *)w->label;
+    const double *x = (const double *)w->x;
+    size_t stride = (size_t)w->blocks * LANES;
 
-    memset(w->sum, 0, (size_t)w->k * w->d * sizeof *w->sum);
-    for (int i = 0; i < w->n; i++) count[label[i]]++;
-    for (int a = 0; a < w->d; a++) {
-        const double *x = (const double *)(w->x + (size_t)a * w->blocks);
-        for (int i = 0; i < w->n; i++) w->sum[label[i] * w->d + a] += x[i];
+    memset(w->sum, 0, (size_t)w->k * d * sizeof *w->sum);
+    for (int i = 0; i < w->n; i++) {
+        double *sum = w->sum + label[i] * d;
+        count[label[i]]++;
+        for (int a = 0; a < d; a++) sum[a] += x[(size_t)a * stride + i];
     }
     fill_empty(w, count);
     for (int k = 0; k < w->k; k++)
-        for (int a = 0; a < w->d && count[k] > 0; a++) {
-            double *centre = &w->centre[k * w->d + a], mean = w->sum[k * w->d + a] / count[k];
+        for (int a = 0; a < d && count[k] > 0; a++) {
+            double *centre = &w->centre[k * d + a], mean = w->sum[k * d + a] / count[k];
             moved += (mean - *centre) * (mean - *centre);
             *centre = mean;
         }
     return moved;
 }
+
+static double recentre(spot_mixture_work *w) { return BY_DIMENSION(recentre_points, w); }
 
 static double mean_variance(const spot_mixture_work *w)
 {
