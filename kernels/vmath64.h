@@ -52,7 +52,7 @@ VD_INLINE double vd_sum(vd a)
     return sum;
 }
 
-/* e^x for x <= 709, to 1 ulp; 0 below -708; NaN stays NaN.
+/* e^x for x <= 709, to 1.05 ulp (1.03 was the worst of 6e6 tried); 0 below -708; NaN stays NaN.
  * x = m ln 2 + r with |r| <= ln 2 / 2: the Taylor series of e^r to r^13 is good to 2^-57, and m goes into the exponent.
  * Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits. Even and odd terms are two shorter chains. */
 VD_INLINE vd vd_exp(vd x)
