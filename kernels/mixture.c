@@ -1,4 +1,4 @@
-/* mixture.c - Gaussian mixtures: the checked entry and EM on the CPU. One thread a fit, vectors of eight points. */
+/* mixture.c - Gaussian mixtures: the checked entry and EM on the CPU. One thread a fit, vectors of points. */
 #include "mixture.h"
 
 #include <float.h>
@@ -10,39 +10,38 @@
 
 /* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
  * log-likelihood. label: also the best component of each point, into w->label. */
-V8_INLINE double expect(spot_mixture_work *w, int d, int from, bool label)
+VD_INLINE double expect(spot_mixture_work *w, int d, int from, bool label)
 {
-    v8 top[TILE], sum[TILE] = { { 0 } }, total = { 0 }, product = v8_all(1);
-    v8i best[TILE] = { { 0 } };
+    vd top[TILE], sum[TILE] = { { 0 } }, total = { 0 }, product = vd_all(1);
+    vi best[TILE] = { { 0 } };
 
-    for (int b = 0; b < TILE; b++) top[b] = v8_all(-INFINITY);
+    for (int b = 0; b < TILE; b++) top[b] = vd_all(-INFINITY);
     for (int k = 0; k < w->k; k++) {
         const double *mean = w->component + k * w->stride + 1, *factor = mean + d;
         for (int b = 0; b < TILE; b++) {
             const double *f = factor;
-            v8 diff[SPOT_MAX_MIXTURE_DIM], square = { 0 }, log_density;
+            vd diff[SPOT_MAX_MIXTURE_DIM], square = { 0 }, log_density;
             for (int i = 0; i < d; i++) {
-                v8 y = { 0 };
+                vd y = { 0 };
                 diff[i] = w->x[(size_t)i * w->blocks + from + b] - mean[i];
-                for (int j = 0; j <= i; j++) y += *f++ * diff[j];
-                square += y * y;
+                for (int j = 0; j <= i; j++) y = vd_fma(vd_all(*f++), diff[j], y);
+                square = vd_fma(y, y, square);
             }
-            log_density = mean[-1] - 0.5 * square;
-            v8i better = log_density > top[b];
-            top[b] = v8_pick(better, log_density, top[b]);
-            if (label) best[b] = v8i_pick(better, (v8i){ 0 } + k, best[b]);
+            log_density = vd_fma(vd_all(-0.5), square, vd_all(mean[-1]));
+            if (label) best[b] = vi_pick(log_density > top[b], (vi){ 0 } + k, best[b]);
+            top[b] = vd_max(log_density, top[b]);
             w->resp[k * TILE + b] = log_density;
         }
     }
     for (int k = 0; k < w->k; k++)
         for (int b = 0; b < TILE; b++) {
-            v8 *r = &w->resp[k * TILE + b];
-            *r = v8_exp(*r - top[b]);
+            vd *r = &w->resp[k * TILE + b];
+            *r = vd_exp(*r - top[b]);
             sum[b] += *r;
         }
     /* 1 <= sum <= k: a tile's product stays below 64^64, so that one logarithm serves all its points. */
     for (int b = 0; b < TILE; b++) {
-        v8 live = w->live[from + b];
+        vd live = w->live[from + b];
         total += live * top[b];
         product *= 1.0 + live * (sum[b] - 1.0);
         sum[b] = live / sum[b];
@@ -50,33 +49,34 @@ V8_INLINE double expect(spot_mixture_work *w, int d, int from, bool label)
     }
     for (int k = 0; k < w->k; k++)
         for (int b = 0; b < TILE; b++) w->resp[k * TILE + b] *= sum[b];
-    for (int i = 1; i < 8; i++) product[0] *= product[i];
-    return v8_sum(total) + log(product[0]);
+    for (int i = 1; i < LANES; i++) product[0] *= product[i];
+    return vd_sum(total) + log(product[0]);
 }
 
 /* M step, first half: adds one tile's moments about the present means. */
-V8_INLINE void add_moments(spot_mixture_work *w, int d, int from)
+VD_INLINE void add_moments(spot_mixture_work *w, int d, int from)
 {
     for (int k = 0; k < w->k; k++) {
         const double *mean = w->component + k * w->stride + 1;
-        v8 m[1 + SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 3) / 2], *moment = w->moment + k * w->stride;
+        vd m[1 + SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 3) / 2], *moment = w->moment + k * w->stride;
         int stride = 1 + d + d * (d + 1) / 2;
         for (int i = 0; i < stride; i++) m[i] = moment[i];
         for (int b = 0; b < TILE; b++) {
-            v8 r = w->resp[k * TILE + b], diff[SPOT_MAX_MIXTURE_DIM], *product = m + 1 + d;
+            vd r = w->resp[k * TILE + b], diff[SPOT_MAX_MIXTURE_DIM], *product = m + 1 + d;
             m[0] += r;
             for (int i = 0; i < d; i++) {
                 diff[i] = w->x[(size_t)i * w->blocks + from + b] - mean[i];
-                v8 weighted = r * diff[i];
+                vd weighted = r * diff[i];
                 m[1 + i] += weighted;
-                for (int j = 0; j <= i; j++) *product++ += weighted * diff[j];
+                for (int j = 0; j <= i; j++) { *product = vd_fma(weighted, diff[j], *product); product++; }
             }
         }
         for (int i = 0; i < stride; i++) moment[i] = m[i];
     }
 }
 
-V8_INLINE double em_step(spot_mixture_work *w, int d)
+/* E step and the moments of the M step; the log-likelihood. */
+VD_INLINE double em_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
 
@@ -88,22 +88,12 @@ V8_INLINE double em_step(spot_mixture_work *w, int d)
     return sum;
 }
 
-/* One pass over the points; the dimensions that people cluster in are compiled apart, so that sums stay in registers. */
-static double pass(spot_mixture_work *w)
-{
-    switch (w->d) {
-    case 2:  return em_step(w, 2);
-    case 3:  return em_step(w, 3);
-    case 4:  return em_step(w, 4);
-    default: return em_step(w, w->d);
-    }
-}
-
-static double last_expectation(spot_mixture_work *w)
+/* The last E step: no moments, but the labels. */
+VD_INLINE double label_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
 
-    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, w->d, from, true);
+    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, d, from, true);
     return sum;
 }
 
@@ -140,22 +130,22 @@ static int maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
     int d = w->d, ill = 0;
     double nk[SPOT_MAX_COMPONENTS], all = 0;
 
-    for (int k = 0; k < w->k; k++) all += nk[k] = v8_sum(w->moment[k * w->stride]) + 10 * DBL_EPSILON;
+    for (int k = 0; k < w->k; k++) all += nk[k] = vd_sum(w->moment[k * w->stride]) + 10 * DBL_EPSILON;
     for (int k = 0; k < w->k; k++) {
-        const v8 *moment = w->moment + k * w->stride, *second = moment + 1 + d;
+        const vd *moment = w->moment + k * w->stride, *second = moment + 1 + d;
         double *component = w->component + k * w->stride, *mean = component + 1, *factor = mean + d;
-        double count = v8_sum(moment[0]), first[SPOT_MAX_MIXTURE_DIM], shift[SPOT_MAX_MIXTURE_DIM];
+        double count = vd_sum(moment[0]), first[SPOT_MAX_MIXTURE_DIM], shift[SPOT_MAX_MIXTURE_DIM];
         double lower[SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 1) / 2], *a = lower;
         for (int i = 0; i < d; i++) {
             double now;
-            first[i] = v8_sum(moment[1 + i]);
+            first[i] = vd_sum(moment[1 + i]);
             now = (first[i] + count * mean[i]) / nk[k];
             shift[i] = now - mean[i];
             mean[i] = fit->mean[k * d + i] = now;
         }
         for (int i = 0; i < d; i++)
             for (int j = 0; j <= i; j++) {
-                double s = v8_sum(*second++) - shift[i] * first[j] - first[i] * shift[j] + count * shift[i] * shift[j];
+                double s = vd_sum(*second++) - shift[i] * first[j] - first[i] * shift[j] + count * shift[i] * shift[j];
                 *a = s / nk[k] + (i == j ? ridge : 0);
                 fit->covariance[(k * d + i) * d + j] = fit->covariance[(k * d + j) * d + i] = *a++;
             }
@@ -167,44 +157,49 @@ static int maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
     return ill;
 }
 
-/* M step from given responsibilities or from the k-means clusters. Twice: the first pass finds the means, the second
- * takes the moments about them, so that no digits cancel. */
-static int first_maximise(spot_mixture_work *w, spot_mixture *fit, const double *given, double ridge)
+/* The moments of given responsibilities, or of the k-means clusters. */
+VD_INLINE double start_step(spot_mixture_work *w, int d)
+{
+    memset(w->moment, 0, (size_t)w->k * w->stride * sizeof *w->moment);
+    for (int from = 0; from < w->blocks; from += TILE) {
+        for (int k = 0; k < w->k; k++)
+            for (int b = 0; b < TILE; b++)
+                w->resp[k * TILE + b] = (vd)((w->label[from + b] == k) & (vi)w->live[from + b]);
+        for (int i = from * LANES; w->given && i < (from + TILE) * LANES && i < w->n; i++)
+            for (int k = 0; k < w->k; k++)
+                w->resp[k * TILE + i / LANES - from][i % LANES] = w->given[(size_t)i * w->k + k];
+        add_moments(w, d, from);
+    }
+    return 0;
+}
+
+/* The first M step. Twice: once to find the means, once to take the moments about them, so that no digits cancel. */
+static int first_maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
 {
     int ill = 0;
 
     for (int k = 0; k < w->k; k++)
         for (int a = 0; a < w->d; a++) w->component[k * w->stride + 1 + a] = w->x[(size_t)a * w->blocks][0];
     for (int twice = 0; twice < 2; twice++) {
-        memset(w->moment, 0, (size_t)w->k * w->stride * sizeof *w->moment);
-        for (int from = 0; from < w->blocks; from += TILE) {
-            for (int k = 0; k < w->k; k++)
-                for (int b = 0; b < TILE; b++) {
-                    v8 *r = &w->resp[k * TILE + b];
-                    *r = v8_pick(w->label[from + b] == k, w->live[from + b], v8_all(0));
-                    for (int i = 0; given && i < 8; i++) {
-                        int point = 8 * (from + b) + i;
-                        (*r)[i] = point < w->n ? given[(size_t)point * w->k + k] : 0;
-                    }
-                }
-            add_moments(w, w->d, from);
-        }
+        BY_DIMENSION(start_step, w);
         ill = maximise(w, fit, ridge);
     }
     return ill;
 }
+
+static int blocks_of(int n) { return (n + LANES * TILE - 1) / (LANES * TILE) * TILE; }
 
 static void load(spot_mixture_work *w, const spot_mixture_job *job)
 {
     w->n = job->fit.n;
     w->d = job->fit.d;
     w->k = job->fit.k;
-    w->blocks = (w->n + 8 * TILE - 1) / (8 * TILE) * TILE;
+    w->blocks = blocks_of(w->n);
     w->stride = 1 + w->d + w->d * (w->d + 1) / 2;
-    for (int i = 0; i < 8 * w->blocks; i++) {
+    for (int i = 0; i < LANES * w->blocks; i++) {
         const float *point = job->x + (size_t)(i < w->n ? i : 0) * w->d;
-        for (int a = 0; a < w->d; a++) w->x[(size_t)a * w->blocks + i / 8][i % 8] = point[a];
-        w->live[i / 8][i % 8] = i < w->n;
+        for (int a = 0; a < w->d; a++) w->x[(size_t)a * w->blocks + i / LANES][i % LANES] = point[a];
+        w->live[i / LANES][i % LANES] = i < w->n;
     }
 }
 
@@ -214,33 +209,34 @@ static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixt
     double before = -INFINITY;
 
     load(w, job);
-    if (!job->resp) {
+    w->given = job->resp;
+    if (!w->given) {
         spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k);
         spot_mixture_start(w, &r);
     }
     fit->iterations = fit->converged = 0;
-    fit->ill = first_maximise(w, fit, job->resp, cfg->ridge);
+    fit->ill = first_maximise(w, fit, cfg->ridge);
     while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
-        double now = pass(w) / w->n;
+        double now = BY_DIMENSION(em_step, w) / w->n;
         fit->ill = maximise(w, fit, cfg->ridge);
         fit->iterations++;
         fit->converged = fabs(now - before) < cfg->tol;
         before = now;
     }
     if (fit->ill) return;
-    fit->log_likelihood = last_expectation(w);
-    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / 8][i % 8];
+    fit->log_likelihood = BY_DIMENSION(label_step, w);
+    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
 }
 
 static spot_status take(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
 {
-    size_t blocks = (size_t)(n + 8 * TILE - 1) / (8 * TILE) * TILE, stride = 1 + (size_t)d * (d + 3) / 2;
+    size_t blocks = (size_t)blocks_of(n), stride = 1 + (size_t)d * (d + 3) / 2;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->x, d * blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->live, blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->label, blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->near, blocks));
-    SPOT_TRY(SPOT_TAKE(c, a, w->prefix, 8 * blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->prefix, LANES * blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->resp, (size_t)k * TILE));
     SPOT_TRY(SPOT_TAKE(c, a, w->moment, k * stride));
     SPOT_TRY(SPOT_TAKE(c, a, w->component, k * stride));

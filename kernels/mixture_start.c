@@ -11,28 +11,33 @@ static double at(const spot_mixture_work *w, int column, int i)
     return ((const double *)(w->x + (size_t)column * w->blocks))[i];
 }
 
-V8_INLINE v8 distance(const spot_mixture_work *w, int b, const double *centre)
+VD_INLINE vd distance(const spot_mixture_work *w, int d, int b, const double *centre)
 {
-    v8 sum = { 0 };
+    vd sum = { 0 };
 
-    for (int a = 0; a < w->d; a++) {
-        v8 diff = w->x[(size_t)a * w->blocks + b] - centre[a];
-        sum += diff * diff;
+    for (int a = 0; a < d; a++) {
+        vd diff = w->x[(size_t)a * w->blocks + b] - centre[a];
+        sum = vd_fma(diff, diff, sum);
     }
     return sum;
+}
+
+VD_INLINE double potential_of(spot_mixture_work *w, int d, const double *centre, bool keep)
+{
+    vd sum = { 0 };
+
+    for (int b = 0; b < w->blocks; b++) {
+        vd dist = distance(w, d, b, centre), nearer = vd_pick(dist < w->near[b], dist, w->near[b]);
+        if (keep) w->near[b] = nearer;
+        sum += nearer * w->live[b];
+    }
+    return vd_sum(sum);
 }
 
 /* Sum of squared distances if a centre joined those that w->near knows; keep: it joins. */
 static double potential(spot_mixture_work *w, const double *centre, bool keep)
 {
-    v8 sum = { 0 };
-
-    for (int b = 0; b < w->blocks; b++) {
-        v8 dist = distance(w, b, centre), nearer = v8_pick(dist < w->near[b], dist, w->near[b]);
-        if (keep) w->near[b] = nearer;
-        sum += nearer * w->live[b];
-    }
-    return v8_sum(sum);
+    return w->d == 3 ? potential_of(w, 3, centre, keep) : potential_of(w, w->d, centre, keep);   /* PlaneSpot's 3 */
 }
 
 static void place(spot_mixture_work *w, int k, int i)
@@ -58,7 +63,7 @@ static void plus_plus(spot_mixture_work *w, spot_rng *r)
 {
     int trials = 2 + (int)log(w->k);
 
-    for (int b = 0; b < w->blocks; b++) w->near[b] = v8_all(INFINITY);
+    for (int b = 0; b < w->blocks; b++) w->near[b] = vd_all(INFINITY);
     place(w, 0, (int)spot_rng_below(r, (uint32_t)w->n));
     potential(w, w->centre, true);
     for (int k = 1; k < w->k; k++) {
@@ -76,27 +81,33 @@ static void plus_plus(spot_mixture_work *w, spot_rng *r)
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? */
-static bool assign(spot_mixture_work *w)
+/* Nearest centre of every point, the first of equals. Did any change? A tile at a time, because one vector's
+ * comparisons wait for each other and those of its neighbours do not. */
+VD_INLINE bool assign_points(spot_mixture_work *w, int d)
 {
-    v8i changed = { 0 };
+    vi changed = { 0 };
 
-    for (int b = 0; b < w->blocks; b++) {
-        v8 near = v8_all(INFINITY);
-        v8i label = { 0 };
-        for (int k = 0; k < w->k; k++) {
-            v8 dist = distance(w, b, w->centre + k * w->d);
-            v8i nearer = dist < near;
-            near = v8_pick(nearer, dist, near);
-            label = v8i_pick(nearer, (v8i){ 0 } + k, label);
+    for (int from = 0; from < w->blocks; from += TILE) {
+        vd near[TILE];
+        vi label[TILE] = { { 0 } };
+        for (int b = 0; b < TILE; b++) near[b] = vd_all(INFINITY);
+        for (int k = 0; k < w->k; k++)
+            for (int b = 0; b < TILE; b++) {
+                vd dist = distance(w, d, from + b, w->centre + k * d);
+                label[b] = vi_pick(dist < near[b], (vi){ 0 } + k, label[b]);
+                near[b] = vd_pick(dist < near[b], dist, near[b]);
+            }
+        for (int b = 0; b < TILE; b++) {
+            changed |= label[b] != w->label[from + b];
+            w->label[from + b] = label[b];
+            w->near[from + b] = near[b];
         }
-        changed |= label != w->label[b];
-        w->label[b] = label;
-        w->near[b] = near;
     }
-    for (int i = 0; i < 8; i++) if (changed[i]) return true;
+    for (int i = 0; i < LANES; i++) if (changed[i]) return true;
     return false;
 }
+
+static bool assign(spot_mixture_work *w) { return BY_DIMENSION(assign_points, w); }
 
 /* An empty cluster takes the point farthest from its centre, as scikit-learn's does. */
 static void fill_empty(spot_mixture_work *w, double *count)
@@ -119,25 +130,30 @@ static void fill_empty(spot_mixture_work *w, double *count)
 }
 
 /* Centres move to the means of their points; the sum of squared moves. */
-static double recentre(spot_mixture_work *w)
+VD_INLINE double recentre_points(spot_mixture_work *w, int d)
 {
     double count[SPOT_MAX_COMPONENTS] = { 0 }, moved = 0;
+    const int64_t *label = (const int64_t *)w->label;
+    const double *x = (const double *)w->x;
+    size_t stride = (size_t)w->blocks * LANES;
 
-    memset(w->sum, 0, (size_t)w->k * w->d * sizeof *w->sum);
+    memset(w->sum, 0, (size_t)w->k * d * sizeof *w->sum);
     for (int i = 0; i < w->n; i++) {
-        int k = (int)((int64_t *)w->label)[i];
-        count[k]++;
-        for (int a = 0; a < w->d; a++) w->sum[k * w->d + a] += at(w, a, i);
+        double *sum = w->sum + label[i] * d;
+        count[label[i]]++;
+        for (int a = 0; a < d; a++) sum[a] += x[(size_t)a * stride + i];
     }
     fill_empty(w, count);
     for (int k = 0; k < w->k; k++)
-        for (int a = 0; a < w->d && count[k] > 0; a++) {
-            double *centre = &w->centre[k * w->d + a], mean = w->sum[k * w->d + a] / count[k];
+        for (int a = 0; a < d && count[k] > 0; a++) {
+            double *centre = &w->centre[k * d + a], mean = w->sum[k * d + a] / count[k];
             moved += (mean - *centre) * (mean - *centre);
             *centre = mean;
         }
     return moved;
 }
+
+static double recentre(spot_mixture_work *w) { return BY_DIMENSION(recentre_points, w); }
 
 static double mean_variance(const spot_mixture_work *w)
 {
@@ -157,7 +173,7 @@ void spot_mixture_start(spot_mixture_work *w, spot_rng *r)
 {
     double tolerance = 1e-4 * mean_variance(w);
 
-    for (int b = 0; b < w->blocks; b++) w->label[b] = (v8i){ 0 } - 1;
+    for (int b = 0; b < w->blocks; b++) w->label[b] = (vi){ 0 } - 1;
     plus_plus(w, r);
     for (int i = 0; i < LLOYD; i++)
         if (!assign(w) || recentre(w) <= tolerance) break;
