@@ -262,7 +262,7 @@ static void a_stopped_sweep_goes_on(void **state)
     c.on_progress = count_down;
     for (spot_status s = SPOT_STOPPED; s != SPOT_OK; stops++) {
         stop = 0;
-        countdown = 1 + stops;
+        countdown = 1 + 7 * stops;
         assert_in_range(stops, 0, 200);
         s = sweep(&c, cfg, "stopped", 0, 1, &r);
         if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
@@ -285,7 +285,7 @@ static void a_full_disk_loses_nothing(void **state)
     CHECK_OK(&c, sweep(&c, cfg, "whole", 0, 1, &r));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
-    for (rlim_t limit = 300; ; limit *= 3) {
+    for (rlim_t limit = 2000; ; limit *= 40) {
         small = (struct rlimit){ limit, old.rlim_max };
         setrlimit(RLIMIT_FSIZE, &small);
         spot_status s = sweep(&c, cfg, "full", 0, 1, &r);
