@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # test_kill.sh BUILD: sweeps killed at random moments, stopped, sharded and threaded all end in the same bytes.
+# ctest: serial, because its kills are timed
 set -u
 spotter=$(realpath "$1")/spotter
 dir=$(mktemp -d)
