@@ -99,6 +99,7 @@ static void refusals_say_where_and_what(void **state)
         { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
         { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },
         { "bdms: [{name: 12345678901234567890123456789012345678901234567890}]\n", "it takes a text of at most 47 bytes" },
+        { "model: {init: a.safetensors, base: {images: 9}}\n", "a.yaml line 1: model.init and model.base.images both say" },
         { "seed: &a 1\necs: *a\n", "a.yaml line 2: aliases (*name) are not taken" },
         { "seed: 1\n---\nseed: 2\n", "a.yaml line 2: a second document begins" },
         { "scene: {size: 64\nmodel: {}\n", "not YAML: " },
@@ -149,10 +150,16 @@ static void printed_configs_read_back(void **state)
         other.bdm[i] = spot_config_defaults().bdm[0];
         snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
     }
-    CHECK_OK(&c, spot_config_print(&c, &other, &text));
-    CHECK_OK(&c, parse(&c, &cfg, text));
-    assert_memory_equal(&cfg, &other, sizeof cfg);
-    free(text);
+    for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
+        int images = other.model.base.images;
+        if (k) memset(other.model.init, 0, sizeof other.model.init);
+        else other.model.base.images = 0;
+        CHECK_OK(&c, spot_config_print(&c, &other, &text));
+        CHECK_OK(&c, parse(&c, &cfg, text));
+        assert_memory_equal(&cfg, &other, sizeof cfg);
+        other.model.base.images = images;
+        free(text);
+    }
 }
 
 static size_t bytes_of(const spot_setting *s)

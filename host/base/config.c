@@ -309,6 +309,8 @@ static spot_status check_together(reading *r, const spot_config *cfg)
 {
     char path[MAX_PATH], name[2][64];
 
+    if (cfg->model.init[0] && cfg->model.base.images)
+        return refuse(r, "model", "model.init and model.base.images both say what to start from; set one of them");
     for (int i = 0; i < cfg->bdms; i++) {
         const spot_mixture_config *m = &cfg->bdm[i].mixture;
         snprintf(path, sizeof path, "bdms[%d]", i);

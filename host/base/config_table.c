@@ -40,6 +40,15 @@ static const spot_setting scene[] = {
     END
 };
 
+static const spot_setting base[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_base_config, field, help, __VA_ARGS__)
+    S("images", INT,  images, "training images; 0: no base model", IN(0, 1e8)),
+    S("epochs", INT,  epochs, "passes over them", IN(1, SPOT_MAX_EPOCHS)),
+    S("lr",     REAL, lr,     "learning rate; the peak of one_cycle", IN(1e-9, 100)),
+#undef S
+    END
+};
+
 static const spot_setting model[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
     S("arch",      NAME, arch,      "the network", .names = NAMES("resnet18")),
@@ -53,6 +62,7 @@ static const spot_setting model[] = {
     S("schedule",  NAME, schedule,  "of the learning rate", .names = NAMES("constant", "one_cycle")),
     S("precision", NAME, precision, "of the arithmetic; the CPU knows fp32 only", .names = NAMES("fp32", "tf32", "bf16")),
     S("init",      TEXT, init,      "\"\" for He initialisation, or a .safetensors file with torchvision's names", .hi = 256),
+    S("base",      GROUP, base,     "a network that first learns every attribute; all ECs start from it", .rows = base),
     S("keep_best", SWITCH, keep_best, "keep the epoch of the least validation loss instead of the last", .hi = 1),
     S("lanes",     INT,  lanes,     "pieces a batch is cut into; changes bits, not meaning", IN(1, 64)),
     S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this", IN(0, 1)),

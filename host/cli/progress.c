@@ -35,6 +35,9 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
         k->total = p->total;
         k->done = p->done;
         k->within = 0;
+    } else if (!strcmp(p->stage, "base")) {
+        k->since = 0;                              /* no EC has begun, so nothing is known of their pace */
+        k->within = 0;
     } else {
         within = k->total == 0 ? part : strcmp(p->stage, "train") ? TRAINING : TRAINING * part;
         k->within = within > k->within ? within : k->within;      /* a bar that goes back is no bar */
@@ -42,7 +45,7 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
     k->ec = p->ec;
     snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
-    if (!k->since) {
+    if (!k->since && strcmp(p->stage, "base")) {
         k->since = cli_now();
         k->start = cli_course_share(k);
     }
