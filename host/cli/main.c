@@ -9,10 +9,6 @@
 #include "cli/cli.h"
 #include "ops.h"
 
-#ifndef SPOT_VERSION
-#define SPOT_VERSION "0.1.0"
-#endif
-
 const cli_command cli_commands[] = {
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
