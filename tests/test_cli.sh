@@ -86,7 +86,7 @@ cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs whe
 run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
 
 # Sweeps: run, again, tables; logs; stopped and killed.
-run 0 "" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
+run 0 "device: c" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
 python3 - "$dir/err" <<'EOF' || fail "--log json is not one object with schema and time a line: $(head -3 "$dir/err")"
 import json, sys, datetime
 for line in open(sys.argv[1]):

@@ -117,6 +117,27 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 
+void cli_say_device(spot_ctx *c, const cli_machine *m)
+{
+    bool fell_back = !c->device && (!m->device || !strcmp(m->device, "auto"));
+
+    spot_log(c, SPOT_LOG_INFO, "device: %s, %d thread%s%s", spot_ctx_device_name(c), c->threads, c->threads == 1 ? "" : "s",
+             fell_back ? " (no GPU; --device cuda says why)" : "");
+}
+
+spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
+{
+    char why[1024];
+    spot_status s;
+
+    SPOT_TRY(spot_config_load(c, cfg, path));
+    s = spot_scene_check(c, &cfg->scene);
+    if (s == SPOT_OK) return s;
+    snprintf(why, sizeof why, "%s", spot_message(c, s));
+    spot_forget(c);
+    return spot_fail(c, s, "%s: %s", path, why);
+}
+
 int cli_close(spot_ctx *c, spot_status s)
 {
     cli_log_close();

@@ -134,8 +134,7 @@ int cli_bench(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK && !o.json)
-        spot_log(&c, SPOT_LOG_INFO, "%s, %d threads", spot_ctx_device_name(&c), c.threads);
+    if (s == SPOT_OK) cli_say_device(&c, &o.machine);
     if (s == SPOT_OK) s = run_all(&c, &o);
     return cli_close(&c, s);
 }

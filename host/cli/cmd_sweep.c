@@ -103,8 +103,9 @@ int cli_sweep(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) {
+        cli_say_device(&c, &o.machine);
         s = spot_sweep_run(&c, &cfg, &o.sweep, &report);
         cli_log_close();
         if (o.json) print_json(&report, s, o.sweep.out);
