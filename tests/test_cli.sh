@@ -62,9 +62,13 @@ run 2 "cut.yaml line" plan "$dir/cut.yaml"
 run 2 "is empty" plan "$dir/empty.yaml"
 head -c 4096 "$spotter" >"$dir/binary.yaml"
 run 2 "binary.yaml" plan "$dir/binary.yaml"
-sed 's/rollable: \[4, 4\]/rollable: [2, 2]/; s/specificity: \[3, 3\]/specificity: [9, 9]/' "$dir/tiny.yaml" >"$dir/impossible.yaml"
-run 2 "spotter: " plan "$dir/impossible.yaml" --quick
-[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "an impossible EC takes one sentence: $(cat "$dir/err")"
+sed 's/specificity: \[3, 3\]/specificity: [9, 9]/' "$dir/tiny.yaml" >"$dir/impossible.yaml"
+for command in "plan $dir/impossible.yaml" "sweep $dir/impossible.yaml --out $dir/never" \
+               "scene $dir/impossible.yaml --ec 0 --out $dir/never"; do
+    run 2 "impossible.yaml: scene.specificity reaches 9, but 4 rollable attributes" $command; quiet
+    [ "$(wc -l <"$dir/err")" = 1 ] || fail "an impossible EC takes one sentence: $(cat "$dir/err")"
+done
+[ ! -e "$dir/never" ] || fail "an impossible config left a run directory"
 
 # Plan and scene.
 run 0 "" plan "$dir/tiny.yaml" --quick;        prints "blindspot 0:"
@@ -78,8 +82,8 @@ EOF
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 3 --start 5 --out "$dir/images"
 [ "$(ls "$dir/images" | tr '\n' ' ')" = "images.jsonl test-000005.png test-000006.png test-000007.png " ] ||
     fail "scene wrote $(ls "$dir/images")"
-python3 -c "import json,sys; assert [json.loads(l)['index'] for l in open(sys.argv[1])] == [5, 6, 7]" "$dir/images/images.jsonl" ||
-    fail "images.jsonl is not one object a line"
+python3 -c "import json,sys; assert [json.loads(l)['index'] for l in open(sys.argv[1])] == [5, 6, 7]" \
+    "$dir/images/images.jsonl" || fail "images.jsonl is not one object a line"
 cp "$dir/images/test-000006.png" "$dir/six.png"
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" --threads 1
 cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
@@ -96,7 +100,10 @@ for line in open(sys.argv[1]):
 EOF
 run 0 "nothing to do" sweep "$dir/tiny.yaml" --out "$dir/run"; quiet
 grep -q $'\033' "$dir/err" && fail "escape codes off a terminal"
-for f in text csv json md; do run 0 "" tables "$dir/run" --format $f; [ -s "$dir/out" ] || fail "tables --format $f is empty"; done
+for f in text csv json md; do
+    run 0 "" tables "$dir/run" --format $f
+    [ -s "$dir/out" ] || fail "tables --format $f is empty"
+done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
 run 4 "spotter: " sweep "$dir/tiny.yaml" --out /dev/null/x
 timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tables of nowhere succeeded"
