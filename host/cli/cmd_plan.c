@@ -105,7 +105,8 @@ int cli_plan(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG",
-        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take.\n\nExamples:\n"
+        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take."
+        "\n\nExamples:\n"
         "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
         "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
     options o = { .sweep = { .shards = 1 } };

@@ -17,7 +17,8 @@ enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100 };
 
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; a second run of the same command goes on where it was", 0 },
-    { "shard",       SHARD,       "I/N", 0, "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
+    { "shard",       SHARD,       "I/N", 0,
+      "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
     { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
@@ -91,7 +92,8 @@ int cli_sweep(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
-        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\n\nExamples:\n"
+        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them."
+        "\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };
