@@ -16,7 +16,7 @@ typedef struct {
 enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100 };
 
 static const struct argp_option table[] = {
-    { "out",         OUT,         "DIR", 0, "run directory; a second run of the same command goes on where it was", 0 },
+    { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
     { "shard",       SHARD,       "I/N", 0,
       "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
