@@ -37,7 +37,10 @@ run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 1"
 for c in sweep plan tables scene bench; do run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"; done
 run 0 "" help config;        prints "scene.size = 224"
+run 0 "" help help;          prints "Commands:"
 run 2 "Commands:";           quiet
+run 2 'did you mean "--version"?' --versio
+run 2 "word 1 of the command line is empty" tables ""
 run 2 'there is no command "swep"; did you mean "sweep"?' swep;                      quiet
 run 2 'there is no command "frobnicate"' frobnicate
 run 2 'there is no option --outt; did you mean --out?' sweep x.yaml --outt y
@@ -110,6 +113,33 @@ timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tab
 [ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "tables of nowhere takes one sentence: $(cat "$dir/err")"
 "$spotter" plan "$dir/tiny.yaml" --quick >/dev/full 2>"$dir/err"
 [ $? -eq 4 ] || fail "a full disk under stdout must end in 4: $(cat "$dir/err")"
+"$spotter" tables "$dir/run" >/dev/full 2>"$dir/err"
+[ $? -eq 4 ] || fail "tables on a full disk must end in 4: $(cat "$dir/err")"
+[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "a full disk takes one sentence: $(cat "$dir/err")"
+"$spotter" tables "$dir/run" 2>"$dir/err" | true
+[ ! -s "$dir/err" ] || fail "a reader that has left needs no sentence: $(cat "$dir/err")"
+
+# What must not happen: each ends in one sentence and its code, and loses nothing.
+hostile() { sed "$1" "$dir/tiny.yaml" >"$dir/hostile.yaml"; }
+hostile 's/lr: 1.0e-3/lr: 100, optimizer: sgd, momentum: 0.99/; s/epochs: 1/epochs: 3/'
+run 3 "a smaller model.lr may help" sweep "$dir/hostile.yaml" --out "$dir/nan" --limit 1
+run 3 "a smaller model.lr may help" sweep "$dir/hostile.yaml" --out "$dir/nan" --limit 1
+run 0 "" tables "$dir/nan";                    prints "1 failed to train"
+hostile 's/k_max: 4/k_min: 40, k_max: 41/; s/test: 8/test: 4/'
+run 3 "make more test images or lower k_min" sweep "$dir/hostile.yaml" --out "$dir/few" --limit 1
+hostile "s#lr: 1.0e-3#lr: 1.0e-3, init: $dir/weights#"
+run 4 "weights: No such file" sweep "$dir/hostile.yaml" --out "$dir/init" --limit 1
+for header in '' '\xff\xff\xff\xff\xff\xff\xff\x7f{}' '\x02\0\0\0\0\0\0\0{}' '\x02\0\0\0\0\0\0\0[[' 'no safetensors'; do
+    printf "$header" >"$dir/weights"
+    run 3 "$dir/weights" sweep "$dir/hostile.yaml" --out "$dir/init" --limit 1
+done
+: >"$dir/file"
+run 4 "a file of that name is there" sweep "$dir/tiny.yaml" --out "$dir/file"
+run 4 "$dir/file" scene "$dir/tiny.yaml" --ec 0 --out "$dir/file"
+(ulimit -f 8; run 4 "free some space" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1; exit $failed)
+failed=$?
+run 0 "" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1
+cmp -s "$dir/run/segments/ec-000000.json" "$dir/full/segments/ec-000000.json" || fail "a full disk changed a result"
 for signal in TERM INT HUP USR1 USR2; do
     "$spotter" sweep "$dir/long.yaml" --out "$dir/long" >/dev/null 2>"$dir/err" &
     pid=$!
