@@ -9,7 +9,8 @@
 #include "spotter/report.h"
 #include "spotter/store.h"
 
-/* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, at (790, 106). */
+/* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
+ * (790, 106). */
 enum { N = 24, LEFT = 54, RIGHT = 726, TOP = 108, BOTTOM = 780, THUMB = 78, THUMB_X = 790, THUMB_Y = 106 };
 
 static char root[64];
