@@ -28,7 +28,8 @@ static const spot_setting scene[] = {
     S("blindspots",   RANGE, blindspots,   "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
     S("specificity",  RANGE, specificity,  "attributes that define a blindspot", IN(1, SPOT_MAX_TRIPLETS)),
     S("per_bucket",   GROUP, per_bucket,   "images of a split = this x 2^rollable", .rows = per_bucket),
-    S("attribute_choice", NAME, attribute_choice, "how a blindspot's attributes are drawn: uniformly over pairs (code) or layer first (paper)",
+    S("attribute_choice", NAME, attribute_choice,
+      "how a blindspot's attributes are drawn: uniformly over pairs (code) or layer first (paper)",
       .names = NAMES("pairs", "layer_first")),
     S("square_presence", NAME, square_presence, "every blindspot has a square (code) or not (paper)",
       .names = NAMES("forced", "free")),
@@ -65,7 +66,8 @@ static const spot_setting model[] = {
     S("base",      GROUP, base,     "a network that first learns every attribute; all ECs start from it", .rows = base),
     S("keep_best", SWITCH, keep_best, "keep the epoch of the least validation loss instead of the last", .hi = 1),
     S("lanes",     INT,  lanes,     "pieces a batch is cut into; changes bits, not meaning", IN(1, 64)),
-    S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this", IN(0, 1)),
+    S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this",
+      IN(0, 1)),
     S("learned_inside",  REAL, learned_inside,  "... and inside each of them at most this", IN(0, 1)),
 #undef S
     END

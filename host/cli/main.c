@@ -1,6 +1,6 @@
 /* main.c - the program: finds the command and hands over. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,6 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "ops.h"
-
-#ifndef SPOT_VERSION
-#define SPOT_VERSION "0.1.0"
-#endif
 
 const cli_command cli_commands[] = {
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
@@ -47,11 +43,10 @@ static void print_version(void)
 
 static int complain_of(const char *word)
 {
-    const char *names[16], *near;
-    int n = 0;
+    const char *names[16] = { "help", "--help", "--version" }, *near;
+    int n = 3;
 
-    for (; cli_commands[n].name; n++) names[n] = cli_commands[n].name;
-    names[n++] = "help";
+    for (const cli_command *k = cli_commands; k->name; k++) names[n++] = k->name;
     names[n] = NULL;
     near = spot_nearest(word, names);
     if (near) fprintf(stderr, "spotter: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
@@ -76,7 +71,7 @@ static int help(int argc, char **argv)
 {
     char option[] = "--help", *shown[] = { NULL, option, NULL };
 
-    if (argc < 3) print_help(stdout);
+    if (argc < 3 || !strcmp(argv[2], "help")) print_help(stdout);
     else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
     else return run(argv[2], 2, shown);
     return 0;
@@ -85,9 +80,10 @@ static int help(int argc, char **argv)
 /* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. */
 static void flush_or_fail(void)
 {
-    errno = 0;
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
     if (!fflush(stdout) && !ferror(stdout)) return;
-    if (errno != EPIPE) cli_complain("could not write the output; is the disk full?");
+    if (poll(&out, 1, 0) < 1 || !(out.revents & POLLERR)) cli_complain("could not write the output; is the disk full?");
     _Exit(spot_exit_code(SPOT_IO));
 }
 
