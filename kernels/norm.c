@@ -149,7 +149,7 @@ static void pool_plane(vf *out, unsigned char *which, const vf *y, vf scale, vf 
     for (int oy = 0, w = 0; oy < size / 2; oy++)
         for (int ox = 0; ox < size / 2; ox++, w++) {
             vf best = zero;
-            vi first = (vi){ 0 } + 4;                /* none above 0: the centre, for backward wants a pixel of the image */
+            vi first = (vi){ 0 } + 4;                /* none above 0: the centre; backward wants a pixel of the image */
             FOR_WINDOW(k, i, oy, ox, size) {
                 vf v = y[i] * scale + shift;
                 vi better = (vi)(v > best) | (vi)(v != v);             /* a NaN wins, and nothing beats it */
