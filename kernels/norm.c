@@ -1,4 +1,7 @@
-/* norm.c - the loops run over planes: one image, one block of channels, all of its pixels, B channels at a time. */
+/* norm.c - the loops run over planes: one image, one block of channels, all of its pixels, B channels at a time.
+ *
+ * A few lines past 400, for one contract in one file: forward, back, the checked entries. Back repeats forward's
+ * decisions (which sums, which sign, which winner of a window) and is read beside it. */
 #include "norm.h"
 
 #include <math.h>
