@@ -13,7 +13,7 @@ static const char *golden_path = "golden/resnet18.txt";
  * distance is a bound with room. But a value that rounding carries over the ReLU's edge changes gradients by up to 3 %
  * in so small a batch, in 7 of those 20 batches for us, in 12 for torchvision: these are only held to FLIPPED, and it
  * is a third of the batches that must be as good as torchvision's best. Training then carries a flip along: ten steps
- * of SGD without one stay within 7e-7 of double precision, with one they end up to 4 % away, ours or torchvision's. So
+ * of SGD without one stay within 1e-6 of double precision, with one they end up to 4 % away, ours or torchvision's. So
  * losses are held to TIMES torchvision's own distance, or `apart`: percents at full width, where every few steps flip,
  * and 2e-3 at width 16, where one step in 20 does. The first loss has no past and is held to 1e-5. */
 #define TIMES   4

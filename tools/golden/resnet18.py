@@ -5,8 +5,7 @@
 
 Prints, in double precision: of `batches` batches the logits in training mode and of each gradient its root mean square
 and 8 entries; ten losses by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell how far
-torchvision's single precision is from that: of each batch the logits and the worst gradient, then the losses and the last
-logits.
+torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
 Default: width 16, size 64, batch 9, 1 output, 3 batches.
 """
 import sys
