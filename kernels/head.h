@@ -4,7 +4,8 @@
  *     loss = mean over (n,o) of max(z,0) - z*t + log(1 + exp(-|z|))
  *
  * x (rows, channels/B, size*size, B) as in conv.h; feature (live, channels); logit, target, dlogit (live, outputs);
- * w (outputs, channels). Sums in double, in order; 1e-6 of PyTorch's, run_to_run. */
+ * w (outputs, channels). Sums in double, in order: within 1e-6 of the largest number of each
+ * result; run_to_run. */
 #ifndef SPOTTER_KERNELS_HEAD_H
 #define SPOTTER_KERNELS_HEAD_H
 

@@ -5,7 +5,7 @@
  *     SGD:  m = g (t = 1), momentum*m + g (t > 1)         p -= lr*m
  *
  * p, g, m, v (count); v is not touched by SGD. Elementwise: the order of parameters is the caller's affair, and the
- * bits do not depend on threads. Within 1e-6 of PyTorch's a step. */
+ * bits do not depend on threads. A step is within 1e-6 of double precision: of |p| and of lr (Adam) or lr*|m| (SGD). */
 #ifndef SPOTTER_KERNELS_OPTIM_H
 #define SPOTTER_KERNELS_OPTIM_H
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What torchvision's ResNet-18 makes of weights and images that both sides compute from the same hash.
 
-    resnet18.py [width size batch outputs precision] > tests/golden/resnet18.txt
+    resnet18.py [width size batch outputs batches] > tests/golden/resnet18.txt
 
-Prints logits in training mode, the loss, three entries and the norm of each gradient, ten losses by Adam and by SGD,
-and logits in evaluation mode after them. Default: width 16, size 64, batch 9, 1 output, double precision.
+Prints, in double precision: of `batches` batches the logits in training mode and of each gradient its root mean square
+and 8 entries; ten losses by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell how far
+torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
+Default: width 16, size 64, batch 9, 1 output, 3 batches.
 """
 import sys
 
@@ -13,9 +15,8 @@ import torch
 import torchvision
 from torchvision.models.resnet import BasicBlock, ResNet
 
-WIDTH, SIZE, BATCH, OUTPUTS = (int(a) for a in (sys.argv[1:5] or (16, 64, 9, 1)))
-TYPE = torch.float32 if sys.argv[5:] == ["float"] else torch.float64
-STEPS, LR = 10, {"adam": 3e-4, "sgd": 2e-3}
+WIDTH, SIZE, BATCH, OUTPUTS, BATCHES = (int(a) for a in (sys.argv[1:6] or (16, 64, 9, 1, 3)))
+STEPS, ENTRIES, LR = 10, 8, {"adam": 3e-4, "sgd": 2e-3}
 
 
 def unit(tensor, count):
@@ -26,7 +27,7 @@ def unit(tensor, count):
     return ((x ^ (x >> np.uint64(16))) / 2.0**32).astype(np.float64)
 
 
-def narrow():
+def narrow(precision):
     net = ResNet(BasicBlock, [2, 2, 2, 2], num_classes=OUTPUTS)
     net.inplanes = WIDTH
     net.conv1 = torch.nn.Conv2d(3, WIDTH, 7, 2, 3, bias=False)
@@ -45,48 +46,80 @@ def narrow():
         else:
             u = (name.endswith("weight")) + 0.4 * (u - 0.5)
         value.copy_(torch.from_numpy(u.astype(np.float32)).reshape(value.shape))
-    return net.to(TYPE).to(memory_format=torch.channels_last)
+    return net.to(precision).to(memory_format=torch.channels_last)
 
 
-def batch(step):
+def batch(step, precision):
     x = (4 * (unit(1000 + step, BATCH * SIZE * SIZE * 3) - 0.5)).astype(np.float32).reshape(BATCH, SIZE, SIZE, 3)
     y = (unit(2000 + step, BATCH * OUTPUTS) > 0.5).astype(np.float32).reshape(BATCH, OUTPUTS)
-    return torch.from_numpy(x).permute(0, 3, 1, 2).to(TYPE), torch.from_numpy(y).to(TYPE)
+    return torch.from_numpy(x).permute(0, 3, 1, 2).to(precision), torch.from_numpy(y).to(precision)
 
 
 def line(name, values):
     print(name, *(f"{float(v):.9g}" for v in values))
 
 
+LOSS = torch.nn.functional.binary_cross_entropy_with_logits
+
+
+def gradients(precision):
+    """Of each batch: its logits, then of each parameter the gradient's root mean square and entries."""
+    net = narrow(precision)
+    for step in range(BATCHES):
+        x, y = batch(step, precision)
+        net.zero_grad()
+        logits = net(x)
+        LOSS(logits, y).backward()
+        yield "logits", logits.detach().flatten().double()
+        for name, p in net.named_parameters():
+            g = p.grad.contiguous().flatten().double()
+            at = torch.arange(ENTRIES) * (g.numel() - 1) // (ENTRIES - 1)
+            yield name, torch.cat((g.square().mean().sqrt()[None], g[at]))
+
+
+def train(kind, precision):
+    """Ten losses, and the logits after them."""
+    net = narrow(precision)
+    rule = (torch.optim.Adam(net.parameters(), LR[kind]) if kind == "adam"
+            else torch.optim.SGD(net.parameters(), LR[kind], momentum=0.9, weight_decay=1e-4))
+    losses = []
+    for step in range(STEPS):
+        x, y = batch(step, precision)
+        rule.zero_grad()
+        loss = LOSS(net(x), y)
+        loss.backward()
+        rule.step()
+        losses.append(float(loss))
+    net.eval()
+    with torch.no_grad():
+        return torch.tensor(losses).double(), net(batch(0, precision)[0]).flatten().double()
+
+
+def of_scale(got, want):
+    return (got - want).abs().max() / want.abs().max()
+
+
+def of_gradient(got, want):
+    """What test_resnet.c's off_gradient computes."""
+    return max((got - want)[1:].square().mean().sqrt() / want[0], abs(got[0] / want[0] - 1))
+
+
 def main():
-    loss_of = torch.nn.functional.binary_cross_entropy_with_logits
-    print("# torch", torch.__version__, "torchvision", torchvision.__version__, TYPE)
-    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS)
-    net = narrow()
-    x, y = batch(0)
-    logits = net(x)
-    loss_of(logits, y).backward()
-    line("logits", logits.flatten())
-    for name, p in net.named_parameters():
-        g = p.grad.flatten() if p.dim() != 4 else p.grad.contiguous().flatten()
-        n = g.numel()
-        line(name, (g.double().norm(), g[0], g[n // 2], g[n - 1]))
+    print("# torch", torch.__version__, "torchvision", torchvision.__version__)
+    print(WIDTH, SIZE, BATCH, OUTPUTS, STEPS, BATCHES)
+    wanted = list(gradients(torch.float64))
+    pairs = [(name, got, want) for (_, got), (name, want) in zip(gradients(torch.float32), wanted)]
+    each = len(pairs) // BATCHES
+    line("own.logits", (of_scale(got, want) for name, got, want in pairs[::each]))
+    line("own.gradients", (max(of_gradient(got, want) for _, got, want in pairs[b * each + 1:(b + 1) * each])
+                           for b in range(BATCHES)))
+    for name, want in wanted:
+        line(name, want)
     for kind in ("adam", "sgd"):
-        net = narrow()
-        rule = (torch.optim.Adam(net.parameters(), LR[kind]) if kind == "adam"
-                else torch.optim.SGD(net.parameters(), LR[kind], momentum=0.9, weight_decay=1e-4))
-        losses = []
-        for step in range(STEPS):
-            x, y = batch(step)
-            rule.zero_grad()
-            loss = loss_of(net(x), y)
-            loss.backward()
-            rule.step()
-            losses.append(loss)
+        (losses, logits), (own, own_logits) = train(kind, torch.float64), train(kind, torch.float32)
+        line("own." + kind, ((own / losses - 1).abs().max(), of_scale(own_logits, logits)))
         line(kind, losses)
-        net.eval()
-        with torch.no_grad():
-            line(kind + "_eval", net(batch(0)[0]).flatten())
+        line(kind + "_eval", logits)
 
 
 main()

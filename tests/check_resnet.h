@@ -1,0 +1,96 @@
+/* check_resnet.h - a small net to train in tests, with weights and images from a hash as in tools/golden/resnet18.py. */
+#ifndef SPOTTER_TESTS_CHECK_RESNET_H
+#define SPOTTER_TESTS_CHECK_RESNET_H
+
+#include "check.h"
+
+#include <math.h>
+
+#include "model/resnet18.h"
+
+static inline double unit(int tensor, size_t i)
+{
+    uint32_t x = (uint32_t)((i + 1) * 2654435761u + ((uint64_t)tensor + 1) * 2246822519u);
+
+    x = (x ^ x >> 15) * 2246822519u;
+    x = (x ^ x >> 13) * 3266489917u;
+    return (x ^ x >> 16) * 0x1p-32;
+}
+
+static inline void fill_model(spot_model *m)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    spot_model_layout(table, m->width, m->outputs);
+    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
+        const spot_model_tensor *e = &table[t];
+        float *v = m->value + e->offset;
+        for (size_t i = 0; i < e->count; i++) {
+            double u = unit(t, i);
+            if (t >= 120)          v[i] = (float)((2 * u - 1) / sqrt(8.0 * m->width));
+            else if (t % 6 == 0)   v[i] = (float)((2 * u - 1) * sqrt(6.0 / ((double)e->dim[0] * e->dim[2] * e->dim[3])));
+            else if (t % 6 < 3)    v[i] = (float)((t % 6 == 1) + 0.4 * (u - 0.5));
+            else                   v[i] = t % 6 == 4;
+        }
+    }
+}
+
+static inline void fill_batch(float *x, float *y, int step, const spot_net_shape *s, int batch)
+{
+    for (size_t i = 0; i < (size_t)batch * s->size * s->size * 3; i++) x[i] = (float)(4 * (unit(1000 + step, i) - 0.5));
+    for (int i = 0; i < batch * s->outputs; i++) y[i] = unit(2000 + step, (size_t)i) > 0.5;
+}
+
+/* A net with those weights in an arena of just the size that counting gives. */
+typedef struct {
+    spot_ctx   c;
+    spot_arena a;
+    spot_model m;
+    spot_net   net;
+    float     *x, *y;
+} bed;
+
+static inline void lay(bed *b, spot_arena *a, spot_net_shape s)
+{
+    CHECK_OK(&b->c, spot_model_take(&b->c, a, &b->m, s.width, s.outputs));
+    CHECK_OK(&b->c, spot_net_open(&b->c, a, &b->net, s));
+    CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->x, (size_t)s.rows * s.size * s.size * 3));
+    CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->y, (size_t)s.rows * s.outputs));
+}
+
+static inline void make_bed(bed *b, spot_net_shape s, int threads)
+{
+    spot_arena count = spot_arena_counting();
+
+    memset(b, 0, sizeof *b);
+    b->c = check_ctx(threads);
+    lay(b, &count, s);
+    spot_net_close(&b->c, &b->net);
+    CHECK_OK(&b->c, spot_arena_open(&b->c, &b->a, count.peak));
+    lay(b, &b->a, s);
+    fill_model(&b->m);
+    CHECK_OK(&b->c, spot_net_put(&b->c, &b->net, &b->m));
+}
+
+static inline void clear_bed(bed *b)
+{
+    spot_net_close(&b->c, &b->net);
+    spot_arena_close(&b->a);
+}
+
+static inline double train_step(bed *b, int step, int batch, spot_optim_rule *rule)
+{
+    double loss;
+
+    fill_batch(b->x, b->y, step, &b->net.s, batch);
+    CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, batch, true));
+    CHECK_OK(&b->c, spot_net_backward(&b->c, &b->net, b->y, batch, &loss));
+    rule->t = step + 1;
+    CHECK_OK(&b->c, spot_optim_step(&b->c, b->net.param, b->net.grad, b->net.moment, b->net.square, b->net.params, rule));
+    return loss;
+}
+
+static const spot_optim_rule adam = { .adam = 1, .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };
+static const spot_optim_rule sgd = { .lr = 2e-3, .momentum = 0.9, .decay = 1e-4 };
+
+#endif

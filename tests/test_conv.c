@@ -1,0 +1,212 @@
+/* test_conv.c - convolution and its gradients against plain loops in double and against finite differences. */
+#include "check_tensor.h"
+
+/* pieces of rows/lanes images; from 64 tiles of 4x4 pixels a piece on, 3x3 with stride 1 goes by Winograd (32 for the
+ * weight gradient). `inference`: bias, the other summand and the ReLU in one. */
+static const struct { spot_conv_shape s; int rows; double tolerance; } cases[] = {
+    { {  4, 2,   3, 16, 7, 2, 32, true,  false, false, false },  4, 1e-6 },   /* the stem */
+    { {  6, 3,  16, 48, 3, 1,  5, true,  false, false, false },  4, 1e-6 },   /* direct, odd size, not all rows */
+    { {  4, 2,  32, 16, 3, 2, 12, true,  false, false, false },  4, 1e-6 },
+    { {  4, 2,  32, 64, 1, 2,  8, true,  false, false, false },  4, 1e-6 },   /* a shortcut */
+    { {  3, 1,  16, 32, 1, 1,  7, true,  false, false, false },  3, 1e-6 },
+    { {  4, 2, 512, 16, 3, 1,  2, true,  false, false, false },  4, 1e-6 },   /* deep: sums of 4608 */
+    { {  8, 2,  16, 32, 3, 1, 16, true,  false, false, false },  8, 4e-6 },   /* Winograd, 64 tiles */
+    { { 16, 2, 128, 16, 3, 1,  7, true,  false, false, false }, 16, 4e-6 },   /* Winograd for the weights alone */
+    { { 16, 1, 256, 16, 3, 1,  8, true,  false, false, false }, 16, 4e-6 },   /* Winograd, deep */
+    { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true  },  4, 1e-6 },
+    { {  8, 2,  32, 16, 3, 1, 16, false, true,  true,  true  },  8, 4e-6 },   /* the same by Winograd */
+    { {  4, 2,   3, 16, 7, 2, 32, false, true,  false, false },  2, 1e-6 },
+};
+
+typedef struct {
+    spot_conv_shape s;
+    int    rows, out;
+    size_t nx, ny, nw;
+    float *x, *y, *dy, *dx, *oihw, *w, *dw, *dw_oihw, *bias, *other;
+} bed;
+
+static bed make_bed(spot_conv_shape s, int rows)
+{
+    bed b = { .s = s, .rows = rows, .out = s.size / s.stride };
+
+    b.nx = (size_t)rows * s.ci * s.size * s.size;
+    b.ny = (size_t)rows * s.co * b.out * b.out;
+    b.nw = (size_t)s.co * s.ci * s.k * s.k;
+    b.x = random_tensor(b.nx, 0), b.dx = random_tensor(b.nx, 1);
+    b.dy = random_tensor(b.ny, 2), b.y = random_tensor(b.ny, 3), b.other = random_tensor(b.ny, 4);
+    b.oihw = random_tensor(b.nw, 5), b.w = random_tensor(b.nw, 6), b.dw = random_tensor(b.nw, 7);
+    b.dw_oihw = random_tensor(b.nw, 8), b.bias = random_tensor(s.co, 9);
+    return b;
+}
+
+static void clear_bed(bed *b)
+{
+    float *all[] = { b->x, b->y, b->dy, b->dx, b->oihw, b->w, b->dw, b->dw_oihw, b->bias, b->other };
+
+    for (int i = 0; i < LEN(all); i++) free(all[i]);
+}
+
+/* All passes that the plan knows, on a plan of its own. */
+static void run(bed *b, int threads)
+{
+    spot_ctx c = check_ctx(threads);
+    spot_conv *plan;
+    void *scratch;
+
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &b->s));
+    scratch = room(spot_conv_scratch(&c, plan));
+    CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
+    if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof(float));
+    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->rows, scratch));
+    if (b->s.train && b->s.ci > 3)
+        CHECK_OK(&c, spot_conv_backward_data(&c, plan, b->dx, b->dy, b->w, b->rows, scratch));
+    if (b->s.train) {
+        CHECK_OK(&c, spot_conv_backward_weights(&c, plan, b->dw, b->x, b->dy, b->rows, scratch));
+        CHECK_OK(&c, spot_conv_unpack(&c, plan, b->dw_oihw, b->dw));
+    }
+    free(scratch);
+    spot_conv_close(&c, plan);
+}
+
+/* One output (n, o, p): its sum; with dx and dw, what its gradient g gives to the summands. */
+static double one_output(const bed *b, int n, int o, int p, double g, double *dx, double *dw)
+{
+    const spot_conv_shape *s = &b->s;
+    double sum = 0;
+
+    for (int i = 0; i < s->ci; i++)
+        for (int ky = 0; ky < s->k; ky++)
+            for (int kx = 0; kx < s->k; kx++) {
+                int row = p / b->out * s->stride + ky - s->k / 2, col = p % b->out * s->stride + kx - s->k / 2;
+                size_t w = (((size_t)o * s->ci + i) * s->k + ky) * s->k + kx, x;
+                if (row < 0 || row >= s->size || col < 0 || col >= s->size) continue;
+                x = place(n, i, row * s->size + col, s->ci, s->size * s->size);
+                sum += (double)b->x[x] * b->oihw[w];
+                dx[x] += g * b->oihw[w];
+                dw[w] += g * b->x[x];
+            }
+    return sum;
+}
+
+static void agrees_with_loops_in_double(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(cases[k].s, cases[k].rows);
+        double *y = calloc(b.ny, sizeof *y), *dx = calloc(b.nx, sizeof *dx), *dw = calloc(b.nw, sizeof *dw), off[3];
+        run(&b, 2);
+        for (int n = 0; n < b.rows; n++)
+            for (int o = 0; o < b.s.co; o++)
+                for (int p = 0; p < b.out * b.out; p++) {
+                    size_t at = place(n, o, p, b.s.co, b.out * b.out);
+                    y[at] = one_output(&b, n, o, p, b.dy[at], dx, dw) + b.s.bias * b.bias[o] + b.s.add * b.other[at];
+                    if (b.s.relu && y[at] < 0) y[at] = 0;
+                }
+        off[0] = distance(b.y, y, b.ny);
+        off[1] = b.s.train && b.s.ci > 3 ? distance(b.dx, dx, b.nx) : 0;
+        off[2] = b.s.train ? distance(b.dw_oihw, dw, b.nw) : 0;
+        print_message("case %2d: off by %.1e, data %.1e, weights %.1e\n", k, off[0], off[1], off[2]);
+        for (int i = 0; i < 3; i++) CHECK_NEAR(off[i], 0, cases[k].tolerance);
+        free(y), free(dx), free(dw);
+        clear_bed(&b);
+    }
+}
+
+/* sum(dy * y), whose gradients the backward passes claim to be. */
+static double objective(bed *b)
+{
+    double sum = 0;
+
+    run(b, 1);
+    for (size_t i = 0; i < b->ny; i++) sum += (double)b->dy[i] * b->y[i];
+    return sum;
+}
+
+/* The objective is linear in x and in w, so a step as large as 16 has no error but rounding. */
+static void finite_difference(bed *b, float *v, const float *gradient, size_t at)
+{
+    float was = v[at], claimed;
+    double up, down;
+
+    run(b, 1);
+    claimed = gradient[at];
+    v[at] = was + 16;
+    up = objective(b);
+    v[at] = was - 16;
+    down = objective(b);
+    v[at] = was;
+    CHECK_NEAR((up - down) / 32, claimed, 1e-3);
+}
+
+static void gradients_are_finite_differences(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(cases[k].s, cases[k].rows);
+        for (size_t i = 0; i < 3 && b.s.train; i++) {
+            if (b.s.ci > 3) finite_difference(&b, b.x, b.dx, i * (b.nx - 1) / 2);
+            finite_difference(&b, b.oihw, b.dw_oihw, i * (b.nw - 1) / 2);
+        }
+        clear_bed(&b);
+    }
+}
+
+static void threads_leave_no_trace(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed one = make_bed(cases[k].s, cases[k].rows), two = make_bed(cases[k].s, cases[k].rows);
+        run(&one, 1);
+        run(&two, 2);
+        assert_memory_equal(one.y, two.y, one.ny * sizeof(float));
+        assert_memory_equal(one.dx, two.dx, one.nx * sizeof(float));
+        assert_memory_equal(one.dw, two.dw, one.nw * sizeof(float));
+        clear_bed(&one);
+        clear_bed(&two);
+    }
+}
+
+/* A broken pixel must reach the loss. (A fused ReLU may eat it: conv.h.) */
+static void nan_comes_through(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(cases[k].s, cases[k].rows);
+        int seen = b.s.relu;
+        b.x[place(0, 1, 0, b.s.ci, b.s.size * b.s.size)] = NAN;
+        run(&b, 2);
+        for (size_t i = 0; i < b.ny; i++) seen |= isnan(b.y[i]);
+        if (!seen) fail_msg("case %d: NaN went in, none came out", k);
+        clear_bed(&b);
+    }
+}
+
+static void wrong_calls_are_refused(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_conv_shape s = cases[1].s, odd = s, thin = s, uneven = s;
+    spot_conv *plan;
+    (void)state;
+    odd.k = 5;
+    thin.co = 24;
+    uneven.lanes = 4;
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &odd), SPOT_INVALID, "kernel 5");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &thin), SPOT_INVALID, "16 -> 24 channels");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &uneven), SPOT_INVALID, "6 rows");
+    assert_null(plan);
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, NULL, NULL, NULL, 5, NULL), SPOT_INVALID, "no whole pieces of 2");
+    spot_conv_close(&c, plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_loops_in_double),
+        cmocka_unit_test(gradients_are_finite_differences),
+        cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(nan_comes_through),
+        cmocka_unit_test(wrong_calls_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/* test_norm.c - batch norm, ReLU, residual and pool against a few lines in double, whose finite differences are the
+ * gradients. Rows behind `live` hold NaN: one that entered a sum would show. */
+#include "check_tensor.h"
+
+#include "norm.h"
+
+enum { CHANNELS = 32, PARTS = 10 };
+typedef enum { ALONE, IDENTITY, SHORTCUT, POOLED } kind;   /* what is added: nothing, a tensor, bn of one; the stem */
+
+static const struct { kind kind; int rows, live, size; bool db; } cases[] = {
+    { ALONE,    5, 4,  6, false },
+    { ALONE,    3, 3, 18, true  },     /* 324 pixels: more than one fp32 sum */
+    { IDENTITY, 4, 3,  7, true  },
+    { IDENTITY, 6, 6,  1, false },     /* layer 4 of a 32 px image */
+    { SHORTCUT, 5, 3,  6, true  },
+    { SHORTCUT, 2, 2, 17, false },
+    { POOLED,   4, 3,  6, true  },
+    { POOLED,   2, 2, 18, false },
+};
+
+/* Two layers and every tensor of one case. */
+typedef struct {
+    kind       kind;
+    spot_plane p;
+    int        side;                   /* of out */
+    size_t     n, n_out;               /* numbers of y and of out, all rows */
+    spot_norm  l[2];
+    float     *y, *y2, *out, *da, *db, *dz;
+    unsigned char *at;
+} bed;
+
+static float **parts(spot_norm *l, int i)
+{
+    float **all[PARTS] = { &l->weight, &l->bias, &l->running_mean, &l->running_var, &l->mean, &l->invstd, &l->scale,
+                           &l->shift, &l->dweight, &l->dbias };
+
+    return all[i];
+}
+
+static bed make_bed(int k)
+{
+    bed b = { .kind = cases[k].kind, .p = { cases[k].rows, cases[k].live, CHANNELS, cases[k].size } };
+    size_t row = (size_t)CHANNELS * b.p.size * b.p.size;
+
+    b.side = b.kind == POOLED ? b.p.size / 2 : b.p.size;
+    b.n = b.p.rows * row;
+    b.n_out = (size_t)b.p.rows * CHANNELS * b.side * b.side;
+    b.y = random_tensor(b.n, 0), b.y2 = random_tensor(b.n, 1), b.out = random_tensor(b.n_out, 2);
+    b.da = random_tensor(b.n_out, 3), b.db = cases[k].db ? random_tensor(b.n_out, 4) : NULL;
+    b.dz = random_tensor(b.n_out, 5), b.at = room(b.n_out);
+    for (size_t i = 0; i < b.n; i++) {
+        b.y[i] = i < b.p.live * row ? 10 + b.y[i] / 2 : NAN;       /* a mean far from 0, as behind a ReLU */
+        if (i >= b.p.live * row) b.y2[i] = NAN;
+    }
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < PARTS; i++) *parts(&b.l[j], i) = random_tensor(CHANNELS, 10 + i + PARTS * j);
+    return b;
+}
+
+static void clear_bed(bed *b)
+{
+    float *all[] = { b->y, b->y2, b->out, b->da, b->db, b->dz };
+
+    for (int i = 0; i < LEN(all); i++) free(all[i]);
+    for (int i = 0; i < 2 * PARTS; i++) free(*parts(&b->l[i / PARTS], i % PARTS));
+    free(b->at);
+}
+
+static void forward(bed *b, int threads)
+{
+    spot_ctx c = check_ctx(threads);
+    void *scratch = room(spot_norm_scratch(b->p));
+
+    CHECK_OK(&c, spot_norm_stats(&c, &b->l[0], b->y, b->p, scratch));
+    if (b->kind == SHORTCUT) CHECK_OK(&c, spot_norm_stats(&c, &b->l[1], b->y2, b->p, scratch));
+    if (b->kind == POOLED) CHECK_OK(&c, spot_norm_pool(&c, b->out, b->at, b->y, &b->l[0], b->p));
+    else CHECK_OK(&c, spot_norm_apply(&c, b->out, b->y, &b->l[0], b->kind == ALONE ? NULL : b->y2,
+                                      b->kind == SHORTCUT ? &b->l[1] : NULL, b->p));
+    free(scratch);
+}
+
+static void backward(bed *b, int threads)
+{
+    spot_ctx c = check_ctx(threads);
+    void *scratch = room(spot_norm_scratch(b->p));
+    spot_norm_back back = { .da = b->da, .db = b->db, .y = b->y, .a = &b->l[0] };
+
+    if (b->kind == IDENTITY || b->kind == SHORTCUT) back.out = b->out, back.dz = b->dz;
+    if (b->kind == SHORTCUT) back.y2 = b->y2, back.b = &b->l[1];
+    if (b->kind == POOLED)
+        CHECK_OK(&c, spot_norm_pool_back(&c, b->y, b->da, b->db, b->out, b->at, &b->l[0], b->p, scratch));
+    else CHECK_OK(&c, spot_norm_backward(&c, &back, b->p, scratch));
+    free(scratch);
+}
+
+/* -- the same in double, one channel: batch norm knows no other --------------------------------------------------- */
+
+enum { MOST = 1024 };
+typedef struct {
+    kind   kind;
+    int    live, size, side;
+    double y[MOST], y2[MOST], g[MOST], out[MOST];      /* live images after one another */
+    double weight[2], bias[2], mean, var;
+} channel;
+
+static channel channel_of(const bed *b, int ch)
+{
+    channel r = { .kind = b->kind, .live = b->p.live, .size = b->p.size, .side = b->side };
+    int pixels = r.size * r.size, places = r.side * r.side;
+
+    for (int i = 0; i < r.live * pixels; i++) {
+        size_t at = place(i / pixels, ch, i % pixels, CHANNELS, pixels);
+        r.y[i] = b->y[at], r.y2[i] = b->y2[at];
+    }
+    for (int i = 0; i < r.live * places; i++) {
+        size_t at = place(i / places, ch, i % places, CHANNELS, places);
+        r.g[i] = b->da[at] + (b->db ? (double)b->db[at] : 0);
+    }
+    for (int j = 0; j < 2; j++) r.weight[j] = b->l[j].weight[ch], r.bias[j] = b->l[j].bias[ch];
+    return r;
+}
+
+static void normalise(double *z, const double *y, int n, double weight, double bias, double *mean, double *var)
+{
+    *mean = *var = 0;
+    for (int i = 0; i < n; i++) *mean += y[i] / n;
+    for (int i = 0; i < n; i++) *var += (y[i] - *mean) * (y[i] - *mean) / n;
+    for (int i = 0; i < n; i++) z[i] = (y[i] - *mean) / sqrt(*var + 1e-5) * weight + bias;
+}
+
+/* The first of the largest in the 3x3 window of place p, -1 if none is above 0. */
+static int winner(const double *z, int p, int size)
+{
+    int best = -1;
+
+    for (int k = 0; k < 9; k++) {
+        int row = p / (size / 2) * 2 + k / 3 - 1, col = p % (size / 2) * 2 + k % 3 - 1, i = row * size + col;
+        if (row < 0 || row >= size || col < 0 || col >= size) continue;
+        if (z[i] > (best < 0 ? 0 : z[best])) best = i;
+    }
+    return best;
+}
+
+/* Fills out; returns sum(g * out), whose derivatives are what backward must leave. */
+static double objective(channel *r)
+{
+    int pixels = r->size * r->size, n = r->live * pixels, places = r->side * r->side;
+    double z[MOST], z2[MOST], sum = 0, mean2, var2;
+
+    normalise(z, r->y, n, r->weight[0], r->bias[0], &r->mean, &r->var);
+    normalise(z2, r->y2, n, r->weight[1], r->bias[1], &mean2, &var2);
+    for (int i = 0; i < r->live * places; i++) {
+        const double *image = z + i / places * pixels;
+        int w = r->kind == POOLED ? winner(image, i % places, r->size) : 0;
+        r->out[i] = r->kind == POOLED ? (w < 0 ? 0 : image[w])
+                  : z[i] + (r->kind == IDENTITY ? r->y2[i] : r->kind == SHORTCUT ? z2[i] : 0);
+        if (r->out[i] < 0) r->out[i] = 0;
+        sum += r->g[i] * r->out[i];
+    }
+    return sum;
+}
+
+/* v lies in r. Far from a kink of the ReLU the error is about 1e-9. */
+static double slope(channel *r, double *v)
+{
+    double was = *v, h = 1e-6, up, down;
+
+    *v = was + h;
+    up = objective(r);
+    *v = was - h;
+    down = objective(r);
+    *v = was;
+    return (up - down) / (2 * h);
+}
+
+/* -- tests ------------------------------------------------------------------------------------------------------ */
+
+static void forward_is_the_formula(void **state)
+{
+    double worst = 0;
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(k);
+        int places = b.side * b.side, n = b.p.live * b.p.size * b.p.size;
+        float running[2];
+        for (int ch = 0; ch < CHANNELS; ch++) {
+            channel r = channel_of(&b, ch);
+            if (!ch) running[0] = b.l[0].running_mean[0], running[1] = b.l[0].running_var[0], forward(&b, 2);
+            objective(&r);
+            CHECK_NEAR(b.l[0].mean[ch] / r.mean, 1, 1e-6);
+            CHECK_NEAR(b.l[0].invstd[ch] * sqrt(r.var + 1e-5), 1, 1e-6);
+            if (!ch) CHECK_NEAR(b.l[0].running_mean[0], 0.9 * running[0] + 0.1 * r.mean, 1e-6);
+            if (!ch) CHECK_NEAR(b.l[0].running_var[0], 0.9 * running[1] + 0.1 * r.var * n / (n - 1), 1e-6);
+            for (int i = 0; i < b.p.live * places; i++) {
+                double got = b.out[place(i / places, ch, i % places, CHANNELS, places)];
+                CHECK_NEAR(got, r.out[i], 0x1p-22 * 12 * fabs(b.l[0].scale[ch]) + 1e-6);       /* |y| < 12 */
+                worst = fmax(worst, fabs(got - r.out[i]));
+            }
+        }
+        for (size_t i = b.n_out / b.p.rows * b.p.live; i < b.n_out; i++) assert_true(b.out[i] == 0);
+        clear_bed(&b);
+    }
+    print_message("forward: off by %.1e\n", worst);
+}
+
+static void gradients_are_finite_differences(void **state)
+{
+    static const int some[] = { 0, 13, CHANNELS - 1 };
+    double worst = 0;
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(k);
+        channel r[LEN(some)];
+        for (int s = 0; s < LEN(some); s++) r[s] = channel_of(&b, some[s]);
+        forward(&b, 2);
+        backward(&b, 2);
+        for (int s = 0; s < LEN(some); s++) {
+            int pixels = b.p.size * b.p.size, ch = some[s], n = b.p.live * pixels;
+            double scale = 0, scale2 = 1;
+            for (int i = 0; i < n; i++) scale = fmax(scale, fabs(slope(&r[s], &r[s].y[i])));
+            for (int i = 0; i < n; i++) scale2 = fmax(scale2, fabs(slope(&r[s], &r[s].y2[i])));
+            for (int i = 0; i < n; i++) {
+                size_t at = place(i / pixels, ch, i % pixels, CHANNELS, pixels);
+                double off = b.y[at] - slope(&r[s], &r[s].y[i]);
+                CHECK_NEAR(off, 0, 1e-6 * scale);
+                worst = fmax(worst, fabs(off) / scale);
+                if (b.kind == IDENTITY) CHECK_NEAR(b.dz[at], slope(&r[s], &r[s].y2[i]), 1e-6 * scale2);
+                if (b.kind == SHORTCUT) CHECK_NEAR(b.y2[at], slope(&r[s], &r[s].y2[i]), 1e-6 * scale2);
+            }
+            for (int j = 0; j < 1 + (b.kind == SHORTCUT); j++) {
+                CHECK_NEAR(b.l[j].dweight[ch], slope(&r[s], &r[s].weight[j]), 1e-6 * n);
+                CHECK_NEAR(b.l[j].dbias[ch], slope(&r[s], &r[s].bias[j]), 1e-6 * n);
+            }
+        }
+        for (size_t i = b.n / b.p.rows * b.p.live; i < b.n; i++) assert_true(b.y[i] == 0);
+        clear_bed(&b);
+    }
+    print_message("backward: off by %.1e of the largest\n", worst);
+}
+
+/* Small whole numbers, so that most windows hold equals: the gradient goes to the first. */
+static void pool_gives_ties_to_the_first(void **state)
+{
+    bed b = make_bed(6);
+    int size = b.p.size, pixels = size * size, places = pixels / 4;
+    spot_ctx c = check_ctx(2);
+    (void)state;
+    for (size_t i = 0; i < b.n; i++) b.y[i] = isnan(b.y[i]) ? NAN : (float)((int)b.y[i] % 3 - 1);
+    for (int ch = 0; ch < CHANNELS; ch++) b.l[0].scale[ch] = 1, b.l[0].shift[ch] = 0;
+    CHECK_OK(&c, spot_norm_pool(&c, b.out, b.at, b.y, &b.l[0], b.p));
+    for (int ch = 0; ch < CHANNELS; ch++) {
+        channel r = channel_of(&b, ch);
+        for (int i = 0; i < b.p.live * places; i++) {
+            int p = i % places, w = winner(r.y + i / places * pixels, p, size);
+            size_t at = place(i / places, ch, p, CHANNELS, places);
+            int row = p / (size / 2) * 2 + b.at[at] / 3 - 1, col = p % (size / 2) * 2 + b.at[at] % 3 - 1;
+            CHECK_NEAR(b.out[at], w < 0 ? 0 : r.y[i / places * pixels + w], 0);
+            assert_in_range(row, 0, size - 1);         /* within the image, winner or not: backward goes there */
+            assert_in_range(col, 0, size - 1);
+            if (w >= 0) assert_int_equal(row * size + col, w);
+        }
+    }
+    clear_bed(&b);
+}
+
+static void threads_leave_no_trace(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed one = make_bed(k), two = make_bed(k);
+        forward(&one, 1), forward(&two, 2);
+        assert_memory_equal(one.out, two.out, one.n_out * sizeof(float));
+        backward(&one, 1), backward(&two, 2);
+        assert_memory_equal(one.y, two.y, one.n * sizeof(float));
+        assert_memory_equal(one.y2, two.y2, one.n * sizeof(float));
+        assert_memory_equal(one.dz, two.dz, one.n_out * sizeof(float));
+        for (int i = 0; i < 2 * PARTS; i++)
+            assert_memory_equal(*parts(&one.l[i / PARTS], i % PARTS), *parts(&two.l[i / PARTS], i % PARTS),
+                                CHANNELS * sizeof(float));
+        clear_bed(&one);
+        clear_bed(&two);
+    }
+}
+
+/* One broken pixel: into the statistics of its channel, and with fixed ones through ReLU and pool. */
+static void nan_comes_through(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    for (int k = 0; k < LEN(cases); k++) {
+        bed b = make_bed(k);
+        forward(&b, 1);
+        b.y[place(0, 5, 0, CHANNELS, b.p.size * b.p.size)] = NAN;
+        if (b.kind == POOLED) CHECK_OK(&c, spot_norm_pool(&c, b.out, b.at, b.y, &b.l[0], b.p));
+        else CHECK_OK(&c, spot_norm_apply(&c, b.out, b.y, &b.l[0], NULL, NULL, b.p));
+        assert_true(isnan(b.out[place(0, 5, 0, CHANNELS, b.side * b.side)]));
+        forward(&b, 1);
+        assert_true(isnan(b.l[0].mean[5]) && isnan(b.l[0].shift[5]) && isfinite(b.l[0].mean[6]));
+        backward(&b, 1);
+        assert_true(isnan(b.l[0].dweight[5]) && isfinite(b.l[0].dweight[6]));
+        clear_bed(&b);
+    }
+}
+
+static void constant_channels_and_fixed_statistics(void **state)
+{
+    bed b = make_bed(0);
+    spot_ctx c = check_ctx(2);
+    spot_norm *l = &b.l[0];
+    (void)state;
+    for (size_t i = 0; i < b.n; i++) b.y[i] = 1e4f / 3;
+    forward(&b, 2);
+    for (int ch = 0; ch < CHANNELS; ch++) CHECK_NEAR(l->invstd[ch] * sqrt(1e-5), 1, 1e-6);
+    l->running_mean[3] = 2, l->running_var[3] = 4, l->weight[3] = 6, l->bias[3] = 1;
+    CHECK_OK(&c, spot_norm_fixed(&c, l, CHANNELS));
+    CHECK_NEAR(l->scale[3], 3, 1e-5);
+    CHECK_NEAR(l->shift[3], -5, 2e-5);
+    CHECK_FAILS(&c, spot_norm_stats(&c, l, b.y, (spot_plane){ 2, 3, CHANNELS, 4 }, NULL), SPOT_INVALID, "3 of 2 rows");
+    CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5 }), SPOT_INVALID, "odd");
+    clear_bed(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forward_is_the_formula),
+        cmocka_unit_test(gradients_are_finite_differences),
+        cmocka_unit_test(pool_gives_ties_to_the_first),
+        cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(nan_comes_through),
+        cmocka_unit_test(constant_channels_and_fixed_statistics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

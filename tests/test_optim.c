@@ -1,0 +1,101 @@
+/* test_optim.c - Adam and SGD against their formulas in double (with which PyTorch's agree: test_resnet.c). */
+#include "check_tensor.h"
+
+#include "optim.h"
+
+enum { COUNT = 1003, STEPS = 20 };
+
+static const spot_optim_rule rules[] = {
+    { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 },
+    { .adam = 1, .lr = 1e-1, .beta1 = 0.5, .beta2 = 0.99, .epsilon = 1e-3, .decay = 1e-2 },
+    { .lr = 1e-2, .momentum = 0.9, .decay = 1e-3 },
+    { .lr = 1e-1 },
+};
+
+typedef struct { double p, m, v; } parameter;
+
+static void step_in_double(parameter *a, double g, const spot_optim_rule *r)
+{
+    g += r->decay * a->p;
+    if (r->adam) {
+        a->m = r->beta1 * a->m + (1 - r->beta1) * g;
+        a->v = r->beta2 * a->v + (1 - r->beta2) * g * g;
+        a->p -= r->lr * (a->m / (1 - pow(r->beta1, r->t)))
+                / (sqrt(a->v / (1 - pow(r->beta2, r->t))) + r->epsilon);
+    } else {
+        a->m = r->t == 1 ? g : r->momentum * a->m + g;
+        a->p -= r->lr * a->m;
+    }
+}
+
+/* Twenty steps, each from the state that fp32 left: to 1e-6 of the parameter and of its move (for Adam of lr: m may
+ * be the small difference of large numbers). */
+static void a_step_is_the_formula(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LEN(rules); k++) {
+        float *p = random_tensor(COUNT, 0), *m = calloc(COUNT, sizeof *m), *v = calloc(COUNT, sizeof *v);
+        spot_optim_rule r = rules[k];
+        spot_ctx c = check_ctx(2);
+        for (r.t = 1; r.t <= STEPS; r.t++) {
+            float *g = random_tensor(COUNT, r.t);
+            parameter want[COUNT];
+            for (int i = 0; i < COUNT; i++) {
+                g[i] *= (float)pow(10, i % 9 - 6);             /* gradients from 1e-6 to 100 */
+                want[i] = (parameter){ p[i], m[i], v[i] };
+                step_in_double(&want[i], g[i], &r);
+            }
+            CHECK_OK(&c, spot_optim_step(&c, p, g, m, v, COUNT, &r));
+            for (int i = 0; i < COUNT; i++) {
+                double move = r.adam ? r.lr : fabs(r.lr * want[i].m);
+                CHECK_NEAR(p[i], want[i].p, 1e-6 * (move + fabs(want[i].p)));
+                CHECK_NEAR(m[i], want[i].m, 1e-6 * (fabs(g[i]) + fabs(want[i].m)));
+                CHECK_NEAR(v[i], want[i].v, 1e-6 * (fabs(want[i].v) + g[i] * g[i]));
+            }
+            free(g);
+        }
+        free(p), free(m), free(v);
+    }
+}
+
+static void threads_leave_no_trace_and_nan_stays(void **state)
+{
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    (void)state;
+    for (int k = 0; k < LEN(rules); k++) {
+        float *p[2], *g = random_tensor(COUNT, 1), *m[2], *v[2];
+        spot_optim_rule r = rules[k];
+        r.t = 1;
+        g[7] = NAN;
+        for (int j = 0; j < 2; j++) {
+            p[j] = random_tensor(COUNT, 0), m[j] = random_tensor(COUNT, 2), v[j] = calloc(COUNT, sizeof(float));
+            CHECK_OK(j ? &two : &one, spot_optim_step(j ? &two : &one, p[j], g, m[j], v[j], COUNT, &r));
+            assert_true(isnan(p[j][7]) && isfinite(p[j][6]));
+        }
+        assert_memory_equal(p[0], p[1], COUNT * sizeof(float));
+        assert_memory_equal(m[0], m[1], COUNT * sizeof(float));
+        for (int j = 0; j < 2; j++) free(p[j]), free(m[j]), free(v[j]);
+        free(g);
+    }
+}
+
+static void a_rate_is_a_number(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_optim_rule r = rules[0];
+    (void)state;
+    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "step 0");
+    r.t = 1;
+    r.lr = NAN;
+    CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "nan");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_the_formula),
+        cmocka_unit_test(threads_leave_no_trace_and_nan_stays),
+        cmocka_unit_test(a_rate_is_a_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
