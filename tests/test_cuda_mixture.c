@@ -178,12 +178,13 @@ static void check_jobs(spot_mixture_job *jobs, int count, const spot_mixture_con
     free(first), free(now);
 }
 
-/* Edges of warps and blocks; every dimension that has kernels of its own and two that have not; more components than
- * warps, and the most there can be. */
+/* Edges of warps and blocks; every dimension that has kernels of its own and some that have not; more components than
+ * warps, and the most there can be. given: responsibilities to start from, unlike (1) or all equal (2), which leaves every
+ * point with equal components to choose its label from. */
 static const struct { int n, d, k, clouds, given; } cases[] = {
     { 1, 3, 1, 1, 0 },   { 31, 2, 4, 3, 0 },  { 33, 3, 9, 4, 0 },  { 255, 4, 5, 6, 0 },  { 257, 3, 12, 5, 0 },
     { 257, 3, 1, 5, 0 }, { 256, 3, 8, 7, 0 }, { 64, 1, 3, 3, 0 },  { 90, 6, 3, 4, 0 },   { 100, 32, 2, 2, 0 },
-    { 257, 3, 4, 5, 1 }, { 130, 2, 64, 7, 0 }, { 65, 3, 65 - 2, 6, 0 },
+    { 257, 3, 4, 5, 1 }, { 130, 2, 64, 7, 0 }, { 65, 3, 63, 6, 0 },  { 70, 3, 3, 3, 2 },
 };
 
 static void fits_agree(void **state)
@@ -197,7 +198,7 @@ static void fits_agree(void **state)
         jobs[j] = job_on(clouds(n, d, cases[j].clouds, (uint32_t)j), n, d, k, (uint32_t)j);
         if (cases[j].given) {
             double *resp = malloc(resps_of(&jobs[j]) * sizeof *resp);
-            for (int e = 0; e < n * k; e++) resp[e] = 0.9 * (e / k % k == e % k) + 0.1 / k;
+            for (int e = 0; e < n * k; e++) resp[e] = cases[j].given == 2 ? 1.0 / k : 0.9 * (e / k % k == e % k) + 0.1 / k;
             jobs[j].resp = resp;
         }
     }
@@ -208,6 +209,29 @@ static void fits_agree(void **state)
         free((void *)jobs[j].x), free((void *)jobs[j].resp);
     }
     assert_true(polls > 0);   /* else no fit went through two launches */
+}
+
+/* A tolerance under which a fit ends with its 26th iteration, the first of the second launch: what one launch leaves to the
+ * next must be all there. */
+static void launches_hand_over(void **state)
+{
+    spot_mixture_config cfg = spot_mixture_defaults();
+    float *x = clouds(257, 3, 3, 19);
+    spot_mixture_job job = job_on(x, 257, 3, 4, 4);
+    double total[2];
+    (void)state;
+    cfg.tol = 0;
+    for (int i = 0; i < 2; i++) {
+        cfg.max_iterations = 24 + i;
+        on_cpu(&job, 1, &cfg);
+        total[i] = job.fit.log_likelihood;
+    }
+    cfg.max_iterations = 100;
+    cfg.tol = 1.0001 * (total[1] - total[0]) / 257;
+    check_jobs(&job, 1, &cfg);
+    assert_int_equal(job.fit.iterations, 26);
+    free_results(&job);
+    free(x);
 }
 
 /* Few and equal points: clusters that start empty, distances of 0, ties. */
@@ -343,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_agree),
+        cmocka_unit_test(launches_hand_over),
         cmocka_unit_test(equal_points_agree),
         cmocka_unit_test(ill_conditioned_fits_are_given_up_alike),
         cmocka_unit_test(bic_chooses_alike),
