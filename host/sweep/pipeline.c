@@ -73,7 +73,12 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
     if (!cfg->model.base.images) return SPOT_OK;
     SPOT_TRY(spot_recall(c, a, &run->store, key, "base", spot_pack_model, &run->base, &found));
     if (!found) {
-        SPOT_TRY(spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed));
+        spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
+        if (s && spot_is_verdict(s)) {
+            snprintf(path, sizeof path, "%.1000s", spot_message(c, s));
+            return spot_fail(c, s, "base model: %s", path);
+        }
+        SPOT_TRY(s);
         SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
         spot_diary_write(&run->diary, "base", -1, spot_clock() - since, NULL);
         spot_log(c, SPOT_LOG_INFO, "base model: tells %.2f %% of the attributes of its validation images right",
