@@ -11,14 +11,14 @@ typedef struct {
     double items;              /* units of work in one run: images, fits, iterations */
     const char *unit;          /* "images" */
     spot_status (*open)(spot_ctx *c, void **state);    /* makes the input; not timed */
-    spot_status (*check)(spot_ctx *c, void *state);    /* SPOT_CHECK when the answer is wrong; may be NULL only for pure timing rows */
+    spot_status (*check)(spot_ctx *c, void *state);    /* SPOT_CHECK when the answer is wrong; NULL only of pure timing */
     spot_status (*run)(spot_ctx *c, void *state);      /* timed */
     void        (*close)(void *state);
 } spot_bench_row;
 
 #define SPOT_BENCHES(X) X(raster) X(model) X(embed) X(mixture)
 
-#define X(name) extern const spot_bench_row spot_bench_##name[] __attribute__((weak));
+#define X(name) extern const spot_bench_row spot_bench_##name[];
 SPOT_BENCHES(X)
 #undef X
 

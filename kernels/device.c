@@ -116,7 +116,7 @@ spot_status spot_device_open(spot_ctx *c, const char *device)
             return spot_fail(c, s, "cannot compute on CUDA: %s; run with --device cpu", why);
     }
     if (!c->ops) c->ops = &spot_ops_cpu;
-    if (automatic) spot_log(c, SPOT_LOG_INFO, "device: %s%s%s", spot_device_name(c), *why ? ", because " : "", why);
+    if (automatic) spot_log(c, SPOT_LOG_DEBUG, "device: %s%s%s", spot_device_name(c), *why ? ", because " : "", why);
     return SPOT_OK;
 }
 

@@ -16,8 +16,8 @@ typedef struct {
 } spot_device;
 
 /* Sets c->ops and c->device. "cpu"; "cuda", SPOT_DEVICE with the reason when it is not to be had; "auto", which takes
- * CUDA where a GPU is there and the plugin has every family of kernels, else the CPU, and tells the log which and why.
- * Any other word is SPOT_USAGE. */
+ * CUDA where a GPU is there and the plugin has every family of kernels, else the CPU, and tells the log's debug level which
+ * and why. Any other word is SPOT_USAGE. */
 spot_status spot_device_open(spot_ctx *c, const char *device);
 void        spot_device_close(spot_ctx *c);              /* accepts a context that runs on nothing */
 

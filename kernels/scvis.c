@@ -212,7 +212,8 @@ static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int thr
     return SPOT_OK;
 }
 
-static spot_status take_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_scvis_problem *s, const spot_scvis_config *cfg)
+static spot_status take_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_scvis_problem *s,
+                                const spot_scvis_config *cfg)
 {
     int batch = cfg->batch < s->n ? cfg->batch : s->n;
     size_t n = s->n, side = s->n <= CACHED ? s->n : batch;

@@ -45,8 +45,8 @@ int spot_scvis_iterations(int n, const spot_scvis_config *cfg);
  * variance; then D degrees of freedom. */
 size_t spot_scvis_params(int d, int dim);
 
-/* CPU only, for tests: loss, unclipped gradient and its norm of one batch. x (rows, d) as the network sees it, noise (rows, dim),
- * keep (32, dim) the mask of the mu head, 0 or 1. */
+/* CPU only, for tests: loss, unclipped gradient and its norm of one batch. x (rows, d) as the network sees it, noise
+ * (rows, dim), keep (32, dim) the mask of the mu head, 0 or 1. */
 typedef struct {
     int rows, d, dim, step;
     const float *params, *x, *noise, *keep;

@@ -181,7 +181,8 @@ double spot_scvis_through_sample(spot_scvis_net *net, int r, int n, float scale)
     for (int e = r * net->dim; e < (r + n) * net->dim; e++) {
         float mu = net->layer[MU].act[e], slope, s2 = spot_scvis_variance(net->layer[SIGMA].act[e], &slope);
         net->layer[MU].delta[e] = fmaf(scale, mu, net->dz[e]);
-        net->layer[SIGMA].delta[e] = slope * (0.5f * scale * (1.0f - 1.0f / s2) + 0.5f * net->dz[e] * net->noise[e] / sqrtf(s2));
+        net->layer[SIGMA].delta[e] = slope * (0.5f * scale * (1.0f - 1.0f / s2)
+                                              + 0.5f * net->dz[e] * net->noise[e] / sqrtf(s2));
         kl += 0.5 * ((double)mu * mu + s2 - spot_logf(s2) - 1);
     }
     return kl;

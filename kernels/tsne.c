@@ -44,7 +44,8 @@ static inline __attribute__((always_inline)) void repel_rows(const spot_tsne_pro
                         a = fmaf(u * inverse, u, a);
                         b = fmaf(v * inverse, v, b);
                     }
-                    float both = 1.0f / (a * b), qa = both * b, qb = both * a, wa = spot_student(qa, f), wb = spot_student(qb, f);
+                    float both = 1.0f / (a * b), qa = both * b, qb = both * a;
+                    float wa = spot_student(qa, f), wb = spot_student(qb, f);
                     z[r][l] += wa + wb;
                     for (int k = 0; k < dim; k++) {
                         const float *y = t->y + (size_t)k * t->stride + j + l;

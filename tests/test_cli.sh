@@ -37,7 +37,10 @@ run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 1"
 for c in sweep plan tables scene bench; do run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"; done
 run 0 "" help config;        prints "scene.size = 224"
+run 0 "" help help;          prints "Commands:"
 run 2 "Commands:";           quiet
+run 2 'did you mean "--version"?' --versio
+run 2 "word 1 of the command line is empty" tables ""
 run 2 'there is no command "swep"; did you mean "sweep"?' swep;                      quiet
 run 2 'there is no command "frobnicate"' frobnicate
 run 2 'there is no option --outt; did you mean --out?' sweep x.yaml --outt y
@@ -62,9 +65,13 @@ run 2 "cut.yaml line" plan "$dir/cut.yaml"
 run 2 "is empty" plan "$dir/empty.yaml"
 head -c 4096 "$spotter" >"$dir/binary.yaml"
 run 2 "binary.yaml" plan "$dir/binary.yaml"
-sed 's/rollable: \[4, 4\]/rollable: [2, 2]/; s/specificity: \[3, 3\]/specificity: [9, 9]/' "$dir/tiny.yaml" >"$dir/impossible.yaml"
-run 2 "spotter: " plan "$dir/impossible.yaml" --quick
-[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "an impossible EC takes one sentence: $(cat "$dir/err")"
+sed 's/specificity: \[3, 3\]/specificity: [9, 9]/' "$dir/tiny.yaml" >"$dir/impossible.yaml"
+for command in "plan $dir/impossible.yaml" "sweep $dir/impossible.yaml --out $dir/never" \
+               "scene $dir/impossible.yaml --ec 0 --out $dir/never"; do
+    run 2 "impossible.yaml: scene.specificity reaches 9, but 4 rollable attributes" $command; quiet
+    [ "$(wc -l <"$dir/err")" = 1 ] || fail "an impossible EC takes one sentence: $(cat "$dir/err")"
+done
+[ ! -e "$dir/never" ] || fail "an impossible config left a run directory"
 
 # Plan and scene.
 run 0 "" plan "$dir/tiny.yaml" --quick;        prints "blindspot 0:"
@@ -78,15 +85,15 @@ EOF
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 3 --start 5 --out "$dir/images"
 [ "$(ls "$dir/images" | tr '\n' ' ')" = "images.jsonl test-000005.png test-000006.png test-000007.png " ] ||
     fail "scene wrote $(ls "$dir/images")"
-python3 -c "import json,sys; assert [json.loads(l)['index'] for l in open(sys.argv[1])] == [5, 6, 7]" "$dir/images/images.jsonl" ||
-    fail "images.jsonl is not one object a line"
+python3 -c "import json,sys; assert [json.loads(l)['index'] for l in open(sys.argv[1])] == [5, 6, 7]" \
+    "$dir/images/images.jsonl" || fail "images.jsonl is not one object a line"
 cp "$dir/images/test-000006.png" "$dir/six.png"
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" --threads 1
 cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
 run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
 
 # Sweeps: run, again, tables; logs; stopped and killed.
-run 0 "" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
+run 0 "device: c" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
 python3 - "$dir/err" <<'EOF' || fail "--log json is not one object with schema and time a line: $(head -3 "$dir/err")"
 import json, sys, datetime
 for line in open(sys.argv[1]):
@@ -96,13 +103,43 @@ for line in open(sys.argv[1]):
 EOF
 run 0 "nothing to do" sweep "$dir/tiny.yaml" --out "$dir/run"; quiet
 grep -q $'\033' "$dir/err" && fail "escape codes off a terminal"
-for f in text csv json md; do run 0 "" tables "$dir/run" --format $f; [ -s "$dir/out" ] || fail "tables --format $f is empty"; done
+for f in text csv json md; do
+    run 0 "" tables "$dir/run" --format $f
+    [ -s "$dir/out" ] || fail "tables --format $f is empty"
+done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
 run 4 "spotter: " sweep "$dir/tiny.yaml" --out /dev/null/x
 timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tables of nowhere succeeded"
 [ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "tables of nowhere takes one sentence: $(cat "$dir/err")"
 "$spotter" plan "$dir/tiny.yaml" --quick >/dev/full 2>"$dir/err"
 [ $? -eq 4 ] || fail "a full disk under stdout must end in 4: $(cat "$dir/err")"
+"$spotter" tables "$dir/run" >/dev/full 2>"$dir/err"
+[ $? -eq 4 ] || fail "tables on a full disk must end in 4: $(cat "$dir/err")"
+[ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "a full disk takes one sentence: $(cat "$dir/err")"
+"$spotter" tables "$dir/run" 2>"$dir/err" | true
+[ ! -s "$dir/err" ] || fail "a reader that has left needs no sentence: $(cat "$dir/err")"
+
+# What must not happen: each ends in one sentence and its code, and loses nothing.
+hostile() { sed "$1" "$dir/tiny.yaml" >"$dir/hostile.yaml"; }
+hostile 's/lr: 1.0e-3/lr: 100, optimizer: sgd, momentum: 0.99/; s/epochs: 1/epochs: 3/'
+run 3 "a smaller model.lr may help" sweep "$dir/hostile.yaml" --out "$dir/nan" --limit 1
+run 3 "a smaller model.lr may help" sweep "$dir/hostile.yaml" --out "$dir/nan" --limit 1
+run 0 "" tables "$dir/nan";                    prints "1 failed to train"
+hostile 's/k_max: 4/k_min: 40, k_max: 41/; s/test: 8/test: 4/'
+run 3 "make more test images or lower k_min" sweep "$dir/hostile.yaml" --out "$dir/few" --limit 1
+hostile "s#lr: 1.0e-3#lr: 1.0e-3, init: $dir/weights#"
+run 4 "weights: No such file" sweep "$dir/hostile.yaml" --out "$dir/init" --limit 1
+for header in '' '\xff\xff\xff\xff\xff\xff\xff\x7f{}' '\x02\0\0\0\0\0\0\0{}' '\x02\0\0\0\0\0\0\0[[' 'no safetensors'; do
+    printf "$header" >"$dir/weights"
+    run 3 "$dir/weights" sweep "$dir/hostile.yaml" --out "$dir/init" --limit 1
+done
+: >"$dir/file"
+run 4 "a file of that name is there" sweep "$dir/tiny.yaml" --out "$dir/file"
+run 4 "$dir/file" scene "$dir/tiny.yaml" --ec 0 --out "$dir/file"
+(ulimit -f 8; run 4 "free some space" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1; exit $failed)
+failed=$?
+run 0 "" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1
+cmp -s "$dir/run/segments/ec-000000.json" "$dir/full/segments/ec-000000.json" || fail "a full disk changed a result"
 for signal in TERM INT HUP USR1 USR2; do
     "$spotter" sweep "$dir/long.yaml" --out "$dir/long" >/dev/null 2>"$dir/err" &
     pid=$!

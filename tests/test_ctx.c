@@ -32,6 +32,23 @@ static void threads_default_to_the_cores_we_may_use(void **state)
     spot_ctx_close(&c);
 }
 
+/* The callbacks, user and stop are the caller's; what the rest held does not matter. */
+static void an_unclean_context_is_no_trouble(void **state)
+{
+    spot_ctx c;
+    (void)state;
+    memset(&c, 0x5a, sizeof c);
+    c.on_log = NULL;
+    c.on_progress = NULL;
+    c.stop = NULL;
+    CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "-1 threads asked for");
+    spot_ctx_close(&c);
+    memset(&c.status, 0x5a, sizeof c.status);
+    CHECK_OK(&c, spot_ctx_open(&c, "cpu", 1));
+    assert_int_equal(c.status, SPOT_OK);
+    spot_ctx_close(&c);
+}
+
 static void nonsense_is_refused_and_may_be_closed(void **state)
 {
     spot_ctx c = { 0 };
@@ -46,6 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_default_to_the_cores_we_may_use),
+        cmocka_unit_test(an_unclean_context_is_no_trouble),
         cmocka_unit_test(nonsense_is_refused_and_may_be_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

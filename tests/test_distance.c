@@ -60,6 +60,9 @@ static void refuses_shapes_that_do_not_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_definition), cmocka_unit_test(refuses_shapes_that_do_not_fit) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_as_definition),
+        cmocka_unit_test(refuses_shapes_that_do_not_fit),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

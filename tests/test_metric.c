@@ -214,7 +214,8 @@ static void random_lists_agree_with_the_definitions(void **state)
     for (uint32_t trial = 0; trial < 400; trial++) {
         spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, trial);
         static const double lambda[] = { 0.301, 0.503, 0.801 };
-        spot_metric_config cfg = { .profile = trial & 1, .lambda_p = lambda[trial % 3], .lambda_r = lambda[trial / 3 % 3], .top = H };
+        spot_metric_config cfg = { .profile = trial & 1, .lambda_p = lambda[trial % 3],
+                                   .lambda_r = lambda[trial / 3 % 3], .top = H };
         uint32_t mask[N] = { 0 };
         bool h[H][N] = { { false } };
         int rows[H][N];

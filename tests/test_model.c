@@ -146,7 +146,7 @@ static void trains_and_looks(void **state)
         images = ec.images[SPOT_TEST];
         bytes = spot_model_train_bytes(&ec.scene, &cfg) + spot_model_look_bytes(&ec.scene, &cfg, images);
         CHECK_OK(&c, spot_arena_open(&c, &a[k], bytes));
-        CHECK_OK(&c, spot_model_train(&c, &a[k], &m[k], &lesson[k], &ec, &cfg));
+        CHECK_OK(&c, spot_model_train(&c, &a[k], &m[k], &lesson[k], &ec, &cfg, NULL));
         CHECK_OK(&c, spot_model_look(&c, &a[k], &view[k], &truth, &m[k], &ec, SPOT_TEST, &cfg));
     }
     assert_memory_equal(m[0].value, m[1].value, m[0].floats * sizeof(float));
@@ -183,14 +183,14 @@ static void diverging_is_said(void **state)
     cfg.schedule = SPOT_CONSTANT;
     cfg.lr = 1e30;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_model_train_bytes(&ec.scene, &cfg)));
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_NUMERIC, "epoch 1, step");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "epoch 1, step");
     a.used = 0;
     c.stop = &stop;
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_STOPPED, "stopped");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_STOPPED, "stopped");
     a.used = 0;
     c.stop = NULL;
     cfg.batch = 0;
-    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg), SPOT_INVALID, "batch 0");
+    CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_INVALID, "batch 0");
     spot_arena_close(&a);
 }
 

@@ -181,7 +181,8 @@ static void a_batch_equals_its_problems(void **state)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     float at[2 * N], confidence[N];
-    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence }, { .n = 1, .confidence = confidence } };
+    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence },
+                          { .n = 1, .confidence = confidence } };
     spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 60, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
     spot_bdm_config cfg = spot_bdm_defaults();
     spot_hypotheses batch[3], alone;

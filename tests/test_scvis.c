@@ -199,7 +199,9 @@ static void blobs_stay_apart(void **state)
 
 static void degenerate_inputs_end_finite_or_say_so(void **state)
 {
-    static const struct { int n, d, distinct, dim; } cases[] = { { 4, 1, 4, 2 }, { 50, 3, 1, 1 }, { 33, 6, 2, 2 }, { 40, 5, 40, 3 } };
+    static const struct { int n, d, distinct, dim; } cases[] = {
+        { 4, 1, 4, 2 }, { 50, 3, 1, 1 }, { 33, 6, 2, 2 }, { 40, 5, 40, 3 },
+    };
 
     (void)state;
     for (int i = 0; i < LEN(cases); i++) {

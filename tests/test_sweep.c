@@ -19,7 +19,7 @@ static const char tiny[] =
     "ecs: 3\n"
     "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
     "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}\n"
+    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
     "bdms:\n"
     "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
     "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
@@ -95,17 +95,19 @@ static void shell(const char *fmt, const char *a)
     assert_int_equal(system(command), 0);
 }
 
-/* Which keys a setting moves: m model, p points, f found, c config. */
+/* Which keys a setting moves: b base model, m model, p points, f found, c config. */
 static void a_setting_moves_the_keys_it_matters_to(void **state)
 {
     spot_ctx c = context(1);
     spot_config *was = config(&c), *is = config(&c);
     static const struct { const char *what; size_t offset; int step; const char *moves; } cases[] = {
-        { "seed",        offsetof(spot_config, seed), 1,                          "mpfc" },
+        { "seed",        offsetof(spot_config, seed), 1,                          "bmpfc" },
         { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
-        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "mpfc" },
+        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmpfc" },
         { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mpfc" },
-        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "mpfc" },
+        { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmpfc" },
+        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmpfc" },
+        { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mpfc" },
         { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
         { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
         { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
@@ -122,7 +124,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     for (int i = 0; i < LEN(cases); i++) {
         char moves[8] = "", words[256];
         int moved = 0;
-        spot_key old[4], new[4];
+        spot_key old[5], new[5];
         memcpy(is, was, sizeof *is);
         *(int *)((char *)is + cases[i].offset) += cases[i].step;
         CHECK_OK(&c, spot_identify(&c, &b, is));
@@ -133,9 +135,12 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
             key[1] = spot_key_of_points(key[0], &cfg->bdm[0]);
             key[2] = spot_key_of_found(key[1], &cfg->bdm[0]);
             key[3] = k ? b.config : a.config;
+            key[4] = spot_key_of_base(&c, cfg);
         }
-        for (int k = 0; k < 4; k++)
-            if (memcmp(&old[k], &new[k], sizeof old[k])) moves[moved++] = "mpfc"[k];
+        for (int k = 0; k < 5; k++) {
+            int at = (k + 4) % 5;
+            if (memcmp(&old[at], &new[at], sizeof old[at])) moves[moved++] = "mpfcb"[at];
+        }
         if (strcmp(moves, cases[i].moves)) fail_msg("%s moves \"%s\", not \"%s\"", cases[i].what, moves, cases[i].moves);
         assert_int_equal(spot_config_differs(words, sizeof words, was, is), strchr(moves, 'c') != NULL);
     }
@@ -220,6 +225,10 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     assert_true(r.planned == 3 && r.already == 2 && r.done == 1);
     check_same_segments(&one, "a", "b", 3);
     shell("test -z \"$(find %s -name '*.model')\"", "b");
+
+    /* all ECs start from one base model, which is left for other runs, too */
+    shell("test $(find %s -name '*.base' | wc -l) = 1", "b");
+    shell("cmp %s/base.safetensors %1$s/../a/base.safetensors", "b");
 
     /* a segment of another config is none of this run */
     cfg->seed++;

@@ -181,7 +181,8 @@ static void blobs_are_mapped_the_same_on_any_number_of_threads(void **state)
 static void degenerate_inputs_end_finite(void **state)
 {
     static const struct { int n, d, dim, distinct; } cases[] = {
-        { 4, 3, 2, 4 }, { 5, 1, 2, 5 }, { 31, 2, 3, 31 }, { 100, 8, 2, 100 }, { 100, 8, 2, 1 }, { 90, 8, 1, 2 }, { 40, 4, 5, 3 },
+        { 4, 3, 2, 4 }, { 5, 1, 2, 5 }, { 31, 2, 3, 31 }, { 100, 8, 2, 100 }, { 100, 8, 2, 1 }, { 90, 8, 1, 2 },
+        { 40, 4, 5, 3 },
     };
     (void)state;
     for (int i = 0; i < LEN(cases); i++) {

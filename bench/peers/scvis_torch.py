@@ -47,5 +47,5 @@ for t in range(1, 4):
 t0, cpu0 = time.perf_counter(), time.process_time()
 spent = sum(step(t) for t in range(4, 4 + iterations))
 each, cpu = (time.perf_counter() - t0) / iterations, (time.process_time() - cpu0) / iterations
-print(f"torch scvis n={n} d={d} threads={threads}: {each:.4f} s an iteration over {iterations} ({spent / iterations:.4f} of it P, {cpu:.4f} s of CPU time); "
-      f"3000 iterations extrapolated: {3000 * each:.0f} s")
+print(f"torch scvis n={n} d={d} threads={threads}: {each:.4f} s an iteration over {iterations} "
+      f"({spent / iterations:.4f} of it P, {cpu:.4f} s of CPU time); 3000 iterations extrapolated: {3000 * each:.0f} s")

@@ -248,7 +248,8 @@ static spot_status refuse_value(reading *r, const spot_setting *s, const char *p
     if (s->kind == SETTING_RANGE)
         return refuse(r, path, "%s is [%.20s, %.20s]; it takes %s", path, pair[0], pair[1], takes);
     if (index_of(slot, s->later) >= 0)
-        return refuse(r, path, "%s: %s comes in a later version of spotter; this one knows %s", path, (const char *)slot, takes);
+        return refuse(r, path, "%s: %s comes in a later version of spotter; this one knows %s", path,
+                      (const char *)slot, takes);
     if (!*(const char *)slot) return refuse(r, path, "%s has no value; it takes %s", path, takes);
     if (near) return refuse(r, path, "%s is \"%.40s\"; did you mean \"%s\"?", path, (const char *)slot, near);
     return refuse(r, path, "%s is %.40s; it takes %s", path, (const char *)slot, takes);
@@ -309,6 +310,8 @@ static spot_status check_together(reading *r, const spot_config *cfg)
 {
     char path[MAX_PATH], name[2][64];
 
+    if (cfg->model.init[0] && cfg->model.base.images)
+        return refuse(r, "model", "model.init and model.base.images both say what to start from; set one of them");
     for (int i = 0; i < cfg->bdms; i++) {
         const spot_mixture_config *m = &cfg->bdm[i].mixture;
         snprintf(path, sizeof path, "bdms[%d]", i);

@@ -24,16 +24,16 @@ static void print_text(FILE *f, const char *text)
     fputc('"', f);
 }
 
-/* The shortest text that reads back to the same number. */
+/* The shortest text that reads back to the same number: 30, not 3e+01. */
 static void print_real(FILE *f, double value)
 {
-    char text[32];
+    char text[32], best[32] = "";
 
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        if (strtod(text, NULL) == value && (!*best || strlen(text) < strlen(best))) memcpy(best, text, sizeof best);
     }
-    fputs(text, f);
+    fputs(best, f);
 }
 
 static void print_value(FILE *f, const spot_setting *s, const void *value)
@@ -98,7 +98,7 @@ static void document_rows(FILE *f, const spot_setting *rows, const char *base, c
             document_rows(f, s->rows, base + s->offset, path);
             continue;
         }
-        fprintf(f, "  %s = ", path);
+        fprintf(f, "%s  %s = ", s > rows && s[-1].rows ? "\n" : "", path);
         print_value(f, s, base + s->offset);
         fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
     }

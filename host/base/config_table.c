@@ -28,7 +28,8 @@ static const spot_setting scene[] = {
     S("blindspots",   RANGE, blindspots,   "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
     S("specificity",  RANGE, specificity,  "attributes that define a blindspot", IN(1, SPOT_MAX_TRIPLETS)),
     S("per_bucket",   GROUP, per_bucket,   "images of a split = this x 2^rollable", .rows = per_bucket),
-    S("attribute_choice", NAME, attribute_choice, "how a blindspot's attributes are drawn: uniformly over pairs (code) or layer first (paper)",
+    S("attribute_choice", NAME, attribute_choice,
+      "how a blindspot's attributes are drawn: uniformly over pairs (code) or layer first (paper)",
       .names = NAMES("pairs", "layer_first")),
     S("square_presence", NAME, square_presence, "every blindspot has a square (code) or not (paper)",
       .names = NAMES("forced", "free")),
@@ -36,6 +37,15 @@ static const spot_setting scene[] = {
       .names = NAMES("larger", "smaller")),
     S("jpeg_quality", INT,   jpeg_quality, "0: lossless images; 75: through JPEG, as the authors' files went", IN(0, 100)),
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", IN(0, 1)),
+#undef S
+    END
+};
+
+static const spot_setting base[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_base_config, field, help, __VA_ARGS__)
+    S("images", INT,  images, "training images; 0: no base model", IN(0, 1e8)),
+    S("epochs", INT,  epochs, "passes over them", IN(1, SPOT_MAX_EPOCHS)),
+    S("lr",     REAL, lr,     "learning rate; the peak of one_cycle", IN(1e-9, 100)),
 #undef S
     END
 };
@@ -53,9 +63,11 @@ static const spot_setting model[] = {
     S("schedule",  NAME, schedule,  "of the learning rate", .names = NAMES("constant", "one_cycle")),
     S("precision", NAME, precision, "of the arithmetic; the CPU knows fp32 only", .names = NAMES("fp32", "tf32", "bf16")),
     S("init",      TEXT, init,      "\"\" for He initialisation, or a .safetensors file with torchvision's names", .hi = 256),
+    S("base",      GROUP, base,     "a network that first learns every attribute; all ECs start from it", .rows = base),
     S("keep_best", SWITCH, keep_best, "keep the epoch of the least validation loss instead of the last", .hi = 1),
     S("lanes",     INT,  lanes,     "pieces a batch is cut into; changes bits, not meaning", IN(1, 64)),
-    S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this", IN(0, 1)),
+    S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this",
+      IN(0, 1)),
     S("learned_inside",  REAL, learned_inside,  "... and inside each of them at most this", IN(0, 1)),
 #undef S
     END

@@ -39,7 +39,8 @@ static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, int proble
         r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
     }
     if (same)
-        spot_log(c, SPOT_LOG_WARN, "problem %d: every confidence is %g, so the map alone decides", problem, view->confidence[0]);
+        spot_log(c, SPOT_LOG_WARN, "problem %d: every confidence is %g, so the map alone decides", problem,
+                 view->confidence[0]);
     return SPOT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* cli.c - options that every command takes, signals, the way out. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -22,8 +22,9 @@ static void listen_for_signals(void)
 
     sigemptyset(&act.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &act, NULL);
-    act.sa_handler = SIG_IGN;                  /* a reader that leaves becomes a write error */
+    act.sa_handler = SIG_IGN;                  /* a reader that leaves and a limit on file sizes become write errors */
     sigaction(SIGPIPE, &act, NULL);
+    sigaction(SIGXFSZ, &act, NULL);
 }
 
 int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most)
@@ -58,8 +59,8 @@ static error_t machine_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 't': m->threads = cli_number(state, "--threads", arg, 0, 1024); return 0;
     case 'l':
-        if (strcmp(arg, "text") && strcmp(arg, "json")) argp_error(state, "--log is text or json, not \"%s\"", arg);
         m->log_json = !strcmp(arg, "json");
+        if (!m->log_json && strcmp(arg, "text")) argp_error(state, "--log is text or json, not \"%s\"", arg);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -67,7 +68,7 @@ static error_t machine_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option machine_options[] = {
     { "device",  'd', "auto|cpu|cuda", 0, "where to compute; auto takes a GPU where there is one", 1 },
-    { "threads", 't', "N",             0, "CPU threads; 0, the default: every core. Results do not depend on it", 1 },
+    { "threads", 't', "N",             0, "CPU threads (0: every core); results do not depend on it", 1 },
     { "log",     'l', "text|json",     0, "how stderr is written: for people, or one JSON object a line", 1 },
     { 0 }
 };
@@ -94,6 +95,10 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         bool known = strncmp(argv[i], "--", 2) != 0;
         if (!strcmp(argv[i], "-h")) argv[i] = help;
+        if (!*argv[i]) {
+            fprintf(stderr, "%s: word %d of the command line is empty; is a variable of the shell not set?\n", argv[0], i);
+            exit(spot_exit_code(SPOT_USAGE));
+        }
         snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i], "="), argv[i]);
         for (int k = 0; !known && k < n; k++) known = !strncmp(word + 2, names[k], strlen(word + 2));
         if (known) continue;
@@ -103,6 +108,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
         exit(spot_exit_code(SPOT_USAGE));
     }
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
+    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=33,no-dup-args-note", 0);
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
@@ -117,10 +123,31 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 
+void cli_say_device(spot_ctx *c, const cli_machine *m)
+{
+    bool fell_back = !c->device && (!m->device || !strcmp(m->device, "auto"));
+
+    spot_log(c, SPOT_LOG_INFO, "device: %s, %d thread%s%s", spot_ctx_device_name(c), c->threads, c->threads == 1 ? "" : "s",
+             fell_back ? " (no GPU; --device cuda says why)" : "");
+}
+
+spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
+{
+    char why[1024];
+    spot_status s;
+
+    SPOT_TRY(spot_config_load(c, cfg, path));
+    s = spot_scene_check(c, &cfg->scene);
+    if (s == SPOT_OK) return s;
+    snprintf(why, sizeof why, "%s", spot_message(c, s));
+    spot_forget(c);
+    return spot_fail(c, s, "%s: %s", path, why);
+}
+
 int cli_close(spot_ctx *c, spot_status s)
 {
     cli_log_close();
-    if (s != SPOT_OK) cli_complain(spot_message(c, s));
+    if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout))) cli_complain(spot_message(c, s));    /* of stdout main speaks */
     spot_ctx_close(c);
     return spot_exit_code(s);
 }

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "spotter/config.h"
 #include "spotter/ctx.h"
 
 typedef struct {
@@ -38,6 +39,12 @@ void cli_shard(const struct argp_state *state, const char *text, int *shard, int
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
 
+/* One line on stderr, from commands whose time depends on the device. */
+void cli_say_device(spot_ctx *c, const cli_machine *m);
+
+/* spot_config_load, and the scene's settings judged together, so that an impossible config ends before anything is made. */
+spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
+
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
 
 /* log.c: lines on stderr, and on a terminal the progress bar below them. */
@@ -51,6 +58,7 @@ void cli_complain(const char *sentence);                      /* an error, as th
 /* progress.c: how far a sweep is, from what its stages tell. */
 typedef struct {
     double total, done, within;     /* ECs in all, finished, and the finished share of the present one */
+    double begin, part;             /* `within` when the present stage began, and how much of the stage is done */
     double since, start;            /* clock and share of the whole when the first was heard */
     int ec;
     char stage[24], note[64];

@@ -88,7 +88,7 @@ static spot_status complain_of(spot_ctx *c, const char *op)
     char known[512] = "";
 
     for (int b = 0; b < BENCHES; b++)
-        for (const spot_bench_row *row = benches[b], *before = NULL; row && row->op; before = row++) {
+        for (const spot_bench_row *row = benches[b], *before = NULL; row->op; before = row++) {
             size_t n = strlen(known);
             if (!before || strcmp(row->op, before->op)) snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->op);
         }
@@ -105,7 +105,7 @@ static spot_status run_all(spot_ctx *c, const options *o)
 
     if (o->json) printf("[");
     for (int b = 0; b < BENCHES; b++)
-        for (const spot_bench_row *row = benches[b]; row && row->op; row++) {
+        for (const spot_bench_row *row = benches[b]; row->op; row++) {
             if (o->op && strcmp(o->op, row->op)) continue;
             rows++;
             spot_status s = run_row(c, row, o->json, &comma);
@@ -134,8 +134,7 @@ int cli_bench(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK && !o.json)
-        spot_log(&c, SPOT_LOG_INFO, "%s, %d threads", spot_ctx_device_name(&c), c.threads);
+    if (s == SPOT_OK) cli_say_device(&c, &o.machine);
     if (s == SPOT_OK) s = run_all(&c, &o);
     return cli_close(&c, s);
 }

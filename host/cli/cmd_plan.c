@@ -105,7 +105,8 @@ int cli_plan(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG",
-        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take.\n\nExamples:\n"
+        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take."
+        "\n\nExamples:\n"
         "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
         "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
     options o = { .sweep = { .shards = 1 } };
@@ -116,9 +117,10 @@ int cli_plan(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) s = print_ecs(&c, &o, &cfg);
     fflush(stdout);
+    if (s == SPOT_OK && !o.quick) cli_say_device(&c, &o.machine);
     if (s == SPOT_OK && !o.quick) spot_log(&c, SPOT_LOG_INFO, "timing a few batches; --quick leaves this out");
     c.on_progress = NULL;      /* the batches that are timed are no step of a sweep */
     if (s == SPOT_OK) s = spot_sweep_cost_of(&c, &cfg, &o.sweep, &cost, !o.quick);

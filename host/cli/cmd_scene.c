@@ -123,7 +123,7 @@ int cli_scene(int argc, char **argv)
         "Writes images of an EC as PNG, and images.jsonl with a line on what is in each: labels, blindspots, objects "
         "with boxes in pixels.\n\nExamples:\n"
         "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
-        "  spotter scene configs/paper_synthetic.yaml --ec 7 --split train --start 100 --count 50 --out images",
+        "  spotter scene configs/paper_synthetic.yaml --ec 7 --split train --count 50 --out images",
         children, NULL, NULL };
     options o = { .ec = -1, .split = SPOT_TEST, .count = 16 };
     static spot_config cfg;
@@ -132,7 +132,7 @@ int cli_scene(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) s = run(&c, &o, &cfg);
     return cli_close(&c, s);
 }

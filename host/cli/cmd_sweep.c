@@ -16,8 +16,9 @@ typedef struct {
 enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100 };
 
 static const struct argp_option table[] = {
-    { "out",         OUT,         "DIR", 0, "run directory; a second run of the same command goes on where it was", 0 },
-    { "shard",       SHARD,       "I/N", 0, "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
+    { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
+    { "shard",       SHARD,       "I/N", 0,
+      "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
     { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
@@ -91,7 +92,8 @@ int cli_sweep(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
-        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them.\n\nExamples:\n"
+        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them."
+        "\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };
@@ -103,8 +105,9 @@ int cli_sweep(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = spot_config_load(&c, &cfg, o.config);
+    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) {
+        cli_say_device(&c, &o.machine);
         s = spot_sweep_run(&c, &cfg, &o.sweep, &report);
         cli_log_close();
         if (o.json) print_json(&report, s, o.sweep.out);

@@ -1,7 +1,7 @@
 /* progress.c - how far a sweep is.
  *
  * The sweep tells how many ECs are done; the stages of an EC tell about themselves. Training is nearly all of an EC's
- * time, so the share of an EC that is done is read from it alone; what follows counts as the rest. */
+ * time. How many stages follow it is not known here, so each of them gets half of what is left when it begins. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -35,14 +35,20 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
         k->total = p->total;
         k->done = p->done;
         k->within = 0;
+    } else if (!strcmp(p->stage, "base")) {
+        k->since = 0;                              /* no EC has begun, so nothing is known of their pace */
+        k->within = 0;
     } else {
-        within = k->total == 0 ? part : strcmp(p->stage, "train") ? TRAINING : TRAINING * part;
+        if (strcmp(p->stage, k->stage) || part < k->part)         /* another stage, or the same for another method */
+            k->begin = k->within > TRAINING ? k->within : TRAINING;
+        within = k->total == 0 ? part : !strcmp(p->stage, "train") ? TRAINING * part : k->begin + (1 - k->begin) / 2 * part;
         k->within = within > k->within ? within : k->within;      /* a bar that goes back is no bar */
     }
+    k->part = part;
     k->ec = p->ec;
     snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
-    if (!k->since) {
+    if (!k->since && strcmp(p->stage, "base")) {
         k->since = cli_now();
         k->start = cli_course_share(k);
     }

@@ -24,7 +24,8 @@ spot_embed_config spot_embed_defaults(void)
 static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
 {
     if (v->n < 4 || v->d < 1)
-        return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n, v->d);
+        return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
+                         v->d);
     for (size_t e = 0; e < (size_t)v->n * v->d; e++)
         if (!(fabsf(v->feature[e]) <= LARGEST))
             return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
@@ -59,7 +60,8 @@ static spot_status embed(spot_ctx *c, spot_arena *a, int problems, spot_points *
                          const spot_seed *seeds, const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
-        out[p] = (spot_points){ .n = views[p].n, .d = cfg->method == SPOT_REDUCE_NONE ? views[p].d : cfg->dim, .objective = NAN };
+        int d = cfg->method == SPOT_REDUCE_NONE ? views[p].d : cfg->dim;
+        out[p] = (spot_points){ .n = views[p].n, .d = d, .objective = NAN };
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
     }
     switch (cfg->method) {

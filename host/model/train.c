@@ -14,7 +14,7 @@ spot_model_config spot_model_defaults(void)
 {
     return (spot_model_config){
         .arch = SPOT_ARCH_RESNET18, .width = 64, .epochs = 10, .batch = 64, .optimizer = SPOT_ADAM, .lr = 1e-4,
-        .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .keep_best = 1, .lanes = 2,
+        .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .base = { 0, 4, 2e-3 }, .keep_best = 1, .lanes = 2,
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
 }
@@ -22,9 +22,8 @@ spot_model_config spot_model_defaults(void)
 typedef struct {
     spot_net    net;
     spot_image *image;        /* (rows): of the batch */
-    uint8_t    *bytes;        /* (rows, size, size, 3): only on the way through JPEG */
     float      *pixels;       /* (rows, size, size, 3) */
-    float      *target;       /* (rows): what the images are said to show */
+    float      *target;       /* (rows, ec->targets): what the images are said to show */
     uint32_t   *order;        /* (train images): this epoch's */
 } trainer;
 
@@ -39,7 +38,7 @@ static double seconds(void)
 /* PyTorch's OneCycleLR with its defaults: cosine from peak/25 to the peak at 30 %, then to peak/25/1e4. */
 double spot_learning_rate(const spot_model_config *cfg, int step, int steps)
 {
-    double start = cfg->lr / 25, least = start / 1e4, top = 0.3 * steps - 1, end = steps - 1.0;
+    double start = cfg->lr / 25, least = start / 1e4, top = fmax(0.3 * steps - 1, 0), end = steps - 1.0;
     double from = start, to = cfg->lr, part;
 
     if (cfg->schedule == SPOT_CONSTANT) return cfg->lr;
@@ -47,7 +46,7 @@ double spot_learning_rate(const spot_model_config *cfg, int step, int steps)
     if (step > top) {
         from = cfg->lr;
         to = least;
-        part = end > top ? (step - fmax(top, 0)) / (end - fmax(top, 0)) : 1;
+        part = (step - top) / (end - top);
     }
     return to + (from - to) / 2 * (1 + cos(3.141592653589793 * part));
 }
@@ -75,28 +74,17 @@ spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int out
                              .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes };
 }
 
-static spot_status open_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_scene_config *scene, int train_images,
-                                const spot_model_config *cfg)
+static spot_status open_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_ec *ec, const spot_model_config *cfg)
 {
-    spot_net_shape s = spot_net_shape_of(cfg, scene->size, 1);
-    size_t rows = (size_t)s.rows, pixels = rows * 3 * scene->size * scene->size;
+    spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
+    size_t rows = (size_t)s.rows;
 
     SPOT_TRY(check_config(c, cfg));
     SPOT_TRY(spot_net_open(c, a, &t->net, s));
     SPOT_TRY(SPOT_TAKE(c, a, t->image, rows));
-    if (scene->jpeg_quality) SPOT_TRY(SPOT_TAKE(c, a, t->bytes, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, t->pixels, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, t->target, rows));
-    return SPOT_TAKE(c, a, t->order, train_images);
-}
-
-/* Images -> normalised pixels. JPEG changes bytes, so then there are bytes. */
-spot_status spot_model_render(spot_ctx *c, float *pixels, uint8_t *bytes, const spot_image *image, int n,
-                              const spot_scene_config *scene)
-{
-    if (!scene->jpeg_quality) return spot_raster_input(c, pixels, image, n, scene);
-    SPOT_TRY(spot_image_render(c, bytes, image, n, scene));
-    return spot_raster_normalise(c, pixels, bytes, n, scene->size);
+    SPOT_TRY(SPOT_TAKE(c, a, t->pixels, rows * 3 * s.size * s.size));
+    SPOT_TRY(SPOT_TAKE(c, a, t->target, rows * s.outputs));
+    return SPOT_TAKE(c, a, t->order, ec->images[SPOT_TRAIN]);
 }
 
 /* Images first..first+n of a split (in `order`, NULL: as they stand) into the batch. */
@@ -106,9 +94,9 @@ static spot_status load(spot_ctx *c, trainer *t, const spot_ec *ec, spot_split s
     for (int i = 0; i < n; i++) {
         uint32_t index = (uint32_t)(first + i);
         spot_image_draw(&t->image[i], ec, split, split == SPOT_TRAIN ? t->order[index] : index);
-        t->target[i] = t->image[i].train_label;
+        spot_image_targets(t->target + (size_t)i * ec->targets, &t->image[i], ec);
     }
-    return spot_model_render(c, t->pixels, t->bytes, t->image, n, &ec->scene);
+    return spot_image_input(c, t->pixels, t->image, n, &ec->scene);
 }
 
 /* One pass over the training images. */
@@ -133,21 +121,39 @@ static spot_status learn(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_
         SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, true));
         SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, &loss));
         if (!isfinite(loss))
-            return spot_fail(c, SPOT_NUMERIC, "EC %u: the loss is %g in epoch %d, step %d, at learning rate %g; "
-                             "a smaller model.lr may help", ec->index, loss, epoch + 1, step + 1, rule.lr);
+            return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.lr "
+                             "may help", fabs(loss), epoch + 1, step + 1, rule.lr);
         SPOT_TRY(spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule));
         *mean += loss * n / images;
         snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, loss);
-        spot_tell(c, "train", (int)ec->index, epoch + (step + 1.0) / steps, cfg->epochs, note);
+        spot_tell(c, ec->targets > 1 ? "base" : "train", (int)ec->index, epoch + (step + 1.0) / steps, cfg->epochs, note);
     }
     return SPOT_OK;
 }
 
-/* One pass over the val images: the loss against what training is told, accuracy against the truth. */
+/* Adds n val images to the lesson: accuracy against the truth, in no blindspot and in each; of a base model, over all
+ * that is to be seen. */
+static void mark(spot_lesson *l, const trainer *t, const spot_ec *ec, int n, double right[1 + SPOT_MAX_BLINDSPOTS])
+{
+    for (int i = 0; ec->targets > 1 && i < n * ec->targets; i++) {
+        if (t->target[i] == 0.5f) continue;
+        right[0] += (t->net.logit[i] > 0) == (t->target[i] > 0);
+        l->outside_count++;
+    }
+    for (int i = 0; ec->targets == 1 && i < n; i++) {
+        int good = (t->net.logit[i] > 0) == t->image[i].label;
+        if (!t->image[i].blindspots) right[0] += good, l->outside_count++;
+        for (int b = 0; b < ec->blindspot_count; b++)
+            if (t->image[i].blindspots >> b & 1) right[1 + b] += good, l->inside_count[b]++;
+    }
+}
+
+/* One pass over the val images: the loss against what training is told, and the marks. */
 static spot_status watch(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_model_config *cfg, double *mean,
                          spot_lesson *l)
 {
-    int images = ec->images[SPOT_VAL], right_outside = 0, right_inside[SPOT_MAX_BLINDSPOTS] = { 0 };
+    double right[1 + SPOT_MAX_BLINDSPOTS] = { 0 };
+    int images = ec->images[SPOT_VAL];
 
     *mean = 0;
     l->outside_count = 0;
@@ -159,18 +165,13 @@ static spot_status watch(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(load(c, t, ec, SPOT_VAL, first, n));
         SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, false));
-        SPOT_TRY(spot_head_loss(c, &loss, NULL, t->net.logit, t->target, n));
+        SPOT_TRY(spot_head_loss(c, &loss, NULL, t->net.logit, t->target, n * ec->targets));
         *mean += loss * n / images;
-        for (int i = 0; i < n; i++) {
-            int right = (t->net.logit[i] > 0) == t->image[i].label;
-            if (!t->image[i].blindspots) right_outside += right, l->outside_count++;
-            for (int b = 0; b < ec->blindspot_count; b++)
-                if (t->image[i].blindspots >> b & 1) right_inside[b] += right, l->inside_count[b]++;
-        }
+        mark(l, t, ec, n, right);
     }
-    l->outside = l->outside_count ? (double)right_outside / l->outside_count : NAN;
+    l->outside = l->outside_count ? right[0] / l->outside_count : NAN;
     for (int b = 0; b < SPOT_MAX_BLINDSPOTS; b++)
-        l->inside[b] = l->inside_count[b] ? (double)right_inside[b] / l->inside_count[b] : NAN;
+        l->inside[b] = l->inside_count[b] ? right[1 + b] / l->inside_count[b] : NAN;
     return SPOT_OK;
 }
 
@@ -196,8 +197,8 @@ static spot_status run_epochs(spot_ctx *c, trainer *t, spot_model *m, spot_lesso
         SPOT_TRY(learn(c, t, ec, cfg, e, &now->train_loss));
         SPOT_TRY(watch(c, t, ec, cfg, &now->val_loss, &seen));
         if (!isfinite(now->val_loss))
-            return spot_fail(c, SPOT_NUMERIC, "EC %u: the validation loss is %g after epoch %d; a smaller model.lr may "
-                             "help", ec->index, now->val_loss, e + 1);
+            return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.lr may help",
+                             fabs(now->val_loss), e + 1);
         seen.epoch[e] = *now;
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
@@ -213,18 +214,32 @@ static spot_status run_epochs(spot_ctx *c, trainer *t, spot_model *m, spot_lesso
     return SPOT_OK;
 }
 
-static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_ec *ec, const spot_model_config *cfg)
+/* As another model is, but for a head that answers another number of questions. */
+static spot_status copy_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_model *from, const spot_ec *ec)
 {
-    if (!cfg->init[0]) return spot_model_init(c, a, m, cfg->width, 1, ec->seed, ec->index);
-    SPOT_TRY(spot_model_load(c, a, m, cfg->init, 1, ec->seed));
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    SPOT_TRY(spot_model_init(c, a, m, from->width, ec->targets, ec->seed, ec->index));
+    spot_model_layout(table, m->width, m->outputs);
+    if (!a->counting)
+        memcpy(m->value, from->value, (m->outputs == from->outputs ? m->floats : table[120].offset) * sizeof(float));
+    return SPOT_OK;
+}
+
+static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_ec *ec, const spot_model_config *cfg,
+                               const spot_model *start)
+{
+    if (!start && !cfg->init[0]) return spot_model_init(c, a, m, cfg->width, ec->targets, ec->seed, ec->index);
+    if (start) SPOT_TRY(copy_model(c, a, m, start, ec));
+    else SPOT_TRY(spot_model_load(c, a, m, cfg->init, ec->targets, ec->seed));
     if (m->width != cfg->width)
-        return spot_fail(c, SPOT_USAGE, "model.init: %s holds a network of width %d, model.width is %d", cfg->init,
-                         m->width, cfg->width);
+        return spot_fail(c, SPOT_USAGE, "model.init: %s holds a network of width %d, model.width is %d",
+                         start ? "the base model" : cfg->init, m->width, cfg->width);
     return SPOT_OK;
 }
 
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
-                             const spot_model_config *cfg)
+                             const spot_model_config *cfg, const spot_model *start)
 {
     trainer t = { 0 };
     spot_status s;
@@ -233,11 +248,10 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
-        return spot_fail(c, SPOT_INVALID, "EC %u has %d train and %d val images; training needs both", ec->index,
-                         ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
-    SPOT_TRY(start_model(c, a, m, ec, cfg));
+        return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
+    SPOT_TRY(start_model(c, a, m, ec, cfg, start));
     mark = a->used;
-    s = open_trainer(c, a, &t, &ec->scene, ec->images[SPOT_TRAIN], cfg);
+    s = open_trainer(c, a, &t, ec, cfg);
     if (!s) s = spot_net_put(c, &t.net, m);
     if (!s) s = run_epochs(c, &t, m, lesson, ec, cfg);
     spot_net_close(c, &t.net);
@@ -245,16 +259,48 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     return s;
 }
 
+/* As many val images as tell the accuracy of twenty attributes to a tenth of a percent. */
+static spot_ec base_ec(const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed)
+{
+    spot_ec ec;
+
+    spot_ec_base(&ec, scene, seed, cfg->base.images, 2048);
+    return ec;
+}
+
+spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_scene_config *scene,
+                            const spot_model_config *cfg, uint64_t seed)
+{
+    const spot_ec ec = base_ec(scene, cfg, seed);
+    spot_model_config how = *cfg;
+
+    how.epochs = cfg->base.epochs;
+    how.lr = cfg->base.lr;
+    return spot_model_train(c, a, m, lesson, &ec, &how, NULL);
+}
+
+/* Of the larger of the two trainings. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
-    spot_arena a = spot_arena_counting();
-    trainer t = { 0 };
-    spot_model m;
-    int most = scene->per_bucket[SPOT_TRAIN] << scene->rollable[1];
-    spot_status s = spot_model_init(&c, &a, &m, cfg->width, 1, 0, 0);
+    size_t most = 0;
 
-    if (!s) s = open_trainer(&c, &a, &t, scene, most, cfg);
-    spot_net_close(&c, &t.net);
-    return s ? 0 : a.peak;
+    for (int base = 0; base <= (cfg->base.images > 0); base++) {
+        spot_arena a = spot_arena_counting();
+        spot_ec ec = base_ec(scene, cfg, 0);
+        trainer t = { 0 };
+        spot_model m;
+        spot_status s;
+
+        if (!base) {
+            ec.images[SPOT_TRAIN] = scene->per_bucket[SPOT_TRAIN] << scene->rollable[1];
+            ec.targets = 1;
+        }
+        s = spot_model_init(&c, &a, &m, cfg->width, ec.targets, 0, 0);
+        if (!s) s = open_trainer(&c, &a, &t, &ec, cfg);
+        spot_net_close(&c, &t.net);
+        if (s) return 0;
+        most = a.peak > most ? a.peak : most;
+    }
+    return most;
 }

@@ -11,8 +11,4 @@ double spot_learning_rate(const spot_model_config *cfg, int step, int steps);
 /* A batch of cfg->batch, padded to whole lanes. */
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs);
 
-/* image (n) -> pixels (n, size, size, 3), normalised; bytes as many, used only where the scene asks for JPEG. */
-spot_status spot_model_render(spot_ctx *c, float *pixels, uint8_t *bytes, const spot_image *image, int n,
-                              const spot_scene_config *scene);
-
 #endif

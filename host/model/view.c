@@ -16,17 +16,15 @@ static spot_net_shape look_shape(int width, int outputs, int size)
 typedef struct {
     spot_look   net;
     spot_image *image;
-    uint8_t    *bytes;
     float      *pixels, *logit;
 } looker;
 
-static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, bool draws, bool jpeg)
+static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, bool draws)
 {
     size_t rows = (size_t)s.rows, pixels = rows * 3 * s.size * s.size;
 
     SPOT_TRY(spot_look_open(c, a, &l->net, s));
     if (draws) SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
-    if (jpeg)  SPOT_TRY(SPOT_TAKE(c, a, l->bytes, pixels));
     SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
     return SPOT_TAKE(c, a, l->logit, rows * s.outputs);
 }
@@ -54,25 +52,13 @@ spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, fl
     size_t mark = scratch->used;
     looker l = { 0 };
     float *aside = NULL;
-    spot_status s = open_looker(c, scratch, &l, shape, false, false);
+    spot_status s = open_looker(c, scratch, &l, shape, false);
 
     if (!s) s = SPOT_TAKE(c, scratch, aside, (size_t)shape.rows * 8 * m->width);
     if (!s && !scratch->counting) s = infer(c, &l, logits, features, m, rgb, n, size, aside);
     spot_look_close(c, &l.net);
     scratch->used = mark;
     return s;
-}
-
-static int count_positives(const spot_ec *ec, spot_split split)
-{
-    spot_image image;
-    int n = 0;
-
-    for (int i = 0; i < ec->images[split]; i++) {
-        spot_image_draw(&image, ec, split, (uint32_t)i);
-        n += image.label;
-    }
-    return n;
 }
 
 static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *t, int n, int d)
@@ -87,23 +73,20 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
 
 static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
-    int rows = l->net.s.rows, next = 0;
+    int rows = l->net.s.rows;
 
-    for (int done = 0; done < v->n;) {
-        int live = 0;
+    for (int done = 0, live; done < v->n; done += live) {
+        live = v->n - done < rows ? v->n - done : rows;
         SPOT_TRY(spot_check_stop(c));
-        for (; live < rows && next < ec->images[split]; next++) {
-            spot_image *image = &l->image[live];
-            spot_image_draw(image, ec, split, (uint32_t)next);
-            if (!image->label) continue;
-            v->image[done + live] = next;
-            t->mask[done + live++] = image->blindspots;
+#pragma omp parallel for num_threads(c->threads)
+        for (int i = 0; i < live; i++) {
+            spot_image_draw(&l->image[i], ec, split, (uint32_t)v->image[done + i]);
+            t->mask[done + i] = l->image[i].blindspots;
         }
-        SPOT_TRY(spot_model_render(c, l->pixels, l->bytes, l->image, live, &ec->scene));
+        SPOT_TRY(spot_image_input(c, l->pixels, l->image, live, &ec->scene));
         SPOT_TRY(spot_look_run(c, &l->net, v->feature + (size_t)done * v->d, l->logit, l->pixels, live));
         for (int i = 0; i < live; i++) v->confidence[done + i] = (float)(1 / (1 + exp(-(double)l->logit[i])));
-        done += live;
-        spot_tell(c, "look", (int)ec->index, done, v->n, "");
+        spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
     }
     return SPOT_OK;
 }
@@ -117,10 +100,11 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
 
     (void)cfg;
     if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
-    SPOT_TRY(take_view(c, a, view, truth, count_positives(ec, split), 8 * m->width));
+    SPOT_TRY(take_view(c, a, view, truth, spot_ec_positives(NULL, ec, split), 8 * m->width));
+    spot_ec_positives(view->image, ec, split);
     truth->blindspots = ec->blindspot_count;
     mark = a->used;
-    s = open_looker(c, a, &l, look_shape(m->width, 1, ec->scene.size), true, ec->scene.jpeg_quality);
+    s = open_looker(c, a, &l, look_shape(m->width, 1, ec->scene.size), true);
     if (!s) s = spot_look_put(c, &l.net, m);
     if (!s) s = look(c, &l, view, truth, ec, split);
     spot_look_close(c, &l.net);
@@ -137,7 +121,7 @@ size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_co
     spot_truth t;
     spot_status s = take_view(&c, &a, &v, &t, images, 8 * cfg->width);
 
-    if (!s) s = open_looker(&c, &a, &l, look_shape(cfg->width, 1, scene->size), true, scene->jpeg_quality);
+    if (!s) s = open_looker(&c, &a, &l, look_shape(cfg->width, 1, scene->size), true);
     spot_look_close(&c, &l.net);
     return s ? 0 : a.peak;
 }

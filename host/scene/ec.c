@@ -224,6 +224,7 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
     ec->seed = seed;
     ec->index = index;
     ec->scene = *cfg;
+    ec->targets = 1;
     draw_dataset(ec, &r);
     for (int k = 0; k < SPOT_SPLITS; k++) ec->images[k] = cfg->per_bucket[k] << ec->rollable_count;
     n = spot_rng_between(&r, cfg->blindspots[0], cfg->blindspots[1]);
@@ -240,4 +241,25 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
     return spot_fail(c, SPOT_USAGE, "EC %u: no %d unambiguous blindspots of %d to %d attributes found among %d "
                      "rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
                      specificity[n - 1], ec->rollable_count, RESTARTS);
+}
+
+/* No EC of a sweep has this index. */
+void spot_ec_base(spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, int train, int val)
+{
+    memset(ec, 0, sizeof *ec);
+    ec->seed = seed;
+    ec->index = UINT32_MAX;
+    ec->scene = *cfg;
+    for (int l = SPOT_RECTANGLE; l < SPOT_LAYERS; l++) ec->extra[ec->extras++] = (uint8_t)l;
+    for (int l = 0; l < SPOT_LAYERS; l++) {
+        ec->layer[l] = 1;
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++)
+            if (has(l, a)) {
+                ec->rollable[l][a] = 1;
+                ec->rollable_count++;
+            }
+    }
+    ec->images[SPOT_TRAIN] = train;
+    ec->images[SPOT_VAL] = val;
+    ec->targets = SPOT_BASE_TARGETS;
 }

@@ -140,6 +140,20 @@ void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uin
     image->train_label = train_label(image, ec);
 }
 
+void spot_image_targets(float *target, const spot_image *image, const spot_ec *ec)
+{
+    if (ec->targets == 1) {
+        *target = image->train_label;
+        return;
+    }
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) {
+            bool place = l == SPOT_BACKGROUND && a == SPOT_RELATIVE_POSITION;
+            bool known = place ? image->relative_position >= 0 : a == SPOT_PRESENCE || image->value[l][SPOT_PRESENCE];
+            if (place || ec->rollable[l][a]) *target++ = known ? image->value[l][a] : 0.5f;
+        }
+}
+
 int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
 {
     int n = 0;

@@ -7,18 +7,6 @@
 #include "spotter/sweep.h"
 #include "sweep/pipeline.h"
 
-int spot_positives(const spot_ec *ec)
-{
-    spot_image image;
-    int n = 0;
-
-    for (int i = 0; i < ec->images[SPOT_TEST]; i++) {
-        spot_image_draw(&image, ec, SPOT_TEST, (uint32_t)i);
-        n += image.label;
-    }
-    return n;
-}
-
 /* The points stay while the method looks for blindspots in them. */
 static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
 {
@@ -36,7 +24,8 @@ size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     int features = 8 * cfg->model.width;
-    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
+    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
+    size_t model = (base + spot_model_layout(table, cfg->model.width, 1)) * sizeof(float);
     size_t view = (size_t)rows * (size_t)(features + 3) * 4 + ((size_t)1 << 16), most = 0;
     size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
     size_t looked = view + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
@@ -72,7 +61,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, pace *p, const spot
                                                                                      : ec->images[SPOT_TRAIN];
     small.images[SPOT_VAL] = small.images[SPOT_TRAIN] / 8 + 1;
     memset(&lesson, 0, sizeof lesson);
-    SPOT_TRY(spot_model_train(c, a, &model, &lesson, &small, &few));
+    SPOT_TRY(spot_model_train(c, a, &model, &lesson, &small, &few, NULL));
     a->used = mark;
     p->image = fmin(lesson.epoch[1].seconds, lesson.epoch[2].seconds) / small.images[SPOT_TRAIN];
     return SPOT_OK;
@@ -211,7 +200,7 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
-        rows = spot_positives(&ec);
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         most = rows > most ? rows : most;
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
         if (!calibrate) continue;
@@ -220,6 +209,11 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
             SPOT_TRY(calibrate_on(c, &p, cfg, &ec));
         }
         cost->seconds += seconds_of(cfg, &ec, rows, &p);
+    }
+    if (cost->images > 0) {
+        double base = (double)cfg->model.base.images * cfg->model.base.epochs;
+        cost->images += base;
+        cost->seconds += base ? base * p.image : 0;
     }
     cost->memory = spot_pipeline_bytes(c, cfg, most);
     return SPOT_OK;

@@ -64,6 +64,23 @@ static bool but_init(const spot_setting *s, const void *base)
     return strcmp(s->name, "init") != 0;
 }
 
+/* What the images of every EC look like; the rest says what is in them. */
+static bool for_base_images(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return !strcmp(s->name, "size") || !strcmp(s->name, "text_alternative") || !strcmp(s->name, "jpeg_quality");
+}
+
+static bool for_base(const spot_setting *s, const void *base)
+{
+    static const char *const other[] = { "epochs", "lr", "init", "learned_outside", "learned_inside" };
+
+    (void)base;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(s->name, other[i])) return false;
+    return true;
+}
+
 static bool is_embedding(const spot_setting *s)
 {
     size_t start = offsetof(spot_bdm_config, embed);
@@ -121,6 +138,17 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
     k = fold(k, group("scene"), &cfg->scene, "scene.", NULL);
     k = fold(k, group("model"), &cfg->model, "model.", but_init);
     return spot_key_join(k, "init", id->init, strlen(id->init));
+}
+
+spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%" PRIu64, cfg->seed);
+    spot_key k = spot_key_join(numbers_key(), "base, seed", text, (size_t)n);
+
+    k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
+    k = fold(k, group("scene"), &cfg->scene, "scene.", for_base_images);
+    return fold(k, group("model"), &cfg->model, "model.", for_base);
 }
 
 spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg)

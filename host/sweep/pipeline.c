@@ -4,12 +4,14 @@
  *
  * Images have no line of their own: training and looking render them as they need them. Every stage first asks the
  * store for its value and keeps what it computed. */
+#define _POSIX_C_SOURCE 200809L
 #include "sweep/pipeline.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ops.h"
 #include "spotter/report.h"
@@ -54,9 +56,36 @@ static spot_status train(passage *p, spot_model *m, spot_lesson *l)
     SPOT_TRY(recall(p, p->key, "lesson", spot_pack_lesson, l, &lesson));
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
-    SPOT_TRY(spot_model_train(p->c, p->a, m, l, &p->ec, &p->run->cfg->model));
+    SPOT_TRY(spot_model_train(p->c, p->a, m, l, &p->ec, &p->run->cfg->model, p->run->base.width ? &p->run->base : NULL));
     SPOT_TRY(spot_keep(p->c, &p->run->store, p->key, "lesson", spot_pack_lesson, l));
     return keep(p, p->key, "model", spot_pack_model, m, since);
+}
+
+spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
+{
+    const spot_config *cfg = run->cfg;
+    spot_key key = spot_key_of_base(c, cfg);
+    double since = spot_clock();
+    spot_lesson lesson;
+    char path[1200];
+    bool found;
+
+    if (!cfg->model.base.images) return SPOT_OK;
+    SPOT_TRY(spot_recall(c, a, &run->store, key, "base", spot_pack_model, &run->base, &found));
+    if (!found) {
+        spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
+        if (s && spot_is_verdict(s)) {
+            snprintf(path, sizeof path, "%.1000s", spot_message(c, s));
+            return spot_fail(c, s, "base model: %s", path);
+        }
+        SPOT_TRY(s);
+        SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
+        spot_diary_write(&run->diary, "base", -1, spot_clock() - since, NULL);
+        spot_log(c, SPOT_LOG_INFO, "base model: tells %.2f %% of the attributes of its validation images right",
+                 100 * lesson.outside);
+    }
+    snprintf(path, sizeof path, "%s/base.safetensors", run->store.dir);
+    return found && !access(path, F_OK) ? SPOT_OK : spot_model_save(c, path, &run->base);
 }
 
 /* The model is read or trained only when nobody has looked through it yet. */

@@ -12,6 +12,7 @@ typedef struct {
     spot_store         store;
     spot_diary         diary;
     bool               pictures;
+    spot_model         base;           /* width 0: none */
 } spot_run;
 
 /* A verdict is a failure that the same config would meet again (the loss left the finite numbers, a blindspot has no
@@ -19,6 +20,10 @@ typedef struct {
  * stop) says nothing about the config: the call passes it up, no segment is written, and the next run goes on from the
  * stages that the store holds. */
 bool spot_is_verdict(spot_status s);
+
+/* Recalls or trains the base model that the config asks for, into run->base, and leaves it in the run directory as
+ * base.safetensors too. It stays in the arena. */
+spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 
 /* Fills seg. Stages that the store knows are recalled, all others computed and kept. What it takes of the arena is the
  * caller's to give back. */
@@ -29,8 +34,5 @@ void spot_picture_path(char *path, size_t size, const char *dir, int index, int 
 
 /* cost.c: what spot_pipeline needs of the arena when the view has at most `rows` rows. */
 size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows);
-
-/* Rows of the EC's view: test images with label 1. */
-int spot_positives(const spot_ec *ec);
 
 #endif

@@ -117,7 +117,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
             count(w, r);
             continue;
         }
-        rows = spot_positives(&ec);
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         w->rows = rows > w->rows ? rows : w->rows;
         w->todo[w->todo_count++] = i;
     }
@@ -133,10 +133,11 @@ static bool ends_all(spot_status s)
 static spot_status one(spot_ctx *c, spot_arena *a, sweep *w, int index, spot_sweep_report *r)
 {
     double since = spot_clock();
+    size_t mark = a->used;
     spot_status s = spot_pipeline(c, a, &w->segment, &w->run, index);
     char message[1024];
 
-    a->used = 0;
+    a->used = mark;
     if (s == SPOT_OK) s = spot_segment_write(c, w->run.store.dir, &w->segment);
     if (s == SPOT_OK) {
         r->done++;
@@ -161,6 +162,7 @@ static spot_status compute(spot_ctx *c, sweep *w, spot_sweep_report *r)
 
     if (!w->todo_count) return SPOT_OK;
     SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, w->run.cfg, w->rows)));
+    s = spot_pipeline_base(c, &a, &w->run);
     for (int i = 0; i < w->todo_count && s == SPOT_OK; i++) {
         spot_tell(c, "sweep", w->todo[i], r->already + i, r->planned, "");
         s = spot_check_stop(c);
@@ -180,7 +182,8 @@ static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const 
              SPOT_VERSION, spot_ctx_device_name(c), c->threads, o->shard, o->shards, key, r->already, r->planned);
     spot_diary_write(&w->run.diary, "start", -1, NAN, text);
     if (r->already == r->planned)
-        spot_log(c, SPOT_LOG_INFO, "all %d ECs of %s are done; nothing to do", r->planned, w->run.store.dir);
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to do", r->already, r->planned,
+                 w->run.store.dir);
     else if (r->already)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
 }

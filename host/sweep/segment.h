@@ -11,10 +11,6 @@
 
 #define SPOT_SEGMENT_SCHEMA 1
 
-#ifndef SPOT_VERSION
-#define SPOT_VERSION "0.1.0"
-#endif
-
 /* What one method did on the EC. With any status but SPOT_OK only the message has a meaning below it. */
 typedef struct {
     char   name[80], settings[33];             /* label; hash of the method's settings */

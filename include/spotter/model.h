@@ -25,6 +25,13 @@ typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU kn
 
 #define SPOT_MAX_EPOCHS 200
 
+/* A base model has learned every attribute of SpotCheck's images (spot_ec_base) and stands in for the paper's ImageNet
+ * weights: from it an EC is learned in fewer epochs. Batch, optimizer and schedule are the model's. */
+typedef struct {
+    int    images, epochs;     /* images 0: no base model */
+    double lr;
+} spot_base_config;
+
 typedef struct {
     int    arch;               /* spot_arch */
     int    width;              /* channels of the first stage; 64 is the real one, a multiple of 16 */
@@ -35,6 +42,7 @@ typedef struct {
     int    schedule;           /* spot_schedule; one_cycle as PyTorch's OneCycleLR (pct_start 0.3, cosine, 25, 1e4), lr only */
     int    precision;          /* spot_precision */
     char   init[256];          /* "" = He initialisation, else a .safetensors file with torchvision's names */
+    spot_base_config base;
     int    keep_best;          /* 1: the epoch of the least validation loss is kept (the first of equals) */
     int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
@@ -78,10 +86,16 @@ size_t spot_model_layout(spot_model_tensor *table, int width, int outputs);
 /* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
 spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs, uint64_t seed, uint32_t ec);
 
-/* Trains on the EC's train images, watches val. model lives in a; scratch is returned to a.
+/* Trains on the EC's train images, watches val. model lives in a; scratch is returned to a. start: whose weights to begin
+ * with (the head anew where the outputs differ), NULL for cfg->init or chance.
  * SPOT_NUMERIC when the loss leaves the finite numbers: epoch, step and learning rate are in the sentence. */
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
-                             const spot_ec *ec, const spot_model_config *cfg);
+                             const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
+
+/* Trains the base model of cfg->base. lesson->outside is the share of the attributes to be seen in val images that it
+ * tells right. */
+spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+                            const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
 /* Looks at the positives (label 1) of a split, in index order: features, confidence and the truth beside them. */
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,

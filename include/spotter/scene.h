@@ -72,6 +72,7 @@ typedef struct {
     int      blindspot_count;
     spot_blindspot blindspot[SPOT_MAX_BLINDSPOTS];   /* by specificity, ascending */
     int      images[SPOT_SPLITS];
+    int      targets;                         /* what a network is asked about an image: 1, or all (spot_ec_base) */
 } spot_ec;
 
 /* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
@@ -107,8 +108,17 @@ spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *cfg);
  * blindspots was found in many thousand tries. */
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index);
 
+/* The data set of a base model: every layer, every attribute rolled, no blindspots, its own stream of images. A network
+ * is asked for all SPOT_BASE_TARGETS attributes, so that it knows whatever any EC may ask of it. Never fails. */
+#define SPOT_BASE_TARGETS 20
+void spot_ec_base(spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, int train, int val);
+
 /* Image `index` of a split: attributes, places, labels. Pure; never fails for 0 <= index. */
 void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
+
+/* What training is told about an image: (ec->targets) floats. One: the train label. All: every rolled attribute and the
+ * relative position in (layer, attribute) order, 0.5 where the object is absent and there is nothing to say. */
+void spot_image_targets(float *target, const spot_image *image, const spot_ec *ec);
 
 /* Indices of the images with label 1, ascending, into index (NULL: none kept); how many. Nothing is rendered. */
 int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);

@@ -1,0 +1,55 @@
+/* test_progress.c - the bar of a sweep: where it stands after each stage, and that it never goes back. */
+#include "cli/progress.c"      /* the program is no library */
+
+#include "check.h"
+
+volatile sig_atomic_t cli_stop;
+
+static cli_course course;
+
+/* Hears one report and gives the share of the whole. */
+static double hear(const char *stage, double done, double total)
+{
+    spot_progress p = { .stage = stage, .ec = 0, .done = done, .total = total, .note = "" };
+    double before = cli_course_share(&course);
+    cli_course_hear(&course, &p);
+    if (!(cli_course_share(&course) >= before)) fail_msg("%s %g of %g: back from %g", stage, done, total, before);
+    return cli_course_share(&course);
+}
+
+static void a_sweep_grows_through_every_stage(void **state)
+{
+    double last;
+    (void)state;
+    memset(&course, 0, sizeof course);
+    CHECK_NEAR(hear("sweep", 0, 2), 0, 0);
+    CHECK_NEAR(hear("train", 5, 10), 0.225, 1e-12);
+    CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
+    CHECK_NEAR(hear("look", 1, 2), 0.4625, 1e-12);
+    CHECK_NEAR(hear("look", 2, 2), 0.475, 1e-12);
+    CHECK_NEAR(hear("tsne", 0, 100), 0.475, 1e-12);
+    last = hear("tsne", 100, 100);
+    CHECK_NEAR(last, 0.4875, 1e-12);
+    assert_true(hear("tsne", 1, 100) > last);                 /* a second method that uses t-SNE */
+    assert_true(hear("scvis", 300, 300) < 0.5);
+    CHECK_NEAR(hear("sweep", 1, 2), 0.5, 0);
+    CHECK_NEAR(hear("look", 0, 2), 0.95, 1e-12);              /* its model was stored */
+    CHECK_NEAR(hear("sweep", 2, 2), 1, 0);
+}
+
+static void a_stage_without_a_sweep_is_the_whole(void **state)
+{
+    (void)state;
+    memset(&course, 0, sizeof course);
+    CHECK_NEAR(hear("render", 4, 16), 0.25, 0);
+    CHECK_NEAR(hear("render", 16, 16), 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sweep_grows_through_every_stage),
+        cmocka_unit_test(a_stage_without_a_sweep_is_the_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

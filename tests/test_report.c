@@ -1,0 +1,151 @@
+/* test_report.c - the picture of an EC: its size, what stands at places that are known, equal bytes, a path that cannot be. */
+#define _POSIX_C_SOURCE 200809L
+#include "check_scene.h"
+
+#include <cairo.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/report.h"
+#include "spotter/store.h"
+
+/* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
+ * (790, 106). */
+enum { N = 24, LEFT = 54, RIGHT = 726, TOP = 108, BOTTOM = 780, THUMB = 78, THUMB_X = 790, THUMB_Y = 106 };
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/spot_report_XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+/* Three corners of the map with confidence 0, 0.5 and 1, the rest in the middle; a hypothesis of some of the middle. */
+static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
+{
+    static spot_lesson lesson = { .epochs = 1, .outside = 0.99, .blindspots = 1 };
+    float at[2 * N] = { 0, 0, 1, 0, 1, 1 }, confidence[N] = { 0, 0.5f, 1 };
+    int image[N], row[] = { 5, 9, 12, 20 };
+    uint32_t mask[N] = { 0 };
+    spot_view view = { .n = N, .confidence = confidence, .image = image };
+    spot_truth truth = { .n = N, .blindspots = 1, .mask = mask };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_hypotheses found = { .len = 1, .h = { { .len = LEN(row), .row = row, .score = 1, .mean_error = 0.5 } } };
+    spot_score score = { .blindspots = 1, .hypotheses = 1, .fdr = NAN, .belongs = { -1 } };
+    char path[160];
+
+    for (int i = 0; i < N; i++) image[i] = 3 * i;
+    for (int i = 3; i < N; i++) {
+        at[2 * i] = 0.4f + 0.01f * (float)(i % 5);
+        at[2 * i + 1] = 0.4f + 0.01f * (float)(i / 5);
+        confidence[i] = 0.5f;
+        mask[i] = i < 12;
+    }
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return spot_report_ec(c, path, "planespot-none", ec, &lesson, &view, &truth, &points, &found, &score);
+}
+
+static unsigned char *file(spot_ctx *c, const char *name, size_t *n)
+{
+    char path[160];
+    unsigned char *bytes;
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    CHECK_OK(c, spot_file_read(c, path, &bytes, n, 1 << 24));
+    return bytes;
+}
+
+static void check_color(cairo_surface_t *s, int x, int y, int r, int g, int b, int tolerance)
+{
+    const unsigned char *row = cairo_image_surface_get_data(s) + (size_t)y * (size_t)cairo_image_surface_get_stride(s);
+    uint32_t p = ((const uint32_t *)(const void *)row)[x];
+    int got[3] = { (int)(p >> 16 & 255), (int)(p >> 8 & 255), (int)(p & 255) };
+
+    if (abs(got[0] - r) > tolerance || abs(got[1] - g) > tolerance || abs(got[2] - b) > tolerance)
+        fail_msg("pixel (%d, %d) is (%d, %d, %d), not (%d, %d, %d)", x, y, got[0], got[1], got[2], r, g, b);
+}
+
+static void dots_and_thumbnails_stand_where_they_should(void **state)
+{
+    static const unsigned char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\xdc\0\0\x03\xa2";    /* 1500 x 930 */
+    spot_scene_config scene = spot_scene_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_ec ec;
+    spot_image image;
+    cairo_surface_t *s;
+    unsigned char *bytes, rgb[THUMB * THUMB * 3];
+    char path[160];
+    size_t n;
+    (void)state;
+    scene.size = THUMB;                                                    /* so that a thumbnail is the image itself */
+    ec = an_ec(&scene, 0);
+    CHECK_OK(&c, draw(&c, "a.png", &ec));
+    bytes = file(&c, "a.png", &n);
+    assert_true(n > sizeof head);
+    assert_memory_equal(bytes, head, sizeof head - 1);
+    free(bytes);
+
+    snprintf(path, sizeof path, "%s/a.png", root);
+    s = cairo_image_surface_create_from_png(path);
+    assert_int_equal(cairo_surface_status(s), CAIRO_STATUS_SUCCESS);
+    check_color(s, 2, 2, 255, 255, 255, 0);                                /* paper */
+    check_color(s, LEFT, TOP, 249, 249, 249, 1);                           /* the map, where no dot is */
+    check_color(s, LEFT, BOTTOM, 218, 117, 37, 2);                         /* 0: vermilion, 85 % over the map */
+    check_color(s, RIGHT, BOTTOM, 198, 198, 198, 2);                       /* 0.5: grey */
+    check_color(s, RIGHT, TOP, 37, 134, 189, 2);                           /* 1: blue */
+
+    spot_image_draw(&image, &ec, SPOT_TEST, 3 * 5);                        /* the hypothesis's first row is row 5 */
+    CHECK_OK(&c, spot_image_render(&c, rgb, &image, 1, &ec.scene));
+    for (int y = 1; y < THUMB - 1; y++)
+        for (int x = 1; x < THUMB - 1; x++) {
+            const unsigned char *want = rgb + (y * THUMB + x) * 3;
+            check_color(s, THUMB_X + x, THUMB_Y + y, want[0], want[1], want[2], 0);
+        }
+    cairo_surface_destroy(s);
+}
+
+static void equal_calls_give_equal_bytes(void **state)
+{
+    spot_scene_config scene = spot_scene_defaults();
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    spot_ec ec = an_ec(&scene, 3);
+    unsigned char *a, *b;
+    size_t n, m;
+    (void)state;
+    CHECK_OK(&one, draw(&one, "a.png", &ec));
+    CHECK_OK(&two, draw(&two, "b.png", &ec));
+    a = file(&one, "a.png", &n);
+    b = file(&two, "b.png", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(a, b, n);
+    free(a);
+    free(b);
+}
+
+static void a_path_that_cannot_be_is_a_sentence(void **state)
+{
+    spot_scene_config scene = spot_scene_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_ec ec = an_ec(&scene, 0);
+    (void)state;
+    CHECK_FAILS(&c, draw(&c, "none/a.png", &ec), SPOT_IO, "none/a.png");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(dots_and_thumbnails_stand_where_they_should, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(equal_calls_give_equal_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_path_that_cannot_be_is_a_sentence, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
