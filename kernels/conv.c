@@ -394,7 +394,8 @@ spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, float *packed, co
 
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed)
 {
-    if (!spot_conv_shape_of(plan)->train) return spot_fail(c, SPOT_INVALID, "conv.unpack: the plan was not made for it");
+    if (!spot_conv_shape_of(plan)->train)
+        return spot_fail(c, SPOT_INVALID, "conv.unpack: the plan was not made for it");
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
 }
 
