@@ -248,7 +248,8 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
-        return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
+        return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
+                         ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
     mark = a->used;
     s = open_trainer(c, a, &t, ec, cfg);
