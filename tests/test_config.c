@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/rng.h"
+#include "sweep/keys.h"
 
 static spot_config cfg, other;
 
@@ -143,7 +144,7 @@ static void change_all(const spot_setting *rows, char *base)
 static void printed_configs_read_back(void **state)
 {
     spot_ctx c = check_ctx(1);
-    char *text;
+    char *text, words[512];
     (void)state;
     other = spot_config_defaults();
     change_all(spot_settings, (char *)&other);
@@ -158,7 +159,8 @@ static void printed_configs_read_back(void **state)
         else other.model.base.images = 0;
         CHECK_OK(&c, spot_config_print(&c, &other, &text));
         CHECK_OK(&c, parse(&c, &cfg, text));
-        assert_memory_equal(&cfg, &other, sizeof cfg);
+        if (spot_config_differs(words, sizeof words, &other, &cfg)) fail_msg("%s", words);
+        assert_int_equal(cfg.ecs, other.ecs);                   /* which may differ */
         other.model.base.images = images;
         free(text);
     }
