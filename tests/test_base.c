@@ -1,7 +1,9 @@
 /* test_base.c - status, arena, addressed random numbers. */
 #include "check.h"
 
-#include "spotter/rng.h"
+#include <math.h>
+
+#include "philox.h"
 
 static void first_failure_wins(void **state)
 {
@@ -45,6 +47,34 @@ static void philox_known_answers(void **state)
     spot_philox(out, ones, ~0ull);
     assert_int_equal(out[0], 0x408f276d); assert_int_equal(out[1], 0x41c83b0e);
     assert_int_equal(out[2], 0xa20bc7c6); assert_int_equal(out[3], 0x6d5451fd);
+    spot_philox(out, (const uint32_t[]){ 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, 0x299f31d0a4093822);
+    assert_int_equal(out[0], 0xd16cfe09); assert_int_equal(out[1], 0x94fdcceb);
+    assert_int_equal(out[2], 0x5001e420); assert_int_equal(out[3], 0x24126ea1);
+}
+
+/* Words, uniform and normal numbers, by libm from the words of the block itself. Ours are good to an ulp. */
+static void transforms_follow_from_the_words(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t word[4], counter[] = { 0, i, 2, SPOT_RNG_INIT };
+        spot_rng a = spot_rng_at(5, SPOT_RNG_INIT, 2, i), b = a, c = a;
+        double u[4], ulp = 0x1p-52;
+        spot_philox(word, counter, 5);
+        for (int k = 0; k < 4; k++) {
+            u[k] = (word[k] + 0.5) / 4294967296.0;
+            assert_int_equal(spot_rng_u32(&a), word[k]);
+            assert_true(spot_rng_uniform(&b) == u[k]);
+            CHECK_NEAR(spot_philox_log(u[k]), log(u[k]), ulp * fabs(log(u[k])));
+            CHECK_NEAR(spot_philox_cos(u[k]), cos(6.283185307179586 * u[k]), 6 * ulp);   /* its argument is rounded, too */
+        }
+        for (int k = 0; k < 4; k += 2)
+            CHECK_NEAR(spot_rng_normal(&c), sqrt(-2 * log(u[k])) * cos(6.283185307179586 * u[k + 1]), 40 * ulp);
+    }
+    for (int k = 0; k < 8; k++) {
+        const double half = sqrt(0.5), want[] = { 1, half, 0, -half, -1, -half, 0, half };
+        CHECK_NEAR(spot_philox_cos(k / 8.0), want[k], 0x1p-53);
+    }
 }
 
 static void draws_are_fair_and_addressed(void **state)
@@ -72,6 +102,7 @@ int main(void)
         cmocka_unit_test(first_failure_wins),
         cmocka_unit_test(counting_and_real_arenas_agree),
         cmocka_unit_test(philox_known_answers),
+        cmocka_unit_test(transforms_follow_from_the_words),
         cmocka_unit_test(draws_are_fair_and_addressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* arena.c - a bump allocator over reserved address space. */
+/* arena.c - a bump allocator over reserved address space or device memory. Linked into the program and into every device
+ * plugin, so it asks the plugin's table and not device.c. */
 #define _DEFAULT_SOURCE
 #include "spotter/arena.h"
 
@@ -6,14 +7,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "device.h"
+
 enum { ALIGN = 64 };
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
 {
+    const spot_device *d = c->device;
     void *p;
 
     memset(a, 0, sizeof *a);
     if (!bytes) bytes = ALIGN;
+    if (d) {
+        SPOT_TRY(d->plugin->take(c, &p, bytes));
+        *a = (spot_arena){ .base = p, .size = bytes, .on = c };
+        return SPOT_OK;
+    }
     p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return spot_fail(c, SPOT_NOMEM, "cannot reserve %.1f MB of memory; make the batch or the images smaller",
@@ -25,7 +34,8 @@ spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
 
 void spot_arena_close(spot_arena *a)
 {
-    if (a->base) munmap(a->base, a->size);
+    if (a->on) ((const spot_device *)a->on->device)->plugin->give(a->on, a->base);
+    else if (a->base) munmap(a->base, a->size);
     memset(a, 0, sizeof *a);
 }
 

@@ -8,7 +8,8 @@
  *
  * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE gives NULL and succeeds, and `peak` tells what the
  * same calls need. Layout code that is to be counted must not touch what it took. Views into an arena own nothing and
- * die with it. An opened arena reserves address space and touches pages only as they are used. */
+ * die with it. On the CPU an opened arena reserves address space and touches pages only as they are used. With a context
+ * that computes on CUDA it lies in the device's memory, which the host cannot touch. */
 #ifndef SPOTTER_ARENA_H
 #define SPOTTER_ARENA_H
 
@@ -25,6 +26,7 @@ typedef struct {
     unsigned char *base;
     size_t size, used, peak;   /* bytes */
     bool counting;
+    spot_ctx *on;              /* whose device holds it, which it must not outlive; NULL: host memory */
 } spot_arena;
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);

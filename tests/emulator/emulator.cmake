@@ -24,7 +24,7 @@ function(spot_emulated target)
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()
 
-add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} host/base/status.c)
+add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} host/base/status.c host/base/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
@@ -36,8 +36,13 @@ target_link_libraries(test_emulator PRIVATE libspotter PkgConfig::CMOCKA)
 add_test(NAME test_emulator COMMAND test_emulator)
 spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emulator.c)
 
-# Parity of CPU and CUDA: test_cuda_parity by itself runs on a GPU or is skipped; here it runs on the emulator.
-add_test(NAME test_emulated_parity COMMAND test_cuda_parity WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
-spot_test_properties(test_emulated_parity ${CMAKE_SOURCE_DIR}/tests/test_cuda_parity.c)
-set_property(TEST test_emulated_parity APPEND PROPERTY ENVIRONMENT
-  SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)
+# Parity of CPU and CUDA: test_cuda_x by itself runs on a GPU or is skipped; as test_emulated_x it runs on the emulator.
+file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
+foreach(file ${SPOT_CUDA_TESTS})
+  get_filename_component(name ${file} NAME_WE)
+  string(REPLACE test_cuda_ test_emulated_ emulated ${name})
+  add_test(NAME ${emulated} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  spot_test_properties(${emulated} ${file})
+  set_property(TEST ${emulated} APPEND PROPERTY ENVIRONMENT
+    SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)
+endforeach()
