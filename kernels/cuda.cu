@@ -114,6 +114,8 @@ static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .raster = &spot_raster_cuda,
     .distance = &spot_distance_cuda,
+    .affinity = &spot_affinity_cuda,
+    .tsne = &spot_tsne_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
