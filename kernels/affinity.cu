@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
         double sum = g->p[i * k + e];
 
         if (back >= 0) sum += g->p[back];
-        for (int f = 0; f < count; f++) rank += in[f] / k < own[e];
+        for (int f = 0; f < count; f++) rank += in[f] < own[e] * k;      /* edge f comes from row in[f] / k */
         g->to[at + rank] = own[e];
         g->joint[at + rank] = (float)(sum * scale);
     }

@@ -260,6 +260,7 @@ static spot_status descend(spot_ctx *c, const spot_tsne_batch *b, const double *
     SPOT_TRY(spot_device_copy(c, sums, partial, bytes));
     for (int p = 0; p < b->problems; p++) {
         spot_tsne_walk *w = &b->walk[p];
+        if (!w->map.steps) w->map.steps = cfg->iterations;
         w->map.kl = divergence(sums + (w->partial - partial), spot_tsne_tiles(w->map.n));
         if (!isfinite(w->map.kl)) return no_number(c, w, w->map.steps);
     }
@@ -272,7 +273,7 @@ static spot_status take_walk(spot_ctx *c, spot_arena *a, spot_tsne_walk *w, cons
     size_t entries = (size_t)t->n * (size_t)t->dim;
 
     *w = (spot_tsne_walk){ .map = *t, .live = 1 };
-    w->map.steps = cfg->iterations;
+    w->map.steps = 0;
     w->lr = cfg->lr > 0 ? cfg->lr : fmax(t->n / cfg->exaggeration / 4, 50);
     enter(w, 1, 0, cfg);
     SPOT_TRY(SPOT_TAKE(c, a, w->attract, entries));

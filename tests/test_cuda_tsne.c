@@ -139,11 +139,17 @@ enum { VIEWS = LEN(views) };
 static void map_views(spot_ctx *c, const spot_view *v, int problems, float *const *at, double *kl, const spot_seed *seed,
                       const spot_tsne_config *cfg)
 {
+    const spot_embed_config all = { .method = SPOT_REDUCE_TSNE, .dim = 2, .tsne = *cfg };
     spot_view there[VIEWS];
     spot_points out[VIEWS];
     spot_arena a;
+    int n[VIEWS], widest = 0;
 
-    CHECK_OK(c, spot_arena_open(c, &a, 1 << 24));
+    for (int q = 0; q < problems; q++) {
+        n[q] = v[q].n;
+        widest = v[q].d > widest ? v[q].d : widest;
+    }
+    CHECK_OK(c, spot_arena_open(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
     for (int q = 0; q < problems; q++) {
         there[q] = v[q];
         there[q].feature = on(c, v[q].feature, (size_t)v[q].n * v[q].d * sizeof(float));
