@@ -129,11 +129,49 @@ static void joint_agrees(void **state)
     give_back(&host);
 }
 
+/* More problems than one launch takes: the same one again and again. */
+static void batches_are_cut(void **state)
+{
+    enum { MANY = 85, N = 6, K = 2 };
+    spot_affinity_search search[MANY];
+    spot_affinity_graph g[MANY];
+    spot_affinity_rule rule[MANY];
+    spot_mat p[MANY], near[MANY];
+    float d[N * N];
+    spot_ctx c;
+
+    (void)state;
+    open_cuda(&c, 0);
+    for (int e = 0; e < N * N; e++) d[e] = (float)((e / N - e % N) * (e / N - e % N));
+    for (int q = 0; q < MANY; q++) {
+        near[q] = (spot_mat){ on(&c, NULL, N * K * sizeof(float)), N, K };
+        p[q] = (spot_mat){ on(&c, NULL, N * K * sizeof(float)), N, K };
+        search[q] = (spot_affinity_search){ { on(&c, d, sizeof d), N, N }, 0, on(&c, NULL, N * K * sizeof(int)), near[q] };
+        rule[q] = (spot_affinity_rule){ log(1.5), 1e-5, 100 };
+        g[q] = take_graph(&c, N, K, NULL, NULL);
+        g[q].column = search[q].column;
+        g[q].p = p[q].v;
+    }
+    CHECK_OK(&c, spot_affinity_nearest(&c, MANY, search, NULL));
+    CHECK_OK(&c, spot_affinity_rows(&c, MANY, p, near, rule));
+    CHECK_OK(&c, spot_affinity_joint(&c, MANY, g));
+    for (int q = 0; q < MANY; q++) {
+        int start[N + 1], to[16];
+        CHECK_OK(&c, spot_device_copy(&c, start, g[q].start, sizeof start));
+        CHECK_OK(&c, spot_device_copy(&c, to, g[q].to, sizeof to));
+        assert_int_equal(start[N], 16 * N);
+        assert_memory_equal(to, ((int[16]){ 1, 2 }), sizeof to);      /* nobody else names row 0 but row 1: its own */
+    }
+    give_back(&c);
+    spot_device_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_agree),
         cmocka_unit_test(joint_agrees),
+        cmocka_unit_test(batches_are_cut),
     };
     return no_cuda() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
 }

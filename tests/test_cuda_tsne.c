@@ -136,14 +136,16 @@ static void descents_agree(void **state)
 static const struct { int n, d, distinct; } views[] = { { 4, 3, 4 }, { 33, 5, 33 }, { 40, 8, 2 }, { 70, 4, 1 }, { 257, 3, 257 } };
 enum { VIEWS = LEN(views) };
 
+enum { MANY = 18 };      /* more than are searched for neighbours at a time */
+
 static void map_views(spot_ctx *c, const spot_view *v, int problems, float *const *at, double *kl, const spot_seed *seed,
                       const spot_tsne_config *cfg)
 {
     const spot_embed_config all = { .method = SPOT_REDUCE_TSNE, .dim = 2, .tsne = *cfg };
-    spot_view there[VIEWS];
-    spot_points out[VIEWS];
+    spot_view there[MANY];
+    spot_points out[MANY];
     spot_arena a;
-    int n[VIEWS], widest = 0;
+    int n[MANY], widest = 0;
 
     for (int q = 0; q < problems; q++) {
         n[q] = v[q].n;
@@ -204,6 +206,34 @@ static void maps_agree(void **state)
     for (int q = 0; q < VIEWS; q++) blobs_free(&v[q]), free(want[q]), free(got[q]);
 }
 
+static void many_maps_are_each_as_alone(void **state)
+{
+    const spot_tsne_config cfg = { .perplexity = 2, .iterations = 3, .exaggeration = 12 };
+    spot_ctx host = check_ctx(2), c;
+    spot_view v[MANY];
+    spot_seed seed[MANY];
+    float at[MANY][2 * (4 + MANY)], alone[2 * (4 + MANY)], *const one[] = { alone }, *all[MANY];
+    double kl[MANY];
+
+    (void)state;
+    for (int q = 0; q < MANY; q++) {
+        v[q] = blobs(4 + q, 3, 2, (uint64_t)q);
+        seed[q] = (spot_seed){ 2, (uint32_t)q };
+        all[q] = at[q];
+    }
+    for (int device = 0; device < 2; device++) {
+        spot_ctx *on_it = device ? &c : &host;
+        if (device) open_cuda(&c, 2);
+        map_views(on_it, v, MANY, all, kl, seed, &cfg);
+        for (int q = 0; q < MANY; q += 5) {
+            map_views(on_it, &v[q], 1, one, kl, &seed[q], &cfg);
+            assert_memory_equal(alone, at[q], v[q].n * 2 * sizeof(float));
+        }
+    }
+    spot_device_close(&c);
+    for (int q = 0; q < MANY; q++) blobs_free(&v[q]);
+}
+
 static void failures_are_told(void **state)
 {
     spot_tsne_config cfg = { .perplexity = 5, .iterations = 100, .exaggeration = 12, .lr = 1e30 };
@@ -242,6 +272,7 @@ int main(void)
         cmocka_unit_test(gradients_agree),
         cmocka_unit_test(descents_agree),
         cmocka_unit_test(maps_agree),
+        cmocka_unit_test(many_maps_are_each_as_alone),
         cmocka_unit_test(failures_are_told),
     };
     openblas_set_num_threads(1);
