@@ -6,17 +6,17 @@
 
 enum { ROWS = SPOT_TSNE_ROWS, WARP = 32, WARPS = ROWS / WARP, LANES = SPOT_TSNE_LANES, MAX_DIM = 8 };
 
-/* The block's sum, in thread 0: a butterfly in each warp, then the warps in order. All threads call. */
-static __device__ double block_sum(double v)
+/* The block's sum: a butterfly in each warp, then the warps in order. All threads call. A kernel's first call is number 0, its
+ * second 1: each has its own room, so that nobody waits for those who still read the first. */
+static __device__ double block_sum(double v, int call)
 {
-    SPOT_SHARED(double, warp_sum, WARPS);
+    SPOT_SHARED(double, warp_sum, 2 * WARPS);
     double sum = 0;
 
     for (int half = WARP / 2; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
-    __syncthreads();      /* whoever read the last sum has done so */
-    if (threadIdx.x % WARP == 0) warp_sum[threadIdx.x / WARP] = v;
+    if (threadIdx.x % WARP == 0) warp_sum[call * WARPS + threadIdx.x / WARP] = v;
     __syncthreads();
-    for (int w = 0; w < WARPS; w++) sum += warp_sum[w];
+    for (int w = 0; w < WARPS; w++) sum += warp_sum[call * WARPS + w];
     return sum;
 }
 
@@ -122,10 +122,10 @@ template <int DIM> static __global__ void __launch_bounds__(ROWS) force_kernel(c
         w->repel[i * dim + k] = force[k];
         w->attract[i * dim + k] = pull[k];
     }
-    z = block_sum(mine ? z - 1.0 : 0.0);           /* a point does not repel itself: its weight is 1 */
+    z = block_sum(mine ? z - 1.0 : 0.0, 0);        /* a point does not repel itself: its weight is 1 */
     if (threadIdx.x == 0) w->partial[tile] = z;
     if (!kl) return;
-    z = block_sum(mine ? cost : 0.0);
+    z = block_sum(mine ? cost : 0.0, 1);
     if (threadIdx.x == 0) w->partial[spot_tsne_tiles(t->n) + tile] = z;
 }
 
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(ROWS) move_kernel(const spot_tsne_walk 
     __syncthreads();
     if (i < n) norm = spot_tsne_move(w, i, z[0], w->fresh && first);
     if (!look) return;
-    norm = block_sum(norm);
+    norm = block_sum(norm, 0);
     if (threadIdx.x == 0) w->partial[2 * tiles + tile] = norm;
 }
 

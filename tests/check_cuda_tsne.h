@@ -1,26 +1,12 @@
-/* check_cuda_tsne.h - what the tests of t-SNE's kernels on CUDA share. They run on a GPU, are skipped (exit 77) where there
- * is none, and run once more on the block emulator. There every schedule must give the CPU's very bits; on a GPU what
- * the headers promise. Define _GNU_SOURCE first, for setenv. */
+/* check_cuda_tsne.h - what the tests of t-SNE's kernels on CUDA share. On the emulator every schedule must give the CPU's
+ * very bits; on a GPU what the headers promise. */
 #ifndef SPOTTER_TESTS_CHECK_CUDA_TSNE_H
 #define SPOTTER_TESTS_CHECK_CUDA_TSNE_H
 
-#include "check.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 #include "affinity.h"
-#include "device.h"
-
-static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
-
-/* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
-static inline void open_cuda(spot_ctx *c, int s)
-{
-    *c = (spot_ctx){ .threads = 1 };
-    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
-    CHECK_OK(c, spot_device_open(c, "cuda"));
-}
+#include "check_cuda.h"
 
 /* Everything that `on` took, each array between the emulator's red zones. */
 static struct { spot_ctx *c; void *p; } taken[1024];
@@ -85,17 +71,6 @@ static inline spot_affinity_graph take_graph(spot_ctx *c, int n, int k, const in
         .joint = on(c, NULL, room * sizeof(float)), .begin = on(c, NULL, (n + 2) * sizeof(int)),
         .edge = on(c, NULL, edges * sizeof(int)),
     };
-}
-
-/* True where there is no GPU to test, and says so. */
-static inline int no_cuda(void)
-{
-    spot_ctx c = { .threads = 1 };
-    int none = !getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK;
-
-    if (none) print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
-    spot_device_close(&c);
-    return none;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* test_cuda_affinity.c - neighbours, conditional and joint probabilities: CUDA against the CPU. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE   /* setenv */
 #include "check_cuda_tsne.h"
 
 #include "spotter/rng.h"
@@ -166,12 +166,17 @@ static void batches_are_cut(void **state)
     spot_device_close(&c);
 }
 
-int main(void)
+static int run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_agree),
         cmocka_unit_test(joint_agrees),
         cmocka_unit_test(batches_are_cut),
     };
-    return no_cuda() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_cuda_tests_or_skip(run);
 }

@@ -1,5 +1,5 @@
 /* test_cuda_tsne.c - forces, descent and whole maps: CUDA against the CPU. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE   /* setenv */
 #include "check_cuda_tsne.h"
 
 #include <cblas.h>
@@ -266,7 +266,7 @@ static void failures_are_told(void **state)
     give_back(&host);
 }
 
-int main(void)
+static int run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_agree),
@@ -275,6 +275,11 @@ int main(void)
         cmocka_unit_test(many_maps_are_each_as_alone),
         cmocka_unit_test(failures_are_told),
     };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
     openblas_set_num_threads(1);
-    return no_cuda() ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cuda_tests_or_skip(run);
 }
