@@ -36,7 +36,8 @@ static inline void give_back(spot_ctx *c)
 }
 
 /* Numbers of a device are the CPU's: all bits on the emulator, else to `tolerance` of the largest. NaN fails. */
-static inline void check_floats(spot_ctx *c, const char *what, const float *device, const float *want, size_t n, double tolerance)
+static inline void check_floats(spot_ctx *c, const char *what, const float *device, const float *want, size_t n,
+                                double tolerance)
 {
     float *got = malloc(n * sizeof *got + 1);
     double most = 0;

@@ -133,7 +133,8 @@ static void descents_agree(void **state)
 }
 
 /* Views in, points out. `distinct` rows differ: duplicates, and a view of one row only. */
-static const struct { int n, d, distinct; } views[] = { { 4, 3, 4 }, { 33, 5, 33 }, { 40, 8, 2 }, { 70, 4, 1 }, { 257, 3, 257 } };
+static const struct { int n, d, distinct; } views[] = { { 4, 3, 4 }, { 33, 5, 33 }, { 40, 8, 2 }, { 70, 4, 1 },
+                                                        { 257, 3, 257 } };
 enum { VIEWS = LEN(views) };
 
 enum { MANY = 18 };      /* more than are searched for neighbours at a time */
@@ -266,6 +267,36 @@ static void failures_are_told(void **state)
     give_back(&host);
 }
 
+/* What spot_embed_fit does before and beside t-SNE. */
+static void the_door_knows_devices(void **state)
+{
+    spot_embed_config cfg = spot_embed_defaults();
+    spot_view v = blobs(9, 3, 2, 1), there = v;
+    spot_seed seed = { 1, 0 };
+    spot_points out;
+    spot_arena a;
+    spot_ctx c;
+    float back[27];
+
+    (void)state;
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
+    there.feature = on(&c, v.feature, sizeof back);
+    cfg.method = SPOT_REDUCE_NONE;
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg));
+    CHECK_OK(&c, spot_device_copy(&c, back, out.at, sizeof back));
+    assert_memory_equal(back, v.feature, sizeof back);
+    cfg.method = SPOT_REDUCE_PCA;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_UNSUPPORTED, "CPU only");
+    v.feature[7] = NAN;
+    there.feature = on(&c, v.feature, sizeof back);
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    spot_arena_close(&a);
+    give_back(&c);
+    spot_device_close(&c);
+    blobs_free(&v);
+}
+
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +305,7 @@ static int run(void)
         cmocka_unit_test(maps_agree),
         cmocka_unit_test(many_maps_are_each_as_alone),
         cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(the_door_knows_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
