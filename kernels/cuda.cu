@@ -114,6 +114,8 @@ static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .raster = &spot_raster_cuda,
     .distance = &spot_distance_cuda,
+    .affinity = &spot_affinity_cuda,
+    .tsne = &spot_tsne_cuda,
     .mixture = &spot_mixture_cuda,
 };
 

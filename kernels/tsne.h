@@ -4,9 +4,11 @@
  *     gradient_i = 2 (f+1)/f sum_j (P_ij - Q_ij) (1 + |y_i - y_j|^2 / f)^-1 (y_i - y_j),     f = max(dim - 1, 1)
  *     Q_ij = (1 + |y_i - y_j|^2 / f)^(-(f+1)/2) / Z
  *
- * Per row: repulsion in fp32 over tiles of 1,024 points, flushed to fp64; Z is summed over rows in order. run_to_run; the
- * same bits for any number of threads. Two devices part ways after some tens of steps, as any two t-SNE do: compare
- * gradients (1e-5 of the largest) and final KL (1 %). */
+ * Per row: repulsion in fp32 over tiles of 1,024 points, 16 partial sums each, flushed to fp64. Sums over rows (Z, KL, the
+ * gradient's norm) are fp64, over tiles of 256 rows and then over tiles, in fixed order. Every operation is correctly
+ * rounded, so devices are to agree in every bit; what is promised is 1e-5 of the largest gradient entry for one
+ * gradient, and 1 % of the final KL. The same bits for any number of threads, and for a map alone or in a batch.
+ * Arrays lie in the memory of c's device, the structs on the host. */
 #ifndef SPOTTER_KERNELS_TSNE_H
 #define SPOTTER_KERNELS_TSNE_H
 
@@ -15,6 +17,8 @@
 #include "ops.h"
 #include "spotter/arena.h"
 #include "spotter/embed.h"
+
+enum { SPOT_TSNE_ROWS = 256, SPOT_TSNE_SUMS = 3 };   /* rows of a tile; a tile's sums: Z, KL, squared norm */
 
 typedef struct {
     int n, dim, stride;      /* stride: spot_tsne_stride(n) */
@@ -27,16 +31,39 @@ typedef struct {
     int    steps;            /* out: iterations done */
 } spot_tsne_problem;
 
+/* A map on its way down. */
+typedef struct {
+    spot_tsne_problem map;
+    double *attract, *repel;           /* (n, dim), without exaggeration and without 1/Z */
+    double *row;                       /* (2, n): the CPU's row sums of Z and KL */
+    float  *step, *gain;               /* (n, dim) */
+    double *partial;                   /* (3, tiles) */
+    double exaggeration, momentum, lr;
+    int    live;                       /* 0: is left alone */
+    int    fresh;                      /* no step was taken yet in this phase */
+    int    phase, best_at;             /* the schedule's */
+    double best;
+} spot_tsne_walk;
+
+typedef struct {
+    int problems;
+    spot_tsne_walk *walk;              /* (problems), on the host */
+    spot_tsne_walk *copy;              /* (problems), in the device's memory: where CUDA keeps what its kernels read */
+} spot_tsne_batch;
+
 struct spot_tsne_ops {
-    spot_status (*fit)(spot_ctx *c, spot_arena *scratch, int problems, spot_tsne_problem *t, const spot_tsne_config *cfg);
+    /* `count` iterations of every live walk; with `look` the last of them leaves KL and norm in `partial` beside Z. A count
+     * of 0 takes no step and leaves the forces, Z and KL at y. */
+    spot_status (*advance)(spot_ctx *c, const spot_tsne_batch *b, int count, int look);
 };
 
 int spot_tsne_stride(int n);
 
-/* SPOT_NUMERIC when a map leaves the finite numbers, SPOT_STOPPED on request. A counting scratch only counts. */
+/* SPOT_NUMERIC when a map leaves the finite numbers, SPOT_STOPPED on request, both looked at every 50 iterations. A
+ * counting scratch only counts. CUDA: at most 8 dimensions, the same for all maps. */
 spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_tsne_problem *t, const spot_tsne_config *cfg);
 
-/* CPU only, for tests: the gradient (n, dim) at t->y, and the KL divergence there. */
+/* For tests: the gradient (n, dim) at t->y, and the KL divergence there, both on the host. */
 spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne_problem *t, double exaggeration,
                                double *gradient, double *kl);
 

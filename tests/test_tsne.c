@@ -98,7 +98,7 @@ static void joint_probabilities_are_those_of_scikit_learn(void **state)
     for (int e = 0; e < LEN(x); e++) x[e] = golden_wave(e, 0.31, 0.007);
     CHECK_OK(&c, spot_distance_squared(&c, 1, &ds, &xs, &xs));
     for (int i = 0; i < COUNT; i++) d[i * COUNT + i] = SPOT_FAR;
-    CHECK_OK(&c, spot_affinity_rows(&c, ps, ds, &rule));
+    CHECK_OK(&c, spot_affinity_rows(&c, 1, &ps, &ds, &rule));
     for (int i = 0; i < COUNT; i++)
         for (int j = i + 1; j < COUNT; j++, at++)
             CHECK_NEAR((p[i * COUNT + j] + p[j * COUNT + i]) / (2.0 * COUNT), want[at], 2e-5 * want[at] + 1e-9);
@@ -108,13 +108,19 @@ static void nearest_takes_the_lower_column_of_equals(void **state)
 {
     float d[2][5] = { { 3, 1, 3, SPOT_FAR, 0 }, { 2, 2, 2, 2, 2 } }, near[2][3];
     int column[2][3];
-    uint64_t scratch[10];
+    uint64_t scratch[5];
     spot_ctx c = check_ctx(1);
 
     (void)state;
-    CHECK_OK(&c, spot_affinity_nearest(&c, (spot_mat){ d[0], 2, 5 }, column[0], (spot_mat){ near[0], 2, 3 }, scratch));
+    spot_affinity_search s = { { d[0], 2, 5 }, -1, column[0], { near[0], 2, 3 } };
+    CHECK_OK(&c, spot_affinity_nearest(&c, 1, &s, scratch));
     assert_memory_equal(column, ((int[2][3]){ { 0, 1, 4 }, { 0, 1, 2 } }), sizeof column);
     assert_memory_equal(near, ((float[2][3]){ { 3, 1, 0 }, { 2, 2, 2 } }), sizeof near);
+    s.own = 1;      /* columns 1 and 2 are the rows themselves */
+    CHECK_OK(&c, spot_affinity_nearest(&c, 1, &s, scratch));
+    assert_memory_equal(column, ((int[2][3]){ { 0, 2, 4 }, { 0, 1, 3 } }), sizeof column);
+    s.own = 4;
+    CHECK_FAILS(&c, spot_affinity_nearest(&c, 1, &s, scratch), SPOT_INVALID, "from 4 on");
 }
 
 /* Part of the mean neighbourhood of 5 that is new in the map (Venna & Kaski 2001), as scikit-learn's trustworthiness. */

@@ -2,159 +2,200 @@
  * Barnes-Hut does it, so that the two minimise the same function. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "affinity.h"
+#include "device.h"
 #include "distance.h"
 #include "reduce.h"
 #include "spotter/rng.h"
 #include "tsne.h"
 
-enum { ROW_TILE = 256, PAD = 16 };
+enum { ROW_TILE = 256, GROUP = 16 };   /* rows whose distances are held at a time, of so many problems at a time */
 
-/* Neighbours per point: 3 perplexity + 1, itself not counted. A perplexity that n - 1 neighbours cannot have is lowered. */
-static int neighbours(spot_ctx *c, int n, uint32_t ec, double *perplexity)
-{
-    if (*perplexity > n - 1) {
-        spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no perplexity of %g, t-SNE uses %.1f", ec, n, *perplexity,
-                 fmax((n - 1) / 3.0, 1));
-        *perplexity = fmax((n - 1) / 3.0, 1);
-    }
-    return (int)fmin(n - 1, floor(3 * *perplexity + 1));
-}
+/* A perplexity that n - 1 neighbours cannot have is lowered. */
+static double possible(double perplexity, int n) { return perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : perplexity; }
 
-/* to (n, k) in rising order and p (n, k): the k nearest of each row and their conditional probabilities. */
-static spot_status conditional(spot_ctx *c, spot_arena *a, int *to, float *p, spot_view v, int k, double perplexity)
-{
-    const spot_affinity_rule rule = { log(perplexity), 1e-5, 100 };
-    size_t mark = a->used;
-    float *d, *near;
+/* Per point, itself not counted. */
+static int neighbours(double perplexity, int n) { return (int)fmin(n - 1, floor(3 * perplexity + 1)); }
+
+/* What the neighbour search of a group of problems works with; all tiles have ROW_TILE rows but the last. */
+typedef struct {
+    int problems, tallest;
+    spot_mat points[GROUP], p[GROUP];         /* (n, d), and the conditional probabilities (n, k) */
+    float *dist[GROUP], *near[GROUP];         /* (ROW_TILE, n), (ROW_TILE, k) */
     uint64_t *keys;
+    spot_affinity_rule rule[GROUP];
+    spot_affinity_graph graph[GROUP];
+} group;
 
-    SPOT_TRY(SPOT_TAKE(c, a, d, (size_t)ROW_TILE * v.n));
-    SPOT_TRY(SPOT_TAKE(c, a, keys, (size_t)ROW_TILE * v.n));
-    SPOT_TRY(SPOT_TAKE(c, a, near, (size_t)ROW_TILE * k));
-    a->used = mark;
-    if (a->counting) return SPOT_OK;
-    for (int i0 = 0; i0 < v.n; i0 += ROW_TILE) {
-        int rows = v.n - i0 < ROW_TILE ? v.n - i0 : ROW_TILE;
-        spot_mat all = { v.feature, v.n, v.d }, tile = { v.feature + (size_t)i0 * v.d, rows, v.d };
-        spot_mat dist = { d, rows, v.n }, kept = { near, rows, k }, prob = { p + (size_t)i0 * k, rows, k };
+/* Memory of t's P, which stays. */
+static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g)
+{
+    size_t room = spot_affinity_room(g->n, g->k);
 
-        SPOT_TRY(spot_distance_squared(c, 1, &dist, &tile, &all));
-        for (int i = 0; i < rows; i++) d[(size_t)i * v.n + i0 + i] = SPOT_FAR;
-        SPOT_TRY(spot_affinity_nearest(c, dist, to + (size_t)i0 * k, kept, keys));
-        SPOT_TRY(spot_affinity_rows(c, prob, kept, &rule));
-    }
-    return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, g->start, g->n + 1));
+    SPOT_TRY(SPOT_TAKE(c, a, g->to, room));
+    return SPOT_TAKE(c, a, g->joint, room);
 }
 
-/* One row of (P + P') / 2n: own neighbours and those that name this row, both in rising order, merged. */
-static int merge_row(int *to, float *p, const int *own, const float *own_p, int k, const int *in, const float *in_p, int m,
-                     double scale)
+static spot_status take_search(spot_ctx *c, spot_arena *a, group *all)
 {
-    int count = 0, i = 0, j = 0;
+    for (int q = 0; q < all->problems; q++) {
+        spot_affinity_graph *g = &all->graph[q];
+        size_t edges = (size_t)g->n * g->k;
+        int *column;
 
-    while (i < k || j < m) {
-        int column = j == m || (i < k && own[i] <= in[j]) ? own[i] : in[j];
-        double sum = 0;
-        if (i < k && own[i] == column) sum += own_p[i++];
-        if (j < m && in[j] == column) sum += in_p[j++];
-        to[count] = column;
-        p[count++] = (float)(sum * scale);
+        SPOT_TRY(SPOT_TAKE(c, a, column, edges));
+        SPOT_TRY(SPOT_TAKE(c, a, all->p[q].v, edges));
+        SPOT_TRY(SPOT_TAKE(c, a, g->begin, g->n + 2));
+        SPOT_TRY(SPOT_TAKE(c, a, g->edge, edges));
+        SPOT_TRY(SPOT_TAKE(c, a, all->dist[q], (size_t)ROW_TILE * g->n));
+        SPOT_TRY(SPOT_TAKE(c, a, all->near[q], (size_t)ROW_TILE * g->k));
+        g->column = column;
+        g->p = all->p[q].v;
     }
-    return count;
+    return SPOT_TAKE(c, a, all->keys, (size_t)c->threads * all->tallest);
 }
 
-/* P as compressed rows, each padded to a multiple of 16 with the row itself at 0. */
-static spot_status joint(spot_ctx *c, spot_arena *a, spot_tsne_problem *t, spot_view v, int k, double perplexity)
+/* Rows i0 .. i0+255 of every problem that has them: distances, the k nearest, their conditional probabilities. */
+static spot_status search_tile(spot_ctx *c, group *all, int i0)
 {
-    size_t edges = (size_t)v.n * k, most = 2 * edges + (size_t)PAD * v.n, mark;
-    int *start, *to, *column, *begin, *source;
-    float *p, *own, *incoming;
+    spot_mat tile[GROUP], points[GROUP], dist[GROUP], near[GROUP], p[GROUP];
+    spot_affinity_search search[GROUP];
+    spot_affinity_rule rule[GROUP];
+    int count = 0;
 
-    SPOT_TRY(SPOT_TAKE(c, a, start, v.n + 1));
-    SPOT_TRY(SPOT_TAKE(c, a, to, most));
-    SPOT_TRY(SPOT_TAKE(c, a, p, most));
+    for (int q = 0; q < all->problems; q++) {
+        spot_mat x = all->points[q];
+        int k = all->graph[q].k, rows = x.rows - i0 < ROW_TILE ? x.rows - i0 : ROW_TILE;
+        size_t first = (size_t)i0 * k;
+
+        if (rows <= 0) continue;
+        points[count] = x;
+        tile[count] = (spot_mat){ x.v + (size_t)i0 * x.cols, rows, x.cols };
+        dist[count] = (spot_mat){ all->dist[q], rows, x.rows };
+        near[count] = (spot_mat){ all->near[q], rows, k };
+        p[count] = (spot_mat){ all->p[q].v + first, rows, k };
+        search[count] = (spot_affinity_search){ dist[count], i0, (int *)all->graph[q].column + first, near[count] };
+        rule[count++] = all->rule[q];
+    }
+    SPOT_TRY(spot_distance_squared(c, count, dist, tile, points));
+    SPOT_TRY(spot_affinity_nearest(c, count, search, all->keys));
+    return spot_affinity_rows(c, count, p, near, rule);
+}
+
+/* The sparse symmetric P of at most GROUP problems. */
+static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_problem *t, const spot_view *views,
+                         const spot_tsne_config *cfg)
+{
+    group all = { .problems = problems };
+    size_t mark;
+
+    for (int q = 0; q < problems; q++) {
+        spot_affinity_graph *g = &all.graph[q];
+        int n = views[q].n;
+        double perplexity = possible(cfg->perplexity, n);
+
+        if (perplexity < cfg->perplexity && !a->counting)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no perplexity of %g, t-SNE uses %.1f", t[q].ec, n,
+                     cfg->perplexity, perplexity);
+        g->n = n;
+        g->k = neighbours(perplexity, n);
+        all.tallest = n > all.tallest ? n : all.tallest;
+        all.points[q] = (spot_mat){ views[q].feature, n, views[q].d };
+        all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
+        SPOT_TRY(take_joint(c, a, g));
+        t[q].start = g->start;
+        t[q].to = g->to;
+        t[q].p = g->joint;
+    }
     mark = a->used;
-    SPOT_TRY(SPOT_TAKE(c, a, column, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, own, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, begin, v.n + 2));
-    SPOT_TRY(SPOT_TAKE(c, a, source, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, incoming, edges));
-    SPOT_TRY(conditional(c, a, column, own, v, k, perplexity));
+    SPOT_TRY(take_search(c, a, &all));
     a->used = mark;
     if (a->counting) return SPOT_OK;
-
-    memset(begin, 0, (v.n + 2) * sizeof *begin);
-    for (size_t e = 0; e < edges; e++) begin[column[e] + 2]++;
-    for (int i = 0; i < v.n; i++) begin[i + 2] += begin[i + 1];
-    for (int i = 0; i < v.n; i++)
-        for (int e = 0; e < k; e++) {
-            int at = begin[column[(size_t)i * k + e] + 1]++;
-            source[at] = i;
-            incoming[at] = own[(size_t)i * k + e];
-        }
-    start[0] = 0;
-    for (int i = 0; i < v.n; i++) {
-        int at = start[i], end;
-        end = at + merge_row(to + at, p + at, column + (size_t)i * k, own + (size_t)i * k, k, source + begin[i],
-                             incoming + begin[i], begin[i + 1] - begin[i], 0.5 / v.n);
-        for (; end % PAD; end++) {
-            to[end] = i;
-            p[end] = 0;
-        }
-        start[i + 1] = end;
-    }
-    t->start = start;
-    t->to = to;
-    t->p = p;
-    return SPOT_OK;
+    for (int i0 = 0; i0 < all.tallest; i0 += ROW_TILE) SPOT_TRY(search_tile(c, &all, i0));
+    return spot_affinity_joint(c, problems, all.graph);
 }
 
 /* Principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of that
- * size, so that equal rows and maps of more dimensions than the data can move at all. */
-static spot_status begin_at_pca(spot_ctx *c, spot_arena *a, spot_tsne_problem *t, spot_view v, spot_seed seed)
+ * size, so that equal rows and maps of more dimensions than the data can move at all. LAPACK finds them on the host, in
+ * `h`: what lies on a device comes over for it and the start goes back. */
+static spot_status begin_at_pca(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_view *v, spot_seed seed)
 {
-    size_t mark = a->used;
+    size_t mark = h->used, entries = (size_t)t->dim * t->stride, values = (size_t)v->n * v->d;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
+    float *score, *x = v->feature, *y = t->y;
     double left_out, first = 0;
-    float *score;
 
-    SPOT_TRY(SPOT_TAKE(c, a, score, (size_t)v.n * t->dim));
-    SPOT_TRY(spot_pca_scores(c, a, score, &left_out, v.feature, v.n, v.d, t->dim));
-    a->used = mark;
-    if (a->counting) return SPOT_OK;
+    if (c->device) {
+        SPOT_TRY(SPOT_TAKE(c, h, x, values));
+        SPOT_TRY(SPOT_TAKE(c, h, y, entries));
+        if (!h->counting) SPOT_TRY(spot_device_copy(c, x, v->feature, values * sizeof *x));
+    }
+    SPOT_TRY(SPOT_TAKE(c, h, score, (size_t)v->n * t->dim));
+    SPOT_TRY(spot_pca_scores(c, h, score, &left_out, x, v->n, v->d, t->dim));
+    h->used = mark;
+    if (h->counting) return SPOT_OK;
     for (int k = 0; k < t->dim; k++) {
         double squares = 0;
-        for (int i = 0; i < v.n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
+        for (int i = 0; i < v->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
         if (k == 0) first = squares;
-        for (int i = 0; i < v.n; i++)
-            t->y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / v.n)
-                                                                              : 1e-4 * spot_rng_normal(&r));
+        for (int i = 0; i < v->n; i++)
+            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / v->n)
+                                                                           : 1e-4 * spot_rng_normal(&r));
     }
-    return SPOT_OK;
+    return c->device ? spot_device_copy(c, t->y, y, entries * sizeof *y) : SPOT_OK;
 }
 
-static spot_status solve(spot_ctx *c, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
+/* y (dim, stride) to out (n, dim), by way of the host where they lie on a device. */
+static spot_status hand_out(spot_ctx *c, spot_arena *h, spot_points *out, const spot_tsne_problem *t)
+{
+    size_t mark = h->used, entries = (size_t)t->dim * t->stride, values = (size_t)t->n * t->dim;
+    float *y = t->y, *at = out->at;
+
+    if (c->device) {
+        SPOT_TRY(SPOT_TAKE(c, h, y, entries));
+        SPOT_TRY(SPOT_TAKE(c, h, at, values));
+        if (!h->counting) SPOT_TRY(spot_device_copy(c, y, t->y, entries * sizeof *y));
+    }
+    h->used = mark;
+    if (h->counting) return SPOT_OK;
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; k < t->dim; k++) at[i * t->dim + k] = y[(size_t)k * t->stride + i];
+    out->objective = t->kl;
+    return c->device ? spot_device_copy(c, out->at, at, values * sizeof *at) : SPOT_OK;
+}
+
+/* `h` is memory of the host, and may be `a` where that is. */
+static spot_status solve(spot_ctx *c, spot_arena *a, spot_arena *h, spot_tsne_problem *t, int problems, spot_points *out,
                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
-        double perplexity = cfg->perplexity;
-        int k = neighbours(c, views[p].n, seeds[p].ec, &perplexity), stride = spot_tsne_stride(views[p].n);
-
-        t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = stride, .ec = seeds[p].ec };
-        SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * stride));
-        SPOT_TRY(begin_at_pca(c, a, &t[p], views[p], seeds[p]));
-        SPOT_TRY(joint(c, a, &t[p], views[p], k, perplexity));
+        t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
+                                    .ec = seeds[p].ec };
+        SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
+        SPOT_TRY(begin_at_pca(c, h, &t[p], &views[p], seeds[p]));
     }
+    for (int p = 0; p < problems; p += GROUP)
+        SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));
-    for (int p = 0; p < problems && !a->counting; p++) {
-        out[p].objective = t[p].kl;
-        for (int i = 0; i < t[p].n; i++)
-            for (int k = 0; k < t[p].dim; k++) out[p].at[i * t[p].dim + k] = t[p].y[(size_t)k * t[p].stride + i];
-    }
+    for (int p = 0; p < problems; p++) SPOT_TRY(hand_out(c, h, &out[p], &t[p]));
     return SPOT_OK;
+}
+
+/* `a` lies on a device: a piece of host memory for what is still done there. */
+static spot_status solve_on_device(spot_ctx *c, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
+                                   const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
+{
+    spot_arena sizes = spot_arena_counting(), need = spot_arena_counting(), host;
+    spot_status s;
+
+    SPOT_TRY(solve(c, &sizes, &need, t, problems, out, views, seeds, cfg));
+    host = (spot_arena){ .base = aligned_alloc(64, (need.peak + 63) / 64 * 64), .size = need.peak };
+    s = host.base ? solve(c, a, &host, t, problems, out, views, seeds, cfg)
+                  : spot_fail(c, SPOT_NOMEM, "no %.1f MB of host memory for the start of t-SNE", need.peak / 1e6);
+    free(host.base);
+    return s;
 }
 
 spot_status spot_tsne_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
@@ -162,8 +203,9 @@ spot_status spot_tsne_map(spot_ctx *c, spot_arena *a, int problems, spot_points 
 {
     size_t mark = a->used;
     spot_tsne_problem *t = calloc((size_t)problems, sizeof *t);
-    spot_status s = t ? solve(c, a, t, problems, out, views, seeds, cfg)
-                      : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems);
+    spot_status s = !t ? spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems)
+                  : c->device && !a->counting ? solve_on_device(c, a, t, problems, out, views, seeds, cfg)
+                                              : solve(c, a, a, t, problems, out, views, seeds, cfg);
 
     free(t);
     a->used = mark;

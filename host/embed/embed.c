@@ -3,9 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "ops.h"
+#include "device.h"
 #include "reduce.h"
 
 #define LARGEST 1e12f      /* squared distances of up to 100,000 such features stay finite in fp32 */
@@ -21,16 +20,32 @@ spot_embed_config spot_embed_defaults(void)
     };
 }
 
+static spot_status check_features(spot_ctx *c, const float *x, size_t n, size_t d, uint32_t ec)
+{
+    for (size_t e = 0; e < n * d; e++)
+        if (!(fabsf(x[e]) <= LARGEST))
+            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
+                             e % d, e / d, x[e]);
+    return SPOT_OK;
+}
+
+/* Features on a device come over to be looked at. */
 static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
 {
+    size_t n = (size_t)v->n, d = (size_t)v->d;
+    float *here;
+    spot_status s;
+
     if (v->n < 4 || v->d < 1)
         return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
                          v->d);
-    for (size_t e = 0; e < (size_t)v->n * v->d; e++)
-        if (!(fabsf(v->feature[e]) <= LARGEST))
-            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
-                             e % v->d, e / v->d, v->feature[e]);
-    return SPOT_OK;
+    if (!c->device) return check_features(c, v->feature, n, d, ec);
+    here = malloc(n * d * sizeof *here);
+    s = here ? spot_device_copy(c, here, v->feature, n * d * sizeof *here)
+             : spot_fail(c, SPOT_NOMEM, "EC %u: no memory for %d x %d features", ec, v->n, v->d);
+    if (s == SPOT_OK) s = check_features(c, here, n, d, ec);
+    free(here);
+    return s;
 }
 
 static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
@@ -51,6 +66,7 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
 
 static spot_status principal(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views)
 {
+    if (c->device) return spot_fail(c, SPOT_UNSUPPORTED, "PCA as a reducer runs on the CPU only; run with --device cpu");
     for (int p = 0; p < problems; p++)
         SPOT_TRY(spot_pca_scores(c, a, out[p].at, &out[p].objective, views[p].feature, views[p].n, views[p].d, out[p].d));
     return SPOT_OK;
@@ -70,7 +86,7 @@ static spot_status embed(spot_ctx *c, spot_arena *a, int problems, spot_points *
     case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, a, problems, out, views, seeds, &cfg->scvis);
     }
     for (int p = 0; p < problems && !a->counting; p++)
-        memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
+        SPOT_TRY(spot_device_copy(c, out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at));
     return SPOT_OK;
 }
 

@@ -6,9 +6,11 @@
 #include "spotter/embed.h"
 
 /* Scores on the first dim principal components, and the variance that they leave out. Each component's sign makes its
- * loading of largest magnitude positive. Components beyond min(n, d) are 0. */
+ * loading of largest magnitude positive. Components beyond min(n, d) are 0. Of the host: x, out and a lie there. */
 spot_status spot_pca_scores(spot_ctx *c, spot_arena *a, float *out, double *left_out, const float *x, int n, int d, int dim);
 
+/* Features and points lie in the memory of c's device. The descent and all before it run there, but for the start: PCA is
+ * LAPACK's, so features cross to the host once and the start comes back; points pass the host on their way out. */
 spot_status spot_tsne_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                           const spot_seed *seeds, const spot_tsne_config *cfg);
 

@@ -1,0 +1,317 @@
+/* test_cuda_tsne.c - forces, descent and whole maps: CUDA against the CPU. */
+#define _GNU_SOURCE   /* setenv */
+#include "check_cuda_tsne.h"
+
+#include <cblas.h>
+
+#include "blobs.h"
+#include "embed/reduce.h"
+#include "spotter/rng.h"
+#include "tsne.h"
+
+/* Forces and descent, on the P of a random graph: n points to `dim`. */
+static void make_problem(spot_ctx *c, spot_tsne_problem *t, int n, int dim, int k, double size)
+{
+    int *column = on(c, NULL, (size_t)n * k * sizeof(int)), stride = spot_tsne_stride(n);
+    float *p = on(c, NULL, (size_t)n * k * sizeof(float)), *y = on(c, NULL, (size_t)dim * stride * sizeof(float));
+    spot_rng r = spot_rng_at(6, SPOT_RNG_TSNE, 0, (uint32_t)(n * 16 + dim));
+    spot_affinity_graph g;
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < k; j++) {
+            column[i * k + j] = j + (j >= i);
+            p[i * k + j] = 1.0f / k;
+            if (i > k) column[i * k + j] = i - k + j;
+        }
+    g = take_graph(c, n, k, column, p);
+    CHECK_OK(c, spot_affinity_joint(c, 1, &g));
+    for (int e = 0; e < dim * stride; e++) y[e] = (float)(size * spot_rng_normal(&r));
+    *t = (spot_tsne_problem){ .n = n, .dim = dim, .stride = stride, .start = g.start, .to = g.to, .p = g.joint, .y = y };
+}
+
+/* The same problem in the memory of c. */
+static spot_tsne_problem carry(spot_ctx *c, const spot_tsne_problem *t)
+{
+    spot_tsne_problem there = *t;
+
+    there.start = on(c, t->start, (t->n + 1) * sizeof(int));
+    there.to = on(c, t->to, t->start[t->n] * sizeof(int));
+    there.p = on(c, t->p, t->start[t->n] * sizeof(float));
+    there.y = on(c, t->y, (size_t)t->dim * t->stride * sizeof(float));
+    return there;
+}
+
+static const struct { int n, dim, k; double size; } forces[] = {
+    { 2, 2, 1, 1 }, { 31, 1, 5, 3 }, { 33, 3, 32, 1 }, { 255, 2, 17, 20 }, { 257, 2, 3, 1e-4 }, { 40, 5, 7, 2 },
+    { 1061, 2, 4, 10 }, { 64, 2, 8, 0 },
+};
+
+static void gradients_agree(void **state)
+{
+    (void)state;
+    for (int q = 0; q < LEN(forces); q++) {
+        int entries = forces[q].n * forces[q].dim;
+        double *want = malloc(entries * sizeof *want), *got = malloc(entries * sizeof *got), kl, gkl, most = 0;
+        spot_ctx host = check_ctx(2);
+        spot_arena h;
+        spot_tsne_problem t;
+
+        CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 22));
+        make_problem(&host, &t, forces[q].n, forces[q].dim, forces[q].k, forces[q].size);
+        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, 4, want, &kl));
+        for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
+        for (int s = 0; s < LEN(schedules); s++) {
+            spot_tsne_problem there;
+            spot_arena a;
+            spot_ctx c;
+
+            open_cuda(&c, s);
+            CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+            there = carry(&c, &t);
+            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, 4, got, &gkl));
+            CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
+            for (int e = 0; e < entries; e++) CHECK_NEAR(got[e], want[e], 1e-5 * most);
+            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got, want, entries * sizeof *got);
+            spot_arena_close(&a);
+            give_back(&c);
+            spot_device_close(&c);
+        }
+        spot_arena_close(&h);
+        give_back(&host);
+        free(want), free(got);
+    }
+}
+
+/* Three maps at once and each alone, past a look at 50; a few points through both phases. */
+static const struct { int n, k, iterations; } fits[][3] = {
+    { { 2, 1, 55 }, { 257, 5, 55 }, { 33, 8, 55 } },
+    { { 4, 1, 301 }, { 3, 2, 301 }, { 5, 2, 301 } },
+};
+
+static void descents_agree(void **state)
+{
+    (void)state;
+    for (int batch = 0; batch < LEN(fits); batch++) {
+        spot_tsne_config cfg = { .perplexity = 5, .iterations = fits[batch][0].iterations, .exaggeration = 12 };
+        spot_ctx host = check_ctx(2);
+        spot_arena h;
+        spot_tsne_problem start[3], t[3];
+
+        CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 22));
+        for (int q = 0; q < 3; q++) {
+            make_problem(&host, &start[q], fits[batch][q].n, 2, fits[batch][q].k, 1e-4);
+            t[q] = carry(&host, &start[q]);
+        }
+        CHECK_OK(&host, spot_tsne_fit(&host, &h, 3, t, &cfg));
+        for (int s = 0; s < LEN(schedules); s++)
+            for (int alone = 0; alone < 2; alone++) {
+                spot_tsne_problem there[3];
+                spot_arena a;
+                spot_ctx c;
+
+                if (alone && s > 2) continue;
+                open_cuda(&c, s);
+                CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+                for (int q = 0; q < 3; q++) there[q] = carry(&c, &start[q]);
+                for (int q = 0; q < (alone ? 3 : 1); q++)
+                    CHECK_OK(&c, spot_tsne_fit(&c, &a, alone ? 1 : 3, there + q, &cfg));
+                for (int q = 0; q < 3; q++) {
+                    CHECK_NEAR(there[q].kl, t[q].kl, 0.01 * fabs(t[q].kl) + 1e-6);
+                    if (!getenv("SPOT_EMULATOR")) continue;
+                    assert_memory_equal(&there[q].kl, &t[q].kl, sizeof t[q].kl);
+                    assert_int_equal(there[q].steps, t[q].steps);
+                    for (int k = 0; k < 2; k++)
+                        check_floats(&c, "map", there[q].y + k * t[q].stride, t[q].y + k * t[q].stride, t[q].n, 0);
+                }
+                spot_arena_close(&a);
+                give_back(&c);
+                spot_device_close(&c);
+            }
+        spot_arena_close(&h);
+        give_back(&host);
+    }
+}
+
+/* Views in, points out. `distinct` rows differ: duplicates, and a view of one row only. */
+static const struct { int n, d, distinct; } views[] = { { 4, 3, 4 }, { 33, 5, 33 }, { 40, 8, 2 }, { 70, 4, 1 },
+                                                        { 257, 3, 257 } };
+enum { VIEWS = LEN(views) };
+
+enum { MANY = 18 };      /* more than are searched for neighbours at a time */
+
+static void map_views(spot_ctx *c, const spot_view *v, int problems, float *const *at, double *kl, const spot_seed *seed,
+                      const spot_tsne_config *cfg)
+{
+    const spot_embed_config all = { .method = SPOT_REDUCE_TSNE, .dim = 2, .tsne = *cfg };
+    spot_view there[MANY];
+    spot_points out[MANY];
+    spot_arena a;
+    int n[MANY], widest = 0;
+
+    for (int q = 0; q < problems; q++) {
+        n[q] = v[q].n;
+        widest = v[q].d > widest ? v[q].d : widest;
+    }
+    CHECK_OK(c, spot_arena_open(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
+    for (int q = 0; q < problems; q++) {
+        there[q] = v[q];
+        there[q].feature = on(c, v[q].feature, (size_t)v[q].n * v[q].d * sizeof(float));
+        out[q] = (spot_points){ .n = v[q].n, .d = 2, .at = on(c, NULL, (size_t)v[q].n * 2 * sizeof(float)) };
+    }
+    CHECK_OK(c, spot_tsne_map(c, &a, problems, out, there, seed, cfg));
+    for (int q = 0; q < problems; q++) {
+        CHECK_OK(c, spot_device_copy(c, at[q], out[q].at, (size_t)v[q].n * 2 * sizeof(float)));
+        kl[q] = out[q].objective;
+    }
+    spot_arena_close(&a);
+    give_back(c);
+}
+
+static void maps_agree(void **state)
+{
+    const spot_tsne_config cfg = { .perplexity = 30, .iterations = 30, .exaggeration = 12 };
+    spot_ctx host = check_ctx(2);
+    spot_view v[VIEWS];
+    spot_seed seed[VIEWS];
+    float *want[VIEWS], *got[VIEWS];
+    double kl[VIEWS], gkl[VIEWS];
+
+    (void)state;
+    for (int q = 0; q < VIEWS; q++) {
+        v[q] = blobs(views[q].n, views[q].d, 3, (uint64_t)q);
+        for (int i = views[q].distinct; i < v[q].n; i++)
+            memcpy(v[q].feature + i * v[q].d, v[q].feature + i % views[q].distinct * v[q].d, v[q].d * sizeof(float));
+        seed[q] = (spot_seed){ 1, (uint32_t)q };
+        want[q] = malloc(v[q].n * 2 * sizeof(float));
+        got[q] = malloc(v[q].n * 2 * sizeof(float));
+    }
+    map_views(&host, v, VIEWS, want, kl, seed, &cfg);
+    for (int s = 0; s < LEN(schedules); s++) {
+        spot_ctx c;
+
+        open_cuda(&c, s);
+        map_views(&c, v, VIEWS, got, gkl, seed, &cfg);
+        for (int q = 0; q < VIEWS; q++) {
+            CHECK_NEAR(gkl[q], kl[q], 0.01 * fabs(kl[q]) + 1e-6);
+            for (int e = 0; e < v[q].n * 2; e++) assert_true(isfinite(got[q][e]));
+            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got[q], want[q], v[q].n * 2 * sizeof(float));
+        }
+        for (int q = 1; q < VIEWS - 1 && !s; q++) {
+            float *alone = malloc(v[q].n * 2 * sizeof(float)), *const at[] = { alone };
+            map_views(&c, &v[q], 1, at, gkl, &seed[q], &cfg);
+            assert_memory_equal(alone, got[q], v[q].n * 2 * sizeof(float));
+            free(alone);
+        }
+        spot_device_close(&c);
+    }
+    for (int q = 0; q < VIEWS; q++) blobs_free(&v[q]), free(want[q]), free(got[q]);
+}
+
+static void many_maps_are_each_as_alone(void **state)
+{
+    const spot_tsne_config cfg = { .perplexity = 2, .iterations = 3, .exaggeration = 12 };
+    spot_ctx host = check_ctx(2), c;
+    spot_view v[MANY];
+    spot_seed seed[MANY];
+    float at[MANY][2 * (4 + MANY)], alone[2 * (4 + MANY)], *const one[] = { alone }, *all[MANY];
+    double kl[MANY];
+
+    (void)state;
+    for (int q = 0; q < MANY; q++) {
+        v[q] = blobs(4 + q, 3, 2, (uint64_t)q);
+        seed[q] = (spot_seed){ 2, (uint32_t)q };
+        all[q] = at[q];
+    }
+    for (int device = 0; device < 2; device++) {
+        spot_ctx *on_it = device ? &c : &host;
+        if (device) open_cuda(&c, 2);
+        map_views(on_it, v, MANY, all, kl, seed, &cfg);
+        for (int q = 0; q < MANY; q += 5) {
+            map_views(on_it, &v[q], 1, one, kl, &seed[q], &cfg);
+            assert_memory_equal(alone, at[q], v[q].n * 2 * sizeof(float));
+        }
+    }
+    spot_device_close(&c);
+    for (int q = 0; q < MANY; q++) blobs_free(&v[q]);
+}
+
+static void failures_are_told(void **state)
+{
+    spot_tsne_config cfg = { .perplexity = 5, .iterations = 100, .exaggeration = 12, .lr = 1e30 };
+    volatile sig_atomic_t stop = 0;
+    spot_tsne_problem t, there;
+    spot_ctx host = check_ctx(1), c;
+    spot_arena h, a;
+
+    (void)state;
+    CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 20));
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+    make_problem(&host, &t, 20, 2, 3, 1e-4);
+    there = carry(&c, &t);
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_NUMERIC, "left the finite numbers");
+    cfg.lr = 0;
+    there = carry(&c, &t);
+    c.stop = &stop;
+    stop = 1;
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_STOPPED, "stopped on request");
+    stop = 0;
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_UNSUPPORTED, "host memory");
+    make_problem(&host, &t, 20, 9, 3, 1);
+    there = carry(&c, &t);
+    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_UNSUPPORTED, "9 dimensions");
+    spot_arena_close(&a);
+    give_back(&c);
+    spot_device_close(&c);
+    spot_arena_close(&h);
+    give_back(&host);
+}
+
+/* What spot_embed_fit does before and beside t-SNE. */
+static void the_door_knows_devices(void **state)
+{
+    spot_embed_config cfg = spot_embed_defaults();
+    spot_view v = blobs(9, 3, 2, 1), there = v;
+    spot_seed seed = { 1, 0 };
+    spot_points out;
+    spot_arena a;
+    spot_ctx c;
+    float back[27];
+
+    (void)state;
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
+    there.feature = on(&c, v.feature, sizeof back);
+    cfg.method = SPOT_REDUCE_NONE;
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg));
+    CHECK_OK(&c, spot_device_copy(&c, back, out.at, sizeof back));
+    assert_memory_equal(back, v.feature, sizeof back);
+    cfg.method = SPOT_REDUCE_PCA;
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_UNSUPPORTED, "CPU only");
+    v.feature[7] = NAN;
+    there.feature = on(&c, v.feature, sizeof back);
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    spot_arena_close(&a);
+    give_back(&c);
+    spot_device_close(&c);
+    blobs_free(&v);
+}
+
+static int run(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_agree),
+        cmocka_unit_test(descents_agree),
+        cmocka_unit_test(maps_agree),
+        cmocka_unit_test(many_maps_are_each_as_alone),
+        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(the_door_knows_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    openblas_set_num_threads(1);
+    return run_cuda_tests_or_skip(run);
+}
