@@ -114,6 +114,7 @@ static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .raster = &spot_raster_cuda,
     .distance = &spot_distance_cuda,
+    .scvis = &spot_scvis_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */

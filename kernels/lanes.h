@@ -4,7 +4,7 @@
 #ifndef SPOTTER_KERNELS_LANES_H
 #define SPOTTER_KERNELS_LANES_H
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("no-trapping-math")
 #ifdef __AVX512F__
 #pragma GCC target("prefer-vector-width=512")

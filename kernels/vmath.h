@@ -12,14 +12,20 @@
 
 #include "lanes.h"
 
-static inline float spot_bits_float(int32_t i)
+#ifdef __CUDACC__
+#define SPOT_HD __host__ __device__
+#else
+#define SPOT_HD
+#endif
+
+static SPOT_HD inline float spot_bits_float(int32_t i)
 {
     float f;
     memcpy(&f, &i, sizeof f);
     return f;
 }
 
-static inline int32_t spot_float_bits(float f)
+static SPOT_HD inline int32_t spot_float_bits(float f)
 {
     int32_t i;
     memcpy(&i, &f, sizeof i);
@@ -27,7 +33,7 @@ static inline int32_t spot_float_bits(float f)
 }
 
 /* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
-static inline float spot_expf(float x)
+static SPOT_HD inline float spot_expf(float x)
 {
     float in = x > -87.3f ? x : -87.3f;
     in = in < 88.0f ? in : 88.0f;
@@ -47,7 +53,7 @@ static inline float spot_expf(float x)
 }
 
 /* Of positive normal numbers; anything else is the caller's mistake. */
-static inline float spot_logf(float x)
+static SPOT_HD inline float spot_logf(float x)
 {
     int32_t bits = spot_float_bits(x) - 0x3f3504f3;               /* sqrt(1/2): the mantissa lands in [0.707, 1.414) */
     float e = (float)(bits >> 23);
@@ -67,7 +73,7 @@ static inline float spot_logf(float x)
 }
 
 /* log(1 + e) for e in [0, 1], small e included: 2 atanh(e / (2 + e)). */
-static inline float spot_log1pf(float e)
+static SPOT_HD inline float spot_log1pf(float e)
 {
     float s = e / (2.0f + e), z = s * s, p = 1.0f / 15;
     p = fmaf(p, z, 1.0f / 13);
@@ -80,7 +86,7 @@ static inline float spot_log1pf(float e)
 }
 
 /* log(1 + exp(x)), and its derivative, the logistic function. */
-static inline float spot_softplusf(float x, float *slope)
+static SPOT_HD inline float spot_softplusf(float x, float *slope)
 {
     float e = spot_expf(-fabsf(x));
 
@@ -89,7 +95,7 @@ static inline float spot_softplusf(float x, float *slope)
 }
 
 /* Student's kernel (1 + d2/f)^(-(f+1)/2) from q = 1 / (1 + d2/f). */
-static inline float spot_student(float q, int f)
+static SPOT_HD inline float spot_student(float q, int f)
 {
     float w = q;
 
@@ -98,7 +104,7 @@ static inline float spot_student(float q, int f)
 }
 
 /* 16 lanes to one number, always in the same order. */
-static inline float spot_fold(float lane[16])
+static SPOT_HD inline float spot_fold(float lane[16])
 {
     for (int half = 8; half; half /= 2)
         for (int l = 0; l < half; l++) lane[l] += lane[l + half];
