@@ -138,7 +138,7 @@ static __device__ void encode(const spot_scvis_device *net, float *slabs, const 
 }
 
 /* grid (ceil(batch / TILE), problems) */
-static __global__ void __launch_bounds__(THREADS) encode_kernel(const spot_scvis_device *nets,
+static __global__ void __launch_bounds__(THREADS, 2) encode_kernel(const spot_scvis_device *nets,
                                                                 const __grid_constant__ spot_scvis_now t)
 {
     SPOT_SHARED(float4, slabs, SLABS);
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS) encode_kernel(const spot_scvis
 }
 
 /* grid (ceil(batch / TILE), problems) */
-static __global__ void __launch_bounds__(THREADS) means_kernel(const spot_scvis_device *nets, int first)
+static __global__ void __launch_bounds__(THREADS, 2) means_kernel(const spot_scvis_device *nets, int first)
 {
     SPOT_SHARED(float4, slabs, SLABS);
     const spot_scvis_device *net = nets + blockIdx.y;
@@ -229,7 +229,7 @@ static __device__ void back_to_sample(const spot_scvis_device *net, float *slabs
 }
 
 /* grid (ceil(batch / TILE), problems) */
-static __global__ void __launch_bounds__(THREADS) decode_kernel(const spot_scvis_device *nets,
+static __global__ void __launch_bounds__(THREADS, 2) decode_kernel(const spot_scvis_device *nets,
                                                                 const __grid_constant__ spot_scvis_now t)
 {
     SPOT_SHARED(float4, slabs4, SLABS);
@@ -309,7 +309,7 @@ static __device__ double weight_gradient(const spot_scvis_device *net, float *sl
 }
 
 /* grid (items, problems) */
-static __global__ void __launch_bounds__(THREADS) weigh_kernel(const spot_scvis_device *nets,
+static __global__ void __launch_bounds__(THREADS, 2) weigh_kernel(const spot_scvis_device *nets,
                                                                const __grid_constant__ spot_scvis_now t)
 {
     SPOT_SHARED(float4, slabs, SLABS);
