@@ -109,7 +109,7 @@ static void gradients_agree(void **state)
     }
 }
 
-/* Trains the problems, whose arrays lie on the host, on c. */
+/* Trains the problems, whose arrays lie on the host, on c; for as many steps as each says, or else as cfg says. */
 static spot_status fit(spot_ctx *c, int problems, const spot_scvis_problem *s, float **map, double *loss,
                        const spot_scvis_config *cfg)
 {
@@ -124,7 +124,9 @@ static spot_status fit(spot_ctx *c, int problems, const spot_scvis_problem *s, f
         on[p].x = to_device(c, s[p].x, (size_t)s[p].n * s[p].d * sizeof(float));
         on[p].map = to_device(c, NULL, (size_t)s[p].n * s[p].dim * sizeof(float));
     }
-    status = spot_scvis_fit(c, &a, problems, on, cfg);
+    for (int p = 0; p < problems; p++) on[p].iterations = s[p].iterations;
+    if (problems && s->iterations) status = c->ops->scvis->fit(c, &a, problems, on, cfg);
+    else                           status = spot_scvis_fit(c, &a, problems, on, cfg);
     for (int p = 0; p < problems; p++) {
         CHECK_OK(c, spot_device_copy(c, map[p], on[p].map, (size_t)s[p].n * s[p].dim * sizeof(float)));
         loss[p] = on[p].loss;
@@ -201,6 +203,47 @@ static void trainings_without_compat_agree(void **state)
     check_fit(LEN(s), s, &cfg, LEN(schedules));
 }
 
+/* A training that is over waits for the others. */
+static void trainings_of_unequal_length_agree(void **state)
+{
+    spot_scvis_config cfg = config(1);
+    spot_scvis_problem s[] = { problem(40, 5, 2, 10), problem(33, 6, 2, 11), problem(70, 4, 2, 12) };
+
+    (void)state;
+    s[0].iterations = 3, s[1].iterations = 5, s[2].iterations = 2;
+    check_fit(LEN(s), s, &cfg, 3);
+}
+
+static int told;
+
+static void count_progress(void *user, const spot_progress *p)
+{
+    (void)user;
+    assert_string_equal(p->stage, "scvis");
+    assert_int_equal(p->ec, 13);
+    assert_true(p->done == (told ? 52 : 50) && p->total == 52);
+    told++;
+}
+
+/* The host looks at step 50 and at the last one. */
+static void a_longer_training_agrees(void **state)
+{
+    spot_scvis_config cfg = config(1);
+    spot_scvis_problem s = problem(16, 2, 2, 13);
+    float map[32], *maps[] = { map };
+    double loss;
+    spot_ctx c;
+
+    (void)state;
+    cfg.iterations = 52;
+    open_cuda(&c, 0);
+    c.on_progress = count_progress;
+    CHECK_OK(&c, fit(&c, 1, &s, maps, &loss, &cfg));
+    assert_int_equal(told, 2);
+    spot_device_close(&c);
+    check_fit(1, &s, &cfg, 1);
+}
+
 /* One switch at a time. */
 static void each_switch_is_honoured(void **state)
 {
@@ -261,6 +304,8 @@ int main(void)
         cmocka_unit_test(gradients_agree),
         cmocka_unit_test(ragged_trainings_agree),
         cmocka_unit_test(trainings_without_compat_agree),
+        cmocka_unit_test(trainings_of_unequal_length_agree),
+        cmocka_unit_test(a_longer_training_agrees),
         cmocka_unit_test(each_switch_is_honoured),
         cmocka_unit_test(many_rows_agree),
         cmocka_unit_test(failures_are_told),
