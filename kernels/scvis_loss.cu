@@ -41,7 +41,7 @@ static __device__ void affinity_row(float *p, const float *d, int k, int lane, f
         dot = fold(dot);
         if (done) continue;
         sum = s;
-        double over = log((double)sum) + beta * dot / sum - entropy;
+        double over = spot_philox_log(sum) + beta * dot / sum - entropy;
         done = fabs(over) <= TOLERANCE || tried >= TRIES;
         if (done) continue;
         if (over > 0) {
