@@ -1,4 +1,4 @@
-/* scvis_net.h - one step of scvis' network on the CPU: loss and gradient of a batch. Private to scvis*.c.
+/* scvis_net.h - the layers of scvis, and on the CPU one step of them: loss and gradient of a batch. Private to scvis*.
  *
  * A step is four phases, each a loop over tiles of 64 rows or of 64 weight rows, with a barrier between them:
  *   1 encode:  rows of P, encoder, z          2 pair:   row sums of s, P + P', column sums of P
