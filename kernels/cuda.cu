@@ -116,6 +116,7 @@ static const spot_ops spot_ops_cuda = {
     .distance = &spot_distance_cuda,
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
+    .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
 };
 

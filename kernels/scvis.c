@@ -8,11 +8,11 @@
 #include "scvis_net.h"
 #include "spotter/rng.h"
 
-enum { TELL_EVERY = 50, CACHED = 8192 };   /* up to CACHED rows all squared distances are kept: 268 MB */
+enum { TELL_EVERY = 50, CACHED = SPOT_SCVIS_CACHED };
 
-#define KEEP 0.9
-#define BETA1 0.9
-#define BETA2 0.999
+#define KEEP SPOT_SCVIS_KEEP
+#define BETA1 SPOT_SCVIS_BETA1
+#define BETA2 SPOT_SCVIS_BETA2
 
 typedef struct {
     spot_scvis_net net;
@@ -150,7 +150,8 @@ static void update(trainer *t, double norm)
 {
     spot_scvis_net *net = &t->net;
     double b1 = pow(BETA1, net->step), b2 = pow(BETA2, net->step);
-    adam how = { net->cfg->lr * sqrt(1 - b2) / (1 - b1), net->cfg->compat.adam_eps ? 1e-3 : 1e-8, 10 / fmax(norm, 10) };
+    adam how = { net->cfg->lr * sqrt(1 - b2) / (1 - b1), net->cfg->compat.adam_eps ? 1e-3 : 1e-8,
+                 SPOT_SCVIS_NORM / fmax(norm, SPOT_SCVIS_NORM) };
 
 #pragma omp parallel for num_threads(net->threads) schedule(dynamic)
     for (int q = 0; q < net->pieces; q++) {
@@ -184,7 +185,7 @@ static void read_map(trainer *t, spot_scvis_problem *s)
 
 static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int threads)
 {
-    int total = spot_scvis_iterations(s->n, t->net.cfg), at = s->n;
+    int total = s->iterations, at = s->n;
     uint32_t epoch = 0;
     spot_mat x = { t->x, s->n, s->d }, far = { t->far, s->n, s->n };
 
@@ -253,20 +254,7 @@ static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, spot_
     return status;
 }
 
-const spot_scvis_ops spot_scvis_cpu = { .fit = fit_cpu };
-
-spot_status spot_scvis_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_scvis_problem *s, const spot_scvis_config *cfg)
-{
-    for (int p = 0; p < problems; p++)
-        if (s[p].n < 4 || s[p].d < 1 || s[p].dim < 1)
-            return spot_fail(c, SPOT_INVALID, "scvis.fit, problem %d: (%d,%d) to %d dimensions", p, s[p].n, s[p].d, s[p].dim);
-    if (cfg->batch < 4 || !(cfg->perplexity >= 1) || !(cfg->lr > 0) || !(cfg->l2 >= 0) || cfg->iterations < 0)
-        return spot_fail(c, SPOT_INVALID, "scvis.fit: batch %d, perplexity %g, lr %g, l2 %g, %d iterations", cfg->batch,
-                         cfg->perplexity, cfg->lr, cfg->l2, cfg->iterations);
-    SPOT_DISPATCH(c, scvis, fit, scratch, problems, s, cfg);
-}
-
-spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
+static spot_status gradient_cpu(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
                                 float *gradient, double *loss, double *norm)
 {
     size_t mark = scratch->used;
@@ -292,4 +280,26 @@ spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scv
     memcpy(gradient, net.grad, net.params * sizeof *gradient);
     scratch->used = mark;
     return SPOT_OK;
+}
+
+const spot_scvis_ops spot_scvis_cpu = { .fit = fit_cpu, .gradient = gradient_cpu };
+
+spot_status spot_scvis_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_scvis_problem *s, const spot_scvis_config *cfg)
+{
+    for (int p = 0; p < problems; p++)
+        if (s[p].n < 4 || s[p].d < 1 || s[p].dim < 1)
+            return spot_fail(c, SPOT_INVALID, "scvis.fit, problem %d: (%d,%d) to %d dimensions", p, s[p].n, s[p].d, s[p].dim);
+    if (cfg->batch < 4 || !(cfg->perplexity >= 1) || !(cfg->lr > 0) || !(cfg->l2 >= 0) || cfg->iterations < 0)
+        return spot_fail(c, SPOT_INVALID, "scvis.fit: batch %d, perplexity %g, lr %g, l2 %g, %d iterations", cfg->batch,
+                         cfg->perplexity, cfg->lr, cfg->l2, cfg->iterations);
+    for (int p = 0; p < problems; p++) s[p].iterations = spot_scvis_iterations(s[p].n, cfg);
+    SPOT_DISPATCH(c, scvis, fit, scratch, problems, s, cfg);
+}
+
+spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
+                                float *gradient, double *loss, double *norm)
+{
+    if (b->rows < 4 || b->d < 1 || b->dim < 1 || b->step < 1)
+        return spot_fail(c, SPOT_INVALID, "scvis.gradient: (%d,%d) to %d dimensions, step %d", b->rows, b->d, b->dim, b->step);
+    SPOT_DISPATCH(c, scvis, gradient, scratch, b, cfg, gradient, loss, norm);
 }

@@ -11,7 +11,8 @@
  *
  * P is that of the batch alone. Adam; gradients clipped to norm 10, then to +-3 each (+-0.3 at the head of s2).
  * fp32, sums of the loss fp64, every product one chain in k order. run_to_run; the same bits for any number of threads.
- * CPU against another device: loss and gradient at given weights to 1e-4 relative. */
+ * CPU against another device: loss and gradient at given weights to 1e-4 relative; CUDA makes every number by the CPU's
+ * chain of operations but for the order of the fp64 sums of loss and norm. Arrays lie in the memory of c's device. */
 #ifndef SPOTTER_KERNELS_SCVIS_H
 #define SPOTTER_KERNELS_SCVIS_H
 
@@ -28,10 +29,20 @@ typedef struct {
     const float *x;        /* (n, d): features as they come */
     float *map;            /* (n, dim) out: the encoder's mean */
     double loss;           /* out: of the last step */
+    int iterations;        /* out: steps taken */
 } spot_scvis_problem;
+
+/* One batch at given weights, for tests. x (rows, d) as the network sees it, noise (rows, dim), keep (32, dim) the mask of
+ * the mu head, 0 or 1. */
+typedef struct {
+    int rows, d, dim, step;
+    const float *params, *x, *noise, *keep;
+} spot_scvis_batch;
 
 struct spot_scvis_ops {
     spot_status (*fit)(spot_ctx *c, spot_arena *scratch, int problems, spot_scvis_problem *s, const spot_scvis_config *cfg);
+    spot_status (*gradient)(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
+                            float *gradient, double *loss, double *norm);
 };
 
 /* SPOT_NUMERIC with the iteration when a loss or gradient is not finite; SPOT_STOPPED on request. A counting scratch only
@@ -45,13 +56,7 @@ int spot_scvis_iterations(int n, const spot_scvis_config *cfg);
  * variance; then D degrees of freedom. */
 size_t spot_scvis_params(int d, int dim);
 
-/* CPU only, for tests: loss, unclipped gradient and its norm of one batch. x (rows, d) as the network sees it, noise
- * (rows, dim), keep (32, dim) the mask of the mu head, 0 or 1. */
-typedef struct {
-    int rows, d, dim, step;
-    const float *params, *x, *noise, *keep;
-} spot_scvis_batch;
-
+/* Loss, unclipped gradient (spot_scvis_params) and its norm. */
 spot_status spot_scvis_gradient(spot_ctx *c, spot_arena *scratch, const spot_scvis_batch *b, const spot_scvis_config *cfg,
                                 float *gradient, double *loss, double *norm);
 

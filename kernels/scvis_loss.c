@@ -1,56 +1,13 @@
 /* scvis_loss.c - the terms of scvis' loss and their slopes, for the rows of one tile. */
 #include "scvis_net.h"
-#include "vmath.h"
+#include "scvis_math.h"
 
 enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };
 
-#define LEAST_VARIANCE 1e-6f
-#define MOST_VARIANCE 1e10f
-#define LEAST_FREEDOM 0.1f
-#define MOST_FREEDOM 10.0f
-
-/* log Gamma and digamma of x > 0: Stirling's series beyond 8, recurrence below. libm's lgamma writes a global. */
-static double log_gamma(double x, double *digamma)
-{
-    double shift = 0, below = 0;
-
-    for (; x < 8; x++) {
-        shift += log(x);
-        below += 1 / x;
-    }
-    double r = 1 / x, r2 = r * r;
-    *digamma = log(x) - r / 2 - r2 * (1 / 12.0 - r2 * (1 / 120.0 - r2 * (1 / 252.0 - r2 * (1 / 240.0 - r2 / 132)))) - below;
-    return (x - 0.5) * log(x) - x + 0.91893853320467274 - shift
-           + r * (1 / 12.0 - r2 * (1 / 360.0 - r2 * (1 / 1260.0 - r2 * (1 / 1680.0 - r2 / 1188))));
-}
-
 void spot_scvis_refresh_freedom(spot_scvis_net *net)
 {
-    for (int j = 0; j < net->d; j++) {
-        float raw = net->theta[net->freedom + j];
-        float nu = raw < LEAST_FREEDOM ? LEAST_FREEDOM : raw > MOST_FREEDOM ? MOST_FREEDOM : raw;
-        double high, low;
-        double norm = log_gamma((nu + 1.0) / 2, &high) - log_gamma(nu / 2.0, &low) - 0.5 * log(3.14159265358979324 * nu);
-        net->nu[j] = nu;
-        net->log_norm[j] = (float)norm;
-        net->nu_slope[j] = (float)(0.5 * (high - low - 1.0 / nu));
-    }
-}
-
-/* Outside its limits a clipped variance has no slope. */
-static inline float clip_variance(float v, float *slope)
-{
-    float up = v < LEAST_VARIANCE ? LEAST_VARIANCE : v, in = up > MOST_VARIANCE ? MOST_VARIANCE : up;
-
-    *slope = in == v ? *slope : 0.0f;
-    return in;
-}
-
-float spot_scvis_variance(float raw, float *slope)
-{
-    float soft = spot_softplusf(raw, slope);
-
-    return clip_variance(soft, slope);
+    for (int j = 0; j < net->d; j++)
+        net->nu[j] = spot_scvis_freedom(net->theta[net->freedom + j], &net->log_norm[j], &net->nu_slope[j]);
 }
 
 /* q = 1 / (1 + d2/f) of point i and the point at lane j. */
@@ -142,15 +99,12 @@ double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale)
     return net->dim == 2 ? forces(net, r, n, 2, scale) : forces(net, r, n, net->dim, scale);
 }
 
-/* Log-likelihood of row i under the decoder's Student-t, and its slopes: into delta of MEAN and VARIANCE and, summed over
- * rows, `freedom`. `scale` is -w_i / n. With e = x - mean, v the variance, nu the degrees of freedom:
- *   log t = log_norm(nu) - log(v)/2 - (nu+1)/2 log(1 + e^2 / (nu v)) */
 double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom)
 {
     size_t at = (size_t)i * net->d;
     const float *x = net->x + at, *mean = net->layer[MEAN].act + at, *raw = net->layer[VARIANCE].act + at;
     float *dmean = net->layer[MEAN].delta + at, *draw = net->layer[VARIANCE].delta + at;
-    const float *nus = net->nu, *norm = net->log_norm, *slopes = net->nu_slope;
+    const float *nu = net->nu, *norm = net->log_norm, *slope = net->nu_slope;
     double sum = 0;
 
     for (int j0 = 0; j0 < net->d; j0 += 128) {
@@ -159,14 +113,11 @@ double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *fre
 #pragma omp simd
         for (int l = 0; l < width; l++) {
             int j = j0 + l;
-            float slope, soft = spot_softplusf(raw[j], &slope);
-            float v = clip_variance(soft, &slope);
-            float e = x[j] - mean[j], nu = nus[j], part_of = 1.0f / fmaf(nu, v, e * e), half = 0.5f * (nu + 1.0f);
-            float tail = spot_logf(1.0f + e * e / (nu * v)), pull = e * part_of;
-            part[l] = norm[j] - 0.5f * spot_logf(v) - half * tail;
-            dmean[j] = scale * (nu + 1.0f) * pull;
-            draw[j] = scale * slope * (half * e * pull - 0.5f) / v;
-            freedom[j] = fmaf(scale, slopes[j] - 0.5f * tail + half * e * pull / nu, freedom[j]);
+            spot_scvis_density t = spot_scvis_student(x[j], mean[j], raw[j], nu[j], norm[j], slope[j], scale);
+            part[l] = t.log;
+            dmean[j] = t.mean;
+            draw[j] = t.raw;
+            freedom[j] = fmaf(scale, t.nu, freedom[j]);
         }
         for (int l = 0; l < width; l++) sum += part[l];
     }

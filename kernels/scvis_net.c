@@ -3,7 +3,7 @@
 #include "scvis_net.h"
 
 #include "gemm.h"
-#include "vmath.h"
+#include "scvis_math.h"
 
 enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };
 
@@ -13,25 +13,16 @@ static int tiles(int n) { return (n + TILE - 1) / TILE; }
 
 static spot_status take_layers(spot_ctx *c, spot_arena *a, spot_scvis_net *net)
 {
-    const struct { int in, out, from; } plan[SPOT_SCVIS_LAYERS] = {
-        [ENC1] = { net->d, 128, -1 }, [ENC2] = { 128, 64, ENC1 }, [ENC3] = { 64, 32, ENC2 },
-        [MU] = { 32, net->dim, ENC3 }, [SIGMA] = { 32, net->dim, ENC3 },
-        [DEC1] = { net->dim, 32, -2 }, [DEC2] = { 32, 32, DEC1 }, [DEC3] = { 32, 32, DEC2 }, [DEC4] = { 32, 64, DEC3 },
-        [DEC5] = { 64, 128, DEC4 }, [MEAN] = { 128, net->d, DEC5 }, [VARIANCE] = { 128, net->d, DEC5 },
-    };
+    net->freedom = spot_scvis_plan(net->layer, net->d, net->dim);
+    net->params = net->freedom + net->d;
     net->pieces = 1;
     for (int l = 0; l < SPOT_SCVIS_LAYERS; l++) {
         spot_scvis_layer *y = &net->layer[l];
-        *y = (spot_scvis_layer){ .in = plan[l].in, .out = plan[l].out, .from = plan[l].from, .weight = net->params };
-        y->bias = y->weight + (size_t)y->in * y->out;
-        net->params = y->bias + y->out;
         net->pieces += tiles(y->in);
         SPOT_TRY(SPOT_TAKE(c, a, y->act, (size_t)net->batch * y->out));
         SPOT_TRY(SPOT_TAKE(c, a, y->delta, (size_t)net->batch * y->out));
         SPOT_TRY(SPOT_TAKE(c, a, y->turned, (size_t)y->in * y->out));
     }
-    net->freedom = net->params;
-    net->params += net->d;
     return SPOT_OK;
 }
 

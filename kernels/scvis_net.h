@@ -1,4 +1,4 @@
-/* scvis_net.h - one step of scvis' network on the CPU: loss and gradient of a batch. Private to scvis*.c.
+/* scvis_net.h - the layers of scvis, and on the CPU one step of them: loss and gradient of a batch. Private to scvis*.
  *
  * A step is four phases, each a loop over tiles of 64 rows or of 64 weight rows, with a barrier between them:
  *   1 encode:  rows of P, encoder, z          2 pair:   row sums of s, P + P', column sums of P
@@ -10,7 +10,14 @@
 #include "scvis.h"
 
 enum { ENC1, ENC2, ENC3, MU, SIGMA, DEC1, DEC2, DEC3, DEC4, DEC5, MEAN, VARIANCE, SPOT_SCVIS_LAYERS };
-enum { SPOT_SCVIS_TILE = 64 };   /* rows that are worked on together; a constant, since sums go by tile */
+enum { SPOT_SCVIS_TILE = 64,      /* rows that are worked on together; a constant, since sums go by tile */
+       SPOT_SCVIS_CACHED = 8192 };   /* up to this many rows all squared distances are kept: 268 MB */
+
+/* Adam's rates, the part of the mu head's weights that dropout keeps, what the gradient's norm is cut to. */
+#define SPOT_SCVIS_BETA1 0.9
+#define SPOT_SCVIS_BETA2 0.999
+#define SPOT_SCVIS_KEEP 0.9
+#define SPOT_SCVIS_NORM 10.0
 
 typedef struct {
     int in, out, from;          /* from: the layer whose output it reads; -1 x, -2 z */
@@ -18,6 +25,27 @@ typedef struct {
     float *act, *delta;         /* (batch, out): output, before softplus in SIGMA and VARIANCE; slope of the loss there */
     float *turned;              /* (out, in): the weights for the way back */
 } spot_scvis_layer;
+
+/* Sizes and places of the layers, the degrees of freedom behind them; the number of parameters before these. */
+static inline size_t spot_scvis_plan(spot_scvis_layer layer[SPOT_SCVIS_LAYERS], int d, int dim)
+{
+    const int plan[SPOT_SCVIS_LAYERS][3] = {      /* in, out, from; in the order of the enum */
+        { d, 128, -1 }, { 128, 64, ENC1 }, { 64, 32, ENC2 }, { 32, dim, ENC3 }, { 32, dim, ENC3 }, { dim, 32, -2 },
+        { 32, 32, DEC1 }, { 32, 32, DEC2 }, { 32, 64, DEC3 }, { 64, 128, DEC4 }, { 128, d, DEC5 }, { 128, d, DEC5 },
+    };
+    size_t at = 0;
+
+    for (int l = 0; l < SPOT_SCVIS_LAYERS; l++) {
+        spot_scvis_layer *y = &layer[l];
+        y->in = plan[l][0];
+        y->out = plan[l][1];
+        y->from = plan[l][2];
+        y->weight = at;
+        y->bias = at + (size_t)y->in * y->out;
+        at = y->bias + y->out;
+    }
+    return at;
+}
 
 /* A piece of the parameters that one thread owns: rows of a weight matrix (the first piece of a layer has the bias too), or,
  * at layer -1, the degrees of freedom. */
@@ -65,9 +93,6 @@ double spot_scvis_step(spot_scvis_net *net);
 void spot_scvis_encode(spot_scvis_net *net, float *out);
 
 /* scvis_loss.c, all for rows r .. r+n of the batch, n at most a tile. */
-
-/* Softplus within [1e-6, 1e10], and its slope: 0 outside. */
-float spot_scvis_variance(float raw, float *slope);
 
 /* nu and what depends on it, after the degrees of freedom changed. */
 void spot_scvis_refresh_freedom(spot_scvis_net *net);
