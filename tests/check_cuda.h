@@ -1,0 +1,56 @@
+/* check_cuda.h - what tests of CUDA against the CPU share. A test runs on a GPU, is skipped (exit 77) where there is none,
+ * and runs once more on the block emulator, there under several schedules, all of which must give the same bits. */
+#ifndef SPOTTER_TESTS_CHECK_CUDA_H
+#define SPOTTER_TESTS_CHECK_CUDA_H
+
+#include <stdlib.h>
+
+#include "check.h"
+#include "device.h"
+
+static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
+
+/* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
+static inline void open_cuda(spot_ctx *c, int s)
+{
+    *c = (spot_ctx){ .threads = 1 };
+    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
+    CHECK_OK(c, spot_device_open(c, "cuda"));
+}
+
+/* bytes of host memory as device memory; NULL from leaves them uninitialised. */
+static inline void *to_device(spot_ctx *c, const void *from, size_t bytes)
+{
+    void *p;
+
+    CHECK_OK(c, spot_device_take(c, &p, bytes));
+    if (from && bytes) CHECK_OK(c, spot_device_copy(c, p, from, bytes));
+    return p;
+}
+
+/* p's bytes are those of `want`; p is given back. */
+static inline void expect_bytes(spot_ctx *c, void *p, const void *want, size_t bytes, const char *what, int problem, int s)
+{
+    unsigned char *back = malloc(bytes + 1);
+    size_t i;
+
+    if (bytes) CHECK_OK(c, spot_device_copy(c, back, p, bytes));
+    for (i = 0; i < bytes && back[i] == ((const unsigned char *)want)[i]; i++) {}
+    if (i < bytes) fail_msg("%s of problem %d, %s: byte %zu of %zu is not the CPU's", what, problem, schedules[s], i, bytes);
+    free(back);
+    spot_device_give(c, p);
+}
+
+static inline int run_cuda_tests_or_skip(int (*run)(void))
+{
+    spot_ctx c = { .threads = 1 };
+
+    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
+        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
+        return 77;
+    }
+    spot_device_close(&c);
+    return run();
+}
+
+#endif
