@@ -114,7 +114,7 @@ static __device__ uint32_t draw_swap(const spot_shuffle *s, uint32_t t, uint32_t
     const uint32_t below = t + 1, unfair = (0 - below) % below;
     uint32_t skip = *rejected;
 
-    for (;;) {
+    for (;;) {      /* every round passes the barrier that counts, so nothing of the tile or round before is in use here */
         const uint32_t at = t + skip, counter[4] = { at / 4, s->epoch, s->ec, SPOT_RNG_SHUFFLE };
         uint32_t word[4];
         spot_philox4x32_10(word, counter, s->seed);
@@ -127,7 +127,6 @@ static __device__ uint32_t draw_swap(const spot_shuffle *s, uint32_t t, uint32_t
         __syncthreads();
         if (threadIdx.x >= *earliest) skip++;
         ++*rejected;
-        __syncthreads();
     }
 }
 
@@ -167,7 +166,6 @@ static __global__ void __launch_bounds__(STEPS) shuffle_kernel(const __grid_cons
         while (live && value & LINK) value = moved[value - LINK];
         if (live && !taken) s->order[t] = value;
         if (live && last) s->order[j] = t;
-        __syncthreads();
     }
 }
 
