@@ -179,20 +179,14 @@ static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int 
 }
 
 /* Every byte's value in a network's input. */
-typedef struct {
-    float    at[256][3];
-    uint16_t bf16[256][3];
-} levels;
+typedef struct { float at[256][3]; } levels;
 
 static levels imagenet_levels(void)
 {
     levels t;
 
     for (int v = 0; v < 256; v++)
-        for (int k = 0; k < 3; k++) {
-            t.at[v][k] = ((float)v / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k];
-            t.bf16[v][k] = spot_bf16(t.at[v][k]);
-        }
+        for (int k = 0; k < 3; k++) t.at[v][k] = ((float)v / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k];
     return t;
 }
 
@@ -205,7 +199,7 @@ static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const 
 static void normalise_pixels_bf16(uint16_t *x, const uint8_t *rgb, size_t pixels, const levels *t)
 {
     for (size_t i = 0; i < pixels; i++)
-        for (int k = 0; k < 3; k++) x[3 * i + k] = t->bf16[rgb[3 * i + k]][k];
+        for (int k = 0; k < 3; k++) x[3 * i + k] = spot_bf16(t->at[rgb[3 * i + k]][k]);
 }
 
 /* Into the one of x and bf16 that is given. */
