@@ -5,7 +5,7 @@
  * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). Inside a network activations lie in blocks of
  * SPOT_CHANNELS channels, (rows, channels/B, pixels, B), which is what the vector registers want; only a plan with 3
  * input channels takes planes (rows, 3, pixels), made by spot_conv_planes from the pixels of images. Weights lie
- * packed: as many floats as (co, ci, k, k), in an order that only pack and unpack know.
+ * packed in an order that only pack and unpack know: in a plan with train as many floats as (co, ci, k, k).
  *
  * A batch is `lanes` pieces of rows/lanes images. Each piece is computed by one thread; the weight gradients of the
  * pieces are added in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than
@@ -45,6 +45,7 @@ struct spot_conv_ops {
     spot_status (*open)(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);
     void        (*close)(spot_conv *plan);
     size_t      (*scratch)(const spot_conv *plan);
+    size_t      (*packed)(const spot_conv *plan);
     spot_status (*planes)(spot_ctx *c, float *planes, const float *pixels, int rows, int count);
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
     spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
@@ -64,9 +65,13 @@ const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan);
 /* Bytes of scratch that every call with this plan may use, 64-byte aligned. */
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
 
+/* Floats of packed weights. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
+size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan);
+
 /* pixels (rows, count, 3) -> planes (rows, 3, count) */
 spot_status spot_conv_planes(spot_ctx *c, float *planes, const float *pixels, int rows, int count);
 
+/* unpack: only plans with train. */
 spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
