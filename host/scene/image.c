@@ -1,6 +1,8 @@
-/* image.c - one image of an EC as a caller on the host wants it: what is in it, and its pixels. */
+/* image.c - what is in an image of an EC, and its pixels: for the host, for the device, from the device for people. */
 #include "base/jpeg.h"
+#include "device.h"
 #include "raster.h"
+#include "sample.h"
 #include "scene_draw.h"
 #include "spotter/scene.h"
 
@@ -25,12 +27,18 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
     return n;
 }
 
-/* With c on the CPU. */
-static spot_status render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
+static spot_status refuse_jpeg(spot_ctx *c, const spot_scene_config *cfg)
+{
+    if (!cfg->jpeg_quality || !c->device) return SPOT_OK;
+    return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+}
+
+spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
 {
     size_t bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
     spot_status failed = SPOT_OK;
 
+    SPOT_TRY(refuse_jpeg(c, cfg));
     SPOT_TRY(spot_raster_draw(c, rgb, image, n, cfg));
     if (!cfg->jpeg_quality) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads)
@@ -44,17 +52,22 @@ static spot_status render(spot_ctx *c, uint8_t *rgb, const spot_image *image, in
     return failed;
 }
 
-spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
+spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,
+                               uint32_t index)
 {
-    const spot_ops *ops = c->ops;
-    void *device = c->device;
-    spot_status s;
+    size_t bytes = 3 * (size_t)ec->scene.size * (size_t)ec->scene.size;
+    spot_sample sample = { .ec = ec, .split = split, .n = 1, .first = index };
+    void *list = NULL, *pixels = NULL;
+    spot_status s = spot_device_take(c, &list, sizeof *image);
 
-    c->ops = &spot_ops_cpu;
-    c->device = NULL;
-    s = render(c, rgb, image, n, cfg);
-    c->ops = ops;
-    c->device = device;
+    if (!s) s = spot_device_take(c, &pixels, bytes);
+    sample.image = list;
+    if (!s) s = spot_sample_images(c, 1, &sample);
+    if (!s) s = spot_image_render(c, pixels, list, 1, &ec->scene);
+    if (!s) s = spot_device_copy(c, image, list, sizeof *image);
+    if (!s) s = spot_device_copy(c, rgb, pixels, bytes);
+    spot_device_give(c, list);
+    spot_device_give(c, pixels);
     return s;
 }
 
@@ -65,13 +78,12 @@ spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int
     spot_status failed = SPOT_OK;
 
     if (!cfg->jpeg_quality) return spot_raster_input(c, x, image, n, cfg);
-    if (c->device)
-        return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+    SPOT_TRY(refuse_jpeg(c, cfg));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         float *at = x + values * (size_t)i;
         uint8_t *rgb = (uint8_t *)at + 3 * values;
-        spot_status s = render(c, rgb, &image[i], 1, cfg);
+        spot_status s = spot_image_render(c, rgb, &image[i], 1, cfg);
         if (s == SPOT_OK) s = spot_raster_normalise(c, at, rgb, 1, cfg->size);
         if (s) {
 #pragma omp atomic write
