@@ -196,17 +196,23 @@ static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const 
         for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
 }
 
-static void normalise_pixels_bf16(uint16_t *x, const uint8_t *rgb, size_t pixels, const levels *t)
+/* With any number of channels, in any precision. */
+static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channels, spot_precision precision, const levels *t)
 {
     for (size_t i = 0; i < pixels; i++)
-        for (int k = 0; k < 3; k++) x[3 * i + k] = spot_bf16(t->at[rgb[3 * i + k]][k]);
+        for (int k = 0; k < channels; k++) {
+            size_t at = i * (size_t)channels + (size_t)k;
+            float v = k < 3 ? t->at[rgb[3 * i + (size_t)k]][k] : 0;
+            if (precision == SPOT_BF16) ((uint16_t *)x)[at] = spot_bf16_bits(v);
+            else                        ((float *)x)[at] = v;
+        }
 }
 
-/* Into the one of x and bf16 that is given. */
-static spot_status inputs(spot_ctx *c, float *x, uint16_t *bf16, const spot_image *image, int n, const spot_geometry *g)
+static spot_status input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                         const spot_geometry *g)
 {
     const levels t = imagenet_levels();
-    size_t size = (size_t)g->size;
+    size_t size = (size_t)g->size, stride = size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
 
     SPOT_TRY(check_lists(c, image, n, g));
 #pragma omp parallel for num_threads(c->threads)
@@ -215,23 +221,13 @@ static spot_status inputs(spot_ctx *c, float *x, uint16_t *bf16, const spot_imag
         palette p;
         mix(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++) {
-            size_t at = ((size_t)i * size + (size_t)y) * 3 * size;
+            char *to = (char *)x + ((size_t)i * size + (size_t)y) * stride;
             draw_row(row, g, &image[i], &p, y);
-            if (x) normalise_pixels(x + at, row, size, &t);
-            else   normalise_pixels_bf16(bf16 + at, row, size, &t);
+            if (channels == 3 && precision != SPOT_BF16) normalise_pixels((float *)(void *)to, row, size, &t);
+            else spread_pixels(to, row, size, channels, precision, &t);
         }
     }
     return SPOT_OK;
-}
-
-static spot_status input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_geometry *g)
-{
-    return inputs(c, x, NULL, image, n, g);
-}
-
-static spot_status input_bf16(spot_ctx *c, uint16_t *x, const spot_image *image, int n, const spot_geometry *g)
-{
-    return inputs(c, NULL, x, image, n, g);
 }
 
 static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
@@ -244,9 +240,7 @@ static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, i
     return SPOT_OK;
 }
 
-const spot_raster_ops spot_raster_cpu = {
-    .draw = draw, .input = input, .input_bf16 = input_bf16, .normalise = normalise,
-};
+const spot_raster_ops spot_raster_cpu = { .draw = draw, .input = input, .normalise = normalise };
 
 /* Also gives the geometry, which only a sane size has. */
 static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
@@ -267,20 +261,20 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
     SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
 }
 
-spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image,
+                                 int n, const spot_scene_config *cfg)
 {
     spot_geometry g;
 
+    if (channels != 3 && channels != 8)
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
     SPOT_TRY(check(c, &g, x, image, n, cfg));
-    SPOT_DISPATCH(c, raster, input, x, image, n, &g);
+    SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
 }
 
-spot_status spot_raster_input_bf16(spot_ctx *c, uint16_t *x, const spot_image *image, int n, const spot_scene_config *cfg)
+spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
 {
-    spot_geometry g;
-
-    SPOT_TRY(check(c, &g, x, image, n, cfg));
-    SPOT_DISPATCH(c, raster, input_bf16, x, image, n, &g);
+    return spot_raster_input_as(c, x, 3, SPOT_FP32, image, n, cfg);
 }
 
 spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)

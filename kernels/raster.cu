@@ -22,10 +22,10 @@ static __device__ void put_level(uint8_t *level, int ink, int channel)
 
 static __device__ void put_level(float *level, int ink, int channel)
 {
-    uint8_t byte;
+    uint8_t byte = 0;
 
-    put_level(&byte, ink, channel);
-    *level = ink == NONE ? NAN : normalised(byte, channel);
+    if (channel < 3) put_level(&byte, ink, channel);
+    *level = ink == NONE ? NAN : channel < 3 ? normalised(byte, channel) : 0;
 }
 
 static __device__ void put_level(uint16_t *level, int ink, int channel)
@@ -33,7 +33,7 @@ static __device__ void put_level(uint16_t *level, int ink, int channel)
     float x;
 
     put_level(&x, ink, channel);
-    *level = spot_bf16(x);
+    *level = spot_bf16_bits(x);
 }
 
 /* The objects that rows top..bottom of an image meet; count -1: the draw list is none. */
@@ -51,26 +51,41 @@ static __device__ void find_objects(objects *near, const spot_geometry *g, const
     near->count = count;
 }
 
-template <typename T> struct alignas(16) pack { T v[16 / sizeof(T)]; };
+/* What one store moves. */
+template <typename T> struct alignas(16) pack { enum { N = 16 / sizeof(T) }; T v[N]; };
 
-/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, 3). wide: every image begins and ends at
- * 128 bits. */
-template <typename T>
+/* The v-th pack of a tile's values. */
+template <typename T, int CHANNELS>
+static __device__ pack<T> values_at(int v, const uint8_t *ink, const pack<T> *levels)
+{
+    enum { N = pack<T>::N };
+    pack<T> p;
+
+    if constexpr (CHANNELS % N == 0)
+        p = levels[ink[v * N / CHANNELS] * (CHANNELS / N) + v % (CHANNELS / N)];
+    else
+        for (int e = 0; e < N; e++) p.v[e] = levels->v[CHANNELS * ink[(v * N + e) / CHANNELS] + (v * N + e) % CHANNELS];
+    return p;
+}
+
+/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, CHANNELS). wide: every image begins and
+ * ends at 128 bits. */
+template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spot_image *images, int tiles,
                                                                const __grid_constant__ spot_geometry g, bool wide)
 {
-    SPOT_SHARED(T, level, 3 * (SPOT_INKS + 1));
+    enum { N = pack<T>::N, LEVELS = CHANNELS * (SPOT_INKS + 1) };
+    SPOT_SHARED(pack<T>, levels, (LEVELS + N - 1) / N);
     SPOT_SHARED(uint8_t, ink, TILE);
     SPOT_SHARED(objects, near, 1);
-    enum { PACK = 16 / sizeof(T) };
     const int number = blockIdx.x / tiles, pixels = g.size * g.size, first = blockIdx.x % tiles * TILE;
-    const int thread = threadIdx.x, own = first + OWN * thread, values = 3 * min((int)TILE, pixels - first);
+    const int thread = threadIdx.x, own = first + OWN * thread, values = CHANNELS * min((int)TILE, pixels - first);
     const spot_image *image = images + number;
-    T *tile = out + 3 * ((size_t)number * pixels + first);
+    T *tile = out + CHANNELS * ((size_t)number * pixels + first), *level = levels->v;
     int x = own % g.size, y = own / g.size;
     uint32_t word[4] = { 0 };
 
-    if (thread < 3 * (SPOT_INKS + 1)) put_level(&level[thread], thread / 3, thread % 3);
+    if (thread < LEVELS) put_level(&level[thread], thread / CHANNELS, thread % CHANNELS);
     if (thread == 0) find_objects(near, &g, image, first / g.size, (first + TILE - 1) / g.size);
     __syncthreads();
     if (image->background_texture) spot_raster_words(word, image, own / 4);
@@ -80,12 +95,8 @@ static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spo
         if (++x == g.size) x = 0, y++;
     }
     __syncthreads();
-    for (int v = thread; wide && v < values / PACK; v += THREADS) {
-        pack<T> p;
-        for (int e = 0; e < PACK; e++) p.v[e] = level[3 * ink[(v * PACK + e) / 3] + (v * PACK + e) % 3];
-        ((pack<T> *)tile)[v] = p;
-    }
-    for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[3 * ink[v / 3] + v % 3];
+    for (int v = thread; wide && v < values / N; v += THREADS) ((pack<T> *)tile)[v] = values_at<T, CHANNELS>(v, ink, levels);
+    for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[CHANNELS * ink[v / CHANNELS] + v % CHANNELS];
 }
 
 /* grid (ceil(values / 256)) */
@@ -96,34 +107,37 @@ static __global__ void __launch_bounds__(THREADS) normalise_kernel(float *x, con
     if (i < values) x[i] = normalised(rgb[i], i % 3);
 }
 
-template <typename T>
+template <typename T, int CHANNELS>
 static spot_status paint(spot_ctx *c, T *out, const spot_image *image, int n, const spot_geometry *g, const char *what)
 {
+    const auto kernel = paint_kernel<T, CHANNELS>;
     const size_t pixels = (size_t)g->size * g->size;
     const int tiles = (pixels + TILE - 1) / TILE;
-    const bool wide = (uintptr_t)out % 16 == 0 && 3 * pixels * sizeof(T) % 16 == 0;
+    const bool wide = (uintptr_t)out % 16 == 0 && CHANNELS * pixels * sizeof(T) % 16 == 0;
 
     if (!n) return SPOT_OK;
     SPOT_TRY(spot_cuda_needs(c, out, "raster: the pixels"));
     SPOT_TRY(spot_cuda_needs(c, image, "raster: the draw lists"));
     if (n > INT32_MAX / tiles) return spot_fail(c, SPOT_INVALID, "raster.%s of %d images at once", what, n);
-    SPOT_LAUNCH(paint_kernel<T>, dim3(n * tiles), THREADS, 0, spot_cuda_stream(c), out, image, tiles, *g, wide);
+    SPOT_LAUNCH(kernel, dim3(n * tiles), THREADS, 0, spot_cuda_stream(c), out, image, tiles, *g, wide);
     return spot_cuda_launched(c, "raster.%s of %d images, %d pixels a side", what, n, g->size);
 }
 
 static spot_status draw_cuda(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
 {
-    return paint(c, rgb, image, n, g, "draw");
+    return paint<uint8_t, 3>(c, rgb, image, n, g, "draw");
 }
 
-static spot_status input_cuda(spot_ctx *c, float *x, const spot_image *image, int n, const spot_geometry *g)
+static spot_status input_cuda(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_geometry *g)
 {
-    return paint(c, x, image, n, g, "input");
-}
+    float *fp32 = (float *)x;
+    uint16_t *bf16 = (uint16_t *)x;
 
-static spot_status input_bf16_cuda(spot_ctx *c, uint16_t *x, const spot_image *image, int n, const spot_geometry *g)
-{
-    return paint(c, x, image, n, g, "input_bf16");
+    if (precision == SPOT_BF16)
+        return channels == 3 ? paint<uint16_t, 3>(c, bf16, image, n, g, "input") :
+                               paint<uint16_t, 8>(c, bf16, image, n, g, "input");
+    return channels == 3 ? paint<float, 3>(c, fp32, image, n, g, "input") : paint<float, 8>(c, fp32, image, n, g, "input");
 }
 
 static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
@@ -141,5 +155,5 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
 }
 
 extern const spot_raster_ops spot_raster_cuda = {
-    .draw = draw_cuda, .input = input_cuda, .input_bf16 = input_bf16_cuda, .normalise = normalise_cuda,
+    .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda,
 };

@@ -108,17 +108,24 @@ static void images_agree(void **state)
 /* 33 pixels a side: no multiple of a tile, of a Philox block or of a store; 36: of a store only. */
 static const struct { int size, n; } canvases[] = { { 33, 21 }, { 36, 5 }, { 64, 9 }, { 224, 1 } };
 
+/* The kinds of output. */
+static const struct { const char *name; int bytes, channels; spot_precision precision; } kinds[] = {
+    { "bytes", 1, 3, SPOT_FP32 }, { "floats", 4, 3, SPOT_FP32 }, { "bf16", 2, 3, SPOT_BF16 },
+    { "floats of 8 channels", 4, 8, SPOT_TF32 }, { "bf16 of 8 channels", 2, 8, SPOT_BF16 },
+};
+enum { BYTES, FLOATS, HALVES, KINDS = LEN(kinds) };
+
 static spot_status paint(spot_ctx *c, int kind, void *out, const spot_image *image, int n, const spot_scene_config *cfg)
 {
-    switch (kind) {
-    case 0:  return spot_raster_draw(c, out, image, n, cfg);
-    case 1:  return spot_raster_input(c, out, image, n, cfg);
-    default: return spot_raster_input_bf16(c, out, image, n, cfg);
-    }
+    if (kind == BYTES) return spot_raster_draw(c, out, image, n, cfg);
+    if (kind == FLOATS) return spot_raster_input(c, out, image, n, cfg);
+    return spot_raster_input_as(c, out, kinds[kind].channels, kinds[kind].precision, image, n, cfg);
 }
 
-static const int bytes_of_kind[] = { 1, 4, 2 };
-static const char *const name_of_kind[] = { "bytes", "floats", "bf16" };
+static size_t bytes_of(int kind, int n, int size)
+{
+    return (size_t)n * (size_t)size * (size_t)size * (size_t)kinds[kind].channels * (size_t)kinds[kind].bytes;
+}
 
 /* Images of two ECs in one batch, the first of which varies everything. The device draws its own lists. */
 static void pixels_agree(void **state)
@@ -126,41 +133,39 @@ static void pixels_agree(void **state)
     spot_ctx cpu = check_ctx(2);
     (void)state;
     for (int i = 0; i < LEN(canvases); i++) {
-        int n = canvases[i].n;
-        size_t values = 3 * (size_t)n * canvases[i].size * canvases[i].size;
-        spot_ec ec[2] = { some_ec(2, canvases[i].size), some_ec(3 + i, canvases[i].size) };
+        int n = canvases[i].n, size = canvases[i].size;
+        spot_ec ec[2] = { some_ec(2, size), some_ec(3 + i, size) };
         spot_image *image = calloc((size_t)n, sizeof *image);
-        void *want[3];
+        void *want[KINDS];
 
         for (int k = 0; k < n; k++) spot_image_draw(&image[k], &ec[k >= n / 2], SPOT_VAL, (uint32_t)k);
-        for (int kind = 0; kind < 3; kind++) {
-            want[kind] = malloc(values * bytes_of_kind[kind]);
+        for (int kind = 0; kind < KINDS; kind++) {
+            want[kind] = malloc(bytes_of(kind, n, size));
             CHECK_OK(&cpu, paint(&cpu, kind, want[kind], image, n, &ec->scene));
         }
         for (int s = 0; s < LEN(schedules); s++) {
             spot_image *list;
             spot_ctx c;
-            float *x;
-            uint8_t *rgb;
+            void *x, *rgb;
             open_cuda(&c, s);
             list = to_device(&c, NULL, (size_t)n * sizeof *list);
             CHECK_OK(&c, spot_sample_images(&c, 2, (spot_sample[]){
                 { .ec = &ec[0], .split = SPOT_VAL, .n = n / 2, .image = list },
                 { .ec = &ec[1], .split = SPOT_VAL, .n = n - n / 2, .first = (uint32_t)n / 2, .image = list + n / 2 } }));
-            for (int kind = 0; kind < 3; kind++) {
-                void *out = to_device(&c, NULL, values * bytes_of_kind[kind]);
+            for (int kind = 0; kind < KINDS; kind++) {
+                void *out = to_device(&c, NULL, bytes_of(kind, n, size));
                 CHECK_OK(&c, paint(&c, kind, out, list, n, &ec->scene));
-                expect_bytes(&c, out, want[kind], values * bytes_of_kind[kind], name_of_kind[kind], i, s);
+                expect_bytes(&c, out, want[kind], bytes_of(kind, n, size), kinds[kind].name, i, s);
             }
-            x = to_device(&c, NULL, 4 * values);
-            rgb = to_device(&c, want[0], values);
-            CHECK_OK(&c, spot_raster_normalise(&c, x, rgb, n, ec->scene.size));
-            expect_bytes(&c, x, want[1], 4 * values, "normalised", i, s);
+            x = to_device(&c, NULL, bytes_of(FLOATS, n, size));
+            rgb = to_device(&c, want[BYTES], bytes_of(BYTES, n, size));
+            CHECK_OK(&c, spot_raster_normalise(&c, x, rgb, n, size));
+            expect_bytes(&c, x, want[FLOATS], bytes_of(FLOATS, n, size), "normalised", i, s);
             spot_device_give(&c, rgb);
             spot_device_give(&c, list);
             spot_device_close(&c);
         }
-        for (int kind = 0; kind < 3; kind++) free(want[kind]);
+        for (int kind = 0; kind < KINDS; kind++) free(want[kind]);
         free(image);
     }
 }
@@ -168,33 +173,34 @@ static void pixels_agree(void **state)
 /* An output that begins between two stores of 128 bits; what lies before and behind stays. */
 static void pixels_anywhere(void **state)
 {
-    enum { SIZE = 64, N = 2, VALUES = 3 * SIZE * SIZE * N };
-    static unsigned char want[4 * VALUES + 8], mark[4 * VALUES + 8];
+    enum { SIZE = 64, N = 2, MOST = 4 * 8 * SIZE * SIZE * N + 8 };
+    static unsigned char want[MOST], mark[MOST];
     spot_ctx cpu = check_ctx(1);
     spot_ec ec = some_ec(2, SIZE);
     spot_image image[N];
     (void)state;
     memset(mark, 7, sizeof mark);
     for (int k = 0; k < N; k++) spot_image_draw(&image[k], &ec, SPOT_TRAIN, (uint32_t)k);
-    for (int kind = 0; kind < 3; kind++)
-        for (int s = 0; s < 3; s++) {
-            size_t step = (size_t)bytes_of_kind[kind], bytes = VALUES * step;
+    for (int kind = 0; kind < KINDS; kind++) {
+        size_t step = (size_t)kinds[kind].bytes, bytes = bytes_of(kind, N, SIZE);
+        void *aligned = malloc(bytes);
+        CHECK_OK(&cpu, paint(&cpu, kind, aligned, image, N, &ec.scene));
+        memcpy(want, mark, sizeof mark);
+        memcpy(want + step, aligned, bytes);
+        for (int s = 0; s < 2; s++) {
             unsigned char *out;
             spot_image *list;
             spot_ctx c;
-            float *aligned = malloc(bytes);
-            memcpy(want, mark, sizeof mark);
-            CHECK_OK(&cpu, paint(&cpu, kind, aligned, image, N, &ec.scene));
-            memcpy(want + step, aligned, bytes);
             open_cuda(&c, s);
             list = to_device(&c, image, sizeof image);
             out = to_device(&c, mark, bytes + 2 * step);
             CHECK_OK(&c, paint(&c, kind, out + step, list, N, &ec.scene));
-            expect_bytes(&c, out, want, bytes + 2 * step, name_of_kind[kind], 0, s);
+            expect_bytes(&c, out, want, bytes + 2 * step, kinds[kind].name, 0, s);
             spot_device_give(&c, list);
             spot_device_close(&c);
-            free(aligned);
         }
+        free(aligned);
+    }
 }
 
 /* What the CPU refuses comes out as NaN, alone. */
@@ -204,7 +210,7 @@ static void lists_that_are_none_show(void **state)
     static float x[N * VALUES];
     static uint16_t bf16[N * VALUES];
     static uint8_t rgb[N * VALUES];
-    void *out[3] = { rgb, x, bf16 };
+    void *out[] = { rgb, x, bf16 };
     spot_ctx cpu = check_ctx(1);
     spot_ec ec = some_ec(2, SIZE);
     spot_image image[N];
@@ -222,11 +228,10 @@ static void lists_that_are_none_show(void **state)
         spot_ctx c;
         open_cuda(&c, s);
         list = to_device(&c, image, sizeof image);
-        for (int kind = 0; kind < 3; kind++) {
-            size_t bytes = (size_t)N * VALUES * bytes_of_kind[kind];
-            void *p = to_device(&c, NULL, bytes);
+        for (int kind = BYTES; kind <= HALVES; kind++) {
+            void *p = to_device(&c, NULL, bytes_of(kind, N, SIZE));
             CHECK_OK(&c, paint(&c, kind, p, list, N, &ec.scene));
-            CHECK_OK(&c, spot_device_copy(&c, out[kind], p, bytes));
+            CHECK_OK(&c, spot_device_copy(&c, out[kind], p, bytes_of(kind, N, SIZE)));
             spot_device_give(&c, p);
         }
         for (int i = 0; i < N * VALUES; i++) {

@@ -96,25 +96,34 @@ static void bf16_is_the_nearest(void **state)
     spot_scene_config cfg = spot_scene_defaults();
     spot_ctx c = check_ctx(2);
     static float x[3 * 50 * 50 * 6];
-    static uint16_t b[LEN(x)];
+    static uint16_t b[LEN(x)], eight[LEN(x) / 3 * 8];
+    static float wide[LEN(x) / 3 * 8];
     spot_image image[6];
     spot_ec ec;
     (void)state;
     for (uint32_t k = 0; k < 0x7f7f; k++)
         for (uint32_t sign = 0; sign < 0x10000; sign += 0x8000) {
             float low = of_bf16(sign + k), high = of_bf16(sign + k + 1), middle = low + (high - low) / 2;
-            assert_int_equal(spot_bf16(low), sign + k);
-            assert_int_equal(spot_bf16(middle), sign + k + (k & 1));
-            assert_int_equal(spot_bf16(nextafterf(middle, low)), sign + k);
-            assert_int_equal(spot_bf16(nextafterf(middle, high)), sign + k + 1);
+            assert_int_equal(spot_bf16_bits(low), sign + k);
+            assert_int_equal(spot_bf16_bits(middle), sign + k + (k & 1));
+            assert_int_equal(spot_bf16_bits(nextafterf(middle, low)), sign + k);
+            assert_int_equal(spot_bf16_bits(nextafterf(middle, high)), sign + k + 1);
         }
-    assert_true(isnan(of_bf16(spot_bf16(NAN))));
+    assert_true(isnan(of_bf16(spot_bf16_bits(NAN))));
     cfg.size = 50;
     spot_ec_base(&ec, &cfg, 3, 6, 6);
     for (uint32_t i = 0; i < 6; i++) spot_image_draw(&image[i], &ec, SPOT_TRAIN, i);
     CHECK_OK(&c, spot_raster_input(&c, x, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input_bf16(&c, b, image, 6, &cfg));
-    for (int i = 0; i < LEN(x); i++) assert_int_equal(b[i], spot_bf16(x[i]));
+    CHECK_OK(&c, spot_raster_input_as(&c, b, 3, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input_as(&c, eight, 8, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input_as(&c, wide, 8, SPOT_TF32, image, 6, &cfg));
+    for (int i = 0; i < LEN(x); i++) assert_int_equal(b[i], spot_bf16_bits(x[i]));
+    for (int i = 0; i < LEN(wide); i++) {
+        float want = i % 8 < 3 ? x[i / 8 * 3 + i % 8] : 0;
+        assert_memory_equal(&wide[i], &want, sizeof want);
+        assert_int_equal(eight[i], spot_bf16_bits(want));
+    }
+    CHECK_FAILS(&c, spot_raster_input_as(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
 }
 
 int main(void)
