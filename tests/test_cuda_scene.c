@@ -7,6 +7,7 @@
 
 #include "raster.h"
 #include "sample.h"
+#include "scene_draw.h"
 #include "spotter/rng.h"
 
 /* ECs of many kinds, all on one canvas: the authors' settings, labels flipped by chance, and a base model's. */
@@ -170,6 +171,41 @@ static void pixels_agree(void **state)
     }
 }
 
+/* A tile of 1,024 pixels looks only at the objects in its rows, of which it may own the left or the right part. Here one
+ * begins and one ends in every row, at either side. */
+static void objects_at_every_row(void **state)
+{
+    enum { SIZE = 40, MOST = 2 * SIZE };
+    static uint8_t want[MOST * 3 * SIZE * SIZE];
+    spot_ctx cpu = check_ctx(1);
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_image image[MOST] = { { 0 } };
+    spot_geometry g;
+    int n = 0;
+    (void)state;
+    cfg.size = SIZE;
+    g = spot_geometry_of(&cfg);
+    for (int room = SIZE - g.shape[SPOT_SQUARE][1].h; n < 2 * room + 2; n++) {
+        spot_object *o = &image[n].object[0];
+        *o = (spot_object){ .layer = SPOT_SQUARE, .size = 1, .place_x = (int16_t)(n % 2 * room), .place_y = (int16_t)(n / 2) };
+        spot_scene_box(o, &g);
+        image[n].object_count = 1;
+    }
+    CHECK_OK(&cpu, spot_raster_draw(&cpu, want, image, n, &cfg));
+    for (int s = 0; s < LEN(schedules); s++) {
+        spot_image *list;
+        spot_ctx c;
+        void *rgb;
+        open_cuda(&c, s);
+        list = to_device(&c, image, (size_t)n * sizeof *image);
+        rgb = to_device(&c, NULL, bytes_of(BYTES, n, SIZE));
+        CHECK_OK(&c, spot_raster_draw(&c, rgb, list, n, &cfg));
+        expect_bytes(&c, rgb, want, bytes_of(BYTES, n, SIZE), "bytes", 0, s);
+        spot_device_give(&c, list);
+        spot_device_close(&c);
+    }
+}
+
 /* An output that begins between two stores of 128 bits; what lies before and behind stays. */
 static void pixels_anywhere(void **state)
 {
@@ -320,14 +356,14 @@ static void short_orders_agree(void **state)
     orders_agree_for(LEN(job), job, LEN(schedules), 0);
 }
 
-/* Epochs of the authors' length, and one so long that several words are rejected. */
+/* Epochs of the authors' length, and one so long that more than ten words are rejected. */
 static void long_orders_agree(void **state)
 {
-    spot_shuffle epoch[4], longest = { 1, 2, 0, 300000, NULL };
+    spot_shuffle epoch[2], longest = { 1, 2, 0, 600000, NULL };
     (void)state;
-    for (uint32_t e = 0; e < 4; e++) epoch[e] = (spot_shuffle){ 1, 0, e, 51200, NULL };
-    orders_agree_for(4, epoch, 3, 0);
-    orders_agree_for(1, &longest, 1, 3);
+    for (uint32_t e = 0; e < LEN(epoch); e++) epoch[e] = (spot_shuffle){ 1, 0, e, 51200, NULL };
+    orders_agree_for(LEN(epoch), epoch, 2, 0);
+    orders_agree_for(1, &longest, 3, 10);
 }
 
 static void host_memory_is_refused(void **state)
@@ -375,6 +411,7 @@ static int run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_agree),
         cmocka_unit_test(pixels_agree),
+        cmocka_unit_test(objects_at_every_row),
         cmocka_unit_test(pixels_anywhere),
         cmocka_unit_test(lists_that_are_none_show),
         cmocka_unit_test(positives_agree),
