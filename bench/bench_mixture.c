@@ -47,6 +47,7 @@ static spot_status open_mixtures(spot_ctx *c, void **state)
 {
     spot_mixture_config cfg = spot_mixture_defaults();
     mixtures *s = calloc(1, sizeof *s);
+    spot_ctx host = { 0 };     /* points and results lie on the host; on CUDA the copies are timed, too */
     int n = POINTS;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the mixtures of a bench");
@@ -54,7 +55,9 @@ static spot_status open_mixtures(spot_ctx *c, void **state)
     s->x = (spot_mat){ malloc(POINTS * 3 * sizeof(float)), POINTS, 3 };
     if (!s->x.v) return spot_fail(c, SPOT_NOMEM, "no memory for %d points of a bench", POINTS);
     fill(s->x);
-    return spot_arena_open(c, &s->arena, spot_mixture_bytes(1, &n, 3, &cfg, c->threads));
+    if (spot_arena_open(&host, &s->arena, spot_mixture_bytes(1, &n, 3, &cfg, c->threads)) != SPOT_OK)
+        return spot_fail(c, SPOT_NOMEM, "%s", spot_message(&host, SPOT_NOMEM));
+    return SPOT_OK;
 }
 
 static spot_status run_mixtures(spot_ctx *c, void *state)

@@ -115,6 +115,7 @@ static const spot_ops spot_ops_cuda = {
     .sample = &spot_sample_cuda,
     .raster = &spot_raster_cuda,
     .distance = &spot_distance_cuda,
+    .mixture = &spot_mixture_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mixture_cpu.h"
+#include "mixture_cuda.h"
 
 /* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
  * log-likelihood. label: also the best component of each point, into w->label. */
@@ -271,10 +272,12 @@ size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads)
 {
     spot_ctx c = { 0 };
     spot_arena a = spot_arena_counting();
+    spot_mixture_space space;
     spot_mixture_work *work;
     turn *turns;
 
-    layout(&c, &a, &work, &turns, jobs, n, d, k, threads);
+    if (threads) layout(&c, &a, &work, &turns, jobs, n, d, k, threads);
+    else         spot_mixture_space_take(&c, &a, &space, jobs, n, d, k);
     return a.peak;
 }
 

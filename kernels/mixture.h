@@ -12,8 +12,11 @@
  * 2 + floor(ln k) trials a centre, at most 300 Lloyd iterations, tolerance 1e-4 of the mean column variance, then one M
  * step from the hard clusters. Random numbers: SPOT_RNG_KMEANS at (seed, ec), index k.
  *
- * fp64 throughout. CPU: the same bits for any thread count and any neighbours. From the same start log-likelihoods
- * agree with scikit-learn's and across devices to 1e-8 relative. */
+ * fp64 throughout. The same bits for any thread count, any neighbours and any schedule of blocks. From the same start
+ * log-likelihoods agree with scikit-learn's and across devices to 1e-8 relative; the start itself has the same draws, so
+ * that it differs only where sums in another order tip a near-tie.
+ *
+ * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_KERNELS_MIXTURE_H
 #define SPOTTER_KERNELS_MIXTURE_H
 
@@ -37,7 +40,7 @@ struct spot_mixture_ops {
 spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count,
                             const spot_mixture_config *cfg);
 
-/* Bytes of scratch for jobs of at most these sizes. */
+/* Bytes of scratch for jobs of at most these sizes. threads 0: on CUDA. */
 size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads);
 
 #endif

@@ -1,6 +1,7 @@
 /* bic.c - every K of every problem as one batch of fits, and the K of least BIC of each. */
 #include <math.h>
 
+#include "device.h"
 #include "mixture.h"
 #include "spotter/cluster.h"
 
@@ -104,10 +105,75 @@ static spot_status list(spot_ctx *c, spot_arena *a, spot_mixture **all, const sp
     return SPOT_OK;
 }
 
+/* A job's results from the piece of memory at `from` into its like at `to`. */
+static void move_results(spot_mixture_job *job, const unsigned char *from, unsigned char *to)
+{
+    spot_mixture *f = &job->fit;
+
+    job->label = to + (job->label - from);
+    f->weight = (double *)(to + ((unsigned char *)f->weight - from));
+    f->mean = (double *)(to + ((unsigned char *)f->mean - from));
+    f->covariance = (double *)(to + ((unsigned char *)f->covariance - from));
+}
+
+/* The jobs' arrays into device memory: points and given responsibilities copied, the results, which lie in `bytes` from
+ * host on, as one piece at *there, so that one copy brings them back. */
+static spot_status stage(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, const unsigned char *host,
+                         size_t bytes, unsigned char **there)
+{
+    const float *last = NULL;
+    float *x = NULL;
+
+    SPOT_TRY(SPOT_TAKE(c, a, *there, bytes));
+    for (int j = 0; j < count; j++) {
+        spot_mixture_job *job = &jobs[j];
+        size_t points = (size_t)job->fit.n * (size_t)job->fit.d, resps = (size_t)job->fit.n * (size_t)job->fit.k;
+        int fresh = job->x != last;
+        double *resp = NULL;
+        last = job->x;
+        if (fresh) SPOT_TRY(SPOT_TAKE(c, a, x, points));
+        if (job->resp) SPOT_TRY(SPOT_TAKE(c, a, resp, resps));
+        if (a->counting) continue;
+        if (fresh) SPOT_TRY(spot_device_copy(c, x, job->x, points * sizeof *x));
+        if (resp) SPOT_TRY(spot_device_copy(c, resp, job->resp, resps * sizeof *resp));
+        job->x = x;
+        job->resp = resp;
+        move_results(job, host, *there);
+    }
+    return SPOT_OK;
+}
+
+/* The jobs on c's device. Their results lie in a, from `begin` on. */
+static spot_status em(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
+                      const spot_mixture_config *cfg)
+{
+    spot_arena there = spot_arena_counting();
+    unsigned char *host = a->base + begin, *piece;
+    size_t bytes = a->used - begin;
+    int n = 0, d = 0, k = 0;
+    spot_status s;
+
+    if (!c->device) return spot_mixture_em(c, a, jobs, count, cfg);
+    for (int j = 0; j < count; j++) {
+        if (jobs[j].fit.n > n) n = jobs[j].fit.n;
+        if (jobs[j].fit.d > d) d = jobs[j].fit.d;
+        if (jobs[j].fit.k > k) k = jobs[j].fit.k;
+    }
+    SPOT_TRY(stage(c, &there, jobs, count, host, bytes, &piece));
+    SPOT_TRY(spot_arena_open(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
+    s = stage(c, &there, jobs, count, host, bytes, &piece);
+    if (s == SPOT_OK) s = spot_mixture_em(c, &there, jobs, count, cfg);
+    if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
+    for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
+    spot_arena_close(&there);
+    return s;
+}
+
 /* All jobs of all problems, problem by problem with K ascending, through the device in one call. */
 static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs, const spot_mat *x,
                        const spot_seed *seeds, const spot_mixture_config *cfg)
 {
+    size_t begin = a->used;
     int at = 0;
 
     for (int p = 0; p < problems; p++) {
@@ -119,7 +185,7 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, sp
                      cfg->k_max);
         at += count;
     }
-    SPOT_TRY(spot_mixture_em(c, a, jobs, at, cfg));
+    SPOT_TRY(em(c, a, begin, jobs, at, cfg));
     for (int j = 0; j < at; j++) price(&jobs[j].fit);
     return SPOT_OK;
 }
@@ -149,6 +215,7 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
 {
     spot_mixture_config only = *cfg;
     spot_mixture_job job;
+    size_t begin = a->used;
     int *unused;
 
     only.k_min = only.k_max = k;
@@ -157,7 +224,7 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
     SPOT_TRY(take_problem(c, a, &unused, &job, x.rows, x.cols, &only));
     job.x = x.v;
     job.resp = resp;
-    SPOT_TRY(spot_mixture_em(c, a, &job, 1, &only));
+    SPOT_TRY(em(c, a, begin, &job, 1, &only));
     price(&job.fit);
     tell(c, 0, &job.fit);
     return choose(c, 0, fit, label, &job, 1);

@@ -43,7 +43,8 @@ spot_mixture_config spot_mixture_defaults(void);
  * x[p] is (n_p, d). best[p], and label[p] (n_p) = the component of highest responsibility, live in a; so does all[p],
  * unless all is NULL: the k_max - k_min + 1 fits. A K larger than n is left out with a message; ill-conditioned fits are
  * given up with a message and never win; SPOT_NUMERIC only when no K is left, SPOT_INPUT for n < k_min or points not
- * finite. A problem's result has the same bits alone, in any batch and for any number of threads. */
+ * finite. A problem's result has the same bits alone, in any batch and for any number of threads. On CUDA points
+ * and results lie on the host all the same: the call copies them, in device memory of its own. */
 spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
                              spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
                              const spot_mixture_config *cfg);
