@@ -112,6 +112,7 @@ static spot_status cuda_copy(spot_ctx *c, void *to, const void *from, size_t byt
 
 static const spot_ops spot_ops_cuda = {
     .name = "cuda",
+    .sample = &spot_sample_cuda,
     .raster = &spot_raster_cuda,
     .distance = &spot_distance_cuda,
     .affinity = &spot_affinity_cuda,

@@ -14,6 +14,7 @@
 
 /*    family     what it computes */
 #define SPOT_OP_FAMILIES(X)                                              \
+    X(sample)    /* image numbers -> draw lists, and their order      */ \
     X(raster)    /* draw lists -> pixels                              */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \

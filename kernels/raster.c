@@ -2,11 +2,9 @@
 #include "raster.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 static int larger(int a, int b) { return a > b ? a : b; }
-static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* A length in the authors' pixels on this canvas. */
 static int scaled(int length, int size) { return larger(1, (length * size + 112) / 224); }
@@ -66,24 +64,30 @@ spot_geometry spot_geometry_of(const spot_scene_config *cfg)
     return g;
 }
 
-static void put(uint8_t *rgb, uint32_t color)
+static void put(uint8_t *rgb, spot_ink ink)
 {
+    uint32_t color = spot_ink_rgb(ink);
+
     rgb[0] = (uint8_t)(color >> 16);
     rgb[1] = (uint8_t)(color >> 8);
     rgb[2] = (uint8_t)color;
 }
 
+/* All three channels of a grey. */
+static uint8_t grey_of(spot_ink ink) { return (uint8_t)spot_ink_rgb(ink); }
+
 /* Row y of a noisy background. Whole Philox blocks, so that the loop runs in vectors; a row may begin inside one. */
 static void noise_row(uint8_t *row, const spot_geometry *g, const spot_image *image, int y)
 {
-    uint8_t plain = image->background_color ? SPOT_GREY & 0xff : SPOT_WHITE & 0xff, speck = SPOT_NOISE & 0xff;
+    uint8_t plain = grey_of(image->background_color ? SPOT_GREY : SPOT_WHITE), speck = grey_of(SPOT_NOISE);
     uint8_t grey[SPOT_MAX_SIZE + 8];
     int size = g->size;
     uint32_t first = (uint32_t)(y * size), block = first / 4, blocks = (first + (uint32_t)size + 3) / 4 - block;
 
     for (uint32_t k = 0; k < blocks; k++) {
-        philox4x32_ctr_t word = spot_raster_words(image, block + k);
-        for (int i = 0; i < 4; i++) grey[4 * k + i] = word.v[i] < SPOT_NOISE_BELOW ? speck : plain;
+        uint32_t word[4];
+        spot_raster_words(word, image, block + k);
+        for (int i = 0; i < 4; i++) grey[4 * k + i] = word[i] < SPOT_NOISE_BELOW ? speck : plain;
     }
     for (int x = 0; x < size; x++) {
         uint8_t v = grey[first % 4 + x];
@@ -130,7 +134,7 @@ static void mix(palette *p, const spot_geometry *g, const spot_image *image)
 static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *image, const palette *p, int y)
 {
     if (image->background_texture) noise_row(row, g, image, y);
-    else memset(row, image->background_color ? SPOT_GREY & 0xff : SPOT_WHITE & 0xff, 3 * (size_t)g->size);
+    else memset(row, grey_of(spot_raster_ground(image, 0)), 3 * (size_t)g->size);
     for (int k = 0; k < image->object_count; k++) {
         const spot_object *o = &image->object[k];
         const spot_shape *shape = &g->shape[o->layer][o->size];
@@ -145,10 +149,25 @@ static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *ima
     }
 }
 
+/* What only a host can check before it draws. */
+static spot_status check_lists(spot_ctx *c, const spot_image *image, int n, const spot_geometry *g)
+{
+    for (int i = 0; i < n; i++) {
+        if (image[i].object_count > SPOT_MAX_OBJECTS)
+            return spot_fail(c, SPOT_INVALID, "raster: image %d has %d objects", i, image[i].object_count);
+        for (int k = 0; k < image[i].object_count; k++)
+            if (!spot_raster_placed(g, &image[i].object[k]))
+                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it",
+                                 k, i, g->size);
+    }
+    return SPOT_OK;
+}
+
 static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
 {
     size_t stride = 3 * (size_t)g->size;
 
+    SPOT_TRY(check_lists(c, image, n, g));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         palette p;
@@ -159,6 +178,7 @@ static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int 
     return SPOT_OK;
 }
 
+/* Every byte's value in a network's input. */
 typedef struct { float at[256][3]; } levels;
 
 static levels imagenet_levels(void)
@@ -176,19 +196,35 @@ static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const 
         for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
 }
 
-static spot_status input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_geometry *g)
+/* With any number of channels, in any precision. */
+static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channels, spot_precision precision, const levels *t)
+{
+    for (size_t i = 0; i < pixels; i++)
+        for (int k = 0; k < channels; k++) {
+            size_t at = i * (size_t)channels + (size_t)k;
+            float v = k < 3 ? t->at[rgb[3 * i + (size_t)k]][k] : 0;
+            if (precision == SPOT_BF16) ((uint16_t *)x)[at] = spot_bf16_bits(v);
+            else                        ((float *)x)[at] = v;
+        }
+}
+
+static spot_status input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                         const spot_geometry *g)
 {
     const levels t = imagenet_levels();
-    size_t stride = 3 * (size_t)g->size;
+    size_t size = (size_t)g->size, stride = size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
 
+    SPOT_TRY(check_lists(c, image, n, g));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         uint8_t row[3 * SPOT_MAX_SIZE];
         palette p;
         mix(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++) {
+            char *to = (char *)x + ((size_t)i * size + (size_t)y) * stride;
             draw_row(row, g, &image[i], &p, y);
-            normalise_pixels(x + ((size_t)i * (size_t)g->size + (size_t)y) * stride, row, (size_t)g->size, &t);
+            if (channels == 3 && precision != SPOT_BF16) normalise_pixels((float *)(void *)to, row, size, &t);
+            else spread_pixels(to, row, size, channels, precision, &t);
         }
     }
     return SPOT_OK;
@@ -206,18 +242,6 @@ static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, i
 
 const spot_raster_ops spot_raster_cpu = { .draw = draw, .input = input, .normalise = normalise };
 
-/* One of our objects, where placing may have put it, with the box that follows? Then no span leaves the canvas. */
-static bool placed(const spot_geometry *g, const spot_object *o)
-{
-    const spot_shape *s;
-    int x = o->place_x, y = o->place_y;
-
-    if (o->layer < SPOT_SQUARE || o->layer > SPOT_TEXT || o->size > 1) return false;
-    s = &g->shape[o->layer][o->size];
-    return x >= 0 && x <= g->size - s->w && o->x0 == x + s->ink_x && o->x1 == smaller(o->x0 + s->ink_w, g->size) - 1 &&
-           y >= 0 && y <= g->size - s->h && o->y0 == y + s->ink_y && o->y1 == smaller(o->y0 + s->ink_h, g->size) - 1;
-}
-
 /* Also gives the geometry, which only a sane size has. */
 static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
                          const spot_scene_config *cfg)
@@ -226,14 +250,6 @@ static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const s
         return spot_fail(c, SPOT_INVALID, "raster: %d images of %d pixels a side; sizes are %d to %d", n, cfg->size,
                          SPOT_MIN_SIZE, SPOT_MAX_SIZE);
     *g = spot_geometry_of(cfg);
-    for (int i = 0; i < n; i++) {
-        if (image[i].object_count > SPOT_MAX_OBJECTS)
-            return spot_fail(c, SPOT_INVALID, "raster: image %d has %d objects", i, image[i].object_count);
-        for (int k = 0; k < image[i].object_count; k++)
-            if (!placed(g, &image[i].object[k]))
-                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it",
-                                 k, i, cfg->size);
-    }
     return SPOT_OK;
 }
 
@@ -245,12 +261,20 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
     SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
 }
 
-spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image,
+                                 int n, const spot_scene_config *cfg)
 {
     spot_geometry g;
 
+    if (channels != 3 && channels != 8)
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
     SPOT_TRY(check(c, &g, x, image, n, cfg));
-    SPOT_DISPATCH(c, raster, input, x, image, n, &g);
+    SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
+}
+
+spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+{
+    return spot_raster_input_as(c, x, 3, SPOT_FP32, image, n, cfg);
 }
 
 spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)

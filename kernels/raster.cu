@@ -1,10 +1,10 @@
-/* raster.cu - a thread paints a pixel, by asking raster_pixel.h. */
+/* raster.cu - a block paints 1,024 pixels of an image in a row: first the ink of each, by asking raster_pixel.h, then the
+ * values of those inks, 128 bits a store where an image is a multiple of that. */
 #include "cuda.cuh"
 #include "raster.h"
 
-/* Draw lists lie on the host; they travel as a launch's argument, of at most 4 kB, so that nothing is allocated. */
-enum { THREADS = 256, BATCH = (4096 - 16 - sizeof(spot_geometry)) / sizeof(spot_image) };
-typedef struct { spot_geometry g; spot_image image[BATCH]; } canvases;
+/* A thread finds OWN inks: the pixels of one Philox block. NONE stands for a draw list that is none. */
+enum { THREADS = 256, OWN = 4, TILE = THREADS * OWN, NONE = SPOT_INKS };
 
 static __device__ float normalised(unsigned value, int channel)
 {
@@ -14,20 +14,89 @@ static __device__ float normalised(unsigned value, int channel)
     return ((float)value / 255.0f - mean[channel]) / deviation[channel];
 }
 
-/* grid (ceil(size^2 / 256), images); exactly one of rgb and x, each (images, size, size, 3), is given */
-static __global__ void __launch_bounds__(THREADS) paint_kernel(uint8_t *rgb, float *x,
-                                                               const __grid_constant__ canvases all)
+/* What an ink is in a channel of each kind of output. */
+static __device__ void put_level(uint8_t *level, int ink, int channel)
 {
-    const int size = all.g.size, pixel = blockIdx.x * THREADS + threadIdx.x;
-    size_t at = 3 * ((size_t)blockIdx.y * size * size + pixel);
+    *level = (uint8_t)(spot_ink_rgb((spot_ink)ink) >> (16 - 8 * channel));
+}
 
-    if (pixel >= size * size) return;
-    uint32_t color = spot_raster_pixel(&all.g, &all.image[blockIdx.y], pixel % size, pixel / size);
-    for (int k = 0; k < 3; k++) {
-        unsigned value = color >> (16 - 8 * k) & 0xff;
-        if (rgb) rgb[at + k] = (uint8_t)value;
-        else     x[at + k] = normalised(value, k);
+static __device__ void put_level(float *level, int ink, int channel)
+{
+    uint8_t byte = 0;
+
+    if (channel < 3) put_level(&byte, ink, channel);
+    *level = ink == NONE ? NAN : channel < 3 ? normalised(byte, channel) : 0;
+}
+
+static __device__ void put_level(uint16_t *level, int ink, int channel)
+{
+    float x;
+
+    put_level(&x, ink, channel);
+    *level = spot_bf16_bits(x);
+}
+
+/* The objects that rows top..bottom of an image meet; count -1: the draw list is none. */
+typedef struct { int count; spot_object object[SPOT_MAX_OBJECTS]; } objects;
+
+static __device__ void find_objects(objects *near, const spot_geometry *g, const spot_image *image, int top, int bottom)
+{
+    int count = image->object_count > SPOT_MAX_OBJECTS ? -1 : 0;
+
+    for (int k = 0; count >= 0 && k < image->object_count; k++) {
+        const spot_object *o = &image->object[k];
+        if (!spot_raster_placed(g, o)) count = -1;
+        else if (o->y0 <= bottom && o->y1 >= top) near->object[count++] = *o;
     }
+    near->count = count;
+}
+
+/* What one store moves. */
+template <typename T> struct alignas(16) pack { enum { N = 16 / sizeof(T) }; T v[N]; };
+
+/* The v-th pack of a tile's values. */
+template <typename T, int CHANNELS>
+static __device__ pack<T> values_at(int v, const uint8_t *ink, const pack<T> *levels)
+{
+    enum { N = pack<T>::N };
+    pack<T> p;
+
+    if constexpr (CHANNELS % N == 0)
+        p = levels[ink[v * N / CHANNELS] * (CHANNELS / N) + v % (CHANNELS / N)];
+    else
+        for (int e = 0; e < N; e++) p.v[e] = levels->v[CHANNELS * ink[(v * N + e) / CHANNELS] + (v * N + e) % CHANNELS];
+    return p;
+}
+
+/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, CHANNELS). wide: every image begins and
+ * ends at 128 bits. */
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spot_image *images, int tiles,
+                                                               const __grid_constant__ spot_geometry g, bool wide)
+{
+    enum { N = pack<T>::N, LEVELS = CHANNELS * (SPOT_INKS + 1) };
+    SPOT_SHARED(pack<T>, levels, (LEVELS + N - 1) / N);
+    SPOT_SHARED(uint8_t, ink, TILE);
+    SPOT_SHARED(objects, near, 1);
+    const int number = blockIdx.x / tiles, pixels = g.size * g.size, first = blockIdx.x % tiles * TILE;
+    const int thread = threadIdx.x, own = first + OWN * thread, values = CHANNELS * min((int)TILE, pixels - first);
+    const spot_image *image = images + number;
+    T *tile = out + CHANNELS * ((size_t)number * pixels + first), *level = levels->v;
+    int x = own % g.size, y = own / g.size;
+    uint32_t word[4] = { 0 };
+
+    if (thread < LEVELS) put_level(&level[thread], thread / CHANNELS, thread % CHANNELS);
+    if (thread == 0) find_objects(near, &g, image, first / g.size, (first + TILE - 1) / g.size);
+    __syncthreads();
+    if (image->background_texture) spot_raster_words(word, image, own / 4);
+    for (int k = 0; k < OWN; k++) {     /* past the end of the image too, where nobody looks */
+        spot_ink ground = spot_raster_ground(image, word[k]);
+        ink[OWN * thread + k] = near->count < 0 ? (int)NONE : spot_raster_over(&g, near->object, near->count, x, y, ground);
+        if (++x == g.size) x = 0, y++;
+    }
+    __syncthreads();
+    for (int v = thread; wide && v < values / N; v += THREADS) ((pack<T> *)tile)[v] = values_at<T, CHANNELS>(v, ink, levels);
+    for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[CHANNELS * ink[v / CHANNELS] + v % CHANNELS];
 }
 
 /* grid (ceil(values / 256)) */
@@ -38,31 +107,37 @@ static __global__ void __launch_bounds__(THREADS) normalise_kernel(float *x, con
     if (i < values) x[i] = normalised(rgb[i], i % 3);
 }
 
-static spot_status paint(spot_ctx *c, uint8_t *rgb, float *x, const spot_image *image, int n, const spot_geometry *g)
+template <typename T, int CHANNELS>
+static spot_status paint(spot_ctx *c, T *out, const spot_image *image, int n, const spot_geometry *g, const char *what)
 {
-    const size_t values = 3 * (size_t)g->size * g->size;
+    const auto kernel = paint_kernel<T, CHANNELS>;
+    const size_t pixels = (size_t)g->size * g->size;
+    const int tiles = (pixels + TILE - 1) / TILE;
+    const bool wide = (uintptr_t)out % 16 == 0 && CHANNELS * pixels * sizeof(T) % 16 == 0;
 
-    if (n) SPOT_TRY(spot_cuda_needs(c, rgb ? (const void *)rgb : x, "raster: the pixels"));
-    for (int first = 0; first < n; first += BATCH) {
-        int count = n - first < BATCH ? n - first : BATCH;
-        canvases all = { *g };
-
-        for (int i = 0; i < count; i++) all.image[i] = image[first + i];
-        SPOT_LAUNCH(paint_kernel, dim3((g->size * g->size + THREADS - 1) / THREADS, count), THREADS, 0,
-                    spot_cuda_stream(c), rgb ? rgb + values * first : NULL, x ? x + values * first : NULL, all);
-        SPOT_TRY(spot_cuda_launched(c, "raster.%s of %d images, %d pixels a side", rgb ? "draw" : "input", n, g->size));
-    }
-    return SPOT_OK;
+    if (!n) return SPOT_OK;
+    SPOT_TRY(spot_cuda_needs(c, out, "raster: the pixels"));
+    SPOT_TRY(spot_cuda_needs(c, image, "raster: the draw lists"));
+    if (n > INT32_MAX / tiles) return spot_fail(c, SPOT_INVALID, "raster.%s of %d images at once", what, n);
+    SPOT_LAUNCH(kernel, dim3(n * tiles), THREADS, 0, spot_cuda_stream(c), out, image, tiles, *g, wide);
+    return spot_cuda_launched(c, "raster.%s of %d images, %d pixels a side", what, n, g->size);
 }
 
 static spot_status draw_cuda(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
 {
-    return paint(c, rgb, NULL, image, n, g);
+    return paint<uint8_t, 3>(c, rgb, image, n, g, "draw");
 }
 
-static spot_status input_cuda(spot_ctx *c, float *x, const spot_image *image, int n, const spot_geometry *g)
+static spot_status input_cuda(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_geometry *g)
 {
-    return paint(c, NULL, x, image, n, g);
+    float *fp32 = (float *)x;
+    uint16_t *bf16 = (uint16_t *)x;
+
+    if (precision == SPOT_BF16)
+        return channels == 3 ? paint<uint16_t, 3>(c, bf16, image, n, g, "input") :
+                               paint<uint16_t, 8>(c, bf16, image, n, g, "input");
+    return channels == 3 ? paint<float, 3>(c, fp32, image, n, g, "input") : paint<float, 8>(c, fp32, image, n, g, "input");
 }
 
 static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
@@ -79,4 +154,6 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
     return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);
 }
 
-extern const spot_raster_ops spot_raster_cuda = { .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda };
+extern const spot_raster_ops spot_raster_cuda = {
+    .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda,
+};

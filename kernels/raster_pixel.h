@@ -5,23 +5,28 @@
 #ifndef SPOTTER_KERNELS_RASTER_PIXEL_H
 #define SPOTTER_KERNELS_RASTER_PIXEL_H
 
-#include <Random123/philox.h>
 #include <stdint.h>
 
-#include "spotter/rng.h"
+#include "philox.h"
 #include "spotter/scene.h"
 
-#ifdef __CUDACC__
-#define SPOT_HD __host__ __device__
-#else
-#define SPOT_HD
-#endif
+enum { SPOT_STROKES = 13 };               /* of the word "text" */
 
-enum {
-    SPOT_STROKES = 13,                    /* of the word "text" */
-    SPOT_WHITE = 0xffffff, SPOT_GREY = 0xc8c8c8, SPOT_NOISE = 0x646464,      /* 0xRRGGBB; greys 255, 200 and 100 */
-    SPOT_BLUE = 0x1f77b4, SPOT_ORANGE = 0xff7f0e, SPOT_BLACK = 0x000000      /* (31,119,180) and (255,127,14) */
-};
+/* What a pixel can be. */
+typedef enum { SPOT_WHITE, SPOT_GREY, SPOT_NOISE, SPOT_BLUE, SPOT_ORANGE, SPOT_BLACK, SPOT_INKS } spot_ink;
+
+/* 0xRRGGBB: greys 255, 200 and 100, matplotlib's blue (31,119,180) and orange (255,127,14), black. */
+static inline SPOT_HD uint32_t spot_ink_rgb(spot_ink ink)
+{
+    switch (ink) {
+    case SPOT_WHITE:  return 0xffffff;
+    case SPOT_GREY:   return 0xc8c8c8;
+    case SPOT_NOISE:  return 0x646464;
+    case SPOT_BLUE:   return 0x1f77b4;
+    case SPOT_ORANGE: return 0xff7f0e;
+    default:          return 0x000000;
+    }
+}
 
 /* A pixel of a noisy background is SPOT_NOISE when its word lies below: 0.1 * 2^32. */
 #define SPOT_NOISE_BELOW 429496730u
@@ -72,36 +77,64 @@ static inline SPOT_HD int spot_raster_covers(const spot_geometry *g, const spot_
 }
 
 /* Column x of the canvas, through an object: black where (x + phase) mod 2 runs lies in the first run. */
-static inline SPOT_HD uint32_t spot_raster_ink(const spot_geometry *g, const spot_object *o, int x)
+static inline SPOT_HD spot_ink spot_raster_ink(const spot_geometry *g, const spot_object *o, int x)
 {
     if (o->texture && (x + o->stripe_phase) % (2 * g->run) < g->run) return SPOT_BLACK;
     return o->color ? SPOT_ORANGE : SPOT_BLUE;
 }
 
-/* The block of words for pixels 4 * block .. 4 * block + 3 of the image, counted row by row. */
-static inline SPOT_HD philox4x32_ctr_t spot_raster_words(const spot_image *image, uint32_t block)
+/* Words of the pixels 4 * block .. 4 * block + 3 of the image, counted row by row. */
+static inline SPOT_HD void spot_raster_words(uint32_t word[4], const spot_image *image, uint32_t block)
 {
-    philox4x32_ctr_t at = { { block, image->index, image->ec, (uint32_t)SPOT_RNG_NOISE_TRAIN + image->split } };
-    philox4x32_key_t key = { { (uint32_t)image->seed, (uint32_t)(image->seed >> 32) } };
+    const uint32_t at[4] = { block, image->index, image->ec, (uint32_t)SPOT_RNG_NOISE_TRAIN + image->split };
 
-    return philox4x32(at, key);
+    spot_philox4x32_10(word, at, image->seed);
 }
 
-/* 0xRRGGBB of the pixel (x, y). */
-static inline SPOT_HD uint32_t spot_raster_pixel(const spot_geometry *g, const spot_image *image, int x, int y)
+/* The background, where the noise's word is this one. */
+static inline SPOT_HD spot_ink spot_raster_ground(const spot_image *image, uint32_t word)
 {
-    uint32_t pixel = (uint32_t)(y * g->size + x);
+    if (image->background_texture && word < SPOT_NOISE_BELOW) return SPOT_NOISE;
+    return image->background_color ? SPOT_GREY : SPOT_WHITE;
+}
 
-    for (int k = 0; k < image->object_count; k++) {
-        const spot_object *o = &image->object[k];
+/* The ink of the pixel (x, y): that of the object which covers it, or the ground's. */
+static inline SPOT_HD spot_ink spot_raster_over(const spot_geometry *g, const spot_object *object, int count, int x, int y,
+                                                spot_ink ground)
+{
+    for (int k = 0; k < count; k++) {
+        const spot_object *o = &object[k];
         const spot_shape *shape = &g->shape[o->layer][o->size];
         if (x < o->x0 || x > o->x1 || y < o->y0 || y > o->y1) continue;
         if (spot_raster_covers(g, o, x - o->place_x - shape->ink_x, y - o->place_y - shape->ink_y))
             return spot_raster_ink(g, o, x);
     }
-    if (image->background_texture && spot_raster_words(image, pixel / 4).v[pixel % 4] < SPOT_NOISE_BELOW)
-        return SPOT_NOISE;
-    return image->background_color ? SPOT_GREY : SPOT_WHITE;
+    return ground;
+}
+
+/* 0xRRGGBB of the pixel (x, y). */
+static inline SPOT_HD uint32_t spot_raster_pixel(const spot_geometry *g, const spot_image *image, int x, int y)
+{
+    uint32_t pixel = (uint32_t)(y * g->size + x), word[4] = { 0 };
+
+    if (image->background_texture) spot_raster_words(word, image, pixel / 4);
+    return spot_ink_rgb(spot_raster_over(g, image->object, image->object_count, x, y,
+                                         spot_raster_ground(image, word[pixel % 4])));
+}
+
+/* Is this one of our objects, where placing may have put it, with the box that follows? Then no pixel of it is off the
+ * canvas. */
+static inline SPOT_HD int spot_raster_placed(const spot_geometry *g, const spot_object *o)
+{
+    const spot_shape *s;
+    int x = o->place_x, y = o->place_y, right, bottom;
+
+    if (o->layer < SPOT_SQUARE || o->layer > SPOT_TEXT || o->size > 1) return 0;
+    s = &g->shape[o->layer][o->size];
+    right = x + s->ink_x + s->ink_w < g->size ? x + s->ink_x + s->ink_w : g->size;
+    bottom = y + s->ink_y + s->ink_h < g->size ? y + s->ink_y + s->ink_h : g->size;
+    return x >= 0 && x <= g->size - s->w && o->x0 == x + s->ink_x && o->x1 == right - 1 &&
+           y >= 0 && y <= g->size - s->h && o->y0 == y + s->ink_y && o->y1 == bottom - 1;
 }
 
 #endif

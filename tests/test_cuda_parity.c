@@ -7,7 +7,6 @@
 
 #include "device.h"
 #include "distance.h"
-#include "raster.h"
 #include "spotter/rng.h"
 
 static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
@@ -84,64 +83,6 @@ static void distance_bits_agree(void **state)
     for (int p = 0; p < LEN(distances); p++) free(a[p].v), free(b[p].v), free(d[p].v);
 }
 
-/* 33 pixels a side: no multiple of a block; more images than one launch takes. */
-static const struct { int size, n; } canvases[] = { { 33, 70 }, { 64, 9 }, { 224, 2 } };
-
-/* Draws or normalises n images on c, into host memory. */
-static void pixels_of(spot_ctx *c, void *out, size_t bytes, int floats, const spot_image *image, int n,
-                      const spot_scene_config *cfg)
-{
-    void *p = to_device(c, NULL, bytes);
-
-    if (floats) CHECK_OK(c, spot_raster_input(c, p, image, n, cfg));
-    else        CHECK_OK(c, spot_raster_draw(c, p, image, n, cfg));
-    CHECK_OK(c, spot_device_copy(c, out, p, bytes));
-    spot_device_give(c, p);
-}
-
-static void raster_bytes_agree(void **state)
-{
-    (void)state;
-    for (int i = 0; i < LEN(canvases); i++) {
-        int n = canvases[i].n;
-        size_t values = 3 * (size_t)n * canvases[i].size * canvases[i].size;
-        spot_scene_config cfg = spot_scene_defaults();
-        spot_image *image = calloc(n, sizeof *image);
-        uint8_t *rgb[2] = { malloc(values), malloc(values) };
-        float *x[2] = { malloc(4 * values), malloc(4 * values) };
-        spot_ctx cpu = check_ctx(2);
-        spot_ec ec;
-
-        cfg.size = canvases[i].size;
-        CHECK_OK(&cpu, spot_ec_draw(&cpu, &ec, &cfg, 5, (uint32_t)i));
-        for (int k = 0; k < n; k++) {
-            spot_image_draw(&image[k], &ec, k % SPOT_SPLITS, (uint32_t)k);
-            image[k].background_texture = k % 2;
-        }
-        pixels_of(&cpu, rgb[0], values, 0, image, n, &cfg);
-        pixels_of(&cpu, x[0], 4 * values, 1, image, n, &cfg);
-        for (int s = 0; s < LEN(schedules); s++) {
-            spot_ctx c;
-            float *gx;
-            uint8_t *grgb;
-            open_cuda(&c, s);
-            pixels_of(&c, rgb[1], values, 0, image, n, &cfg);
-            pixels_of(&c, x[1], 4 * values, 1, image, n, &cfg);
-            assert_memory_equal(rgb[1], rgb[0], values);
-            assert_memory_equal(x[1], x[0], 4 * values);
-            gx = to_device(&c, NULL, 4 * values);
-            grgb = to_device(&c, rgb[0], values);
-            CHECK_OK(&c, spot_raster_normalise(&c, gx, grgb, n, cfg.size));
-            CHECK_OK(&c, spot_device_copy(&c, x[1], gx, 4 * values));
-            assert_memory_equal(x[1], x[0], 4 * values);
-            spot_device_give(&c, gx);
-            spot_device_give(&c, grgb);
-            spot_device_close(&c);
-        }
-        free(image), free(rgb[0]), free(rgb[1]), free(x[0]), free(x[1]);
-    }
-}
-
 static void host_memory_is_refused(void **state)
 {
     float x[4] = { 0 };
@@ -172,7 +113,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distance_bits_agree),
-        cmocka_unit_test(raster_bytes_agree),
         cmocka_unit_test(host_memory_is_refused),
         cmocka_unit_test(auto_takes_cuda_when_no_family_is_absent),
     };

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_device.sh BUILD - --device as a user meets it: a GPU that is not there is a sentence and exit code 5, auto takes
-# what is there without a word, and a kernel that finds its data in host memory refuses instead of crashing.
+# what is there without a word, and a device that is there draws the CPU's pictures.
 set -euo pipefail
 
 spotter=$1/spotter
@@ -27,6 +27,9 @@ if grep device "$out/said"; then echo "scene says where it ran, which nobody ask
 run 2 "auto, cpu or cuda"               --device tpu
 SPOT_PLUGIN_DIR=/nowhere run 5 "libspotter_cuda.so is not there" --device cuda
 if [ -e "$1/emulator/libspotter_cuda.so" ]; then
-    SPOT_PLUGIN_DIR=$1/emulator run 5 "host memory" --device cuda
+    run 0 "" --device cpu --split val
+    mv "$out"/val-000000.png "$out"/of-cpu.png
+    SPOT_PLUGIN_DIR=$1/emulator run 0 "" --device cuda --split val
+    cmp "$out"/val-000000.png "$out"/of-cpu.png || { echo "CUDA's picture is not the CPU's"; exit 1; }
 fi
 echo "--device does what it says"

@@ -69,8 +69,7 @@ static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, u
 
     snprintf(file, sizeof file, "%s-%06u.png", spot_split_name((spot_split)o->split), index);
     snprintf(path, sizeof path, "%s/%s", o->out, file);
-    spot_image_draw(&image, ec, (spot_split)o->split, index);
-    SPOT_TRY(spot_image_render(c, rgb, &image, 1, &ec->scene));
+    SPOT_TRY(spot_image_picture(c, &image, rgb, ec, (spot_split)o->split, index));
     SPOT_TRY(spot_scene_jsonl(c, line, sizeof line, &image, file));
     SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
     s = spot_file_write(c, path, png, n);

@@ -144,8 +144,7 @@ static spot_status draw_thumb(page *p, unsigned char *rgb, cairo_surface_t *tile
     unsigned char *to = cairo_image_surface_get_data(tile);
     spot_image image;
 
-    spot_image_draw(&image, p->ec, SPOT_TEST, (uint32_t)p->view->image[row]);
-    SPOT_TRY(spot_image_render(p->c, rgb, &image, 1, &p->ec->scene));
+    SPOT_TRY(spot_image_picture(p->c, &image, rgb, p->ec, SPOT_TEST, (uint32_t)p->view->image[row]));
     cairo_surface_flush(tile);
     for (int j = 0; j < size; j++) {
         uint32_t *pixel = (uint32_t *)(void *)(to + (size_t)j * stride);

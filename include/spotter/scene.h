@@ -126,11 +126,18 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);
 /* The share of all images that belongs to blindspot m, exactly (but for places that took over 10,000 tries). */
 double spot_blindspot_share(const spot_ec *ec, int m);
 
-/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device, and through JPEG if so set. */
+/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device, in whose memory image and rgb lie,
+ * and through JPEG if so set. SPOT_UNSUPPORTED for JPEG on a GPU, here and below. */
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/raster.h). */
+/* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/raster.h). Draw lists
+ * come from kernels/sample.h and never leave the device. */
 spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* A picture for people: image `index` of a split and its pixels, rgb (size, size, 3) bytes, made on c's device, brought to
+ * the host. */
+spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,
+                               uint32_t index);
 
 /* Names as they stand in JSON and configs: "square", "relative_position", "train", ... */
 const char *spot_layer_name(spot_layer layer);

@@ -1,0 +1,138 @@
+/* test_sample.c - batches of images as one asks for them one by one; what cannot be asked for; bf16. */
+#include "check_scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "raster.h"
+#include "sample.h"
+
+enum { N = 300 };
+
+static void batches_are_single_images(void **state)
+{
+    static spot_image image[N];
+    static float target[N * SPOT_BASE_TARGETS];
+    static uint32_t mask[N], index[N + 12];
+    const uint32_t cursor = 9;
+    spot_scene_config cfg = spot_scene_defaults();
+    (void)state;
+    for (uint32_t i = 0; i < N + 12; i++) index[i] = 3 * (N + 12 - i);
+    for (int kind = 0; kind < 8; kind++) {
+        bool base = kind & 1, indexed = kind & 2;
+        spot_ctx c = check_ctx(1 + kind / 4);
+        spot_ec ec = an_ec(&cfg, (uint32_t)kind);
+        if (base) spot_ec_base(&ec, &cfg, 4, N, N);
+        CHECK_OK(&c, spot_sample_images(&c, 2, (spot_sample[]){
+            { &ec, SPOT_TRAIN, 100, 3, indexed ? index : NULL, &cursor, image, target, mask },
+            { &ec, SPOT_TEST, N - 100, 0, NULL, NULL, image + 100, target + 100 * ec.targets, mask + 100 } }));
+        for (uint32_t i = 0; i < N; i++) {
+            uint32_t number = i >= 100 ? i - 100 : indexed ? index[i + 12] : i + 12;
+            float told[SPOT_BASE_TARGETS];
+            spot_image one;
+            spot_image_draw(&one, &ec, i < 100 ? SPOT_TRAIN : SPOT_TEST, number);
+            spot_image_targets(told, &one, &ec);
+            assert_memory_equal(&image[i], &one, sizeof one);
+            assert_memory_equal(target + i * (uint32_t)ec.targets, told, (size_t)ec.targets * sizeof *told);
+            assert_int_equal(mask[i], one.blindspots);
+        }
+    }
+}
+
+static void only_what_is_wanted(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_ec ec = an_ec(&cfg, 1);
+    spot_ctx c = check_ctx(2);
+    uint32_t mask[5];
+    spot_image one;
+    (void)state;
+    CHECK_OK(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = 5, .mask = mask }));
+    CHECK_OK(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = 5 }));
+    CHECK_OK(&c, spot_sample_images(&c, 0, NULL));
+    CHECK_OK(&c, spot_sample_positives(&c, 0, NULL));
+    CHECK_OK(&c, spot_sample_shuffle(&c, 0, NULL));
+    for (uint32_t i = 0; i < 5; i++) {
+        spot_image_draw(&one, &ec, SPOT_TRAIN, i);
+        assert_int_equal(mask[i], one.blindspots);
+    }
+}
+
+static void nonsense_is_refused(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_ec ec = an_ec(&cfg, 1), other = ec, none = { 0 };
+    spot_ctx c = check_ctx(1);
+    uint32_t order[2];
+    (void)state;
+    other.scene.size = 64;
+    CHECK_FAILS(&c, spot_sample_images(&c, 2, (spot_sample[]){ { .ec = &ec }, { .ec = &other } }), SPOT_INVALID,
+                "problem 1 draws on 64 pixels");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = -1 }), SPOT_INVALID, "-1 images");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .split = SPOT_SPLITS }), SPOT_INVALID,
+                "no EC and split");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &none }), SPOT_INVALID, "no EC and split");
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .n = 0 }), SPOT_INVALID, "no EC and split");
+    other = ec;
+    other.blindspot_count = 9;
+    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &other }), SPOT_INVALID, "no EC and split");
+    CHECK_FAILS(&c, spot_sample_positives(&c, 1, &(spot_positives){ &ec, SPOT_TEST, NULL }), SPOT_INVALID, "no room");
+    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 2 }), SPOT_INVALID, "order of 2 images");
+    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 1u << 31, .order = order }), SPOT_INVALID, "images");
+}
+
+static float of_bf16(uint32_t b)
+{
+    uint32_t bits = b << 16;
+    float x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Every bf16 is itself, and half-way between two neighbours the even one is taken. */
+static void bf16_is_the_nearest(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    spot_ctx c = check_ctx(2);
+    static float x[3 * 50 * 50 * 6];
+    static uint16_t b[LEN(x)], eight[LEN(x) / 3 * 8];
+    static float wide[LEN(x) / 3 * 8];
+    spot_image image[6];
+    spot_ec ec;
+    (void)state;
+    for (uint32_t k = 0; k < 0x7f7f; k++)
+        for (uint32_t sign = 0; sign < 0x10000; sign += 0x8000) {
+            float low = of_bf16(sign + k), high = of_bf16(sign + k + 1), middle = low + (high - low) / 2;
+            assert_int_equal(spot_bf16_bits(low), sign + k);
+            assert_int_equal(spot_bf16_bits(middle), sign + k + (k & 1));
+            assert_int_equal(spot_bf16_bits(nextafterf(middle, low)), sign + k);
+            assert_int_equal(spot_bf16_bits(nextafterf(middle, high)), sign + k + 1);
+        }
+    assert_true(isnan(of_bf16(spot_bf16_bits(NAN))));
+    cfg.size = 50;
+    spot_ec_base(&ec, &cfg, 3, 6, 6);
+    for (uint32_t i = 0; i < 6; i++) spot_image_draw(&image[i], &ec, SPOT_TRAIN, i);
+    CHECK_OK(&c, spot_raster_input(&c, x, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input_as(&c, b, 3, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input_as(&c, eight, 8, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input_as(&c, wide, 8, SPOT_TF32, image, 6, &cfg));
+    for (int i = 0; i < LEN(x); i++) assert_int_equal(b[i], spot_bf16_bits(x[i]));
+    for (int i = 0; i < LEN(wide); i++) {
+        float want = i % 8 < 3 ? x[i / 8 * 3 + i % 8] : 0;
+        assert_memory_equal(&wide[i], &want, sizeof want);
+        assert_int_equal(eight[i], spot_bf16_bits(want));
+    }
+    CHECK_FAILS(&c, spot_raster_input_as(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_are_single_images),
+        cmocka_unit_test(only_what_is_wanted),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(bf16_is_the_nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
