@@ -360,6 +360,7 @@ void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const 
     std::iota(numbers.begin(), numbers.end(), 0);
     arrange(numbers);
     while (pool.size() < at_once) pool.push_back(std::make_unique<block_state>());
+    emu_open_memory(true);
     for (size_t i = 0; i < numbers.size() && !now.broken; i += at_once) {
         std::vector<block_state *> blocks;
         for (size_t j = i; j < std::min(i + at_once, numbers.size()); j++) {
@@ -369,6 +370,7 @@ void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const 
         if (!now.broken) run_blocks(blocks);
     }
     if (!now.broken && !emu_check_buffers(text, sizeof text)) fault("%s", text);
+    emu_open_memory(false);
     if (now.broken) emu_launch_failed(cudaErrorLaunchFailure, now.report);
 }
 

@@ -1,5 +1,11 @@
-/* runtime.cpp - the CUDA runtime of the emulator: device memory and statuses. */
+/* runtime.cpp - the CUDA runtime of the emulator: device memory and statuses.
+ *
+ * Device memory lies in pages of its own that are open only to kernels and copies: host code that touches it stops at
+ * once (SIGSEGV), as it would on a machine with a GPU. */
 #include "cuda_runtime.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +16,19 @@
 
 static cudaError_t last_error;
 static char report[1024];
-static std::map<unsigned char *, size_t> buffers;     /* start -> bytes */
+
+typedef struct { size_t bytes; unsigned char *pages; size_t paged; } buffer;
+static std::map<unsigned char *, buffer> buffers;     /* by start */
+
+void emu_open_memory(bool open)
+{
+    for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+struct opened {
+    opened()  { emu_open_memory(true); }
+    ~opened() { emu_open_memory(false); }
+};
 
 void emu_launch_failed(cudaError_t e, const char *text)
 {
@@ -22,44 +40,47 @@ bool emu_check_buffers(char *text, size_t size)
 {
     bool intact = true;
 
-    for (auto &[p, bytes] : buffers) {
-        bool before = guard_changed(p - GUARD, GUARD), after = guard_changed(p + bytes, GUARD);
+    for (auto &[p, b] : buffers) {
+        bool before = guard_changed(p - GUARD, GUARD), after = guard_changed(p + b.bytes, GUARD);
         if (intact && (before || after))
-            snprintf(text, size, "wrote %s a device buffer of %zu bytes", before ? "before" : "behind", bytes);
+            snprintf(text, size, "wrote %s a device buffer of %zu bytes", before ? "before" : "behind", b.bytes);
         intact = intact && !before && !after;
     }
     return intact;
 }
 
 /* The buffer that holds p; buffers.end() for host memory. */
-static std::map<unsigned char *, size_t>::iterator buffer_of(const void *p)
+static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 {
     auto at = buffers.upper_bound((unsigned char *)p);
 
     if (at == buffers.begin()) return buffers.end();
     --at;
-    return (unsigned char *)p < at->first + at->second ? at : buffers.end();
+    return (unsigned char *)p < at->first + at->second.bytes ? at : buffers.end();
 }
 
 static bool fits(const void *p, size_t bytes)
 {
     auto at = buffer_of(p);
 
-    return at == buffers.end() || bytes <= (size_t)(at->first + at->second - (const unsigned char *)p);
+    return at == buffers.end() || bytes <= (size_t)(at->first + at->second.bytes - (const unsigned char *)p);
 }
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-    size_t whole = (2 * GUARD + bytes + GUARD - 1) / GUARD * GUARD;
-    unsigned char *raw = bytes > (size_t)1 << 40 ? nullptr : (unsigned char *)aligned_alloc(GUARD, whole);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
+    void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
+                : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *start = (unsigned char *)pages + GUARD;
 
     *p = nullptr;
-    if (!raw) return cudaErrorMemoryAllocation;
-    memset(raw + GUARD, POISON_BYTE, bytes);
-    guard_set(raw, GUARD);
-    guard_set(raw + GUARD + bytes, GUARD);
-    buffers[raw + GUARD] = bytes;
-    *p = raw + GUARD;
+    if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
+    memset(start, POISON_BYTE, bytes);
+    guard_set(start - GUARD, GUARD);
+    guard_set(start + bytes, GUARD);
+    buffers[start] = { bytes, (unsigned char *)pages, paged };
+    mprotect(pages, paged, PROT_NONE);
+    *p = start;
     return cudaSuccess;
 }
 
@@ -69,9 +90,10 @@ cudaError_t cudaFree(void *p)
 
     if (!p) return cudaSuccess;
     if (at == buffers.end()) return cudaErrorInvalidValue;
+    mprotect(at->second.pages, at->second.paged, PROT_READ | PROT_WRITE);
     guard_take_off(at->first - GUARD, GUARD);
-    guard_take_off(at->first + at->second, GUARD);
-    free(at->first - GUARD);
+    guard_take_off(at->first + at->second.bytes, GUARD);
+    munmap(at->second.pages, at->second.paged);
     buffers.erase(at);
     return cudaSuccess;
 }
@@ -79,6 +101,7 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
     if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
+    opened now;
     memmove(to, from, bytes);
     return cudaSuccess;
 }
@@ -86,6 +109,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 {
     if (!fits(p, bytes)) return cudaErrorInvalidValue;
+    opened now;
     memset(p, byte, bytes);
     return cudaSuccess;
 }

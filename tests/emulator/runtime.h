@@ -10,4 +10,7 @@ void emu_launch_failed(cudaError_t e, const char *text);
 /* False, with words about the first one, when somebody wrote into the red zone of a device buffer. */
 bool emu_check_buffers(char *text, size_t size);
 
+/* Device memory is there for kernels and copies, and for nobody else. */
+void emu_open_memory(bool open);
+
 #endif
