@@ -23,6 +23,12 @@
 SPOT_OP_FAMILIES(X)
 #undef X
 
+/* Memory of c's device: take, give, copy, clear (device.c is not linked here). */
+static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
+{
+    return ((const spot_device *)c->device)->plugin;
+}
+
 /* The stream on which c's work is ordered. */
 cudaStream_t spot_cuda_stream(const spot_ctx *c);
 

@@ -10,7 +10,7 @@ static spot_plane behind(const spot_look *net, int u, int live)
     int piece = net->s.rows / net->s.lanes;
 
     return (spot_plane){ (live + piece - 1) / piece * piece, live, t->out * net->s.width,
-                         net->s.size / (t->shrink * t->stride) };
+                         net->s.size / (t->shrink * t->stride), net->s.precision };
 }
 
 static spot_status open_plans(spot_ctx *c, spot_look *net)
@@ -50,7 +50,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
     SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
     SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
     SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
-    SPOT_TRY(SPOT_TAKE(c, a, net->planes, rows * 3 * s.size * s.size));
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, rows * 3 * s.size * s.size * sizeof(float)));
     SPOT_TRY(SPOT_TAKE(c, a, net->stem, rows * s.width * s.size / 2 * s.size / 2));
     for (int i = 0; i < 3; i++) SPOT_TRY(SPOT_TAKE(c, a, net->buffer[i], rows * s.width * s.size / 4 * s.size / 4));
     return spot_arena_take(c, a, &net->scratch, scratch);
@@ -114,10 +114,8 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
     spot_norm folded = { .scale = net->one, .shift = net->none };
     float *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
     spot_plane p = behind(net, 0, live);
-    int count = net->s.size * net->s.size;
 
-    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, count));
-    memset(net->planes + (size_t)live * 3 * count, 0, (size_t)(p.rows - live) * 3 * count * sizeof(float));
+    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, p.rows));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
