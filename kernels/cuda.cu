@@ -8,6 +8,7 @@
 typedef struct {
     cudaStream_t stream;
     int sync;               /* wait for every kernel, so that its failure names it */
+    spot_cuda_kept kept;
 } cuda_state;
 
 static cuda_state *state_of(const spot_ctx *c)
@@ -16,6 +17,7 @@ static cuda_state *state_of(const spot_ctx *c)
 }
 
 cudaStream_t spot_cuda_stream(const spot_ctx *c) { return state_of(c)->stream; }
+spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c) { return &state_of(c)->kept; }
 
 static spot_status check(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
 {
@@ -87,6 +89,7 @@ static void cuda_close(void *device)
 {
     cuda_state *state = (cuda_state *)device;
 
+    spot_conv_forget(&state->kept);
     cudaStreamDestroy(state->stream);
     free(state);
 }
@@ -118,6 +121,7 @@ static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
 static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .raster = &spot_raster_cuda,
+    .conv = &spot_conv_cuda,
     .norm = &spot_norm_cuda,
     .head = &spot_head_cuda,
     .optim = &spot_optim_cuda,
