@@ -70,15 +70,13 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
  * a GPU's loss is there once somebody copies it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
-/* Looks only: weights folded, three buffers. */
+/* Looks only: weights folded, three buffers. In fp32, or tf32. */
 typedef struct {
     spot_net_shape s;
     spot_conv *conv[SPOT_UNITS];
     float     *w[SPOT_UNITS], *bias[SPOT_UNITS];
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
-    float     *unpacked;                              /* weights on their way in */
-    void      *planes;
-    float     *stem, *buffer[3];
+    void      *planes, *stem, *buffer[3];
     void      *scratch;
 } spot_look;
 
@@ -86,7 +84,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs) */
+/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs), all in the memory of c's device */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* A model's memory, and its tensor `tensor` as initialisation leaves it. */
