@@ -56,13 +56,14 @@ struct spot_conv {
 
 /* Winograd transforms the weights (k*k -> 36 values, read again by every call) and tiles of 4x4 pixels. It pays when a
  * lane has tiles enough to share the weights' part, and images large enough to fill tiles. The bounds were measured on
- * Zen 5: at 32 tiles the forward and data passes lose, the weight gradient still wins. */
+ * Zen 5: at 32 tiles the forward and data passes lose, the weight gradient still wins. A plan without training has its
+ * weights transformed once, by pack, and wins at 32. */
 static bool winograd(const spot_conv_shape *s, int kind)
 {
     int side = (s->size + 3) / 4, tiles = s->rows / s->lanes * side * side;
 
     if (s->k != 3 || s->stride != 1 || s->size < 4) return false;
-    return kind == WEIGHTS ? tiles >= 32 : tiles >= 64;
+    return kind == WEIGHTS || !s->train ? tiles >= 32 : tiles >= 64;
 }
 
 /* The descriptor of one pass by one algorithm; the forward one is also the hint that the gradients ask for. */
@@ -74,6 +75,7 @@ static dnnl_status_t describe(const spot_conv *p, int kind, dnnl_alg_kind_t algo
     dnnl_dims_t wd = { s->co, s->ci, s->k, s->k }, bd = { s->co };
     dnnl_dims_t stride = { s->stride, s->stride }, pad = { s->k / 2, s->k / 2 };
     bool first = s->ci == 3, turned = kind == DATA && algorithm == dnnl_convolution_direct;
+    bool ahead = algorithm == dnnl_convolution_winograd && !s->train;        /* oneDNN chooses the weights' order */
     dnnl_memory_desc_t x, y, w, b, tw;
     dnnl_convolution_desc_t forward, d;
     dnnl_primitive_desc_t hint = NULL;
@@ -81,12 +83,11 @@ static dnnl_status_t describe(const spot_conv *p, int kind, dnnl_alg_kind_t algo
 
     dnnl_memory_desc_init_by_tag(&x, 4, xd, dnnl_f32, first ? dnnl_nchw : TAG_ACTIVATION);
     dnnl_memory_desc_init_by_tag(&y, 4, yd, dnnl_f32, TAG_ACTIVATION);
-    dnnl_memory_desc_init_by_tag(&w, 4, wd, dnnl_f32, first ? TAG_FIRST : TAG_WEIGHTS);
+    dnnl_memory_desc_init_by_tag(&w, 4, wd, dnnl_f32, ahead ? dnnl_format_tag_any : first ? TAG_FIRST : TAG_WEIGHTS);
     dnnl_memory_desc_init_by_tag(&tw, 4, wd, dnnl_f32, !turned ? TAG_WEIGHTS : s->k == 1 ? TAG_TURNED_1 : TAG_TURNED);
     dnnl_memory_desc_init_by_tag(&b, 1, bd, dnnl_f32, dnnl_a);
-    /* Winograd for inference alone would want its weights transformed beforehand. */
-    e = dnnl_convolution_forward_desc_init(&forward, dnnl_forward_training, algorithm, &x, &w,
-                                           s->bias ? &b : NULL, &y, stride, pad, pad);
+    e = dnnl_convolution_forward_desc_init(&forward, s->train ? dnnl_forward_training : dnnl_forward_inference,
+                                           algorithm, &x, &w, s->bias ? &b : NULL, &y, stride, pad, pad);
     if (e) return e;
     if (kind == FORWARD) return dnnl_primitive_desc_create(out, &forward, attr, p->engine, NULL);
     e = dnnl_primitive_desc_create(&hint, &forward, NULL, p->engine, NULL);
@@ -145,6 +146,7 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     if (!e && fast && describe(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
     if (!e && !fast) e = describe(p, kind, dnnl_convolution_direct, attr, &pd);
     if (!e) e = bind(p, kind, pd);
+    if (!e && kind == FORWARD) p->packed = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
     if (kind == DATA) p->turned = !fast;
     dnnl_primitive_desc_destroy(pd);
     dnnl_primitive_attr_destroy(attr);
@@ -172,7 +174,6 @@ static dnnl_status_t open_all(spot_conv *p)
 
     if (!e) e = dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags);
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->oihw, 4, wd, dnnl_f32, dnnl_oihw);
-    if (!e) e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_f32, p->s.ci == 3 ? TAG_FIRST : TAG_WEIGHTS);
     omp_set_num_threads(1);                /* a primitive is cut for the threads that are there when it is made */
     if (!e) e = open_pass(p, FORWARD);
     if (!e && p->s.train && p->s.ci > 3) e = open_pass(p, DATA);
@@ -213,6 +214,8 @@ static size_t scratch_cpu(const spot_conv *p)
     if (p->pass[WEIGHTS].primitive && n > most) most = n;
     return most;
 }
+
+static size_t packed_cpu(const spot_conv *p) { return dnnl_memory_desc_get_size(&p->packed) / sizeof(float); }
 
 /* Runs one pass over the lanes. w_step: floats between the weights of two lanes (0: shared); lane 0's stand apart. */
 static dnnl_status_t run(spot_ctx *c, const spot_conv *p, int kind, const float *x, const float *w0, const float *w1,
@@ -341,7 +344,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 }
 
 const spot_conv_ops spot_conv_cpu = {
-    3, open_cpu, close_cpu, scratch_cpu, planes_cpu, pack_cpu, unpack_cpu,
+    3, open_cpu, close_cpu, scratch_cpu, packed_cpu, planes_cpu, pack_cpu, unpack_cpu,
     forward_cpu, backward_data_cpu, backward_weights_cpu,
 };
 
@@ -369,6 +372,8 @@ void spot_conv_close(spot_ctx *c, spot_conv *plan)
 const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan) { return (const spot_conv_shape *)plan; }
 
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan) { return c->ops->conv->scratch(plan); }
+
+size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan) { return c->ops->conv->packed(plan); }
 
 /* Whole pieces, and a plan that can do it. */
 static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan, int rows, bool able)
@@ -403,6 +408,8 @@ spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, float *packed, co
 
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed)
 {
+    if (!spot_conv_shape_of(plan)->train)
+        return spot_fail(c, SPOT_INVALID, "conv.unpack: the plan was not made for it");
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
 }
 

@@ -65,6 +65,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
 static void close_cuda(spot_conv *) {}                 /* kept for the next net of this shape; spot_conv_forget */
 
 static size_t scratch_cuda(const spot_conv *p) { return p->scratch; }
+static size_t packed_cuda(const spot_conv *p)  { return w_numbers(&p->l); }
 
 /* -- the ops --------------------------------------------------------------------------------------------------------- */
 
@@ -201,7 +202,7 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
 }
 
 extern const spot_conv_ops spot_conv_cuda = {
-    .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .planes = planes_cuda,
-    .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
+    .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
+    .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
     .backward_weights = backward_weights_cuda,
 };

@@ -2,7 +2,7 @@
 #include "check_tensor.h"
 
 /* pieces of rows/lanes images; from 64 tiles of 4x4 pixels a piece on, 3x3 with stride 1 goes by Winograd (32 for the
- * weight gradient). `inference`: bias, the other summand and the ReLU in one. */
+ * weight gradient and for inference). `inference`: bias, the other summand and the ReLU in one. */
 static const struct { spot_conv_shape s; int rows; double tolerance; } cases[] = {
     { {  4, 2,   3, 16, 7, 2, 32, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* the stem */
     { {  6, 3,  16, 48, 3, 1,  5, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* odd size, not all rows */
@@ -34,7 +34,7 @@ static bed make_bed(spot_conv_shape s, int rows)
     b.nw = (size_t)s.co * s.ci * s.k * s.k;
     b.x = random_tensor(b.nx, 0), b.dx = random_tensor(b.nx, 1);
     b.dy = random_tensor(b.ny, 2), b.y = random_tensor(b.ny, 3), b.other = random_tensor(b.ny, 4);
-    b.oihw = random_tensor(b.nw, 5), b.w = random_tensor(b.nw, 6), b.dw = random_tensor(b.nw, 7);
+    b.oihw = random_tensor(b.nw, 5), b.w = random_tensor(4 * b.nw, 6), b.dw = random_tensor(b.nw, 7);
     b.dw_oihw = random_tensor(b.nw, 8), b.bias = random_tensor(s.co, 9);
     return b;
 }
@@ -55,6 +55,7 @@ static void run(bed *b, int threads)
 
     CHECK_OK(&c, spot_conv_open(&c, &plan, &b->s));
     scratch = room(spot_conv_scratch(&c, plan));
+    assert_in_range(spot_conv_packed(&c, plan), b->nw, (b->s.train ? 1 : 4) * b->nw);
     CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
     if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof(float));
     CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->rows, scratch));
@@ -196,6 +197,10 @@ static void wrong_calls_are_refused(void **state)
     assert_null(plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, NULL, NULL, NULL, 5, NULL), SPOT_INVALID, "no whole pieces of 2");
+    spot_conv_close(&c, plan);
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[10].s));
+    CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.unpack");
+    CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "not made for it");
     spot_conv_close(&c, plan);
 }
 

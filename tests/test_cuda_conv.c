@@ -88,11 +88,12 @@ static void run_layer(spot_ctx *c, layer *b)
     spot_conv *plan;
     spot_plane q = b->q, p = b->p;
     int inputs = spot_conv_inputs(c, &b->s);
-    size_t packed = (size_t)b->s.co * inputs * b->s.k * b->s.k;
+    size_t packed;
     void *x = input(c, b, inputs, b->s.precision), *y, *dy, *dx, *read, *scratch;
     float *w, *dw, *bias;
 
     CHECK_OK(c, spot_conv_open(c, &plan, &b->s));
+    packed = spot_conv_packed(c, plan);
     q.precision = p.precision = b->s.precision;
     y = c->device ? upload_plane(c, b->y, q) : upload(c, b->y, 4 * numbers(q));
     dy = c->device ? upload_plane(c, b->dy, q) : upload(c, b->dy, 4 * numbers(q));

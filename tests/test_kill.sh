@@ -15,7 +15,7 @@ cat >"$dir/tiny.yaml" <<'EOF'
 seed: 3
 ecs: 3
 scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 16, val: 4, test: 20}}
-model: {width: 16, epochs: 2, batch: 32, lr: 1.0e-3}
+model: {width: 16, epochs: 2, batch: 32, lr: 1.0e-3, base: {images: 256, epochs: 1}}
 bdms:
   - {method: planespot, reduce: pca, mixture: {k_max: 6}}
   - {method: planespot, reduce: tsne, tsne: {iterations: 300}, mixture: {k_max: 6}}

@@ -37,6 +37,17 @@ static void a_sweep_grows_through_every_stage(void **state)
     CHECK_NEAR(hear("sweep", 2, 2), 1, 0);
 }
 
+static void a_base_model_has_a_bar_of_its_own(void **state)
+{
+    (void)state;
+    memset(&course, 0, sizeof course);
+    CHECK_NEAR(hear("base", 1, 4), 0.25, 0);
+    CHECK_NEAR(hear("base", 4, 4), 1, 0);
+    cli_course_hear(&course, &(spot_progress){ .stage = "sweep", .total = 2, .note = "" });
+    CHECK_NEAR(cli_course_share(&course), 0, 0);
+    CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
+}
+
 static void a_stage_without_a_sweep_is_the_whole(void **state)
 {
     (void)state;
@@ -49,6 +60,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_grows_through_every_stage),
+        cmocka_unit_test(a_base_model_has_a_bar_of_its_own),
         cmocka_unit_test(a_stage_without_a_sweep_is_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

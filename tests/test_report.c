@@ -1,6 +1,7 @@
 /* test_report.c - the picture of an EC: its size, what stands at places that are known, equal bytes, a path that cannot be. */
 #define _POSIX_C_SOURCE 200809L
 #include "check_scene.h"
+#include "check_folder.h"
 
 #include <cairo.h>
 #include <math.h>
@@ -12,23 +13,6 @@
 /* Of ec_picture.c: the map is a square of 720 at (30, 84) with a margin of 24; the first thumbnail, 78 a side, is at
  * (790, 106). */
 enum { N = 24, LEFT = 54, RIGHT = 726, TOP = 108, BOTTOM = 780, THUMB = 78, THUMB_X = 790, THUMB_Y = 106 };
-
-static char root[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/spot_report_XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
 
 /* Three corners of the map with confidence 0, 0.5 and 1, the rest in the middle; a hypothesis of some of the middle. */
 static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)

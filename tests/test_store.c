@@ -1,6 +1,7 @@
 /* test_store.c - names of values, files that are whole or not there, the stage cache, and JSON both ways. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "check_folder.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -12,23 +13,6 @@
 
 #include "spotter/store.h"
 #include "store/json.h"
-
-static char dir[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/spot_store_XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    return system(command);
-}
 
 /* How many entries a folder has, . and .. not counted. */
 static int entries(const char *path)
@@ -71,7 +55,7 @@ static void files_are_replaced_whole(void **state)
     unsigned char *bytes;
     size_t n;
     (void)state;
-    snprintf(path, sizeof path, "%s/f", dir);
+    snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "first", 5));
     CHECK_OK(&c, spot_file_write(&c, path, "second\0one", 10));
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 10));
@@ -79,8 +63,8 @@ static void files_are_replaced_whole(void **state)
     assert_memory_equal(bytes, "second\0one", 11);           /* and the NUL behind it */
     free(bytes);
     CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 9), SPOT_INPUT, "10 bytes");
-    CHECK_FAILS(&c, spot_file_read(&c, dir, &bytes, &n, 9999), SPOT_IO, "directory");
-    assert_int_equal(entries(dir), 1);                       /* no temp file stays */
+    CHECK_FAILS(&c, spot_file_read(&c, root, &bytes, &n, 9999), SPOT_IO, "directory");
+    assert_int_equal(entries(root), 1);                       /* no temp file stays */
 }
 
 /* A limit on file sizes is the full disk that a test can have. */
@@ -93,7 +77,7 @@ static void a_failed_write_leaves_the_old_file(void **state)
     unsigned char *bytes;
     size_t n;
     (void)state;
-    snprintf(path, sizeof path, "%s/f", dir);
+    snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "old", 3));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
@@ -102,7 +86,7 @@ static void a_failed_write_leaves_the_old_file(void **state)
     spot_status s = spot_file_write(&c, path, big, sizeof big);
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK_FAILS(&c, s, SPOT_IO, path);
-    assert_int_equal(entries(dir), 1);
+    assert_int_equal(entries(root), 1);
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 100));
     assert_string_equal((char *)bytes, "old");
     free(bytes);
@@ -114,14 +98,14 @@ static void bad_places_are_named(void **state)
     spot_store s;
     char path[160];
     (void)state;
-    snprintf(path, sizeof path, "%s/none/f", dir);
+    snprintf(path, sizeof path, "%s/none/f", root);
     CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "none/f: No such file");
-    snprintf(path, sizeof path, "%s/f", dir);
+    snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
-    snprintf(path, sizeof path, "%s/f/run", dir);
+    snprintf(path, sizeof path, "%s/f/run", root);
     CHECK_FAILS(&c, spot_store_open(&c, &s, path), SPOT_IO, "a file of that name is there");
     CHECK_FAILS(&c, spot_store_open(&c, &s, ""), SPOT_USAGE, "name");
-    snprintf(path, sizeof path, "%s/deep/er/run", dir);
+    snprintf(path, sizeof path, "%s/deep/er/run", root);
     CHECK_OK(&c, spot_store_open(&c, &s, path));
     CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
 }
@@ -132,17 +116,17 @@ static void old_temp_files_go(void **state)
     spot_store s;
     char command[256], segments[128];
     (void)state;
-    snprintf(segments, sizeof segments, "%s/segments", dir);
-    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    snprintf(segments, sizeof segments, "%s/segments", root);
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
     snprintf(command, sizeof command, "cd %s && touch a.json b.tmp && touch -d '2 hours ago' c.tmp d.json", segments);
     assert_int_equal(system(command), 0);
-    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
     assert_int_equal(entries(segments), 3);
 }
 
 static void value_file(char *path, size_t size, const char *text)
 {
-    snprintf(path, size, "%s/cache/%.2s/%s.points", dir, text, text);
+    snprintf(path, size, "%s/cache/%.2s/%s.points", root, text, text);
 }
 
 /* As a crash or a bad disk would leave it: no care taken. */
@@ -165,7 +149,7 @@ static void damaged_values_are_absent(void **state)
     size_t n, len;
     bool found;
     (void)state;
-    CHECK_OK(&c, spot_store_open(&c, &s, dir));
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
     CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
     assert_false(found);
     CHECK_OK(&c, spot_store_put(&c, &s, k, "points", "value", 5));

@@ -1,6 +1,7 @@
 /* test_sweep.c - keys, packed values; a small sweep run whole, in shards, stopped, on a full disk. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "check_folder.h"
 
 #include <math.h>
 #include <signal.h>
@@ -23,23 +24,6 @@ static const char tiny[] =
     "bdms:\n"
     "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
     "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
-
-static char root[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/spot_sweep_XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
 
 static spot_config *config(spot_ctx *c)
 {

@@ -1,6 +1,7 @@
 /* test_tables.c - segments written by hand: read back, damaged, averaged. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "check_folder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,23 +9,6 @@
 #include "spotter/report.h"
 #include "sweep/keys.h"
 #include "sweep/segment.h"
-
-static char root[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/spot_tables_XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
 
 static spot_config *config(spot_ctx *c)
 {

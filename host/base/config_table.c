@@ -22,7 +22,7 @@ static const spot_setting per_bucket[] = {
 
 static const spot_setting scene[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
-    S("size",         INT,   size,         "pixels a side; scales the geometry (the authors': 224)", IN(16, 1024)),
+    S("size",         INT,   size,         "pixels a side; scales the geometry (the authors': 224)", IN(32, 1024)),
     S("rollable",     RANGE, rollable,     "attributes that vary in an EC, presences counted", IN(1, 16)),
     S("extra_layers", RANGE, extra_layers, "object layers besides the square", IN(0, 3)),
     S("blindspots",   RANGE, blindspots,   "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),

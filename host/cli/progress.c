@@ -31,12 +31,10 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
 {
     double part = p->total > 0 ? p->done / p->total : 0, within;
 
+    if (!strcmp(k->stage, "base") && strcmp(p->stage, "base")) k->since = k->within = 0;    /* the ECs are a bar of their own */
     if (!strcmp(p->stage, "sweep")) {
         k->total = p->total;
         k->done = p->done;
-        k->within = 0;
-    } else if (!strcmp(p->stage, "base")) {
-        k->since = 0;                              /* no EC has begun, so nothing is known of their pace */
         k->within = 0;
     } else {
         if (strcmp(p->stage, k->stage) || part < k->part)         /* another stage, or the same for another method */
@@ -48,7 +46,7 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
     k->ec = p->ec;
     snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
-    if (!k->since && strcmp(p->stage, "base")) {
+    if (!k->since) {
         k->since = cli_now();
         k->start = cli_course_share(k);
     }

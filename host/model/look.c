@@ -47,7 +47,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
     SPOT_TRY(open_plans(c, net));
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape t = spot_unit_shape(u, s, false);
-        SPOT_TRY(SPOT_TAKE(c, a, net->w[u], (size_t)spot_conv_inputs(c, &t) * t.co * t.k * t.k));
+        SPOT_TRY(SPOT_TAKE(c, a, net->w[u], spot_conv_packed(c, net->conv[u])));
         SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
         if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
     }

@@ -41,7 +41,7 @@ static size_t bytes_of(spot_plane p)   { return numbers_of(p) * spot_precision_b
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
 /* Cuts `from` into what is learned, each tensor on a 64-byte boundary; with from NULL it only counts. */
-static size_t deal(const spot_ctx *c, spot_net *net, float *from, bool gradient)
+static size_t deal(spot_ctx *c, spot_net *net, float *from, bool gradient)
 {
     size_t at = 0, n;
 
@@ -53,7 +53,7 @@ static size_t deal(const spot_ctx *c, spot_net *net, float *from, bool gradient)
     } while (0)
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, true);
-        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_inputs(c, &s) * s.co * s.k * s.k);
+        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
         DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
         DEAL(*(gradient ? &net->norm[u].dbias : &net->norm[u].bias), s.co);
     }

@@ -122,8 +122,8 @@ static spot_status learn(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_
         SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, true));
         SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, &loss));
         if (!isfinite(loss))
-            return spot_fail(c, SPOT_NUMERIC, "EC %u: the loss is %g in epoch %d, step %d, at learning rate %g; "
-                             "a smaller model.lr may help", ec->index, loss, epoch + 1, step + 1, rule.lr);
+            return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.lr "
+                             "may help", fabs(loss), epoch + 1, step + 1, rule.lr);
         SPOT_TRY(spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule));
         *mean += loss * n / images;
         snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, loss);
@@ -198,8 +198,8 @@ static spot_status run_epochs(spot_ctx *c, trainer *t, spot_model *m, spot_lesso
         SPOT_TRY(learn(c, t, ec, cfg, e, &now->train_loss));
         SPOT_TRY(watch(c, t, ec, cfg, &now->val_loss, &seen));
         if (!isfinite(now->val_loss))
-            return spot_fail(c, SPOT_NUMERIC, "EC %u: the validation loss is %g after epoch %d; a smaller model.lr may "
-                             "help", ec->index, now->val_loss, e + 1);
+            return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.lr may help",
+                             fabs(now->val_loss), e + 1);
         seen.epoch[e] = *now;
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
@@ -249,7 +249,7 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
-        return spot_fail(c, SPOT_INVALID, "EC %u has %d train and %d val images; training needs both", ec->index,
+        return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
                          ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
     mark = a->used;

@@ -17,8 +17,9 @@ typedef struct {
 /* SPOT_IO when model.init cannot be read. */
 spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg);
 
-/* The keys of one EC's values, and of the base model that all of them start from. The view has its model's key: looking has no settings of its own. The device's family
- * (cpu, cuda) is part of it, since trained weights agree between devices only within a tolerance. */
+/* The keys of one EC's values, and of the base model that all of them start from. The view has its model's key: looking
+ * has no settings of its own. The device's family (cpu, cuda) is part of them, since trained weights agree between
+ * devices only within a tolerance. */
 spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
 spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg);
 spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg);

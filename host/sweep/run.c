@@ -182,7 +182,8 @@ static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const 
              SPOT_VERSION, spot_ctx_device_name(c), c->threads, o->shard, o->shards, key, r->already, r->planned);
     spot_diary_write(&w->run.diary, "start", -1, NAN, text);
     if (r->already == r->planned)
-        spot_log(c, SPOT_LOG_INFO, "all %d ECs of %s are done; nothing to do", r->planned, w->run.store.dir);
+        spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to do", r->already, r->planned,
+                 w->run.store.dir);
     else if (r->already)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
 }

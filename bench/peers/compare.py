@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Every peer against spotter in one run on the same threads: the table of bench/RESULTS.md.
+
+    compare.py [build/spotter] [--threads 2] [--rounds 3]
+
+A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
+    "resnet_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
+                        re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
+    "mixture_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"mixture":
+                           statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
+    "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
+    "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
+                       float(re.search(r"([\d.]+) s an iteration", text)[1])}),
+    "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
+                      1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
+}
+ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter where not all
+    ("train", "width 64, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
+    ("train", "width 64, 224 px, batch 16", "resnet_torch.py", "PyTorch", 0),
+    ("train", "width 32, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
+    ("infer", "width 64, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
+    ("infer", "width 64, 224 px, batch 16", "resnet_torch.py", "PyTorch", 0),
+    ("infer", "width 32, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
+    ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
+    ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
+    ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
+    ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
+]
+
+
+def run(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("spotter", nargs="?", default="build/spotter")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    o = parser.parse_args()
+    ours, theirs = {}, {}
+    for _ in range(o.rounds):
+        for peer, (arguments, read) in PEERS.items():
+            ops = sorted({(row[0], row[4] or o.threads) for row in ROWS if row[2] == peer})
+            for op, threads in ops:
+                for line in json.loads(run([o.spotter, "bench", op, "--json", "--threads", str(threads)])):
+                    # a rate counts what the peer's seconds are of: an image, an iteration; a step or a map is whole
+                    each = 1 / line["per_s"] if op in ("render", "scvis") else line["median_s"]
+                    ours.setdefault((op, line["case"]), []).append(each)
+            words = [a.format(spotter=o.spotter, threads=o.threads) for a in arguments]
+            for key, seconds in read(run([sys.executable, os.path.join(HERE, peer), *words])).items():
+                theirs.setdefault(key, []).append(seconds)
+    print("| op | case | spotter | peer | ratio | least to greatest |\n|---|---|---|---|---|---|")
+    for op, case, _, peer, _ in ROWS:
+        mine, other = ours[op, case], theirs.get((op, case)) or theirs[op]
+        ratio = sorted(b / a for a, b in zip(mine, other))
+        print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | {1e3 * statistics.median(other):.4g} ms, {peer} "
+              f"| {statistics.median(ratio):.1f} | {ratio[0]:.1f} to {ratio[-1]:.1f} |")
+
+
+main()
