@@ -203,6 +203,6 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
 
 extern const spot_conv_ops spot_conv_cuda = {
     .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
-    .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
-    .backward_weights = backward_weights_cuda,
+    .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda,
+    .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
 };

@@ -73,7 +73,7 @@ static void keep_gradient(school *b)
 static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
 {
     size_t nx = (size_t)s.rows * s.size * s.size * 3;
-    float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows * s.outputs);
+    float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows * s.outputs), once[LIVE], again[LIVE];
     spot_optim_rule r = *rule;
 
     open_school(b, s);
@@ -91,6 +91,10 @@ static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
         CHECK_OK(&b->c, spot_device_copy(&b->c, b->logit[step], b->net.logit, sizeof b->logit[step]));
     }
     CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, LIVE, false));         /* with the running statistics */
+    CHECK_OK(&b->c, spot_device_copy(&b->c, once, b->net.logit, sizeof once));
+    CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, NULL, LIVE, false));         /* the images that it has already */
+    CHECK_OK(&b->c, spot_device_copy(&b->c, again, b->net.logit, sizeof again));
+    assert_memory_equal(again, once, sizeof once);
     CHECK_OK(&b->c, spot_net_get(&b->c, &b->m, &b->net));
     free(x), free(y);
 }

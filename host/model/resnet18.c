@@ -38,6 +38,15 @@ static spot_plane made_by(const spot_net_shape *s, int u, int live)
 static size_t numbers_of(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
 static size_t bytes_of(spot_plane p)   { return numbers_of(p) * spot_precision_bytes(p.precision); }
 
+/* The net's input: all rows of images, as spot_conv_planes makes them. */
+static spot_plane images(const spot_ctx *c, const spot_net_shape *s)
+{
+    spot_conv_shape stem = spot_unit_shape(0, *s, true);
+
+    return (spot_plane){ .rows = s->rows, .live = s->rows, .channels = spot_conv_inputs(c, &stem), .size = s->size,
+                         .precision = s->precision };
+}
+
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
 /* Cuts `from` into what is learned, each tensor on a 64-byte boundary; with from NULL it only counts. */
@@ -77,12 +86,10 @@ static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     const spot_net_shape *s = &net->s;
-    spot_conv_shape stem = spot_unit_shape(0, *s, true);
-    spot_plane image = { .rows = s->rows, .channels = spot_conv_inputs(c, &stem), .size = s->size,
-                         .precision = s->precision }, pooled = made_by(s, 1, s->rows);
+    spot_plane pooled = made_by(s, 1, s->rows);
     size_t scratch = 0, widest = 0;
 
-    SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(image)));
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(images(c, s))));
     SPOT_TRY(spot_arena_take(c, a, &net->pooled, bytes_of(pooled)));
     SPOT_TRY(SPOT_TAKE(c, a, net->at, numbers_of(pooled)));
     for (int u = 0; u < SPOT_UNITS; u++) {
@@ -194,9 +201,13 @@ static spot_status convolve(spot_ctx *c, spot_net *net, int u, const void *x, sp
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning)
 {
     const void *x = net->pooled;
-    spot_plane p = made_by(&net->s, 0, live);
+    spot_plane p = made_by(&net->s, 0, live), image = images(c, &net->s);
+    size_t row = bytes_of(image) / image.rows;
 
-    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->planes, p, learning));
     SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
     for (int i = 0; i < SPOT_BLOCKS; i++) {

@@ -62,8 +62,8 @@ void        spot_net_close(spot_ctx *c, spot_net *net);
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
 
-/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. learning: statistics of the batch, kept for
- * backward; else the running ones. */
+/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold them, as a
+ * device's renderer leaves them. learning: statistics of the batch, kept for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
 /* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device:
