@@ -148,6 +148,43 @@ static void convolution_agrees(void **state)
     }
 }
 
+static int refused;
+
+static void count_refusals(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    refused += level == SPOT_LOG_WARN && strstr(text, "wrong plan was refused") != NULL;
+}
+
+/* What stands around a library's convolutions, by one that stands in for cuDNN: each pass first offers a plan that leaves
+ * out one pixel of a batch, which must be refused. In bf16 y is rounded before the bias, too, and dw is bf16. */
+static void a_library_is_checked(void **state)
+{
+    spot_ctx cpu = check_ctx(2), c;
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    setenv("SPOT_EMULATOR_CUDNN", "1", 1);
+    for (int k = 0; k < 2 * LEN(cases); k++) {
+        spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
+        double tolerance = k % 2 ? 2 * LAST_PLACE : 4e-6;
+        layer want = make_layer(k / 2, precision), got = make_layer(k / 2, precision);
+        run_layer(&cpu, &want);
+        open_cuda(&c, k % LEN(schedules));
+        c.on_log = count_refusals;
+        refused = 0;
+        got.s.precision = precision;
+        run_layer(&c, &got);
+        if (!want.s.add) run_layer(&c, &got);             /* by the plans that were kept */
+        assert_int_equal(refused, !want.s.train ? 1 : want.s.ci > 3 ? 3 : 2);
+        spot_device_close(&c);
+        CHECK_NEAR(apart(got.y, want.y, numbers(want.q)), 0, tolerance);
+        if (want.s.ci > 3) CHECK_NEAR(apart(got.dx, want.dx, numbers(want.p)), 0, tolerance);
+        if (want.s.train) CHECK_NEAR(apart(got.dw, want.dw, want.nw), 0, tolerance);
+        clear_layer(&want), clear_layer(&got);
+    }
+    unsetenv("SPOT_EMULATOR_CUDNN");
+}
+
 static void what_cuda_cannot_is_refused(void **state)
 {
     spot_conv_shape lanes = cases[2].s;
@@ -167,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolution_agrees),
+        cmocka_unit_test(a_library_is_checked),
         cmocka_unit_test(what_cuda_cannot_is_refused),
     };
 
