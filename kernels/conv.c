@@ -184,9 +184,11 @@ static dnnl_status_t open_all(spot_conv *p)
 
 static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
-    spot_conv *p = calloc(1, sizeof *p);
+    spot_conv *p;
     dnnl_status_t e;
 
+    if (s->precision != SPOT_FP32) return spot_fail(c, SPOT_UNSUPPORTED, "conv: the CPU computes in fp32 only");
+    p = calloc(1, sizeof *p);
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a convolution");
     p->s = *s;
     p->out = s->size / s->stride;
@@ -242,13 +244,16 @@ static dnnl_status_t run(spot_ctx *c, const spot_conv *p, int kind, const float 
     return (dnnl_status_t)failed;
 }
 
-static spot_status planes_cpu(spot_ctx *c, float *planes, const float *pixels, int rows, int count)
+static spot_status planes_cpu(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
+                              spot_precision precision)
 {
+    (void)precision;
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < rows; n++) {
         const float *from = pixels + (size_t)n * 3 * count;
-        float *to = planes + (size_t)n * 3 * count;
-        for (int i = 0; i < count; i++) {
+        float *to = (float *)planes + (size_t)n * 3 * count;
+        if (n >= live) memset(to, 0, (size_t)3 * count * sizeof *to);
+        for (int i = 0; i < count && n < live; i++) {
             to[i] = from[3 * i];
             to[count + i] = from[3 * i + 1];
             to[2 * count + i] = from[3 * i + 2];
@@ -291,7 +296,7 @@ static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, cons
     return SPOT_OK;
 }
 
-static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, float *y, const float *x, const float *w,
+static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w,
                                const float *bias, int rows, void *scratch)
 {
     DNNL_TRY(c, "run a convolution", run(c, p, FORWARD, x, w, w, y, bias, rows, scratch));
@@ -313,7 +318,7 @@ static void turn(spot_ctx *c, const spot_conv *p, float *to, const float *from)
     }
 }
 
-static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, float *dx, const float *dy, const float *w,
+static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w,
                                      int rows, void *scratch)
 {
     float *turned = (float *)((char *)scratch + p->pass[DATA].scratch * p->s.lanes);
@@ -324,7 +329,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, float *dx,
     return SPOT_OK;
 }
 
-static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *dw, const float *x, const float *dy,
+static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                         int rows, void *scratch)
 {
     const float *other = (float *)((char *)scratch + p->pass[WEIGHTS].scratch * p->s.lanes);
@@ -339,7 +344,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 }
 
 const spot_conv_ops spot_conv_cpu = {
-    open_cpu, close_cpu, scratch_cpu, packed_cpu, planes_cpu, pack_cpu, unpack_cpu,
+    3, open_cpu, close_cpu, scratch_cpu, packed_cpu, planes_cpu, pack_cpu, unpack_cpu,
     forward_cpu, backward_data_cpu, backward_weights_cpu,
 };
 
@@ -381,10 +386,19 @@ static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan
     return SPOT_OK;
 }
 
-spot_status spot_conv_planes(spot_ctx *c, float *planes, const float *pixels, int rows, int count)
+spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
+                             spot_precision precision)
 {
-    if (rows < 1 || count < 1) return spot_fail(c, SPOT_INVALID, "conv.planes: (%d, %d, 3) pixels", rows, count);
-    SPOT_DISPATCH(c, conv, planes, planes, pixels, rows, count);
+    if (live < 1 || live > rows || count < 1)
+        return spot_fail(c, SPOT_INVALID, "conv.planes: %d of %d rows of (%d, 3) pixels", live, rows, count);
+    if (precision != SPOT_FP32 && !c->device)
+        return spot_fail(c, SPOT_UNSUPPORTED, "conv.planes: the CPU computes in fp32 only");
+    SPOT_DISPATCH(c, conv, planes, planes, pixels, live, rows, count, precision);
+}
+
+int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *s)
+{
+    return s->ci == 3 && c->ops->conv ? c->ops->conv->stem : s->ci;
 }
 
 spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw)
@@ -399,14 +413,14 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
 }
 
-spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, float *y, const float *x, const float *w,
+spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
                               const float *bias, int rows, void *scratch)
 {
     SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !spot_conv_shape_of(plan)->bias));
     SPOT_DISPATCH(c, conv, forward, plan, y, x, w, bias, rows, scratch);
 }
 
-spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, float *dx, const float *dy, const float *w,
+spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                     int rows, void *scratch)
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);
@@ -415,7 +429,7 @@ spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, float *d
     SPOT_DISPATCH(c, conv, backward_data, plan, dx, dy, w, rows, scratch);
 }
 
-spot_status spot_conv_backward_weights(spot_ctx *c, const spot_conv *plan, float *dw, const float *x, const float *dy,
+spot_status spot_conv_backward_weights(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,
                                        int rows, void *scratch)
 {
     SPOT_TRY(check_call(c, "backward_weights", plan, rows, spot_conv_shape_of(plan)->train));

@@ -29,4 +29,4 @@ set_target_properties(spotter_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
 target_compile_options(spotter_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
   $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS}>)
-target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C)
+target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C ${CMAKE_DL_LIBS})

@@ -8,14 +8,16 @@
 typedef struct {
     cudaStream_t stream;
     int sync;               /* wait for every kernel, so that its failure names it */
+    spot_cuda_kept kept;
 } cuda_state;
 
-static const cuda_state *state_of(const spot_ctx *c)
+static cuda_state *state_of(const spot_ctx *c)
 {
-    return (const cuda_state *)((const spot_device *)c->device)->state;
+    return (cuda_state *)((const spot_device *)c->device)->state;
 }
 
 cudaStream_t spot_cuda_stream(const spot_ctx *c) { return state_of(c)->stream; }
+spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c) { return &state_of(c)->kept; }
 
 static spot_status check(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
 {
@@ -87,6 +89,7 @@ static void cuda_close(void *device)
 {
     cuda_state *state = (cuda_state *)device;
 
+    spot_conv_forget(&state->kept);
     cudaStreamDestroy(state->stream);
     free(state);
 }
@@ -110,10 +113,19 @@ static spot_status cuda_copy(spot_ctx *c, void *to, const void *from, size_t byt
     return spot_cuda_check(c, e, "copying %.1f MB", bytes / 1e6);
 }
 
+static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
+{
+    return spot_cuda_check(c, cudaMemsetAsync(p, 0, bytes, spot_cuda_stream(c)), "clearing %.1f MB", bytes / 1e6);
+}
+
 static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .sample = &spot_sample_cuda,
     .raster = &spot_raster_cuda,
+    .conv = &spot_conv_cuda,
+    .norm = &spot_norm_cuda,
+    .head = &spot_head_cuda,
+    .optim = &spot_optim_cuda,
     .distance = &spot_distance_cuda,
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
@@ -123,5 +135,5 @@ static const spot_ops spot_ops_cuda = {
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
-    SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy,
+    SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
 };

@@ -23,8 +23,19 @@
 SPOT_OP_FAMILIES(X)
 #undef X
 
+/* Memory of c's device: take, give, copy, clear (device.c is not linked here). */
+static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
+{
+    return ((const spot_device *)c->device)->plugin;
+}
+
 /* The stream on which c's work is ordered. */
 cudaStream_t spot_cuda_stream(const spot_ctx *c);
+
+/* What conv.cu keeps on c's device for the whole run: cuDNN and the plans that were made. spot_conv_forget ends it. */
+typedef struct { struct spot_cudnn *cudnn; struct spot_conv *convs; } spot_cuda_kept;
+spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c);
+void            spot_conv_forget(spot_cuda_kept *kept);
 
 /* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -165,3 +165,12 @@ spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t byt
     memcpy(to, from, bytes);
     return SPOT_OK;
 }
+
+spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->clear(c, p, bytes);
+    memset(p, 0, bytes);
+    return SPOT_OK;
+}

@@ -30,4 +30,7 @@ void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
 /* bytes from one place to another, each in host or device memory; done when it returns. */
 spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes);
 
+/* Zeros where the memory of c's device is, in order with c's kernels. */
+spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes);
+
 #endif

@@ -17,13 +17,13 @@ static void features_of_row(float *feature, const float *x, const spot_plane *p)
     }
 }
 
-static spot_status forward_cpu(spot_ctx *c, float *feature, float *logit, const float *x, const float *w,
+static spot_status forward_cpu(spot_ctx *c, float *feature, float *logit, const void *x, const float *w,
                                const float *b, spot_plane p, int outputs)
 {
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.live; n++) {
         float *f = feature + (size_t)n * p.channels;
-        features_of_row(f, x + (size_t)n * p.channels * p.size * p.size, &p);
+        features_of_row(f, (const float *)x + (size_t)n * p.channels * p.size * p.size, &p);
         for (int o = 0; b && o < outputs; o++) {
             double z = b[o];
             for (int k = 0; k < p.channels; k++) z += (double)f[k] * w[(size_t)o * p.channels + k];
@@ -47,7 +47,7 @@ static spot_status loss_cpu(spot_ctx *c, double *loss, float *dlogit, const floa
     return SPOT_OK;
 }
 
-static spot_status back_cpu(spot_ctx *c, float *dx, float *dw, float *db, const float *dlogit, const float *feature,
+static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
                             const float *w, spot_plane p, int outputs)
 {
     int pixels = p.size * p.size;
@@ -69,7 +69,7 @@ static spot_status back_cpu(spot_ctx *c, float *dx, float *dw, float *db, const 
     for (int n = 0; n < p.rows; n++)
         for (int k = 0; k < p.channels; k++) {
             double sum = 0;
-            float *to = dx + ((size_t)n * (p.channels / B) + k / B) * pixels * B + k % B;
+            float *to = (float *)dx + ((size_t)n * (p.channels / B) + k / B) * pixels * B + k % B;
             for (int o = 0; o < outputs && n < p.live; o++)
                 sum += (double)dlogit[(size_t)n * outputs + o] * w[(size_t)o * p.channels + k];
             for (int i = 0; i < pixels; i++) to[(size_t)i * B] = (float)(sum / pixels);
@@ -84,10 +84,12 @@ static spot_status check(spot_ctx *c, const char *op, spot_plane p, int outputs)
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16 || outputs < 1)
         return spot_fail(c, SPOT_INVALID, "head.%s: %d of %d rows, %d channels, size %d, %d outputs", op, p.live,
                          p.rows, p.channels, p.size, outputs);
+    if (p.precision != SPOT_FP32 && !c->device)
+        return spot_fail(c, SPOT_UNSUPPORTED, "head.%s: the CPU computes in fp32 only", op);
     return SPOT_OK;
 }
 
-spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const float *x, const float *w, const float *b,
+spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
                               spot_plane p, int outputs)
 {
     SPOT_TRY(check(c, "forward", p, outputs));
@@ -100,7 +102,7 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
     SPOT_DISPATCH(c, head, loss, loss, dlogit, logit, target, count);
 }
 
-spot_status spot_head_backward(spot_ctx *c, float *dx, float *dw, float *db, const float *dlogit, const float *feature,
+spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
                                const float *w, spot_plane p, int outputs)
 {
     SPOT_TRY(check(c, "back", p, outputs));

@@ -24,7 +24,7 @@ static inline vf keep(vf v, vi mask) { return (vf)((vi)v & mask); }
 static inline vf relu(vf v) { return keep(v, above_zero(v)); }
 
 /* A tensor's plane; NULL has none. */
-static inline vf *vectors(const float *tensor, size_t start)
+static inline vf *vectors(const void *tensor, size_t start)
 {
     return tensor ? (vf *)(uintptr_t)tensor + start : NULL;
 }
@@ -36,8 +36,14 @@ static inline size_t plane_start(const spot_plane *p, int row, int block)
     return ((size_t)row * (p->channels / B) + block) * p->size * p->size;
 }
 
-/* Up to three sums a plane; the scratch holds them as (blocks, rows, 3) vectors. */
-size_t spot_norm_scratch(spot_plane p) { return (size_t)p.channels / B * p.rows * 3 * sizeof(vd); }
+/* Up to three sums a plane; the scratch holds them as (blocks, rows, 3) vectors. On CUDA it holds as many a tile, then
+ * the slopes of two layers (norm.cu). */
+size_t spot_norm_scratch(spot_plane p)
+{
+    int tiles = spot_norm_tiles((size_t)p.rows * p.size * p.size);
+
+    return (size_t)p.channels * (p.rows > tiles ? p.rows : tiles + 1) * 3 * sizeof(double);
+}
 
 static inline vd *partial(void *scratch, const spot_plane *p, int block, int row)
 {
@@ -86,7 +92,7 @@ static void finish_stats(const spot_norm *l, const vd sum[3], vf around, double 
     }
 }
 
-static spot_status stats_cpu(spot_ctx *c, const spot_norm *l, const float *y, spot_plane p, void *scratch)
+static spot_status stats_cpu(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch)
 {
     int pixels = p.size * p.size, blocks = p.channels / B;
 
@@ -115,7 +121,7 @@ static spot_status fixed_cpu(spot_ctx *c, const spot_norm *l, int channels)
     return SPOT_OK;
 }
 
-static spot_status apply_cpu(spot_ctx *c, float *out, const float *y, const spot_norm *l, const float *other,
+static spot_status apply_cpu(spot_ctx *c, void *out, const void *y, const spot_norm *l, const void *other,
                              const spot_norm *other_norm, spot_plane p)
 {
     int pixels = p.size * p.size, blocks = p.channels / B;
@@ -164,7 +170,7 @@ static void pool_plane(vf *out, unsigned char *which, const vf *y, vf scale, vf 
         }
 }
 
-static spot_status pool_cpu(spot_ctx *c, float *out, unsigned char *which, const float *y, const spot_norm *l,
+static spot_status pool_cpu(spot_ctx *c, void *out, unsigned char *which, const void *y, const spot_norm *l,
                             spot_plane p)
 {
     int pixels = p.size * p.size, blocks = p.channels / B;
@@ -337,10 +343,11 @@ static void pool_back_plane(float *y, const vf *da, const vf *db, const vf *out,
     }
 }
 
-static spot_status pool_back_cpu(spot_ctx *c, float *y, const float *da, const float *db, const float *out,
+static spot_status pool_back_cpu(spot_ctx *c, void *dy, const void *da, const void *db, const void *out,
                                  const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
 {
     int pixels = p.size * p.size, blocks = p.channels / B;
+    float *y = dy;
 
 #pragma omp parallel for collapse(2) num_threads(c->threads)
     for (int row = 0; row < p.live; row++)
@@ -379,10 +386,12 @@ static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p)
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16)
         return spot_fail(c, SPOT_INVALID, "norm.%s: %d of %d rows, %d channels, size %d", op, p.live, p.rows,
                          p.channels, p.size);
+    if (p.precision != SPOT_FP32 && !c->device)
+        return spot_fail(c, SPOT_UNSUPPORTED, "norm.%s: the CPU computes in fp32 only", op);
     return SPOT_OK;
 }
 
-spot_status spot_norm_stats(spot_ctx *c, const spot_norm *l, const float *y, spot_plane p, void *scratch)
+spot_status spot_norm_stats(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch)
 {
     SPOT_TRY(check_plane(c, "stats", p));
     SPOT_DISPATCH(c, norm, stats, l, y, p, scratch);
@@ -393,7 +402,7 @@ spot_status spot_norm_fixed(spot_ctx *c, const spot_norm *l, int channels)
     SPOT_DISPATCH(c, norm, fixed, l, channels);
 }
 
-spot_status spot_norm_apply(spot_ctx *c, float *out, const float *y, const spot_norm *l, const float *other,
+spot_status spot_norm_apply(spot_ctx *c, void *out, const void *y, const spot_norm *l, const void *other,
                             const spot_norm *other_norm, spot_plane p)
 {
     SPOT_TRY(check_plane(c, "apply", p));
@@ -401,7 +410,7 @@ spot_status spot_norm_apply(spot_ctx *c, float *out, const float *y, const spot_
     SPOT_DISPATCH(c, norm, apply, out, y, l, other, other_norm, p);
 }
 
-spot_status spot_norm_pool(spot_ctx *c, float *out, unsigned char *which, const float *y, const spot_norm *l,
+spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *which, const void *y, const spot_norm *l,
                            spot_plane p)
 {
     SPOT_TRY(check_plane(c, "pool", p));
@@ -417,7 +426,7 @@ spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane 
     SPOT_DISPATCH(c, norm, back, b, p, scratch);
 }
 
-spot_status spot_norm_pool_back(spot_ctx *c, float *y, const float *da, const float *db, const float *out,
+spot_status spot_norm_pool_back(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
                                 const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
 {
     SPOT_TRY(check_plane(c, "pool_back", p));

@@ -42,7 +42,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   1
+#define SPOT_PLUGIN_ABI   2
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
@@ -50,10 +50,11 @@ typedef struct {
     /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
     spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);
     void        (*close)(void *device);
-    /* The device's memory; contracts as spot_device_take, _give and _copy in device.h. */
+    /* The device's memory; contracts as spot_device_take, _give, _copy and _clear in device.h. */
     spot_status (*take)(spot_ctx *c, void **out, size_t bytes);
     void        (*give)(spot_ctx *c, void *p);
     spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
+    spot_status (*clear)(spot_ctx *c, void *p, size_t bytes);
 } spot_plugin;
 
 /* Ends a checked entry: the family's function of c's device, or SPOT_UNSUPPORTED with the op's name. */

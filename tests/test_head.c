@@ -4,7 +4,7 @@
 #include "head.h"
 
 enum { OUTPUTS = 3 };
-static const spot_plane planes[] = { { 5, 4, 32, 7 }, { 1, 1, 16, 1 }, { 6, 6, 128, 2 } };
+static const spot_plane planes[] = { { 5, 4, 32, 7, SPOT_FP32 }, { 1, 1, 16, 1, SPOT_FP32 }, { 6, 6, 128, 2, SPOT_FP32 } };
 
 typedef struct {
     spot_plane p;

@@ -39,7 +39,7 @@ static float **parts(spot_norm *l, int i)
 
 static bed make_bed(int k)
 {
-    bed b = { .kind = cases[k].kind, .p = { cases[k].rows, cases[k].live, CHANNELS, cases[k].size } };
+    bed b = { .kind = cases[k].kind, .p = { cases[k].rows, cases[k].live, CHANNELS, cases[k].size, SPOT_FP32 } };
     size_t row = (size_t)CHANNELS * b.p.size * b.p.size;
 
     b.side = b.kind == POOLED ? b.p.size / 2 : b.p.size;
@@ -315,8 +315,9 @@ static void constant_channels_and_fixed_statistics(void **state)
     CHECK_OK(&c, spot_norm_fixed(&c, l, CHANNELS));
     CHECK_NEAR(l->scale[3], 3, 1e-5);
     CHECK_NEAR(l->shift[3], -5, 2e-5);
-    CHECK_FAILS(&c, spot_norm_stats(&c, l, b.y, (spot_plane){ 2, 3, CHANNELS, 4 }, NULL), SPOT_INVALID, "3 of 2 rows");
-    CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5 }), SPOT_INVALID, "odd");
+    CHECK_FAILS(&c, spot_norm_stats(&c, l, b.y, (spot_plane){ 2, 3, CHANNELS, 4, SPOT_FP32 }, NULL), SPOT_INVALID,
+                "3 of 2 rows");
+    CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5, SPOT_FP32 }), SPOT_INVALID, "odd");
     clear_bed(&b);
 }
 

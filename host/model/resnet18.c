@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "device.h"
+
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s)
@@ -20,7 +22,7 @@ spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
 
     return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
                               .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = s.size / t->shrink,
-                              .train = train };
+                              .train = train, .precision = s.precision };
 }
 
 /* The plane that unit u makes from `live` images; rows are whole pieces. */
@@ -30,15 +32,25 @@ static spot_plane made_by(const spot_net_shape *s, int u, int live)
     int piece = s->rows / s->lanes;
 
     return (spot_plane){ .rows = (live + piece - 1) / piece * piece, .live = live, .channels = t->out * s->width,
-                         .size = s->size / (t->shrink * t->stride) };
+                         .size = s->size / (t->shrink * t->stride), .precision = s->precision };
 }
 
-static size_t floats_of(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
+static size_t numbers_of(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
+static size_t bytes_of(spot_plane p)   { return numbers_of(p) * spot_precision_bytes(p.precision); }
+
+/* The net's input: all rows of images, as spot_conv_planes makes them. */
+static spot_plane images(const spot_ctx *c, const spot_net_shape *s)
+{
+    spot_conv_shape stem = spot_unit_shape(0, *s, true);
+
+    return (spot_plane){ .rows = s->rows, .live = s->rows, .channels = spot_conv_inputs(c, &stem), .size = s->size,
+                         .precision = s->precision };
+}
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
 /* Cuts `from` into what is learned, each tensor on a 64-byte boundary; with from NULL it only counts. */
-static size_t deal(spot_net *net, float *from, bool gradient)
+static size_t deal(spot_ctx *c, spot_net *net, float *from, bool gradient)
 {
     size_t at = 0, n;
 
@@ -50,7 +62,7 @@ static size_t deal(spot_net *net, float *from, bool gradient)
     } while (0)
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, true);
-        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), s.ci * s.co * s.k * s.k);
+        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
         DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
         DEAL(*(gradient ? &net->norm[u].dbias : &net->norm[u].bias), s.co);
     }
@@ -74,24 +86,25 @@ static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     const spot_net_shape *s = &net->s;
-    size_t scratch = 0, widest = 0, pooled = floats_of(made_by(s, 1, s->rows));
+    spot_plane pooled = made_by(s, 1, s->rows);
+    size_t scratch = 0, widest = 0;
 
-    SPOT_TRY(SPOT_TAKE(c, a, net->planes, (size_t)s->rows * 3 * s->size * s->size));
-    SPOT_TRY(SPOT_TAKE(c, a, net->pooled, pooled));
-    SPOT_TRY(SPOT_TAKE(c, a, net->at, pooled));
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(images(c, s))));
+    SPOT_TRY(spot_arena_take(c, a, &net->pooled, bytes_of(pooled)));
+    SPOT_TRY(SPOT_TAKE(c, a, net->at, numbers_of(pooled)));
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_plane p = made_by(s, u, s->rows);
-        SPOT_TRY(SPOT_TAKE(c, a, net->y[u], floats_of(p)));
+        SPOT_TRY(spot_arena_take(c, a, &net->y[u], bytes_of(p)));
         scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_norm_scratch(p)));
-        if (u) widest = larger(widest, floats_of(p));
+        if (u) widest = larger(widest, bytes_of(p));
     }
     for (int b = 0; b < SPOT_BLOCKS; b++) {
-        size_t n = floats_of(made_by(s, spot_resnet18_block[b].second, s->rows));
-        SPOT_TRY(SPOT_TAKE(c, a, net->inner[b], n));
-        SPOT_TRY(SPOT_TAKE(c, a, net->out[b], n));
+        size_t n = bytes_of(made_by(s, spot_resnet18_block[b].second, s->rows));
+        SPOT_TRY(spot_arena_take(c, a, &net->inner[b], n));
+        SPOT_TRY(spot_arena_take(c, a, &net->out[b], n));
     }
-    SPOT_TRY(SPOT_TAKE(c, a, net->direct, widest));
-    SPOT_TRY(SPOT_TAKE(c, a, net->side, widest));
+    SPOT_TRY(spot_arena_take(c, a, &net->direct, widest));
+    SPOT_TRY(spot_arena_take(c, a, &net->side, widest));
     SPOT_TRY(SPOT_TAKE(c, a, net->feature, (size_t)s->rows * 8 * s->width));
     SPOT_TRY(SPOT_TAKE(c, a, net->logit, (size_t)s->rows * s->outputs));
     SPOT_TRY(SPOT_TAKE(c, a, net->dlogit, (size_t)s->rows * s->outputs));
@@ -102,18 +115,22 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
 {
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
+    if (c->device) s.lanes = 1;
     net->s = s;
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape shape = spot_unit_shape(u, s, true);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
-    net->params = deal(net, NULL, false);
+    net->params = deal(c, net, NULL, false);
     SPOT_TRY(SPOT_TAKE(c, a, net->param, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->grad, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->moment, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->square, net->params));
-    deal(net, net->param, false);
-    deal(net, net->grad, true);
+    if (s.precision == SPOT_BF16) SPOT_TRY(spot_arena_take(c, a, &net->rounded, 2 * net->params));
+    deal(c, net, net->param, false);
+    deal(c, net, net->grad, true);
+    for (int u = 0; u < SPOT_UNITS && net->param; u++)
+        net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(take_norms(c, a, net));
     return take_activations(c, a, net);
 }
@@ -126,23 +143,32 @@ void spot_net_close(spot_ctx *c, spot_net *net)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
+/* `rounded` follows param by a step that moves nothing. It leaves moments of 0, as put wants them. */
+static spot_status round_weights(spot_ctx *c, spot_net *net)
+{
+    spot_optim_rule stay = { .t = 1, .rounded = net->rounded };
+
+    return net->rounded ? spot_optim_step(c, net->param, net->grad, net->moment, net->square, net->params, &stay) : SPOT_OK;
+}
+
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     float *clear[] = { net->param, net->grad, net->moment, net->square };
 
     spot_model_layout(table, m->width, m->outputs);
-    for (int i = 0; i < 4; i++) memset(clear[i], 0, net->params * sizeof(float));
+    for (int i = 0; i < 4; i++) SPOT_TRY(spot_device_clear(c, clear[i], net->params * sizeof(float)));
     for (int u = 0; u < SPOT_UNITS; u++) {
         const spot_model_tensor *t = &table[6 * u];
         spot_norm *l = &net->norm[u];
         float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
         SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
-        for (int i = 1; i < 5; i++) memcpy(to[i], m->value + t[i].offset, t[i].count * sizeof(float));
+        for (int i = 1; i < 5; i++)
+            SPOT_TRY(spot_device_copy(c, to[i], m->value + t[i].offset, t[i].count * sizeof(float)));
     }
-    memcpy(net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float));
-    memcpy(net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float));
-    return SPOT_OK;
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
+    return round_weights(c, net);
 }
 
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
@@ -155,31 +181,33 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
         const spot_norm *l = &net->norm[u];
         const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
         SPOT_TRY(spot_conv_unpack(c, net->conv[u], m->value + t[0].offset, net->w[u]));
-        for (int i = 1; i < 5; i++) memcpy(m->value + t[i].offset, from[i], t[i].count * sizeof(float));
+        for (int i = 1; i < 5; i++)
+            SPOT_TRY(spot_device_copy(c, m->value + t[i].offset, from[i], t[i].count * sizeof(float)));
     }
-    memcpy(m->value + table[120].offset, net->fc_w, table[120].count * sizeof(float));
-    memcpy(m->value + table[121].offset, net->fc_b, table[121].count * sizeof(float));
-    return SPOT_OK;
+    SPOT_TRY(spot_device_copy(c, m->value + table[120].offset, net->fc_w, table[120].count * sizeof(float)));
+    return spot_device_copy(c, m->value + table[121].offset, net->fc_b, table[121].count * sizeof(float));
 }
 
 /* -- forward -------------------------------------------------------------------------------------------------- */
 
 /* y[u] = conv(x), and the scale and shift that its batch norm applies. */
-static spot_status convolve(spot_ctx *c, spot_net *net, int u, const float *x, spot_plane p, bool learning)
+static spot_status convolve(spot_ctx *c, spot_net *net, int u, const void *x, spot_plane p, bool learning)
 {
-    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->w[u], NULL, p.rows, net->scratch));
+    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->read[u], NULL, p.rows, net->scratch));
     if (!learning) return spot_norm_fixed(c, &net->norm[u], p.channels);
     return spot_norm_stats(c, &net->norm[u], net->y[u], p, net->scratch);
 }
 
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning)
 {
-    const float *x = net->pooled;
-    spot_plane p = made_by(&net->s, 0, live);
-    int count = net->s.size * net->s.size;
+    const void *x = net->pooled;
+    spot_plane p = made_by(&net->s, 0, live), image = images(c, &net->s);
+    size_t row = bytes_of(image) / image.rows;
 
-    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, count));
-    memset(net->planes + (size_t)live * 3 * count, 0, (size_t)(p.rows - live) * 3 * count * sizeof(float));
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->planes, p, learning));
     SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
     for (int i = 0; i < SPOT_BLOCKS; i++) {
@@ -198,21 +226,21 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
 
 /* -- backward ------------------------------------------------------------------------------------------------- */
 
-static spot_status weights_back(spot_ctx *c, spot_net *net, int u, const float *x, int rows)
+static spot_status weights_back(spot_ctx *c, spot_net *net, int u, const void *x, int rows)
 {
     return spot_conv_backward_weights(c, net->conv[u], net->dw[u], x, net->y[u], rows, net->scratch);
 }
 
-static spot_status data_back(spot_ctx *c, spot_net *net, int u, float *dx, int rows)
+static spot_status data_back(spot_ctx *c, spot_net *net, int u, void *dx, int rows)
 {
-    return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->w[u], rows, net->scratch);
+    return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->read[u], rows, net->scratch);
 }
 
 /* In: the gradient of the block's output is direct + side (direct alone for the last block). Out: that of its input. */
 static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live)
 {
     const spot_block *b = &spot_resnet18_block[i];
-    const float *x = i ? net->out[i - 1] : net->pooled;
+    const void *x = i ? net->out[i - 1] : net->pooled;
     spot_plane p = made_by(&net->s, b->first, live);
     spot_norm_back join = { .da = net->direct, .db = i == SPOT_BLOCKS - 1 ? NULL : net->side, .out = net->out[i],
                             .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };

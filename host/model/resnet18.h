@@ -1,7 +1,8 @@
 /* resnet18.h - ResNet-18 as a list of twenty convolutions, each with its batch norm, and eight blocks that use them.
  *
  * Two nets: one that trains (and can run with fixed statistics), one that only looks (batch norm folded). Both speak
- * ops, never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last. */
+ * ops, never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last. What a
+ * net holds lies in the memory of its context's device; its struct, and models, lie on the host. */
 #ifndef SPOTTER_MODEL_RESNET18_H
 #define SPOTTER_MODEL_RESNET18_H
 
@@ -28,7 +29,8 @@ extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
 
 /* Shapes that both nets share; size a multiple of 32, width of 16. */
 typedef struct {
-    int width, outputs, size, rows, lanes;
+    int width, outputs, size, rows, lanes;            /* a GPU has one lane, whatever is asked for */
+    spot_precision precision;                         /* of activations, and of the weights that convolutions read */
 } spot_net_shape;
 
 typedef struct {
@@ -36,16 +38,18 @@ typedef struct {
     spot_conv *conv[SPOT_UNITS];
     spot_norm  norm[SPOT_UNITS];
     float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
+    const void *read[SPOT_UNITS];                     /* what a convolution reads: w, or its bf16 within rounded */
     float     *fc_w, *fc_b, *fc_dw, *fc_db;
     size_t     params, fixed;                         /* floats in param, with padding; floats that are not learned */
     float     *param, *grad;                          /* (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
-    float     *planes;                                /* (rows, 3, size*size): the input */
-    float     *y[SPOT_UNITS];                         /* what each convolution left; backward puts gradients there */
-    float     *pooled;                                /* what enters the first block */
+    void      *rounded;                               /* (params) bf16, for spot_optim_step to keep; NULL in fp32 */
+    void      *planes;                                /* the input, as spot_conv_planes makes it */
+    void      *y[SPOT_UNITS];                         /* what each convolution left; backward puts gradients there */
+    void      *pooled;                                /* what enters the first block */
     unsigned char *at;                                /* which pixel won each window of the pool */
-    float     *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations within and behind each block */
-    float     *direct, *side;                         /* gradient of a block's input: through its first unit, and past it */
+    void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations within and behind each block */
+    void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it */
     float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
     void      *scratch;
 } spot_net;
@@ -58,21 +62,21 @@ void        spot_net_close(spot_ctx *c, spot_net *net);
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
 
-/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. learning: statistics of the batch, kept for
- * backward; else the running ones. */
+/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold them, as a
+ * device's renderer leaves them. learning: statistics of the batch, kept for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
-/* target (live, outputs) -> loss and net->grad, after a forward with learning. */
+/* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device:
+ * a GPU's loss is there once somebody copies it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
-/* Looks only: weights folded, three buffers. */
+/* Looks only: weights folded, three buffers. In fp32, or tf32. */
 typedef struct {
     spot_net_shape s;
     spot_conv *conv[SPOT_UNITS];
     float     *w[SPOT_UNITS], *bias[SPOT_UNITS];
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
-    float     *unpacked;                              /* weights on their way in */
-    float     *planes, *stem, *buffer[3];
+    void      *planes, *stem, *buffer[3];
     void      *scratch;
 } spot_look;
 
@@ -80,7 +84,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs) */
+/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs), all in the memory of c's device */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* A model's memory, and its tensor `tensor` as initialisation leaves it. */

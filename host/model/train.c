@@ -71,7 +71,8 @@ static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
 {
     return (spot_net_shape){ .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
-                             .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes };
+                             .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes,
+                             .precision = (spot_precision)cfg->precision };
 }
 
 static spot_status open_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_ec *ec, const spot_model_config *cfg)
@@ -105,7 +106,7 @@ static spot_status learn(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_
     spot_rng rng = spot_rng_at(ec->seed, SPOT_RNG_SHUFFLE, ec->index, (uint32_t)epoch);
     int images = ec->images[SPOT_TRAIN], steps = (images + cfg->batch - 1) / cfg->batch;
     spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay, .momentum = cfg->momentum,
-                             .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };
+                             .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .rounded = t->net.rounded };
 
     *mean = 0;
     spot_rng_shuffle(&rng, t->order, (uint32_t)images);

@@ -12,7 +12,9 @@ function(spot_emulated_sources list)
   endforeach()
   set(${list} ${sources} PARENT_SCOPE)
 endfunction()
-spot_emulated_sources(SPOT_EMULATED ${SPOT_CUDA})
+set(SPOT_EMULATED_KERNELS ${SPOT_CUDA})
+list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX cudnn)       # a library; tests/emulator/conv_cudnn.cpp stands in for it
+spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
 spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/faults.cu)
 
 function(spot_emulated target)
@@ -24,7 +26,8 @@ function(spot_emulated target)
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()
 
-add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} host/base/status.c host/base/arena.c)
+add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} tests/emulator/conv_cudnn.cpp
+  host/base/status.c host/base/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)

@@ -1,0 +1,208 @@
+/* conv.cu - cuDNN convolves (conv_cudnn.cu); here are its plans, kept for the whole run, and what stands around them. */
+#include "conv.cuh"
+
+#include <stdlib.h>
+
+enum { STEM = 8 };
+
+static bool same(const spot_conv_shape *a, const spot_conv_shape *b)
+{
+    return a->rows == b->rows && a->ci == b->ci && a->co == b->co && a->k == b->k && a->stride == b->stride &&
+           a->size == b->size && a->train == b->train && a->bias == b->bias && a->add == b->add && a->relu == b->relu &&
+           a->precision == b->precision;
+}
+
+static void forget(spot_conv *p)
+{
+    for (int pass = 0; pass < SPOT_PASSES; pass++) spot_cudnn_plan_close(p->plan[pass]);
+    free(p);
+}
+
+void spot_conv_forget(spot_cuda_kept *kept)
+{
+    for (spot_conv *p = kept->convs, *next; p; p = next) {
+        next = p->next;
+        forget(p);
+    }
+    spot_cudnn_close(kept->cudnn);
+    kept->convs = NULL;
+    kept->cudnn = NULL;
+}
+
+static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
+{
+    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    spot_status status = SPOT_OK;
+    spot_conv *p;
+
+    if (s->lanes != 1)
+        return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
+    for (p = kept->convs; p; p = p->next)
+        if (same(&p->s, s)) {
+            *plan = p;
+            return SPOT_OK;
+        }
+    p = (spot_conv *)calloc(1, sizeof *p);
+    if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a convolution");
+    p->s = *s;
+    p->l = { s->rows, s->size, s->size / s->stride, s->ci == 3 ? STEM : s->ci, s->co, s->k, s->stride };
+    for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
+        spot_conv_question q = { p, pass };
+        if (pass != SPOT_PASS_FORWARD && (!s->train || (pass == SPOT_PASS_DATA && s->ci == 3))) continue;
+        status = spot_cudnn_plan_open(c, &kept->cudnn, &p->plan[pass], s, p->l.ci, pass, spot_conv_is_right, &q);
+        if (!status) p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
+    }
+    if (status) {
+        forget(p);
+        return status;
+    }
+    p->next = kept->convs;
+    kept->convs = p;
+    *plan = p;
+    return SPOT_OK;
+}
+
+static void close_cuda(spot_conv *) {}                 /* kept for the next net of this shape; spot_conv_forget */
+
+static size_t scratch_cuda(const spot_conv *p) { return p->scratch; }
+static size_t packed_cuda(const spot_conv *p)  { return w_numbers(&p->l); }
+
+/* -- the ops --------------------------------------------------------------------------------------------------------- */
+
+/* grid (ceil(pixels of all rows / 256)); pixels are read 12 bytes and written 16 or 32 at a time */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) planes_kernel(T *x, const float *pixels, size_t live, size_t all)
+{
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    float v[STEM] = { 0 };
+
+    if (i >= all) return;
+    for (int j = 0; j < 3 && i < live; j++) v[j] = pixels[3 * i + j];
+    for (int j = 0; j < STEM; j += spot_lanes<T>::N) spot_store(x + i * STEM + j, v + j);
+}
+
+static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int live, int rows, int count,
+                               spot_precision precision)
+{
+    size_t all = (size_t)rows * count, alive = (size_t)live * count;
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    SPOT_TRY(spot_cuda_needs(c, x, "conv.planes: planes"));
+    SPOT_TRY(spot_cuda_needs(c, pixels, "conv.planes: pixels"));
+    if (precision == SPOT_BF16)
+        SPOT_LAUNCH(planes_kernel<spot_bf16>, blocks_for(all), THREADS, 0, stream, (spot_bf16 *)x, pixels, alive, all);
+    else
+        SPOT_LAUNCH(planes_kernel<float>, blocks_for(all), THREADS, 0, stream, (float *)x, pixels, alive, all);
+    return spot_cuda_launched(c, "conv.planes of %d of %d images, %d pixels", live, rows, count);
+}
+
+/* Between (co, ci, k, k) and (co, k, k, channels) on the host: once a training, so nobody waits for it. */
+static void reorder(const spot_conv *p, float *oihw, float *packed, bool pack)
+{
+    const layer *l = &p->l;
+    int taps = l->k * l->k;
+
+    for (int o = 0; o < l->co; o++)
+        for (int i = 0; i < p->s.ci; i++)
+            for (int tap = 0; tap < taps; tap++) {
+                float *a = oihw + ((size_t)o * p->s.ci + i) * taps + tap, *b = packed + ((size_t)o * taps + tap) * l->ci + i;
+                if (pack) *b = *a;
+                else      *a = *b;
+            }
+}
+
+static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, float *packed, const float *oihw)
+{
+    float *host = (float *)calloc(w_numbers(&p->l), sizeof *host);
+    spot_status s;
+
+    if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to pack weights in");
+    reorder(p, (float *)oihw, host, true);
+    s = spot_cuda_memory(c)->copy(c, packed, host, w_numbers(&p->l) * sizeof *host);
+    free(host);
+    return s;
+}
+
+static spot_status unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed)
+{
+    float *host = (float *)malloc(w_numbers(&p->l) * sizeof *host);
+    spot_status s;
+
+    if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to unpack weights in");
+    s = spot_cuda_memory(c)->copy(c, host, packed, w_numbers(&p->l) * sizeof *host);
+    if (!s) reorder(p, oihw, host, false);
+    free(host);
+    return s;
+}
+
+/* y = relu(y + bias): what cuDNN's plan leaves to do. Grid (ceil(groups of channels / 256)). */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) bias_kernel(T *y, const float *bias, size_t groups, int co, bool relu)
+{
+    constexpr int N = spot_lanes<T>::N;
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    float v[N];
+
+    if (i >= groups) return;
+    spot_load(v, y + i * N);
+    for (int j = 0; j < N; j++) {
+        v[j] += bias[(i * N + j) % co];
+        if (relu && v[j] <= 0) v[j] = 0;
+    }
+    spot_store(y + i * N, v);
+}
+
+/* grid (ceil(count / 256)) */
+static __global__ void __launch_bounds__(THREADS) widen_kernel(float *to, const spot_bf16 *from, size_t count)
+{
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+
+    if (i < count) to[i] = spot_widen(from[i]);
+}
+
+spot_status spot_conv_widen(spot_ctx *c, float *to, const void *from, size_t count)
+{
+    SPOT_LAUNCH(widen_kernel, blocks_for(count), THREADS, 0, spot_cuda_stream(c), to, (const spot_bf16 *)from, count);
+    return spot_cuda_launched(c, "conv: widening %zu weight gradients", count);
+}
+
+static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w, const float *bias,
+                                int rows, void *scratch)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+    size_t bytes = spot_precision_bytes(p->s.precision), groups = y_numbers(&p->l) * bytes / 16;
+
+    SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
+    if (!p->plan[SPOT_PASS_FORWARD])
+        return spot_conv_naive(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, bias, rows);
+    SPOT_TRY(spot_cudnn_run(c, p->plan[SPOT_PASS_FORWARD], (void *)x, (void *)w, y, scratch));
+    if (!bias) return SPOT_OK;
+    if (bytes == 2)
+        SPOT_LAUNCH(bias_kernel<spot_bf16>, blocks_for(groups), THREADS, 0, stream, (spot_bf16 *)y, bias, groups, p->s.co,
+                    p->s.relu);
+    else
+        SPOT_LAUNCH(bias_kernel<float>, blocks_for(groups), THREADS, 0, stream, (float *)y, bias, groups, p->s.co, p->s.relu);
+    return spot_conv_launched(c, SPOT_PASS_FORWARD, &p->l, p->s.precision);
+}
+
+static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,
+                                      void *scratch)
+{
+    SPOT_TRY(spot_cuda_needs(c, dx, "conv.backward_data: dx"));
+    if (!p->plan[SPOT_PASS_DATA]) return spot_conv_naive(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, NULL, rows);
+    return spot_cudnn_run(c, p->plan[SPOT_PASS_DATA], dx, (void *)w, (void *)dy, scratch);
+}
+
+static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
+                                         int rows, void *scratch)
+{
+    SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
+    if (!p->plan[SPOT_PASS_WEIGHTS]) return spot_conv_naive(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, NULL, rows);
+    return spot_cudnn_run(c, p->plan[SPOT_PASS_WEIGHTS], (void *)x, dw, (void *)dy, scratch);
+}
+
+extern const spot_conv_ops spot_conv_cuda = {
+    .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
+    .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda,
+    .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
+};

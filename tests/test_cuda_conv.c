@@ -1,0 +1,212 @@
+/* test_cuda_conv.c - convolution on CUDA against the CPU's. On the emulator the naive kernels convolve, which are also the
+ * measure for every plan of cuDNN. In fp32 within what the headers promise; in bf16 the CPU gets the rounded inputs, and
+ * what is written as bf16 may be off by one last place, 2^-8. */
+#define _GNU_SOURCE   /* setenv */
+#include "check_cuda_net.h"
+
+#include "optim.h"
+
+#define LAST_PLACE 0x1p-8
+
+/* On the CPU 16 images and more a piece and size 16 go by Winograd; here sizes stay small, for fibres are slow. */
+static const struct { spot_conv_shape s; int live; } cases[] = {
+    { { 2, 1,   3, 16, 7, 2, 16, true,  false, false, false, SPOT_FP32 }, 2 },     /* the stem */
+    { { 3, 1,   3, 16, 7, 2,  8, true,  false, false, false, SPOT_FP32 }, 2 },     /* with a row of padding */
+    { { 3, 1,  16, 48, 3, 1,  5, true,  false, false, false, SPOT_FP32 }, 3 },
+    { { 2, 1,  32, 16, 3, 2,  6, true,  false, false, false, SPOT_FP32 }, 2 },
+    { { 2, 1,  32, 64, 1, 2,  4, true,  false, false, false, SPOT_FP32 }, 2 },     /* a shortcut */
+    { { 1, 1,  16, 32, 1, 1,  7, true,  false, false, false, SPOT_FP32 }, 1 },
+    { { 1, 1, 144, 16, 3, 1,  2, true,  false, false, false, SPOT_FP32 }, 1 },
+    { { 2, 1,  16, 32, 3, 1,  4, false, true,  true,  true,  SPOT_FP32 }, 2 },
+};
+
+typedef struct {
+    spot_conv_shape s;
+    spot_plane p, q;           /* of x and of y */
+    size_t nw;
+    float *pixels, *x, *dy, *oihw, *bias, *y, *dx, *dw;
+} layer;
+
+static layer make_layer(int k, spot_precision precision)
+{
+    layer b = { .s = cases[k].s };
+
+    b.p = (spot_plane){ b.s.rows, cases[k].live, b.s.ci, b.s.size, SPOT_FP32 };
+    b.q = (spot_plane){ b.s.rows, cases[k].live, b.s.co, b.s.size / b.s.stride, SPOT_FP32 };
+    b.nw = (size_t)b.s.co * b.s.ci * b.s.k * b.s.k;
+    b.x = random_tensor(numbers(b.p), 0), b.dx = random_tensor(numbers(b.p), 1), b.dy = random_tensor(numbers(b.q), 2);
+    b.y = random_tensor(numbers(b.q), 3), b.oihw = random_tensor(b.nw, 4), b.dw = random_tensor(b.nw, 5);
+    b.bias = random_tensor((size_t)b.s.co, 6), b.pixels = random_tensor(numbers(b.p), 7);
+    round_all(b.x, numbers(b.p), precision), round_all(b.dy, numbers(b.q), precision);
+    round_all(b.y, numbers(b.q), precision), round_all(b.oihw, b.nw, precision);
+    round_all(b.pixels, numbers(b.p), precision);
+    return b;
+}
+
+static void clear_layer(layer *b)
+{
+    float *all[] = { b->pixels, b->x, b->dy, b->oihw, b->bias, b->y, b->dx, b->dw };
+
+    for (int i = 0; i < LEN(all); i++) free(all[i]);
+}
+
+/* x as the plan wants it: pixels through planes for three channels. */
+static void *input(spot_ctx *c, const layer *b, int inputs, spot_precision precision)
+{
+    spot_plane p = b->p;
+    void *pixels, *x;
+
+    p.precision = precision;
+    if (b->s.ci > 3) return c->device ? upload_plane(c, b->x, p) : upload(c, b->x, 4 * numbers(p));
+    p.channels = inputs;
+    pixels = upload(c, b->pixels, 4 * (size_t)p.live * 3 * p.size * p.size);
+    x = upload(c, NULL, spot_precision_bytes(precision) * numbers(p));
+    CHECK_OK(c, spot_conv_planes(c, x, pixels, p.live, p.rows, p.size * p.size, precision));
+    spot_device_give(c, pixels);
+    return x;
+}
+
+/* Packed weights in fp32, and what the convolution reads. */
+static void weights(spot_ctx *c, const layer *b, const spot_conv *plan, size_t packed, float **w, void **read)
+{
+    float *none = calloc(packed, 4), *zeros = upload(c, none, 4 * packed);
+    spot_optim_rule stay = { .t = 1 };
+
+    *w = *read = upload(c, NULL, 4 * packed);
+    CHECK_OK(c, spot_conv_pack(c, plan, *w, b->oihw));
+    if (b->s.precision == SPOT_BF16) {
+        stay.rounded = *read = upload(c, NULL, 2 * packed);
+        CHECK_OK(c, spot_optim_step(c, *w, zeros, zeros, NULL, packed, &stay));
+    }
+    spot_device_give(c, zeros);
+    free(none);
+}
+
+/* All passes that the plan knows, from and to the host. */
+static void run_layer(spot_ctx *c, layer *b)
+{
+    spot_conv *plan;
+    spot_plane q = b->q, p = b->p;
+    int inputs = spot_conv_inputs(c, &b->s);
+    size_t packed;
+    void *x = input(c, b, inputs, b->s.precision), *y, *dy, *dx, *read, *scratch;
+    float *w, *dw, *bias;
+
+    CHECK_OK(c, spot_conv_open(c, &plan, &b->s));
+    packed = spot_conv_packed(c, plan);
+    q.precision = p.precision = b->s.precision;
+    y = c->device ? upload_plane(c, b->y, q) : upload(c, b->y, 4 * numbers(q));
+    dy = c->device ? upload_plane(c, b->dy, q) : upload(c, b->dy, 4 * numbers(q));
+    dx = c->device ? upload_plane(c, b->dx, p) : upload(c, b->dx, 4 * numbers(p));
+    bias = upload(c, b->bias, 4 * (size_t)b->s.co);
+    dw = upload(c, NULL, 4 * packed);
+    scratch = upload(c, NULL, spot_conv_scratch(c, plan) + 1);
+    weights(c, b, plan, packed, &w, &read);
+    CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, b->s.rows, scratch));
+    if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
+    if (b->s.train) CHECK_OK(c, spot_conv_unpack(c, plan, b->dw, dw));
+    if (b->s.train && b->s.ci > 3) CHECK_OK(c, spot_conv_backward_data(c, plan, dx, dy, read, b->s.rows, scratch));
+    if (c->device) download_plane(c, b->y, y, q), download_plane(c, b->dx, dx, p);
+    else           download(c, b->y, y, 4 * numbers(q)), download(c, b->dx, dx, 4 * numbers(p));
+    if (read != w) spot_device_give(c, read);
+    spot_device_give(c, w), spot_device_give(c, dw), spot_device_give(c, bias), spot_device_give(c, dy);
+    spot_device_give(c, x), spot_device_give(c, scratch);
+    spot_conv_close(c, plan);
+}
+
+static void convolution_agrees(void **state)
+{
+    spot_ctx cpu = check_ctx(2);
+    (void)state;
+    for (int k = 0; k < 2 * LEN(cases); k++) {
+        spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
+        double off[3] = { 0 }, tolerance = k % 2 ? LAST_PLACE : 4e-6;
+        layer want = make_layer(k / 2, precision);
+        void *first[3] = { 0 };
+        run_layer(&cpu, &want);
+        for (int s = 0; s < LEN(schedules); s++) {
+            layer got = make_layer(k / 2, precision);
+            spot_ctx c;
+            open_cuda(&c, s);
+            got.s.precision = precision;
+            run_layer(&c, &got);
+            off[0] = apart(got.y, want.y, numbers(want.q));
+            off[1] = want.s.ci > 3 ? apart(got.dx, want.dx, numbers(want.p)) : 0;
+            off[2] = want.s.train ? apart(got.dw, want.dw, want.nw) : 0;
+            same_bits(&first[0], got.y, 4 * numbers(want.q), s, "y");
+            same_bits(&first[1], got.dx, 4 * numbers(want.p), s, "dx");
+            same_bits(&first[2], got.dw, 4 * want.nw, s, "dw");
+            clear_layer(&got);
+            spot_device_close(&c);
+            CHECK_NEAR(off[0], 0, tolerance);
+            CHECK_NEAR(off[1], 0, tolerance);
+            CHECK_NEAR(off[2], 0, 4e-6);                  /* gradients of weights are fp32 in any case */
+        }
+        print_message("case %d, %s: off by %.1e, data %.1e, weights %.1e\n", k / 2, k % 2 ? "bf16" : "fp32", off[0], off[1],
+                      off[2]);
+        clear_layer(&want);
+    }
+}
+
+static int refused;
+
+static void count_refusals(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    refused += level == SPOT_LOG_WARN && strstr(text, "wrong plan was refused") != NULL;
+}
+
+/* What stands around a library's convolutions, by one that stands in for cuDNN: each pass first offers a plan that leaves
+ * out one pixel of a batch, which must be refused. In bf16 y is rounded before the bias, too, and dw is bf16. */
+static void a_library_is_checked(void **state)
+{
+    spot_ctx cpu = check_ctx(2), c;
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    setenv("SPOT_EMULATOR_CUDNN", "1", 1);
+    for (int k = 0; k < 2 * LEN(cases); k++) {
+        spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
+        double tolerance = k % 2 ? 2 * LAST_PLACE : 4e-6;
+        layer want = make_layer(k / 2, precision), got = make_layer(k / 2, precision);
+        run_layer(&cpu, &want);
+        open_cuda(&c, k % LEN(schedules));
+        c.on_log = count_refusals;
+        refused = 0;
+        got.s.precision = precision;
+        run_layer(&c, &got);
+        if (!want.s.add) run_layer(&c, &got);             /* by the plans that were kept */
+        assert_int_equal(refused, !want.s.train ? 1 : want.s.ci > 3 ? 3 : 2);
+        spot_device_close(&c);
+        CHECK_NEAR(apart(got.y, want.y, numbers(want.q)), 0, tolerance);
+        if (want.s.ci > 3) CHECK_NEAR(apart(got.dx, want.dx, numbers(want.p)), 0, tolerance);
+        if (want.s.train) CHECK_NEAR(apart(got.dw, want.dw, want.nw), 0, tolerance);
+        clear_layer(&want), clear_layer(&got);
+    }
+    unsetenv("SPOT_EMULATOR_CUDNN");
+}
+
+static void what_cuda_cannot_is_refused(void **state)
+{
+    spot_conv_shape lanes = cases[2].s;
+    spot_ctx c, cpu = check_ctx(1);
+    spot_conv *plan;
+    (void)state;
+    open_cuda(&c, 0);
+    lanes.lanes = 3;
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
+    assert_null(plan);
+    spot_device_close(&c);
+    lanes.precision = SPOT_BF16;
+    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "fp32 only");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolution_agrees),
+        cmocka_unit_test(a_library_is_checked),
+        cmocka_unit_test(what_cuda_cannot_is_refused),
+    };
+
+    return run_or_skip(tests, LEN(tests));
+}

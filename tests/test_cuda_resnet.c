@@ -1,0 +1,220 @@
+/* test_cuda_resnet.c - the whole ResNet-18 on CUDA against the CPU's: it trains with its optimizer, and it looks.
+ * ctest: heavy */
+#define _GNU_SOURCE   /* setenv */
+#include "check_cuda_net.h"
+
+#include "check_resnet.h"
+
+enum { TRAIN_STEPS = 2, LIVE = 6 };
+
+/* A model on the host, a net and a batch on the device, and what is copied back after each step. */
+typedef struct {
+    spot_ctx   c;
+    spot_arena host, device;
+    spot_model m;
+    spot_net   net;
+    float     *x, *y;          /* on the device */
+    double    *loss;
+    float      logit[TRAIN_STEPS][LIVE];
+    double     losses[TRAIN_STEPS];
+    float     *gradient;       /* of the first step, in torchvision's order */
+} school;
+
+static void lay_net(school *b, spot_arena *a, spot_net_shape s)
+{
+    CHECK_OK(&b->c, spot_net_open(&b->c, a, &b->net, s));
+    CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->x, (size_t)s.rows * s.size * s.size * 3));
+    CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->y, (size_t)s.rows * s.outputs));
+    CHECK_OK(&b->c, SPOT_TAKE(&b->c, a, b->loss, 1));
+}
+
+/* b->c is open. */
+static void open_school(school *b, spot_net_shape s)
+{
+    spot_ctx cpu = check_ctx(1);
+    spot_arena count = spot_arena_counting(), model = spot_arena_counting();
+
+    CHECK_OK(&cpu, spot_model_take(&cpu, &model, &b->m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_arena_open(&cpu, &b->host, model.peak));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &b->host, &b->m, s.width, s.outputs));
+    lay_net(b, &count, s);
+    spot_net_close(&b->c, &b->net);
+    CHECK_OK(&b->c, spot_arena_open(&b->c, &b->device, count.peak));
+    lay_net(b, &b->device, s);
+    fill_model(&b->m);
+    CHECK_OK(&b->c, spot_net_put(&b->c, &b->net, &b->m));
+}
+
+static void close_school(school *b)
+{
+    spot_net_close(&b->c, &b->net);
+    spot_arena_close(&b->device);
+    spot_arena_close(&b->host);
+    spot_device_close(&b->c);
+    free(b->gradient);
+}
+
+/* The gradient as a model of its own. */
+static void keep_gradient(school *b)
+{
+    spot_net view = b->net;
+
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        view.w[u] = view.dw[u];
+        view.norm[u].weight = view.norm[u].dweight;
+        view.norm[u].bias = view.norm[u].dbias;
+    }
+    view.fc_w = view.fc_dw;
+    view.fc_b = view.fc_db;
+    CHECK_OK(&b->c, spot_net_get(&b->c, &b->m, &view));
+    b->gradient = memcpy(malloc(4 * b->m.floats), b->m.value, 4 * b->m.floats);
+}
+
+static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
+{
+    size_t nx = (size_t)s.rows * s.size * s.size * 3;
+    float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows * s.outputs), once[LIVE], again[LIVE];
+    spot_optim_rule r = *rule;
+
+    open_school(b, s);
+    r.rounded = b->net.rounded;
+    for (int step = 0; step < TRAIN_STEPS; step++) {
+        fill_batch(x, y, step, &s, LIVE);
+        CHECK_OK(&b->c, spot_device_copy(&b->c, b->x, x, 4 * nx));
+        CHECK_OK(&b->c, spot_device_copy(&b->c, b->y, y, 4 * (size_t)LIVE * s.outputs));
+        CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, LIVE, true));
+        CHECK_OK(&b->c, spot_net_backward(&b->c, &b->net, b->y, LIVE, b->loss));
+        if (!step) keep_gradient(b);
+        r.t = step + 1;
+        CHECK_OK(&b->c, spot_optim_step(&b->c, b->net.param, b->net.grad, b->net.moment, b->net.square, b->net.params, &r));
+        CHECK_OK(&b->c, spot_device_copy(&b->c, &b->losses[step], b->loss, sizeof(double)));
+        CHECK_OK(&b->c, spot_device_copy(&b->c, b->logit[step], b->net.logit, sizeof b->logit[step]));
+    }
+    CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, LIVE, false));         /* with the running statistics */
+    CHECK_OK(&b->c, spot_device_copy(&b->c, once, b->net.logit, sizeof once));
+    CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, NULL, LIVE, false));         /* the images that it has already */
+    CHECK_OK(&b->c, spot_device_copy(&b->c, again, b->net.logit, sizeof again));
+    assert_memory_equal(again, once, sizeof once);
+    CHECK_OK(&b->c, spot_net_get(&b->c, &b->m, &b->net));
+    free(x), free(y);
+}
+
+/* The root of the mean square difference of a gradient's tensors over that of the tensor, the worst of all. */
+static double worst_tensor(const school *got, const school *want)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    double worst = 0;
+
+    spot_model_layout(table, got->m.width, got->m.outputs);
+    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
+        double off = 0, all = 0;
+        if (t < 120 && t % 6 > 2) continue;
+        for (size_t i = table[t].offset; i < table[t].offset + table[t].count; i++) {
+            off += pow((double)got->gradient[i] - want->gradient[i], 2);
+            all += pow(want->gradient[i], 2);
+        }
+        if (!isfinite(off)) fail_msg("%s: the gradient is not finite", table[t].name);
+        worst = fmax(worst, sqrt(off / all));
+    }
+    return worst;
+}
+
+/* Runs a CUDA net and holds it to the CPU's. */
+static void compare_school(school *got, const school *want, spot_net_shape s, int schedule, const double bound[3])
+{
+    double off[3];
+
+    *got = (school){ .c = { .threads = 1 } };
+    open_cuda(&got->c, schedule);
+    attend(got, s, &sgd);
+    off[0] = apart(got->logit[0], want->logit[0], LIVE);
+    off[1] = fabs(got->losses[TRAIN_STEPS - 1] / want->losses[TRAIN_STEPS - 1] - 1);
+    off[2] = worst_tensor(got, want);
+    print_message("%s: logits off by %.1e, loss %d by %.1e, the worst gradient by %.1e\n", s.precision ? "bf16" : "fp32",
+                  off[0], TRAIN_STEPS, off[1], off[2]);
+    for (int i = 0; i < 3; i++) CHECK_NEAR(off[i], 0, bound[i]);
+}
+
+/* Six images of eight rows, in two lanes on the CPU. bf16 has 8 bits and twenty layers to lose them in, and the last batch
+ * norms see six values each: it must go the same way, no more. */
+static void a_net_learns_the_same(void **state)
+{
+    static const double fp32[3] = { 1e-4, 1e-5, 1e-4 }, bf16_bound[3] = { 0.2, 0.1, 0.6 };
+    spot_net_shape s = { .width = 16, .outputs = 1, .size = 32, .rows = 8, .lanes = 2 };
+    school want = { .c = check_ctx(2) }, one, two;
+    (void)state;
+    attend(&want, s, &sgd);
+    compare_school(&one, &want, s, 0, fp32);
+    compare_school(&two, &want, s, 2, fp32);
+    assert_memory_equal(two.losses, one.losses, sizeof one.losses);
+    assert_memory_equal(two.m.value, one.m.value, 4 * one.m.floats);
+    assert_memory_equal(two.gradient, one.gradient, 4 * one.m.floats);
+    close_school(&two);
+    close_school(&one);
+    s.precision = SPOT_BF16;
+    compare_school(&one, &want, s, 3, bf16_bound);
+    close_school(&one);
+    close_school(&want);
+}
+
+/* The same model looks at two images of three rows: batch norm folded, bias, ReLU and the residual in the convolutions. */
+static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *feature, float *logit, int live)
+{
+    size_t nf = 4 * (size_t)live * 8 * s.width, nx = (size_t)s.rows * 3 * s.size * s.size;
+    float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows);
+    float *fd = upload(c, NULL, nf), *zd = upload(c, NULL, 4 * (size_t)live);
+    spot_arena count = spot_arena_counting(), a;
+    spot_look net;
+    void *xd;
+
+    fill_batch(x, y, 9, &s, live);
+    xd = upload(c, x, 4 * nx);
+    CHECK_OK(c, spot_look_open(c, &count, &net, s));
+    spot_look_close(c, &net);
+    CHECK_OK(c, spot_arena_open(c, &a, count.peak));
+    CHECK_OK(c, spot_look_open(c, &a, &net, s));
+    CHECK_OK(c, spot_look_put(c, &net, m));
+    CHECK_OK(c, spot_look_run(c, &net, fd, zd, xd, live));
+    download(c, feature, fd, nf);
+    download(c, logit, zd, 4 * (size_t)live);
+    spot_device_give(c, xd);
+    spot_look_close(c, &net);
+    spot_arena_close(&a);
+    free(x), free(y);
+}
+
+static void a_net_looks_the_same(void **state)
+{
+    enum { SEEN = 2, WIDTH = 16 };
+    spot_net_shape s = { .width = WIDTH, .outputs = 1, .size = 32, .rows = 3, .lanes = 1 };
+    float feature[2][SEEN * 8 * WIDTH], logit[2][SEEN];
+    spot_ctx cpu = check_ctx(2), c;
+    spot_arena count = spot_arena_counting(), a;
+    spot_model m;
+    spot_look net;
+    (void)state;
+    CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.width, s.outputs));
+    CHECK_OK(&cpu, spot_arena_open(&cpu, &a, count.peak));
+    CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, s.width, s.outputs));
+    fill_model(&m);
+    look_at(&cpu, &m, s, feature[0], logit[0], SEEN);
+    open_cuda(&c, 2);
+    look_at(&c, &m, s, feature[1], logit[1], SEEN);
+    CHECK_NEAR(apart(feature[1], feature[0], SEEN * 8 * WIDTH), 0, 1e-5);
+    CHECK_NEAR(apart(logit[1], logit[0], SEEN), 0, 1e-5);
+    count = spot_arena_counting();
+    s.precision = SPOT_BF16;
+    CHECK_FAILS(&c, spot_look_open(&c, &count, &net, s), SPOT_UNSUPPORTED, "bf16");
+    spot_device_close(&c);
+    spot_arena_close(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_net_learns_the_same),
+        cmocka_unit_test(a_net_looks_the_same),
+    };
+
+    return run_or_skip(tests, LEN(tests));
+}
