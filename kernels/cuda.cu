@@ -136,4 +136,5 @@ static const spot_ops spot_ops_cuda = {
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
+    "its kernels are not joined to a sweep yet",
 };

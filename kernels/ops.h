@@ -55,6 +55,8 @@ typedef struct {
     void        (*give)(spot_ctx *c, void *p);
     spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
     spot_status (*clear)(spot_ctx *c, void *p, size_t bytes);
+    /* What of a sweep the plugin cannot do yet, NULL when it can do all: then `auto` takes it. */
+    const char *lacks;
 } spot_plugin;
 
 /* Ends a checked entry: the family's function of c's device, or SPOT_UNSUPPORTED with the op's name. */

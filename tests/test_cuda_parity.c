@@ -94,18 +94,21 @@ static void host_memory_is_refused(void **state)
     spot_device_close(&c);
 }
 
-static void auto_takes_cuda_when_no_family_is_absent(void **state)
+static void auto_takes_cuda_when_it_can_do_a_sweep(void **state)
 {
     spot_ctx c;
     int absent = 0;
+    bool sweeps;
     (void)state;
     open_cuda(&c, 0);
 #define X(family) absent += !c.ops->family;
     SPOT_OP_FAMILIES(X)
 #undef X
+    sweeps = spot_device_sweeps(&c) == SPOT_OK;
+    spot_forget(&c);
     spot_device_close(&c);
-    CHECK_OK(&c, spot_device_open(&c, "auto"));   /* which takes the CPU when a family is absent */
-    assert_int_equal(!strcmp(spot_device_name(&c), "cpu"), absent > 0);
+    CHECK_OK(&c, spot_device_open(&c, "auto"));   /* which takes the CPU when a family or a joint is absent */
+    assert_int_equal(!strcmp(spot_device_name(&c), "cpu"), absent > 0 || !sweeps);
     spot_device_close(&c);
 }
 
@@ -114,7 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distance_bits_agree),
         cmocka_unit_test(host_memory_is_refused),
-        cmocka_unit_test(auto_takes_cuda_when_no_family_is_absent),
+        cmocka_unit_test(auto_takes_cuda_when_it_can_do_a_sweep),
     };
     spot_ctx c = { .threads = 1 };
 

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "cli/cli.h"
+#include "device.h"
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
 
@@ -134,6 +135,7 @@ int cli_bench(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
+    if (s == SPOT_OK) s = spot_device_sweeps(&c);
     if (s == SPOT_OK) cli_say_device(&c, &o.machine);
     if (s == SPOT_OK) s = run_all(&c, &o);
     return cli_close(&c, s);
