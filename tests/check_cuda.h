@@ -41,7 +41,9 @@ static inline void expect_bytes(spot_ctx *c, void *p, const void *want, size_t b
     spot_device_give(c, p);
 }
 
-static inline int run_cuda_tests_or_skip(int (*run)(void))
+/* main() of a test of CUDA: 77 where neither a GPU nor the emulator is. */
+#define RUN_ON_CUDA(tests) run_on_cuda(tests, sizeof(tests) / sizeof *(tests))
+static inline int run_on_cuda(const struct CMUnitTest *tests, size_t count)
 {
     spot_ctx c = { .threads = 1 };
 
@@ -50,7 +52,7 @@ static inline int run_cuda_tests_or_skip(int (*run)(void))
         return 77;
     }
     spot_device_close(&c);
-    return run();
+    return _cmocka_run_group_tests("cuda", tests, count, NULL, NULL);
 }
 
 #endif

@@ -3,20 +3,9 @@
 #ifndef SPOTTER_TESTS_CHECK_CUDA_NET_H
 #define SPOTTER_TESTS_CHECK_CUDA_NET_H
 
+#include "check_cuda.h"
 #include "check_tensor.h"
-
-#include "device.h"
 #include "norm.h"
-
-static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
-
-/* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
-static inline void open_cuda(spot_ctx *c, int s)
-{
-    *c = (spot_ctx){ .threads = 1 };
-    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
-    CHECK_OK(c, spot_device_open(c, "cuda"));
-}
 
 /* To the nearest, ties to even: with a few lines of double, not as the kernels do it. */
 static inline float bf16(float v)
@@ -47,16 +36,6 @@ static inline size_t place_cuda(int n, int channel, int pixel, spot_plane p)
         for (int ch = 0; ch < (p).channels; ch++)         \
             for (int i = 0; i < (p).size * (p).size; i++)
 
-/* Plain bytes to the device, or room for them. */
-static inline void *upload(spot_ctx *c, const void *from, size_t bytes)
-{
-    void *p;
-
-    CHECK_OK(c, spot_device_take(c, &p, bytes));
-    if (from) CHECK_OK(c, spot_device_copy(c, p, from, bytes));
-    return p;
-}
-
 /* And back; p is given back, too. */
 static inline void download(spot_ctx *c, void *to, void *p, size_t bytes)
 {
@@ -78,7 +57,7 @@ static inline void *upload_plane(spot_ctx *c, const float *from, spot_plane p)
         v = p.precision == SPOT_BF16 ? bf16(v) : v;
         memcpy(to + place_cuda(n, ch, i, p) * bytes, (char *)&v + 4 - bytes, bytes);     /* the upper half: little-endian */
     }
-    device = upload(c, to, numbers(p) * bytes);
+    device = to_device(c, to, numbers(p) * bytes);
     free(to);
     return device;
 }
@@ -118,19 +97,6 @@ static inline void same_bits(void **first, const void *now, size_t bytes, int s,
     if (!s) *first = memcpy(malloc(bytes + 1), now, bytes);
     else if (memcmp(*first, now, bytes)) fail_msg("%s: %s leaves other bits than %s", what, schedules[s], schedules[0]);
     if (s == LEN(schedules) - 1) free(*first);
-}
-
-/* main() of a test of CUDA: 77 where neither a GPU nor the emulator is. */
-static inline int run_or_skip(const struct CMUnitTest *tests, size_t count)
-{
-    spot_ctx c = { .threads = 1 };
-
-    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
-        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
-        return 77;
-    }
-    spot_device_close(&c);
-    return _cmocka_run_group_tests("cuda", tests, count, NULL, NULL);
 }
 
 #endif

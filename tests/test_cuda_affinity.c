@@ -166,17 +166,13 @@ static void batches_are_cut(void **state)
     spot_device_close(&c);
 }
 
-static int run(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_agree),
         cmocka_unit_test(joint_agrees),
         cmocka_unit_test(batches_are_cut),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 
-int main(void)
-{
-    return run_cuda_tests_or_skip(run);
+    return RUN_ON_CUDA(tests);
 }

@@ -57,10 +57,10 @@ static void *input(spot_ctx *c, const layer *b, int inputs, spot_precision preci
     void *pixels, *x;
 
     p.precision = precision;
-    if (b->s.ci > 3) return c->device ? upload_plane(c, b->x, p) : upload(c, b->x, 4 * numbers(p));
+    if (b->s.ci > 3) return c->device ? upload_plane(c, b->x, p) : to_device(c, b->x, 4 * numbers(p));
     p.channels = inputs;
-    pixels = upload(c, b->pixels, 4 * (size_t)p.live * 3 * p.size * p.size);
-    x = upload(c, NULL, spot_precision_bytes(precision) * numbers(p));
+    pixels = to_device(c, b->pixels, 4 * (size_t)p.live * 3 * p.size * p.size);
+    x = to_device(c, NULL, spot_precision_bytes(precision) * numbers(p));
     CHECK_OK(c, spot_conv_planes(c, x, pixels, p.live, p.rows, p.size * p.size, precision));
     spot_device_give(c, pixels);
     return x;
@@ -69,13 +69,13 @@ static void *input(spot_ctx *c, const layer *b, int inputs, spot_precision preci
 /* Packed weights in fp32, and what the convolution reads. */
 static void weights(spot_ctx *c, const layer *b, const spot_conv *plan, size_t packed, float **w, void **read)
 {
-    float *none = calloc(packed, 4), *zeros = upload(c, none, 4 * packed);
+    float *none = calloc(packed, 4), *zeros = to_device(c, none, 4 * packed);
     spot_optim_rule stay = { .t = 1 };
 
-    *w = *read = upload(c, NULL, 4 * packed);
+    *w = *read = to_device(c, NULL, 4 * packed);
     CHECK_OK(c, spot_conv_pack(c, plan, *w, b->oihw));
     if (b->s.precision == SPOT_BF16) {
-        stay.rounded = *read = upload(c, NULL, 2 * packed);
+        stay.rounded = *read = to_device(c, NULL, 2 * packed);
         CHECK_OK(c, spot_optim_step(c, *w, zeros, zeros, NULL, packed, &stay));
     }
     spot_device_give(c, zeros);
@@ -95,12 +95,12 @@ static void run_layer(spot_ctx *c, layer *b)
     CHECK_OK(c, spot_conv_open(c, &plan, &b->s));
     packed = spot_conv_packed(c, plan);
     q.precision = p.precision = b->s.precision;
-    y = c->device ? upload_plane(c, b->y, q) : upload(c, b->y, 4 * numbers(q));
-    dy = c->device ? upload_plane(c, b->dy, q) : upload(c, b->dy, 4 * numbers(q));
-    dx = c->device ? upload_plane(c, b->dx, p) : upload(c, b->dx, 4 * numbers(p));
-    bias = upload(c, b->bias, 4 * (size_t)b->s.co);
-    dw = upload(c, NULL, 4 * packed);
-    scratch = upload(c, NULL, spot_conv_scratch(c, plan) + 1);
+    y = c->device ? upload_plane(c, b->y, q) : to_device(c, b->y, 4 * numbers(q));
+    dy = c->device ? upload_plane(c, b->dy, q) : to_device(c, b->dy, 4 * numbers(q));
+    dx = c->device ? upload_plane(c, b->dx, p) : to_device(c, b->dx, 4 * numbers(p));
+    bias = to_device(c, b->bias, 4 * (size_t)b->s.co);
+    dw = to_device(c, NULL, 4 * packed);
+    scratch = to_device(c, NULL, spot_conv_scratch(c, plan) + 1);
     weights(c, b, plan, packed, &w, &read);
     CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, b->s.rows, scratch));
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
@@ -208,5 +208,5 @@ int main(void)
         cmocka_unit_test(what_cuda_cannot_is_refused),
     };
 
-    return run_or_skip(tests, LEN(tests));
+    return RUN_ON_CUDA(tests);
 }

@@ -1,7 +1,7 @@
 /* test_cuda_mixture.c - mixtures on CUDA against the CPU. Runs on a GPU, is skipped (exit 77) where there is none, and runs
  * once more on the block emulator, there under several schedules, all of which must give the same bits. */
 #define _GNU_SOURCE   /* setenv */
-#include "check.h"
+#include "check_cuda.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,15 +10,6 @@
 #include "device.h"
 #include "mixture.h"
 #include "spotter/rng.h"
-
-static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
-
-static void open_cuda(spot_ctx *c, int s)
-{
-    *c = (spot_ctx){ .threads = 1 };
-    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
-    CHECK_OK(c, spot_device_open(c, "cuda"));
-}
 
 /* Of a fit: weights, means and covariances stand together, from fit.weight on. */
 static size_t values_of(const spot_mixture_job *j) { return (size_t)j->fit.k * (size_t)(1 + j->fit.d + j->fit.d * j->fit.d); }
@@ -375,12 +366,6 @@ int main(void)
         cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(host_memory_is_refused),
     };
-    spot_ctx c = { .threads = 1 };
 
-    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
-        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
-        return 77;
-    }
-    spot_device_close(&c);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_ON_CUDA(tests);
 }

@@ -23,17 +23,17 @@ static const spot_optim_rule rules[] = {
 static void train(spot_ctx *c, const spot_optim_rule *rule, size_t n, float *v[3], uint16_t *rounded, bool in_memory)
 {
     double rates[STEPS] = { rule->lr, rule->lr / 2, 0, rule->lr * 2 };
-    float *g = random_tensor(n, 3), *gd = upload(c, g, 4 * n), *d[3];
+    float *g = random_tensor(n, 3), *gd = to_device(c, g, 4 * n), *d[3];
     spot_optim_rule r = *rule;
     int none = 0;
 
     for (int k = 0; k < 3; k++) {
         float *start = k < 2 ? random_tensor(n, (uint32_t)k) : calloc(n, 4);
-        d[k] = upload(c, start, 4 * n);
+        d[k] = to_device(c, start, 4 * n);
         free(start);
     }
-    if (in_memory) r.rates = upload(c, rates, sizeof rates), r.made = upload(c, &none, sizeof none);
-    if (rounded) r.rounded = upload(c, NULL, 2 * n);
+    if (in_memory) r.rates = to_device(c, rates, sizeof rates), r.made = to_device(c, &none, sizeof none);
+    if (rounded) r.rounded = to_device(c, NULL, 2 * n);
     for (r.t = 1; r.t <= STEPS; r.t++) {
         r.lr = rates[r.t - 1];
         CHECK_OK(c, spot_optim_step(c, d[0], gd, d[1], d[2], n, &r));
@@ -108,15 +108,15 @@ static void run_head(spot_ctx *c, answers *a, const float *x, spot_plane p, int 
     size_t nf = 4 * (size_t)p.live * p.channels, nz = 4 * (size_t)p.live * outputs, nw = 4 * (size_t)outputs * p.channels;
     float *w = random_tensor(nw / 4, 1), *b = random_tensor((size_t)outputs, 2), *t = random_tensor(nz / 4, 3);
     float *dev[8];
-    double *loss = upload(c, NULL, sizeof *loss);
+    double *loss = to_device(c, NULL, sizeof *loss);
     void *dx, *xd;
 
     for (size_t i = 0; i < nz / 4; i++) t[i] = t[i] > 0;
-    dev[0] = upload(c, w, nw), dev[1] = upload(c, b, 4 * (size_t)outputs), dev[2] = upload(c, t, nz);
-    dev[3] = upload(c, NULL, nf), dev[4] = upload(c, NULL, nz), dev[5] = upload(c, NULL, nz);
-    dev[6] = upload(c, NULL, nw), dev[7] = upload(c, NULL, 4 * (size_t)outputs);
-    xd = c->device ? upload_plane(c, x, p) : upload(c, x, 4 * numbers(p));
-    dx = upload(c, NULL, spot_precision_bytes(p.precision) * numbers(p));
+    dev[0] = to_device(c, w, nw), dev[1] = to_device(c, b, 4 * (size_t)outputs), dev[2] = to_device(c, t, nz);
+    dev[3] = to_device(c, NULL, nf), dev[4] = to_device(c, NULL, nz), dev[5] = to_device(c, NULL, nz);
+    dev[6] = to_device(c, NULL, nw), dev[7] = to_device(c, NULL, 4 * (size_t)outputs);
+    xd = c->device ? upload_plane(c, x, p) : to_device(c, x, 4 * numbers(p));
+    dx = to_device(c, NULL, spot_precision_bytes(p.precision) * numbers(p));
     CHECK_OK(c, spot_head_forward(c, dev[3], NULL, xd, NULL, NULL, p, outputs));       /* features alone */
     CHECK_OK(c, spot_head_forward(c, dev[3], dev[4], xd, dev[0], dev[1], p, outputs));
     CHECK_OK(c, spot_head_loss(c, loss, NULL, dev[4], dev[2], p.live * outputs));
@@ -253,7 +253,7 @@ static void run_norm(spot_ctx *c, bed *b, void *scratch, float *kept, const bed 
     else CHECK_OK(c, spot_norm_apply(c, b->out, b->y, &b->l[0], b->kind == ALONE ? NULL : b->y2,
                                      b->kind == SHORTCUT ? &b->l[1] : NULL, b->p));
     if (c->device) {
-        void *copy = upload(c, b->out, bytes);
+        void *copy = to_device(c, b->out, bytes);
         download_plane(c, kept, copy, b->q);
     } else {
         memcpy(kept, b->out, bytes);
@@ -269,16 +269,16 @@ static void run_norm(spot_ctx *c, bed *b, void *scratch, float *kept, const bed 
 static void through_cuda(spot_ctx *c, bed *b)
 {
     size_t channel = 4 * (size_t)b->p.channels;
-    void *scratch = upload(c, NULL, spot_norm_scratch(b->p));
+    void *scratch = to_device(c, NULL, spot_norm_scratch(b->p));
     unsigned char *at = malloc(numbers(b->q));
     bed d = *b;
 
     d.y = upload_plane(c, b->y, b->p), d.y2 = upload_plane(c, b->y2, b->p), d.out = upload_plane(c, b->out, b->q);
     d.da = upload_plane(c, b->da, b->q), d.db = upload_plane(c, b->db, b->q), d.dz = upload_plane(c, b->dz, b->p);
-    d.at = upload(c, NULL, numbers(b->q));
+    d.at = to_device(c, NULL, numbers(b->q));
     for (int i = 0; i < 2 * PARTS; i++) {
         float **p = part(&d.l[i / PARTS], i % PARTS);
-        *p = upload(c, *p, channel);
+        *p = to_device(c, *p, channel);
     }
     run_norm(c, &d, scratch, b->kept, b);
     download_plane(c, b->y, d.y, b->p), download_plane(c, b->y2, d.y2, b->p), download_plane(c, b->dz, d.dz, b->p);
@@ -360,8 +360,8 @@ static void ties_nan_and_fixed_statistics(void **state)
             open_cuda(&c, 3);
             b->p.precision = b->q.precision = d.p.precision = precisions[k];
             bytes = 4 * (size_t)b->p.channels;
-            for (int i = 0; i < PARTS; i++) *part(&d.l[0], i) = upload(&c, *part(&b->l[0], i), bytes);
-            d.y = upload_plane(&c, b->y, b->p), d.out = upload_plane(&c, b->out, b->q), d.at = upload(&c, NULL, numbers(b->q));
+            for (int i = 0; i < PARTS; i++) *part(&d.l[0], i) = to_device(&c, *part(&b->l[0], i), bytes);
+            d.y = upload_plane(&c, b->y, b->p), d.out = upload_plane(&c, b->out, b->q), d.at = to_device(&c, NULL, numbers(b->q));
             CHECK_OK(&c, spot_norm_fixed(&c, &d.l[0], b->p.channels));
             CHECK_OK(&c, spot_norm_pool(&c, d.out, NULL, d.y, &d.l[0], d.p));
             CHECK_OK(&c, spot_norm_pool(&c, d.out, d.at, d.y, &d.l[0], d.p));
@@ -393,5 +393,5 @@ int main(void)
         cmocka_unit_test(ties_nan_and_fixed_statistics),
     };
 
-    return run_or_skip(tests, LEN(tests));
+    return RUN_ON_CUDA(tests);
 }

@@ -1,33 +1,13 @@
 /* test_cuda_parity.c - CUDA against the CPU, op by op. Runs on a GPU, is skipped (exit 77) where there is none, and runs
  * once more on the block emulator, there under several schedules, all of which must give the same bits. */
 #define _GNU_SOURCE   /* setenv */
-#include "check.h"
+#include "check_cuda.h"
 
 #include <stdlib.h>
 
 #include "device.h"
 #include "distance.h"
 #include "spotter/rng.h"
-
-static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
-
-/* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
-static void open_cuda(spot_ctx *c, int s)
-{
-    *c = (spot_ctx){ .threads = 1 };
-    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
-    CHECK_OK(c, spot_device_open(c, "cuda"));
-}
-
-/* bytes of host memory as device memory; NULL from leaves them uninitialised. */
-static void *to_device(spot_ctx *c, const void *from, size_t bytes)
-{
-    void *p;
-
-    CHECK_OK(c, spot_device_take(c, &p, bytes));
-    if (from && bytes) CHECK_OK(c, spot_device_copy(c, p, from, bytes));
-    return p;
-}
 
 static float *random_floats(size_t n, uint32_t index)
 {
@@ -119,12 +99,6 @@ int main(void)
         cmocka_unit_test(host_memory_is_refused),
         cmocka_unit_test(auto_takes_cuda_when_it_can_do_a_sweep),
     };
-    spot_ctx c = { .threads = 1 };
 
-    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
-        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
-        return 77;
-    }
-    spot_device_close(&c);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_ON_CUDA(tests);
 }

@@ -183,7 +183,7 @@ static void lists_that_are_none_show(void **state)
     }
 }
 
-static int run(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_agree),
@@ -191,7 +191,6 @@ static int run(void)
         cmocka_unit_test(pixels_anywhere),
         cmocka_unit_test(lists_that_are_none_show),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 
-int main(void) { return run_cuda_tests_or_skip(run); }
+    return RUN_ON_CUDA(tests);
+}

@@ -162,13 +162,13 @@ static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *f
 {
     size_t nf = 4 * (size_t)live * 8 * s.width, nx = (size_t)s.rows * 3 * s.size * s.size;
     float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows);
-    float *fd = upload(c, NULL, nf), *zd = upload(c, NULL, 4 * (size_t)live);
+    float *fd = to_device(c, NULL, nf), *zd = to_device(c, NULL, 4 * (size_t)live);
     spot_arena count = spot_arena_counting(), a;
     spot_look net;
     void *xd;
 
     fill_batch(x, y, 9, &s, live);
-    xd = upload(c, x, 4 * nx);
+    xd = to_device(c, x, 4 * nx);
     CHECK_OK(c, spot_look_open(c, &count, &net, s));
     spot_look_close(c, &net);
     CHECK_OK(c, spot_arena_open(c, &a, count.peak));
@@ -216,5 +216,5 @@ int main(void)
         cmocka_unit_test(a_net_looks_the_same),
     };
 
-    return run_or_skip(tests, LEN(tests));
+    return RUN_ON_CUDA(tests);
 }

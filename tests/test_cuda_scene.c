@@ -215,7 +215,7 @@ static void pictures_come_to_the_host(void **state)
     spot_device_close(&c);
 }
 
-static int run(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_agree),
@@ -225,7 +225,6 @@ static int run(void)
         cmocka_unit_test(host_memory_is_refused),
         cmocka_unit_test(pictures_come_to_the_host),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 
-int main(void) { return run_cuda_tests_or_skip(run); }
+    return RUN_ON_CUDA(tests);
+}

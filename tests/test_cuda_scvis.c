@@ -277,7 +277,7 @@ static void failures_are_told(void **state)
     free((float *)s.x);
 }
 
-static int run(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_agree),
@@ -289,7 +289,6 @@ static int run(void)
         cmocka_unit_test(many_rows_agree),
         cmocka_unit_test(failures_are_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 
-int main(void) { return run_cuda_tests_or_skip(run); }
+    return RUN_ON_CUDA(tests);
+}

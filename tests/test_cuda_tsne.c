@@ -297,7 +297,7 @@ static void the_door_knows_devices(void **state)
     blobs_free(&v);
 }
 
-static int run(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_agree),
@@ -307,11 +307,7 @@ static int run(void)
         cmocka_unit_test(failures_are_told),
         cmocka_unit_test(the_door_knows_devices),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 
-int main(void)
-{
     openblas_set_num_threads(1);
-    return run_cuda_tests_or_skip(run);
+    return RUN_ON_CUDA(tests);
 }
