@@ -361,7 +361,8 @@ static void ties_nan_and_fixed_statistics(void **state)
             b->p.precision = b->q.precision = d.p.precision = precisions[k];
             bytes = 4 * (size_t)b->p.channels;
             for (int i = 0; i < PARTS; i++) *part(&d.l[0], i) = to_device(&c, *part(&b->l[0], i), bytes);
-            d.y = upload_plane(&c, b->y, b->p), d.out = upload_plane(&c, b->out, b->q), d.at = to_device(&c, NULL, numbers(b->q));
+            d.y = upload_plane(&c, b->y, b->p), d.out = upload_plane(&c, b->out, b->q);
+            d.at = to_device(&c, NULL, numbers(b->q));
             CHECK_OK(&c, spot_norm_fixed(&c, &d.l[0], b->p.channels));
             CHECK_OK(&c, spot_norm_pool(&c, d.out, NULL, d.y, &d.l[0], d.p));
             CHECK_OK(&c, spot_norm_pool(&c, d.out, d.at, d.y, &d.l[0], d.p));
