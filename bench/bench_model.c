@@ -42,7 +42,7 @@ static spot_status open_state(spot_ctx *c, void **out, shape k, bool train)
     SPOT_TRY(fill(c, s, &count, &k, train));
     spot_net_close(c, &s->net);
     spot_look_close(c, &s->look);
-    SPOT_TRY(spot_arena_open(c, &s->a, count.peak));
+    SPOT_TRY(spot_arena_open_device(c, &s->a, count.peak));
     SPOT_TRY(fill(c, s, &s->a, &k, train));
     for (int i = 0; i < k.batch * k.size * k.size * 3; i++) s->pixels[i] = (float)sin(i * 0.37 + i % 101);
     for (int i = 0; i < k.batch; i++) s->target[i] = (float)(i % 2);

@@ -79,7 +79,7 @@ static spot_status on_cuda(spot_ctx *c, spot_mixture_job *out, const spot_mixtur
         d = to->fit.d > d ? to->fit.d : d;
         k = to->fit.k > k ? to->fit.k : k;
     }
-    CHECK_OK(c, spot_arena_open(c, &scratch, spot_mixture_scratch(count, n, d, k, 0)));
+    CHECK_OK(c, spot_arena_open_device(c, &scratch, spot_mixture_scratch(count, n, d, k, 0)));
     s = spot_mixture_em(c, &scratch, there, count, cfg);
     assert_true(scratch.used == 0 && (s != SPOT_OK || scratch.peak == scratch.size || !count));
     spot_arena_close(&scratch);
@@ -113,7 +113,7 @@ static void on_cpu(spot_mixture_job *jobs, int count, const spot_mixture_config 
         d = jobs[j].fit.d > d ? jobs[j].fit.d : d;
         k = jobs[j].fit.k > k ? jobs[j].fit.k : k;
     }
-    CHECK_OK(&c, spot_arena_open(&c, &scratch, spot_mixture_scratch(count, n, d, k, 1)));
+    CHECK_OK(&c, spot_arena_open_device(&c, &scratch, spot_mixture_scratch(count, n, d, k, 1)));
     CHECK_OK(&c, spot_mixture_em(&c, &scratch, jobs, count, cfg));
     spot_arena_close(&scratch);
 }
@@ -346,7 +346,7 @@ static void host_memory_is_refused(void **state)
     spot_ctx c;
     (void)state;
     open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open(&c, &scratch, spot_mixture_scratch(1, 2, 3, 1, 0)));
+    CHECK_OK(&c, spot_arena_open_device(&c, &scratch, spot_mixture_scratch(1, 2, 3, 1, 0)));
     CHECK_FAILS(&c, spot_mixture_em(&c, &scratch, &job, 1, &cfg), SPOT_UNSUPPORTED, "host memory");
     assert_int_equal(scratch.used, 0);
     spot_arena_close(&scratch);

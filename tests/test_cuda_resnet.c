@@ -39,7 +39,7 @@ static void open_school(school *b, spot_net_shape s)
     CHECK_OK(&cpu, spot_model_take(&cpu, &b->host, &b->m, s.width, s.outputs));
     lay_net(b, &count, s);
     spot_net_close(&b->c, &b->net);
-    CHECK_OK(&b->c, spot_arena_open(&b->c, &b->device, count.peak));
+    CHECK_OK(&b->c, spot_arena_open_device(&b->c, &b->device, count.peak));
     lay_net(b, &b->device, s);
     fill_model(&b->m);
     CHECK_OK(&b->c, spot_net_put(&b->c, &b->net, &b->m));
@@ -171,7 +171,7 @@ static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *f
     xd = to_device(c, x, 4 * nx);
     CHECK_OK(c, spot_look_open(c, &count, &net, s));
     spot_look_close(c, &net);
-    CHECK_OK(c, spot_arena_open(c, &a, count.peak));
+    CHECK_OK(c, spot_arena_open_device(c, &a, count.peak));
     CHECK_OK(c, spot_look_open(c, &a, &net, s));
     CHECK_OK(c, spot_look_put(c, &net, m));
     CHECK_OK(c, spot_look_run(c, &net, fd, zd, xd, live));

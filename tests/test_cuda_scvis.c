@@ -64,7 +64,7 @@ static void gradients_agree(void **state)
             on.noise = to_device(&c, part[NOISE], count[NOISE] * sizeof(float));
             on.keep = to_device(&c, part[KEEP], count[KEEP] * sizeof(float));
             g = to_device(&c, NULL, size * sizeof *g);
-            CHECK_OK(&c, spot_arena_open(&c, &a, 64 << 20));
+            CHECK_OK(&c, spot_arena_open_device(&c, &a, 64 << 20));
             CHECK_OK(&c, spot_scvis_gradient(&c, &a, &on, &cfg, g, &loss, &norm));
             CHECK_OK(&c, spot_device_copy(&c, got, g, size * sizeof *g));
             CHECK_NEAR(loss, want_loss, (slack() ? 1e-6 : 1e-12) * fabs(want_loss));
@@ -97,7 +97,7 @@ static spot_status fit(spot_ctx *c, int problems, const spot_scvis_problem *s, f
 
     memcpy(on, s, problems * sizeof *on);
     CHECK_OK(c, spot_scvis_fit(c, &counting, problems, on, cfg));
-    CHECK_OK(c, spot_arena_open(c, &a, counting.peak));
+    CHECK_OK(c, spot_arena_open_device(c, &a, counting.peak));
     for (int p = 0; p < problems; p++) {
         on[p].x = to_device(c, s[p].x, (size_t)s[p].n * s[p].d * sizeof(float));
         on[p].map = to_device(c, NULL, (size_t)s[p].n * s[p].dim * sizeof(float));
@@ -268,7 +268,7 @@ static void failures_are_told(void **state)
     c.stop = &stop;
     CHECK_FAILS(&c, fit(&c, 1, &s, maps, &loss, &cfg), SPOT_STOPPED, "on request");
     c.stop = NULL;
-    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
     s.map = map;
     CHECK_FAILS(&c, spot_scvis_fit(&c, &a, 1, &s, &cfg), SPOT_UNSUPPORTED, "host memory");
     assert_int_equal(a.used, 0);

@@ -66,7 +66,7 @@ static void gradients_agree(void **state)
             spot_ctx c;
 
             open_cuda(&c, s);
-            CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+            CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
             there = carry(&c, &t);
             CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, 4, got, &gkl));
             CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
@@ -111,7 +111,7 @@ static void descents_agree(void **state)
 
                 if (alone && s > 2) continue;
                 open_cuda(&c, s);
-                CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+                CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
                 for (int q = 0; q < 3; q++) there[q] = carry(&c, &start[q]);
                 for (int q = 0; q < (alone ? 3 : 1); q++)
                     CHECK_OK(&c, spot_tsne_fit(&c, &a, alone ? 1 : 3, there + q, &cfg));
@@ -152,7 +152,7 @@ static void map_views(spot_ctx *c, const spot_view *v, int problems, float *cons
         n[q] = v[q].n;
         widest = v[q].d > widest ? v[q].d : widest;
     }
-    CHECK_OK(c, spot_arena_open(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
+    CHECK_OK(c, spot_arena_open_device(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
     for (int q = 0; q < problems; q++) {
         there[q] = v[q];
         there[q].feature = on(c, v[q].feature, (size_t)v[q].n * v[q].d * sizeof(float));
@@ -246,7 +246,7 @@ static void failures_are_told(void **state)
     (void)state;
     CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 20));
     open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
     make_problem(&host, &t, 20, 2, 3, 1e-4);
     there = carry(&c, &t);
     CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_NUMERIC, "left the finite numbers");
@@ -280,7 +280,7 @@ static void the_door_knows_devices(void **state)
 
     (void)state;
     open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 16));
     there.feature = on(&c, v.feature, sizeof back);
     cfg.method = SPOT_REDUCE_NONE;
     CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg));

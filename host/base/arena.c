@@ -13,22 +13,29 @@ enum { ALIGN = 64 };
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
 {
-    const spot_device *d = c->device;
     void *p;
 
     memset(a, 0, sizeof *a);
     if (!bytes) bytes = ALIGN;
-    if (d) {
-        SPOT_TRY(d->plugin->take(c, &p, bytes));
-        *a = (spot_arena){ .base = p, .size = bytes, .on = c };
-        return SPOT_OK;
-    }
     p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return spot_fail(c, SPOT_NOMEM, "cannot reserve %.1f MB of memory; make the batch or the images smaller",
                          bytes / 1e6);
     a->base = p;
     a->size = bytes;
+    return SPOT_OK;
+}
+
+spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes)
+{
+    const spot_device *d = c->device;
+    void *p;
+
+    if (!d) return spot_arena_open(c, a, bytes);
+    memset(a, 0, sizeof *a);
+    if (!bytes) bytes = ALIGN;
+    SPOT_TRY(d->plugin->take(c, &p, bytes));
+    *a = (spot_arena){ .base = p, .size = bytes, .on = c };
     return SPOT_OK;
 }
 

@@ -160,7 +160,7 @@ static spot_status em(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
     SPOT_TRY(stage(c, &there, jobs, count, host, bytes, &piece));
-    SPOT_TRY(spot_arena_open(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
+    SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
     s = stage(c, &there, jobs, count, host, bytes, &piece);
     if (s == SPOT_OK) s = spot_mixture_em(c, &there, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);

@@ -8,8 +8,8 @@
  *
  * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE gives NULL and succeeds, and `peak` tells what the
  * same calls need. Layout code that is to be counted must not touch what it took. Views into an arena own nothing and
- * die with it. On the CPU an opened arena reserves address space and touches pages only as they are used. With a context
- * that computes on CUDA it lies in the device's memory, which the host cannot touch. */
+ * die with it. An arena opened on the host reserves address space and touches pages only as they are used. One opened on
+ * the device of a context that computes on CUDA lies in the GPU's memory, which the host cannot touch. */
 #ifndef SPOTTER_ARENA_H
 #define SPOTTER_ARENA_H
 
@@ -29,7 +29,8 @@ typedef struct {
     spot_ctx *on;              /* whose device holds it, which it must not outlive; NULL: host memory */
 } spot_arena;
 
-spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);
+spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
+spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in that of c's device */
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
 spot_arena  spot_arena_counting(void);
 
