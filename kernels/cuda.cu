@@ -1,5 +1,5 @@
 /* cuda.cu - libspotter_cuda.so: CUDA's table of kernels, its device and its memory. */
-#include "cuda.cuh"
+#include "cublas.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,6 +90,7 @@ static void cuda_close(void *device)
     cuda_state *state = (cuda_state *)device;
 
     spot_conv_forget(&state->kept);
+    spot_cublas_forget(&state->kept);
     cudaStreamDestroy(state->stream);
     free(state);
 }
@@ -118,6 +119,11 @@ static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
     return spot_cuda_check(c, cudaMemsetAsync(p, 0, bytes, spot_cuda_stream(c)), "clearing %.1f MB", bytes / 1e6);
 }
 
+static spot_status cuda_wait(spot_ctx *c)
+{
+    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "computing");
+}
+
 static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .sample = &spot_sample_cuda,
@@ -136,5 +142,6 @@ static const spot_ops spot_ops_cuda = {
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
+    cuda_wait, spot_cublas_multiply,
     "its kernels are not joined to a sweep yet",
 };

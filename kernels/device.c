@@ -176,6 +176,21 @@ spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes)
     return SPOT_OK;
 }
 
+spot_status spot_device_wait(spot_ctx *c)
+{
+    const spot_device *d = c->device;
+
+    return d ? d->plugin->wait(c) : SPOT_OK;
+}
+
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->multiply(c, product, a, b, n);
+    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product is a GPU's; run with --device cuda");
+}
+
 spot_status spot_device_sweeps(spot_ctx *c)
 {
     const spot_device *d = c->device;

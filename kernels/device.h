@@ -36,4 +36,11 @@ spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t byt
 /* Zeros where the memory of c's device is, in order with c's kernels. */
 spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes);
 
+/* Returns when everything that c was asked for is done, with the failure of a kernel that had none to tell. */
+spot_status spot_device_wait(spot_ctx *c);
+
+/* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: what a GPU does at most (spotter bench).
+ * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not to be had. */
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
+
 #endif

@@ -42,7 +42,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   2
+#define SPOT_PLUGIN_ABI   3
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
@@ -55,6 +55,9 @@ typedef struct {
     void        (*give)(spot_ctx *c, void *p);
     spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
     spot_status (*clear)(spot_ctx *c, void *p, size_t bytes);
+    /* As spot_device_wait and _multiply. */
+    spot_status (*wait)(spot_ctx *c);
+    spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
     /* What of a sweep the plugin cannot do yet, NULL when it can do all: then `auto` takes it. */
     const char *lacks;
 } spot_plugin;
