@@ -40,14 +40,12 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
-    if (s.precision == SPOT_BF16)
-        return spot_fail(c, SPOT_UNSUPPORTED, "looking in bf16: folded weights are fp32 or tf32 only");
     if (c->device) s.lanes = 1;
     net->s = s;
     SPOT_TRY(open_plans(c, net));
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape t = spot_unit_shape(u, s, false);
-        SPOT_TRY(SPOT_TAKE(c, a, net->w[u], spot_conv_packed(c, net->conv[u])));
+        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
         SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
         if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
     }

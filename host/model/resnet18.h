@@ -70,11 +70,12 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
  * a GPU's loss is there once somebody copies it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
-/* Looks only: weights folded, three buffers. In fp32, or tf32. */
+/* Looks only: weights folded (in double, then rounded to what convolutions read), three buffers. */
 typedef struct {
     spot_net_shape s;
     spot_conv *conv[SPOT_UNITS];
-    float     *w[SPOT_UNITS], *bias[SPOT_UNITS];
+    void      *w[SPOT_UNITS];
+    float     *bias[SPOT_UNITS];
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
     void      *planes, *stem, *buffer[3];
     void      *scratch;
