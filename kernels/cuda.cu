@@ -127,6 +127,7 @@ static const spot_ops spot_ops_cuda = {
     .head = &spot_head_cuda,
     .optim = &spot_optim_cuda,
     .distance = &spot_distance_cuda,
+    .pca = &spot_pca_cuda,
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
