@@ -132,6 +132,7 @@ static const spot_ops spot_ops_cuda = {
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
+    .overlap = &spot_overlap_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */

@@ -25,7 +25,8 @@
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
-    X(mixture)   /* k-means++ start and EM                            */
+    X(mixture)   /* k-means++ start and EM                            */ \
+    X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
     typedef struct spot_##family##_ops spot_##family##_ops; \
