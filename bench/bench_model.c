@@ -1,5 +1,6 @@
-/* bench_model.c - training steps and inference. Peers: bench/peers/resnet_torch.py on the CPU, bench/peers/gpu_torch.py on a
- * GPU. There images lie on the device as the renderer leaves them, or are drawn within the step. */
+/* bench_model.c - training steps, whole epochs and inference. Peers: bench/peers/resnet_torch.py on the CPU,
+ * bench/peers/gpu_torch.py on a GPU. There a step's images lie on the device as the renderer leaves them, and the step is
+ * recorded once and replayed, as in training; an epoch draws its images, too. */
 #include "bench.h"
 
 #include <math.h>
@@ -7,10 +8,11 @@
 
 #include "device.h"
 #include "model/train.h"
+#include "model/trainer.h"
 #include "raster.h"
 #include "sample.h"
 
-enum { TRAIN, TRAIN_RENDERED, LOOK };
+enum { TRAIN, LOOK };
 
 typedef struct {
     spot_arena device, host;
@@ -22,6 +24,7 @@ typedef struct {
     spot_image *image;                                 /* (batch), and the pixels and all else on c's device */
     float     *pixels, *target, *feature, *logit;
     double    *loss;
+    void      *graph;                                  /* of a step on a GPU, once one was done */
     int        what, batch, t;
 } state;
 
@@ -41,14 +44,14 @@ static spot_status lay(spot_ctx *c, state *s, spot_arena *host, spot_arena *devi
     return SPOT_TAKE(c, device, s->loss, 1);
 }
 
-/* Image numbers -> targets and the net's input, as a training on a GPU has them. */
-static spot_status draw(spot_ctx *c, state *s)
+/* Image numbers -> targets and the net's input, as on a GPU it has them. */
+static spot_status draw(spot_ctx *c, state *s, void *planes)
 {
     spot_sample sample = { .ec = &s->ec, .split = SPOT_TRAIN, .n = s->batch, .image = s->image, .target = s->target };
     spot_conv_shape stem = spot_unit_shape(0, s->net.s, true);
 
     SPOT_TRY(spot_sample_images(c, 1, &sample));
-    return spot_raster_input_as(c, s->net.planes, spot_conv_inputs(c, &stem), s->net.s.precision, s->image, s->batch,
+    return spot_raster_input_as(c, planes, spot_conv_inputs(c, &stem), s->net.s.precision, s->image, s->batch,
                                 &s->scene);
 }
 
@@ -94,14 +97,16 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
         float y = (float)(i % 2);
         SPOT_TRY(spot_device_copy(c, s->target + i, &y, sizeof y));
     }
-    if (s->what == LOOK) return spot_look_put(c, &s->look, &s->m);
-    return c->device ? draw(c, s) : SPOT_OK;
+    if (s->what == LOOK) SPOT_TRY(spot_look_put(c, &s->look, &s->m));
+    if (s->what == LOOK && c->device) SPOT_TRY(draw(c, s, s->look.planes));
+    return c->device ? draw(c, s, s->net.planes) : SPOT_OK;
 }
 
 static void close_state(spot_ctx *c, void *p)
 {
     state *s = p;
 
+    spot_device_forget(c, s->graph);
     spot_net_close(c, &s->net);
     spot_look_close(c, &s->look);
     spot_arena_close(&s->device);
@@ -109,16 +114,34 @@ static void close_state(spot_ctx *c, void *p)
     free(s);
 }
 
-static spot_status run_step(spot_ctx *c, void *p)
+static spot_status step(spot_ctx *c, state *s)
 {
-    state *s = p;
     spot_optim_rule rule = { .adam = 1, .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = ++s->t,
                              .rounded = s->net.rounded };
 
-    if (s->what == TRAIN_RENDERED) SPOT_TRY(draw(c, s));
     SPOT_TRY(spot_net_forward(c, &s->net, c->device ? NULL : s->pixels, s->batch, true));
     SPOT_TRY(spot_net_backward(c, &s->net, s->target, s->batch, s->loss));
     return spot_optim_step(c, s->net.param, s->net.grad, s->net.moment, s->net.square, s->net.params, &rule);
+}
+
+static spot_status record(spot_ctx *c, state *s)
+{
+    spot_status e, ended;
+
+    SPOT_TRY(spot_device_record(c));
+    e = step(c, s);
+    ended = spot_device_recorded(c, e ? NULL : &s->graph);
+    return e ? e : ended;
+}
+
+/* The first on a GPU goes kernel by kernel, the others are replays of the second. */
+static spot_status run_step(spot_ctx *c, void *p)
+{
+    state *s = p;
+
+    if (!c->device || !s->t) return step(c, s);
+    if (!s->graph) SPOT_TRY(record(c, s));
+    return spot_device_replay(c, s->graph);
 }
 
 /* Three steps on one batch must make its loss smaller. */
@@ -139,7 +162,7 @@ static spot_status run_look(spot_ctx *c, void *p)
 {
     state *s = p;
 
-    return spot_look_run(c, &s->look, s->feature, s->logit, s->pixels, s->batch);
+    return spot_look_run(c, &s->look, s->feature, s->logit, c->device ? NULL : s->pixels, s->batch);
 }
 
 /* The folded net against the one that trains, with the statistics fixed. */
@@ -149,7 +172,7 @@ static spot_status check_look(spot_ctx *c, void *p)
     double most = 0, off = s->net.s.precision == SPOT_FP32 ? 1e-4 : 0.05, got, want;
 
     SPOT_TRY(run_look(c, p));
-    SPOT_TRY(spot_net_forward(c, &s->net, s->pixels, s->batch, false));
+    SPOT_TRY(spot_net_forward(c, &s->net, c->device ? NULL : s->pixels, s->batch, false));
     for (size_t i = 0; i < (size_t)s->batch; i++) {
         SPOT_TRY(spot_number_at(c, &want, s->net.logit, i, SPOT_FP32));
         most = fmax(most, fabs(want));
@@ -162,6 +185,93 @@ static spot_status check_look(spot_ctx *c, void *p)
     return SPOT_OK;
 }
 
+/* -- an epoch as spot_model_train has it ------------------------------------------------------------------------- */
+
+typedef struct {
+    spot_arena device, host;
+    spot_ec ec;
+    spot_model_config cfg;
+    spot_model m;
+    spot_trainer t;
+    int epoch;
+    double loss;
+} school;
+
+static void close_school(spot_ctx *c, void *p)
+{
+    school *s = p;
+
+    spot_trainer_close(c, &s->t);
+    spot_arena_close(&s->device);
+    spot_arena_close(&s->host);
+    free(s);
+}
+
+static spot_status lay_school(spot_ctx *c, school *s, spot_arena *host, spot_arena *device)
+{
+    SPOT_TRY(spot_model_take(c, host, &s->m, s->cfg.width, 1));
+    return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg);
+}
+
+/* size: width, pixels a side, batch, precision, steps of an epoch. */
+static spot_status open_school(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
+{
+    spot_arena host = spot_arena_counting(), device = spot_arena_counting();
+    school *s = *out = calloc(1, sizeof *s);
+    spot_scene_config scene = spot_scene_defaults();
+    spot_status e;
+
+    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
+    s->cfg = spot_model_defaults();
+    s->cfg.width = size[0], s->cfg.batch = size[2], s->cfg.precision = size[3], s->cfg.epochs = SPOT_MAX_EPOCHS;
+    scene.size = size[1];
+    SPOT_TRY(spot_ec_draw(c, &s->ec, &scene, 1, 0));
+    s->ec.images[SPOT_TRAIN] = size[2] * size[4];
+    s->ec.images[SPOT_VAL] = size[2];
+    e = lay_school(c, s, &host, &device);
+    work->items = s->ec.images[SPOT_TRAIN];
+    work->flops = flops_of(spot_net_shape_of(&s->cfg, size[1], 1), TRAIN) * size[4];
+    work->matrix = true;
+    spot_trainer_close(c, &s->t);
+    SPOT_TRY(e);
+    SPOT_TRY(spot_arena_open(c, &s->host, host.peak));
+    SPOT_TRY(spot_arena_open_device(c, &s->device, device.peak));
+    SPOT_TRY(lay_school(c, s, &s->host, &s->device));
+    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) spot_model_start(&s->m, t, 1, 0);
+    return spot_trainer_start(c, &s->t, &s->m);
+}
+
+/* A training that is over begins anew. */
+static spot_status run_epoch(spot_ctx *c, void *p)
+{
+    school *s = p;
+
+    if (s->epoch == SPOT_MAX_EPOCHS) {
+        s->epoch = 0;
+        SPOT_TRY(spot_trainer_start(c, &s->t, &s->m));
+    }
+    return spot_trainer_learn(c, &s->t, s->epoch++, &s->loss);
+}
+
+/* Begun anew, the same losses to the bit: steps done one by one, recorded and replayed. Then they must fall, if there are
+ * enough images to say so. */
+static spot_status check_epoch(spot_ctx *c, void *p)
+{
+    school *s = p;
+    double first;
+
+    SPOT_TRY(run_epoch(c, p));
+    first = s->loss;
+    s->epoch = SPOT_MAX_EPOCHS;
+    SPOT_TRY(run_epoch(c, p));
+    SPOT_TRY(spot_bench_near(c, "the loss of epoch", 0, s->loss, first, 0));
+    SPOT_TRY(run_epoch(c, p));
+    if (!(s->loss < first) && s->t.images > 1000)
+        return spot_fail(c, SPOT_CHECK, "a loss of %g became %g in an epoch", first, s->loss);
+    return SPOT_OK;
+}
+
+static const spot_bench_kind epochs = { open_school, check_epoch, run_epoch, close_school };
 static const spot_bench_kind trains = { open_state, check_step, run_step, close_state };
 static const spot_bench_kind looks = { open_state, check_look, run_look, close_state };
 
@@ -177,10 +287,13 @@ const spot_bench_row spot_bench_model[] = {
     CPU("infer", looks,  LOOK,  "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("infer", looks,  LOOK,  "width 64, 224 px, batch 16", 64, 224, 16),
     CPU("infer", looks,  LOOK,  "width 32, 64 px, batch 64",  32, 64, 64),
-    CUDA("train", trains, TRAIN,          "224 px, batch 256, bf16", 64, 224, 256),
-    CUDA("train", trains, TRAIN_RENDERED, "224 px, batch 256, bf16, images drawn", 64, 224, 256),
-    CUDA("train", trains, TRAIN,          "64 px, batch 256, bf16",  64, 64, 256),
-    CUDA("infer", looks,  LOOK,           "224 px, batch 256, bf16", 64, 224, 256),
-    CUDA("infer", looks,  LOOK,           "64 px, batch 256, bf16",  64, 64, 256),
+    CUDA("train", trains, TRAIN, "224 px, batch 256, bf16", 64, 224, 256),
+    { "train", "224 px, batch 256, bf16, epoch of 20 steps", "images", SPOT_ON_CUDA, &epochs, { 64, 224, 256, SPOT_BF16, 20 },
+      { 16, 32, 4, SPOT_BF16, 3 } },
+    CUDA("train", trains, TRAIN, "64 px, batch 256, bf16", 64, 64, 256),
+    { "train", "64 px, batch 256, bf16, epoch of 40 steps", "images", SPOT_ON_CUDA, &epochs, { 64, 64, 256, SPOT_BF16, 40 },
+      { 16, 32, 4, SPOT_BF16, 3 } },
+    CUDA("infer", looks,  LOOK,  "224 px, batch 256, bf16", 64, 224, 256),
+    CUDA("infer", looks,  LOOK,  "64 px, batch 256, bf16",  64, 64, 256),
     { 0 },
 };
