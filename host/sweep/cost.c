@@ -8,35 +8,46 @@
 #include "spotter/sweep.h"
 #include "sweep/pipeline.h"
 
-/* The points stay while the method looks for blindspots in them. */
-static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
+/* Of a wave of views with `rows` rows each. The points stay while the method looks for blindspots in them. */
+static size_t method_bytes(const spot_bdm_config *cfg, int rows, int wave, int features, int threads)
 {
-    int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-    size_t points = (size_t)rows * (size_t)d * sizeof(float);
-    size_t embed = spot_embed_bytes(1, &rows, features, &cfg->embed, threads);
-    size_t find = spot_bdm_bytes(1, &rows, d, cfg, threads);
-    size_t recalled = (size_t)rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
+    int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim, n[SPOT_WIDEST_WAVE];
+    size_t points = (size_t)wave * rows * d * sizeof(float), embed, find;
+    size_t recalled = (size_t)wave * rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
 
+    for (int p = 0; p < wave; p++) n[p] = rows;
+    embed = spot_embed_bytes(wave, n, features, &cfg->embed, threads);
+    find = spot_bdm_bytes(wave, n, d, cfg, threads);
     find = find > recalled ? find : recalled;
     return embed > points + find ? embed : points + find;
 }
 
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)
+static size_t view_bytes(const spot_config *cfg, int rows)
+{
+    return (size_t)rows * (size_t)(8 * cfg->model.width + 3) * 4 + ((size_t)1 << 16);
+}
+
+size_t spot_training_bytes(const spot_config *cfg, int rows)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    int features = 8 * cfg->model.width;
-    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
-    size_t model = (base + spot_model_layout(table, cfg->model.width, 1)) * sizeof(float);
-    size_t view = (size_t)rows * (size_t)(features + 3) * 4 + ((size_t)1 << 16), most = 0;
+    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
     size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
-    size_t looked = view + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+    size_t look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+
+    return model + (train > look ? train : look);
+}
+
+size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
+    size_t views = (size_t)wave * view_bytes(cfg, rows), most = spot_training_bytes(cfg, rows);
 
     for (int b = 0; b < cfg->bdms; b++) {
-        size_t bytes = view + method_bytes(&cfg->bdm[b], rows, features, c->threads);
+        size_t bytes = views + method_bytes(&cfg->bdm[b], rows, wave, 8 * cfg->model.width, c->threads);
         most = bytes > most ? bytes : most;
     }
-    most = looked > most ? looked : most;
-    return model + (train > most ? train : most);
+    return base * sizeof(float) + most;
 }
 
 /* What the calibration measured. */
@@ -183,7 +194,7 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
     spot_arena a;
     spot_status s;
 
-    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows)));
+    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows, 1)));
     s = time_training(c, &a, p, cfg, ec);
     if (s == SPOT_OK) s = time_methods(c, &a, p, cfg);
     spot_arena_close(&a);
@@ -217,6 +228,6 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         cost->images += base;
         cost->seconds += base ? base * p.image : 0;
     }
-    cost->memory = spot_pipeline_bytes(c, cfg, most);
+    cost->memory = spot_pipeline_bytes(c, cfg, most, 1);
     return SPOT_OK;
 }

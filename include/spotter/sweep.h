@@ -12,11 +12,16 @@
 extern "C" {
 #endif
 
+#define SPOT_WIDEST_WAVE  256
+#define SPOT_MOST_AT_ONCE 64
+
 typedef struct {
     const char *out;           /* run directory */
     int shard, shards;         /* this process owns ECs with index mod shards == shard; 0 of 1 by default */
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
+    int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
+    int at_once;               /* of them, that train side by side; 0: 1. Neither changes a result */
 } spot_sweep_options;
 
 typedef struct {
