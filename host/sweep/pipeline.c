@@ -151,7 +151,7 @@ static spot_status look_at_all(wave *w)
         if (p->segment.status || p->trouble) continue;
         SPOT_TRY(recall_view(w, p, &there));
         if (!there)
-            return spot_fail(w->c, SPOT_IO, "the view of EC %u was written to %s/cache and is gone: keep other programs from it",
+            return spot_fail(w->c, SPOT_IO, "the view of EC %u was written to %s/cache and is gone; keep other programs out",
                              p->ec.index, w->run->store.dir);
         p->segment.methods = w->run->cfg->bdms;
     }

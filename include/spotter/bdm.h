@@ -50,9 +50,9 @@ typedef struct {
 spot_bdm_config spot_bdm_defaults(void);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
-/* Everything lies in the host's memory on every device. out[p].h[..].row lives in a. points[p] is what spot_embed_fit made with cfg->embed. SPOT_INPUT for confidences outside
- * [0, 1], coordinates that are not finite, fewer rows than mixture.k_min. All confidences equal, or a map without
- * extent, is no failure: that column is then constant and a message says so. */
+/* Everything lies in the host's memory on every device; out[p].h[..].row in a. points[p] is what spot_embed_fit made with
+ * cfg->embed. SPOT_INPUT for confidences outside [0, 1], coordinates that are not finite, fewer rows than mixture.k_min.
+ * All confidences equal, or a map without extent, is no failure: that column is then constant and a message says so. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
