@@ -58,10 +58,12 @@ spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void 
 {
     bool add = p->s.add && p->pass == SPOT_PASS_FORWARD;
 
-    emu_open_memory(true);                     /* a library computes on the device */
-    if (p->s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, add);
-    else run(p, (spot_bf16 *)x, (spot_bf16 *)(narrow(p) ? scratch : w), (spot_bf16 *)y, add);
-    emu_open_memory(false);
+    emu::submit([=] {
+        emu_open_memory(true);                 /* a library computes on the device */
+        if (p->s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, add);
+        else run(p, (spot_bf16 *)x, (spot_bf16 *)(narrow(p) ? scratch : w), (spot_bf16 *)y, add);
+        emu_open_memory(false);
+    });
     return narrow(p) ? spot_conv_widen(c, (float *)w, scratch, narrow(p)) : SPOT_OK;
 }
 
