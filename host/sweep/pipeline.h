@@ -51,8 +51,14 @@ spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passag
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
 /* cost.c: what training and looking need of a worker's arena, and what spot_pipeline_base and spot_pipeline need of theirs
- * for a wave of views with at most `rows` rows. One worker shares the wave's arena. */
+ * for a wave of views with at most `rows` rows; one worker shares the wave's arena. And what all of it needs of c's device. */
 size_t spot_training_bytes(const spot_config *cfg, int rows);
 size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave);
+size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once);
+
+/* The wave's width and how many train side by side: what is asked for or suits the device, at most `ecs`, and so that it
+ * fits into what the device has left. */
+spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
+                                int *at_once);
 
 #endif

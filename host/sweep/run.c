@@ -156,15 +156,6 @@ static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *ind
     return s;
 }
 
-/* ECs of a wave. The CPU gains nothing from more than one; a GPU idles with few. */
-static int width_of(const spot_ctx *c, const sweep *w, const spot_sweep_options *o)
-{
-    int width = o->wave ? o->wave : c->device ? 32 : 1;
-
-    if (width < w->run.at_once) width = w->run.at_once;
-    return width < w->todo_count ? width : w->todo_count;
-}
-
 static spot_status compute(spot_ctx *c, sweep *w, spot_sweep_report *r)
 {
     int n;
@@ -208,7 +199,7 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
     SPOT_TRY(plan(c, w, o, r));
     w->run.planned = r->planned;
-    w->width = width_of(c, w, o);
+    SPOT_TRY(spot_pipeline_width(c, w->run.cfg, o, w->todo_count, w->run.rows, &w->width, &w->run.at_once));
     SPOT_TRY(claim(c, &w->run));
     say_hello(c, w, o, r);
     SPOT_TRY(compute(c, w, r));
@@ -239,8 +230,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures,
-                         .at_once = o->at_once ? o->at_once : 1 };
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
     spot_diary_open(c, &w->run.diary, o->out);
     s = run_all(c, w, o, report);
     report->seconds = spot_clock() - since;

@@ -42,7 +42,9 @@ typedef struct {
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
 typedef struct {
-    size_t memory;             /* bytes at the peak */
+    size_t memory;             /* bytes at the peak, on the host ... */
+    size_t device_memory;      /* ... and on the device, 0 where that is the host */
+    int    ecs, wave;          /* how many; how many of them go together */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
 } spot_sweep_cost;
