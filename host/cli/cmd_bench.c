@@ -216,6 +216,7 @@ static int bench_device(session *s, const char *device, bool automatic)
     *s = (session){ .o = s->o, .comma = s->comma };
     machine.device = device;
     e = cli_open(&c, &machine);
+    c.on_progress = NULL;      /* a bar beside the table would be in its way */
     if (e == SPOT_DEVICE && automatic) return cli_close(&c, SPOT_OK);
     if (e == SPOT_OK) {
         cli_say_device(&c, &machine);
