@@ -65,8 +65,6 @@ typedef struct {
     void        (*forget)(void *graph);
     void        (*range)(const char *name);
     spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
-    /* What of a sweep the plugin cannot do yet, NULL when it can do all: then `auto` takes it. */
-    const char *lacks;
 } spot_plugin;
 
 /* What a profiler shows between the two calls, which nest; nothing on the CPU. */
