@@ -284,7 +284,7 @@ static dnnl_status_t reorder(const spot_conv *p, const dnnl_memory_desc_t *to, f
     return e;
 }
 
-static spot_status pack_cpu(spot_ctx *c, const spot_conv *p, float *packed, const float *oihw)
+static spot_status pack_cpu(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
 {
     DNNL_TRY(c, "pack weights", reorder(p, &p->packed, packed, &p->oihw, oihw));
     return SPOT_OK;
@@ -401,7 +401,7 @@ int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *s)
     return s->ci == 3 && c->ops->conv ? c->ops->conv->stem : s->ci;
 }
 
-spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw)
+spot_status spot_conv_pack(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw)
 {
     SPOT_DISPATCH(c, conv, pack, plan, packed, oihw);
 }

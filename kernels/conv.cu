@@ -111,14 +111,20 @@ static void reorder(const spot_conv *p, float *oihw, float *packed, bool pack)
             }
 }
 
-static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, float *packed, const float *oihw)
+static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
 {
-    float *host = (float *)calloc(w_numbers(&p->l), sizeof *host);
+    size_t count = w_numbers(&p->l), bytes = p->s.train ? sizeof(float) : spot_precision_bytes(p->s.precision);
+    float *host = (float *)calloc(count, sizeof *host);
     spot_status s;
 
     if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to pack weights in");
     reorder(p, (float *)oihw, host, true);
-    s = spot_cuda_memory(c)->copy(c, packed, host, w_numbers(&p->l) * sizeof *host);
+    for (size_t i = 0; i < count && bytes == 2; i++) {     /* in place: what is written was read */
+        spot_bf16 v;
+        spot_round(&v, host[i]);
+        memcpy((char *)host + 2 * i, &v, 2);
+    }
+    s = spot_cuda_memory(c)->copy(c, packed, host, count * bytes);
     free(host);
     return s;
 }

@@ -12,9 +12,9 @@
  *            of cuDNN takes
  *
  * spot_conv_planes makes a network's input from the pixels of images. Sums are fp32 whatever the activations are.
- * Weights lie packed, in an order that only pack and unpack know, in a plan with train as many floats as (co, inputs, k,
- * k): fp32 where they are learned, and of the activations' type where a convolution reads them (spot_optim_step rounds
- * them); their gradients are fp32.
+ * Weights lie packed, in an order that only pack and unpack know, in a plan with train as many numbers as (co, inputs, k,
+ * k). A convolution reads them as numbers of the activations' type; those that are learned are fp32 besides
+ * (spot_optim_step rounds them), and so are their gradients. bias is fp32.
  *
  * A batch is `lanes` pieces of rows/lanes images. Each piece is computed by one thread; the weight gradients of the
  * pieces are added in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than
@@ -62,7 +62,7 @@ struct spot_conv_ops {
     size_t      (*packed)(const spot_conv *plan);
     spot_status (*planes)(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
                           spot_precision precision);
-    spot_status (*pack)(spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
+    spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
     spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
     spot_status (*forward)(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
                            const float *bias, int rows, void *scratch);
@@ -80,7 +80,7 @@ const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan);
 /* Bytes of scratch that every call with this plan may use, 64-byte aligned. */
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
 
-/* Floats of packed weights. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
+/* Packed weights, in numbers. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
 size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan);
 
 /* pixels (live, count, 3) -> the input of a plan with 3 channels, whose rows behind `live` become 0. */
@@ -93,9 +93,9 @@ int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *shape);
 /* Bytes of one number of an activation. */
 static inline size_t spot_precision_bytes(spot_precision p) { return p == SPOT_BF16 ? 2 : 4; }
 
-/* Between torchvision's (co, ci, k, k), on the host, and packed fp32 weights on c's device. unpack: only plans with
- * train. */
-spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, float *packed, const float *oihw);
+/* Between torchvision's (co, ci, k, k), on the host, and packed weights on c's device. In a plan with train these are the
+ * fp32 that are learned; without, pack rounds to what forward reads, and there is no way back. */
+spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
 /* bias NULL unless the plan has one. With `add`, y holds the other summand on entry. */

@@ -184,10 +184,12 @@ static const spot_ops spot_ops_cuda = {
     .head = &spot_head_cuda,
     .optim = &spot_optim_cuda,
     .distance = &spot_distance_cuda,
+    .pca = &spot_pca_cuda,
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
+    .overlap = &spot_overlap_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */

@@ -3,6 +3,7 @@
 #define SPOTTER_KERNELS_LANES_CUH
 
 #include <stdint.h>
+#include <string.h>
 
 #include "cuda.cuh"
 #ifdef __CUDACC__
@@ -20,12 +21,13 @@ static __device__ inline float spot_widen(spot_bf16 v) { return __int_as_float((
 static __device__ inline void spot_round(float *to, float v) { *to = v; }
 
 /* To the nearest, ties to even; NaN stays NaN. The hardware's instruction gives these bits, too. */
-static __device__ inline void spot_round(spot_bf16 *to, float v)
+static __host__ __device__ inline void spot_round(spot_bf16 *to, float v)
 {
 #ifdef __CUDA_ARCH__
     to->bits = __bfloat16_as_ushort(__float2bfloat16_rn(v));
 #else
-    unsigned u = (unsigned)__float_as_int(v);
+    unsigned u;
+    memcpy(&u, &v, sizeof u);
     to->bits = (uint16_t)(v != v ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16);
 #endif
 }

@@ -21,10 +21,12 @@
     X(head)      /* average pooling, linear head, BCE                 */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(distance)  /* squared distances of all pairs                    */ \
+    X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
-    X(mixture)   /* k-means++ start and EM                            */
+    X(mixture)   /* k-means++ start and EM                            */ \
+    X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
     typedef struct spot_##family##_ops spot_##family##_ops; \

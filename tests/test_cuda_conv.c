@@ -66,15 +66,15 @@ static void *input(spot_ctx *c, const layer *b, int inputs, spot_precision preci
     return x;
 }
 
-/* Packed weights in fp32, and what the convolution reads. */
+/* Packed weights, in fp32 where they are learned, and what the convolution reads. */
 static void weights(spot_ctx *c, const layer *b, const spot_conv *plan, size_t packed, float **w, void **read)
 {
     float *none = calloc(packed, 4), *zeros = to_device(c, none, 4 * packed);
     spot_optim_rule stay = { .t = 1 };
 
-    *w = *read = to_device(c, NULL, 4 * packed);
+    *w = *read = to_device(c, NULL, (b->s.train ? 4 : spot_precision_bytes(b->s.precision)) * packed);
     CHECK_OK(c, spot_conv_pack(c, plan, *w, b->oihw));
-    if (b->s.precision == SPOT_BF16) {
+    if (b->s.train && b->s.precision == SPOT_BF16) {
         stay.rounded = *read = to_device(c, NULL, 2 * packed);
         CHECK_OK(c, spot_optim_step(c, *w, zeros, zeros, NULL, packed, &stay));
     }

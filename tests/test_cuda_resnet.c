@@ -158,7 +158,9 @@ static void a_net_learns_the_same(void **state)
 }
 
 /* The same model looks at two images of three rows: batch norm folded, bias, ReLU and the residual in the convolutions. */
-static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *feature, float *logit, int live)
+typedef spot_status looks(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
+
+static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *feature, float *logit, int live, looks *run)
 {
     size_t nf = 4 * (size_t)live * 8 * s.width, nx = (size_t)s.rows * 3 * s.size * s.size;
     float *x = malloc(4 * nx), *y = malloc(4 * (size_t)s.rows);
@@ -174,7 +176,7 @@ static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *f
     CHECK_OK(c, spot_arena_open_device(c, &a, count.peak));
     CHECK_OK(c, spot_look_open(c, &a, &net, s));
     CHECK_OK(c, spot_look_put(c, &net, m));
-    CHECK_OK(c, spot_look_run(c, &net, fd, zd, xd, live));
+    CHECK_OK(c, run(c, &net, fd, zd, xd, live));
     download(c, feature, fd, nf);
     download(c, logit, zd, 4 * (size_t)live);
     spot_device_give(c, xd);
@@ -183,29 +185,74 @@ static void look_at(spot_ctx *c, const spot_model *m, spot_net_shape s, float *f
     free(x), free(y);
 }
 
+/* The CPU's net that looks, with every weight and every tensor rounded as bf16 does: an answer for CUDA's bf16. */
+static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *x, int live)
+{
+    spot_norm folded = { .scale = net->one, .shift = net->none };
+    float *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
+    spot_plane p = { net->s.rows, live, net->s.width, net->s.size / 2, SPOT_FP32 };
+
+#define CONVOLVE(u, y, x)                                                                                                  \
+    do {                                                                                                                   \
+        const spot_conv_shape *s_ = spot_conv_shape_of(net->conv[u]);                                                      \
+        int out_ = s_->size / s_->stride;                                                                                  \
+        CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], net->s.rows, net->scratch));         \
+        round_all(y, (size_t)net->s.rows * s_->co * out_ * out_, SPOT_BF16);                                               \
+    } while (0)
+    for (int u = 0; u < SPOT_UNITS; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
+    CHECK_OK(c, spot_conv_planes(c, net->planes, x, live, net->s.rows, net->s.size * net->s.size, SPOT_FP32));
+    round_all(net->planes, (size_t)net->s.rows * 3 * net->s.size * net->s.size, SPOT_BF16);
+    CONVOLVE(0, net->stem, net->planes);
+    CHECK_OK(c, spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
+    for (int i = 0; i < SPOT_BLOCKS; i++) {
+        const spot_block *b = &spot_resnet18_block[i];
+        float *in = buffer[0];
+        CONVOLVE(b->first, buffer[1], in);
+        if (b->down) CONVOLVE(b->down, buffer[2], in);
+        if (b->down) buffer[0] = buffer[2], buffer[2] = in;
+        CONVOLVE(b->second, buffer[0], buffer[1]);
+    }
+#undef CONVOLVE
+    p.channels = 8 * net->s.width;
+    p.size = net->s.size / 32;
+    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, p, net->s.outputs);
+}
+
+enum { SEEN = 2, WIDTH = 16, FEATURES = SEEN * 8 * WIDTH };
+
+/* bf16 has 8 bits and 18 layers to lose them in. How many it loses is the format's affair: rounding as often on the CPU
+ * loses as many. Beside that answer the emulator's may differ where a sum of fp32 lay on the other side of a tie; cuDNN's
+ * rounds once more, before the bias. */
 static void a_net_looks_the_same(void **state)
 {
-    enum { SEEN = 2, WIDTH = 16 };
     spot_net_shape s = { .width = WIDTH, .outputs = 1, .size = 32, .rows = 3, .lanes = 1 };
-    float feature[2][SEEN * 8 * WIDTH], logit[2][SEEN];
+    float feature[3][FEATURES], logit[3][SEEN], rounded[FEATURES], at[SEEN];
+    double tight = getenv("SPOT_EMULATOR") ? 2e-3 : 1e-2;
     spot_ctx cpu = check_ctx(2), c;
     spot_arena count = spot_arena_counting(), a;
     spot_model m;
-    spot_look net;
     (void)state;
     CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.width, s.outputs));
     CHECK_OK(&cpu, spot_arena_open(&cpu, &a, count.peak));
     CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, s.width, s.outputs));
     fill_model(&m);
-    look_at(&cpu, &m, s, feature[0], logit[0], SEEN);
+    look_at(&cpu, &m, s, feature[0], logit[0], SEEN, spot_look_run);
+    look_at(&cpu, &m, s, rounded, at, SEEN, look_rounded);
     open_cuda(&c, 2);
-    look_at(&c, &m, s, feature[1], logit[1], SEEN);
-    CHECK_NEAR(apart(feature[1], feature[0], SEEN * 8 * WIDTH), 0, 1e-5);
-    CHECK_NEAR(apart(logit[1], logit[0], SEEN), 0, 1e-5);
-    count = spot_arena_counting();
+    look_at(&c, &m, s, feature[1], logit[1], SEEN, spot_look_run);
     s.precision = SPOT_BF16;
-    CHECK_FAILS(&c, spot_look_open(&c, &count, &net, s), SPOT_UNSUPPORTED, "bf16");
+    look_at(&c, &m, s, feature[2], logit[2], SEEN, spot_look_run);
     spot_device_close(&c);
+    print_message("looking in fp32: off by %.1e, %.1e; in bf16: %.1e, %.1e; from rounding on the CPU: %.1e, %.1e\n",
+                  apart(feature[1], feature[0], FEATURES), apart(logit[1], logit[0], SEEN),
+                  apart(feature[2], feature[0], FEATURES), apart(logit[2], logit[0], SEEN),
+                  apart(feature[2], rounded, FEATURES), apart(logit[2], at, SEEN));
+    CHECK_NEAR(apart(feature[1], feature[0], FEATURES), 0, 1e-5);
+    CHECK_NEAR(apart(logit[1], logit[0], SEEN), 0, 1e-5);
+    CHECK_NEAR(apart(feature[2], feature[0], FEATURES), 0, 2e-2);
+    CHECK_NEAR(apart(logit[2], logit[0], SEEN), 0, 2e-2);
+    CHECK_NEAR(apart(feature[2], rounded, FEATURES), 0, tight);
+    CHECK_NEAR(apart(logit[2], at, SEEN), 0, tight);
     spot_arena_close(&a);
 }
 

@@ -118,26 +118,24 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
     return spot_affinity_joint(c, problems, all.graph);
 }
 
-/* Principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of that
- * size, so that equal rows and maps of more dimensions than the data can move at all. LAPACK finds them on the host. */
-static spot_status begin_at_pca(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_view *v, spot_seed seed)
+/* At out's principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of
+ * that size, so that equal rows and maps of more dimensions than the data can move at all. */
+static spot_status begin_at(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
     size_t mark = h->used, entries = (size_t)t->dim * t->stride;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
-    float *score, *y = t->y;
-    double left_out, first = 0;
+    float *score = out->at, *y = t->y;
+    double first = 0;
 
     if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
-    SPOT_TRY(SPOT_TAKE(c, h, score, (size_t)v->n * t->dim));
-    SPOT_TRY(spot_pca_scores(c, h, score, &left_out, v->feature, v->n, v->d, t->dim));
     h->used = mark;
     if (h->counting) return SPOT_OK;
     for (int k = 0; k < t->dim; k++) {
         double squares = 0;
-        for (int i = 0; i < v->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
+        for (int i = 0; i < t->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
         if (k == 0) first = squares;
-        for (int i = 0; i < v->n; i++)
-            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / v->n)
+        for (int i = 0; i < t->n; i++)
+            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / t->n)
                                                                            : 1e-4 * spot_rng_normal(&r));
     }
     return c->device ? spot_device_copy(c, t->y, y, entries * sizeof *y) : SPOT_OK;
@@ -166,8 +164,9 @@ static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_pr
         t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
                                     .ec = seeds[p].ec };
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
-        SPOT_TRY(begin_at_pca(c, h, &t[p], &views[p], seeds[p]));
     }
+    SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
+    for (int p = 0; p < problems; p++) SPOT_TRY(begin_at(c, h, &t[p], &out[p], seeds[p]));
     for (int p = 0; p < problems; p += GROUP)
         SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));

@@ -51,14 +51,6 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status principal(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views)
-{
-    if (c->device) return spot_fail(c, SPOT_UNSUPPORTED, "PCA as a reducer runs on the CPU only; run with --device cpu");
-    for (int p = 0; p < problems; p++)
-        SPOT_TRY(spot_pca_scores(c, a, out[p].at, &out[p].objective, views[p].feature, views[p].n, views[p].d, out[p].d));
-    return SPOT_OK;
-}
-
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v)
 {
     size_t count = (size_t)v->n * v->d;
@@ -73,7 +65,7 @@ static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int p
                           const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
     switch (cfg->method) {
-    case SPOT_REDUCE_PCA:   return principal(c, host, problems, out, views);
+    case SPOT_REDUCE_PCA:   return spot_pca_map(c, host, work, problems, out, views);
     case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, host, work, problems, out, views, seeds, &cfg->tsne);
     case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, problems, out, views, seeds, &cfg->scvis);
     }

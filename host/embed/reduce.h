@@ -6,14 +6,15 @@
 
 #include "spotter/embed.h"
 
-/* Scores on the first dim principal components, and the variance that they leave out. Each component's sign makes its
- * loading of largest magnitude positive. Components beyond min(n, d) are 0. Of the host: x, out and a lie there. */
-spot_status spot_pca_scores(spot_ctx *c, spot_arena *a, float *out, double *left_out, const float *x, int n, int d, int dim);
+/* Scores on the first out[p].d principal components into out[p].at, and into its objective the variance that they leave
+ * out. Each component's sign makes its loading of largest magnitude positive. Components beyond min(n, d) are 0. The same bits
+ * on every device, for a problem alone and in a batch. */
+spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                         const spot_view *views);
 
 /* v's features where c's kernels can read them: themselves on the CPU, else a copy in work. */
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v);
 
-/* The descent and all before it run on the device but for the start: PCA is LAPACK's. */
 spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                           const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg);
 

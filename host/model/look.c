@@ -40,14 +40,12 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
-    if (s.precision == SPOT_BF16)
-        return spot_fail(c, SPOT_UNSUPPORTED, "looking in bf16: folded weights are fp32 or tf32 only");
     if (c->device) s.lanes = 1;
     net->s = s;
     SPOT_TRY(open_plans(c, net));
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape t = spot_unit_shape(u, s, false);
-        SPOT_TRY(SPOT_TAKE(c, a, net->w[u], spot_conv_packed(c, net->conv[u])));
+        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
         SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
         if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
     }
@@ -132,9 +130,14 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
 {
     spot_norm folded = { .scale = net->one, .shift = net->none };
     void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
+    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
     spot_plane p = behind(net, 0, live);
+    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
 
-    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, p.rows));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));

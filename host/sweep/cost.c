@@ -39,10 +39,12 @@ static size_t view_bytes(const spot_config *cfg, int rows)
 size_t spot_training_bytes(const spot_config *cfg, int rows)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
-    size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
-    size_t look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float), train, look;
+    spot_model_config plain = cfg->model;
 
+    plain.precision = SPOT_FP32;       /* the CPU's; another device's numbers lie elsewhere */
+    train = spot_model_train_bytes(&cfg->scene, &plain);
+    look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &plain, rows);
     return model + (train > look ? train : look);
 }
 
@@ -61,26 +63,38 @@ size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wa
     return base * sizeof(float) + most;
 }
 
-size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once)
+spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once)
 {
     int all[SPOT_WIDEST_WAVE], features = 8 * cfg->model.width;
-    size_t most = (size_t)at_once * 0;
 
     fill(all, wave, rows);
+    SPOT_TRY(spot_model_device_bytes(c, bytes, &cfg->scene, &cfg->model, rows));
+    *bytes *= (size_t)at_once;
     for (int b = 0; b < cfg->bdms; b++) {
         const spot_bdm_config *bdm = &cfg->bdm[b];
         size_t embed = spot_embed_device_bytes(c, wave, all, features, &bdm->embed);
         size_t find = spot_bdm_device_bytes(c, wave, all, dimensions(bdm, features), bdm);
-        most = embed > most ? embed : most;
-        most = find > most ? find : most;
+        *bytes = embed > *bytes ? embed : *bytes;
+        *bytes = find > *bytes ? find : *bytes;
     }
-    return most;
+    return SPOT_OK;
+}
+
+/* Lowers *n, down to 1, until what `need` says fits into `left`. */
+static spot_status lower(spot_ctx *c, const spot_config *cfg, int rows, int *n, bool trains, size_t left)
+{
+    size_t bytes;
+
+    for (;; --*n) {
+        SPOT_TRY(spot_pipeline_device_bytes(c, &bytes, cfg, rows, trains ? 1 : *n, trains ? *n : 1));
+        if (*n == 1 || bytes <= left) return SPOT_OK;
+    }
 }
 
 spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
                                 int *at_once)
 {
-    int wanted = o->wave ? o->wave : c->device ? 32 : 1;       /* the CPU gains nothing from more than one */
+    int wanted = o->wave ? o->wave : c->device ? 32 : 1;
     size_t left, total;
 
     *at_once = o->at_once > 1 ? o->at_once : 1;
@@ -89,8 +103,8 @@ spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_
     *at_once = *at_once < wanted ? *at_once : wanted;
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
-    while (*at_once > 1 && spot_pipeline_device_bytes(c, cfg, rows, 1, *at_once) > left) --*at_once;
-    while (*wave > 1 && spot_pipeline_device_bytes(c, cfg, rows, *wave, 1) > left) --*wave;
+    SPOT_TRY(lower(c, cfg, rows, at_once, true, left));
+    SPOT_TRY(lower(c, cfg, rows, wave, false, left));
     if (*wave < *at_once) *at_once = *wave;
     if (*wave < wanted)
         spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d ECs instead of %d", spot_device_name(c),
@@ -256,8 +270,7 @@ static spot_status memory_of(spot_ctx *c, const spot_config *cfg, const spot_swe
     SPOT_TRY(spot_pipeline_width(c, cfg, o, cost->ecs, rows, &cost->wave, &at_once));
     cost->memory = spot_pipeline_bytes(c, cfg, rows, cost->wave);
     if (at_once > 1) cost->memory += at_once * spot_training_bytes(cfg, rows);
-    cost->device_memory = spot_pipeline_device_bytes(c, cfg, rows, cost->wave, at_once);
-    return SPOT_OK;
+    return spot_pipeline_device_bytes(c, &cost->device_memory, cfg, rows, cost->wave, at_once);
 }
 
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
