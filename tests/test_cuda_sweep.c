@@ -22,19 +22,6 @@ static const char small[] =
 
 enum { ECS = 3 };
 
-/* A context whose plugin says that it can do a sweep. */
-static void open_able(spot_ctx *c, int schedule)
-{
-    static spot_plugin able;
-    spot_device *d;
-
-    open_cuda(c, schedule);
-    d = c->device;
-    able = *d->plugin;
-    able.lacks = NULL;
-    d->plugin = &able;
-}
-
 static spot_config *small_config(spot_ctx *c)
 {
     spot_config *cfg = malloc(sizeof *cfg);
@@ -114,7 +101,7 @@ static void a_sweep_finds_what_the_cpu_finds(void **state)
 
     (void)state;
     CHECK_OK(&cpu, sweep_with(&cpu, cfg, "cpu", wave, &r));
-    open_able(&c, 0);
+    open_cuda(&c, 0);
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     CHECK_OK(&c, sweep_with(&c, cfg, "cuda", wave, &r));
     assert_true(r.done == ECS && !r.failed);
@@ -123,7 +110,7 @@ static void a_sweep_finds_what_the_cpu_finds(void **state)
     if (getenv("SPOT_EMULATOR")) assert_int_equal(before, after);
     spot_device_close(&c);
 
-    open_able(&c, 2);                                /* run_to_run: under another schedule one by one, two at once */
+    open_cuda(&c, 2);                                /* run_to_run: under another schedule one by one, two at once */
     CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
     check_same_segments(&c, "cuda", "alone", 1);
     CHECK_OK(&c, sweep_with(&c, cfg, "workers", workers, &r));
@@ -151,7 +138,7 @@ static void a_small_device_is_not_overrun(void **state)
 
     (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
-    open_able(&c, 0);
+    open_cuda(&c, 0);
     cfg = small_config(&c);
     hold(100000);
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
@@ -177,7 +164,7 @@ static void waves_fit_into_the_device(void **state)
 
     (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
-    open_able(&c, 0);
+    open_cuda(&c, 0);
     cfg = small_config(&c);
     CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, 16, &wave, &at_once));
     assert_true(wave == 20 && at_once == 3);

@@ -276,6 +276,8 @@ static void the_door_knows_devices(void **state)
     cfg.method = SPOT_REDUCE_NONE;
     CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
     assert_memory_equal(out.at, v.feature, 27 * sizeof(float));
+    cfg.method = SPOT_REDUCE_PCA;
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
     v.feature[7] = NAN;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
     spot_arena_close(&a);

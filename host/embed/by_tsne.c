@@ -118,13 +118,14 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
     return spot_affinity_joint(c, problems, all.graph);
 }
 
-/* At out's principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of
- * that size, so that equal rows and maps of more dimensions than the data can move at all. */
-static spot_status begin_at(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
+/* From principal components (in `out`, where the map will be), the first with standard deviation 1e-4. Components that the
+ * data lack start as noise of that size, so that equal rows and maps of more dimensions than the data can move at all. */
+static spot_status begin(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
     size_t mark = h->used, entries = (size_t)t->dim * t->stride;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
-    float *score = out->at, *y = t->y;
+    const float *score = out->at;
+    float *y = t->y;
     double first = 0;
 
     if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
@@ -166,7 +167,7 @@ static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_pr
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
     }
     SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
-    for (int p = 0; p < problems; p++) SPOT_TRY(begin_at(c, h, &t[p], &out[p], seeds[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(begin(c, h, &t[p], &out[p], seeds[p]));
     for (int p = 0; p < problems; p += GROUP)
         SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));

@@ -281,7 +281,6 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
-    SPOT_TRY(spot_device_sweeps(c));
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
