@@ -63,52 +63,53 @@ size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wa
     return base * sizeof(float) + most;
 }
 
-spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once)
+/* What the methods take of c's device for a wave. */
+static size_t method_device_bytes(const spot_ctx *c, const spot_config *cfg, int rows, int wave)
 {
     int all[SPOT_WIDEST_WAVE], features = 8 * cfg->model.width;
+    size_t most = 0;
 
     fill(all, wave, rows);
-    SPOT_TRY(spot_model_device_bytes(c, bytes, &cfg->scene, &cfg->model, rows));
-    *bytes *= (size_t)at_once;
     for (int b = 0; b < cfg->bdms; b++) {
         const spot_bdm_config *bdm = &cfg->bdm[b];
         size_t embed = spot_embed_device_bytes(c, wave, all, features, &bdm->embed);
         size_t find = spot_bdm_device_bytes(c, wave, all, dimensions(bdm, features), bdm);
-        *bytes = embed > *bytes ? embed : *bytes;
-        *bytes = find > *bytes ? find : *bytes;
+        most = embed > most ? embed : most;
+        most = find > most ? find : most;
     }
+    return most;
+}
+
+spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once)
+{
+    size_t methods = method_device_bytes(c, cfg, rows, wave);
+
+    SPOT_TRY(spot_model_device_bytes(c, bytes, &cfg->scene, &cfg->model, rows));
+    *bytes *= (size_t)at_once;
+    *bytes = methods > *bytes ? methods : *bytes;
     return SPOT_OK;
 }
 
-/* Lowers *n, down to 1, until what `need` says fits into `left`. */
-static spot_status lower(spot_ctx *c, const spot_config *cfg, int rows, int *n, bool trains, size_t left)
-{
-    size_t bytes;
-
-    for (;; --*n) {
-        SPOT_TRY(spot_pipeline_device_bytes(c, &bytes, cfg, rows, trains ? 1 : *n, trains ? *n : 1));
-        if (*n == 1 || bytes <= left) return SPOT_OK;
-    }
-}
+/* The lesser of two, but at least 1. */
+static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
 spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
                                 int *at_once)
 {
-    int wanted = o->wave ? o->wave : c->device ? 32 : 1;
-    size_t left, total;
+    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once > 1 ? o->at_once : 1;
+    size_t left, total, training;
 
-    *at_once = o->at_once > 1 ? o->at_once : 1;
-    wanted = wanted > *at_once ? wanted : *at_once;
-    *wave = wanted = wanted < ecs ? wanted : ecs > 1 ? ecs : 1;
-    *at_once = *at_once < wanted ? *at_once : wanted;
+    *wave = wide = within(wide > abreast ? wide : abreast, ecs);
+    *at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
-    SPOT_TRY(lower(c, cfg, rows, at_once, true, left));
-    SPOT_TRY(lower(c, cfg, rows, wave, false, left));
-    if (*wave < *at_once) *at_once = *wave;
-    if (*wave < wanted)
-        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d ECs instead of %d", spot_device_name(c),
-                 left / 1e9, *wave, wanted);
+    SPOT_TRY(spot_model_device_bytes(c, &training, &cfg->scene, &cfg->model, rows));
+    while (*at_once > 1 && (size_t)*at_once * training > left) --*at_once;
+    while (*wave > 1 && method_device_bytes(c, cfg, rows, *wave) > left) --*wave;
+    *at_once = within(*at_once, *wave);
+    if (*wave < wide || *at_once < abreast)
+        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
+                 spot_device_name(c), left / 1e9, *wave, wide, *at_once);
     return SPOT_OK;
 }
 
