@@ -32,6 +32,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ops.h"
 #include "spotter/model.h"
@@ -60,6 +61,7 @@ struct spot_conv_ops {
     void        (*close)(spot_conv *plan);
     size_t      (*scratch)(const spot_conv *plan);
     size_t      (*packed)(const spot_conv *plan);
+    uint64_t    (*made_with)(const spot_conv *plan);
     spot_status (*planes)(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
                           spot_precision precision);
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
@@ -82,6 +84,10 @@ size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
 
 /* Packed weights, in numbers. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
 size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan);
+
+/* A hash of which of the device's libraries' kernels convolve: results of equal hashes were rounded alike. 0 where the
+ * device has but one way, as the CPU. Sums of several plans' hashes are hashes, too. */
+uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan);
 
 /* pixels (live, count, 3) -> the input of a plan with 3 channels, whose rows behind `live` become 0. */
 spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,

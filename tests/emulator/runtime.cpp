@@ -151,3 +151,19 @@ cudaError_t cudaSetDevice(int)                                         { return 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t)                            { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t)                        { return last_error; }
+
+struct emu_event { double ms; };
+static double clock_ms;
+
+void emu_pass_time(double ms) { clock_ms += ms; }
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)                   { *event = new emu_event; return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event)                   { delete event; return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)      { event->ms = clock_ms; return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return last_error; }
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    *ms = (float)(to->ms - from->ms);
+    return cudaSuccess;
+}
