@@ -5,9 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#endif
+
 typedef struct {
     cudaStream_t stream;
     int sync;               /* wait for every kernel, so that its failure names it */
+    int recording;
     spot_cuda_kept kept;
 } cuda_state;
 
@@ -46,7 +51,7 @@ spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...)
     va_list args;
     spot_status s;
 
-    if (e == cudaSuccess && state_of(c)->sync) e = cudaStreamSynchronize(state_of(c)->stream);
+    if (e == cudaSuccess && state_of(c)->sync && !state_of(c)->recording) e = cudaStreamSynchronize(state_of(c)->stream);
     va_start(args, fmt);
     s = check(c, e, fmt, args);
     va_end(args);
@@ -118,6 +123,58 @@ static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
     return spot_cuda_check(c, cudaMemsetAsync(p, 0, bytes, spot_cuda_stream(c)), "clearing %.1f MB", bytes / 1e6);
 }
 
+static spot_status cuda_room(spot_ctx *c, size_t *left, size_t *total)
+{
+    return spot_cuda_check(c, cudaMemGetInfo(left, total), "asking how much memory is left");
+}
+
+static spot_status cuda_wait(spot_ctx *c)
+{
+    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "waiting for what was begun before");
+}
+
+/* Other threads may take memory meanwhile, for streams of their own: the capture does not mind ("relaxed"). */
+static spot_status cuda_record(spot_ctx *c)
+{
+    cudaError_t e = cudaStreamBeginCapture(spot_cuda_stream(c), cudaStreamCaptureModeRelaxed);
+
+    state_of(c)->recording = e == cudaSuccess;
+    return spot_cuda_check(c, e, "beginning to record kernels");
+}
+
+static spot_status cuda_recorded(spot_ctx *c, void **graph)
+{
+    cudaGraph_t noted = NULL;
+    cudaGraphExec_t ready = NULL;
+    cudaError_t e;
+
+    if (graph) *graph = NULL;
+    if (!state_of(c)->recording) return SPOT_OK;
+    state_of(c)->recording = 0;
+    e = cudaStreamEndCapture(spot_cuda_stream(c), &noted);
+    if (e == cudaSuccess && graph) e = cudaGraphInstantiate(&ready, noted, 0);
+    if (noted) cudaGraphDestroy(noted);
+    if (graph) *graph = ready;
+    return graph ? spot_cuda_check(c, e, "recording kernels") : SPOT_OK;
+}
+
+static spot_status cuda_replay(spot_ctx *c, void *graph)
+{
+    return spot_cuda_check(c, cudaGraphLaunch((cudaGraphExec_t)graph, spot_cuda_stream(c)), "replaying recorded kernels");
+}
+
+static void cuda_forget(void *graph) { cudaGraphExecDestroy((cudaGraphExec_t)graph); }
+
+static void cuda_range(const char *name)
+{
+#ifdef NVTX_VERSION
+    if (name) nvtxRangePushA(name);
+    else      nvtxRangePop();
+#else
+    (void)name;
+#endif
+}
+
 static const spot_ops spot_ops_cuda = {
     .name = "cuda",
     .sample = &spot_sample_cuda,
@@ -127,14 +184,17 @@ static const spot_ops spot_ops_cuda = {
     .head = &spot_head_cuda,
     .optim = &spot_optim_cuda,
     .distance = &spot_distance_cuda,
+    .pca = &spot_pca_cuda,
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
+    .overlap = &spot_overlap_cuda,
 };
 
 /* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
+    cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget, cuda_range,
     "its kernels are not joined to a sweep yet",
 };

@@ -183,3 +183,50 @@ spot_status spot_device_sweeps(spot_ctx *c)
     if (!d || !d->plugin->lacks) return SPOT_OK;
     return spot_fail(c, SPOT_UNSUPPORTED, "%s cannot be used yet: %s; run with --device cpu", d->name, d->plugin->lacks);
 }
+
+spot_status spot_device_room(spot_ctx *c, size_t *left, size_t *total)
+{
+    const spot_device *d = c->device;
+
+    *left = *total = 0;
+    return d ? d->plugin->room(c, left, total) : SPOT_OK;
+}
+
+spot_status spot_device_wait(spot_ctx *c)
+{
+    const spot_device *d = c->device;
+
+    return d ? d->plugin->wait(c) : SPOT_OK;
+}
+
+spot_status spot_device_record(spot_ctx *c)
+{
+    const spot_device *d = c->device;
+
+    return d ? d->plugin->record(c) : spot_fail(c, SPOT_UNSUPPORTED, "the CPU does work at once and records none");
+}
+
+spot_status spot_device_recorded(spot_ctx *c, void **graph)
+{
+    return ((const spot_device *)c->device)->plugin->recorded(c, graph);
+}
+
+spot_status spot_device_replay(spot_ctx *c, void *graph)
+{
+    return ((const spot_device *)c->device)->plugin->replay(c, graph);
+}
+
+void spot_device_forget(spot_ctx *c, void *graph)
+{
+    if (graph) ((const spot_device *)c->device)->plugin->forget(graph);
+}
+
+void spot_range_begin(const spot_ctx *c, const char *name)
+{
+    if (c->device) ((const spot_device *)c->device)->plugin->range(name);
+}
+
+void spot_range_end(const spot_ctx *c)
+{
+    if (c->device) ((const spot_device *)c->device)->plugin->range(NULL);
+}

@@ -36,4 +36,18 @@ spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t byt
 /* Zeros where the memory of c's device is, in order with c's kernels. */
 spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes);
 
+/* Bytes that are left to take, and that there are; 0 and 0 on the CPU, whose memory nobody rations. */
+spot_status spot_device_room(spot_ctx *c, size_t *left, size_t *total);
+
+/* Until all that was asked of c's device is done: kernels are only begun when an op returns. */
+spot_status spot_device_wait(spot_ctx *c);
+
+/* Work that repeats itself. Kernels and clears between record and recorded are noted with their arguments, not done;
+ * replay does all of them in order, for the price of one call. What lies between must not copy, take or wait, and
+ * recorded is to be called even when it fails (graph NULL: the notes are thrown away). SPOT_UNSUPPORTED on the CPU. */
+spot_status spot_device_record(spot_ctx *c);
+spot_status spot_device_recorded(spot_ctx *c, void **graph);
+spot_status spot_device_replay(spot_ctx *c, void *graph);
+void        spot_device_forget(spot_ctx *c, void *graph);        /* accepts NULL */
+
 #endif

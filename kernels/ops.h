@@ -21,10 +21,12 @@
     X(head)      /* average pooling, linear head, BCE                 */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(distance)  /* squared distances of all pairs                    */ \
+    X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
-    X(mixture)   /* k-means++ start and EM                            */
+    X(mixture)   /* k-means++ start and EM                            */ \
+    X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
     typedef struct spot_##family##_ops spot_##family##_ops; \
@@ -42,7 +44,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   2
+#define SPOT_PLUGIN_ABI   3
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
@@ -50,22 +52,37 @@ typedef struct {
     /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
     spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);
     void        (*close)(void *device);
-    /* The device's memory; contracts as spot_device_take, _give, _copy and _clear in device.h. */
+    /* The device's memory and order of work; contracts as spot_device_take, _give, ... in device.h. */
     spot_status (*take)(spot_ctx *c, void **out, size_t bytes);
     void        (*give)(spot_ctx *c, void *p);
     spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
     spot_status (*clear)(spot_ctx *c, void *p, size_t bytes);
+    spot_status (*room)(spot_ctx *c, size_t *left, size_t *total);
+    spot_status (*wait)(spot_ctx *c);
+    spot_status (*record)(spot_ctx *c);
+    spot_status (*recorded)(spot_ctx *c, void **graph);
+    spot_status (*replay)(spot_ctx *c, void *graph);
+    void        (*forget)(void *graph);
+    void        (*range)(const char *name);
     /* What of a sweep the plugin cannot do yet, NULL when it can do all: then `auto` takes it. */
     const char *lacks;
 } spot_plugin;
 
-/* Ends a checked entry: the family's function of c's device, or SPOT_UNSUPPORTED with the op's name. */
+/* What a profiler shows between the two calls, which nest; nothing on the CPU. */
+void spot_range_begin(const spot_ctx *c, const char *name);
+void spot_range_end(const spot_ctx *c);
+
+/* Ends a checked entry: the family's function of c's device, within a range of its name for profilers, or SPOT_UNSUPPORTED
+ * with the op's name. */
 #define SPOT_DISPATCH(c, family, function, ...)                                                        \
     do {                                                                                               \
         if (!(c)->ops || !(c)->ops->family || !(c)->ops->family->function)                             \
             return spot_fail((c), SPOT_UNSUPPORTED, "%s has no kernel for %s.%s; run with --device cpu", \
                              (c)->ops ? (c)->ops->name : "no device", #family, #function);             \
-        return (c)->ops->family->function((c), __VA_ARGS__);                                           \
+        spot_range_begin((c), #family "." #function);                                                  \
+        spot_status dispatched_ = (c)->ops->family->function((c), __VA_ARGS__);                        \
+        spot_range_end(c);                                                                             \
+        return dispatched_;                                                                            \
     } while (0)
 
 #endif

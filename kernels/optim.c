@@ -36,12 +36,15 @@ static void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *
 static spot_status step_cpu(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
                             const spot_optim_rule *r)
 {
+    const spot_optim_course *o = r->course;
     spot_optim_rule now = *r;
 
     if (r->rounded) return spot_fail(c, SPOT_UNSUPPORTED, "optim.step: the CPU computes in fp32 only");
-    if (r->made) {
-        now.lr = r->rates[*r->made];
-        now.t = ++*r->made;
+    if (o) {
+        now.lr = o->rates[*o->made];
+        o->losses[*o->made] = *o->loss;
+        now.t = ++*o->made;
+        *o->seen += o->batch;
     }
     if (r->adam) adam(c, p, g, m, v, count, &now);
     else         sgd(c, p, g, m, count, &now);
@@ -53,9 +56,11 @@ const spot_optim_ops spot_optim_cpu = { step_cpu };
 spot_status spot_optim_step(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
                             const spot_optim_rule *r)
 {
-    if (!r->made != !r->rates)
-        return spot_fail(c, SPOT_INVALID, "optim.step: the rates of steps and the count of steps made come together");
-    if (!r->made && (r->t < 1 || !(r->lr >= 0) || !isfinite(r->lr)))
+    const spot_optim_course *o = r->course;
+
+    if (o && !(o->rates && o->loss && o->losses && o->made && o->seen))
+        return spot_fail(c, SPOT_INVALID, "optim.step: a course has rates, a loss, losses and two counts");
+    if (!o && (r->t < 1 || !(r->lr >= 0) || !isfinite(r->lr)))
         return spot_fail(c, SPOT_INVALID, "optim.step: step %d with learning rate %g", r->t, r->lr);
     SPOT_DISPATCH(c, optim, step, p, g, m, v, count, r);
 }

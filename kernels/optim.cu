@@ -37,16 +37,16 @@ static __device__ void step_one(const strides *s, int adam, float *p, float g, f
     }
 }
 
-/* grid (ceil(count / 1024)). `fixed` counts unless the rule has its steps in device memory. */
-static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const float *g, float *m, float *v,
-                                                              size_t count, strides fixed, spot_optim_rule r)
+/* grid (ceil(count / 1024)). `fixed` counts where there is no course. */
+static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const float *g, float *m, float *v, size_t count,
+                                                              strides fixed, spot_optim_rule r, spot_optim_course o)
 {
     SPOT_SHARED(strides, now, 1);
     size_t i = ((size_t)blockIdx.x * THREADS + threadIdx.x) * OWN;
     spot_bf16 *rounded = (spot_bf16 *)r.rounded;
     float pv[OWN], gv[OWN], mv[OWN], vv[OWN] = { 0 };
 
-    if (threadIdx.x == 0) now[0] = r.made ? strides_of(&r, r.rates[*r.made], *r.made + 1) : fixed;
+    if (threadIdx.x == 0) now[0] = o.made ? strides_of(&r, o.rates[*o.made], *o.made + 1) : fixed;
     __syncthreads();
     if (i + OWN <= count) {
         spot_load(pv, p + i);
@@ -69,19 +69,26 @@ static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const fl
 }
 
 /* A launch of its own: no block may move the count while another still reads it. */
-static __global__ void made_kernel(int *made) { ++*made; }
+static __global__ void go_on_kernel(spot_optim_course o)
+{
+    o.losses[*o.made] = *o.loss;
+    ++*o.made;
+    *o.seen += o.batch;
+}
 
 static spot_status step_cuda(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
                              const spot_optim_rule *r)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     strides fixed = { 0 };
+    spot_optim_course o = { 0 };
     size_t blocks = (count + OWN * THREADS - 1) / (OWN * THREADS);
 
     if (count) SPOT_TRY(spot_cuda_needs(c, p, "optim.step: p"));
-    if (!r->made) fixed = strides_of(r, r->lr, r->t);
-    if (count) SPOT_LAUNCH(step_kernel, dim3((unsigned)blocks), THREADS, 0, stream, p, g, m, v, count, fixed, *r);
-    if (r->made) SPOT_LAUNCH(made_kernel, 1, 1, 0, stream, r->made);
+    if (r->course) o = *r->course;
+    else           fixed = strides_of(r, r->lr, r->t);
+    if (count) SPOT_LAUNCH(step_kernel, dim3((unsigned)blocks), THREADS, 0, stream, p, g, m, v, count, fixed, *r, o);
+    if (r->course) SPOT_LAUNCH(go_on_kernel, 1, 1, 0, stream, o);
     return spot_cuda_launched(c, "optim.step of %zu parameters", count);
 }
 

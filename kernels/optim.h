@@ -12,7 +12,19 @@
 #ifndef SPOTTER_KERNELS_OPTIM_H
 #define SPOTTER_KERNELS_OPTIM_H
 
+#include <stdint.h>
+
 #include "ops.h"
+
+/* What a step that is recorded once and replayed must find and leave in the memory of c's device. */
+typedef struct {
+    const double *rates;                /* (steps): the learning rate of each, from 0 */
+    const double *loss;                 /* this step's */
+    double   *losses;                   /* (steps): receives it */
+    int      *made;                     /* steps so far: this one adds 1 */
+    uint32_t *seen;                     /* images of this epoch so far, where the next batch begins: ... */
+    uint32_t  batch;                    /* ... this step adds so many */
+} spot_optim_course;
 
 typedef struct {
     int    adam;                        /* 0: SGD */
@@ -20,10 +32,7 @@ typedef struct {
     double momentum;                    /* SGD */
     double beta1, beta2, epsilon;       /* Adam */
     int    t;                           /* 1 for the first step */
-    /* Instead of lr and t, both in the memory of c's device, so that a captured graph of kernels can be replayed: the
-     * rate of each step from 0, and how many steps were made, which this one adds to. NULL: lr and t count. */
-    const double *rates;
-    int    *made;
+    const spot_optim_course *course;    /* instead of lr and t; on the host, read before the step returns. NULL: they count */
     void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; NULL: nobody asks; CUDA only */
 } spot_optim_rule;
 

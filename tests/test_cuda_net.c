@@ -19,32 +19,66 @@ static const spot_optim_rule rules[] = {
     { .lr = 1e-2, .momentum = 0.9, .decay = 1e-3 },
 };
 
-/* STEPS steps on c, from random numbers into p, m, v; the rates on the host, or (in_memory) all in the device's memory. */
-static void train(spot_ctx *c, const spot_optim_rule *rule, size_t n, float *v[3], uint16_t *rounded, bool in_memory)
+/* How a step learns what it must know: from the host, from a course in the device's memory, or so and recorded once. */
+typedef enum { TOLD, COURSE, REPLAYED } manner;
+
+static spot_optim_course open_course(spot_ctx *c, const double rates[STEPS])
 {
+    static const double loss = 0.5;
+    static const int none;
+    static const uint32_t seen = 7;
+
+    return (spot_optim_course){ .rates = to_device(c, rates, STEPS * sizeof *rates), .loss = to_device(c, &loss, sizeof loss),
+                                .losses = to_device(c, NULL, STEPS * sizeof loss), .made = to_device(c, &none, sizeof none),
+                                .seen = to_device(c, &seen, sizeof seen), .batch = 3 };
+}
+
+static void close_course(spot_ctx *c, spot_optim_course *o)
+{
+    double losses[STEPS];
+    uint32_t seen;
+    int made;
+
+    download(c, losses, o->losses, sizeof losses);
+    download(c, &made, o->made, sizeof made);
+    download(c, &seen, o->seen, sizeof seen);
+    for (int i = 0; i < STEPS; i++) assert_true(losses[i] == 0.5);
+    assert_int_equal(made, STEPS);
+    assert_int_equal(seen, 7 + 3 * STEPS);
+    spot_device_give(c, (void *)o->rates);
+    spot_device_give(c, (void *)o->loss);
+}
+
+/* STEPS steps on c, from random numbers into p, m, v. */
+static void train(spot_ctx *c, const spot_optim_rule *rule, size_t n, float *v[3], uint16_t *rounded, manner how)
+{
+    spot_optim_course course;
+    void *graph = NULL;
     double rates[STEPS] = { rule->lr, rule->lr / 2, 0, rule->lr * 2 };
     float *g = random_tensor(n, 3), *gd = to_device(c, g, 4 * n), *d[3];
     spot_optim_rule r = *rule;
-    int none = 0;
 
     for (int k = 0; k < 3; k++) {
         float *start = k < 2 ? random_tensor(n, (uint32_t)k) : calloc(n, 4);
         d[k] = to_device(c, start, 4 * n);
         free(start);
     }
-    if (in_memory) r.rates = to_device(c, rates, sizeof rates), r.made = to_device(c, &none, sizeof none);
+    if (how) course = open_course(c, rates), r.course = &course;
     if (rounded) r.rounded = to_device(c, NULL, 2 * n);
+    if (how == REPLAYED) {
+        CHECK_OK(c, spot_device_record(c));
+        CHECK_OK(c, spot_optim_step(c, d[0], gd, d[1], d[2], n, &r));
+        CHECK_OK(c, spot_device_recorded(c, &graph));
+    }
     for (r.t = 1; r.t <= STEPS; r.t++) {
         r.lr = rates[r.t - 1];
-        CHECK_OK(c, spot_optim_step(c, d[0], gd, d[1], d[2], n, &r));
+        if (graph) CHECK_OK(c, spot_device_replay(c, graph));
+        else       CHECK_OK(c, spot_optim_step(c, d[0], gd, d[1], d[2], n, &r));
     }
+    spot_device_forget(c, graph);
     for (int k = 0; k < 3; k++) download(c, v[k], d[k], 4 * n);
     if (rounded) download(c, rounded, r.rounded, 2 * n);
-    if (in_memory) {
-        download(c, &none, r.made, sizeof none);
-        assert_int_equal(none, STEPS);
-        spot_device_give(c, (void *)r.rates);
-    }
+    if (how) close_course(c, &course);
     spot_device_give(c, gd);
     free(g);
 }
@@ -59,20 +93,22 @@ static void optimizer_bits_agree(void **state)
             float *want[3], *got[3];
             uint16_t *rounded = malloc(2 * n);
             for (int i = 0; i < 3; i++) want[i] = malloc(4 * n), got[i] = malloc(4 * n);
-            train(&cpu, &rules[k], n, want, NULL, false);
-            train(&cpu, &rules[k], n, got, NULL, true);
+            train(&cpu, &rules[k], n, want, NULL, TOLD);
+            train(&cpu, &rules[k], n, got, NULL, COURSE);
             for (int i = 0; i < 3; i++) assert_memory_equal(got[i], want[i], 4 * n);
             for (int s = 0; s < LEN(schedules); s++) {
                 spot_ctx c;
                 open_cuda(&c, s);
-                train(&c, &rules[k], n, got, rounded, false);
+                train(&c, &rules[k], n, got, rounded, TOLD);
                 for (int i = 0; i < 3; i++) assert_memory_equal(got[i], want[i], 4 * n);
                 for (size_t i = 0; i < n; i++) {
                     float upper = bf16(want[0][i]);
                     assert_memory_equal(&rounded[i], (char *)&upper + 2, 2);
                 }
-                train(&c, &rules[k], n, got, rounded, true);       /* pow() of a GPU may round otherwise */
-                for (int i = 0; i < 3; i++) CHECK_NEAR(apart(got[i], want[i], n), 0, 1e-6);
+                for (manner how = COURSE; how <= REPLAYED; how++) {
+                    train(&c, &rules[k], n, got, rounded, how);    /* pow() of a GPU may round otherwise */
+                    for (int i = 0; i < 3; i++) CHECK_NEAR(apart(got[i], want[i], n), 0, 1e-6);
+                }
                 spot_device_close(&c);
             }
             for (int i = 0; i < 3; i++) free(want[i]), free(got[i]);

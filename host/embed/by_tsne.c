@@ -120,12 +120,14 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
 /* Principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of that
  * size, so that equal rows and maps of more dimensions than the data can move at all. LAPACK finds them on the host, in
  * `h`: what lies on a device comes over for it and the start goes back. */
-static spot_status begin_at_pca(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_view *v, spot_seed seed)
+static spot_status begin_at_pca(spot_ctx *c, spot_arena *a, spot_arena *h, const spot_tsne_problem *t, const spot_view *v,
+                                spot_seed seed)
 {
     size_t mark = h->used, entries = (size_t)t->dim * t->stride, values = (size_t)v->n * v->d;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
     float *score, *x = v->feature, *y = t->y;
-    double left_out, first = 0;
+    spot_points start = { .n = v->n, .d = t->dim };
+    double first = 0;
 
     if (c->device) {
         SPOT_TRY(SPOT_TAKE(c, h, x, values));
@@ -133,7 +135,8 @@ static spot_status begin_at_pca(spot_ctx *c, spot_arena *h, const spot_tsne_prob
         if (!h->counting) SPOT_TRY(spot_device_copy(c, x, v->feature, values * sizeof *x));
     }
     SPOT_TRY(SPOT_TAKE(c, h, score, (size_t)v->n * t->dim));
-    SPOT_TRY(spot_pca_scores(c, h, score, &left_out, x, v->n, v->d, t->dim));
+    start.at = score;
+    SPOT_TRY(spot_pca_map(c, h, a, 1, &start, &(spot_view){ .n = v->n, .d = v->d, .feature = x }));
     h->used = mark;
     if (h->counting) return SPOT_OK;
     for (int k = 0; k < t->dim; k++) {
@@ -174,7 +177,7 @@ static spot_status solve(spot_ctx *c, spot_arena *a, spot_arena *h, spot_tsne_pr
         t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
                                     .ec = seeds[p].ec };
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
-        SPOT_TRY(begin_at_pca(c, h, &t[p], &views[p], seeds[p]));
+        SPOT_TRY(begin_at_pca(c, a, h, &t[p], &views[p], seeds[p]));
     }
     for (int p = 0; p < problems; p += GROUP)
         SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));

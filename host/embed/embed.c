@@ -67,9 +67,7 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
 static spot_status principal(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views)
 {
     if (c->device) return spot_fail(c, SPOT_UNSUPPORTED, "PCA as a reducer runs on the CPU only; run with --device cpu");
-    for (int p = 0; p < problems; p++)
-        SPOT_TRY(spot_pca_scores(c, a, out[p].at, &out[p].objective, views[p].feature, views[p].n, views[p].d, out[p].d));
-    return SPOT_OK;
+    return spot_pca_map(c, a, a, problems, out, views);
 }
 
 static spot_status embed(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,

@@ -1,23 +1,17 @@
 /* pca.c - principal components from the covariance, in double: d is at most a few thousand here, and LAPACK finds just the
- * few eigenvectors that are wanted. */
-#include <cblas.h>
+ * few eigenvectors that are wanted. The covariance and the scores are the device's; all between them is the host's. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
+#include "device.h"
+#include "pca.h"
 #include "reduce.h"
 
-/* centred (n, d), and the covariance (d, d) times n - 1; upper triangle. */
-static void covariance(double *cov, double *centred, const float *x, int n, int d)
-{
-    for (int j = 0; j < d; j++) {
-        double mean = 0;
-        for (int i = 0; i < n; i++) mean += x[(size_t)i * d + j];
-        mean /= n;
-        for (int i = 0; i < n; i++) centred[(size_t)i * d + j] = x[(size_t)i * d + j] - mean;
-    }
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, d, n, 1.0, centred, d, 0.0, cov, d);
-}
+enum { GROUP = 16 };   /* problems at a time */
+
+/* What a problem has on the host; on the CPU that is the problem's own. */
+typedef struct { double *cov, *value, *loading, *axis; float *score; lapack_int *support; } solver;
 
 static double sign_of_largest(const double *loading, int d, int step)
 {
@@ -28,36 +22,104 @@ static double sign_of_largest(const double *loading, int d, int step)
     return loading[(size_t)best * step] < 0 ? -1 : 1;
 }
 
-spot_status spot_pca_scores(spot_ctx *c, spot_arena *a, float *out, double *left_out, const float *x, int n, int d, int dim)
+/* s->axis (kept, d), the first component first, from the covariance in s->cov; 0 when LAPACK finds it not. */
+static int solve(const solver *s, const spot_pca_problem *p, double *left_out)
 {
-    size_t mark = a->used;
-    int kept = dim < d ? dim : d, found = 0;
-    double *centred, *cov, *value, *loading, *score, trace = 0;
-    lapack_int *support;
+    int d = p->d, kept = p->kept, found = 0;
+    double trace = 0;
 
-    SPOT_TRY(SPOT_TAKE(c, a, centred, (size_t)n * d));
-    SPOT_TRY(SPOT_TAKE(c, a, cov, (size_t)d * d));
-    SPOT_TRY(SPOT_TAKE(c, a, value, d));
-    SPOT_TRY(SPOT_TAKE(c, a, loading, (size_t)d * kept));       /* (d, kept), eigenvalues rising */
-    SPOT_TRY(SPOT_TAKE(c, a, score, (size_t)n * kept));
-    SPOT_TRY(SPOT_TAKE(c, a, support, 2 * (size_t)d));
-    a->used = mark;
-    if (a->counting) return SPOT_OK;
-
-    covariance(cov, centred, x, n, d);
-    for (int j = 0; j < d; j++) trace += cov[(size_t)j * d + j];
-    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', d, cov, d, 0, 0, d - kept + 1, d, 0, &found, value, loading, kept,
-                       support) || found != kept)
-        return spot_fail(c, SPOT_NUMERIC, "PCA of %d x %d features found no eigenvectors; look for extreme values", n, d);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, kept, d, 1.0, centred, d, loading, kept, 0.0, score, kept);
-
-    memset(out, 0, (size_t)n * dim * sizeof *out);
+    for (int j = 0; j < d; j++) trace += s->cov[(size_t)j * d + j];
+    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', d, s->cov, d, 0, 0, d - kept + 1, d, 0, &found, s->value, s->loading,
+                       kept, s->support) || found != kept)
+        return 0;
     for (int k = 0; k < kept; k++) {
-        int from = kept - 1 - k;
-        double sign = sign_of_largest(loading + from, d, kept);
-        for (int i = 0; i < n; i++) out[(size_t)i * dim + k] = (float)(sign * score[(size_t)i * kept + from]);
-        trace -= value[from];
+        int from = kept - 1 - k;                               /* eigenvalues rise */
+        double sign = sign_of_largest(s->loading + from, d, kept);
+        for (int j = 0; j < d; j++) s->axis[(size_t)k * d + j] = sign * s->loading[(size_t)j * kept + from];
+        trace -= s->value[from];
     }
-    *left_out = fmax(trace, 0) / (n - 1);
+    *left_out = fmax(trace, 0) / (p->n - 1);
+    return 1;
+}
+
+/* p's arrays in `work`; on a device s's are the host's copies of them. */
+static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, int dim, spot_pca_problem *p,
+                        solver *s)
+{
+    int d = v->d, kept = dim < d ? dim : d;
+    double *axis;
+    float *x = v->feature;
+
+    if (c->device) SPOT_TRY(SPOT_TAKE(c, work, x, (size_t)v->n * d));
+    *p = (spot_pca_problem){ .n = v->n, .d = d, .kept = kept, .x = x };
+    SPOT_TRY(SPOT_TAKE(c, work, p->mean, d));
+    SPOT_TRY(SPOT_TAKE(c, work, p->cov, (size_t)d * d));
+    SPOT_TRY(SPOT_TAKE(c, work, axis, (size_t)kept * d));
+    SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
+    *s = (solver){ .cov = p->cov, .axis = axis, .score = p->score };
+    p->axis = axis;
+    SPOT_TRY(SPOT_TAKE(c, host, s->value, d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->loading, (size_t)d * kept));   /* (d, kept) */
+    SPOT_TRY(SPOT_TAKE(c, host, s->support, 2 * (size_t)d));
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, host, s->cov, (size_t)d * d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->axis, (size_t)kept * d));
+    return SPOT_TAKE(c, host, s->score, (size_t)v->n * kept);
+}
+
+/* Between host and device; on the CPU the two are one. */
+static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
+{
+    return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
+}
+
+static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_pca_problem *p,
+                       const solver *s)
+{
+    int failed = -1;
+
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(carry(c, p[q].x, v[q].feature, (size_t)p[q].n * p[q].d * sizeof *p[q].x));
+    SPOT_TRY(spot_pca_covariance(c, problems, p));
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(carry(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+    for (int q = 0; q < problems; q++)
+        if (!solve(&s[q], &p[q], &out[q].objective))
+#pragma omp atomic write
+            failed = q;
+    if (failed >= 0)
+        return spot_fail(c, SPOT_NUMERIC, "PCA of %d x %d features found no eigenvectors; look for extreme values",
+                         p[failed].n, p[failed].d);
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(carry(c, p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
+    SPOT_TRY(spot_pca_project(c, problems, p));
+    for (int q = 0; q < problems; q++) {
+        int n = p[q].n, kept = p[q].kept;
+        SPOT_TRY(carry(c, s[q].score, p[q].score, (size_t)n * kept * sizeof *p[q].score));
+        memset(out[q].at, 0, (size_t)n * out[q].d * sizeof *out[q].at);
+        for (int i = 0; i < n; i++)
+            memcpy(out[q].at + (size_t)i * out[q].d, s[q].score + (size_t)i * kept, kept * sizeof *out[q].at);
+    }
+    return SPOT_OK;
+}
+
+static spot_status few(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out, const spot_view *v)
+{
+    size_t used = work->used, used_host = host->used;
+    spot_pca_problem p[GROUP];
+    solver s[GROUP];
+
+    for (int q = 0; q < problems; q++) SPOT_TRY(take(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
+    host->used = used_host;
+    work->used = used;
+    return work->counting ? SPOT_OK : run(c, problems, out, v, p, s);
+}
+
+spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                         const spot_view *views)
+{
+    for (int q = 0; q < problems; q += GROUP)
+        SPOT_TRY(few(c, host, work, problems - q < GROUP ? problems - q : GROUP, out + q, views + q));
     return SPOT_OK;
 }

@@ -1,15 +1,15 @@
 /* score.c - hypotheses against truth: equations 1 to 7 and the four ways to miss a blindspot (Table 13).
  *
- * Everything is counted in integers over one array of flags, a word for each row of the truth; a division comes only
- * where a count becomes a number to print. */
+ * Everything is a count of rows that sets share, which c's device counts; a division comes only where a count becomes a
+ * number to print. */
 #include "spotter/metric.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Flags of a row. Bits 0 to SPOT_MAX_BLINDSPOTS-1: it is in a hypothesis that belongs to that blindspot. */
-enum { RETURNED = 1 << 30, PURE = 1 << 29 };   /* in any hypothesis; in one that is mostly blindspots, whichever */
+#include "device.h"
+#include "overlap.h"
+#include "spotter/arena.h"
 
 /* A threshold is the decimal that the config wrote, to nine digits: 0.8 is 8/10 and not the double nearest to it,
  * so that 8 of 10 reach it, and both sides of the comparison are integers. */
@@ -68,71 +68,144 @@ static spot_status count_truth(spot_ctx *c, spot_score *s, const spot_truth *tru
     return SPOT_OK;
 }
 
-/* BP of hypothesis k with every blindspot and which it belongs to (equations 1 and 2); marks its rows and adds to
- * hit[m] those rows of blindspot m that no earlier hypothesis belonging to m had (the union of equation 4). */
-static void match(spot_score *s, uint32_t *flags, int *hit, int k, const spot_hypothesis *h, const spot_truth *truth,
-                  const thresholds *t)
-{
-    uint32_t all = (1u << truth->blindspots) - 1, belongs = 0;
-    int shared[SPOT_MAX_BLINDSPOTS] = { 0 }, in_any = 0;
+/* The sets on the host and on c's device: hypotheses, and against them the blindspots, their union behind the last. */
+typedef struct {
+    spot_overlap_problem here, there;
+    uint64_t *set, *other;
+    spot_overlap_query *query;
+    spot_arena host, work;
+} counter;
 
-    s->belongs[k] = -1;
-    if (!h->len) return;   /* no rows: precise about nothing, belongs to nothing */
-    for (int i = 0; i < h->len; i++) {
-        uint32_t mask = truth->mask[h->row[i]] & all;
-        in_any += mask != 0;
-        for (int m = 0; m < truth->blindspots; m++) shared[m] += mask >> m & 1;
-    }
-    for (int m = 0; m < truth->blindspots; m++) {
-        s->bp[k][m] = (double)shared[m] / h->len;
-        if (!reaches(shared[m], h->len, t->p, t->strict)) continue;
-        belongs |= 1u << m;
-        if (s->belongs[k] < 0 || shared[m] > shared[s->belongs[k]]) s->belongs[k] = m;
-    }
-    for (int i = 0; i < h->len; i++) {
-        uint32_t *flag = &flags[h->row[i]], fresh = truth->mask[h->row[i]] & belongs & ~*flag;
-        for (int m = 0; m < truth->blindspots; m++) hit[m] += fresh >> m & 1;
-        *flag |= belongs | RETURNED | (reaches(in_any, h->len, t->p, t->strict) ? PURE : 0);
-    }
+static spot_status take(spot_ctx *c, spot_arena *a, counter *k, spot_overlap_problem *p)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, k->set, p->sets * p->words));
+    SPOT_TRY(SPOT_TAKE(c, a, k->other, p->others * p->words));
+    SPOT_TRY(SPOT_TAKE(c, a, k->query, p->queries));
+    SPOT_TRY(SPOT_TAKE(c, a, p->count, p->queries));
+    p->set = k->set;
+    p->other = k->other;
+    p->query = k->query;
+    return SPOT_OK;
 }
 
-/* Why the rows of blindspot m were missed: shares of the four categories, each row in the first that holds. */
-static void explain(spot_score *s, int m, const uint32_t *flags, const spot_truth *truth)
+static spot_status open_counter(spot_ctx *c, counter *k, int hypotheses, int blindspots, int n)
 {
-    int count[SPOT_FAILURES] = { 0 };
+    spot_arena need = spot_arena_counting();
 
-    for (int i = 0; i < truth->n; i++) {
-        if (!(truth->mask[i] >> m & 1)) continue;
-        if (!(flags[i] & RETURNED))  count[SPOT_NOT_RETURNED]++;
-        else if (flags[i] >> m & 1)  count[SPOT_FOUND]++;
-        else if (flags[i] & PURE)    count[SPOT_MERGED]++;
-        else                         count[SPOT_IMPURE]++;
-    }
-    for (int f = 0; f < SPOT_FAILURES; f++)
-        s->failure[m][f] = s->covered[m] ? NAN : (double)count[f] / s->size[m];
+    *k = (counter){ .here = { .words = (n + 63) / 64, .sets = hypotheses, .others = blindspots + 1,
+                              .queries = (hypotheses + 2) * (blindspots + 1) } };
+    k->there = k->here;
+    SPOT_TRY(take(c, &need, k, &k->here));
+    SPOT_TRY(spot_arena_open(c, &k->host, need.peak));
+    SPOT_TRY(spot_arena_open_device(c, &k->work, need.peak));
+    SPOT_TRY(take(c, &k->work, k, &k->there));
+    return take(c, &k->host, k, &k->here);
 }
 
-static void score_all(spot_score *s, uint32_t *flags, const spot_hypotheses *found, const spot_truth *truth,
-                      const thresholds *t)
-{
-    int hit[SPOT_MAX_BLINDSPOTS] = { 0 }, covered = 0, strangers = 0;
+static void put(uint64_t *set, int row) { set[row / 64] |= (uint64_t)1 << row % 64; }
 
+static spot_status fill(spot_ctx *c, counter *k, const spot_hypotheses *found, const spot_truth *truth)
+{
+    const spot_overlap_problem *p = &k->here;
+    size_t words = p->words;
+
+    memset(k->set, 0, p->sets * words * sizeof *k->set);
+    memset(k->other, 0, p->others * words * sizeof *k->other);
+    for (int h = 0; h < p->sets; h++)
+        for (int i = 0; i < found->h[h].len; i++) put(k->set + h * words, found->h[h].row[i]);
+    for (int i = 0; i < truth->n; i++)
+        for (int m = 0; m < truth->blindspots; m++)
+            if (truth->mask[i] >> m & 1) {
+                put(k->other + m * words, i);
+                put(k->other + truth->blindspots * words, i);
+            }
+    SPOT_TRY(spot_device_copy(c, (void *)k->there.set, k->set, p->sets * words * sizeof *k->set));
+    return spot_device_copy(c, (void *)k->there.other, k->other, p->others * words * sizeof *k->other);
+}
+
+/* Answers to the first `queries` of k->query, on the host. */
+static spot_status ask(spot_ctx *c, counter *k, int queries)
+{
+    k->there.queries = queries;
+    SPOT_TRY(spot_device_copy(c, (void *)k->there.query, k->query, queries * sizeof *k->query));
+    SPOT_TRY(spot_overlap_count(c, 1, &k->there));
+    return spot_device_copy(c, k->here.count, k->there.count, queries * sizeof *k->here.count);
+}
+
+/* BP of every hypothesis with every blindspot and which it belongs to (equations 1 and 2). Bit h of of[m] is set where
+ * hypothesis h belongs to blindspot m, that of *pure where it is mostly blindspots, whichever. */
+static spot_status match(spot_ctx *c, counter *k, spot_score *s, uint64_t *of, uint64_t *pure, const spot_hypotheses *found,
+                         const thresholds *t)
+{
+    int blindspots = s->blindspots, each = blindspots + 1;
+
+    for (int h = 0; h < s->hypotheses; h++)
+        for (int m = 0; m < each; m++) k->query[h * each + m] = (spot_overlap_query){ (uint64_t)1 << h, m };
+    SPOT_TRY(ask(c, k, s->hypotheses * each));
+    for (int h = 0; h < s->hypotheses; h++) {
+        const int *shared = k->here.count + h * each, len = found->h[h].len;
+
+        s->belongs[h] = -1;
+        if (!len) continue;   /* no rows: precise about nothing, belongs to nothing */
+        for (int m = 0; m < blindspots; m++) {
+            s->bp[h][m] = (double)shared[m] / len;
+            if (!reaches(shared[m], len, t->p, t->strict)) continue;
+            of[m] |= (uint64_t)1 << h;
+            if (s->belongs[h] < 0 || shared[m] > shared[s->belongs[h]]) s->belongs[h] = m;
+        }
+        if (reaches(shared[blindspots], len, t->p, t->strict)) *pure |= (uint64_t)1 << h;
+    }
+    return SPOT_OK;
+}
+
+/* BR by the union of what belongs to a blindspot (equations 3 and 4) after 1, 2, ... hypotheses; then DR, u and FDR, and
+ * why the rows of a missed blindspot were missed: shares of the four categories, each row in the first that holds. */
+static spot_status cover(spot_ctx *c, counter *k, spot_score *s, const uint64_t *of, uint64_t pure, const thresholds *t)
+{
+    int last = s->hypotheses, blindspots = s->blindspots, best = 0, strangers = 0;
+    const uint64_t all = last < 64 ? ((uint64_t)1 << last) - 1 : ~(uint64_t)0;
+    const int *hit, *returned, *mostly;      /* rows of blindspot m: found; in any hypothesis; in a pure one or found */
+
+    for (int m = 0; m < blindspots; m++) {
+        for (int h = 0; h < last; h++) k->query[h * blindspots + m] = (spot_overlap_query){ of[m] & all >> (last - 1 - h), m };
+        k->query[last * blindspots + m] = (spot_overlap_query){ all, m };
+        k->query[(last + 1) * blindspots + m] = (spot_overlap_query){ pure | of[m], m };
+    }
+    SPOT_TRY(ask(c, k, (last + 2) * blindspots));
     /* Coverage never falls as the list grows, so the last rise ends the shortest prefix with the whole list's DR. */
-    for (int k = 0; k < s->hypotheses; k++) {
-        int before = covered;
-        match(s, flags, hit, k, &found->h[k], truth, t);
-        covered = 0;
-        for (int m = 0; m < truth->blindspots; m++) covered += reaches(hit[m], s->size[m], t->r, t->strict);
-        if (covered > before) s->u = k + 1;
+    for (int h = 0; h < last; h++) {
+        int covered = 0;
+        for (int m = 0; m < blindspots; m++)
+            covered += reaches(k->here.count[h * blindspots + m], s->size[m], t->r, t->strict);
+        if (covered > best) s->u = h + 1;
+        best = covered;
     }
-    for (int k = 0; k < s->u; k++) strangers += s->belongs[k] < 0;
-    s->dr = (double)covered / truth->blindspots;
+    returned = k->here.count + last * blindspots;
+    mostly = returned + blindspots;
+    hit = last ? returned - blindspots : returned;      /* of no hypotheses all counts are 0 */
+    for (int h = 0; h < s->u; h++) strangers += s->belongs[h] < 0;
+    s->dr = (double)best / blindspots;
     s->fdr = s->u ? (double)strangers / s->u : NAN;
-    for (int m = 0; m < truth->blindspots; m++) {
+    for (int m = 0; m < blindspots; m++) {
+        const int count[] = { [SPOT_NOT_RETURNED] = s->size[m] - returned[m], [SPOT_FOUND] = hit[m],
+                              [SPOT_MERGED] = mostly[m] - hit[m], [SPOT_IMPURE] = returned[m] - mostly[m] };
+
         s->br[m] = (double)hit[m] / s->size[m];
         s->covered[m] = reaches(hit[m], s->size[m], t->r, t->strict);
-        explain(s, m, flags, truth);
+        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[m][f] = s->covered[m] ? NAN : (double)count[f] / s->size[m];
     }
+    return SPOT_OK;
+}
+
+static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_hypotheses *found, const spot_truth *truth,
+                             const thresholds *t)
+{
+    uint64_t of[SPOT_MAX_BLINDSPOTS] = { 0 }, pure = 0;
+
+    SPOT_TRY(open_counter(c, k, s->hypotheses, s->blindspots, truth->n));
+    SPOT_TRY(fill(c, k, found, truth));
+    SPOT_TRY(match(c, k, s, of, &pure, found, t));
+    return cover(c, k, s, of, pure, t);
 }
 
 spot_metric_config spot_metric_defaults(void)
@@ -145,7 +218,8 @@ spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypothe
 {
     thresholds t = { llround(cfg->lambda_p * BILLION), llround(cfg->lambda_r * BILLION),
                      cfg->profile == SPOT_PROFILE_WORKSHOP };
-    uint32_t *flags;   /* (n) */
+    counter k = { 0 };
+    spot_status s;
 
     memset(score, 0, sizeof *score);
     SPOT_TRY(check_settings(c, cfg));
@@ -153,9 +227,8 @@ spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypothe
     SPOT_TRY(count_truth(c, score, truth));
     score->blindspots = truth->blindspots;
     score->hypotheses = found->len < cfg->top ? found->len : cfg->top;
-    flags = calloc((size_t)truth->n, sizeof *flags);
-    if (!flags) return spot_fail(c, SPOT_NOMEM, "no memory to score %d rows", truth->n);
-    score_all(score, flags, found, truth, &t);
-    free(flags);
-    return SPOT_OK;
+    s = score_all(c, &k, score, found, truth, &t);
+    spot_arena_close(&k.host);
+    spot_arena_close(&k.work);
+    return s;
 }

@@ -130,9 +130,14 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
 {
     spot_norm folded = { .scale = net->one, .shift = net->none };
     void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
+    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
     spot_plane p = behind(net, 0, live);
+    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
 
-    SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, p.rows));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));

@@ -72,12 +72,26 @@ static size_t deal(spot_ctx *c, spot_net *net, float *from, bool gradient)
     return at;
 }
 
+/* The same for the running statistics, which stand behind the parameters. */
+static size_t deal_running(spot_net *net, float *from)
+{
+    size_t at = 0;
+
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        size_t n = (size_t)spot_resnet18_unit[u].out * net->s.width;        /* a multiple of 16 */
+        net->norm[u].running_mean = from ? from + at : NULL;
+        net->norm[u].running_var = from ? from + at + n : NULL;
+        at += 2 * n;
+    }
+    return at;
+}
+
 static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_norm *l = &net->norm[u];
         int n = spot_resnet18_unit[u].out * net->s.width;
-        float **part[] = { &l->running_mean, &l->running_var, &l->mean, &l->invstd, &l->scale, &l->shift };
+        float **part[] = { &l->mean, &l->invstd, &l->scale, &l->shift };
         for (size_t i = 0; i < sizeof part / sizeof *part; i++) SPOT_TRY(SPOT_TAKE(c, a, *part[i], n));
     }
     return SPOT_OK;
@@ -122,13 +136,15 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
     net->params = deal(c, net, NULL, false);
-    SPOT_TRY(SPOT_TAKE(c, a, net->param, net->params));
+    net->state = net->params + deal_running(net, NULL);
+    SPOT_TRY(SPOT_TAKE(c, a, net->param, net->state));
     SPOT_TRY(SPOT_TAKE(c, a, net->grad, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->moment, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->square, net->params));
     if (s.precision == SPOT_BF16) SPOT_TRY(spot_arena_take(c, a, &net->rounded, 2 * net->params));
     deal(c, net, net->param, false);
     deal(c, net, net->grad, true);
+    deal_running(net, net->param ? net->param + net->params : NULL);
     for (int u = 0; u < SPOT_UNITS && net->param; u++)
         net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(take_norms(c, a, net));

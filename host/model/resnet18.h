@@ -40,8 +40,8 @@ typedef struct {
     float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
     const void *read[SPOT_UNITS];                     /* what a convolution reads: w, or its bf16 within rounded */
     float     *fc_w, *fc_b, *fc_dw, *fc_db;
-    size_t     params, fixed;                         /* floats in param, with padding; floats that are not learned */
-    float     *param, *grad;                          /* (params) */
+    size_t     params, state;                         /* floats that are learned, with padding; and with running statistics */
+    float     *param, *grad;                          /* (state): all that a model is; (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16, for spot_optim_step to keep; NULL in fp32 */
     void      *planes;                                /* the input, as spot_conv_planes makes it */
@@ -85,7 +85,8 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* pixels (live, size, size, 3) -> feature (live, 8*width), logit (live, outputs), all in the memory of c's device */
+/* pixels (live, size, size, 3), NULL as above -> feature (live, 8*width), logit (live, outputs), all in the memory of c's
+ * device */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
 /* A model's memory, and its tensor `tensor` as initialisation leaves it. */

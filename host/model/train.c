@@ -6,9 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/resnet18.h"
-#include "raster.h"
-#include "spotter/rng.h"
+#include "model/trainer.h"
 
 spot_model_config spot_model_defaults(void)
 {
@@ -18,14 +16,6 @@ spot_model_config spot_model_defaults(void)
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
 }
-
-typedef struct {
-    spot_net    net;
-    spot_image *image;        /* (rows): of the batch */
-    float      *pixels;       /* (rows, size, size, 3) */
-    float      *target;       /* (rows, ec->targets): what the images are said to show */
-    uint32_t   *order;        /* (train images): this epoch's */
-} trainer;
 
 static double seconds(void)
 {
@@ -75,105 +65,29 @@ spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int out
                              .precision = (spot_precision)cfg->precision };
 }
 
-static spot_status open_trainer(spot_ctx *c, spot_arena *a, trainer *t, const spot_ec *ec, const spot_model_config *cfg)
-{
-    spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
-    size_t rows = (size_t)s.rows;
-
-    SPOT_TRY(check_config(c, cfg));
-    SPOT_TRY(spot_net_open(c, a, &t->net, s));
-    SPOT_TRY(SPOT_TAKE(c, a, t->image, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, t->pixels, rows * 3 * s.size * s.size));
-    SPOT_TRY(SPOT_TAKE(c, a, t->target, rows * s.outputs));
-    return SPOT_TAKE(c, a, t->order, ec->images[SPOT_TRAIN]);
-}
-
-/* Images first..first+n of a split (in `order`, NULL: as they stand) into the batch. */
-static spot_status load(spot_ctx *c, trainer *t, const spot_ec *ec, spot_split split, int first, int n)
-{
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < n; i++) {
-        uint32_t index = (uint32_t)(first + i);
-        spot_image_draw(&t->image[i], ec, split, split == SPOT_TRAIN ? t->order[index] : index);
-        spot_image_targets(t->target + (size_t)i * ec->targets, &t->image[i], ec);
-    }
-    return spot_image_input(c, t->pixels, t->image, n, &ec->scene);
-}
-
-/* One pass over the training images. */
-static spot_status learn(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_model_config *cfg, int epoch, double *mean)
-{
-    spot_rng rng = spot_rng_at(ec->seed, SPOT_RNG_SHUFFLE, ec->index, (uint32_t)epoch);
-    int images = ec->images[SPOT_TRAIN], steps = (images + cfg->batch - 1) / cfg->batch;
-    spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay, .momentum = cfg->momentum,
-                             .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .rounded = t->net.rounded };
-
-    *mean = 0;
-    spot_rng_shuffle(&rng, t->order, (uint32_t)images);
-    for (int step = 0; step < steps; step++) {
-        int first = step * cfg->batch, n = images - first < cfg->batch ? images - first : cfg->batch;
-        double loss;
-        char note[64];
-
-        SPOT_TRY(spot_check_stop(c));
-        rule.lr = spot_learning_rate(cfg, epoch * steps + step, cfg->epochs * steps);
-        rule.t = epoch * steps + step + 1;
-        SPOT_TRY(load(c, t, ec, SPOT_TRAIN, first, n));
-        SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, true));
-        SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, &loss));
-        if (!isfinite(loss))
-            return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.lr "
-                             "may help", fabs(loss), epoch + 1, step + 1, rule.lr);
-        SPOT_TRY(spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule));
-        *mean += loss * n / images;
-        snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, loss);
-        spot_tell(c, ec->targets > 1 ? "base" : "train", (int)ec->index, epoch + (step + 1.0) / steps, cfg->epochs, note);
-    }
-    return SPOT_OK;
-}
-
-/* Adds n val images to the lesson: accuracy against the truth, in no blindspot and in each; of a base model, over all
- * that is to be seen. */
-static void mark(spot_lesson *l, const trainer *t, const spot_ec *ec, int n, double right[1 + SPOT_MAX_BLINDSPOTS])
-{
-    for (int i = 0; ec->targets > 1 && i < n * ec->targets; i++) {
-        if (t->target[i] == 0.5f) continue;
-        right[0] += (t->net.logit[i] > 0) == (t->target[i] > 0);
-        l->outside_count++;
-    }
-    for (int i = 0; ec->targets == 1 && i < n; i++) {
-        int good = (t->net.logit[i] > 0) == t->image[i].label;
-        if (!t->image[i].blindspots) right[0] += good, l->outside_count++;
-        for (int b = 0; b < ec->blindspot_count; b++)
-            if (t->image[i].blindspots >> b & 1) right[1 + b] += good, l->inside_count[b]++;
-    }
-}
-
-/* One pass over the val images: the loss against what training is told, and the marks. */
-static spot_status watch(spot_ctx *c, trainer *t, const spot_ec *ec, const spot_model_config *cfg, double *mean,
-                         spot_lesson *l)
+/* The accuracy on the val images against the truth, in no blindspot and in each; of a base model, over all that is to be
+ * seen. */
+static void mark(spot_lesson *l, const spot_val *v, const spot_ec *ec)
 {
     double right[1 + SPOT_MAX_BLINDSPOTS] = { 0 };
     int images = ec->images[SPOT_VAL];
 
-    *mean = 0;
     l->outside_count = 0;
     memset(l->inside_count, 0, sizeof l->inside_count);
-    for (int first = 0; first < images; first += cfg->batch) {
-        int n = images - first < cfg->batch ? images - first : cfg->batch;
-        double loss;
-
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(load(c, t, ec, SPOT_VAL, first, n));
-        SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, false));
-        SPOT_TRY(spot_head_loss(c, &loss, NULL, t->net.logit, t->target, n * ec->targets));
-        *mean += loss * n / images;
-        mark(l, t, ec, n, right);
+    for (int i = 0; ec->targets > 1 && i < images * ec->targets; i++) {
+        if (v->target[i] == 0.5f) continue;
+        right[0] += (v->logit[i] > 0) == (v->target[i] > 0);
+        l->outside_count++;
+    }
+    for (int i = 0; ec->targets == 1 && i < images; i++) {
+        int good = (v->logit[i] > 0) == v->image[i].label;
+        if (!v->image[i].blindspots) right[0] += good, l->outside_count++;
+        for (int b = 0; b < ec->blindspot_count; b++)
+            if (v->image[i].blindspots >> b & 1) right[1 + b] += good, l->inside_count[b]++;
     }
     l->outside = l->outside_count ? right[0] / l->outside_count : NAN;
     for (int b = 0; b < SPOT_MAX_BLINDSPOTS; b++)
         l->inside[b] = l->inside_count[b] ? right[1 + b] / l->inside_count[b] : NAN;
-    return SPOT_OK;
 }
 
 /* A blindspot without val images is not known to be learned: its NaN fails the comparison. */
@@ -185,34 +99,32 @@ static bool was_learned(const spot_lesson *l, const spot_model_config *cfg)
     return learned;
 }
 
-static spot_status run_epochs(spot_ctx *c, trainer *t, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
-                              const spot_model_config *cfg)
+static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_lesson *lesson)
 {
+    const spot_model_config *cfg = t->cfg;
     double best = INFINITY;
 
     for (int e = 0; e < cfg->epochs; e++) {
         double start = seconds();
         spot_epoch *now = &lesson->epoch[e];
-        spot_lesson seen = *lesson;
 
-        SPOT_TRY(learn(c, t, ec, cfg, e, &now->train_loss));
-        SPOT_TRY(watch(c, t, ec, cfg, &now->val_loss, &seen));
+        SPOT_TRY(spot_trainer_learn(c, t, e, &now->train_loss));
+        SPOT_TRY(spot_trainer_watch(c, t, &now->val_loss));
         if (!isfinite(now->val_loss))
             return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.lr may help",
                              fabs(now->val_loss), e + 1);
-        seen.epoch[e] = *now;
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
-            *lesson = seen;
             lesson->best_epoch = e;
-            m->batches_tracked = (int64_t)(e + 1) * ((ec->images[SPOT_TRAIN] + cfg->batch - 1) / cfg->batch);
-            SPOT_TRY(spot_net_get(c, m, &t->net));
+            m->batches_tracked = (int64_t)(e + 1) * t->steps;
+            mark(lesson, &t->here, t->ec);
+            SPOT_TRY(spot_trainer_keep(c, t));
         }
         now->seconds = seconds() - start;
         lesson->epochs = e + 1;
     }
     lesson->learned = was_learned(lesson, cfg);
-    return SPOT_OK;
+    return spot_trainer_get(c, t, m);
 }
 
 /* As another model is, but for a head that answers another number of questions. */
@@ -239,25 +151,51 @@ static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const 
     return SPOT_OK;
 }
 
+/* `on` lies on c's device. */
+static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_lesson *lesson,
+                            const spot_ec *ec, const spot_model_config *cfg)
+{
+    size_t mark = host->used;
+    spot_trainer t;
+    spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg);
+
+    if (!s) s = spot_trainer_start(c, &t, m);
+    if (!s) s = run_epochs(c, &t, m, lesson);
+    spot_trainer_close(c, &t);
+    host->used = mark;
+    return s;
+}
+
+static spot_status count_device(spot_ctx *c, size_t *bytes, const spot_ec *ec, const spot_model_config *cfg)
+{
+    spot_arena on = spot_arena_counting(), host = spot_arena_counting();
+    spot_trainer t;
+    spot_status s = spot_trainer_open(c, &on, &host, &t, ec, cfg);
+
+    spot_trainer_close(c, &t);
+    *bytes = on.peak;
+    return s;
+}
+
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
                              const spot_model_config *cfg, const spot_model *start)
 {
-    trainer t = { 0 };
+    spot_arena on;
     spot_status s;
-    size_t mark;
+    size_t bytes;
 
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
         return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
                          ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
+    SPOT_TRY(check_config(c, cfg));
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
-    mark = a->used;
-    s = open_trainer(c, a, &t, ec, cfg);
-    if (!s) s = spot_net_put(c, &t.net, m);
-    if (!s) s = run_epochs(c, &t, m, lesson, ec, cfg);
-    spot_net_close(c, &t.net);
-    a->used = mark;
+    if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg);
+    SPOT_TRY(count_device(c, &bytes, ec, cfg));
+    SPOT_TRY(spot_arena_open_device(c, &on, bytes));
+    s = train_in(c, &on, a, m, lesson, ec, cfg);
+    spot_arena_close(&on);
     return s;
 }
 
@@ -281,7 +219,18 @@ spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_less
     return spot_model_train(c, a, m, lesson, &ec, &how, NULL);
 }
 
-/* Of the larger of the two trainings. */
+/* An EC of the most images that a sweep may draw, and one for the base model. */
+static spot_ec largest_ec(const spot_scene_config *scene, const spot_model_config *cfg, bool base)
+{
+    spot_ec ec = base_ec(scene, cfg, 0);
+
+    if (base) return ec;
+    for (int i = 0; i < SPOT_SPLITS; i++) ec.images[i] = scene->per_bucket[i] << scene->rollable[1];
+    ec.targets = 1;
+    return ec;
+}
+
+/* Of the larger of the two trainings, on the CPU; elsewhere the arena needs less. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
@@ -289,20 +238,36 @@ size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_c
 
     for (int base = 0; base <= (cfg->base.images > 0); base++) {
         spot_arena a = spot_arena_counting();
-        spot_ec ec = base_ec(scene, cfg, 0);
-        trainer t = { 0 };
+        spot_ec ec = largest_ec(scene, cfg, base);
+        spot_trainer t;
         spot_model m;
-        spot_status s;
+        spot_status s = spot_model_init(&c, &a, &m, cfg->width, ec.targets, 0, 0);
 
-        if (!base) {
-            ec.images[SPOT_TRAIN] = scene->per_bucket[SPOT_TRAIN] << scene->rollable[1];
-            ec.targets = 1;
+        if (!s) {
+            s = spot_trainer_open(&c, &a, &a, &t, &ec, cfg);
+            spot_trainer_close(&c, &t);
         }
-        s = spot_model_init(&c, &a, &m, cfg->width, ec.targets, 0, 0);
-        if (!s) s = open_trainer(&c, &a, &t, &ec, cfg);
-        spot_net_close(&c, &t.net);
         if (s) return 0;
         most = a.peak > most ? a.peak : most;
     }
     return most;
+}
+
+spot_status spot_model_device_bytes(spot_ctx *c, size_t *bytes, const spot_scene_config *scene, const spot_model_config *cfg,
+                                    int images)
+{
+    size_t looking;
+
+    *bytes = 0;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(check_config(c, cfg));
+    for (int base = 0; base <= (cfg->base.images > 0); base++) {
+        spot_ec ec = largest_ec(scene, cfg, base);
+        size_t training;
+        SPOT_TRY(count_device(c, &training, &ec, cfg));
+        *bytes = training > *bytes ? training : *bytes;
+    }
+    SPOT_TRY(spot_look_device_bytes(c, &looking, scene, cfg, images));
+    *bytes = looking > *bytes ? looking : *bytes;
+    return SPOT_OK;
 }

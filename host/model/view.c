@@ -1,46 +1,99 @@
 /* view.c - a trained model looks at images: the positives of a split, or pixels from elsewhere. */
 #include <math.h>
+#include <string.h>
 
+#include "device.h"
 #include "model/train.h"
 #include "raster.h"
+#include "sample.h"
 
-/* The lanes and rows of looking are constants, so that a view never depends on how training was cut. */
-enum { LANES = 8 };
+/* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was
+ * cut. On the CPU Winograd shares weights in a piece of rows. */
+enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
 
-static spot_net_shape look_shape(int width, int outputs, int size)
+static spot_net_shape look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
 {
-    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES,
-                             .rows = (size > 96 ? 8 : 32) * LANES };   /* Winograd shares weights in a piece */
+    int rows = size > 96 && !c->device ? LARGE_ROWS : ROWS;
+
+    if (c->device && n > 0 && n < rows) rows = n;
+    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES, .rows = rows,
+                             .precision = precision };
 }
 
+/* All in the memory of c's device; NULL what it does not need. */
 typedef struct {
     spot_look   net;
-    spot_image *image;
-    float      *pixels, *logit;
+    spot_image *image;               /* (rows): draw lists of a batch */
+    uint8_t    *rgb;                 /* (rows, size, size, 3): a batch that came from the host */
+    float      *pixels;              /* the same as the net takes it, but where a device draws into net.planes */
+    uint32_t   *index, *mask;        /* (n): numbers of images, and their blindspots */
+    float      *feature, *logit;     /* (n, d), (n, outputs) */
 } looker;
 
-static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, bool draws)
+static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, bool draws)
 {
     size_t rows = (size_t)s.rows, pixels = rows * 3 * s.size * s.size;
 
     SPOT_TRY(spot_look_open(c, a, &l->net, s));
-    if (draws) SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
-    return SPOT_TAKE(c, a, l->logit, rows * s.outputs);
+    if (draws) {
+        SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, l->index, n));
+        SPOT_TRY(SPOT_TAKE(c, a, l->mask, n));
+    } else if (c->device) {
+        SPOT_TRY(SPOT_TAKE(c, a, l->rgb, pixels));
+    }
+    if (!draws || !c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
+    SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
+    return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
 }
 
-static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m, const uint8_t *rgb,
-                         int n, int size, float *aside)
-{
-    int rows = l->net.s.rows;
+/* What a looker is to hold. It lies in memory of c's device, on the CPU in the caller's arena. */
+typedef struct {
+    spot_ctx *c;
+    spot_net_shape shape;
+    int n;
+    bool draws;
+} room;
 
-    SPOT_TRY(spot_look_put(c, &l->net, m));
+static spot_status open_room(const room *r, spot_arena *a, spot_arena *on, looker *l)
+{
+    spot_arena count = spot_arena_counting();
+    spot_status s;
+
+    memset(l, 0, sizeof *l);
+    memset(on, 0, sizeof *on);
+    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, r->draws);
+    s = open_looker(r->c, &count, l, r->shape, r->n, r->draws);
+    spot_look_close(r->c, &l->net);
+    if (!s) s = spot_arena_open_device(r->c, on, count.peak);
+    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws);
+}
+
+static void close_room(const room *r, spot_arena *on, looker *l)
+{
+    spot_look_close(r->c, &l->net);
+    spot_arena_close(on);
+}
+
+/* -- pixels from elsewhere --------------------------------------------------------------------------------------- */
+
+static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m, const uint8_t *rgb,
+                         int n, int size)
+{
+    int rows = l->net.s.rows, d = 8 * m->width;
+    size_t image = 3 * (size_t)size * size;
+
     for (int first = 0; first < n; first += rows) {
         int live = n - first < rows ? n - first : rows;
-        float *f = features ? features + (size_t)first * 8 * m->width : aside;
+        const uint8_t *here = rgb + first * image;
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(spot_raster_normalise(c, l->pixels, rgb + (size_t)first * 3 * size * size, live, size));
-        SPOT_TRY(spot_look_run(c, &l->net, f, logits + (size_t)first * m->outputs, l->pixels, live));
+        if (l->rgb) SPOT_TRY(spot_device_copy(c, l->rgb, here, live * image));
+        SPOT_TRY(spot_raster_normalise(c, l->pixels, l->rgb ? l->rgb : here, live, size));
+        SPOT_TRY(spot_look_run(c, &l->net, l->feature, l->logit, l->pixels, live));
+        SPOT_TRY(spot_device_copy(c, logits + (size_t)first * m->outputs, l->logit,
+                                  (size_t)live * m->outputs * sizeof *logits));
+        if (features)
+            SPOT_TRY(spot_device_copy(c, features + (size_t)first * d, l->feature, (size_t)live * d * sizeof *features));
     }
     return SPOT_OK;
 }
@@ -48,18 +101,22 @@ static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features,
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
                              const uint8_t *rgb, int n, int size)
 {
-    spot_net_shape shape = look_shape(m->width, m->outputs, size);
+    room r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false };
     size_t mark = scratch->used;
-    looker l = { 0 };
-    float *aside = NULL;
-    spot_status s = open_looker(c, scratch, &l, shape, false);
+    spot_arena on;
+    looker l;
+    spot_status s;
 
-    if (!s) s = SPOT_TAKE(c, scratch, aside, (size_t)shape.rows * 8 * m->width);
-    if (!s && !scratch->counting) s = infer(c, &l, logits, features, m, rgb, n, size, aside);
-    spot_look_close(c, &l.net);
+    r.n = r.shape.rows;
+    s = open_room(&r, scratch, &on, &l);
+    if (!s && !scratch->counting) s = spot_look_put(c, &l.net, m);
+    if (!s && !scratch->counting) s = infer(c, &l, logits, features, m, rgb, n, size);
+    close_room(&r, &on, &l);
     scratch->used = mark;
     return s;
 }
+
+/* -- the positives of a split ------------------------------------------------------------------------------------- */
 
 static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *t, int n, int d)
 {
@@ -71,57 +128,89 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
     return SPOT_TAKE(c, a, t->mask, n);
 }
 
+static spot_status draw(spot_ctx *c, looker *l, int n, const spot_scene_config *scene)
+{
+    const spot_look *net = &l->net;
+
+    if (l->pixels) return spot_image_input(c, l->pixels, l->image, n, scene);
+    return spot_image_input_as(c, net->planes, c->ops->conv->stem, net->s.precision == SPOT_BF16, l->image, n, scene);
+}
+
 static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
     int rows = l->net.s.rows;
 
+    SPOT_TRY(spot_device_copy(c, l->index, v->image, (size_t)v->n * sizeof *l->index));
     for (int done = 0, live; done < v->n; done += live) {
-        live = v->n - done < rows ? v->n - done : rows;
+        spot_sample s = { .ec = ec, .split = split, .first = (uint32_t)done, .index = l->index, .image = l->image,
+                          .mask = l->mask + done };
+        s.n = live = v->n - done < rows ? v->n - done : rows;
         SPOT_TRY(spot_check_stop(c));
-#pragma omp parallel for num_threads(c->threads)
-        for (int i = 0; i < live; i++) {
-            spot_image_draw(&l->image[i], ec, split, (uint32_t)v->image[done + i]);
-            t->mask[done + i] = l->image[i].blindspots;
-        }
-        SPOT_TRY(spot_image_input(c, l->pixels, l->image, live, &ec->scene));
-        SPOT_TRY(spot_look_run(c, &l->net, v->feature + (size_t)done * v->d, l->logit, l->pixels, live));
-        for (int i = 0; i < live; i++) v->confidence[done + i] = (float)(1 / (1 + exp(-(double)l->logit[i])));
+        SPOT_TRY(spot_sample_images(c, 1, &s));
+        SPOT_TRY(draw(c, l, live, &ec->scene));
+        SPOT_TRY(spot_look_run(c, &l->net, l->feature + (size_t)done * v->d, l->logit + done, l->pixels, live));
         spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
     }
+    SPOT_TRY(spot_device_copy(c, v->feature, l->feature, (size_t)v->n * v->d * sizeof *v->feature));
+    SPOT_TRY(spot_device_copy(c, v->confidence, l->logit, (size_t)v->n * sizeof *v->confidence));
+    SPOT_TRY(spot_device_copy(c, t->mask, l->mask, (size_t)v->n * sizeof *t->mask));
+    for (int i = 0; i < v->n; i++) v->confidence[i] = (float)(1 / (1 + exp(-(double)v->confidence[i])));
     return SPOT_OK;
 }
 
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
                             const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
-    looker l = { 0 };
+    int n = spot_ec_positives(NULL, ec, split);
+    room r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true };
+    spot_arena on;
     spot_status s;
+    looker l;
     size_t mark;
 
-    (void)cfg;
     if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
-    SPOT_TRY(take_view(c, a, view, truth, spot_ec_positives(NULL, ec, split), 8 * m->width));
+    SPOT_TRY(take_view(c, a, view, truth, n, 8 * m->width));
     spot_ec_positives(view->image, ec, split);
     truth->blindspots = ec->blindspot_count;
     mark = a->used;
-    s = open_looker(c, a, &l, look_shape(m->width, 1, ec->scene.size), true);
+    s = open_room(&r, a, &on, &l);
     if (!s) s = spot_look_put(c, &l.net, m);
     if (!s) s = look(c, &l, view, truth, ec, split);
-    spot_look_close(c, &l.net);
+    close_room(&r, &on, &l);
     a->used = mark;
+    return s;
+}
+
+/* -- memory ------------------------------------------------------------------------------------------------------- */
+
+static spot_status count(spot_ctx *c, spot_arena *a, const spot_scene_config *scene, const spot_model_config *cfg, int n)
+{
+    spot_net_shape shape = look_shape(c, cfg->width, 1, scene->size, n, (spot_precision)cfg->precision);
+    looker l = { 0 };
+    spot_status s = open_looker(c, a, &l, shape, n, true);
+
+    spot_look_close(c, &l.net);
     return s;
 }
 
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
+    spot_model_config plain = *cfg;
     spot_arena a = spot_arena_counting();
-    looker l = { 0 };
     spot_view v;
     spot_truth t;
-    spot_status s = take_view(&c, &a, &v, &t, images, 8 * cfg->width);
 
-    if (!s) s = open_looker(&c, &a, &l, look_shape(cfg->width, 1, scene->size), true);
-    spot_look_close(&c, &l.net);
-    return s ? 0 : a.peak;
+    plain.precision = SPOT_FP32;
+    return take_view(&c, &a, &v, &t, images, 8 * cfg->width) || count(&c, &a, scene, &plain, images) ? 0 : a.peak;
+}
+
+spot_status spot_look_device_bytes(spot_ctx *c, size_t *bytes, const spot_scene_config *scene, const spot_model_config *cfg,
+                                   int images)
+{
+    spot_arena a = spot_arena_counting();
+    spot_status s = count(c, &a, scene, cfg, images);
+
+    *bytes = a.peak;
+    return s;
 }

@@ -92,3 +92,11 @@ spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int
     }
     return failed;
 }
+
+spot_status spot_image_input_as(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n,
+                                const spot_scene_config *cfg)
+{
+    if (cfg->jpeg_quality)
+        return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+    return spot_raster_input_as(c, x, channels, bf16 ? SPOT_BF16 : SPOT_FP32, image, n, cfg);
+}

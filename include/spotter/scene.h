@@ -9,6 +9,7 @@
 #ifndef SPOTTER_SCENE_H
 #define SPOTTER_SCENE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "spotter/arena.h"
@@ -133,6 +134,10 @@ spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image
 /* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/raster.h). Draw lists
  * come from kernels/sample.h and never leave the device. */
 spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
+
+/* The same as a device's convolutions take it: of 3 or 8 channels, the last five 0, fp32 or (bf16) rounded to bf16. */
+spot_status spot_image_input_as(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n,
+                                const spot_scene_config *cfg);
 
 /* A picture for people: image `index` of a split and its pixels, rgb (size, size, 3) bytes, made on c's device, brought to
  * the host. */

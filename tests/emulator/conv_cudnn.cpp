@@ -88,11 +88,13 @@ spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void 
 {
     *finished = p->fused;
     if (p->engine == REFUSES) return spot_fail(c, SPOT_DEVICE, "engine %d does not run", p->engine);
-    emu_open_memory(true);                     /* a library computes on the device */
-    if (p->t.s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, bias);
-    else run(p, (spot_bf16 *)x, (spot_bf16 *)(p->narrow ? scratch : w), (spot_bf16 *)y, bias);
-    emu_open_memory(false);
-    emu_pass_time((p->engine == asked("fast") || p->engine < IN_DOUBLE ? 3 : 9) - p->fused);
+    emu::submit([=] {
+        emu_open_memory(true);                 /* a library computes on the device */
+        if (p->t.s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, bias);
+        else run(p, (spot_bf16 *)x, (spot_bf16 *)(p->narrow ? scratch : w), (spot_bf16 *)y, bias);
+        emu_open_memory(false);
+        emu_pass_time((p->engine == asked("fast") || p->engine < IN_DOUBLE ? 3 : 9) - p->fused);
+    });
     return p->narrow ? spot_conv_widen(c, (float *)w, scratch, narrow(p)) : SPOT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 
 #include "emulator.h"
@@ -27,7 +28,7 @@
 enum { warpSize = emu::WARP };
 
 #define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
-    ((void)(stream), emu::launch(#kernel, (grid), (block), (shared), [&] { kernel(__VA_ARGS__); }))
+    ((void)(stream), emu::start(#kernel, (grid), (block), (shared), kernel, ##__VA_ARGS__))
 #define SPOT_SHARED(T, name, n) \
     static const char name##_key = 0; \
     T *const name = (T *)emu::shared(&name##_key, sizeof(T) * (n))
@@ -54,6 +55,15 @@ enum { warpSize = emu::WARP };
 #define __all_sync(mask, p)            (emu::ballot(EMU_SITE, (mask), (p) == 0) == 0)
 
 namespace emu {
+
+/* A launch with its arguments as the kernel takes them: copies, for a graph may run it when they are long gone. */
+template <typename... P, typename... A>
+void start(const char *name, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...), A &&...arguments)
+{
+    std::tuple<std::decay_t<P>...> taken{ static_cast<std::decay_t<P>>(arguments)... };
+
+    submit([=] { launch(name, grid, block, shared_bytes, [&] { std::apply(kernel, taken); }); });
+}
 
 inline void sync_warp(const char *site, unsigned mask = ~0u) { gather("syncwarp", site, mask, 0); }
 
@@ -139,13 +149,15 @@ inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a
 /* The runtime: one device, everything in order at once, memory of exact size filled with NaNs between red zones. */
 enum cudaError_t {
     cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9,
-    cudaErrorLaunchFailure = 719
+    cudaErrorLaunchFailure = 719, cudaErrorStreamCaptureUnsupported = 900
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
 enum { cudaStreamNonBlocking = 1 };
 typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
+typedef struct emu_graph *cudaGraph_t, *cudaGraphExec_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 struct cudaDeviceProp { char name[256]; };
 struct cudaPointerAttributes { cudaMemoryType type; };
 
@@ -160,6 +172,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready);
+cudaError_t cudaMemGetInfo(size_t *left, size_t *total);
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);

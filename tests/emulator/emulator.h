@@ -49,6 +49,9 @@ void step();
 /* Ends the launch with a report. Does not return when called by a fibre. */
 void fault(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Does the work now, or notes it while a graph is captured. */
+void submit(std::function<void()> work);
+
 void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel);
 
 }

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <vector>
 
 #include "guard.h"
 #include "runtime.h"
@@ -23,6 +24,16 @@ static std::map<unsigned char *, buffer> buffers;     /* by start */
 void emu_open_memory(bool open)
 {
     for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+/* What a graph is here: work in order. Only one stream is ever captured, as only one thread may use the emulator. */
+struct emu_graph { std::vector<std::function<void()>> work; };
+static emu_graph *captured;
+
+void emu::submit(std::function<void()> work)
+{
+    if (captured) captured->work.push_back(std::move(work));
+    else work();
 }
 
 struct opened {
@@ -68,6 +79,7 @@ static bool fits(const void *p, size_t bytes)
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+    if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
     void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -101,6 +113,7 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
     if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
+    if (captured) return cudaErrorStreamCaptureUnsupported;      /* the runtime allows it; what we record needs none */
     opened now;
     memmove(to, from, bytes);
     return cudaSuccess;
@@ -109,8 +122,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 {
     if (!fits(p, bytes)) return cudaErrorInvalidValue;
-    opened now;
-    memset(p, byte, bytes);
+    emu::submit([=] {
+        opened now;
+        memset(p, byte, bytes);
+    });
     return cudaSuccess;
 }
 
@@ -134,6 +149,7 @@ const char *cudaGetErrorString(cudaError_t e)
     case cudaSuccess:                   return "no error";
     case cudaErrorInvalidValue:         return "invalid argument";
     case cudaErrorMemoryAllocation:     return "out of memory";
+    case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchFailure:        return report;
     }
@@ -150,7 +166,47 @@ cudaError_t cudaGetDeviceCount(int *count)                             { *count 
 cudaError_t cudaSetDevice(int)                                         { return cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t)                            { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t)                        { return last_error; }
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return captured ? cudaErrorStreamCaptureUnsupported : last_error;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode)
+{
+    if (captured) return cudaErrorStreamCaptureUnsupported;
+    captured = new emu_graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+{
+    *graph = captured;
+    captured = nullptr;
+    return *graph ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsigned long long)
+{
+    *ready = new emu_graph(*graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
+{
+    for (auto &work : ready->work) work();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)         { delete graph; return cudaSuccess; }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return cudaSuccess; }
+
+/* A small GPU: 4 GiB. */
+cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
+{
+    *left = *total = (size_t)4 << 30;
+    for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
+    return cudaSuccess;
+}
 
 struct emu_event { double ms; };
 static double clock_ms;

@@ -1,0 +1,233 @@
+/* trainer.c - the steps of a training, on any device. */
+#include "model/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device.h"
+#include "model/train.h"
+#include "sample.h"
+
+/* -- memory --------------------------------------------------------------------------------------------------- */
+
+static int batches_of(int images, int batch) { return (images + batch - 1) / batch; }
+
+static spot_status take_val(spot_ctx *c, spot_arena *a, spot_val *v, int images, int targets, int batch)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, v->image, images));
+    SPOT_TRY(SPOT_TAKE(c, a, v->target, (size_t)images * targets));
+    SPOT_TRY(SPOT_TAKE(c, a, v->logit, (size_t)images * targets));
+    return SPOT_TAKE(c, a, v->loss, batches_of(images, batch));
+}
+
+static spot_status take_course(spot_ctx *c, spot_arena *a, spot_trainer *t, size_t steps)
+{
+    double *rates;
+
+    SPOT_TRY(SPOT_TAKE(c, a, rates, steps));
+    SPOT_TRY(SPOT_TAKE(c, a, t->loss, 1));
+    SPOT_TRY(SPOT_TAKE(c, a, t->course.losses, steps));
+    SPOT_TRY(SPOT_TAKE(c, a, t->course.made, 1));
+    SPOT_TRY(SPOT_TAKE(c, a, t->course.seen, 1));
+    t->course.rates = t->rates = rates;
+    t->course.loss = t->loss;
+    t->course.batch = (uint32_t)t->cfg->batch;
+    t->losses = t->course.losses;
+    return SPOT_OK;
+}
+
+/* What the host reads and writes, where it cannot do so in place. */
+static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, size_t steps)
+{
+    t->here = t->val;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, host, t->rates, steps));
+    SPOT_TRY(SPOT_TAKE(c, host, t->losses, steps));
+    return take_val(c, host, &t->here, t->ec->images[SPOT_VAL], t->ec->targets, t->cfg->batch);
+}
+
+spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
+                              const spot_model_config *cfg)
+{
+    spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
+    size_t rows = (size_t)s.rows, steps;
+
+    memset(t, 0, sizeof *t);
+    t->ec = ec;
+    t->cfg = cfg;
+    t->images = ec->images[SPOT_TRAIN];
+    t->steps = batches_of(t->images, cfg->batch);
+    steps = (size_t)t->steps * (size_t)cfg->epochs;
+    SPOT_TRY(spot_net_open(c, a, &t->net, s));
+    SPOT_TRY(SPOT_TAKE(c, a, t->image, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, t->target, rows * s.outputs));
+    SPOT_TRY(SPOT_TAKE(c, a, t->order, t->images));
+    SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
+    if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, t->pixels, rows * 3 * s.size * s.size));
+    SPOT_TRY(take_course(c, a, t, steps));
+    SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
+    return take_copies(c, host, t, steps);
+}
+
+void spot_trainer_close(spot_ctx *c, spot_trainer *t)
+{
+    spot_device_forget(c, t->graph);
+    spot_net_close(c, &t->net);
+    memset(t, 0, sizeof *t);
+}
+
+/* For the host to read, and from it; in place on the CPU. */
+static spot_status move(spot_ctx *c, void *to, const void *from, size_t bytes)
+{
+    return to == from ? SPOT_OK : spot_device_copy(c, to, from, bytes);
+}
+
+spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m)
+{
+    int val = t->ec->images[SPOT_VAL], steps = t->steps * t->cfg->epochs;
+    spot_sample s = { .ec = t->ec, .split = SPOT_VAL, .n = val, .image = t->val.image, .target = t->val.target };
+
+    for (int i = 0; i < steps; i++) t->rates[i] = spot_learning_rate(t->cfg, i, steps);
+    SPOT_TRY(move(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
+    SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
+    SPOT_TRY(spot_sample_images(c, 1, &s));
+    SPOT_TRY(move(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
+    SPOT_TRY(move(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
+    return spot_net_put(c, &t->net, m);
+}
+
+/* -- steps ---------------------------------------------------------------------------------------------------- */
+
+static spot_status draw(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
+{
+    const spot_scene_config *scene = &t->ec->scene;
+
+    if (t->pixels) return spot_image_input(c, t->pixels, image, n, scene);
+    return spot_image_input_as(c, t->net.planes, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, scene);
+}
+
+/* The next n images of the epoch. */
+static spot_status step(spot_ctx *c, spot_trainer *t, int n)
+{
+    const spot_model_config *cfg = t->cfg;
+    spot_sample s = { .ec = t->ec, .split = SPOT_TRAIN, .n = n, .index = t->order, .cursor = t->course.seen,
+                      .image = t->image, .target = t->target };
+    spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay, .momentum = cfg->momentum,
+                             .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course,
+                             .rounded = t->net.rounded };
+
+    SPOT_TRY(spot_sample_images(c, 1, &s));
+    SPOT_TRY(draw(c, t, t->image, n));
+    SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, true));
+    SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));
+    return spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule);
+}
+
+static spot_status record_step(spot_ctx *c, spot_trainer *t)
+{
+    spot_status s, ended;
+
+    SPOT_TRY(spot_device_record(c));
+    s = step(c, t, t->cfg->batch);
+    ended = spot_device_recorded(c, s ? NULL : &t->graph);
+    return s ? s : ended;
+}
+
+/* The first whole batch goes step by step: it makes the libraries load what a recording would not wait for. */
+static spot_status go_on(spot_ctx *c, spot_trainer *t, int n)
+{
+    bool whole = n == t->cfg->batch;
+
+    if (!c->device || !whole || !t->warm) {
+        t->warm |= whole;
+        return step(c, t, n);
+    }
+    if (!t->graph) SPOT_TRY(record_step(c, t));
+    return spot_device_replay(c, t->graph);
+}
+
+static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int step)
+{
+    double loss = t->losses[epoch * t->steps + step];
+
+    if (isfinite(loss)) return SPOT_OK;
+    return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.lr "
+                     "may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step]);
+}
+
+static int of_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }
+
+/* A GPU has the losses only when the epoch is over. */
+static void tell(spot_ctx *c, const spot_trainer *t, int epoch, int step)
+{
+    char note[64];
+
+    if (c->device) snprintf(note, sizeof note, "epoch %d", epoch + 1);
+    else snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, t->losses[epoch * t->steps + step]);
+    spot_tell(c, t->ec->targets > 1 ? "base" : "train", (int)t->ec->index, epoch + (step + 1.0) / t->steps, t->cfg->epochs,
+              note);
+}
+
+spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *mean)
+{
+    spot_shuffle order = { .seed = t->ec->seed, .ec = t->ec->index, .epoch = (uint32_t)epoch, .n = (uint32_t)t->images,
+                           .order = t->order };
+    size_t first = (size_t)epoch * (size_t)t->steps;
+
+    SPOT_TRY(spot_sample_shuffle(c, 1, &order));
+    SPOT_TRY(spot_device_clear(c, t->course.seen, sizeof *t->course.seen));
+    for (int k = 0; k < t->steps; k++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(go_on(c, t, of_batch(t->images, t->cfg->batch, k)));
+        if (!c->device) SPOT_TRY(check_loss(c, t, epoch, k));
+        tell(c, t, epoch, k);
+    }
+    SPOT_TRY(move(c, t->losses + first, t->course.losses + first, (size_t)t->steps * sizeof *t->losses));
+    *mean = 0;
+    for (int k = 0; k < t->steps; k++) {
+        SPOT_TRY(check_loss(c, t, epoch, k));
+        *mean += t->losses[first + k] * of_batch(t->images, t->cfg->batch, k) / t->images;
+    }
+    return SPOT_OK;
+}
+
+/* -- val images ----------------------------------------------------------------------------------------------- */
+
+static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k)
+{
+    int n = of_batch(t->ec->images[SPOT_VAL], t->cfg->batch, k), targets = t->ec->targets;
+    size_t first = (size_t)k * t->cfg->batch;
+    spot_net net = t->net;
+
+    net.logit = t->val.logit + first * targets;
+    SPOT_TRY(draw(c, t, t->val.image + first, n));
+    SPOT_TRY(spot_net_forward(c, &net, t->pixels, n, false));
+    return spot_head_loss(c, &t->val.loss[k], NULL, net.logit, t->val.target + first * targets, n * targets);
+}
+
+spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, double *mean)
+{
+    int images = t->ec->images[SPOT_VAL], batch = t->cfg->batch, batches = batches_of(images, batch);
+
+    for (int k = 0; k < batches; k++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(watch_batch(c, t, k));
+    }
+    SPOT_TRY(move(c, t->here.loss, t->val.loss, (size_t)batches * sizeof *t->val.loss));
+    SPOT_TRY(move(c, t->here.logit, t->val.logit, (size_t)images * t->ec->targets * sizeof *t->val.logit));
+    *mean = 0;
+    for (int k = 0; k < batches; k++) *mean += t->here.loss[k] * of_batch(images, batch, k) / images;
+    return SPOT_OK;
+}
+
+spot_status spot_trainer_keep(spot_ctx *c, spot_trainer *t)
+{
+    return spot_device_copy(c, t->best, t->net.param, t->net.state * sizeof *t->best);
+}
+
+spot_status spot_trainer_get(spot_ctx *c, spot_trainer *t, spot_model *m)
+{
+    SPOT_TRY(spot_device_copy(c, t->net.param, t->best, t->net.state * sizeof *t->best));
+    return spot_net_get(c, m, &t->net);
+}

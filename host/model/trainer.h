@@ -1,0 +1,56 @@
+/* trainer.h - a net with its images: what one training holds on its device, one epoch of it, one look at the val images.
+ *
+ * An epoch asks nothing of the host: images are drawn where they are seen, the optimizer's course lies beside them, and the
+ * host reads the losses when all steps were begun. Where work can be recorded, a step is recorded once and replayed. */
+#ifndef SPOTTER_MODEL_TRAINER_H
+#define SPOTTER_MODEL_TRAINER_H
+
+#include "model/resnet18.h"
+
+/* The val images, the same in every epoch: in the memory of the device, and as the host reads them. */
+typedef struct {
+    spot_image *image;        /* (val) */
+    float      *target;       /* (val, targets) */
+    float      *logit;        /* (val, targets) */
+    double     *loss;         /* (batches) */
+} spot_val;
+
+typedef struct {
+    const spot_ec *ec;
+    const spot_model_config *cfg;
+    int         images, steps;            /* of an epoch; the last step may have fewer images than a batch */
+    spot_net    net;
+    spot_image *image;                    /* (rows): of the batch */
+    float      *target;                   /* (rows, targets) */
+    float      *pixels;                   /* (rows, size, size, 3); NULL where images are drawn into net.planes */
+    uint32_t   *order;                    /* (images): this epoch's */
+    double     *loss;                     /* (1): this step's */
+    float      *best;                     /* (net.state) */
+    spot_optim_course course;
+    spot_val    val;
+    double     *losses, *rates;           /* course.losses and .rates, and val, on the host; on the CPU they are the same */
+    spot_val    here;
+    void       *graph;                    /* a step on a whole batch, once there is one */
+    bool        warm;                     /* one has been done */
+} spot_trainer;
+
+/* Lays everything into a, which lies on c's device, and what the host reads into `host`, which may be a on the CPU; both
+ * may count. Close it even after a failure. */
+spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
+                              const spot_model_config *cfg);
+void        spot_trainer_close(spot_ctx *c, spot_trainer *t);
+
+/* Begins with m's weights: draws the val images, plans the learning rates. */
+spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m);
+
+/* One pass over the training images; their mean loss. */
+spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *mean);
+
+/* One pass over the val images: their mean loss against what training is told; t->here holds the logits. */
+spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, double *mean);
+
+/* Remembers the net as it is; m becomes what was remembered last. */
+spot_status spot_trainer_keep(spot_ctx *c, spot_trainer *t);
+spot_status spot_trainer_get(spot_ctx *c, spot_trainer *t, spot_model *m);
+
+#endif

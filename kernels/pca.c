@@ -1,0 +1,120 @@
+/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and 8 rows of the scores. */
+#include "pca.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lanes.h"
+
+enum { TILE = 64, ROWS = 8, COLS = 16, DEPTH = 128, BAND = 8 };   /* a slab is 64 kB, a register tile 8 x 16 */
+
+/* Means of columns j0 .. j0+63. */
+static void mean_of_columns(const spot_pca_problem *p, int j0)
+{
+    int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
+    double sum[TILE] = { 0 };
+
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < cols; j++) sum[j] += p->x[(size_t)i * p->d + j0 + j];
+    for (int j = 0; j < cols; j++) p->mean[j0 + j] = sum[j] / p->n;
+}
+
+/* slab[i][j] = x[i0+i, j0+j] less its mean; columns past the last are 0. */
+static void centre(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, int rows, int j0)
+{
+    int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
+
+    for (int i = 0; i < rows; i++) {
+        const float *x = p->x + (size_t)(i0 + i) * p->d + j0;
+        for (int j = 0; j < cols; j++) slab[i][j] = x[j] - p->mean[j0 + j];
+        for (int j = cols; j < TILE; j++) slab[i][j] = 0;
+    }
+}
+
+/* sum[j][k] += a[i][j] b[i][k] for all i in order; the 8 x 16 sums live in registers, for which gcc must be told to make
+ * vectors of the k and not of the j. */
+static void add_products(double sum[TILE][TILE], double a[DEPTH][TILE], double b[DEPTH][TILE], int rows, int j0, int k0)
+{
+    double s[ROWS][COLS];
+
+    for (int j = 0; j < ROWS; j++) memcpy(s[j], &sum[j0 + j][k0], sizeof s[j]);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < ROWS; j++) {
+            double left = a[i][j0 + j];
+#pragma omp simd
+            for (int k = 0; k < COLS; k++) s[j][k] = fma(left, b[i][k0 + k], s[j][k]);
+        }
+    for (int j = 0; j < ROWS; j++) memcpy(&sum[j0 + j][k0], s[j], sizeof s[j]);
+}
+
+static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
+{
+    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE], b[DEPTH][TILE];
+
+    for (int i0 = 0; i0 < p->n; i0 += DEPTH) {
+        int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
+        centre(a, p, i0, rows, j0);
+        centre(b, p, i0, rows, k0);
+        for (int j = 0; j < TILE; j += ROWS)
+            for (int k = 0; k < TILE; k += COLS) add_products(sum, a, b, rows, j, k);
+    }
+    for (int j = j0; j < j0 + TILE && j < p->d; j++)
+        for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
+}
+
+static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
+{
+    for (int q = 0; q < problems; q++) {
+        int d = p[q].d, side = (d + TILE - 1) / TILE;
+#pragma omp parallel num_threads(c->threads)
+        {
+#pragma omp for schedule(dynamic)
+            for (int j0 = 0; j0 < d; j0 += TILE) mean_of_columns(&p[q], j0);
+#pragma omp for schedule(dynamic)
+            for (int t = 0; t < side * side; t++)
+                if (t / side <= t % side) covariance_tile(&p[q], t / side * TILE, t % side * TILE);
+        }
+    }
+    return SPOT_OK;
+}
+
+/* Scores of rows i0 .. i0+7: chains side by side, for one alone waits for itself at every step. */
+static void project_band(const spot_pca_problem *p, int i0)
+{
+    int rows = p->n - i0 < BAND ? p->n - i0 : BAND;
+
+    for (int k = 0; k < p->kept; k++) {
+        double sum[BAND] = { 0 };
+        for (int j = 0; j < p->d; j++)
+            for (int r = 0; r < rows; r++)
+                sum[r] = fma(p->x[(size_t)(i0 + r) * p->d + j] - p->mean[j], p->axis[(size_t)k * p->d + j], sum[r]);
+        for (int r = 0; r < rows; r++) p->score[(size_t)(i0 + r) * p->kept + k] = (float)sum[r];
+    }
+}
+
+static spot_status project_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
+{
+    for (int q = 0; q < problems; q++) {
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
+        for (int i0 = 0; i0 < p[q].n; i0 += BAND) project_band(&p[q], i0);
+    }
+    return SPOT_OK;
+}
+
+const spot_pca_ops spot_pca_cpu = { .covariance = covariance_cpu, .project = project_cpu };
+
+spot_status spot_pca_covariance(spot_ctx *c, int problems, const spot_pca_problem *p)
+{
+    for (int q = 0; q < problems; q++)
+        if (p[q].n < 1 || p[q].d < 1)
+            return spot_fail(c, SPOT_INVALID, "pca.covariance, problem %d: (%d,%d)", q, p[q].n, p[q].d);
+    SPOT_DISPATCH(c, pca, covariance, problems, p);
+}
+
+spot_status spot_pca_project(spot_ctx *c, int problems, const spot_pca_problem *p)
+{
+    for (int q = 0; q < problems; q++)
+        if (p[q].n < 1 || p[q].d < 1 || p[q].kept < 1 || p[q].kept > p[q].d)
+            return spot_fail(c, SPOT_INVALID, "pca.project, problem %d: (%d,%d) on %d axes", q, p[q].n, p[q].d, p[q].kept);
+    SPOT_DISPATCH(c, pca, project, problems, p);
+}
