@@ -378,7 +378,7 @@ size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan) { return c->ops->con
 
 uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan)
 {
-    return c->ops->conv->made_with ? c->ops->conv->made_with(plan) : 0;
+    return c->ops->conv->made_with ? c->ops->conv->made_with(c, plan) : 0;
 }
 
 /* Whole pieces, and a plan that can do it. */

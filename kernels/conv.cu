@@ -63,9 +63,16 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
 
 static void close_cuda(spot_conv *) {}                 /* kept for the next net of this shape; spot_conv_forget */
 
-static size_t   scratch_cuda(const spot_conv *p)   { return p->scratch; }
-static size_t   packed_cuda(const spot_conv *p)    { return w_numbers(&p->l); }
-static uint64_t made_with_cuda(const spot_conv *p) { return p->made_with; }
+static size_t scratch_cuda(const spot_conv *p) { return p->scratch; }
+static size_t packed_cuda(const spot_conv *p)  { return w_numbers(&p->l); }
+
+static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
+{
+    uint64_t sum = 0;
+
+    for (const spot_conv *p = spot_cuda_keeps(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
+    return sum;
+}
 
 /* -- the ops --------------------------------------------------------------------------------------------------------- */
 

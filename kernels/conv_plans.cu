@@ -66,24 +66,29 @@ static void fill(cudaStream_t stream, void *v, size_t count, size_t bytes, unsig
     else            SPOT_LAUNCH(fill_kernel<float>, blocks_for(count), THREADS, 0, stream, (float *)v, count, seed);
 }
 
+static spot_status take(spot_ctx *c, const trial *t, void **out, size_t bytes)
+{
+    return spot_cuda_check(c, cudaMalloc(out, max(bytes, (size_t)1)), "taking %.1f MB to try plans of %s", bytes / 1e6,
+                           t->task.words);
+}
+
 static spot_status open_trial(spot_ctx *c, trial *t)
 {
     static const int written[SPOT_PASSES] = { ROLE_Y, ROLE_X, ROLE_W };
     const layer *l = &t->p->l;
     const size_t count[3] = { x_numbers(l), w_numbers(l), y_numbers(l) };
-    const spot_plugin *memory = spot_cuda_memory(c);
 
     t->written = written[t->task.pass];
     for (int r = 0; r < 3; r++) {
         t->count[r] = count[r];
         t->bytes[r] = r == ROLE_W && t->written == ROLE_W ? 4 : spot_precision_bytes(t->p->s.precision);
-        SPOT_TRY(memory->take(c, &t->at[r], count[r] * t->bytes[r]));
+        SPOT_TRY(take(c, t, &t->at[r], count[r] * t->bytes[r]));
         fill(spot_cuda_stream(c), t->at[r], count[r], t->bytes[r], 77 * r);
     }
-    SPOT_TRY(memory->take(c, &t->bias, l->co * sizeof(float)));
+    SPOT_TRY(take(c, t, &t->bias, l->co * sizeof(float)));
     fill(spot_cuda_stream(c), t->bias, l->co, sizeof(float), 231);
-    SPOT_TRY(memory->take(c, &t->want, t->count[t->written] * t->bytes[t->written]));
-    return memory->take(c, (void **)&t->seen, 3 * sizeof *t->seen);
+    SPOT_TRY(take(c, t, &t->want, t->count[t->written] * t->bytes[t->written]));
+    return take(c, t, (void **)&t->seen, 3 * sizeof *t->seen);
 }
 
 static void close_trial(spot_ctx *c, trial *t)
@@ -128,7 +133,10 @@ static spot_status judge(spot_ctx *c, trial *t, const spot_cudnn_plan *plan, voi
     if (compare) SPOT_TRY(make_wanted(c, t));
     fill(stream, got, count, bytes, 77 * t->written);
     *right = run(c, t, plan, scratch) == SPOT_OK;
-    if (!*right) spot_forget(c);                       /* a plan that does not run is none; what broke the device shows below */
+    if (!*right) {                                     /* a plan that does not run is none; what broke the device shows below */
+        spot_forget(c);
+        cudaGetLastError();
+    }
     SPOT_TRY(spot_cuda_memory(c)->clear(c, t->seen, sizeof seen));
     if (bytes == 2)
         SPOT_LAUNCH(compare_kernel<spot_bf16>, grid, THREADS, 0, stream, t->seen, (spot_bf16 *)got, (spot_bf16 *)want, count);
@@ -193,7 +201,7 @@ static spot_status try_choice(spot_ctx *c, trial *t, const spot_cudnn_choice *ch
     SPOT_TRY(spot_cudnn_plan_open(c, t->lib, plan, &t->task, choice, why, sizeof why));
     if (!*plan) spot_log(c, stored ? SPOT_LOG_WARN : SPOT_LOG_DEBUG, "%s: no %s: %s", t->task.words, choice->words, why);
     if (!*plan) return SPOT_OK;
-    s = spot_cuda_memory(c)->take(c, &scratch, spot_cudnn_plan_scratch(*plan));
+    s = take(c, t, &scratch, spot_cudnn_plan_scratch(*plan));
     if (!s) s = judge(c, t, *plan, scratch, !stored, digest, &right);
     if (!s && right && !stored) s = judge(c, t, *plan, scratch, true, &again, &twice);
     if (!s && right && ms) s = measure(c, t, *plan, scratch, best, ms);
@@ -261,7 +269,7 @@ static spot_status settle(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_st
     able = spot_stored_can(c, version);
     SPOT_TRY(search(c, t, able, plan, taken, remark, sizeof remark));
     if (!*plan || !able) return SPOT_OK;
-    spot_log(c, SPOT_LOG_DEBUG, "%s: %s; %s", t->task.words, taken->choice.words, remark);
+    spot_log(c, SPOT_LOG_INFO, "%s: %s by cuDNN's %s", t->task.words, remark, taken->choice.words);
     if (!spot_stored_write(c, &t->task, version, taken, remark, kept) || !spot_stored_read(c, &t->task, version, &found)) {
         spot_cudnn_plan_close(*plan);
         *plan = NULL;

@@ -3,6 +3,7 @@
  * run, all three are fast; 4, 5 and 6 are right and round differently. Only one of them is fast: the environment says which. */
 #define _GNU_SOURCE   /* setenv */
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,19 +248,38 @@ static void processes_agree(void **state)
     assert_int_equal(find(path, sizeof path, "forward"), 3);
 }
 
-/* Two contexts of one process, each with its library and its plans. */
+/* Two contexts of one process, each with its library and its plans, each on a thread of its own. */
+typedef struct { uint64_t hash, all; } caller;
+
+static void *call(void *p)
+{
+    spot_conv_shape other = train;
+    caller *a = p;
+    spot_conv *plan, *again, *second;
+    spot_ctx c = { .threads = 1 };
+
+    CHECK_OK(&c, spot_device_open(&c, "cuda"));
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &train));
+    CHECK_OK(&c, spot_conv_open(&c, &again, &train));
+    assert_ptr_equal(again, plan);                     /* nets of one shape share their plans */
+    other.stride = 2;
+    CHECK_OK(&c, spot_conv_open(&c, &second, &other));
+    a->hash = spot_conv_made_with(&c, plan);
+    a->all = spot_conv_made_with(&c, NULL);
+    assert_true(a->all == a->hash + spot_conv_made_with(&c, second) && a->all != a->hash);
+    spot_device_close(&c);
+    return NULL;
+}
+
 static void contexts_agree(void **state)
 {
-    spot_ctx a = device("fast=5"), b = device("fast=6");
-    spot_conv *of_a, *of_b;
+    caller by[3];
+    pthread_t thread[LEN(by)];
     (void)state;
-    CHECK_OK(&b, spot_conv_open(&b, &of_b, &train));
-    CHECK_OK(&a, spot_conv_open(&a, &of_a, &train));
-    assert_true(of_a != of_b);
-    assert_true(spot_conv_made_with(&a, of_a) == spot_conv_made_with(&b, of_b));
-    spot_device_close(&a);
-    assert_true(spot_conv_made_with(&b, of_b) != 0);
-    spot_device_close(&b);
+    setenv("SPOT_EMULATOR_CUDNN", "fast=5", 1);
+    for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_create(&thread[i], NULL, call, &by[i]), 0);
+    for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < LEN(by); i++) assert_true(by[i].hash && by[i].hash == by[0].hash && by[i].all == by[0].all);
 }
 
 int main(void)

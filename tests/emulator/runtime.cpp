@@ -1,7 +1,7 @@
 /* runtime.cpp - the CUDA runtime of the emulator: device memory and statuses.
  *
  * Device memory lies in pages of its own that are open only to kernels and copies: host code that touches it stops at
- * once (SIGSEGV), as it would on a machine with a GPU. */
+ * once (SIGSEGV), as it would on a machine with a GPU. Threads take turns: one kernel or call at a time. */
 #include "cuda_runtime.h"
 
 #include <sys/mman.h>
@@ -10,25 +10,37 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "guard.h"
 #include "runtime.h"
 
-static cudaError_t last_error;
-static char report[1024];
+static thread_local cudaError_t last_error;
+static thread_local char report[1024];
 
 typedef struct { size_t bytes; unsigned char *pages; size_t paged; } buffer;
 static std::map<unsigned char *, buffer> buffers;     /* by start */
 
-void emu_open_memory(bool open)
+typedef std::lock_guard<std::recursive_mutex> turn;
+
+std::recursive_mutex &emu_turn()
 {
-    for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    static std::recursive_mutex mutex;
+
+    return mutex;
 }
 
-/* What a graph is here: work in order. Only one stream is ever captured, as only one thread may use the emulator. */
+void emu_open_memory(bool open)
+{
+    if (open) emu_turn().lock();
+    for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    if (!open) emu_turn().unlock();
+}
+
+/* What a graph is here: work in order. A thread captures what it submits itself: it has one stream. */
 struct emu_graph { std::vector<std::function<void()>> work; };
-static emu_graph *captured;
+static thread_local emu_graph *captured;
 
 void emu::submit(std::function<void()> work)
 {
@@ -63,6 +75,7 @@ bool emu_check_buffers(char *text, size_t size)
 /* The buffer that holds p; buffers.end() for host memory. */
 static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 {
+    turn mine(emu_turn());
     auto at = buffers.upper_bound((unsigned char *)p);
 
     if (at == buffers.begin()) return buffers.end();
@@ -72,6 +85,7 @@ static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 
 static bool fits(const void *p, size_t bytes)
 {
+    turn mine(emu_turn());
     auto at = buffer_of(p);
 
     return at == buffers.end() || bytes <= (size_t)(at->first + at->second.bytes - (const unsigned char *)p);
@@ -80,6 +94,7 @@ static bool fits(const void *p, size_t bytes)
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
+    turn mine(emu_turn());
     size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
     void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -98,6 +113,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
 
 cudaError_t cudaFree(void *p)
 {
+    turn mine(emu_turn());
     auto at = buffers.find((unsigned char *)p);
 
     if (!p) return cudaSuccess;
@@ -131,6 +147,8 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
+    turn mine(emu_turn());
+
     a->type = buffer_of(p) == buffers.end() ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
     return cudaSuccess;
 }
@@ -203,13 +221,15 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return c
 /* A small GPU: 4 GiB. */
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
 {
+    turn mine(emu_turn());
+
     *left = *total = (size_t)4 << 30;
     for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
     return cudaSuccess;
 }
 
 struct emu_event { double ms; };
-static double clock_ms;
+static thread_local double clock_ms;
 
 void emu_pass_time(double ms) { clock_ms += ms; }
 
