@@ -269,7 +269,7 @@ static spot_status settle(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_st
     able = spot_stored_can(c, version);
     SPOT_TRY(search(c, t, able, plan, taken, remark, sizeof remark));
     if (!*plan || !able) return SPOT_OK;
-    spot_log(c, SPOT_LOG_INFO, "%s: %s by cuDNN's %s", t->task.words, remark, taken->choice.words);
+    spot_log(c, SPOT_LOG_DEBUG, "%s: %s by cuDNN's %s", t->task.words, remark, taken->choice.words);
     if (!spot_stored_write(c, &t->task, version, taken, remark, kept) || !spot_stored_read(c, &t->task, version, &found)) {
         spot_cudnn_plan_close(*plan);
         *plan = NULL;

@@ -79,7 +79,8 @@ bool spot_stored_can(spot_ctx *c, size_t version)
         if (mkdir(path, 0777) && errno != EEXIST) able = false;
         *slash = '/';
     }
-    if (able && mkdir(path, 0777) && errno != EEXIST) able = false;
+    if (able && !mkdir(path, 0777))
+        spot_log(c, SPOT_LOG_INFO, "cuDNN's ways to convolve are timed once and kept in %s", path);
     if (able && access(path, W_OK)) able = false;
     if (!able)
         spot_log(c, SPOT_LOG_WARN, "plans of convolutions cannot be kept (%s), so they are not timed either: the first right "
@@ -119,8 +120,10 @@ bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot
 /* 0 or errno. */
 static int write_file(FILE *f, const char *heading, const spot_stored *s, const char *remark)
 {
-    int error = fprintf(f, "%s\n%s\ndigest %08x\n%s\n", heading, s->choice.words, s->digest, remark) < 0 ? errno : 0;
+    int error = 0;
 
+    if (!f) return errno;
+    if (fprintf(f, "%s\n%s\ndigest %08x\n%s\n", heading, s->choice.words, s->digest, remark) < 0) error = errno;
     if (!error && (fflush(f) || fsync(fileno(f)))) error = errno;
     if (fclose(f) && !error) error = errno;
     return error;

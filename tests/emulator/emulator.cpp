@@ -342,7 +342,6 @@ static bool can_launch()
 
 void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel)
 {
-    std::lock_guard<std::recursive_mutex> turn(emu_turn());
     size_t at_once = 1;
     char text[128];
 

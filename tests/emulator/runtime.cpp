@@ -1,7 +1,7 @@
 /* runtime.cpp - the CUDA runtime of the emulator: device memory and statuses.
  *
  * Device memory lies in pages of its own that are open only to kernels and copies: host code that touches it stops at
- * once (SIGSEGV), as it would on a machine with a GPU. Threads take turns: one kernel or call at a time. */
+ * once (SIGSEGV), as it would on a machine with a GPU. */
 #include "cuda_runtime.h"
 
 #include <sys/mman.h>
@@ -16,39 +16,34 @@
 #include "guard.h"
 #include "runtime.h"
 
+/* Contexts of several threads share the device, one call at a time; errors and what is captured are each thread's own. */
+static std::recursive_mutex device;
+typedef std::lock_guard<std::recursive_mutex> turn;
+
 static thread_local cudaError_t last_error;
 static thread_local char report[1024];
 
 typedef struct { size_t bytes; unsigned char *pages; size_t paged; } buffer;
 static std::map<unsigned char *, buffer> buffers;     /* by start */
 
-typedef std::lock_guard<std::recursive_mutex> turn;
-
-std::recursive_mutex &emu_turn()
-{
-    static std::recursive_mutex mutex;
-
-    return mutex;
-}
-
 void emu_open_memory(bool open)
 {
-    if (open) emu_turn().lock();
     for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-    if (!open) emu_turn().unlock();
 }
 
-/* What a graph is here: work in order. A thread captures what it submits itself: it has one stream. */
+/* What a graph is here: work in order. A thread captures one stream at a time. */
 struct emu_graph { std::vector<std::function<void()>> work; };
 static thread_local emu_graph *captured;
 
 void emu::submit(std::function<void()> work)
 {
+    turn mine(device);
     if (captured) captured->work.push_back(std::move(work));
     else work();
 }
 
 struct opened {
+    turn mine{ device };
     opened()  { emu_open_memory(true); }
     ~opened() { emu_open_memory(false); }
 };
@@ -75,7 +70,6 @@ bool emu_check_buffers(char *text, size_t size)
 /* The buffer that holds p; buffers.end() for host memory. */
 static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 {
-    turn mine(emu_turn());
     auto at = buffers.upper_bound((unsigned char *)p);
 
     if (at == buffers.begin()) return buffers.end();
@@ -85,7 +79,6 @@ static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 
 static bool fits(const void *p, size_t bytes)
 {
-    turn mine(emu_turn());
     auto at = buffer_of(p);
 
     return at == buffers.end() || bytes <= (size_t)(at->first + at->second.bytes - (const unsigned char *)p);
@@ -93,8 +86,8 @@ static bool fits(const void *p, size_t bytes)
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+    turn mine(device);
     if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
-    turn mine(emu_turn());
     size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
     void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -113,7 +106,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
 
 cudaError_t cudaFree(void *p)
 {
-    turn mine(emu_turn());
+    turn mine(device);
     auto at = buffers.find((unsigned char *)p);
 
     if (!p) return cudaSuccess;
@@ -128,6 +121,7 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
+    turn mine(device);
     if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
     if (captured) return cudaErrorStreamCaptureUnsupported;      /* the runtime allows it; what we record needs none */
     opened now;
@@ -137,6 +131,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 {
+    turn mine(device);
     if (!fits(p, bytes)) return cudaErrorInvalidValue;
     emu::submit([=] {
         opened now;
@@ -147,8 +142,7 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
-    turn mine(emu_turn());
-
+    turn mine(device);
     a->type = buffer_of(p) == buffers.end() ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
     return cudaSuccess;
 }
@@ -211,6 +205,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsi
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 {
+    turn mine(device);
     for (auto &work : ready->work) work();
     return cudaSuccess;
 }
@@ -221,8 +216,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return c
 /* A small GPU: 4 GiB. */
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
 {
-    turn mine(emu_turn());
-
+    turn mine(device);
     *left = *total = (size_t)4 << 30;
     for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
     return cudaSuccess;

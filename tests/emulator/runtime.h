@@ -2,8 +2,6 @@
 #ifndef SPOTTER_EMULATOR_RUNTIME_H
 #define SPOTTER_EMULATOR_RUNTIME_H
 
-#include <mutex>
-
 #include "cuda_runtime.h"
 
 /* Keeps the first failure until cudaGetLastError. */
@@ -15,10 +13,7 @@ bool emu_check_buffers(char *text, size_t size);
 /* The clock of events goes only so far as those say who stand in for libraries: kernels take no time. */
 void emu_pass_time(double ms);
 
-/* Held by whoever computes or changes the memory. */
-std::recursive_mutex &emu_turn();
-
-/* Device memory is there for kernels and copies, and for nobody else. Between open and closed it is the caller's turn. */
+/* Device memory is there for kernels and copies, and for nobody else. */
 void emu_open_memory(bool open);
 
 #endif
