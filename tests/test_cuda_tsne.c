@@ -5,7 +5,7 @@
 #include <cblas.h>
 
 #include "blobs.h"
-#include "embed/reduce.h"
+#include "spotter/embed.h"
 #include "spotter/rng.h"
 #include "tsne.h"
 
@@ -186,7 +186,6 @@ static void map_views(spot_ctx *c, const spot_view *v, int problems, float *cons
                       const spot_tsne_config *cfg)
 {
     const spot_embed_config all = { .method = SPOT_REDUCE_TSNE, .dim = 2, .tsne = *cfg };
-    spot_view there[MANY];
     spot_points out[MANY];
     spot_arena a;
     int n[MANY], widest = 0;
@@ -195,19 +194,13 @@ static void map_views(spot_ctx *c, const spot_view *v, int problems, float *cons
         n[q] = v[q].n;
         widest = v[q].d > widest ? v[q].d : widest;
     }
-    CHECK_OK(c, spot_arena_open_device(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
+    CHECK_OK(c, spot_arena_open(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
+    CHECK_OK(c, spot_embed_fit(c, &a, problems, out, v, seed, &all));
     for (int q = 0; q < problems; q++) {
-        there[q] = v[q];
-        there[q].feature = on(c, v[q].feature, (size_t)v[q].n * v[q].d * sizeof(float));
-        out[q] = (spot_points){ .n = v[q].n, .d = 2, .at = on(c, NULL, (size_t)v[q].n * 2 * sizeof(float)) };
-    }
-    CHECK_OK(c, spot_tsne_map(c, &a, problems, out, there, seed, cfg));
-    for (int q = 0; q < problems; q++) {
-        CHECK_OK(c, spot_device_copy(c, at[q], out[q].at, (size_t)v[q].n * 2 * sizeof(float)));
+        memcpy(at[q], out[q].at, (size_t)v[q].n * 2 * sizeof(float));
         kl[q] = out[q].objective;
     }
     spot_arena_close(&a);
-    give_back(c);
 }
 
 static void maps_agree(void **state)
@@ -314,28 +307,23 @@ static void failures_are_told(void **state)
 static void the_door_knows_devices(void **state)
 {
     spot_embed_config cfg = spot_embed_defaults();
-    spot_view v = blobs(9, 3, 2, 1), there = v;
+    spot_view v = blobs(9, 3, 2, 1);
     spot_seed seed = { 1, 0 };
     spot_points out;
     spot_arena a;
     spot_ctx c;
-    float back[27];
 
     (void)state;
     open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 16));
-    there.feature = on(&c, v.feature, sizeof back);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
     cfg.method = SPOT_REDUCE_NONE;
-    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg));
-    CHECK_OK(&c, spot_device_copy(&c, back, out.at, sizeof back));
-    assert_memory_equal(back, v.feature, sizeof back);
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
+    assert_memory_equal(out.at, v.feature, 27 * sizeof(float));
     cfg.method = SPOT_REDUCE_PCA;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_UNSUPPORTED, "CPU only");
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
     v.feature[7] = NAN;
-    there.feature = on(&c, v.feature, sizeof back);
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &there, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
     spot_arena_close(&a);
-    give_back(&c);
     spot_device_close(&c);
     blobs_free(&v);
 }

@@ -1,7 +1,6 @@
 /* test_sweep.c - keys, packed values; a small sweep run whole, in shards, stopped, on a full disk. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
-#include "check_folder.h"
+#include "check_sweep.h"
 
 #include <math.h>
 #include <signal.h>
@@ -10,74 +9,9 @@
 #include <unistd.h>
 
 #include "spotter/report.h"
-#include "spotter/sweep.h"
 #include "sweep/keys.h"
 #include "sweep/pack.h"
 #include "sweep/segment.h"
-
-static const char tiny[] =
-    "seed: 5\n"
-    "ecs: 3\n"
-    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
-    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
-    "bdms:\n"
-    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
-
-static spot_config *config(spot_ctx *c)
-{
-    spot_config *cfg = malloc(sizeof *cfg);
-    assert_non_null(cfg);
-    CHECK_OK(c, spot_config_parse(c, cfg, tiny, sizeof tiny - 1, "tiny"));
-    return cfg;
-}
-
-static spot_ctx context(int threads)
-{
-    spot_ctx c = { 0 };
-    spot_status s = spot_ctx_open(&c, "cpu", threads);
-    if (s) fail_msg("%s", spot_message(&c, s));
-    return c;
-}
-
-/* Runs cfg into root/name. */
-static spot_status sweep(spot_ctx *c, const spot_config *cfg, const char *name, int shard, int shards,
-                         spot_sweep_report *r)
-{
-    char dir[128];
-    spot_sweep_options o = { .out = dir, .shard = shard, .shards = shards };
-    snprintf(dir, sizeof dir, "%s/%s", root, name);
-    return spot_sweep_run(c, cfg, &o, r);
-}
-
-static unsigned char *segment_bytes(spot_ctx *c, const char *name, int index, size_t *n)
-{
-    char path[160];
-    unsigned char *bytes;
-    snprintf(path, sizeof path, "%s/%s/segments/ec-%06d.json", root, name, index);
-    CHECK_OK(c, spot_file_read(c, path, &bytes, n, 1 << 20));
-    return bytes;
-}
-
-static void check_same_segments(spot_ctx *c, const char *a, const char *b, int ecs)
-{
-    for (int i = 0; i < ecs; i++) {
-        size_t n, m;
-        unsigned char *x = segment_bytes(c, a, i, &n), *y = segment_bytes(c, b, i, &m);
-        if (n != m || memcmp(x, y, n)) fail_msg("EC %d of %s and %s differ:\n%s\n%s", i, a, b, (char *)x, (char *)y);
-        free(x);
-        free(y);
-    }
-}
-
-static void shell(const char *fmt, const char *a)
-{
-    char command[512], there[128];
-    snprintf(there, sizeof there, "%s/%s", root, a);
-    snprintf(command, sizeof command, fmt, there);
-    assert_int_equal(system(command), 0);
-}
 
 /* Which keys a setting moves: b base model, m model, p points, f found, c config. */
 static void a_setting_moves_the_keys_it_matters_to(void **state)

@@ -143,3 +143,8 @@ size_t spot_planespot_bytes(int problems, const int *n, int d, const spot_bdm_co
     }
     return a.peak + spot_mixture_bytes(problems, n, d + 1, &cfg->mixture, threads);
 }
+
+size_t spot_planespot_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
+{
+    return spot_mixture_device_bytes(c, problems, n, d + 1, &cfg->mixture);
+}

@@ -13,11 +13,13 @@ typedef struct {
     bool json, quick;
 } options;
 
-enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's' };
+enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE };
 
 static const struct argp_option table[] = {
     { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
     { "shard", SHARD, "I/N", 0, "only the ECs of one shard", 0 },
+    { "wave",  WAVE,  "N",  0, "as for `spotter sweep`: ECs that go together; more take more memory", 0 },
+    { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
     { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
     { "quick", QUICK, NULL, 0, "leave out the time, which is measured on a few batches", 0 },
     { 0 }
@@ -31,6 +33,8 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
     case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
     case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
+    case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
+    case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case JSON:          o->json = true; return 0;
     case QUICK:         o->quick = true; return 0;
     case ARGP_KEY_ARG:
@@ -87,14 +91,17 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     char time[32], name[64];
 
     if (o->json) {
-        printf("\"memory_bytes\":%zu,\"images\":%.0f,\"seconds\":", cost->memory, cost->images);
+        printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"wave\":%d,\"images\":%.0f,\"seconds\":", cost->memory,
+               cost->device_memory, cost->wave, cost->images);
         if (isfinite(cost->seconds)) printf("%.1f}\n", cost->seconds);
         else printf("null}\n");
         return;
     }
     printf("\nmethods ");
     for (int i = 0; i < cfg->bdms; i++) printf("%s %s", i ? "," : "", spot_bdm_name(&cfg->bdm[i], name, sizeof name));
-    printf("\nmemory  %.2f GB\n", cost->memory / 1e9);
+    printf("\nmemory  %.2f GB", cost->memory / 1e9);
+    if (cost->device_memory) printf(", device %.2f GB for waves of %d ECs", cost->device_memory / 1e9, cost->wave);
+    printf("\n");
     if (cost->images < 1e6) printf("images  %.0f rendered and trained on, all epochs\n", cost->images);
     else printf("images  %.1f million rendered and trained on, all epochs\n", cost->images / 1e6);
     if (isfinite(cost->seconds))

@@ -13,7 +13,7 @@ typedef struct {
     bool json;
 } options;
 
-enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100 };
+enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAVE, AT_ONCE };
 
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
@@ -21,6 +21,10 @@ static const struct argp_option table[] = {
       "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
     { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
+    { "wave",        WAVE,        "N",   0,
+      "N ECs go together through what follows their views; results do not depend on it (CPU: 1; GPU: 32, or fewer if "
+      "they do not fit)", 0 },
+    { "at-once",     AT_ONCE,     "N",   0, "N ECs of a wave train side by side; results do not depend on it (1)", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
     { 0 }
 };
@@ -33,6 +37,8 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
     case OUT:           o->sweep.out = arg; return 0;
     case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
+    case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
+    case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case JSON:          o->json = true; return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
     case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;

@@ -246,3 +246,16 @@ size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_
     }
     return a.peak + spot_mixture_scratch(problems * range, largest, d, cfg->k_max, threads) + 64;
 }
+
+size_t spot_mixture_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg)
+{
+    size_t host = spot_mixture_bytes(problems, n, d, cfg, 1), points = 0;
+    int range = cfg->k_max - cfg->k_min + 1, largest = 0;
+
+    if (!c->device) return 0;
+    for (int p = 0; p < problems; p++) {
+        points += (size_t)n[p] * (size_t)d * sizeof(float) + 64;
+        if (n[p] > largest) largest = n[p];
+    }
+    return host + points + spot_mixture_scratch(problems * range, largest, d, cfg->k_max, 0) + 64;
+}

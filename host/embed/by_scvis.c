@@ -1,21 +1,39 @@
 /* by_scvis.c - views in, maps out; the work is the op family scvis. */
 #include <stdlib.h>
 
+#include "device.h"
 #include "reduce.h"
 #include "scvis.h"
 
-spot_status spot_scvis_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+static spot_status solve(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, int problems, spot_points *out,
+                         const spot_view *views, const spot_seed *seeds, const spot_scvis_config *cfg)
+{
+    for (int p = 0; p < problems; p++) {
+        float *x;
+        s[p] = (spot_scvis_problem){ .n = views[p].n, .d = views[p].d, .dim = out[p].d, .seed = seeds[p].seed,
+                                     .ec = seeds[p].ec, .map = out[p].at };
+        SPOT_TRY(spot_reduce_features(c, a, &x, &views[p]));
+        if (c->device) SPOT_TRY(SPOT_TAKE(c, a, s[p].map, (size_t)out[p].n * out[p].d));
+        s[p].x = x;
+    }
+    SPOT_TRY(spot_scvis_fit(c, a, problems, s, cfg));
+    for (int p = 0; p < problems; p++) {
+        size_t bytes = (size_t)out[p].n * out[p].d * sizeof *out[p].at;
+        out[p].objective = s[p].loss;
+        if (c->device && !a->counting) SPOT_TRY(spot_device_copy(c, out[p].at, s[p].map, bytes));
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_scvis_config *cfg)
 {
+    size_t mark = work->used;
     spot_scvis_problem *s = calloc((size_t)problems, sizeof *s);
-    spot_status status;
+    spot_status status = s ? solve(c, work, s, problems, out, views, seeds, cfg)
+                           : spot_fail(c, SPOT_NOMEM, "no memory for %d scvis problems", problems);
 
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for %d scvis problems", problems);
-    for (int p = 0; p < problems; p++)
-        s[p] = (spot_scvis_problem){ .n = views[p].n, .d = views[p].d, .dim = out[p].d, .seed = seeds[p].seed,
-                                     .ec = seeds[p].ec, .x = views[p].feature, .map = out[p].at };
-    status = spot_scvis_fit(c, a, problems, s, cfg);
-    for (int p = 0; p < problems; p++) out[p].objective = s[p].loss;
     free(s);
+    work->used = mark;
     return status;
 }

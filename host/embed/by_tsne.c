@@ -38,7 +38,7 @@ static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g
     return SPOT_TAKE(c, a, g->joint, room);
 }
 
-static spot_status take_search(spot_ctx *c, spot_arena *a, group *all)
+static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, const spot_view *views)
 {
     for (int q = 0; q < all->problems; q++) {
         spot_affinity_graph *g = &all->graph[q];
@@ -51,6 +51,7 @@ static spot_status take_search(spot_ctx *c, spot_arena *a, group *all)
         SPOT_TRY(SPOT_TAKE(c, a, g->edge, edges));
         SPOT_TRY(SPOT_TAKE(c, a, all->dist[q], (size_t)ROW_TILE * g->n));
         SPOT_TRY(SPOT_TAKE(c, a, all->near[q], (size_t)ROW_TILE * g->k));
+        SPOT_TRY(spot_reduce_features(c, a, &all->points[q].v, &views[q]));
         g->column = column;
         g->p = all->p[q].v;
     }
@@ -102,7 +103,7 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
         g->n = n;
         g->k = neighbours(perplexity, n);
         all.tallest = n > all.tallest ? n : all.tallest;
-        all.points[q] = (spot_mat){ views[q].feature, n, views[q].d };
+        all.points[q] = (spot_mat){ NULL, n, views[q].d };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
         SPOT_TRY(take_joint(c, a, g));
         t[q].start = g->start;
@@ -110,75 +111,63 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
         t[q].p = g->joint;
     }
     mark = a->used;
-    SPOT_TRY(take_search(c, a, &all));
+    SPOT_TRY(take_search(c, a, &all, views));
     a->used = mark;
     if (a->counting) return SPOT_OK;
     for (int i0 = 0; i0 < all.tallest; i0 += ROW_TILE) SPOT_TRY(search_tile(c, &all, i0));
     return spot_affinity_joint(c, problems, all.graph);
 }
 
-/* Principal components, the first with standard deviation 1e-4. Components that the data lack start as noise of that
- * size, so that equal rows and maps of more dimensions than the data can move at all. LAPACK finds them on the host, in
- * `h`: what lies on a device comes over for it and the start goes back. */
-static spot_status begin_at_pca(spot_ctx *c, spot_arena *a, spot_arena *h, const spot_tsne_problem *t, const spot_view *v,
-                                spot_seed seed)
+/* From principal components (in `out`, where the map will be), the first with standard deviation 1e-4. Components that the
+ * data lack start as noise of that size, so that equal rows and maps of more dimensions than the data can move at all. */
+static spot_status begin(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
-    size_t mark = h->used, entries = (size_t)t->dim * t->stride, values = (size_t)v->n * v->d;
+    size_t mark = h->used, entries = (size_t)t->dim * t->stride;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
-    float *score, *x = v->feature, *y = t->y;
-    spot_points start = { .n = v->n, .d = t->dim };
+    const float *score = out->at;
+    float *y = t->y;
     double first = 0;
 
-    if (c->device) {
-        SPOT_TRY(SPOT_TAKE(c, h, x, values));
-        SPOT_TRY(SPOT_TAKE(c, h, y, entries));
-        if (!h->counting) SPOT_TRY(spot_device_copy(c, x, v->feature, values * sizeof *x));
-    }
-    SPOT_TRY(SPOT_TAKE(c, h, score, (size_t)v->n * t->dim));
-    start.at = score;
-    SPOT_TRY(spot_pca_map(c, h, a, 1, &start, &(spot_view){ .n = v->n, .d = v->d, .feature = x }));
+    if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
     h->used = mark;
     if (h->counting) return SPOT_OK;
     for (int k = 0; k < t->dim; k++) {
         double squares = 0;
-        for (int i = 0; i < v->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
+        for (int i = 0; i < t->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
         if (k == 0) first = squares;
-        for (int i = 0; i < v->n; i++)
-            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / v->n)
+        for (int i = 0; i < t->n; i++)
+            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / t->n)
                                                                            : 1e-4 * spot_rng_normal(&r));
     }
     return c->device ? spot_device_copy(c, t->y, y, entries * sizeof *y) : SPOT_OK;
 }
 
-/* y (dim, stride) to out (n, dim), by way of the host where they lie on a device. */
+/* y (dim, stride) to out (n, dim). */
 static spot_status hand_out(spot_ctx *c, spot_arena *h, spot_points *out, const spot_tsne_problem *t)
 {
-    size_t mark = h->used, entries = (size_t)t->dim * t->stride, values = (size_t)t->n * t->dim;
-    float *y = t->y, *at = out->at;
+    size_t mark = h->used, entries = (size_t)t->dim * t->stride;
+    float *y = t->y;
 
-    if (c->device) {
-        SPOT_TRY(SPOT_TAKE(c, h, y, entries));
-        SPOT_TRY(SPOT_TAKE(c, h, at, values));
-        if (!h->counting) SPOT_TRY(spot_device_copy(c, y, t->y, entries * sizeof *y));
-    }
+    if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
     h->used = mark;
     if (h->counting) return SPOT_OK;
+    if (c->device) SPOT_TRY(spot_device_copy(c, y, t->y, entries * sizeof *y));
     for (int i = 0; i < t->n; i++)
-        for (int k = 0; k < t->dim; k++) at[i * t->dim + k] = y[(size_t)k * t->stride + i];
+        for (int k = 0; k < t->dim; k++) out->at[i * t->dim + k] = y[(size_t)k * t->stride + i];
     out->objective = t->kl;
-    return c->device ? spot_device_copy(c, out->at, at, values * sizeof *at) : SPOT_OK;
+    return SPOT_OK;
 }
 
-/* `h` is memory of the host, and may be `a` where that is. */
-static spot_status solve(spot_ctx *c, spot_arena *a, spot_arena *h, spot_tsne_problem *t, int problems, spot_points *out,
+static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
                                     .ec = seeds[p].ec };
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
-        SPOT_TRY(begin_at_pca(c, a, h, &t[p], &views[p], seeds[p]));
     }
+    SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
+    for (int p = 0; p < problems; p++) SPOT_TRY(begin(c, h, &t[p], &out[p], seeds[p]));
     for (int p = 0; p < problems; p += GROUP)
         SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));
@@ -186,31 +175,15 @@ static spot_status solve(spot_ctx *c, spot_arena *a, spot_arena *h, spot_tsne_pr
     return SPOT_OK;
 }
 
-/* `a` lies on a device: a piece of host memory for what is still done there. */
-static spot_status solve_on_device(spot_ctx *c, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
-                                   const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
+spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
 {
-    spot_arena sizes = spot_arena_counting(), need = spot_arena_counting(), host;
-    spot_status s;
-
-    SPOT_TRY(solve(c, &sizes, &need, t, problems, out, views, seeds, cfg));
-    host = (spot_arena){ .base = aligned_alloc(64, (need.peak + 63) / 64 * 64), .size = need.peak };
-    s = host.base ? solve(c, a, &host, t, problems, out, views, seeds, cfg)
-                  : spot_fail(c, SPOT_NOMEM, "no %.1f MB of host memory for the start of t-SNE", need.peak / 1e6);
-    free(host.base);
-    return s;
-}
-
-spot_status spot_tsne_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
-                          const spot_seed *seeds, const spot_tsne_config *cfg)
-{
-    size_t mark = a->used;
+    size_t mark = work->used;
     spot_tsne_problem *t = calloc((size_t)problems, sizeof *t);
-    spot_status s = !t ? spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems)
-                  : c->device && !a->counting ? solve_on_device(c, a, t, problems, out, views, seeds, cfg)
-                                              : solve(c, a, a, t, problems, out, views, seeds, cfg);
+    spot_status s = t ? solve(c, host, work, t, problems, out, views, seeds, cfg)
+                      : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems);
 
     free(t);
-    a->used = mark;
+    work->used = mark;
     return s;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "device.h"
 #include "reduce.h"
@@ -20,32 +21,18 @@ spot_embed_config spot_embed_defaults(void)
     };
 }
 
-static spot_status check_features(spot_ctx *c, const float *x, size_t n, size_t d, uint32_t ec)
-{
-    for (size_t e = 0; e < n * d; e++)
-        if (!(fabsf(x[e]) <= LARGEST))
-            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
-                             e % d, e / d, x[e]);
-    return SPOT_OK;
-}
-
-/* Features on a device come over to be looked at. */
 static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
 {
     size_t n = (size_t)v->n, d = (size_t)v->d;
-    float *here;
-    spot_status s;
 
     if (v->n < 4 || v->d < 1)
         return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
                          v->d);
-    if (!c->device) return check_features(c, v->feature, n, d, ec);
-    here = malloc(n * d * sizeof *here);
-    s = here ? spot_device_copy(c, here, v->feature, n * d * sizeof *here)
-             : spot_fail(c, SPOT_NOMEM, "EC %u: no memory for %d x %d features", ec, v->n, v->d);
-    if (s == SPOT_OK) s = check_features(c, here, n, d, ec);
-    free(here);
-    return s;
+    for (size_t e = 0; e < n * d; e++)
+        if (!(fabsf(v->feature[e]) <= LARGEST))
+            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
+                             e % d, e / d, v->feature[e]);
+    return SPOT_OK;
 }
 
 static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
@@ -64,27 +51,51 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status principal(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views)
+spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v)
 {
-    if (c->device) return spot_fail(c, SPOT_UNSUPPORTED, "PCA as a reducer runs on the CPU only; run with --device cpu");
-    return spot_pca_map(c, a, a, problems, out, views);
+    size_t count = (size_t)v->n * v->d;
+
+    *x = v->feature;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, work, *x, count));
+    return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
 }
 
-static spot_status embed(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
-                         const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                          const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+{
+    switch (cfg->method) {
+    case SPOT_REDUCE_PCA:   return spot_pca_map(c, host, work, problems, out, views);
+    case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, host, work, problems, out, views, seeds, &cfg->tsne);
+    case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, problems, out, views, seeds, &cfg->scvis);
+    }
+    for (int p = 0; p < problems && !host->counting; p++)
+        memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
+    return SPOT_OK;
+}
+
+/* `work` for as long as the reducer works. */
+static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, int problems, spot_points *out, const spot_view *views,
+                                    const spot_seed *seeds, const spot_embed_config *cfg)
+{
+    spot_arena work = spot_arena_counting(), sizes = work;
+    spot_status s;
+
+    SPOT_TRY(reduce(c, &sizes, &work, problems, out, views, seeds, cfg));
+    SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
+    s = reduce(c, host, &work, problems, out, views, seeds, cfg);
+    spot_arena_close(&work);
+    return s;
+}
+
+static spot_status take_points(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+                               const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         int d = cfg->method == SPOT_REDUCE_NONE ? views[p].d : cfg->dim;
         out[p] = (spot_points){ .n = views[p].n, .d = d, .objective = NAN };
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
     }
-    switch (cfg->method) {
-    case SPOT_REDUCE_PCA:   return principal(c, a, problems, out, views);
-    case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, a, problems, out, views, seeds, &cfg->tsne);
-    case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, a, problems, out, views, seeds, &cfg->scvis);
-    }
-    for (int p = 0; p < problems && !a->counting; p++)
-        SPOT_TRY(spot_device_copy(c, out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at));
     return SPOT_OK;
 }
 
@@ -93,23 +104,44 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
 {
     SPOT_TRY(check_config(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec));
-    return embed(c, a, problems, out, views, seeds, cfg);
+    SPOT_TRY(take_points(c, a, problems, out, views, cfg));
+    return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
+                     : reduce(c, a, a, problems, out, views, seeds, cfg);
 }
 
-size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)
+/* The peaks of a batch in `host` and in `work`, both counting. */
+static void measure(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, const int *n, int d,
+                    const spot_embed_config *cfg)
 {
-    spot_ctx c = { .ops = &spot_ops_cpu, .threads = threads };
-    spot_arena a = spot_arena_counting();
     spot_view *views = calloc((size_t)problems, sizeof *views);
     spot_points *out = calloc((size_t)problems, sizeof *out);
     spot_seed *seeds = calloc((size_t)problems, sizeof *seeds);
 
     if (views && out && seeds) {
         for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
-        embed(&c, &a, problems, out, views, seeds, cfg);
+        if (take_points(c, host, problems, out, views, cfg) == SPOT_OK)
+            reduce(c, host, work, problems, out, views, seeds, cfg);
     }
     free(views);
     free(out);
     free(seeds);
+}
+
+size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)
+{
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = threads };
+    spot_arena a = spot_arena_counting();
+
+    measure(&c, &a, &a, problems, n, d, cfg);
     return a.peak + 64;      /* an arena that is not at a multiple of 64 loses up to that */
+}
+
+size_t spot_embed_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg)
+{
+    spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads };
+    spot_arena host = spot_arena_counting(), work = host;
+
+    if (!c->device) return 0;
+    measure(&quiet, &host, &work, problems, n, d, cfg);
+    return work.peak;
 }

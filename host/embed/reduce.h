@@ -1,5 +1,6 @@
 /* reduce.h - the three reducers behind spot_embed_fit. All rewind their scratch, and only count in a counting arena.
- * x is (n, d), finite; out is (n, dim). */
+ * x is (n, d), finite; out is (n, dim). Views and points lie in the host's memory; `host` is an arena there and `work` one in
+ * that of c's device. On the CPU the two are one. */
 #ifndef SPOTTER_HOST_EMBED_REDUCE_H
 #define SPOTTER_HOST_EMBED_REDUCE_H
 
@@ -12,12 +13,13 @@
 spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                          const spot_view *views);
 
-/* Features and points lie in the memory of c's device. The descent and all before it run there, but for the start: PCA is
- * LAPACK's, so features cross to the host once and the start comes back; points pass the host on their way out. */
-spot_status spot_tsne_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
-                          const spot_seed *seeds, const spot_tsne_config *cfg);
+/* v's features where c's kernels can read them: themselves on the CPU, else a copy in work. */
+spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v);
 
-spot_status spot_scvis_map(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
+spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                          const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg);
+
+spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_scvis_config *cfg);
 
 #endif

@@ -8,35 +8,94 @@
 #include "spotter/sweep.h"
 #include "sweep/pipeline.h"
 
-/* The points stay while the method looks for blindspots in them. */
-static size_t method_bytes(const spot_bdm_config *cfg, int rows, int features, int threads)
+static int dimensions(const spot_bdm_config *cfg, int features)
 {
-    int d = cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-    size_t points = (size_t)rows * (size_t)d * sizeof(float);
-    size_t embed = spot_embed_bytes(1, &rows, features, &cfg->embed, threads);
-    size_t find = spot_bdm_bytes(1, &rows, d, cfg, threads);
-    size_t recalled = (size_t)rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
+    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
+}
+
+/* Of a wave of views with `rows` rows each. The points stay while the method looks for blindspots in them. */
+static size_t method_bytes(const spot_bdm_config *cfg, const int *rows, int wave, int features, int threads)
+{
+    int d = dimensions(cfg, features);
+    size_t points = (size_t)wave * *rows * d * sizeof(float);
+    size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
+    size_t embed = spot_embed_bytes(wave, rows, features, &cfg->embed, threads);
+    size_t find = spot_bdm_bytes(wave, rows, d, cfg, threads);
 
     find = find > recalled ? find : recalled;
     return embed > points + find ? embed : points + find;
 }
 
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows)
+static void fill(int *all, int wave, int rows)
+{
+    for (int p = 0; p < wave; p++) all[p] = rows;
+}
+
+static size_t view_bytes(const spot_config *cfg, int rows)
+{
+    return (size_t)rows * (size_t)(8 * cfg->model.width + 3) * 4 + ((size_t)1 << 16);
+}
+
+size_t spot_training_bytes(const spot_config *cfg, int rows)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    int features = 8 * cfg->model.width;
-    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
-    size_t model = (base + spot_model_layout(table, cfg->model.width, 1)) * sizeof(float);
-    size_t view = (size_t)rows * (size_t)(features + 3) * 4 + ((size_t)1 << 16), most = 0;
+    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
     size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
-    size_t looked = view + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+    size_t look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
 
+    return model + (train > look ? train : look);
+}
+
+size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
+    size_t views = (size_t)wave * view_bytes(cfg, rows), most = spot_training_bytes(cfg, rows);
+    int all[SPOT_WIDEST_WAVE];
+
+    fill(all, wave, rows);
     for (int b = 0; b < cfg->bdms; b++) {
-        size_t bytes = view + method_bytes(&cfg->bdm[b], rows, features, c->threads);
+        size_t bytes = views + method_bytes(&cfg->bdm[b], all, wave, 8 * cfg->model.width, c->threads);
         most = bytes > most ? bytes : most;
     }
-    most = looked > most ? looked : most;
-    return model + (train > most ? train : most);
+    return base * sizeof(float) + most;
+}
+
+size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once)
+{
+    int all[SPOT_WIDEST_WAVE], features = 8 * cfg->model.width;
+    size_t most = (size_t)at_once * 0;
+
+    fill(all, wave, rows);
+    for (int b = 0; b < cfg->bdms; b++) {
+        const spot_bdm_config *bdm = &cfg->bdm[b];
+        size_t embed = spot_embed_device_bytes(c, wave, all, features, &bdm->embed);
+        size_t find = spot_bdm_device_bytes(c, wave, all, dimensions(bdm, features), bdm);
+        most = embed > most ? embed : most;
+        most = find > most ? find : most;
+    }
+    return most;
+}
+
+spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
+                                int *at_once)
+{
+    int wanted = o->wave ? o->wave : c->device ? 32 : 1;       /* the CPU gains nothing from more than one */
+    size_t left, total;
+
+    *at_once = o->at_once > 1 ? o->at_once : 1;
+    wanted = wanted > *at_once ? wanted : *at_once;
+    *wave = wanted = wanted < ecs ? wanted : ecs > 1 ? ecs : 1;
+    *at_once = *at_once < wanted ? *at_once : wanted;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(spot_device_room(c, &left, &total));
+    while (*at_once > 1 && spot_pipeline_device_bytes(c, cfg, rows, 1, *at_once) > left) --*at_once;
+    while (*wave > 1 && spot_pipeline_device_bytes(c, cfg, rows, *wave, 1) > left) --*wave;
+    if (*wave < *at_once) *at_once = *wave;
+    if (*wave < wanted)
+        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d ECs instead of %d", spot_device_name(c),
+                 left / 1e9, *wave, wanted);
+    return SPOT_OK;
 }
 
 /* What the calibration measured. */
@@ -183,11 +242,22 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
     spot_arena a;
     spot_status s;
 
-    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows)));
+    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows, 1)));
     s = time_training(c, &a, p, cfg, ec);
     if (s == SPOT_OK) s = time_methods(c, &a, p, cfg);
     spot_arena_close(&a);
     return s;
+}
+
+static spot_status memory_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost, int rows)
+{
+    int at_once;
+
+    SPOT_TRY(spot_pipeline_width(c, cfg, o, cost->ecs, rows, &cost->wave, &at_once));
+    cost->memory = spot_pipeline_bytes(c, cfg, rows, cost->wave);
+    if (at_once > 1) cost->memory += at_once * spot_training_bytes(cfg, rows);
+    cost->device_memory = spot_pipeline_device_bytes(c, cfg, rows, cost->wave, at_once);
+    return SPOT_OK;
 }
 
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
@@ -202,6 +272,7 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        cost->ecs++;
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         most = rows > most ? rows : most;
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
@@ -217,6 +288,5 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         cost->images += base;
         cost->seconds += base ? base * p.image : 0;
     }
-    cost->memory = spot_pipeline_bytes(c, cfg, most);
-    return SPOT_OK;
+    return memory_of(c, cfg, o, cost, most);
 }

@@ -58,6 +58,7 @@ void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, 
     spot_json_end(&j);
     yajl_gen_reset(j.gen, "\n");
     yajl_gen_get_buf(j.gen, &line, &n);
-    if (write(d->fd, line, n) < 0) spot_diary_close(d);
+#pragma omp critical(spot_diary)
+    if (d->fd >= 0 && write(d->fd, line, n) < 0) spot_diary_close(d);
     yajl_gen_free(j.gen);
 }

@@ -1,9 +1,11 @@
-/* pipeline.h - one EC, from its definition to every method's score. */
+/* pipeline.h - a wave of ECs, from their definitions to every method's score. */
 #ifndef SPOTTER_SWEEP_PIPELINE_H
 #define SPOTTER_SWEEP_PIPELINE_H
 
+#include "spotter/sweep.h"
 #include "sweep/diary.h"
 #include "sweep/keys.h"
+#include "sweep/pack.h"
 #include "sweep/segment.h"
 
 typedef struct {
@@ -12,27 +14,51 @@ typedef struct {
     spot_store         store;
     spot_diary         diary;
     bool               pictures;
+    int                at_once;        /* ECs that train side by side */
+    int                rows;           /* of the largest view */
+    int                before, planned;/* ECs that are done, and all: for the progress */
     spot_model         base;           /* width 0: none */
 } spot_run;
 
+/* One EC on its way through the stages. */
+typedef struct {
+    spot_ec         ec;
+    spot_seed       seed;
+    spot_key        key, points_key, found_key;    /* of model and view; the others of the method at hand */
+    spot_seen       seen;
+    spot_points     points;                        /* of the method at hand, as what it found */
+    spot_hypotheses found;
+    spot_segment    segment;
+    spot_status     trouble;                       /* not SPOT_OK: it gets no segment in this run, ... */
+    char            message[1024];                 /* ... because of this */
+} spot_passage;
+
 /* A verdict is a failure that the same config would meet again (the loss left the finite numbers, a blindspot has no
- * test images): it is written into the segment, and the EC counts as done. Any other failure (disk, memory, device,
- * stop) says nothing about the config: the call passes it up, no segment is written, and the next run goes on from the
- * stages that the store holds. */
+ * test images): it is written into the segment, and the EC counts as done. */
 bool spot_is_verdict(spot_status s);
 
 /* Recalls or trains the base model that the config asks for, into run->base, and leaves it in the run directory as
  * base.safetensors too. It stays in the arena. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 
-/* Fills seg. Stages that the store knows are recalled, all others computed and kept. What it takes of the arena is the
- * caller's to give back. */
-spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_segment *seg, spot_run *run, int index);
+/* Takes `count` ECs through all stages and fills p[..].segment, with the same bytes for any count. Stages that the store
+ * knows are recalled, all others computed and kept. An EC that memory did not suffice for is in trouble and the others go
+ * on; any other failure but a verdict (disk, device, stop) is the call's: it says nothing about the config, and the next
+ * run goes on from what the store holds. What it takes of the arena is the caller's to give back. */
+spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count);
 
 /* Where the picture of an EC and its method b goes. */
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
-/* cost.c: what spot_pipeline needs of the arena when the view has at most `rows` rows. */
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows);
+/* cost.c: what training and looking need of a worker's arena, and what spot_pipeline_base and spot_pipeline need of theirs
+ * for a wave of views with at most `rows` rows; one worker shares the wave's arena. And what all of it needs of c's device. */
+size_t spot_training_bytes(const spot_config *cfg, int rows);
+size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave);
+size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once);
+
+/* The wave's width and how many train side by side: what is asked for or suits the device, at most `ecs`, and so that it
+ * fits into what the device has left. */
+spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
+                                int *at_once);
 
 #endif

@@ -1,4 +1,4 @@
-/* run.c - a sweep: plan minus done, one EC after another.
+/* run.c - a sweep: plan minus done, one wave of ECs after another.
  *
  * There is no state but the run directory: an EC is done when its segment is whole and of this config. Killed at any
  * moment, the next run recalls what the store holds and computes the rest; results are equal to the bit. */
@@ -16,12 +16,13 @@
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
 typedef struct {
-    spot_run     run;
-    spot_segment segment;      /* the EC at hand */
-    int         *todo;         /* (todo_count) */
-    int          todo_count, rows;
-    spot_status  failure;
-    char         message[1200];
+    spot_run      run;
+    spot_segment  segment;     /* one that was there before */
+    spot_passage *passage;     /* (width): the ECs at hand */
+    int          *todo;        /* (todo_count) */
+    int           todo_count, width;
+    spot_status   failure;
+    char          message[1200];
 } sweep;
 
 /* Does the directory hold this config? The first run writes it, and one with more ECs writes it again. */
@@ -60,9 +61,8 @@ static void remember(sweep *w, spot_status s, int ec, const char *who, const cha
 }
 
 /* Counts a segment that is there, computed now or before. */
-static void count(sweep *w, spot_sweep_report *r)
+static void count(sweep *w, spot_sweep_report *r, const spot_segment *seg)
 {
-    const spot_segment *seg = &w->segment;
     const char *who, *message;
     spot_status s = spot_segment_failure(seg, &who, &message);
 
@@ -115,59 +115,62 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
         r->planned++;
         if (done) {
             r->already++;
-            count(w, r);
+            count(w, r, &w->segment);
             continue;
         }
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
-        w->rows = rows > w->rows ? rows : w->rows;
+        w->run.rows = rows > w->run.rows ? rows : w->run.rows;
         w->todo[w->todo_count++] = i;
     }
     return SPOT_OK;
 }
 
-/* Trouble that the next EC would meet as well. */
-static bool ends_all(spot_status s)
+/* An EC that came through gets its segment; one in trouble is left for the next run. */
+static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_report *r, double seconds)
 {
-    return s == SPOT_STOPPED || s == SPOT_IO || s == SPOT_DEVICE || s == SPOT_UNSUPPORTED;
+    int index = (int)p->ec.index;
+
+    if (p->trouble) {
+        r->failed++;
+        remember(w, p->trouble, index, "not finished", p->message);
+        return SPOT_OK;
+    }
+    SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
+    r->done++;
+    count(w, r, &p->segment);
+    spot_diary_write(&w->run.diary, "done", index, seconds, NULL);
+    return SPOT_OK;
 }
 
-static spot_status one(spot_ctx *c, spot_arena *a, sweep *w, int index, spot_sweep_report *r)
+static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *index, int n, spot_sweep_report *r)
 {
     double since = spot_clock();
     size_t mark = a->used;
-    spot_status s = spot_pipeline(c, a, &w->segment, &w->run, index);
-    char message[1024];
+    spot_status s = spot_pipeline(c, a, &w->run, w->passage, index, n);
 
     a->used = mark;
-    if (s == SPOT_OK) s = spot_segment_write(c, w->run.store.dir, &w->segment);
-    if (s == SPOT_OK) {
-        r->done++;
-        count(w, r);
-        spot_diary_write(&w->run.diary, "done", index, spot_clock() - since, NULL);
-        return SPOT_OK;
-    }
-    snprintf(message, sizeof message, "%s", spot_message(c, s));
-    spot_diary_write(&w->run.diary, s == SPOT_STOPPED ? "stopped" : "failed", index, spot_clock() - since, message);
-    if (ends_all(s)) return s;
-    spot_log(c, SPOT_LOG_WARN, "EC %d: %s", index, message);
-    spot_forget(c);
-    r->failed++;
-    remember(w, s, index, "not finished", message);
-    return SPOT_OK;
+    for (int i = 0; i < n && s == SPOT_OK; i++) s = finish(c, w, &w->passage[i], r, (spot_clock() - since) / n);
+    if (s != SPOT_OK)
+        spot_diary_write(&w->run.diary, s == SPOT_STOPPED ? "stopped" : "failed", n == 1 ? *index : -1, spot_clock() - since,
+                         spot_message(c, s));
+    return s;
 }
 
 static spot_status compute(spot_ctx *c, sweep *w, spot_sweep_report *r)
 {
+    int n;
     spot_arena a;
-    spot_status s = SPOT_OK;
+    spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, w->run.cfg, w->rows)));
+    w->passage = malloc((size_t)w->width * sizeof *w->passage);
+    if (!w->passage) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", w->width);
+    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, w->run.cfg, w->run.rows, w->width)));
     s = spot_pipeline_base(c, &a, &w->run);
-    for (int i = 0; i < w->todo_count && s == SPOT_OK; i++) {
-        spot_tell(c, "sweep", w->todo[i], r->already + i, r->planned, "");
-        s = spot_check_stop(c);
-        if (s == SPOT_OK) s = one(c, &a, w, w->todo[i], r);
+    for (int i = 0; i < w->todo_count && s == SPOT_OK; i += n) {
+        n = w->todo_count - i < w->width ? w->todo_count - i : w->width;
+        w->run.before = r->already + i;
+        s = one_wave(c, &a, w, &w->todo[i], n, r);
     }
     if (s == SPOT_OK) spot_tell(c, "sweep", -1, r->planned, r->planned, "");
     spot_arena_close(&a);
@@ -195,6 +198,8 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
     SPOT_TRY(plan(c, w, o, r));
+    w->run.planned = r->planned;
+    SPOT_TRY(spot_pipeline_width(c, w->run.cfg, o, w->todo_count, w->run.rows, &w->width, &w->run.at_once));
     SPOT_TRY(claim(c, &w->run));
     say_hello(c, w, o, r);
     SPOT_TRY(compute(c, w, r));
@@ -211,6 +216,9 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     sweep *w;
 
     memset(report, 0, sizeof *report);
+    if (o->wave < 0 || o->wave > SPOT_WIDEST_WAVE || o->at_once < 0 || o->at_once > SPOT_MOST_AT_ONCE)
+        return spot_fail(c, SPOT_USAGE, "waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
+                         o->at_once, SPOT_WIDEST_WAVE, SPOT_MOST_AT_ONCE);
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
                          o->shard, o->shards);
@@ -228,6 +236,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     report->seconds = spot_clock() - since;
     spot_diary_write(&w->run.diary, spot_status_name(s), -1, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
+    free(w->passage);
     free(w->todo);
     free(w);
     return s;

@@ -8,6 +8,7 @@
 
 #include "spotter/config.h"
 #include "spotter/store.h"
+#include "sweep/keys.h"
 
 #define SPOT_SEGMENT_SCHEMA 1
 
@@ -54,6 +55,11 @@ spot_status spot_segment_failure(const spot_segment *s, const char **who, const 
 
 /* The indices of all segment files of a run, ascending, whole or not. *index is malloc'd. */
 spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n);
+
+/* segment_fill.c: a segment with what is known before anything is computed; what a method found into its outcome. */
+void spot_segment_begin(const spot_ctx *c, spot_segment *s, const spot_config *cfg, const spot_identity *id,
+                        const spot_ec *ec);
+void spot_segment_note(spot_outcome *o, const spot_hypotheses *found);
 
 const char *spot_profile_name(int profile);
 const char *spot_failure_name(int failure);

@@ -50,14 +50,15 @@ typedef struct {
 spot_bdm_config spot_bdm_defaults(void);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
-/* out[p].h[..].row lives in a. points[p] is what spot_embed_fit made with cfg->embed. SPOT_INPUT for confidences outside
- * [0, 1], coordinates that are not finite, fewer rows than mixture.k_min. All confidences equal, or a map without
- * extent, is no failure: that column is then constant and a message says so. */
+/* Everything lies in the host's memory on every device; out[p].h[..].row in a. points[p] is what spot_embed_fit made with
+ * cfg->embed. SPOT_INPUT for confidences outside [0, 1], coordinates that are not finite, fewer rows than mixture.k_min.
+ * All confidences equal, or a map without extent, is no failure: that column is then constant and a message says so. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-/* Bytes that spot_bdm_find takes from its arena; n[p] points of d coordinates. */
+/* Bytes that spot_bdm_find takes from its arena, and beyond it on c's device (0 on the CPU); n[p] points of d coordinates. */
 size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
+size_t spot_bdm_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 
 #ifdef __cplusplus
 }

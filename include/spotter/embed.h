@@ -58,12 +58,15 @@ typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
 
 spot_embed_config spot_embed_defaults(void);
 
-/* out[p] lives in a. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it diverges. */
+/* Views, arena and out[p], which lives in a, are the host's on every device; features and maps cross over and the work is
+ * done in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it
+ * diverges. */
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg);
 
-/* Bytes for the batch; n[p] rows of d features. */
+/* Bytes for the batch in a, and beyond it on c's device (0 on the CPU); n[p] rows of d features. */
 size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads);
+size_t spot_embed_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg);
 
 #ifdef __cplusplus
 }

@@ -12,11 +12,16 @@
 extern "C" {
 #endif
 
+#define SPOT_WIDEST_WAVE  256
+#define SPOT_MOST_AT_ONCE 64
+
 typedef struct {
     const char *out;           /* run directory */
     int shard, shards;         /* this process owns ECs with index mod shards == shard; 0 of 1 by default */
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
+    int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
+    int at_once;               /* of them, that train side by side; 0: 1. Neither changes a result */
 } spot_sweep_options;
 
 typedef struct {
@@ -37,7 +42,9 @@ typedef struct {
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
 typedef struct {
-    size_t memory;             /* bytes at the peak */
+    size_t memory;             /* bytes at the peak, on the host ... */
+    size_t device_memory;      /* ... and on the device, 0 where that is the host */
+    int    ecs, wave;          /* how many; how many of them go together */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
 } spot_sweep_cost;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <tuple>
 #include <type_traits>
 
 #include "emulator.h"
@@ -56,13 +55,14 @@ enum { warpSize = emu::WARP };
 
 namespace emu {
 
-/* A launch with its arguments as the kernel takes them: copies, for a graph may run it when they are long gone. */
+/* A launch with its arguments as the kernel takes them: copies, for a graph may run it when they are long gone. static, and
+ * no std::tuple: two files may have types of the same name. */
 template <typename... P, typename... A>
-void start(const char *name, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...), A &&...arguments)
+static void start(const char *name, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...), A &&...arguments)
 {
-    std::tuple<std::decay_t<P>...> taken{ static_cast<std::decay_t<P>>(arguments)... };
-
-    submit([=] { launch(name, grid, block, shared_bytes, [&] { std::apply(kernel, taken); }); });
+    submit([=, ... taken = static_cast<std::decay_t<P>>(arguments)] {
+        launch(name, grid, block, shared_bytes, [&] { kernel(taken...); });
+    });
 }
 
 inline void sync_warp(const char *site, unsigned mask = ~0u) { gather("syncwarp", site, mask, 0); }

@@ -10,13 +10,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "guard.h"
 #include "runtime.h"
 
-static cudaError_t last_error;
-static char report[1024];
+/* Contexts of several threads share the device, one call at a time; errors and what is captured are each thread's own. */
+static std::recursive_mutex device;
+typedef std::lock_guard<std::recursive_mutex> turn;
+
+static thread_local cudaError_t last_error;
+static thread_local char report[1024];
 
 typedef struct { size_t bytes; unsigned char *pages; size_t paged; } buffer;
 static std::map<unsigned char *, buffer> buffers;     /* by start */
@@ -26,17 +31,19 @@ void emu_open_memory(bool open)
     for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-/* What a graph is here: work in order. Only one stream is ever captured, as only one thread may use the emulator. */
+/* What a graph is here: work in order. A thread captures one stream at a time. */
 struct emu_graph { std::vector<std::function<void()>> work; };
-static emu_graph *captured;
+static thread_local emu_graph *captured;
 
 void emu::submit(std::function<void()> work)
 {
+    turn mine(device);
     if (captured) captured->work.push_back(std::move(work));
     else work();
 }
 
 struct opened {
+    turn mine{ device };
     opened()  { emu_open_memory(true); }
     ~opened() { emu_open_memory(false); }
 };
@@ -79,6 +86,7 @@ static bool fits(const void *p, size_t bytes)
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+    turn mine(device);
     if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
     void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
@@ -98,6 +106,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
 
 cudaError_t cudaFree(void *p)
 {
+    turn mine(device);
     auto at = buffers.find((unsigned char *)p);
 
     if (!p) return cudaSuccess;
@@ -112,6 +121,7 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
+    turn mine(device);
     if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
     if (captured) return cudaErrorStreamCaptureUnsupported;      /* the runtime allows it; what we record needs none */
     opened now;
@@ -121,6 +131,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 {
+    turn mine(device);
     if (!fits(p, bytes)) return cudaErrorInvalidValue;
     emu::submit([=] {
         opened now;
@@ -131,6 +142,7 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
+    turn mine(device);
     a->type = buffer_of(p) == buffers.end() ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
     return cudaSuccess;
 }
@@ -193,6 +205,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsi
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 {
+    turn mine(device);
     for (auto &work : ready->work) work();
     return cudaSuccess;
 }
@@ -203,6 +216,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return c
 /* A small GPU: 4 GiB. */
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
 {
+    turn mine(device);
     *left = *total = (size_t)4 << 30;
     for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
     return cudaSuccess;

@@ -1,0 +1,40 @@
+/* base.c - the model that every EC of a sweep starts from, where the config asks for one. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sweep/pipeline.h"
+
+static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key)
+{
+    const spot_config *cfg = run->cfg;
+    double since = spot_clock();
+    spot_lesson lesson;
+    char why[1024];
+    spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
+
+    if (s && spot_is_verdict(s)) {                     /* the sentence speaks of a training, not of which */
+        snprintf(why, sizeof why, "%s", spot_message(c, s));
+        spot_forget(c);
+        return spot_fail(c, s, "the base model: %s", why);
+    }
+    SPOT_TRY(s);
+    SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
+    spot_diary_write(&run->diary, "base", -1, spot_clock() - since, NULL);
+    spot_log(c, SPOT_LOG_INFO, "base model: tells %.2f %% of the attributes of its validation images right",
+             100 * lesson.outside);
+    return SPOT_OK;
+}
+
+spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
+{
+    spot_key key = spot_key_of_base(c, run->cfg);
+    char path[1200];
+    bool found;
+
+    if (!run->cfg->model.base.images) return SPOT_OK;
+    SPOT_TRY(spot_recall(c, a, &run->store, key, "base", spot_pack_model, &run->base, &found));
+    if (!found) SPOT_TRY(train_base(c, a, run, key));
+    snprintf(path, sizeof path, "%s/base.safetensors", run->store.dir);
+    return found && !access(path, F_OK) ? SPOT_OK : spot_model_save(c, path, &run->base);
+}

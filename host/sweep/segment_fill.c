@@ -1,0 +1,51 @@
+/* segment_fill.c - values into a segment: what an EC is, what a method found. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ops.h"
+#include "sweep/segment.h"
+
+static void list_names(spot_segment *seg, const spot_ec *ec)
+{
+    size_t l = 0, r = 0;
+
+    for (int i = 0; i < SPOT_LAYERS; i++) {
+        const char *layer = spot_layer_name((spot_layer)i);
+        if (!ec->layer[i]) continue;
+        l += (size_t)snprintf(seg->layers + l, sizeof seg->layers - l, "%s%s", l ? " " : "", layer);
+        for (int k = 0; k < SPOT_ATTRIBUTES; k++)
+            if (ec->rollable[i][k])
+                r += (size_t)snprintf(seg->rollable + r, sizeof seg->rollable - r, "%s%s.%s", r ? " " : "", layer,
+                                      spot_attribute_name((spot_attribute)k));
+    }
+}
+
+void spot_segment_begin(const spot_ctx *c, spot_segment *seg, const spot_config *cfg, const spot_identity *id,
+                        const spot_ec *ec)
+{
+    memset(seg, 0, sizeof *seg);
+    seg->index = (int)ec->index;
+    seg->seed = cfg->seed;
+    seg->numbers = SPOT_NUMBERS;
+    spot_key_text(seg->config, id->config);
+    snprintf(seg->build, sizeof seg->build, "%s", SPOT_VERSION);
+    snprintf(seg->device, sizeof seg->device, "%s", c->ops->name);
+    seg->metric = cfg->metric;
+    list_names(seg, ec);
+    memcpy(seg->images, ec->images, sizeof seg->images);
+    seg->blindspots = ec->blindspot_count;
+    for (int m = 0; m < seg->blindspots; m++) {
+        seg->specificity[m] = ec->blindspot[m].specificity;
+        spot_blindspot_describe(seg->blindspot[m], sizeof seg->blindspot[m], &ec->blindspot[m]);
+    }
+}
+
+void spot_segment_note(spot_outcome *o, const spot_hypotheses *found)
+{
+    o->components = found->components;
+    for (int k = 0; k < found->len; k++) {
+        o->size[k] = found->h[k].len;
+        o->order[k] = found->h[k].score;
+        o->mean_error[k] = found->h[k].mean_error;
+    }
+}

@@ -1,0 +1,255 @@
+/* test_wave.c - ECs that go through a sweep together: the same bytes as one after another, also where one fails, where memory
+ * is short, where all is stopped. */
+#define _POSIX_C_SOURCE 200809L
+#include "check_sweep.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "sweep/pipeline.h"
+
+/* Five ECs of unlike sizes, with a method whose memory and time grow with the wave. */
+static spot_config *ragged(spot_ctx *c)
+{
+    spot_config *cfg = config(c);
+
+    cfg->ecs = 5;
+    cfg->scene.rollable[1] = 5;
+    cfg->bdm[1].embed.method = SPOT_REDUCE_TSNE;
+    cfg->bdm[1].embed.tsne.iterations = 60;
+    return cfg;
+}
+
+static const spot_sweep_options alone = { .shards = 1, .wave = 1 };
+
+static void waves_of_any_width_give_the_same_bytes(void **state)
+{
+    static const spot_sweep_options ways[] = {
+        { .shards = 1, .wave = 3 }, { .shards = 1, .wave = 256 }, { .shards = 1, .at_once = 2 },
+        { .shards = 1, .wave = 3, .at_once = 2 }, { .shards = 1, .wave = 5, .at_once = 64 },
+    };
+    spot_ctx c = context(2);
+    spot_config *cfg = ragged(&c);
+    spot_sweep_report r;
+
+    (void)state;
+    CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
+    for (int i = 0; i < LEN(ways); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "way-%d", i);
+        CHECK_OK(&c, sweep_with(&c, cfg, name, ways[i], &r));
+        assert_true(r.planned == 5 && r.done == 5 && !r.failed);
+        check_same_segments(&c, "alone", name, 5);
+    }
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "x", (spot_sweep_options){ .shards = 1, .wave = 257 }, &r), SPOT_USAGE, "257");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* A run of root/name for the pipeline's own functions. */
+static spot_run open_run(spot_ctx *c, const spot_config *cfg, const char *name)
+{
+    spot_run run = { .cfg = cfg, .diary = { -1 }, .at_once = 1, .rows = 16 << 5, .planned = cfg->ecs };
+    char dir[128];
+
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_store_open(c, &run.store, dir));
+    CHECK_OK(c, spot_identify(c, &run.id, cfg));
+    return run;
+}
+
+static void change_view(spot_ctx *c, const spot_run *run, int ec, void (*change)(spot_view *v))
+{
+    spot_key key = spot_key_of_model(c, &run->id, run->cfg, (uint32_t)ec);
+    spot_arena a;
+    spot_seen seen;
+    bool found;
+
+    CHECK_OK(c, spot_arena_open(c, &a, 4 << 20));
+    CHECK_OK(c, spot_recall(c, &a, &run->store, key, "view", spot_pack_seen, &seen, &found));
+    assert_true(found);
+    change(&seen.view);
+    CHECK_OK(c, spot_keep(c, &run->store, key, "view", spot_pack_seen, &seen));
+    spot_arena_close(&a);
+}
+
+static void spoil_feature(spot_view *v)    { v->feature[5 * v->d + 3] = NAN; }
+static void spoil_confidence(spot_view *v) { v->confidence[7] = 2; }
+
+static const char forget_methods[] = "find %s -name '*.points' -delete -o -name '*.found' -delete; rm -f %1$s/segments/*";
+
+/* EC 1 cannot be embedded, nothing can be found for EC 3, and the others do not notice. */
+static void an_ec_that_fails_fails_alone(void **state)
+{
+    static const char *const names[] = { "ones", "threes", "fives" };
+    static const int widths[] = { 1, 3, 5 };
+    spot_ctx c = context(2);
+    spot_config *cfg = ragged(&c);
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    spot_sweep_report r;
+    char dir[128], why[1300];
+
+    (void)state;
+    assert_non_null(s);
+    CHECK_OK(&c, sweep_with(&c, cfg, "whole", alone, &r));
+    for (int i = 0; i < LEN(names); i++) {
+        spot_run run;
+        shell("mkdir %s && cp -r %1$s/../whole/. %1$s", names[i]);
+        shell(forget_methods, names[i]);
+        run = open_run(&c, cfg, names[i]);
+        change_view(&c, &run, 1, spoil_feature);
+        change_view(&c, &run, 3, spoil_confidence);
+        CHECK_FAILS(&c, sweep_with(&c, cfg, names[i], (spot_sweep_options){ .shards = 1, .wave = widths[i] }, &r), SPOT_INPUT,
+                    "EC 1, planespot-pca: EC 1: feature 3 of row 5 is nan");
+        assert_true(r.done == 5 && r.failed == 2);
+        check_same_segments(&c, "ones", names[i], 5);
+        for (int ec = 0; ec < 5; ec += 2) {
+            size_t n, m;
+            unsigned char *x = segment_bytes(&c, "whole", ec, &n), *y = segment_bytes(&c, names[i], ec, &m);
+            assert_true(n == m);
+            assert_memory_equal(x, y, n);
+            free(x), free(y);
+        }
+        snprintf(dir, sizeof dir, "%s/%s", root, names[i]);
+        CHECK_OK(&c, spot_segment_read(&c, dir, 3, s, &found, why, sizeof why));
+        assert_true(s->method[0].status == SPOT_INPUT && s->method[1].status == SPOT_INPUT);
+        assert_non_null(strstr(s->method[1].message, "the confidence of row 7 is 2"));
+    }
+    free(s);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* Views are there and methods have `bytes` of memory: how many ECs come through. */
+static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_passage *p, int ecs, int *through)
+{
+    static const int index[] = { 0, 1, 2, 3, 4 };
+    spot_arena a;
+
+    CHECK_OK(c, spot_arena_open(c, &a, bytes));
+    CHECK_OK(c, spot_pipeline(c, &a, run, p, index, ecs));
+    *through = 0;
+    for (int i = 0; i < ecs; i++) *through += p[i].trouble == SPOT_OK && !p[i].segment.method[1].status;
+    spot_arena_close(&a);
+}
+
+static void memory_that_is_short_is_shared(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = ragged(&c);
+    spot_passage *p = malloc(5 * sizeof *p);
+    spot_sweep_report r;
+    spot_arena a;
+    spot_run run;
+    size_t five, views;
+    int through;
+    static const int index[] = { 0, 1, 2, 3, 4 };
+
+    (void)state;
+    assert_non_null(p);
+    CHECK_OK(&c, sweep_with(&c, cfg, "run", alone, &r));
+    run = open_run(&c, cfg, "run");
+    CHECK_OK(&c, spot_arena_open(&c, &a, 64 << 20));
+    shell(forget_methods, "run");
+    CHECK_OK(&c, spot_pipeline(&c, &a, &run, p, index, 5));
+    five = a.peak;
+    views = a.used;
+    spot_arena_close(&a);
+
+    shell(forget_methods, "run");                              /* all but enough for five, and enough for one of them */
+    find_in(&c, &run, five - 1000, p, 5, &through);
+    assert_int_equal(through, 5);
+
+    shell(forget_methods, "run");                              /* not enough for any */
+    find_in(&c, &run, views + 20000, p, 5, &through);
+    assert_int_equal(through, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(p[i].trouble, SPOT_NOMEM);
+        assert_non_null(strstr(p[i].message, "MB asked for"));
+    }
+    free(p);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* The flag goes up at the n-th message of progress, for n = 1, 2, ...: each run gets somewhat further. */
+static volatile sig_atomic_t stop;
+static int countdown;
+static void count_down(void *user, const spot_progress *p)
+{
+    (void)user, (void)p;
+    if (--countdown <= 0) stop = 1;
+}
+
+static void a_stopped_wave_goes_on(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = ragged(&c);
+    spot_sweep_report r;
+
+    (void)state;
+    CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
+    c.stop = &stop;
+    c.on_progress = count_down;
+    for (int at_once = 1; at_once <= 2; at_once++) {
+        const spot_sweep_options how = { .shards = 1, .wave = 3, .at_once = at_once };
+        const char *name = at_once == 1 ? "one" : "two";
+        int stops = 0;
+        for (spot_status s = SPOT_STOPPED; s != SPOT_OK; stops++) {
+            stop = 0;
+            countdown = 1 + 15 * stops;
+            assert_in_range(stops, 0, 200);
+            s = sweep_with(&c, cfg, name, how, &r);
+            if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
+        }
+        assert_true(stops > 2);
+        check_same_segments(&c, "alone", name, 5);
+    }
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* A limit on file sizes is the full disk that a test can have: one worker meets it, all end, and what comes back is that. */
+static void a_full_disk_ends_all_workers(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = ragged(&c);
+    struct rlimit old, small;
+    spot_sweep_report r;
+    int failures = 0;
+
+    (void)state;
+    cfg->model.base.images = 0;
+    CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (rlim_t limit = 4000; ; limit *= 40, failures++) {
+        small = (struct rlimit){ limit, old.rlim_max };
+        setrlimit(RLIMIT_FSIZE, &small);
+        spot_status s = sweep_with(&c, cfg, "full", (spot_sweep_options){ .shards = 1, .wave = 3, .at_once = 2 }, &r);
+        setrlimit(RLIMIT_FSIZE, &old);
+        if (s == SPOT_OK) break;
+        CHECK_FAILS(&c, s, SPOT_IO, "free some space");
+    }
+    assert_true(failures > 0);
+    check_same_segments(&c, "alone", "full", 5);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(waves_of_any_width_give_the_same_bytes),
+        IN_A_FOLDER(an_ec_that_fails_fails_alone),
+        IN_A_FOLDER(memory_that_is_short_is_shared),
+        IN_A_FOLDER(a_stopped_wave_goes_on),
+        IN_A_FOLDER(a_full_disk_ends_all_workers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
