@@ -53,9 +53,10 @@ static spot_status claim(spot_ctx *c, const spot_run *run)
     return s;
 }
 
+/* The first failure, but one that left an EC unfinished matters more than any verdict: the next run may do better. */
 static void remember(sweep *w, spot_status s, int ec, const char *who, const char *message)
 {
-    if (w->failure) return;
+    if (w->failure && (spot_is_verdict(s) || !spot_is_verdict(w->failure))) return;
     w->failure = s;
     snprintf(w->message, sizeof w->message, "EC %d, %s: %s", ec, who, message);
 }
