@@ -135,6 +135,11 @@ static void other_graphs_are_kept(void **state)
     (void)state;
     made_with("fast=4", &looks);
     assert_string_equal(kept("forward"), "fused 4");
+    s = looks;
+    s.add = true;
+    made_with("fast=6", &s);
+    assert_string_equal(kept("bias-add-relu"), "plain 6 2=42 13=-1");
+    s = train;
     s.precision = SPOT_BF16;
     made_with("fast=6", &s);
     assert_string_equal(kept("backward-weights"), "narrow 6 2=42 13=-1");

@@ -192,25 +192,25 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
     float *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
     spot_plane p = { net->s.rows, live, net->s.width, net->s.size / 2, SPOT_FP32 };
 
-#define CONVOLVE(u, y, x)                                                                                                  \
+#define CONVOLVE(u, y, x, other)                                                                                           \
     do {                                                                                                                   \
         const spot_conv_shape *s_ = spot_conv_shape_of(net->conv[u]);                                                      \
         int out_ = s_->size / s_->stride;                                                                                  \
-        CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], net->s.rows, net->scratch));         \
+        CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, net->s.rows, net->scratch));  \
         round_all(y, (size_t)net->s.rows * s_->co * out_ * out_, SPOT_BF16);                                               \
     } while (0)
     for (int u = 0; u < SPOT_UNITS; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
     CHECK_OK(c, spot_conv_planes(c, net->planes, x, live, net->s.rows, net->s.size * net->s.size, SPOT_FP32));
     round_all(net->planes, (size_t)net->s.rows * 3 * net->s.size * net->s.size, SPOT_BF16);
-    CONVOLVE(0, net->stem, net->planes);
+    CONVOLVE(0, net->stem, net->planes, NULL);
     CHECK_OK(c, spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int i = 0; i < SPOT_BLOCKS; i++) {
         const spot_block *b = &spot_resnet18_block[i];
         float *in = buffer[0];
-        CONVOLVE(b->first, buffer[1], in);
-        if (b->down) CONVOLVE(b->down, buffer[2], in);
+        CONVOLVE(b->first, buffer[1], in, NULL);
+        if (b->down) CONVOLVE(b->down, buffer[2], in, NULL);
         if (b->down) buffer[0] = buffer[2], buffer[2] = in;
-        CONVOLVE(b->second, buffer[0], buffer[1]);
+        CONVOLVE(b->second, buffer[0], buffer[1], buffer[0]);
     }
 #undef CONVOLVE
     p.channels = 8 * net->s.width;
