@@ -23,9 +23,6 @@ void        spot_device_close(spot_ctx *c);              /* accepts a context th
 
 const char *spot_device_name(const spot_ctx *c);         /* "cpu", "cuda:0 NVIDIA H200", "none" */
 
-/* SPOT_UNSUPPORTED with the reason where c's device cannot run a whole sweep. */
-spot_status spot_device_sweeps(spot_ctx *c);
-
 /* Memory that c's kernels can read and write. On the CPU plain memory, 64-byte aligned. Not cleared. */
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */

@@ -64,8 +64,6 @@ typedef struct {
     spot_status (*replay)(spot_ctx *c, void *graph);
     void        (*forget)(void *graph);
     void        (*range)(const char *name);
-    /* What of a sweep the plugin cannot do yet, NULL when it can do all: then `auto` takes it. */
-    const char *lacks;
 } spot_plugin;
 
 /* What a profiler shows between the two calls, which nest; nothing on the CPU. */

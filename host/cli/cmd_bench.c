@@ -135,7 +135,6 @@ int cli_bench(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = spot_device_sweeps(&c);
     if (s == SPOT_OK) cli_say_device(&c, &o.machine);
     if (s == SPOT_OK) s = run_all(&c, &o);
     return cli_close(&c, s);
