@@ -242,6 +242,8 @@ void spot_cudnn_plan_close(spot_cudnn_plan *p)
     free(p);
 }
 
+size_t spot_cudnn_version(const spot_cudnn *lib) { return lib->version(); }
+
 static size_t whole(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *p) { return p ? whole(p->narrow) + p->workspace : 0; }
