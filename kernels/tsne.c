@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "tsne_grid.h"
 #include "tsne_step.h"
 
 enum { LANES = SPOT_TSNE_LANES, ROWS = 4, LOOK_EVERY = 50, EXPLORE = 250, PATIENCE = 300, MANY = 512 };
@@ -85,7 +86,7 @@ static inline __attribute__((always_inline)) void attract_row(const spot_tsne_wa
 
 static inline __attribute__((always_inline)) void force_rows(const spot_tsne_walk *w, int i0, int dim, int kl)
 {
-    repel_rows(w, i0, dim);
+    if (!w->grid.most) repel_rows(w, i0, dim);
     for (int i = i0; i < i0 + ROWS && i < w->map.n; i++) attract_row(w, i, dim, kl);
 }
 
@@ -110,6 +111,7 @@ static void forces(const spot_tsne_walk *w, int threads, int kl)
 {
     int n = w->map.n, tiles = spot_tsne_tiles(n);
 
+    if (w->grid.most) spot_tsne_interpolate(w, threads);
 #pragma omp parallel for num_threads(n < MANY ? 1 : threads) schedule(dynamic, 8)
     for (int i = 0; i < n; i += ROWS)
         switch (w->map.dim) {
@@ -119,7 +121,8 @@ static void forces(const spot_tsne_walk *w, int threads, int kl)
         default: force_rows(w, i, w->map.dim, kl);
         }
     for (int tile = 0, i = 0; tile < tiles; tile++, i += SPOT_TSNE_ROWS) {
-        w->partial[tile] = tile_sum(w->row + i, n - i, 1);     /* a point does not repel itself: its weight is 1 */
+        if (!w->grid.most)
+            w->partial[tile] = tile_sum(w->row + i, n - i, 1);     /* a point does not repel itself: its weight is 1 */
         if (kl) w->partial[tiles + tile] = tile_sum(w->row + n + i, n - i, 0);
     }
 }
@@ -267,6 +270,11 @@ static spot_status descend(spot_ctx *c, const spot_tsne_batch *b, const double *
     return SPOT_OK;
 }
 
+static int interpolates(const spot_tsne_problem *t, const spot_tsne_config *cfg)
+{
+    return cfg->repulsion == SPOT_TSNE_BY_FFT || (cfg->repulsion == SPOT_TSNE_AUTO && t->n > SPOT_TSNE_EXACT);
+}
+
 static spot_status take_walk(spot_ctx *c, spot_arena *a, spot_tsne_walk *w, const spot_tsne_problem *t,
                              const spot_tsne_config *cfg)
 {
@@ -280,7 +288,8 @@ static spot_status take_walk(spot_ctx *c, spot_arena *a, spot_tsne_walk *w, cons
     SPOT_TRY(SPOT_TAKE(c, a, w->repel, entries));
     SPOT_TRY(SPOT_TAKE(c, a, w->row, 2 * (size_t)t->n));
     SPOT_TRY(SPOT_TAKE(c, a, w->step, entries));
-    return SPOT_TAKE(c, a, w->gain, entries);
+    SPOT_TRY(SPOT_TAKE(c, a, w->gain, entries));
+    return interpolates(t, cfg) ? spot_tsne_take_grid(c, a, &w->grid, t) : SPOT_OK;
 }
 
 /* The batch's memory in `a`; `partial` holds the partial sums of all walks. */
@@ -326,10 +335,14 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
     spot_tsne_batch b = { .problems = problems };
     spot_status s;
 
-    for (int p = 0; p < problems; p++)
+    for (int p = 0; p < problems; p++) {
         if (t[p].n < 2 || t[p].dim < 1 || t[p].stride != spot_tsne_stride(t[p].n))
             return spot_fail(c, SPOT_INVALID, "tsne.fit, problem %d: %d points in %d dimensions, stride %d", p, t[p].n,
                              t[p].dim, t[p].stride);
+        if (t[p].dim > 2 && interpolates(&t[p], cfg))
+            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of EC %u: %d points to %d dimensions; interpolated forces are for 1 "
+                             "and 2, set tsne.repulsion to exact and wait", t[p].ec, t[p].n, t[p].dim);
+    }
     if (!(cfg->exaggeration >= 1) || cfg->iterations < 1 || !(cfg->lr >= 0))
         return spot_fail(c, SPOT_INVALID, "tsne.fit: exaggeration %g, %d iterations, lr %g", cfg->exaggeration,
                          cfg->iterations, cfg->lr);
@@ -347,10 +360,9 @@ static spot_status fetch(spot_ctx *c, double *to, const double *from, size_t cou
     return spot_device_copy(c, to, from, count * sizeof *to);
 }
 
-spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne_problem *t, double exaggeration,
+spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne_problem *t, const spot_tsne_config *cfg,
                                double *gradient, double *kl)
 {
-    const spot_tsne_config cfg = { .exaggeration = exaggeration, .iterations = 1 };
     int tiles = spot_tsne_tiles(t->n), entries = t->n * t->dim;
     size_t mark = scratch->used, count;
     spot_tsne_walk w, here;
@@ -358,7 +370,7 @@ spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne
     double *partial, *host = malloc((2 * (size_t)entries + SPOT_TSNE_SUMS * tiles) * sizeof *host), *sums;
     spot_status s = host ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a gradient of %d points", t->n);
 
-    if (s == SPOT_OK) s = take_batch(c, scratch, &b, &partial, &count, t, &cfg);
+    if (s == SPOT_OK) s = take_batch(c, scratch, &b, &partial, &count, t, cfg);
     if (s == SPOT_OK) s = advance(c, &b, 0, 1);
     if (s == SPOT_OK) s = fetch(c, host, w.attract, entries);
     if (s == SPOT_OK) s = fetch(c, host + entries, w.repel, entries);

@@ -1,7 +1,9 @@
 /* tsne.cu - t-SNE's steps for many maps at once. Kernel 1: a block owns 256 rows of one map, a thread one row's repulsion,
  * a half-warp a row's attraction; Z leaves as one sum a block. Kernel 2 adds those in order and takes the step. Two
- * launches an iteration, whatever the number of maps; partial sums have the CPU's shape (tsne.h), and so its bits. */
+ * launches an iteration, whatever the number of maps, and those of tsne_fft.cu for each that is interpolated; partial sums
+ * have the CPU's shape (tsne.h), and so its bits. */
 #include "cuda.cuh"
+#include "tsne_fft.cuh"
 #include "tsne_step.h"
 
 enum { ROWS = SPOT_TSNE_ROWS, WARP = 32, WARPS = ROWS / WARP, LANES = SPOT_TSNE_LANES, MAX_DIM = 8 };
@@ -112,18 +114,19 @@ template <int DIM> static __global__ void __launch_bounds__(ROWS) force_kernel(c
     const spot_tsne_problem *t = &w->map;
     const int dim = DIM < MAX_DIM ? DIM : t->dim, tile = blockIdx.x, i = tile * ROWS + threadIdx.x;
     const bool mine = i < t->n;
-    double force[DIM], z;
+    const bool exact = !w->grid.most;              /* else tsne_fft.cu has repel and Z */
+    double force[DIM], z = 0;
     float pull[DIM] = { 0 }, cost;
 
     if (!w->live || tile * ROWS >= t->n) return;   /* the whole block */
-    z = repel<DIM>(t, dim, min(i, t->n - 1), force);
+    if (exact) z = repel<DIM>(t, dim, min(i, t->n - 1), force);
     cost = attract<DIM>(t, dim, i - threadIdx.x % WARP, kl, pull);
     for (int k = 0; k < dim && mine; k++) {
-        w->repel[i * dim + k] = force[k];
+        if (exact) w->repel[i * dim + k] = force[k];
         w->attract[i * dim + k] = pull[k];
     }
     z = block_sum(mine ? z - 1.0 : 0.0, 0);        /* a point does not repel itself: its weight is 1 */
-    if (threadIdx.x == 0) w->partial[tile] = z;
+    if (threadIdx.x == 0 && exact) w->partial[tile] = z;
     if (!kl) return;
     z = block_sum(mine ? cost : 0.0, 1);
     if (threadIdx.x == 0) w->partial[spot_tsne_tiles(t->n) + tile] = z;
@@ -146,14 +149,20 @@ static __global__ void __launch_bounds__(ROWS) move_kernel(const spot_tsne_walk 
     if (threadIdx.x == 0) w->partial[2 * tiles + tile] = norm;
 }
 
-static void launch_forces(cudaStream_t stream, dim3 grid, const spot_tsne_batch *b, int kl)
+static spot_status launch_forces(spot_ctx *c, dim3 grid, const spot_tsne_batch *b, int kl)
 {
-    switch (b->walk[0].map.dim) {
+    cudaStream_t stream = spot_cuda_stream(c);
+    int dim = b->walk[0].map.dim;
+
+    for (int p = 0; p < b->problems; p++)
+        if (b->walk[p].live && b->walk[p].grid.most) SPOT_TRY(spot_tsne_interpolate_cuda(c, &b->walk[p], &b->copy[p]));
+    switch (dim) {
     case 1:  SPOT_LAUNCH(force_kernel<1>, grid, ROWS, 0, stream, b->copy, kl); break;
     case 2:  SPOT_LAUNCH(force_kernel<2>, grid, ROWS, 0, stream, b->copy, kl); break;
     case 3:  SPOT_LAUNCH(force_kernel<3>, grid, ROWS, 0, stream, b->copy, kl); break;
     default: SPOT_LAUNCH(force_kernel<MAX_DIM>, grid, ROWS, 0, stream, b->copy, kl);
     }
+    return spot_cuda_launched(c, "tsne.fit: forces of %d maps, at most %u tiles of points to %d", b->problems, grid.x, dim);
 }
 
 static spot_status advance_cuda(spot_ctx *c, const spot_tsne_batch *b, int count, int look)
@@ -177,13 +186,11 @@ static spot_status advance_cuda(spot_ctx *c, const spot_tsne_batch *b, int count
                              "tsne.fit: telling the GPU of %d maps", b->problems));
     grid = dim3(spot_tsne_tiles(largest), b->problems);
     for (int i = 0; i < count; i++) {
-        launch_forces(stream, grid, b, look && i == count - 1);
-        SPOT_TRY(spot_cuda_launched(c, "tsne.fit: forces of %d maps, at most %d points to %d", b->problems, largest, dim));
+        SPOT_TRY(launch_forces(c, grid, b, look && i == count - 1));
         SPOT_LAUNCH(move_kernel, grid, ROWS, 0, stream, b->copy, i == 0, look && i == count - 1);
         SPOT_TRY(spot_cuda_launched(c, "tsne.fit: step of %d maps, at most %d points to %d", b->problems, largest, dim));
     }
-    if (!count) launch_forces(stream, grid, b, 1);
-    return spot_cuda_launched(c, "tsne.fit: forces of %d maps, at most %d points to %d", b->problems, largest, dim);
+    return count ? SPOT_OK : launch_forces(c, grid, b, 1);
 }
 
 extern const spot_tsne_ops spot_tsne_cuda = { .advance = advance_cuda };

@@ -48,6 +48,8 @@ static const struct { int n, dim, k; double size; } forces[] = {
 
 static void gradients_agree(void **state)
 {
+    const spot_tsne_config cfg = { .exaggeration = 4 };
+
     (void)state;
     for (int q = 0; q < LEN(forces); q++) {
         int entries = forces[q].n * forces[q].dim;
@@ -58,7 +60,7 @@ static void gradients_agree(void **state)
 
         CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 22));
         make_problem(&host, &t, forces[q].n, forces[q].dim, forces[q].k, forces[q].size);
-        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, 4, want, &kl));
+        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, &cfg, want, &kl));
         for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
         for (int s = 0; s < LEN(schedules); s++) {
             spot_tsne_problem there;
@@ -68,7 +70,48 @@ static void gradients_agree(void **state)
             open_cuda(&c, s);
             CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
             there = carry(&c, &t);
-            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, 4, got, &gkl));
+            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, &cfg, got, &gkl));
+            CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
+            for (int e = 0; e < entries; e++) CHECK_NEAR(got[e], want[e], 1e-5 * most);
+            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got, want, entries * sizeof *got);
+            spot_arena_close(&a);
+            give_back(&c);
+            spot_device_close(&c);
+        }
+        spot_arena_close(&h);
+        give_back(&host);
+        free(want), free(got);
+    }
+}
+
+/* Interpolated forces: dense, sparse over two sizes of the grid, to a line, points that are all one. */
+static const struct { int n, dim; double size; } grids[] = { { 257, 2, 1e-3 }, { 300, 2, 25 }, { 500, 1, 60 }, { 33, 2, 0 } };
+
+static void interpolated_forces_agree(void **state)
+{
+    const spot_tsne_config cfg = { .exaggeration = 4, .repulsion = SPOT_TSNE_BY_FFT };
+
+    (void)state;
+    for (int q = 0; q < LEN(grids); q++) {
+        int entries = grids[q].n * grids[q].dim;
+        double *want = malloc(entries * sizeof *want), *got = malloc(entries * sizeof *got), kl, gkl, most = 0;
+        spot_ctx host = check_ctx(2);
+        spot_arena h;
+        spot_tsne_problem t;
+
+        CHECK_OK(&host, spot_arena_open(&host, &h, (size_t)1 << 30));
+        make_problem(&host, &t, grids[q].n, grids[q].dim, 5, grids[q].size);
+        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, &cfg, want, &kl));
+        for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
+        for (int s = 0; s < LEN(schedules); s++) {
+            spot_tsne_problem there;
+            spot_arena a;
+            spot_ctx c;
+
+            open_cuda(&c, s);
+            CHECK_OK(&c, spot_arena_open_device(&c, &a, 80 << 20));
+            there = carry(&c, &t);
+            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, &cfg, got, &gkl));
             CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
             for (int e = 0; e < entries; e++) CHECK_NEAR(got[e], want[e], 1e-5 * most);
             if (getenv("SPOT_EMULATOR")) assert_memory_equal(got, want, entries * sizeof *got);
@@ -289,6 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_agree),
+        cmocka_unit_test(interpolated_forces_agree),
         cmocka_unit_test(descents_agree),
         cmocka_unit_test(maps_agree),
         cmocka_unit_test(many_maps_are_each_as_alone),

@@ -67,7 +67,7 @@ static void gradient_is_the_slope(void **state)
 
         CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
         random_problem(&t, N, dim, start, to, p, y);
-        CHECK_OK(&c, spot_tsne_gradient(&c, &a, &t, 1, g, &kl));
+        CHECK_OK(&c, spot_tsne_gradient(&c, &a, &t, &(spot_tsne_config){ .exaggeration = 1 }, g, &kl));
         CHECK_NEAR(kl, divergence(&t), 1e-5);
         for (int e = 0; e < N * dim; e++) largest = fmax(largest, fabs(g[e]));
         for (int e = 0; e < N * dim; e += 7) {

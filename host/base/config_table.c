@@ -79,6 +79,8 @@ static const spot_setting tsne[] = {
     S("iterations",   INT,  iterations,   "the first 250 are exaggerated", IN(1, 100000)),
     S("exaggeration", REAL, exaggeration, "of the first 250 iterations", IN(1, 100)),
     S("lr",           REAL, lr,           "0: max(n / exaggeration / 4, 50)", IN(0, 1e6)),
+    S("repulsion",    NAME, repulsion,    "of all pairs, or interpolated (1 and 2 dimensions); auto: exact up to 20000 points",
+      .names = NAMES("auto", "exact", "fft")),
 #undef S
     END
 };

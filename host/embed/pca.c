@@ -48,9 +48,9 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const s
 {
     int d = v->d, kept = dim < d ? dim : d;
     double *axis;
-    float *x = v->feature;
+    float *x;
 
-    if (c->device) SPOT_TRY(SPOT_TAKE(c, work, x, (size_t)v->n * d));
+    SPOT_TRY(spot_reduce_features(c, work, &x, v));
     *p = (spot_pca_problem){ .n = v->n, .d = d, .kept = kept, .x = x };
     SPOT_TRY(SPOT_TAKE(c, work, p->mean, d));
     SPOT_TRY(SPOT_TAKE(c, work, p->cov, (size_t)d * d));
@@ -73,13 +73,10 @@ static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t b
     return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
 }
 
-static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_pca_problem *p,
-                       const solver *s)
+static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_pca_problem *p, const solver *s)
 {
     int failed = -1;
 
-    for (int q = 0; q < problems; q++)
-        SPOT_TRY(carry(c, p[q].x, v[q].feature, (size_t)p[q].n * p[q].d * sizeof *p[q].x));
     SPOT_TRY(spot_pca_covariance(c, problems, p));
     for (int q = 0; q < problems; q++)
         SPOT_TRY(carry(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
@@ -113,7 +110,7 @@ static spot_status few(spot_ctx *c, spot_arena *host, spot_arena *work, int prob
     for (int q = 0; q < problems; q++) SPOT_TRY(take(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
     host->used = used_host;
     work->used = used;
-    return work->counting ? SPOT_OK : run(c, problems, out, v, p, s);
+    return work->counting ? SPOT_OK : run(c, problems, out, p, s);
 }
 
 spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,

@@ -1,4 +1,4 @@
-/* embed.h - features -> points: scvis, exact t-SNE, PCA, or nothing at all.
+/* embed.h - features -> points: scvis, t-SNE, PCA, or nothing at all.
  *
  * Every function takes `problems` independent problems (ECs, seeds) and solves them as one batch; a problem's result
  * does not depend on its neighbours in the batch. run_to_run; the same bits for any number of threads. */
@@ -17,12 +17,16 @@ extern "C" {
 
 typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_SCVIS } spot_reduce;
 
-/* t-SNE (van der Maaten & Hinton 2008), exact repulsion; defaults are scikit-learn's. */
+/* Of t-SNE's points: of every pair, or interpolated (Linderman et al. 2019); auto is exact up to 20,000 points. */
+typedef enum { SPOT_TSNE_AUTO, SPOT_TSNE_BY_PAIR, SPOT_TSNE_BY_FFT } spot_tsne_repulsion;
+
+/* t-SNE (van der Maaten & Hinton 2008); defaults are scikit-learn's. */
 typedef struct {
     double perplexity;         /* 30 */
     int    iterations;         /* 1000, the first 250 exaggerated by 12 */
     double exaggeration;
     double lr;                 /* 0 = max(n / exaggeration / 4, 50) */
+    int    repulsion;          /* spot_tsne_repulsion */
 } spot_tsne_config;
 
 /* scvis (Ding, Condon, Shah 2018). Each switch on = the original implementation's behaviour. */

@@ -224,3 +224,19 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)         { delete graph; return cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return cudaSuccess; }
+
+struct emu_event { double ms; };
+static thread_local double clock_ms;
+
+void emu_pass_time(double ms) { clock_ms += ms; }
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)                   { *event = new emu_event; return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event)                   { delete event; return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)      { event->ms = clock_ms; return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return last_error; }
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    *ms = (float)(to->ms - from->ms);
+    return cudaSuccess;
+}
