@@ -344,8 +344,9 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 }
 
 const spot_conv_ops spot_conv_cpu = {
-    3, open_cpu, close_cpu, scratch_cpu, packed_cpu, planes_cpu, pack_cpu, unpack_cpu,
-    forward_cpu, backward_data_cpu, backward_weights_cpu,
+    .stem = 3, .open = open_cpu, .close = close_cpu, .scratch = scratch_cpu, .packed = packed_cpu, .planes = planes_cpu,
+    .pack = pack_cpu, .unpack = unpack_cpu, .forward = forward_cpu, .backward_data = backward_data_cpu,
+    .backward_weights = backward_weights_cpu,
 };
 
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
@@ -374,6 +375,11 @@ const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan) { return (const
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan) { return c->ops->conv->scratch(plan); }
 
 size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan) { return c->ops->conv->packed(plan); }
+
+uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan)
+{
+    return c->ops->conv->made_with ? c->ops->conv->made_with(c, plan) : 0;
+}
 
 /* Whole pieces, and a plan that can do it. */
 static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan, int rows, bool able)

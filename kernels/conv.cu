@@ -47,10 +47,9 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     p->s = *s;
     p->l = { s->rows, s->size, s->size / s->stride, s->ci == 3 ? STEM : s->ci, s->co, s->k, s->stride };
     for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
-        spot_conv_question q = { p, pass };
         if (pass != SPOT_PASS_FORWARD && (!s->train || (pass == SPOT_PASS_DATA && s->ci == 3))) continue;
-        status = spot_cudnn_plan_open(c, &kept->cudnn, &p->plan[pass], s, p->l.ci, pass, spot_conv_is_right, &q);
-        if (!status) p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
+        status = spot_conv_choose(c, p, pass);
+        p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
     }
     if (status) {
         forget(p);
@@ -66,6 +65,14 @@ static void close_cuda(spot_conv *) {}                 /* kept for the next net 
 
 static size_t scratch_cuda(const spot_conv *p) { return p->scratch; }
 static size_t packed_cuda(const spot_conv *p)  { return w_numbers(&p->l); }
+
+static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
+{
+    uint64_t sum = 0;
+
+    for (const spot_conv *p = spot_cuda_keeps(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
+    return sum;
+}
 
 /* -- the ops --------------------------------------------------------------------------------------------------------- */
 
@@ -159,56 +166,78 @@ static __global__ void __launch_bounds__(THREADS) bias_kernel(T *y, const float 
 }
 
 /* grid (ceil(count / 256)) */
-static __global__ void __launch_bounds__(THREADS) widen_kernel(float *to, const spot_bf16 *from, size_t count)
+template <typename To, typename From>
+static __global__ void __launch_bounds__(THREADS) convert_kernel(To *to, const From *from, size_t count)
 {
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
 
-    if (i < count) to[i] = spot_widen(from[i]);
+    if (i < count) spot_round(&to[i], spot_widen(from[i]));
 }
 
 spot_status spot_conv_widen(spot_ctx *c, float *to, const void *from, size_t count)
 {
-    SPOT_LAUNCH(widen_kernel, blocks_for(count), THREADS, 0, spot_cuda_stream(c), to, (const spot_bf16 *)from, count);
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    SPOT_LAUNCH((convert_kernel<float, spot_bf16>), blocks_for(count), THREADS, 0, stream, to, (const spot_bf16 *)from, count);
     return spot_cuda_launched(c, "conv: widening %zu weight gradients", count);
 }
 
-static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w, const float *bias,
-                                int rows, void *scratch)
+spot_status spot_conv_narrow(spot_ctx *c, void *to, const float *from, size_t count)
 {
     cudaStream_t stream = spot_cuda_stream(c);
-    size_t bytes = spot_precision_bytes(p->s.precision), groups = y_numbers(&p->l) * bytes / 16;
 
-    SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
-    if (!p->plan[SPOT_PASS_FORWARD])
-        return spot_conv_naive(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, bias, rows);
-    SPOT_TRY(spot_cudnn_run(c, p->plan[SPOT_PASS_FORWARD], (void *)x, (void *)w, y, scratch));
-    if (!bias) return SPOT_OK;
+    SPOT_LAUNCH((convert_kernel<spot_bf16, float>), blocks_for(count), THREADS, 0, stream, (spot_bf16 *)to, from, count);
+    return spot_cuda_launched(c, "conv: narrowing a bias of %zu", count);
+}
+
+spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
+                              void *y, const float *bias, void *scratch)
+{
+    size_t bytes = spot_precision_bytes(p->s.precision), groups = y_numbers(&p->l) * bytes / 16;
+    cudaStream_t stream = spot_cuda_stream(c);
+    bool finished;
+
+    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, bias, scratch, &finished));
+    if (!bias || finished) return SPOT_OK;
     if (bytes == 2)
         SPOT_LAUNCH(bias_kernel<spot_bf16>, blocks_for(groups), THREADS, 0, stream, (spot_bf16 *)y, bias, groups, p->s.co,
                     p->s.relu);
     else
         SPOT_LAUNCH(bias_kernel<float>, blocks_for(groups), THREADS, 0, stream, (float *)y, bias, groups, p->s.co, p->s.relu);
-    return spot_conv_launched(c, SPOT_PASS_FORWARD, &p->l, p->s.precision);
+    return spot_conv_launched(c, pass, &p->l, p->s.precision);
+}
+
+/* By cuDNN, or where there is none by definition. */
+static spot_status run(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, const float *bias, int rows,
+                       void *scratch)
+{
+    if (p->plan[pass]) return spot_conv_by_plan(c, pass, p, p->plan[pass], x, w, y, bias, scratch);
+    return spot_conv_naive(c, pass, p, x, w, y, bias, rows);
+}
+
+static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w, const float *bias,
+                                int rows, void *scratch)
+{
+    SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
+    return run(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, bias, rows, scratch);
 }
 
 static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,
                                       void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dx, "conv.backward_data: dx"));
-    if (!p->plan[SPOT_PASS_DATA]) return spot_conv_naive(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, NULL, rows);
-    return spot_cudnn_run(c, p->plan[SPOT_PASS_DATA], dx, (void *)w, (void *)dy, scratch);
+    return run(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, NULL, rows, scratch);
 }
 
 static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                          int rows, void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
-    if (!p->plan[SPOT_PASS_WEIGHTS]) return spot_conv_naive(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, NULL, rows);
-    return spot_cudnn_run(c, p->plan[SPOT_PASS_WEIGHTS], (void *)x, dw, (void *)dy, scratch);
+    return run(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, NULL, rows, scratch);
 }
 
 extern const spot_conv_ops spot_conv_cuda = {
     .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
-    .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda, .forward = forward_cuda,
-    .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
+    .made_with = made_with_cuda, .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda,
+    .forward = forward_cuda, .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
 };

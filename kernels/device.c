@@ -73,7 +73,7 @@ static spot_status open_plugin(spot_device *d, char *why, size_t size)
     return s;
 }
 
-/* CUDA into c. With `complete`, only a plugin that has every family and can do a whole sweep will do. */
+/* CUDA into c. With `complete`, only a plugin that has every family will do. */
 static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
 {
     spot_device *d = calloc(1, sizeof *d);
@@ -85,9 +85,8 @@ static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
         return SPOT_NOMEM;
     }
     s = open_plugin(d, why, size);
-    if (s == SPOT_OK && complete && (d->plugin->lacks || *missing_families(d->plugin->ops, names, sizeof names))) {
-        if (d->plugin->lacks) snprintf(why, size, "of the CUDA plugin: %s", d->plugin->lacks);
-        else snprintf(why, size, "the CUDA plugin has no kernels yet for %s", names);
+    if (s == SPOT_OK && complete && *missing_families(d->plugin->ops, names, sizeof names)) {
+        snprintf(why, size, "the CUDA plugin has no kernels yet for %s", names);
         d->plugin->close(d->state);
         dlclose(d->library);
         s = SPOT_UNSUPPORTED;
@@ -176,14 +175,6 @@ spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes)
     return SPOT_OK;
 }
 
-spot_status spot_device_sweeps(spot_ctx *c)
-{
-    const spot_device *d = c->device;
-
-    if (!d || !d->plugin->lacks) return SPOT_OK;
-    return spot_fail(c, SPOT_UNSUPPORTED, "%s cannot be used yet: %s; run with --device cpu", d->name, d->plugin->lacks);
-}
-
 spot_status spot_device_room(spot_ctx *c, size_t *left, size_t *total)
 {
     const spot_device *d = c->device;
@@ -229,4 +220,12 @@ void spot_range_begin(const spot_ctx *c, const char *name)
 void spot_range_end(const spot_ctx *c)
 {
     if (c->device) ((const spot_device *)c->device)->plugin->range(NULL);
+}
+
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->multiply(c, product, a, b, n);
+    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product is a GPU's; run with --device cuda");
 }

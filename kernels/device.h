@@ -23,9 +23,6 @@ void        spot_device_close(spot_ctx *c);              /* accepts a context th
 
 const char *spot_device_name(const spot_ctx *c);         /* "cpu", "cuda:0 NVIDIA H200", "none" */
 
-/* SPOT_UNSUPPORTED with the reason where c's device cannot run a whole sweep. */
-spot_status spot_device_sweeps(spot_ctx *c);
-
 /* Memory that c's kernels can read and write. On the CPU plain memory, 64-byte aligned. Not cleared. */
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
@@ -49,5 +46,9 @@ spot_status spot_device_record(spot_ctx *c);
 spot_status spot_device_recorded(spot_ctx *c, void **graph);
 spot_status spot_device_replay(spot_ctx *c, void *graph);
 void        spot_device_forget(spot_ctx *c, void *graph);        /* accepts NULL */
+
+/* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: what a GPU does at most (spotter bench).
+ * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not to be had. */
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
 
 #endif

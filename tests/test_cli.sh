@@ -80,6 +80,7 @@ python3 - "$dir/out" <<'EOF' || fail "plan --json lacks an EC's layers, rollable
 import json, sys
 plan = json.load(open(sys.argv[1]))
 assert len(plan["ecs"]) == 2 and plan["memory_bytes"] > 0 and plan["seconds"] is None
+assert plan["device_memory_bytes"] == 0 and plan["wave"] == 1
 assert all(ec["layers"] and ec["rollable"] and ec["blindspots"] for ec in plan["ecs"])
 EOF
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 3 --start 5 --out "$dir/images"

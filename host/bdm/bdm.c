@@ -41,18 +41,18 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
     return text;
 }
 
-static spot_status check_problem(spot_ctx *c, int p, const spot_view *view, const spot_points *points)
+static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view, const spot_points *points)
 {
-    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "problem %d has no images to look for blindspots in", p);
+    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "EC %u has no images to look for blindspots in", ec);
     if (points->n != view->n)
-        return spot_fail(c, SPOT_INVALID, "problem %d: %d points for %d images", p, points->n, view->n);
+        return spot_fail(c, SPOT_INVALID, "EC %u: %d points for %d images", ec, points->n, view->n);
     for (int i = 0; i < view->n; i++)
         if (!(view->confidence[i] >= 0 && view->confidence[i] <= 1))
-            return spot_fail(c, SPOT_INPUT, "problem %d: the confidence of row %d is %g; it must lie in [0, 1]", p, i,
+            return spot_fail(c, SPOT_INPUT, "EC %u: the confidence of row %d is %g; it must lie in [0, 1]", ec, i,
                              view->confidence[i]);
     for (int i = 0; i < points->n * points->d; i++)
         if (!isfinite(points->at[i]))
-            return spot_fail(c, SPOT_INPUT, "problem %d: coordinate %d of point %d is %g; did the reduction diverge?", p,
+            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %d of point %d is %g; did the reduction diverge?", ec,
                              i % points->d, i / points->d, points->at[i]);
     return SPOT_OK;
 }
@@ -64,7 +64,7 @@ spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypothe
         return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
     if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
         return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
-    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, p, &views[p], &points[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p]));
     return methods[cfg->method].find(c, a, problems, out, views, points, seeds, cfg);
 }
 

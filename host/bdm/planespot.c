@@ -7,7 +7,7 @@
 #include "methods.h"
 
 /* Column j of the map into column j of r (n, d + 1). A column of one value says nothing and becomes 0. */
-static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, int problem, int norm)
+static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
 {
     double lo = INFINITY, hi = -INFINITY, scale;
 
@@ -16,30 +16,30 @@ static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points,
         hi = fmax(hi, points->at[(size_t)i * points->d + j]);
     }
     if (hi == lo)
-        spot_log(c, SPOT_LOG_WARN, "problem %d: column %d of the map is %g everywhere and separates nothing", problem, j, hi);
+        spot_log(c, SPOT_LOG_WARN, "EC %u: column %d of the map is %g everywhere and separates nothing", ec, j, hi);
     scale = norm == SPOT_NORM_RELEASED ? hi : hi - lo;
     if (scale == 0 && hi != lo)
-        spot_log(c, SPOT_LOG_WARN, "problem %d: column %d of the map has maximum 0, by which the released normalisation "
-                 "cannot divide; the column is dropped", problem, j);
+        spot_log(c, SPOT_LOG_WARN, "EC %u: column %d of the map has maximum 0, by which the released normalisation "
+                 "cannot divide; the column is dropped", ec, j);
     for (int i = 0; i < points->n; i++)
         r.v[(size_t)i * r.cols + j] = scale == 0 ? 0 : (float)((points->at[(size_t)i * points->d + j] - lo) / scale);
 }
 
 /* R = [normalised points; weight * confidence], (n, d + 1). */
-static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, int problem, const spot_view *view,
+static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, uint32_t ec, const spot_view *view,
                              const spot_points *points, const spot_bdm_config *cfg)
 {
     bool same = true;
 
     *r = (spot_mat){ NULL, points->n, points->d + 1 };
     SPOT_TRY(SPOT_TAKE(c, a, r->v, (size_t)r->rows * r->cols));
-    for (int j = 0; j < points->d; j++) normalise(c, *r, j, points, problem, cfg->norm);
+    for (int j = 0; j < points->d; j++) normalise(c, *r, j, points, ec, cfg->norm);
     for (int i = 0; i < points->n; i++) {
         same &= view->confidence[i] == view->confidence[0];
         r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
     }
     if (same)
-        spot_log(c, SPOT_LOG_WARN, "problem %d: every confidence is %g, so the map alone decides", problem,
+        spot_log(c, SPOT_LOG_WARN, "EC %u: every confidence is %g, so the map alone decides", ec,
                  view->confidence[0]);
     return SPOT_OK;
 }
@@ -119,7 +119,7 @@ spot_status spot_planespot_find(spot_ctx *c, spot_arena *a, int problems, spot_h
     SPOT_TRY(SPOT_TAKE(c, a, r, problems));
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
-    for (int p = 0; p < problems; p++) SPOT_TRY(represent(c, a, &r[p], p, &views[p], &points[p], cfg));
+    for (int p = 0; p < problems; p++) SPOT_TRY(represent(c, a, &r[p], seeds[p].ec, &views[p], &points[p], cfg));
     SPOT_TRY(spot_mixture_fit(c, a, problems, best, label, NULL, r, seeds, &cfg->mixture));
     for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, a, &out[p], &best[p], label[p], &views[p], cfg));
     return SPOT_OK;

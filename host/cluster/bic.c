@@ -23,17 +23,17 @@ static spot_status check_settings(spot_ctx *c, const spot_mixture_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status check_points(spot_ctx *c, int problem, spot_mat x, int k_min)
+static spot_status check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
 {
     if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
-        return spot_fail(c, SPOT_INPUT, "mixture %d: points of %d dimensions; 1 to %d can be clustered, so reduce them first",
-                         problem, x.cols, SPOT_MAX_MIXTURE_DIM);
+        return spot_fail(c, SPOT_INPUT, "EC %u: points of %d dimensions; 1 to %d can be clustered, so reduce them first", ec,
+                         x.cols, SPOT_MAX_MIXTURE_DIM);
     if (x.rows < k_min)
-        return spot_fail(c, SPOT_INPUT, "mixture %d: %d points for at least %d components; make more test images or lower "
-                         "k_min", problem, x.rows, k_min);
+        return spot_fail(c, SPOT_INPUT, "EC %u: %d points for at least %d components; make more test images or lower k_min", ec,
+                         x.rows, k_min);
     for (size_t i = 0; i < (size_t)x.rows * x.cols; i++)
         if (!isfinite(x.v[i]))
-            return spot_fail(c, SPOT_INPUT, "mixture %d: row %zu, column %zu is %g; points must be finite numbers", problem,
+            return spot_fail(c, SPOT_INPUT, "EC %u: row %zu, column %zu of the points is %g; it must be a finite number", ec,
                              i / x.cols, i % x.cols, x.v[i]);
     return SPOT_OK;
 }
@@ -69,23 +69,23 @@ static void price(spot_mixture *f)
     f->bic = parameters * log(f->n) - 2 * f->log_likelihood;
 }
 
-static void tell(spot_ctx *c, int problem, const spot_mixture *f)
+static void tell(spot_ctx *c, uint32_t ec, const spot_mixture *f)
 {
     if (f->ill)
-        spot_log(c, SPOT_LOG_WARN, "mixture %d, K=%d: given up, %d of its covariances are not positive definite; raise the "
-                 "ridge if many K suffer", problem, f->k, f->ill);
+        spot_log(c, SPOT_LOG_WARN, "EC %u, mixture K=%d: given up, %d of its covariances are not positive definite; raise the "
+                 "ridge if many K suffer", ec, f->k, f->ill);
     else if (!f->converged)
-        spot_log(c, SPOT_LOG_DEBUG, "mixture %d, K=%d: still moving after %d iterations", problem, f->k, f->iterations);
+        spot_log(c, SPOT_LOG_DEBUG, "EC %u, mixture K=%d: still moving after %d iterations", ec, f->k, f->iterations);
 }
 
-static spot_status choose(spot_ctx *c, int problem, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
+static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
 {
     const spot_mixture_job *least = jobs;
 
     for (int i = 1; i < count; i++) if (jobs[i].fit.bic < least->fit.bic) least = &jobs[i];
     if (!(least->fit.bic < INFINITY))
-        return spot_fail(c, SPOT_NUMERIC, "mixture %d: no K from %d to %d could be fitted to its %d points; raise the ridge",
-                         problem, jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
+        return spot_fail(c, SPOT_NUMERIC, "EC %u: no mixture of %d to %d could be fitted to its %d points; raise the ridge", ec,
+                         jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
     *best = least->fit;
     for (int i = 0; i < best->n; i++) label[i] = least->label[i];
     return SPOT_OK;
@@ -181,8 +181,8 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, sp
         SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
         for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
         if (x[p].rows < cfg->k_max)
-            spot_log(c, SPOT_LOG_WARN, "mixture %d: %d points, so K stops at %d instead of %d", p, x[p].rows, x[p].rows,
-                     cfg->k_max);
+            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points, so K stops at %d instead of %d", seeds[p].ec, x[p].rows,
+                     x[p].rows, cfg->k_max);
         at += count;
     }
     SPOT_TRY(em(c, a, begin, jobs, at, cfg));
@@ -197,14 +197,14 @@ spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixt
     spot_mixture_job *jobs;
 
     SPOT_TRY(check_settings(c, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(check_points(c, p, x[p], cfg->k_min));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_points(c, seeds[p].ec, x[p], cfg->k_min));
     SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
     SPOT_TRY(run(c, a, problems, label, jobs, x, seeds, cfg));
     for (int p = 0; p < problems; p++) {
         int count = fits(x[p].rows, cfg);
-        for (int i = 0; i < count; i++) tell(c, p, &jobs[i].fit);
+        for (int i = 0; i < count; i++) tell(c, seeds[p].ec, &jobs[i].fit);
         if (all) SPOT_TRY(list(c, a, &all[p], jobs, count, cfg));
-        SPOT_TRY(choose(c, p, &best[p], label[p], jobs, count));
+        SPOT_TRY(choose(c, seeds[p].ec, &best[p], label[p], jobs, count));
         jobs += count;
     }
     return SPOT_OK;

@@ -7,9 +7,8 @@
 #include "spotter/embed.h"
 
 /* Scores on the first out[p].d principal components into out[p].at, and into its objective the variance that they leave
- * out. Each component's sign makes its loading of largest magnitude positive. Components beyond min(n, d) are 0. Views and
- * points are the host's; `host` is an arena there, `work` one in the memory of c's device, and the CPU may give one twice.
- * The same bits on every device, for a problem alone and in a batch. */
+ * out. Each component's sign makes its loading of largest magnitude positive. Components beyond min(n, d) are 0. The same bits
+ * on every device, for a problem alone and in a batch. */
 spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                          const spot_view *views);
 

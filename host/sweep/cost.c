@@ -39,10 +39,12 @@ static size_t view_bytes(const spot_config *cfg, int rows)
 size_t spot_training_bytes(const spot_config *cfg, int rows)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float);
-    size_t train = spot_model_train_bytes(&cfg->scene, &cfg->model);
-    size_t look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &cfg->model, rows);
+    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float), train, look;
+    spot_model_config plain = cfg->model;
 
+    plain.precision = SPOT_FP32;       /* the CPU's; another device's numbers lie elsewhere */
+    train = spot_model_train_bytes(&cfg->scene, &plain);
+    look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &plain, rows);
     return model + (train > look ? train : look);
 }
 
@@ -61,10 +63,11 @@ size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wa
     return base * sizeof(float) + most;
 }
 
-size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once)
+/* What the methods take of c's device for a wave. */
+static size_t method_device_bytes(const spot_ctx *c, const spot_config *cfg, int rows, int wave)
 {
     int all[SPOT_WIDEST_WAVE], features = 8 * cfg->model.width;
-    size_t most = (size_t)at_once * 0;
+    size_t most = 0;
 
     fill(all, wave, rows);
     for (int b = 0; b < cfg->bdms; b++) {
@@ -77,24 +80,36 @@ size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows,
     return most;
 }
 
+spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once)
+{
+    size_t methods = method_device_bytes(c, cfg, rows, wave);
+
+    SPOT_TRY(spot_model_device_bytes(c, bytes, &cfg->scene, &cfg->model, rows));
+    *bytes *= (size_t)at_once;
+    *bytes = methods > *bytes ? methods : *bytes;
+    return SPOT_OK;
+}
+
+/* The lesser of two, but at least 1. */
+static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
+
 spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
                                 int *at_once)
 {
-    int wanted = o->wave ? o->wave : c->device ? 32 : 1;       /* the CPU gains nothing from more than one */
-    size_t left, total;
+    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once > 1 ? o->at_once : 1;
+    size_t left, total, training;
 
-    *at_once = o->at_once > 1 ? o->at_once : 1;
-    wanted = wanted > *at_once ? wanted : *at_once;
-    *wave = wanted = wanted < ecs ? wanted : ecs > 1 ? ecs : 1;
-    *at_once = *at_once < wanted ? *at_once : wanted;
+    *wave = wide = within(wide > abreast ? wide : abreast, ecs);
+    *at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
-    while (*at_once > 1 && spot_pipeline_device_bytes(c, cfg, rows, 1, *at_once) > left) --*at_once;
-    while (*wave > 1 && spot_pipeline_device_bytes(c, cfg, rows, *wave, 1) > left) --*wave;
-    if (*wave < *at_once) *at_once = *wave;
-    if (*wave < wanted)
-        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d ECs instead of %d", spot_device_name(c),
-                 left / 1e9, *wave, wanted);
+    SPOT_TRY(spot_model_device_bytes(c, &training, &cfg->scene, &cfg->model, rows));
+    while (*at_once > 1 && (size_t)*at_once * training > left) --*at_once;
+    while (*wave > 1 && method_device_bytes(c, cfg, rows, *wave) > left) --*wave;
+    *at_once = within(*at_once, *wave);
+    if (*wave < wide || *at_once < abreast)
+        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
+                 spot_device_name(c), left / 1e9, *wave, wide, *at_once);
     return SPOT_OK;
 }
 
@@ -256,8 +271,7 @@ static spot_status memory_of(spot_ctx *c, const spot_config *cfg, const spot_swe
     SPOT_TRY(spot_pipeline_width(c, cfg, o, cost->ecs, rows, &cost->wave, &at_once));
     cost->memory = spot_pipeline_bytes(c, cfg, rows, cost->wave);
     if (at_once > 1) cost->memory += at_once * spot_training_bytes(cfg, rows);
-    cost->device_memory = spot_pipeline_device_bytes(c, cfg, rows, cost->wave, at_once);
-    return SPOT_OK;
+    return spot_pipeline_device_bytes(c, &cost->device_memory, cfg, rows, cost->wave, at_once);
 }
 
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
@@ -268,7 +282,6 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
-    SPOT_TRY(spot_device_sweeps(c));
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));

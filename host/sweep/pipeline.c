@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ops.h"
 #include "spotter/report.h"
 #include "sweep/crew.h"
 
@@ -116,12 +117,18 @@ static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
 {
     wave w = *(const wave *)user;
     spot_passage *p = &w.p[i];
+    char name[32];
+    spot_status s;
 
     w.c = c;
     w.a = a;
     spot_tell(c, "sweep", (int)p->ec.index, w.run->before + LOOKED * i, w.run->planned, "");
     SPOT_TRY(spot_check_stop(c));
-    return judge(&w, p, look(&w, p), "training", &p->segment.status, p->segment.message);
+    snprintf(name, sizeof name, "EC %u", p->ec.index);
+    spot_range_begin(c, name);
+    s = look(&w, p);
+    spot_range_end(c);
+    return judge(&w, p, s, "training", &p->segment.status, p->segment.message);
 }
 
 /* Once more for each that found no memory beside the others. */
@@ -217,8 +224,11 @@ static spot_status attempt(const wave *w, const step *s, spot_passage **p, int n
 {
     size_t mark = w->a->used;
     double since = spot_clock(), each;
-    spot_status how = s->solve(w, p, n);
+    spot_status how;
 
+    spot_range_begin(w->c, s->kind);
+    how = s->solve(w, p, n);
+    spot_range_end(w->c);
     if (how) {
         w->a->used = mark;
         return how;

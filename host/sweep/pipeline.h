@@ -54,7 +54,7 @@ void spot_picture_path(char *path, size_t size, const char *dir, int index, int 
  * for a wave of views with at most `rows` rows; one worker shares the wave's arena. And what all of it needs of c's device. */
 size_t spot_training_bytes(const spot_config *cfg, int rows);
 size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave);
-size_t spot_pipeline_device_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave, int at_once);
+spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once);
 
 /* The wave's width and how many train side by side: what is asked for or suits the device, at most `ecs`, and so that it
  * fits into what the device has left. */

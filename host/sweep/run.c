@@ -53,9 +53,10 @@ static spot_status claim(spot_ctx *c, const spot_run *run)
     return s;
 }
 
+/* The first failure, but one that left an EC unfinished matters more than any verdict: the next run may do better. */
 static void remember(sweep *w, spot_status s, int ec, const char *who, const char *message)
 {
-    if (w->failure) return;
+    if (w->failure && (spot_is_verdict(s) || !spot_is_verdict(w->failure))) return;
     w->failure = s;
     snprintf(w->message, sizeof w->message, "EC %d, %s: %s", ec, who, message);
 }
@@ -222,7 +223,6 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
                          o->shard, o->shards);
-    SPOT_TRY(spot_device_sweeps(c));
     SPOT_TRY(spot_store_open(c, &store, o->out));
     w = calloc(1, sizeof *w);
     if (w) w->todo = calloc((size_t)cfg->ecs + 1, sizeof *w->todo);

@@ -1,91 +1,138 @@
-/* conv_cudnn.cpp - stands in for cuDNN on the emulator. As a rule it has no plan, so conv_naive.cu's kernels compute. With
- * SPOT_EMULATOR_CUDNN in the environment it convolves by plain loops, and the first plan that it offers for each pass
- * forgets the last image's last pixel: what conv.cu does around a library, and that it refuses a wrong one, can be seen. */
+/* conv_cudnn.cpp - stands in for cuDNN on the emulator. As a rule there is none, so conv_naive.cu's kernels compute. With
+ * SPOT_EMULATOR_CUDNN in the environment there is one that convolves by plain loops, has engines of every sort, and says
+ * how long each run took: what conv_plans.cu does around a library, and which engine it takes, can be seen.
+ *
+ *     SPOT_EMULATOR_CUDNN="fast=4 gone=6 other=5"   engine 4 takes 3 ms, as those do that are no good, and the others take
+ *                                                   9; 6 cannot be made; 5 does not round as it used to
+ *     SPOT_EMULATOR_CUDNN="last=3"                  there are engines 1 to 3 only */
 #include "conv_cudnn.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "lanes.cuh"
 #include "runtime.h"
 
+struct spot_cudnn { int unused; };
+
+/* What is special about an engine. The last three are right, and differ in their bits: one sums in double, one in float,
+ * one in float backwards. */
+enum { FORGETS = 1, WAVERS, REFUSES, IN_DOUBLE, IN_FLOAT, BACKWARDS, ENGINES };
+
 struct spot_cudnn_plan {
-    spot_conv_shape s;
-    int channels, pass;
-    bool forgets;
+    spot_conv_task t;
+    int engine;
+    bool narrow, fused;
 };
 
-static size_t narrow(const spot_cudnn_plan *p)
+/* The number behind `word=` in the environment; -1 where it does not stand there. */
+static int asked(const char *word)
 {
-    bool weights = p->pass == SPOT_PASS_WEIGHTS && p->s.precision == SPOT_BF16;
+    const char *env = getenv("SPOT_EMULATOR_CUDNN"), *at = env ? strstr(env, word) : nullptr;
 
-    return weights ? (size_t)p->s.co * p->channels * p->s.k * p->s.k : 0;
+    return at ? atoi(at + strlen(word) + 1) : -1;
 }
 
-/* Calls visit(x, w, y) with the places of every product. */
-template <typename F> static void products(const spot_cudnn_plan *p, F visit)
-{
-    int size = p->s.size, out = size / p->s.stride, k = p->s.k, last = p->s.rows * out * out - 1;
+static size_t weights(const spot_conv_task *t) { return (size_t)t->s.co * t->channels * t->s.k * t->s.k; }
 
-    for (int at = 0; at <= last - p->forgets; at++)
-        for (int tap = 0; tap < k * k; tap++) {
-            int row = at / out % out * p->s.stride + tap / k - k / 2, col = at % out * p->s.stride + tap % k - k / 2;
+static size_t narrow(const spot_cudnn_plan *p) { return p->narrow ? weights(&p->t) : 0; }
+
+/* Calls visit(x, w, y) with the places of every product; in this order every sum adds its own. */
+template <typename F> static void products(const spot_cudnn_plan *p, int engine, F visit)
+{
+    const spot_conv_shape *s = &p->t.s;
+    int size = s->size, out = size / s->stride, k = s->k, channels = p->t.channels, all = s->rows * out * out;
+
+    for (int i = 0; i < all - (engine == FORGETS); i++)
+        for (int j = 0; j < k * k; j++) {
+            int at = engine == BACKWARDS ? all - 1 - i : i, tap = engine == BACKWARDS ? k * k - 1 - j : j;
+            int row = at / out % out * s->stride + tap / k - k / 2, col = at % out * s->stride + tap % k - k / 2;
             if (row < 0 || row >= size || col < 0 || col >= size) continue;
-            for (int o = 0; o < p->s.co; o++)
-                for (int i = 0; i < p->channels; i++)
-                    visit(((size_t)(at / out / out * size + row) * size + col) * p->channels + i,
-                          ((size_t)o * k * k + tap) * p->channels + i, (size_t)at * p->s.co + o);
+            for (int o = 0; o < s->co; o++)
+                for (int ch = 0; ch < channels; ch++)
+                    visit(((size_t)(at / out / out * size + row) * size + col) * channels + ch,
+                          ((size_t)o * k * k + tap) * channels + ch, (size_t)at * s->co + o);
         }
 }
 
-template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y, bool add)
+template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y, const float *bias)
 {
-    size_t pixels = (size_t)p->s.rows * p->s.size * p->s.size, out = pixels / (p->s.stride * p->s.stride);
-    size_t count[] = { out * p->s.co, pixels * p->channels, (size_t)p->s.co * p->channels * p->s.k * p->s.k };
-    size_t n = count[p->pass];
+    static int runs;
+    const spot_conv_shape *s = &p->t.s;
+    int pass = p->t.pass, engine = p->engine == asked("other") ? (int)IN_DOUBLE : p->engine;
+    size_t pixels = (size_t)s->rows * s->size * s->size, out = pixels / (s->stride * s->stride);
+    size_t count[] = { out * s->co, pixels * p->t.channels, weights(&p->t) };
+    size_t n = count[pass];
     double *sum = (double *)calloc(n, sizeof *sum);
-    T *to = p->pass == SPOT_PASS_FORWARD ? y : p->pass == SPOT_PASS_DATA ? x : w;
+    T *to = pass == SPOT_PASS_FORWARD ? y : pass == SPOT_PASS_DATA ? x : w;
 
-    products(p, [&](size_t a, size_t b, size_t c) {
-        if (p->pass == SPOT_PASS_FORWARD)   sum[c] += (double)spot_widen(x[a]) * spot_widen(w[b]);
-        else if (p->pass == SPOT_PASS_DATA) sum[a] += (double)spot_widen(y[c]) * spot_widen(w[b]);
-        else                                sum[b] += (double)spot_widen(x[a]) * spot_widen(y[c]);
+    products(p, engine, [&](size_t a, size_t b, size_t c) {
+        double *at = &sum[pass == SPOT_PASS_FORWARD ? c : pass == SPOT_PASS_DATA ? a : b];
+        *at += pass == SPOT_PASS_FORWARD ? (double)spot_widen(x[a]) * spot_widen(w[b])
+             : pass == SPOT_PASS_DATA    ? (double)spot_widen(y[c]) * spot_widen(w[b])
+                                         : (double)spot_widen(x[a]) * spot_widen(y[c]);
+        if (engine != IN_DOUBLE) *at = (float)*at;
     });
-    for (size_t i = 0; i < n; i++) spot_round(&to[i], (float)(sum[i] + (add ? spot_widen(to[i]) : 0)));
+    if (engine == WAVERS) sum[0] *= 1 + 0x1p-7 * (runs++ % 2);
+    for (size_t i = 0; i < n; i++) {
+        if (pass == SPOT_PASS_FORWARD && s->add) sum[i] += spot_widen(to[i]);
+        if (p->fused) sum[i] += bias[i % s->co];
+        if (p->fused && s->relu && sum[i] <= 0) sum[i] = 0;
+        spot_round(&to[i], (float)sum[i]);
+    }
     free(sum);
 }
 
-spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, void *scratch)
+spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, const float *bias, void *scratch,
+                           bool *finished)
 {
-    bool add = p->s.add && p->pass == SPOT_PASS_FORWARD;
-
+    *finished = p->fused;
+    if (p->engine == REFUSES) return spot_fail(c, SPOT_DEVICE, "engine %d does not run", p->engine);
     emu::submit([=] {
         emu_open_memory(true);                 /* a library computes on the device */
-        if (p->s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, add);
-        else run(p, (spot_bf16 *)x, (spot_bf16 *)(narrow(p) ? scratch : w), (spot_bf16 *)y, add);
+        if (p->t.s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, bias);
+        else run(p, (spot_bf16 *)x, (spot_bf16 *)(p->narrow ? scratch : w), (spot_bf16 *)y, bias);
         emu_open_memory(false);
+        emu_pass_time((p->engine == asked("fast") || p->engine < IN_DOUBLE ? 3 : 9) - p->fused);
     });
-    return narrow(p) ? spot_conv_widen(c, (float *)w, scratch, narrow(p)) : SPOT_OK;
+    return p->narrow ? spot_conv_widen(c, (float *)w, scratch, narrow(p)) : SPOT_OK;
 }
 
-spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn **, spot_cudnn_plan **plan, const spot_conv_shape *s, int channels,
-                                 int pass, spot_cudnn_check *check, void *user)
+spot_status spot_cudnn_open(spot_ctx *, spot_cudnn **lib)
 {
-    spot_cudnn_plan *p;
-    bool right = false;
+    *lib = getenv("SPOT_EMULATOR_CUDNN") ? (spot_cudnn *)calloc(1, sizeof **lib) : nullptr;
+    return SPOT_OK;
+}
+
+/* Weights from bf16 are to be had narrow only, as in cuDNN 9.19; one engine of those that leave bias and ReLU aside, and
+ * all that do both. */
+spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *t, bool fallback,
+                               spot_cudnn_choice choice[SPOT_MOST_CHOICES], int *count)
+{
+    bool weights_of_bf16 = t->pass == SPOT_PASS_WEIGHTS && t->s.precision == SPOT_BF16;
+
+    *count = 0;
+    if (fallback != weights_of_bf16) return SPOT_OK;
+    for (int e = FORGETS; e < ENGINES; e++)
+        snprintf(choice[(*count)++].words, sizeof choice->words, "%s %d 2=%d 13=-1", fallback ? "narrow" : "plain", e, 7 * e);
+    if (t->s.bias && !t->s.add) snprintf(choice[(*count)++].words, sizeof choice->words, "fused %d", IN_DOUBLE);
+    return SPOT_OK;
+}
+
+spot_status spot_cudnn_plan_open(spot_ctx *, spot_cudnn *, spot_cudnn_plan **plan, const spot_conv_task *t,
+                                 const spot_cudnn_choice *choice, char *why, size_t size)
+{
+    int engine = atoi(choice->words + strcspn(choice->words, " ")), last = asked("last") > 0 ? asked("last") : ENGINES - 1;
 
     *plan = nullptr;
-    if (!getenv("SPOT_EMULATOR_CUDNN")) return SPOT_OK;
-    p = (spot_cudnn_plan *)malloc(sizeof *p);
-    *p = { *s, channels, pass, true };
-    SPOT_TRY(check(c, user, p, &right));
-    if (!right) spot_log(c, SPOT_LOG_WARN, "a wrong plan was refused");
-    p->forgets = false;
-    SPOT_TRY(check(c, user, p, &right));
-    if (!right) return spot_fail(c, SPOT_DEVICE, "a right plan was refused");
-    *plan = p;
+    snprintf(why, size, "there is no engine %d", engine);
+    if (engine < FORGETS || engine > last || engine == asked("gone")) return SPOT_OK;
+    *plan = (spot_cudnn_plan *)malloc(sizeof **plan);
+    **plan = { *t, engine, choice->words[0] == 'n', choice->words[0] == 'f' };
     return SPOT_OK;
 }
 
 void   spot_cudnn_plan_close(spot_cudnn_plan *p) { free(p); }
 size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *p) { return p ? 2 * narrow(p) : 0; }
-void   spot_cudnn_close(spot_cudnn *) {}
+size_t spot_cudnn_version(const spot_cudnn *) { return 91900; }
+void   spot_cudnn_close(spot_cudnn *lib) { free(lib); }

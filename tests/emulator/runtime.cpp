@@ -84,12 +84,24 @@ static bool fits(const void *p, size_t bytes)
     return at == buffers.end() || bytes <= (size_t)(at->first + at->second.bytes - (const unsigned char *)p);
 }
 
+/* A small GPU: 4 GiB, or as many bytes as $SPOT_EMULATOR_MEMORY says. */
+cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
+{
+    const char *own = getenv("SPOT_EMULATOR_MEMORY");
+
+    turn mine(device);
+    *left = *total = own ? strtoull(own, nullptr, 10) : (size_t)4 << 30;
+    for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     turn mine(device);
     if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page;
-    void *pages = bytes > (size_t)1 << 40 ? MAP_FAILED
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page, left, total;
+    cudaMemGetInfo(&left, &total);
+    void *pages = bytes > left ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned char *start = (unsigned char *)pages + GUARD;
 
@@ -213,11 +225,18 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)         { delete graph; return cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return cudaSuccess; }
 
-/* A small GPU: 4 GiB. */
-cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
+struct emu_event { double ms; };
+static thread_local double clock_ms;
+
+void emu_pass_time(double ms) { clock_ms += ms; }
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)                   { *event = new emu_event; return cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event)                   { delete event; return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)      { event->ms = clock_ms; return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return last_error; }
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
-    turn mine(device);
-    *left = *total = (size_t)4 << 30;
-    for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
+    *ms = (float)(to->ms - from->ms);
     return cudaSuccess;
 }

@@ -10,6 +10,9 @@ void emu_launch_failed(cudaError_t e, const char *text);
 /* False, with words about the first one, when somebody wrote into the red zone of a device buffer. */
 bool emu_check_buffers(char *text, size_t size);
 
+/* The clock of events goes only so far as those say who stand in for libraries: kernels take no time. */
+void emu_pass_time(double ms);
+
 /* Device memory is there for kernels and copies, and for nobody else. */
 void emu_open_memory(bool open);
 

@@ -1,0 +1,302 @@
+/* test_cuda_plans.c - which plan of cuDNN is taken and kept (kernels/conv_plans.cu, conv_stored.cu). A library that stands
+ * in for cuDNN (tests/emulator/conv_cudnn.cpp) has engines 1 to 6: 1 is wrong, 2 leaves other bits each time, 3 does not
+ * run, all three are fast; 4, 5 and 6 are right and round differently. Only one of them is fast: the environment says which. */
+#define _GNU_SOURCE   /* setenv */
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check_cuda.h"
+
+#include "check_folder.h"
+#include "conv.h"
+
+static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
+static const spot_conv_shape looks = { 2, 1, 16, 32, 3, 1, 4, false, true, false, true, SPOT_BF16 };
+
+static struct { int searched, wrong, wavers, useless, damaged, cannot; } seen;
+
+static void watch(void *user, spot_log_level level, const char *text)
+{
+    (void)user, (void)level;
+    seen.searched += strstr(text, " proposed, ") != NULL;
+    seen.wrong += strstr(text, "gives a wrong answer") != NULL;
+    seen.wavers += strstr(text, "leaves other bits each time") != NULL;
+    seen.useless += strstr(text, "is of no use any more") != NULL;
+    seen.damaged += strstr(text, "is damaged") != NULL;
+    seen.cannot += strstr(text, "SPOT_PLAN_DIR") != NULL;
+}
+
+/* A context on a device whose library is as `cudnn` says; the log is watched from now on. */
+static spot_ctx device(const char *cudnn)
+{
+    spot_ctx c;
+
+    setenv("SPOT_EMULATOR_CUDNN", cudnn, 1);
+    open_cuda(&c, 0);
+    c.on_log = watch;
+    memset(&seen, 0, sizeof seen);
+    return c;
+}
+
+/* Opens the shape there and says what it is made with. */
+static uint64_t made_with(const char *cudnn, const spot_conv_shape *s)
+{
+    spot_ctx c = device(cudnn);
+    spot_conv *plan;
+    uint64_t hash;
+
+    CHECK_OK(&c, spot_conv_open(&c, &plan, s));
+    hash = spot_conv_made_with(&c, plan);
+    spot_conv_close(&c, plan);
+    spot_device_close(&c);
+    return hash;
+}
+
+/* The path of the one plan in `root` whose name holds `name`; false when there is none. Others are counted, too. */
+static int find(char *path, size_t size, const char *name)
+{
+    char folder[128];
+    struct dirent *e;
+    int count = 0;
+    DIR *d;
+
+    path[0] = 0;
+    snprintf(folder, sizeof folder, "%s/block-emulator-cudnn-91900", root);
+    d = opendir(folder);
+    while (d && (e = readdir(d))) {
+        count += e->d_name[0] != '.';
+        if (strstr(e->d_name, name)) snprintf(path, size, "%s/%s", folder, e->d_name);
+    }
+    if (d) closedir(d);
+    return count;
+}
+
+/* The second line of the file for a pass. */
+static const char *kept(const char *pass)
+{
+    static char line[256];
+    char path[512];
+    FILE *f;
+
+    find(path, sizeof path, pass);
+    f = fopen(path, "r");
+    if (!f) return "nothing";
+    for (int i = 0; i < 2; i++) assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+    line[strcspn(line, "\n")] = 0;
+    return line;
+}
+
+static int emulated(void **state)
+{
+    int failed = set_up(state);
+
+    setenv("SPOT_PLAN_DIR", root, 1);
+    unsetenv("SPOT_PLANS");
+    return failed;
+}
+
+static int as_before(void **state)
+{
+    unsetenv("SPOT_EMULATOR_CUDNN"), unsetenv("SPOT_PLAN_DIR");
+    return tear_down(state);
+}
+
+/* Three passes: the fastest right engine is kept for each, and stays when another is faster later. */
+static void the_fastest_right_one_is_kept(void **state)
+{
+    uint64_t five, again, four;
+    char path[512];
+    (void)state;
+    five = made_with("fast=5", &train);
+    assert_int_equal(seen.searched, 3);
+    assert_int_equal(seen.wrong, 2 * 3);               /* 1 and 3 */
+    assert_int_equal(seen.wavers, 3);
+    assert_int_equal(find(path, sizeof path, "forward"), 3);
+    assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
+    assert_string_equal(kept("backward-data"), "plain 5 2=35 13=-1");
+    assert_string_equal(kept("backward-weights"), "plain 5 2=35 13=-1");
+    again = made_with("fast=6", &train);
+    assert_int_equal(seen.searched + seen.wrong + seen.useless, 0);
+    assert_true(again == five);
+    tear_down(state), emulated(state);                 /* an empty folder */
+    four = made_with("fast=4", &train);
+    assert_string_equal(kept("forward"), "plain 4 2=28 13=-1");
+    assert_true(four && five && four != five);
+}
+
+/* Bias and ReLU in cuDNN, where that is faster; the gradient of weights in bf16, where there is no other. */
+static void other_graphs_are_kept(void **state)
+{
+    spot_conv_shape s = train;
+    (void)state;
+    made_with("fast=4", &looks);
+    assert_string_equal(kept("forward"), "fused 4");
+    s.precision = SPOT_BF16;
+    made_with("fast=6", &s);
+    assert_string_equal(kept("backward-weights"), "narrow 6 2=42 13=-1");
+}
+
+/* What was kept must be there, and leave the same bits. */
+static void what_is_of_no_use_is_replaced(void **state)
+{
+    spot_conv_shape one = looks;
+    uint64_t five, six;
+    (void)state;
+    one.precision = SPOT_FP32;                         /* whose bits show in what order a sum was made */
+    five = made_with("fast=5", &one);
+    assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
+    six = made_with("fast=6 gone=5", &one);
+    assert_int_equal(seen.useless, 1);
+    assert_string_equal(kept("forward"), "plain 6 2=42 13=-1");
+    assert_true(five != six);
+    assert_true(made_with("fast=5", &one) == six);
+    assert_true(made_with("fast=5 other=6", &one) == five);
+    assert_int_equal(seen.useless, 1);
+    assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
+}
+
+static void what_is_damaged_is_replaced(void **state)
+{
+    static const char *const damage[] = { "", "conv.forward", "conv.forward of another shape\nplain 6\ndigest 00000000\n\n" };
+    uint64_t five = made_with("fast=5", &looks);
+    char path[512];
+    (void)state;
+    for (int i = 0; i < LEN(damage); i++) {
+        FILE *f;
+        find(path, sizeof path, "forward");
+        f = fopen(path, "w");
+        fputs(damage[i], f);
+        fclose(f);
+        assert_true(made_with("fast=5", &looks) == five);
+        assert_int_equal(seen.damaged, 1);
+        assert_int_equal(seen.searched, 1);
+        assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
+        assert_int_equal(find(path, sizeof path, "forward"), 1);       /* and no temporary file beside it */
+    }
+}
+
+/* Where nothing can be kept, and where nobody wants it, it is always the first right one. */
+static void without_a_file_nothing_is_timed(void **state)
+{
+    char path[512], nowhere[528];
+    uint64_t four, kept_nowhere;
+    (void)state;
+    setenv("SPOT_PLANS", "heuristic", 1);
+    four = made_with("fast=6", &train);
+    assert_int_equal(seen.searched + seen.wavers, 3);
+    assert_int_equal(find(path, sizeof path, "forward"), 0);
+    setenv("SPOT_PLANS", "timed", 1);
+    snprintf(path, sizeof path, "%s/file", root);
+    fclose(fopen(path, "w"));
+    snprintf(nowhere, sizeof nowhere, "%s/beneath", path);
+    setenv("SPOT_PLAN_DIR", nowhere, 1);
+    kept_nowhere = made_with("fast=6", &train);
+    assert_int_equal(seen.cannot, 3);
+    assert_true(kept_nowhere == four);
+    setenv("SPOT_PLAN_DIR", root, 1);
+    assert_true(made_with("fast=6", &train) != four);
+}
+
+static void a_word_that_is_none_is_refused(void **state)
+{
+    spot_ctx c = device("fast=4");
+    spot_conv *plan;
+    (void)state;
+    setenv("SPOT_PLANS", "guess", 1);
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_USAGE, "SPOT_PLANS is \"guess\"");
+    assert_null(plan);
+    spot_device_close(&c);
+}
+
+static void nothing_right_is_a_failure(void **state)
+{
+    spot_ctx c = device("last=3");
+    spot_conv *plan;
+    (void)state;
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_UNSUPPORTED,
+                "no deterministic engine for conv.forward of (2,16,4,4) by (32,16,3,3), stride 1, fp32 on cuda:0");
+    assert_null(plan);
+    spot_device_close(&c);
+}
+
+/* Processes that find nothing kept and search at once: whatever each finds fastest, all compute with the same. */
+static void processes_agree(void **state)
+{
+    enum { PROCESSES = 6 };
+    uint64_t hash[PROCESSES];
+    int pipes[2], status[PROCESSES];
+    char cudnn[16], path[512];
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    for (int i = 0; i < PROCESSES; i++)
+        if (!fork()) {
+            snprintf(cudnn, sizeof cudnn, "fast=%d", 4 + i % 3);
+            hash[0] = made_with(cudnn, &train);
+            _exit(write(pipes[1], hash, 8) != 8);
+        }
+    for (int i = 0; i < PROCESSES; i++) wait(&status[i]);
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(status[i], 0);
+        assert_int_equal(read(pipes[0], &hash[i], 8), 8);
+        assert_true(hash[i] == hash[0]);
+    }
+    close(pipes[0]), close(pipes[1]);
+    assert_int_equal(find(path, sizeof path, "forward"), 3);
+}
+
+/* Two contexts of one process, each with its library and its plans, each on a thread of its own. */
+typedef struct { uint64_t hash, all; } caller;
+
+static void *call(void *p)
+{
+    spot_conv_shape other = train;
+    caller *a = p;
+    spot_conv *plan, *again, *second;
+    spot_ctx c = { .threads = 1 };
+
+    CHECK_OK(&c, spot_device_open(&c, "cuda"));
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &train));
+    CHECK_OK(&c, spot_conv_open(&c, &again, &train));
+    assert_ptr_equal(again, plan);                     /* nets of one shape share their plans */
+    other.stride = 2;
+    CHECK_OK(&c, spot_conv_open(&c, &second, &other));
+    a->hash = spot_conv_made_with(&c, plan);
+    a->all = spot_conv_made_with(&c, NULL);
+    assert_true(a->all == a->hash + spot_conv_made_with(&c, second) && a->all != a->hash);
+    spot_device_close(&c);
+    return NULL;
+}
+
+static void contexts_agree(void **state)
+{
+    caller by[3];
+    pthread_t thread[LEN(by)];
+    (void)state;
+    setenv("SPOT_EMULATOR_CUDNN", "fast=5", 1);
+    for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_create(&thread[i], NULL, call, &by[i]), 0);
+    for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < LEN(by); i++) assert_true(by[i].hash && by[i].hash == by[0].hash && by[i].all == by[0].all);
+}
+
+int main(void)
+{
+#define PLAN_TEST(f) cmocka_unit_test_setup_teardown(f, emulated, as_before)
+    const struct CMUnitTest tests[] = {
+        PLAN_TEST(the_fastest_right_one_is_kept),
+        PLAN_TEST(other_graphs_are_kept),
+        PLAN_TEST(what_is_of_no_use_is_replaced),
+        PLAN_TEST(what_is_damaged_is_replaced),
+        PLAN_TEST(without_a_file_nothing_is_timed),
+        PLAN_TEST(a_word_that_is_none_is_refused),
+        PLAN_TEST(nothing_right_is_a_failure),
+        PLAN_TEST(processes_agree),
+        PLAN_TEST(contexts_agree),
+    };
+
+    if (!getenv("SPOT_EMULATOR")) return 77;           /* the stand-in is the emulator's */
+    return RUN_ON_CUDA(tests);
+}

@@ -1,0 +1,199 @@
+/* test_cuda_sweep.c - a whole sweep on CUDA: what the CPU finds, the same bytes every time, nothing left behind. */
+#define _POSIX_C_SOURCE 200809L
+#include "check_cuda.h"
+#include "check_sweep.h"
+
+#include <math.h>
+
+#include "sweep/pipeline.h"
+
+/* Learned here means better than chance: what matters is that both devices say the same. */
+static const char small[] =
+    "seed: 5\n"
+    "ecs: 3\n"
+    "scene: {size: 32, rollable: [3, 3], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 2],\n"
+    "        per_bucket: {train: 2, val: 2, test: 5}}\n"
+    "model: {width: 16, epochs: 1, batch: 8, lr: 1.0e-4,\n"
+    "        learned_outside: 0.4, learned_inside: 0.6}\n"
+    "bdms:\n"
+    "  - {method: planespot, reduce: tsne, tsne: {perplexity: 5, iterations: 40}, mixture: {k_max: 3}}\n"
+    "  - {method: planespot, reduce: pca, mixture: {k_max: 3}}\n"
+    "  - {method: planespot, reduce: scvis, scvis: {iterations: 3, batch: 16}, mixture: {k_max: 2}}\n";
+
+enum { ECS = 3 };
+
+static spot_config *small_config(spot_ctx *c)
+{
+    spot_config *cfg = malloc(sizeof *cfg);
+
+    assert_non_null(cfg);
+    CHECK_OK(c, spot_config_parse(c, cfg, small, sizeof small - 1, "small"));
+    return cfg;
+}
+
+static spot_segment *read_segment(spot_ctx *c, const char *name, int index)
+{
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state state;
+    char dir[128], why[1300];
+
+    assert_non_null(s);
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_segment_read(c, dir, index, s, &state, why, sizeof why));
+    assert_int_equal(state, SPOT_SEGMENT_WHOLE);
+    return s;
+}
+
+static float *confidences(spot_ctx *c, spot_arena *a, const spot_config *cfg, const char *name, int ec, int *n)
+{
+    spot_identity id;
+    spot_store store;
+    spot_seen seen;
+    char dir[128];
+    bool found;
+
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_store_open(c, &store, dir));
+    CHECK_OK(c, spot_identify(c, &id, cfg));
+    CHECK_OK(c, spot_recall(c, a, &store, spot_key_of_model(c, &id, cfg, (uint32_t)ec), "view", spot_pack_seen, &seen, &found));
+    assert_true(found);
+    *n = seen.view.n;
+    return seen.view.confidence;
+}
+
+/* Two steps from chance: Adam divides by gradients' sizes, so that the last bits of a tiny gradient move a weight by as much
+ * as a learning rate. */
+static void compare(spot_ctx *cpu, spot_ctx *cuda, const spot_config *cfg)
+{
+    for (int ec = 0; ec < ECS; ec++) {
+        spot_segment *want = read_segment(cpu, "cpu", ec), *got = read_segment(cuda, "cuda", ec);
+        float *x, *y;
+        int n, m;
+        spot_arena a;
+
+        assert_string_equal(got->device, "cuda");
+        assert_int_equal(got->status, want->status);
+        assert_int_equal(got->lesson.learned, want->lesson.learned);
+        CHECK_NEAR(got->lesson.epoch[0].val_loss, want->lesson.epoch[0].val_loss, 1e-3);
+        CHECK_NEAR(got->lesson.outside, want->lesson.outside, 0);
+        for (int b = 0; b < cfg->bdms; b++) {
+            assert_int_equal(got->method[b].status, want->method[b].status);
+            CHECK_NEAR(got->method[b].score.dr, want->method[b].score.dr, 0);
+        }
+        CHECK_OK(cpu, spot_arena_open(cpu, &a, 1 << 20));
+        x = confidences(cpu, &a, cfg, "cpu", ec, &n);
+        y = confidences(cuda, &a, cfg, "cuda", ec, &m);
+        assert_int_equal(n, m);
+        for (int i = 0; i < n; i++) CHECK_NEAR(y[i], x[i], 1e-3);
+        spot_arena_close(&a);
+        free(want), free(got);
+    }
+}
+
+static void a_sweep_finds_what_the_cpu_finds(void **state)
+{
+    const spot_sweep_options wave = { .shards = 1, .pictures = true }, alone = { .shards = 1, .limit = 1, .wave = 1 },
+                             workers = { .shards = 1, .limit = 2, .at_once = 2 };
+    spot_ctx cpu = context(2), c;
+    spot_config *cfg = small_config(&cpu);
+    spot_sweep_report r;
+    size_t before, after, total;
+
+    (void)state;
+    CHECK_OK(&cpu, sweep_with(&cpu, cfg, "cpu", wave, &r));
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_device_room(&c, &before, &total));
+    CHECK_OK(&c, sweep_with(&c, cfg, "cuda", wave, &r));
+    assert_true(r.done == ECS && !r.failed);
+    compare(&cpu, &c, cfg);
+    CHECK_OK(&c, spot_device_room(&c, &after, &total));
+    if (getenv("SPOT_EMULATOR")) assert_int_equal(before, after);
+    spot_device_close(&c);
+
+    open_cuda(&c, 2);                                /* run_to_run: under another schedule one by one, two at once */
+    CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
+    check_same_segments(&c, "cuda", "alone", 1);
+    CHECK_OK(&c, sweep_with(&c, cfg, "workers", workers, &r));
+    check_same_segments(&c, "cuda", "workers", 2);
+    spot_device_close(&c);
+    free(cfg);
+    spot_ctx_close(&cpu);
+}
+
+static void hold(size_t bytes)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%zu", bytes);
+    setenv("SPOT_EMULATOR_MEMORY", text, 1);
+}
+
+/* ECs that a device has no memory for are left for another run, which says so. */
+static void a_small_device_is_not_overrun(void **state)
+{
+    spot_ctx c;
+    spot_config *cfg;
+    spot_sweep_report r;
+    size_t before, after, total;
+
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    open_cuda(&c, 0);
+    cfg = small_config(&c);
+    hold(100000);
+    CHECK_OK(&c, spot_device_room(&c, &before, &total));
+    for (int at_once = 1; at_once <= 2; at_once++) {
+        CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1, .at_once = at_once }, &r), SPOT_NOMEM,
+                    "EC 0, not finished: ");
+        assert_true(r.planned == ECS && r.failed == ECS && !r.done && !r.already);
+    }
+    CHECK_OK(&c, spot_device_room(&c, &after, &total));
+    assert_int_equal(before, after);
+    unsetenv("SPOT_EMULATOR_MEMORY");
+    free(cfg);
+    spot_device_close(&c);
+}
+
+static void waves_fit_into_the_device(void **state)
+{
+    const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 };
+    int rows = 3200, wave, at_once;
+    size_t need;
+    spot_config *cfg;
+    spot_ctx c;
+
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    open_cuda(&c, 0);
+    cfg = small_config(&c);
+    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, 16, &wave, &at_once));
+    assert_true(wave == 20 && at_once == 3);
+    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 2, 16, &wave, &at_once));
+    assert_true(wave == 2 && at_once == 2);
+    CHECK_OK(&c, spot_pipeline_device_bytes(&c, &need, cfg, rows, 7, 1));      /* the methods': more than training */
+    hold(need);
+    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, rows, &wave, &at_once));
+    assert_true(wave == 7 && at_once == 3);
+    CHECK_OK(&c, spot_model_device_bytes(&c, &need, &cfg->scene, &cfg->model, 16));
+    hold(2 * need);
+    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, 16, &wave, &at_once));
+    assert_true(wave == 20 && at_once == 2);
+    hold(1000);
+    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, rows, &wave, &at_once));
+    assert_true(wave == 1 && at_once == 1);
+    unsetenv("SPOT_EMULATOR_MEMORY");
+    free(cfg);
+    spot_device_close(&c);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(a_sweep_finds_what_the_cpu_finds),
+        IN_A_FOLDER(a_small_device_is_not_overrun),
+        cmocka_unit_test(waves_fit_into_the_device),
+    };
+
+    return RUN_ON_CUDA(tests);
+}
