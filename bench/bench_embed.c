@@ -33,18 +33,15 @@ static void close_bench(spot_ctx *c, void *state)
 }
 
 /* n x d: centres about 6 sqrt(d) apart, unit noise around them. */
-static spot_status fill(spot_ctx *c, spot_view *v, int problem, int n, int d)
+static void fill(const spot_view *v, int problem)
 {
     spot_rng r = spot_rng_at(1, SPOT_RNG_PCA, (uint32_t)(2 * problem), 1);
 
-    *v = (spot_view){ .n = n, .d = d, .feature = malloc((size_t)n * d * sizeof *v->feature) };
-    if (!v->feature) return spot_fail(c, SPOT_NOMEM, "no memory for %d x %d features", n, d);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < v->n; i++) {
         spot_rng centre = spot_rng_at(1, SPOT_RNG_PCA, (uint32_t)(2 * problem + 1), (uint32_t)(i % CENTRES));
-        for (int k = 0; k < d; k++)
-            v->feature[(size_t)i * d + k] = (float)(4 * spot_rng_normal(&centre) + spot_rng_normal(&r));
+        for (int k = 0; k < v->d; k++)
+            v->feature[(size_t)i * v->d + k] = (float)(4 * spot_rng_normal(&centre) + spot_rng_normal(&r));
     }
-    return SPOT_OK;
 }
 
 /* size: problems, points of each, features, reducer, iterations. */
@@ -63,7 +60,13 @@ static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_b
     for (int p = 0; p < size[0] && e == SPOT_OK; p++) {
         rows[p] = size[1];
         b->seed[p] = (spot_seed){ 1, (uint32_t)p };
-        e = fill(c, &b->view[p], p, size[1], size[2]);
+        b->view[p] = (spot_view){ .n = size[1], .d = size[2],
+                                  .feature = malloc((size_t)size[1] * size[2] * sizeof *b->view[p].feature) };
+        if (!b->view[p].feature) e = spot_fail(c, SPOT_NOMEM, "no memory for %d x %d features", size[1], size[2]);
+    }
+    if (e == SPOT_OK) {
+#pragma omp parallel for num_threads(c->threads)
+        for (int p = 0; p < size[0]; p++) fill(&b->view[p], p);
     }
     if (e == SPOT_OK) {
         b->cfg = spot_embed_defaults();
@@ -144,8 +147,8 @@ const spot_bench_row spot_bench_embed[] = {
     { "pca", "3000x512 to 2", "maps", SPOT_ON_CPU, &kind, { 1, 3000, 512, SPOT_REDUCE_PCA, 0 },
       { 1, 200, 20, SPOT_REDUCE_PCA, 0 } },
     { "tsne", "100 x 3200x512, 1000 iterations", "maps", SPOT_ON_CUDA, &kind, { 100, 3200, 512, SPOT_REDUCE_TSNE, 1000 },
-      { 2, 96, 12, SPOT_REDUCE_TSNE, 100 } },
+      { 2, 70, 12, SPOT_REDUCE_TSNE, 60 } },
     { "scvis", "100 x 3200x512, batch 512, 300 iterations", "iterations", SPOT_ON_CUDA, &kind,
-      { 100, 3200, 512, SPOT_REDUCE_SCVIS, 300 }, { 2, 96, 12, SPOT_REDUCE_SCVIS, 20 } },
+      { 100, 3200, 512, SPOT_REDUCE_SCVIS, 300 }, { 2, 64, 12, SPOT_REDUCE_SCVIS, 6 } },
     { 0 },
 };

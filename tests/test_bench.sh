@@ -6,7 +6,7 @@ set -euo pipefail
 spotter=$1/spotter
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export SPOT_EMULATOR=identity SPOT_EMULATOR_CUDNN=1
+export SPOT_EMULATOR=identity SPOT_EMULATOR_CUDNN=1 SPOT_PLAN_DIR=$dir/plans
 
 # rows DEVICE OPTION...: checks the rows of a device and prints how many there are.
 rows()

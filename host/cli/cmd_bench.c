@@ -99,7 +99,7 @@ static spot_status time_row(spot_ctx *c, const spot_bench_kind *kind, void *stat
 
     SPOT_TRY(kind->check(c, state));
     SPOT_TRY(spot_device_wait(c));
-    SPOT_TRY(clock_runs(c, kind, state, 1, &took[0]));
+    if (!small) SPOT_TRY(clock_runs(c, kind, state, 1, &took[0]));
     if (c->device && !small && took[0] < BETWEEN) each = (int)(BETWEEN / (took[0] + 1e-6)) + 1;
     while (n < (small ? 1 : LEAST_RUNS) || (n < MOST_RUNS && sum < (small ? 0 : ENOUGH))) {
         SPOT_TRY(spot_check_stop(c));
