@@ -90,7 +90,8 @@ static spot_status forward(spot_ctx *c, void *state)
 {
     layer *b = state;
 
-    return spot_conv_forward(c, b->plan, b->part[Y], b->part[X], b->part[READ], NULL, b->s.rows, b->part[SCRATCH]);
+    return spot_conv_forward(c, b->plan, b->part[Y], b->part[X], b->part[READ], NULL, NULL, b->s.rows,
+                             b->part[SCRATCH]);
 }
 
 static spot_status data(spot_ctx *c, void *state)

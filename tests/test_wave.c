@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 
+#include "sweep/crew.h"
 #include "sweep/pipeline.h"
 
 /* Five ECs of unlike sizes, with a method whose memory and time grow with the wave. */
@@ -240,10 +242,72 @@ static void a_full_disk_ends_all_workers(void **state)
     spot_ctx_close(&c);
 }
 
+/* One at a time, or the count of those inside is wrong. */
+static int inside;
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)level, (void)text;
+    if (inside++) fail_msg("two workers are heard at once");
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    if (user) *(volatile sig_atomic_t *)user = 1;
+    inside--;
+}
+
+/* Task `user` fails, all others work until they are told to stop. */
+static volatile bool in_vain;
+static spot_status work_or_fail(spot_ctx *c, spot_arena *a, void *user, int task)
+{
+    char *room;
+
+    SPOT_TRY(SPOT_TAKE(c, a, room, 1000));
+    spot_log(c, SPOT_LOG_INFO, "task %d", task);
+    if (task == *(int *)user) return spot_fail(c, SPOT_IO, "the disk of task %d", task);
+    for (int ms = 0; ms < 10000; ms++) {
+        SPOT_TRY(spot_check_stop(c));
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    in_vain = true;
+    return spot_fail(c, SPOT_CHECK, "task %d worked in vain", task);
+}
+
+static spot_status all_once(spot_ctx *c, spot_arena *a, void *user, int task)
+{
+    char *room;
+
+    ((char *)user)[task]++;
+    return SPOT_TAKE(c, a, room, 1000) ? SPOT_CHECK : SPOT_OK;
+}
+
+static void a_crew_ends_together(void **state)
+{
+    spot_ctx c = context(2);
+    int culprit = 2, nobody = -1;
+    char done[50] = { 0 };
+    spot_arena a;
+
+    (void)state;
+    c.on_log = hear;
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
+    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
+    c.user = (void *)&stop;
+    c.stop = &stop;
+    stop = 0;
+    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
+    stop = 0;
+    assert_false(in_vain);
+    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
+    for (int workers = 1; workers <= 3; workers += 2)      /* every task once; memory is given back after each */
+        CHECK_OK(&c, spot_crew_run(&c, &a, workers, 1024, LEN(done), all_once, done));
+    for (int i = 0; i < LEN(done); i++) assert_int_equal(done[i], 2);
+    spot_arena_close(&a);
+    spot_ctx_close(&c);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crew_ends_together),
         IN_A_FOLDER(waves_of_any_width_give_the_same_bytes),
         IN_A_FOLDER(an_ec_that_fails_fails_alone),
         IN_A_FOLDER(memory_that_is_short_is_shared),

@@ -117,12 +117,13 @@ static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
 {
     wave w = *(const wave *)user;
     spot_passage *p = &w.p[i];
+    int over = i < w.run->at_once ? 0 : i + 1 - w.run->at_once;       /* tasks, at least */
     char name[32];
     spot_status s;
 
     w.c = c;
     w.a = a;
-    spot_tell(c, "sweep", (int)p->ec.index, w.run->before + LOOKED * i, w.run->planned, "");
+    spot_tell(c, "sweep", (int)p->ec.index, w.run->before + LOOKED * over, w.run->planned, "");
     SPOT_TRY(spot_check_stop(c));
     snprintf(name, sizeof name, "EC %u", p->ec.index);
     spot_range_begin(c, name);
