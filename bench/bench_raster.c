@@ -1,100 +1,151 @@
-/* bench_raster.c - images a second. Peer: bench/peers/render_pil.py. Run with --threads 1 for the figure per core. */
+/* bench_raster.c - images a second. On the CPU the peer is bench/peers/render_pil.py; --threads 1 gives the figure per core.
+ * On a GPU image numbers go in and the network's input comes out, as in training: sampling and drawing, nothing else. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
+#include "conv.h"
+#include "device.h"
 #include "raster.h"
-#include "spotter/scene.h"
+#include "sample.h"
 
-enum { ECS = 16, EACH = 8, IMAGES = ECS * EACH };
+enum { MOST_ECS = 16, CHECKED = 128 };
 
 typedef struct {
     spot_scene_config cfg;
-    spot_image image[IMAGES];
-    uint8_t *rgb;              /* (IMAGES, size, size, 3) */
-    float *x;                  /* the same, as a network's input */
+    spot_ec ec[MOST_ECS];
+    spot_sample sample[MOST_ECS];      /* a share of the images each */
+    int ecs, each, images;
+    int channels;                      /* 0: bytes */
+    spot_precision precision;
+    spot_image *image;                 /* (images), on c's device as out is */
+    void *out;                         /* (images, size, size, channels or 3 bytes) */
 } scenes;
 
-static void close_scenes(void *state)
+static void close_scenes(spot_ctx *c, void *state)
 {
     scenes *s = state;
 
-    free(s->rgb);
-    free(s->x);
+    spot_device_give(c, s->out);
+    spot_device_give(c, s->image);
     free(s);
 }
 
-/* Images of many ECs with the authors' settings, so that noise and stripes are as frequent as theirs. */
-static spot_status open_scenes(spot_ctx *c, void **state, int size)
+static size_t bytes_of_image(const scenes *s)
 {
-    size_t values = (size_t)IMAGES * 3 * (size_t)size * (size_t)size;
-    scenes *s = calloc(1, sizeof *s);
+    size_t pixels = (size_t)s->cfg.size * (size_t)s->cfg.size;
+
+    return s->channels ? pixels * (size_t)s->channels * spot_precision_bytes(s->precision) : pixels * 3;
+}
+
+static spot_status sample(spot_ctx *c, void *state)
+{
+    scenes *s = state;
+
+    return spot_sample_images(c, s->ecs, s->sample);
+}
+
+/* size: pixels a side, ECs, images of each, channels, precision. Many ECs with the authors' settings, so that noise and
+ * stripes are as frequent as theirs. */
+static spot_status open_scenes(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    scenes *s = *state = calloc(1, sizeof *s);
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the scenes of a bench");
-    *state = s;
-    s->rgb = malloc(values);
-    s->x = malloc(values * sizeof *s->x);
-    if (!s->rgb || !s->x) return spot_fail(c, SPOT_NOMEM, "no memory for %d images of a bench", IMAGES);
     s->cfg = spot_scene_defaults();
-    s->cfg.size = size;
-    for (int e = 0; e < ECS; e++) {
-        spot_ec ec;
-        SPOT_TRY(spot_ec_draw(c, &ec, &s->cfg, 1, (uint32_t)e));
-        for (int i = 0; i < EACH; i++) spot_image_draw(&s->image[e * EACH + i], &ec, SPOT_TEST, (uint32_t)i);
+    s->cfg.size = size[0], s->ecs = size[1], s->each = size[2], s->channels = size[3];
+    s->precision = (spot_precision)size[4];
+    s->images = s->ecs * s->each;
+    work->items = s->images;
+    work->bytes = (double)s->images * (double)bytes_of_image(s);
+    SPOT_TRY(spot_device_take(c, (void **)&s->image, (size_t)s->images * sizeof *s->image));
+    SPOT_TRY(spot_device_take(c, &s->out, (size_t)s->images * bytes_of_image(s)));
+    for (int e = 0; e < s->ecs; e++) {
+        SPOT_TRY(spot_ec_draw(c, &s->ec[e], &s->cfg, 1, (uint32_t)e));
+        s->sample[e] = (spot_sample){ .ec = &s->ec[e], .split = SPOT_TEST, .n = s->each, .image = s->image + e * s->each };
     }
-    return SPOT_OK;
+    return sample(c, s);
 }
 
-static spot_status open_64(spot_ctx *c, void **state) { return open_scenes(c, state, 64); }
-static spot_status open_224(spot_ctx *c, void **state) { return open_scenes(c, state, 224); }
-
-static spot_status run_draw(spot_ctx *c, void *state)
+static spot_status draw(spot_ctx *c, void *state)
 {
     scenes *s = state;
-    return spot_raster_draw(c, s->rgb, s->image, IMAGES, &s->cfg);
+
+    if (!s->channels) return spot_raster_draw(c, s->out, s->image, s->images, &s->cfg);
+    return spot_raster_input_as(c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg);
 }
 
-static spot_status run_input(spot_ctx *c, void *state)
+static spot_status sample_and_draw(spot_ctx *c, void *state)
 {
-    scenes *s = state;
-    return spot_raster_input(c, s->x, s->image, IMAGES, &s->cfg);
+    SPOT_TRY(sample(c, state));
+    return draw(c, state);
 }
 
-/* Every byte against the pixel rule. */
-static spot_status check_draw(spot_ctx *c, void *state)
+/* Channel k of a pixel as the pixel rule has it, into `to`; returns its bytes. */
+static size_t wanted(unsigned char *to, const scenes *s, uint32_t rgb, int k)
 {
-    scenes *s = state;
+    uint8_t byte = (uint8_t)(k < 3 ? rgb >> (16 - 8 * k) : 0);
+    float v = k < 3 ? ((float)byte / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k] : 0;
+    uint16_t bits = spot_bf16_bits(v);
+
+    if (!s->channels)                    return memcpy(to, &byte, 1), sizeof byte;
+    if (s->precision == SPOT_BF16)       return memcpy(to, &bits, 2), sizeof bits;
+    return memcpy(to, &v, 4), sizeof v;
+}
+
+static spot_status check_image(spot_ctx *c, const scenes *s, int i, unsigned char *got)
+{
     const spot_geometry g = spot_geometry_of(&s->cfg);
-    const uint8_t *at = s->rgb;
+    spot_image image;
 
-    SPOT_TRY(run_draw(c, state));
-    for (int i = 0; i < IMAGES; i++)
-        for (int y = 0; y < g.size; y++)
-            for (int x = 0; x < g.size; x++, at += 3) {
-                uint32_t want = spot_raster_pixel(&g, &s->image[i], x, y);
-                if (((uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2]) != want)
-                    return spot_fail(c, SPOT_CHECK, "pixel (%d,%d) of image %d is not as raster_pixel.h says", x, y, i);
+    spot_image_draw(&image, &s->ec[i / s->each], SPOT_TEST, (uint32_t)(i % s->each));
+    SPOT_TRY(spot_device_copy(c, got, (unsigned char *)s->out + (size_t)i * bytes_of_image(s), bytes_of_image(s)));
+    for (int y = 0; y < g.size; y++)
+        for (int x = 0; x < g.size; x++) {
+            uint32_t rgb = spot_raster_pixel(&g, &image, x, y);
+            for (int k = 0; k < (s->channels ? s->channels : 3); k++) {
+                unsigned char want[4];
+                size_t n = wanted(want, s, rgb, k);
+                if (memcmp(got, want, n))
+                    return spot_fail(c, SPOT_CHECK, "channel %d of pixel (%d,%d) of image %d is not as raster_pixel.h says", k,
+                                     x, y, i);
+                got += n;
             }
+        }
     return SPOT_OK;
 }
 
-/* Every value against the normalised byte. */
-static spot_status check_input(spot_ctx *c, void *state)
+/* Every byte of up to 128 images, the last among them, against the pixel rule. */
+static spot_status check(spot_ctx *c, void *state, spot_status (*run)(spot_ctx *c, void *state))
 {
     scenes *s = state;
-    size_t values = (size_t)IMAGES * 3 * (size_t)s->cfg.size * (size_t)s->cfg.size;
+    int step = (s->images + CHECKED - 1) / CHECKED;
+    unsigned char *got = malloc(bytes_of_image(s));
+    spot_status e = got ? run(c, s) : spot_fail(c, SPOT_NOMEM, "no memory to check images");
 
-    SPOT_TRY(check_draw(c, state));
-    SPOT_TRY(run_input(c, state));
-    for (size_t i = 0; i < values; i++)
-        if (s->x[i] != ((float)s->rgb[i] / 255.0f - spot_imagenet[0][i % 3]) / spot_imagenet[1][i % 3])
-            return spot_fail(c, SPOT_CHECK, "value %zu of the input is not its byte, normalised", i);
-    return SPOT_OK;
+    for (int i = s->images - 1; i >= 0 && e == SPOT_OK; i -= step) e = check_image(c, s, i, got);
+    free(got);
+    return e;
 }
+
+static spot_status check_draw(spot_ctx *c, void *state) { return check(c, state, draw); }
+static spot_status check_both(spot_ctx *c, void *state) { return check(c, state, sample_and_draw); }
+
+static const spot_bench_kind drawn = { open_scenes, check_draw, draw, close_scenes };
+static const spot_bench_kind sampled = { open_scenes, check_both, sample_and_draw, close_scenes };
 
 const spot_bench_row spot_bench_raster[] = {
-    { "render", "224 px, bytes", IMAGES, "images", open_224, check_draw, run_draw, close_scenes },
-    { "render", "224 px, network input", IMAGES, "images", open_224, check_input, run_input, close_scenes },
-    { "render", "64 px, bytes", IMAGES, "images", open_64, check_draw, run_draw, close_scenes },
-    { "render", "64 px, network input", IMAGES, "images", open_64, check_input, run_input, close_scenes },
-    { .op = NULL },
+    { "render", "224 px, bytes",         "images", SPOT_ON_CPU, &drawn, { 224, 16, 8, 0 }, { 64, 2, 2, 0 } },
+    { "render", "224 px, network input", "images", SPOT_ON_CPU, &drawn, { 224, 16, 8, 3 }, { 64, 2, 2, 3 } },
+    { "render", "64 px, bytes",          "images", SPOT_ON_CPU, &drawn, { 64, 16, 8, 0 },  { 32, 2, 2, 0 } },
+    { "render", "64 px, network input",  "images", SPOT_ON_CPU, &drawn, { 64, 16, 8, 3 },  { 32, 2, 2, 3 } },
+    { "render", "224 px, batch 256, bf16 input", "images", SPOT_ON_CUDA, &sampled, { 224, 16, 16, 8, SPOT_BF16 },
+      { 32, 2, 2, 8, SPOT_BF16 } },
+    { "render", "224 px, batch 256, fp32 input", "images", SPOT_ON_CUDA, &sampled, { 224, 16, 16, 8, SPOT_FP32 },
+      { 32, 2, 2, 8, SPOT_FP32 } },
+    { "render", "224 px, batch 256, bf16 input, drawing alone", "images", SPOT_ON_CUDA, &drawn, { 224, 16, 16, 8, SPOT_BF16 },
+      { 32, 2, 2, 8, SPOT_BF16 } },
+    { "render", "64 px, batch 256, bf16 input", "images", SPOT_ON_CUDA, &sampled, { 64, 16, 16, 8, SPOT_BF16 },
+      { 32, 2, 1, 8, SPOT_BF16 } },
+    { 0 },
 };

@@ -297,8 +297,9 @@ static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, cons
 }
 
 static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w,
-                               const float *bias, int rows, void *scratch)
+                               const float *bias, const void *other, int rows, void *scratch)
 {
+    (void)other;                           /* it is y */
     DNNL_TRY(c, "run a convolution", run(c, p, FORWARD, x, w, w, y, bias, rows, scratch));
     return SPOT_OK;
 }
@@ -419,11 +420,18 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
 }
 
+bool spot_conv_apart(const spot_ctx *c) { return c->ops->conv && c->ops->conv->apart; }
+
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                              const float *bias, int rows, void *scratch)
+                              const float *bias, const void *other, int rows, void *scratch)
 {
-    SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !spot_conv_shape_of(plan)->bias));
-    SPOT_DISPATCH(c, conv, forward, plan, y, x, w, bias, rows, scratch);
+    const spot_conv_shape *s = spot_conv_shape_of(plan);
+
+    SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !s->bias && !other == !s->add));
+    if (other && (other == y) == spot_conv_apart(c))
+        return spot_fail(c, SPOT_INVALID, "conv.forward: on %s what is added must %s", c->ops->name,
+                         spot_conv_apart(c) ? "lie apart from y" : "be y");
+    SPOT_DISPATCH(c, conv, forward, plan, y, x, w, bias, other, rows, scratch);
 }
 
 spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,

@@ -148,18 +148,20 @@ static spot_status unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, con
     return s;
 }
 
-/* y = relu(y + bias): what cuDNN's plan leaves to do. Grid (ceil(groups of channels / 256)). */
+/* y = relu(y + bias + other): what cuDNN's plan leaves to do. Grid (ceil(groups of channels / 256)). */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) bias_kernel(T *y, const float *bias, size_t groups, int co, bool relu)
+static __global__ void __launch_bounds__(THREADS) finish_kernel(T *y, const float *bias, const T *other, size_t groups, int co,
+                                                                bool relu)
 {
     constexpr int N = spot_lanes<T>::N;
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    float v[N];
+    float v[N], add[N] = { 0 };
 
     if (i >= groups) return;
     spot_load(v, y + i * N);
+    if (other) spot_load(add, other + i * N);
     for (int j = 0; j < N; j++) {
-        v[j] += bias[(i * N + j) % co];
+        v[j] += bias[(i * N + j) % co] + add[j];
         if (relu && v[j] <= 0) v[j] = 0;
     }
     spot_store(y + i * N, v);
@@ -190,54 +192,58 @@ spot_status spot_conv_narrow(spot_ctx *c, void *to, const float *from, size_t co
     return spot_cuda_launched(c, "conv: narrowing a bias of %zu", count);
 }
 
-spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
-                              void *y, const float *bias, void *scratch)
+template <typename T> static void launch_finish(cudaStream_t stream, const spot_conv *p, void *y, spot_conv_summands plus)
 {
-    size_t bytes = spot_precision_bytes(p->s.precision), groups = y_numbers(&p->l) * bytes / 16;
-    cudaStream_t stream = spot_cuda_stream(c);
+    size_t groups = y_numbers(&p->l) / spot_lanes<T>::N;
+
+    SPOT_LAUNCH(finish_kernel<T>, blocks_for(groups), THREADS, 0, stream, (T *)y, plus.bias, (const T *)plus.other, groups,
+                p->s.co, p->s.relu);
+}
+
+spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
+                              void *y, spot_conv_summands plus, void *scratch)
+{
     bool finished;
 
-    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, bias, scratch, &finished));
-    if (!bias || finished) return SPOT_OK;
-    if (bytes == 2)
-        SPOT_LAUNCH(bias_kernel<spot_bf16>, blocks_for(groups), THREADS, 0, stream, (spot_bf16 *)y, bias, groups, p->s.co,
-                    p->s.relu);
-    else
-        SPOT_LAUNCH(bias_kernel<float>, blocks_for(groups), THREADS, 0, stream, (float *)y, bias, groups, p->s.co, p->s.relu);
+    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, plus.bias, plus.other, scratch, &finished));
+    if (!plus.bias || finished) return SPOT_OK;
+    (p->s.precision == SPOT_BF16 ? launch_finish<spot_bf16> : launch_finish<float>)(spot_cuda_stream(c), p, y, plus);
     return spot_conv_launched(c, pass, &p->l, p->s.precision);
 }
 
 /* By cuDNN, or where there is none by definition. */
-static spot_status run(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, const float *bias, int rows,
+static spot_status run(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus, int rows,
                        void *scratch)
 {
-    if (p->plan[pass]) return spot_conv_by_plan(c, pass, p, p->plan[pass], x, w, y, bias, scratch);
-    return spot_conv_naive(c, pass, p, x, w, y, bias, rows);
+    if (p->plan[pass]) return spot_conv_by_plan(c, pass, p, p->plan[pass], x, w, y, plus, scratch);
+    return spot_conv_naive(c, pass, p, x, w, y, plus, rows);
 }
 
 static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const void *x, const void *w, const float *bias,
-                                int rows, void *scratch)
+                                const void *other, int rows, void *scratch)
 {
+    spot_conv_summands plus = { bias, other };
+
     SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
-    return run(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, bias, rows, scratch);
+    return run(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, plus, rows, scratch);
 }
 
 static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,
                                       void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dx, "conv.backward_data: dx"));
-    return run(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, NULL, rows, scratch);
+    return run(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, { NULL, NULL }, rows, scratch);
 }
 
 static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                          int rows, void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
-    return run(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, NULL, rows, scratch);
+    return run(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch);
 }
 
 extern const spot_conv_ops spot_conv_cuda = {
-    .stem = STEM, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
+    .stem = STEM, .apart = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
     .made_with = made_with_cuda, .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda,
     .forward = forward_cuda, .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
 };

@@ -29,13 +29,19 @@ static inline size_t x_numbers(const layer *l) { return (size_t)l->rows * l->siz
 static inline size_t y_numbers(const layer *l) { return (size_t)l->rows * l->out * l->out * l->co; }
 static inline size_t w_numbers(const layer *l) { return (size_t)l->co * l->k * l->k * l->ci; }
 
-/* A pass over the first rows, its arrays by role: x, w, y. bias may be NULL; add and relu are the shape's. */
-spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, const float *bias,
+/* What is added to a convolution; NULL is 0. */
+typedef struct {
+    const float *bias;
+    const void *other;
+} spot_conv_summands;
+
+/* A pass over the first rows, its arrays by role: x, w, y. relu is the shape's. */
+spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus,
                             int rows);
 
-/* The same by a plan of cuDNN, over all rows; bias and ReLU are done where cuDNN leaves them. */
+/* The same by a plan of cuDNN, over all rows; summands and ReLU are done where cuDNN leaves them. */
 spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
-                              void *y, const float *bias, void *scratch);
+                              void *y, spot_conv_summands plus, void *scratch);
 
 /* Gives p the plan of a pass; none where there is no library. conv_plans.cu */
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass);

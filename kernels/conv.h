@@ -1,6 +1,6 @@
 /* conv.h - 2-D convolution and its two gradients, cut into lanes.
  *
- *     y[n,o] = sum_i x[n,i] * w[o,i] (+ bias[o]) (+ y[n,o]) (ReLU)       padding k/2, stride 1 or 2, square images
+ *     y[n,o] = sum_i x[n,i] * w[o,i] (+ bias[o]) (+ other[n,o]) (ReLU)   padding k/2, stride 1 or 2, square images
  *
  * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). How activations lie and what they are made of is
  * the device's affair, the same for conv, norm and head:
@@ -51,14 +51,15 @@ typedef struct {
     int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
     int size;                  /* of x: height = width; a multiple of stride */
     bool train;                /* with gradients; the one for x only where ci > 3 */
-    bool bias, add, relu;      /* without train: y = relu(conv + bias + y) */
+    bool bias, add, relu;      /* without train: y = relu(conv + bias + other) */
     spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
 } spot_conv_shape;
 
 typedef struct spot_conv spot_conv;
 
 struct spot_conv_ops {
-    int stem;                  /* channels that a pixel of the network's input takes */
+    int  stem;                 /* channels that a pixel of the network's input takes */
+    bool apart;                /* `other` must not be y; if false, it must be */
     spot_status (*open)(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);
     void        (*close)(spot_conv *plan);
     size_t      (*scratch)(const spot_conv *plan);
@@ -69,7 +70,7 @@ struct spot_conv_ops {
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
     spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
     spot_status (*forward)(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                           const float *bias, int rows, void *scratch);
+                           const float *bias, const void *other, int rows, void *scratch);
     spot_status (*backward_data)(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                  int rows, void *scratch);
     spot_status (*backward_weights)(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,
@@ -106,9 +107,10 @@ static inline size_t spot_precision_bytes(spot_precision p) { return p == SPOT_B
 spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
-/* bias NULL unless the plan has one. With `add`, y holds the other summand on entry. */
+/* bias and other are NULL unless the plan has them. Whether other may be y is the device's affair: spot_conv_apart. */
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
-                              const float *bias, int rows, void *scratch);
+                              const float *bias, const void *other, int rows, void *scratch);
+bool        spot_conv_apart(const spot_ctx *c);
 spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                     int rows, void *scratch);
 spot_status spot_conv_backward_weights(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,

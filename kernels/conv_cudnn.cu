@@ -36,7 +36,8 @@ spot_status spot_cudnn_plan_open(spot_ctx *, spot_cudnn *, spot_cudnn_plan **, c
     return SPOT_DEVICE;
 }
 
-spot_status spot_cudnn_run(spot_ctx *, const spot_cudnn_plan *, void *, void *, void *, const float *, void *, bool *)
+spot_status spot_cudnn_run(spot_ctx *, const spot_cudnn_plan *, void *, void *, void *, const float *, const void *, void *,
+                           bool *)
 {
     return SPOT_DEVICE;
 }
@@ -45,7 +46,7 @@ spot_status spot_cudnn_run(spot_ctx *, const spot_cudnn_plan *, void *, void *, 
 #include "cudnn.cuh"
 
 static const size_t CAP = (size_t)1 << 30;
-static const char *const KIND[KINDS] = { "plain", "narrow", "fused" };
+static const char *const KIND[KINDS] = { "fused", "plain", "narrow" };
 
 /* -- proposals ------------------------------------------------------------------------------------------------------- */
 
@@ -103,7 +104,7 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
 {
     static const cudnnBackendHeurMode_t mode[] = { CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK };
     bool narrow = fallback && task->pass == SPOT_PASS_WEIGHTS && task->s.precision == SPOT_BF16;
-    bool fused = !fallback && task->pass == SPOT_PASS_FORWARD && task->s.bias && !task->s.add;
+    bool fused = !fallback && task->pass == SPOT_PASS_FORWARD && task->s.bias;
     spot_cudnn_plan p = { .lib = lib };
     cudnnStatus_t e = CUDNN_STATUS_SUCCESS;
 
@@ -241,15 +242,17 @@ void spot_cudnn_plan_close(spot_cudnn_plan *p)
     free(p);
 }
 
+size_t spot_cudnn_version(const spot_cudnn *lib) { return lib->version(); }
+
 static size_t whole(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *p) { return p ? whole(p->narrow) + p->workspace : 0; }
 
 spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, const float *bias,
-                           void *scratch, bool *finished)
+                           const void *other, void *scratch, bool *finished)
 {
-    const int64_t uid[4] = { UID_X, UID_W, UID_Y, UID_BIAS }, count = p->kind == FUSED ? 4 : 3;
-    void *at[4] = { x, w, y, (void *)bias }, *workspace = (char *)scratch + whole(p->narrow);
+    const int64_t uid[5] = { UID_X, UID_W, UID_Y, UID_BIAS, UID_OTHER }, count = p->kind == FUSED ? 4 + (other != NULL) : 3;
+    void *at[5] = { x, w, y, (void *)bias, (void *)other }, *workspace = (char *)scratch + whole(p->narrow);
     const spot_cudnn *lib = p->lib;
     cudnnBackendDescriptor_t d = NULL;
     cudnnStatus_t e = lib->make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &d);

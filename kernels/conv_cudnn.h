@@ -19,8 +19,8 @@ typedef struct {
 } spot_conv_task;
 
 /* An engine and its knobs' settings, in words from which the same cuDNN makes the same plan: "plain 42 2=3 13=1". First
- * comes how the pass is put to cuDNN: plain; narrow, whose dw is bf16 and widened afterwards; fused, which does bias (as
- * bf16 beside bf16) and ReLU, too. */
+ * comes how the pass is put to cuDNN: plain; narrow, whose dw is bf16 and widened afterwards; fused, which adds the other
+ * summand and the bias (as bf16 beside bf16) and does the ReLU, too. */
 typedef struct { char words[256]; } spot_cudnn_choice;
 enum { SPOT_MOST_CHOICES = 128 };
 
@@ -42,10 +42,10 @@ spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan *
 void        spot_cudnn_plan_close(spot_cudnn_plan *plan);                  /* accepts NULL */
 size_t      spot_cudnn_plan_scratch(const spot_cudnn_plan *plan);          /* accepts NULL */
 
-/* Forward writes y (onto what is there, where the shape says `add`), data x, weights w. w is of the activations' type,
- * but fp32 where it is written. *finished: bias and ReLU are done, too. */
+/* Forward writes y, data x, weights w. w is of the activations' type, but fp32 where it is written. *finished: bias, other
+ * and ReLU are done, too. */
 spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *plan, void *x, void *w, void *y, const float *bias,
-                           void *scratch, bool *finished);
+                           const void *other, void *scratch, bool *finished);
 
 /* bf16 numbers as floats, and back; kernels of conv.cu. */
 spot_status spot_conv_widen (spot_ctx *c, float *to, const void *from, size_t count);

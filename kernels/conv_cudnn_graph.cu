@@ -1,4 +1,4 @@
-/* conv_cudnn_graph.cu - a convolution as a graph of cuDNN's operations: the pass alone, or with bias and ReLU. */
+/* conv_cudnn_graph.cu - a convolution as a graph of cuDNN's operations: the pass alone, or with what is added and ReLU. */
 #if __has_include(<cudnn.h>)
 #include "cudnn.cuh"
 
@@ -23,14 +23,14 @@ static const pass_names PASS[SPOT_PASSES] = {
       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY },
 };
 
-/* (n, channels, side, side) that lies as (n, side, side, channels); of weights (co, ci, k, k) as (co, k, k, ci). One
- * that is only passed on within a graph is virtual. */
+/* (n, channels, side, side) that lies as (n, side, side, channels); of weights (co, ci, k, k) as (co, k, k, ci). From
+ * UID_PASSED on they are only passed on within a graph. */
 static cudnnBackendDescriptor_t tensor(builder *b, int64_t uid, cudnnDataType_t type, int64_t n, int64_t channels,
                                        int64_t side)
 {
     const int64_t dims[4] = { n, channels, side, side }, align = 16;
     const int64_t strides[4] = { channels * side * side, 1, channels * side, channels };
-    const bool passed = uid == UID_SUM || uid == UID_BIASED;
+    const bool passed = uid >= UID_PASSED;
     cudnnBackendDescriptor_t d = make(b, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
 
     set(b, d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
@@ -65,7 +65,7 @@ static cudnnBackendDescriptor_t convolution(builder *b, const spot_conv_shape *s
 static cudnnBackendDescriptor_t pass_of(builder *b, const spot_conv_task *t, cudnnBackendDescriptor_t x,
                                         cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y)
 {
-    const float one = 1, beta = t->pass == SPOT_PASS_FORWARD && t->s.add;
+    const float one = 1, none = 0;
     const pass_names *p = &PASS[t->pass];
     cudnnBackendDescriptor_t conv = convolution(b, &t->s), d = make(b, p->operation);
 
@@ -74,14 +74,14 @@ static cudnnBackendDescriptor_t pass_of(builder *b, const spot_conv_task *t, cud
     set_part(b, d, p->w, w);
     set_part(b, d, p->y, y);
     set(b, d, p->alpha, CUDNN_TYPE_FLOAT, 1, &one);
-    set(b, d, p->beta, CUDNN_TYPE_FLOAT, 1, &beta);
+    set(b, d, p->beta, CUDNN_TYPE_FLOAT, 1, &none);
     finish(b, d);
     return d;
 }
 
-/* to = from + bias, or relu(from). */
+/* to = from + by, or relu(from). */
 static cudnnBackendDescriptor_t pointwise(builder *b, cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t from,
-                                          cudnnBackendDescriptor_t bias, cudnnBackendDescriptor_t to)
+                                          cudnnBackendDescriptor_t by, cudnnBackendDescriptor_t to)
 {
     const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
     cudnnBackendDescriptor_t how = make(b, CUDNN_BACKEND_POINTWISE_DESCRIPTOR), d;
@@ -92,32 +92,47 @@ static cudnnBackendDescriptor_t pointwise(builder *b, cudnnPointwiseMode_t mode,
     d = make(b, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     set_part(b, d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);
     set_part(b, d, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from);
-    if (bias) set_part(b, d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, bias);
+    if (by) set_part(b, d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, by);
     set_part(b, d, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
     finish(b, d);
     return d;
 }
 
-cudnnBackendDescriptor_t spot_cudnn_graph(builder *b, const spot_conv_task *t, int kind)
+/* relu(conv + other + bias), in this order: cuDNN knows no other. What is passed on is fp32; a bias is of y's type, for fp32
+ * with bf16 is not known either. Returns the number of operations. */
+static int fused(builder *b, const spot_conv_task *t, cudnnDataType_t type, cudnnBackendDescriptor_t x,
+                 cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t operation[4])
 {
     const spot_conv_shape *s = &t->s;
     const int out = s->size / s->stride;
+    cudnnBackendDescriptor_t now = tensor(b, UID_PASSED, CUDNN_DATA_FLOAT, s->rows, s->co, out), to;
+    int count = 0;
+
+    operation[count++] = pass_of(b, t, x, w, now);
+    if (s->add) {
+        cudnnBackendDescriptor_t other = tensor(b, UID_OTHER, type, s->rows, s->co, out);
+        to = tensor(b, UID_PASSED + 1, CUDNN_DATA_FLOAT, s->rows, s->co, out);
+        operation[count++] = pointwise(b, CUDNN_POINTWISE_ADD, now, other, to);
+        now = to;
+    }
+    to = s->relu ? tensor(b, UID_PASSED + 2, CUDNN_DATA_FLOAT, s->rows, s->co, out) : y;
+    operation[count++] = pointwise(b, CUDNN_POINTWISE_ADD, now, tensor(b, UID_BIAS, type, 1, s->co, 1), to);
+    if (s->relu) operation[count++] = pointwise(b, CUDNN_POINTWISE_RELU_FWD, to, NULL, y);
+    return count;
+}
+
+cudnnBackendDescriptor_t spot_cudnn_graph(builder *b, const spot_conv_task *t, int kind)
+{
+    const spot_conv_shape *s = &t->s;
     const cudnnDataType_t type = s->precision == SPOT_BF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
     const cudnnDataType_t w_type = t->pass == SPOT_PASS_WEIGHTS && kind != NARROW ? CUDNN_DATA_FLOAT : type;
     cudnnBackendDescriptor_t x = tensor(b, UID_X, type, s->rows, t->channels, s->size);
     cudnnBackendDescriptor_t w = tensor(b, UID_W, w_type, s->co, t->channels, s->k);
-    cudnnBackendDescriptor_t y = tensor(b, UID_Y, type, s->rows, s->co, out), d, operation[3];
-    int64_t count = 0;
+    cudnnBackendDescriptor_t y = tensor(b, UID_Y, type, s->rows, s->co, s->size / s->stride), d, operation[4];
+    int64_t count = 1;
 
-    if (kind != FUSED) operation[count++] = pass_of(b, t, x, w, y);
-    else {
-        cudnnBackendDescriptor_t bias = tensor(b, UID_BIAS, type, 1, s->co, 1);      /* fp32 with bf16 is not known */
-        cudnnBackendDescriptor_t sum = tensor(b, UID_SUM, CUDNN_DATA_FLOAT, s->rows, s->co, out);
-        cudnnBackendDescriptor_t biased = s->relu ? tensor(b, UID_BIASED, CUDNN_DATA_FLOAT, s->rows, s->co, out) : y;
-        operation[count++] = pass_of(b, t, x, w, sum);
-        operation[count++] = pointwise(b, CUDNN_POINTWISE_ADD, sum, bias, biased);
-        if (s->relu) operation[count++] = pointwise(b, CUDNN_POINTWISE_RELU_FWD, biased, NULL, y);
-    }
+    if (kind == FUSED) count = fused(b, t, type, x, w, y, operation);
+    else operation[0] = pass_of(b, t, x, w, y);
     d = make(b, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     set(b, d, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, operation);
     set(b, d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->lib->handle);

@@ -12,10 +12,10 @@ static __device__ inline int met(const layer *l, int p, int t)
     return q < l->size ? q : -1;
 }
 
-/* grid (ceil(numbers of y / 256)): a sum of the taps' sums, fp32. bias and relu as conv.h says. */
+/* grid (ceil(numbers of y / 256)): a sum of the taps' sums, fp32. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) forward_kernel(T *y, const T *x, const T *w, const float *bias, layer l,
-                                                                 bool add, bool relu)
+static __global__ void __launch_bounds__(THREADS) forward_kernel(T *y, const T *x, const T *w, const float *bias,
+                                                                 const T *other, layer l, bool relu)
 {
     size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x, pixels = (size_t)l.out * l.out;
     int o = at % l.co, p = at / l.co % pixels;
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(T *y, const T *
         sum += part;
     }
     if (bias) sum += bias[o];
-    if (add) sum += spot_widen(y[at]);
+    if (other) sum += spot_widen(other[at]);
     if (relu && sum <= 0) sum = 0;
     spot_round(&y[at], sum);
 }
@@ -89,14 +89,13 @@ static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, cons
 
 /* x, w, y in the roles of the pass. */
 template <typename T>
-static void launch_naive(spot_ctx *c, int pass, void *x, void *w, void *y, const float *bias, const layer *l, bool add,
-                         bool relu)
+static void launch_naive(spot_ctx *c, int pass, void *x, void *w, void *y, spot_conv_summands plus, const layer *l, bool relu)
 {
     cudaStream_t stream = spot_cuda_stream(c);
 
     if (pass == SPOT_PASS_FORWARD)
         SPOT_LAUNCH(forward_kernel<T>, blocks_for(y_numbers(l)), THREADS, 0, stream, (T *)y, (const T *)x, (const T *)w,
-                    bias, *l, add, relu);
+                    plus.bias, (const T *)plus.other, *l, relu);
     else if (pass == SPOT_PASS_DATA)
         SPOT_LAUNCH(data_kernel<T>, blocks_for(x_numbers(l)), THREADS, 0, stream, (T *)x, (const T *)y, (const T *)w, *l);
     else
@@ -113,13 +112,12 @@ spot_status spot_conv_launched(spot_ctx *c, int pass, const layer *l, spot_preci
                               precision == SPOT_BF16 ? "bf16" : "fp32");
 }
 
-spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, const float *bias,
+spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus,
                             int rows)
 {
     layer l = p->l;
 
     l.rows = rows;
-    (p->s.precision == SPOT_BF16 ? launch_naive<spot_bf16> : launch_naive<float>)(c, pass, x, w, y, bias, &l, p->s.add,
-                                                                                 p->s.relu);
+    (p->s.precision == SPOT_BF16 ? launch_naive<spot_bf16> : launch_naive<float>)(c, pass, x, w, y, plus, &l, p->s.relu);
     return spot_conv_launched(c, pass, &l, p->s.precision);
 }

@@ -53,7 +53,7 @@ typedef struct {
     spot_conv_task task;
     const spot_conv *p;
     spot_cudnn *lib;
-    void *at[3], *want, *bias;
+    void *at[3], *want, *bias, *other;
     unsigned *seen;
     size_t count[3], bytes[3];
     int written;
@@ -87,6 +87,10 @@ static spot_status open_trial(spot_ctx *c, trial *t)
     }
     SPOT_TRY(take(c, t, &t->bias, l->co * sizeof(float)));
     fill(spot_cuda_stream(c), t->bias, l->co, sizeof(float), 231);
+    if (t->p->s.add) {
+        SPOT_TRY(take(c, t, &t->other, count[ROLE_Y] * t->bytes[ROLE_Y]));
+        fill(spot_cuda_stream(c), t->other, count[ROLE_Y], t->bytes[ROLE_Y], 308);
+    }
     SPOT_TRY(take(c, t, &t->want, t->count[t->written] * t->bytes[t->written]));
     return take(c, t, (void **)&t->seen, 3 * sizeof *t->seen);
 }
@@ -95,15 +99,19 @@ static void close_trial(spot_ctx *c, trial *t)
 {
     for (int r = 0; r < 3; r++) spot_cuda_memory(c)->give(c, t->at[r]);
     spot_cuda_memory(c)->give(c, t->bias);
+    spot_cuda_memory(c)->give(c, t->other);
     spot_cuda_memory(c)->give(c, t->want);
     spot_cuda_memory(c)->give(c, t->seen);
 }
 
-static float *bias_of(const trial *t) { return t->p->s.bias ? (float *)t->bias : NULL; }
+static spot_conv_summands summands(const trial *t)
+{
+    return { t->p->s.bias ? (const float *)t->bias : NULL, t->other };
+}
 
 static spot_status run(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch)
 {
-    return spot_conv_by_plan(c, t->task.pass, t->p, plan, t->at[0], t->at[1], t->at[2], bias_of(t), scratch);
+    return spot_conv_by_plan(c, t->task.pass, t->p, plan, t->at[0], t->at[1], t->at[2], summands(t), scratch);
 }
 
 static spot_status make_wanted(spot_ctx *c, trial *t)
@@ -114,7 +122,7 @@ static spot_status make_wanted(spot_ctx *c, trial *t)
     t->known = true;
     role[t->written] = t->want;
     fill(spot_cuda_stream(c), t->want, t->count[t->written], t->bytes[t->written], 77 * t->written);
-    return spot_conv_naive(c, t->task.pass, t->p, role[0], role[1], role[2], bias_of(t), t->p->l.rows);
+    return spot_conv_naive(c, t->task.pass, t->p, role[0], role[1], role[2], summands(t), t->p->l.rows);
 }
 
 /* One run onto what fill leaves. The digest of its bits and, compared with the naive kernel's, whether it is right: wrong

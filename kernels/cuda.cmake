@@ -30,3 +30,4 @@ target_compile_options(spotter_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
   $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS}>)
 target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C ${CMAKE_DL_LIBS})
+target_link_options(spotter_cuda PRIVATE LINKER:--no-undefined)     # or it would show only where there is a GPU

@@ -1,5 +1,5 @@
 /* cuda.cu - libspotter_cuda.so: CUDA's table of kernels, its device and its memory. */
-#include "cuda.cuh"
+#include "cublas.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,6 +95,7 @@ static void cuda_close(void *device)
     cuda_state *state = (cuda_state *)device;
 
     spot_conv_forget(&state->kept);
+    spot_cublas_forget(&state->kept);
     cudaStreamDestroy(state->stream);
     free(state);
 }
@@ -196,4 +197,5 @@ static const spot_ops spot_ops_cuda = {
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
     cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget, cuda_range,
+    spot_cublas_multiply,
 };

@@ -32,8 +32,9 @@ static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
 /* The stream on which c's work is ordered. */
 cudaStream_t spot_cuda_stream(const spot_ctx *c);
 
-/* What conv.cu keeps on c's device for the whole run: cuDNN and the plans that were made. spot_conv_forget ends it. */
-typedef struct { struct spot_cudnn *cudnn; struct spot_conv *convs; } spot_cuda_kept;
+/* What is kept on c's device for the whole run: by conv.cu cuDNN and the plans that were made, which spot_conv_forget
+ * ends; by cublas.cu cuBLAS. */
+typedef struct { struct spot_cudnn *cudnn; struct spot_conv *convs; struct spot_cublas *cublas; } spot_cuda_kept;
 spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c);
 void            spot_conv_forget(spot_cuda_kept *kept);
 

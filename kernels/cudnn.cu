@@ -3,58 +3,18 @@
 #include "cudnn.cuh"
 
 #include <dlfcn.h>
-#include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "library.cuh"
 
 enum { OLDEST = 91100 };
 static const char *const LIBRARY = "libcudnn.so.9";
 
-/* The folders to look in, a pattern each; "" is the loader's own search. NULL ends. */
-static const char *folder_of(int i, char *buffer, size_t size)
-{
-    const char *own = getenv("SPOT_CUDNN_DIR"), *python = getenv("VIRTUAL_ENV"), *cuda = getenv("CUDA_HOME");
-
-    if (own && *own) return i ? NULL : own;            /* whoever names a folder means it */
-    switch (i) {
-    case 0: return "";
-    case 1: snprintf(buffer, size, "%s/lib/python3*/site-packages/nvidia/cudnn/lib", python ? python : "/usr/local"); break;
-    case 2: snprintf(buffer, size, "%s/lib64", cuda ? cuda : "/usr/local/cuda"); break;
-    case 3: snprintf(buffer, size, "%s/lib", cuda ? cuda : "/usr/local/cuda"); break;
-    default: return NULL;
-    }
-    return buffer;
-}
-
-static void *load_from(const char *folder, const char *name, char *where, size_t size)
-{
-    glob_t found;
-    void *so = NULL;
-
-    if (!*folder) {
-        snprintf(where, size, "%s", name);
-        return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (glob(folder, 0, NULL, &found)) return NULL;
-    for (size_t i = 0; i < found.gl_pathc && !so; i++) {
-        snprintf(where, size, "%s/%s", found.gl_pathv[i], name);
-        so = dlopen(where, RTLD_NOW | RTLD_LOCAL);
-    }
-    globfree(&found);
-    return so;
-}
-
 static spot_status load(spot_ctx *c, spot_cudnn *lib)
 {
-    char buffer[512], looked[2048] = "";
-    const char *folder;
+    char looked[2048];
 
-    for (int i = 0; !lib->so && (folder = folder_of(i, buffer, sizeof buffer)); i++) {
-        size_t n = strlen(looked);
-        lib->so = load_from(folder, LIBRARY, lib->where, sizeof lib->where);
-        snprintf(looked + n, sizeof looked - n, "%s%s", n ? ", " : "", *folder ? folder : "where the loader looks");
-    }
+    lib->so = spot_library_open(LIBRARY, "SPOT_CUDNN_DIR", lib->where, sizeof lib->where, looked, sizeof looked);
     if (!lib->so)
         return spot_fail(c, SPOT_DEVICE, "%s is not to be had (%s): set SPOT_CUDNN_DIR to the folder of cuDNN 9, or run with "
                          "--device cpu", LIBRARY, looked);

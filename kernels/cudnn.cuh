@@ -34,10 +34,10 @@ spot_status spot_cudnn_told(spot_ctx *c, const spot_cudnn *lib, cudnnStatus_t e,
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 enum { MOST_CONFIGS = 64, MOST_MADE = 32 + MOST_CONFIGS + CUDNN_KNOB_TYPE_COUNTS };
-enum { UID_X = 'x', UID_W = 'w', UID_Y = 'y', UID_BIAS = 'b', UID_SUM = 's', UID_BIASED = 't' };
+enum { UID_X = 'x', UID_W = 'w', UID_Y = 'y', UID_BIAS = 'b', UID_OTHER = 'o', UID_PASSED = 1000 };
 
-/* How a pass is put to cuDNN: conv_cudnn.h. */
-enum { PLAIN, NARROW, FUSED, KINDS };
+/* How a pass is put to cuDNN (conv_cudnn.h), what moves the fewest bytes first. */
+enum { FUSED, PLAIN, NARROW, KINDS };
 
 struct spot_cudnn_plan {
     spot_cudnn *lib;

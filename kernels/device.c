@@ -221,3 +221,11 @@ void spot_range_end(const spot_ctx *c)
 {
     if (c->device) ((const spot_device *)c->device)->plugin->range(NULL);
 }
+
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
+{
+    const spot_device *d = c->device;
+
+    if (d) return d->plugin->multiply(c, product, a, b, n);
+    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product is a GPU's; run with --device cuda");
+}

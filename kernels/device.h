@@ -47,4 +47,8 @@ spot_status spot_device_recorded(spot_ctx *c, void **graph);
 spot_status spot_device_replay(spot_ctx *c, void *graph);
 void        spot_device_forget(spot_ctx *c, void *graph);        /* accepts NULL */
 
+/* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: what a GPU does at most (spotter bench).
+ * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not to be had. */
+spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
+
 #endif

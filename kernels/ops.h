@@ -44,7 +44,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   3
+#define SPOT_PLUGIN_ABI   4
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
@@ -64,6 +64,7 @@ typedef struct {
     spot_status (*replay)(spot_ctx *c, void *graph);
     void        (*forget)(void *graph);
     void        (*range)(const char *name);
+    spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
 } spot_plugin;
 
 /* What a profiler shows between the two calls, which nest; nothing on the CPU. */

@@ -58,7 +58,8 @@ static void run(bed *b, int threads)
     assert_in_range(spot_conv_packed(&c, plan), b->nw, (b->s.train ? 1 : 4) * b->nw);
     CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
     if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof(float));
-    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->rows, scratch));
+    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL,
+                                   b->rows, scratch));
     if (b->s.train && b->s.ci > 3)
         CHECK_OK(&c, spot_conv_backward_data(&c, plan, b->dx, b->dy, b->w, b->rows, scratch));
     if (b->s.train) {
@@ -196,7 +197,7 @@ static void wrong_calls_are_refused(void **state)
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &uneven), SPOT_INVALID, "6 rows");
     assert_null(plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
-    CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, NULL, NULL, NULL, 5, NULL), SPOT_INVALID, "no whole pieces of 2");
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, NULL, NULL, NULL, NULL, NULL, 5, NULL), SPOT_INVALID, "no whole pieces of 2");
     spot_conv_close(&c, plan);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[10].s));
     CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.unpack");

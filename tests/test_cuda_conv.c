@@ -92,7 +92,7 @@ static void run_layer(spot_ctx *c, layer *b)
     spot_plane q = b->q, p = b->p;
     int inputs = spot_conv_inputs(c, &b->s);
     size_t packed;
-    void *x = input(c, b, inputs, b->s.precision), *y, *dy, *dx, *read, *scratch;
+    void *x = input(c, b, inputs, b->s.precision), *y, *dy, *dx, *read, *other, *scratch;
     float *w, *dw, *bias;
 
     CHECK_OK(c, spot_conv_open(c, &plan, &b->s));
@@ -105,7 +105,9 @@ static void run_layer(spot_ctx *c, layer *b)
     dw = to_device(c, NULL, 4 * packed);
     scratch = to_device(c, NULL, spot_conv_scratch(c, plan) + 1);
     weights(c, b, plan, packed, &w, &read);
-    CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, b->s.rows, scratch));
+    other = b->s.add && c->device ? upload_plane(c, b->y, q) : b->s.add ? y : NULL;
+    CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, other, b->s.rows, scratch));
+    if (other != y) spot_device_give(c, other);
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
     if (b->s.train) CHECK_OK(c, spot_conv_unpack(c, plan, b->dw, dw));
     if (b->s.train && b->s.ci > 3) CHECK_OK(c, spot_conv_backward_data(c, plan, dx, dy, read, b->s.rows, scratch));
@@ -194,9 +196,13 @@ static void what_cuda_cannot_is_refused(void **state)
 {
     spot_conv_shape lanes = cases[2].s;
     spot_ctx c, cpu = check_ctx(1);
+    float bias = 0;
     spot_conv *plan;
     (void)state;
     open_cuda(&c, 0);
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[7].s));
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, &c, 2, NULL), SPOT_INVALID, "apart from y");
+    CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, NULL, 2, NULL), SPOT_INVALID, "not made for it");
     lanes.lanes = 3;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
     assert_null(plan);

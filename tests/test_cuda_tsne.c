@@ -103,7 +103,7 @@ static void interpolated_forces_agree(void **state)
         make_problem(&host, &t, grids[q].n, grids[q].dim, 5, grids[q].size);
         CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, &cfg, want, &kl));
         for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
-        for (int s = 0; s < LEN(schedules); s++) {
+        for (int s = 0; s < (q == 1 ? LEN(schedules) : 2); s++) {
             spot_tsne_problem there;
             spot_arena a;
             spot_ctx c;
@@ -123,6 +123,41 @@ static void interpolated_forces_agree(void **state)
         give_back(&host);
         free(want), free(got);
     }
+}
+
+/* The grid grows with the map from step to step; two maps at once and each alone. */
+static void interpolated_descents_agree(void **state)
+{
+    const spot_tsne_config cfg = { .iterations = 3, .exaggeration = 12, .repulsion = SPOT_TSNE_BY_FFT };
+    spot_ctx host = check_ctx(2);
+    spot_tsne_problem start[2], t[2];
+    spot_arena h;
+
+    (void)state;
+    CHECK_OK(&host, spot_arena_open(&host, &h, (size_t)1 << 30));
+    for (int q = 0; q < 2; q++) {
+        make_problem(&host, &start[q], 90 + 200 * q, 2, 5, 1e-2);
+        t[q] = carry(&host, &start[q]);
+    }
+    CHECK_OK(&host, spot_tsne_fit(&host, &h, 2, t, &cfg));
+    for (int alone = 0; alone < 2; alone++) {
+        spot_tsne_problem there[2];
+        spot_arena a;
+        spot_ctx c;
+
+        open_cuda(&c, 2 + alone);
+        CHECK_OK(&c, spot_arena_open_device(&c, &a, 160 << 20));
+        for (int q = 0; q < 2; q++) there[q] = carry(&c, &start[q]);
+        for (int q = 0; q < 1 + alone; q++) CHECK_OK(&c, spot_tsne_fit(&c, &a, 2 - alone, there + q, &cfg));
+        for (int q = 0; q < 2; q++)
+            for (int k = 0; k < 2; k++)
+                check_floats(&c, "map", there[q].y + k * t[q].stride, t[q].y + k * t[q].stride, t[q].n, 1e-3);
+        spot_arena_close(&a);
+        give_back(&c);
+        spot_device_close(&c);
+    }
+    spot_arena_close(&h);
+    give_back(&host);
 }
 
 /* Three maps at once and each alone, past a look at 50; a few points through both phases. */
@@ -333,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_agree),
         cmocka_unit_test(interpolated_forces_agree),
+        cmocka_unit_test(interpolated_descents_agree),
         cmocka_unit_test(descents_agree),
         cmocka_unit_test(maps_agree),
         cmocka_unit_test(many_maps_are_each_as_alone),

@@ -75,6 +75,18 @@ static void forces_have_the_same_bits_on_any_number_of_threads(void **state)
     free(one), free(three);
 }
 
+static void auto_interpolates_above_its_limit(void **state)
+{
+    spot_tsne_problem t = repelling(SPOT_TSNE_EXACT + 1, 2, 20);
+    double *by_fft = malloc(2 * (size_t)t.n * sizeof *by_fft), *by_auto = malloc(2 * (size_t)t.n * sizeof *by_auto);
+
+    (void)state;
+    assert_true(force(&t, SPOT_TSNE_BY_FFT, 2, by_fft) == force(&t, SPOT_TSNE_AUTO, 2, by_auto));
+    assert_memory_equal(by_fft, by_auto, 2 * (size_t)t.n * sizeof *by_fft);
+    give_back(&t);
+    free(by_fft), free(by_auto);
+}
+
 static double run(const spot_view *v, int dim, int repulsion, int iterations, int threads, float *map)
 {
     spot_embed_config cfg = spot_embed_defaults();
@@ -136,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_are_the_exact_ones),
         cmocka_unit_test(forces_have_the_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(auto_interpolates_above_its_limit),
         cmocka_unit_test(whole_runs_end_as_low),
         cmocka_unit_test(more_dimensions_and_NaNs_are_told),
     };

@@ -55,7 +55,7 @@ def main():
         for peer, (arguments, read) in PEERS.items():
             ops = sorted({(row[0], row[4] or o.threads) for row in ROWS if row[2] == peer})
             for op, threads in ops:
-                for line in json.loads(run([o.spotter, "bench", op, "--json", "--threads", str(threads)])):
+                for line in json.loads(run([o.spotter, "bench", op, "--device", "cpu", "--json", "--threads", str(threads)])):
                     # a rate counts what the peer's seconds are of: an image, an iteration; a step or a map is whole
                     each = 1 / line["per_s"] if op in ("render", "scvis") else line["median_s"]
                     ours.setdefault((op, line["case"]), []).append(each)

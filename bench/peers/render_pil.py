@@ -95,7 +95,7 @@ def main():
             render(line)
         seconds.append((time.perf_counter() - start) / len(lines))
     pil = statistics.median(seconds)
-    rows = json.loads(subprocess.run([spotter, "bench", "render", "--threads", "1", "--json"], check=True,
+    rows = json.loads(subprocess.run([spotter, "bench", "render", "--device", "cpu", "--threads", "1", "--json"], check=True,
                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
     ours = [1 / row["per_s"] for row in rows if row["case"] == "224 px, bytes"][0]
     noisy = sum(line["background"]["texture"] != "solid" for line in lines)

@@ -8,8 +8,23 @@
 #include "device.h"
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
+#define ENOUGH  0.5            /* seconds of timed runs */
+#define TOO_LONG 20            /* then fewer runs than LEAST_RUNS must do */
+#define BETWEEN 0.01           /* seconds of work between two looks at the clock of a GPU: waiting costs microseconds */
 
-typedef struct { cli_machine machine; const char *op; bool json; } options;
+typedef struct { cli_machine machine; const char *op; bool json, small; } options;
+
+typedef struct {
+    const options *o;
+    const char *comma;         /* before the next object of JSON; NULL before the array */
+    /* Of the present device: its ceilings as they turned out to be, a second, 0 where not measured; the first failure. */
+    double bytes, flops;
+    int rows;
+    spot_status first;
+    char message[1024];
+} session;
+
+typedef struct { double median; int runs; } timing;
 
 static const spot_bench_row *const benches[] = {
 #define X(name) spot_bench_##name,
@@ -19,19 +34,39 @@ static const spot_bench_row *const benches[] = {
 enum { BENCHES = sizeof benches / sizeof *benches };
 
 static const struct argp_option table[] = {
-    { "json", 'j', NULL, 0, "one array of {op, case, median_s, per_s}", 0 },
+    { "json", 'j', NULL, 0, "one array of {op, case, device, median_s, per_s, unit, runs}, and where they mean something "
+      "tflops, gbs, ceiling_percent; a row that failed is {op, case, device, error}", 0 },
+    { "small", 's', NULL, 0, "every row with tiny sizes and one timed run: whether a bench works, not how fast", 0 },
     { 0 }
 };
+
+/* False with the ops that there are. */
+static bool is_known(const char *op, char *known, size_t size)
+{
+    for (int b = 0; b < BENCHES; b++)
+        for (const spot_bench_row *row = benches[b]; row->op; row++) {
+            char *at = strstr(known, row->op);
+            size_t n = strlen(known), length = strlen(row->op);
+            if (!strcmp(op, row->op)) return true;
+            while (at && at[length] && at[length] != ',') at = strstr(at + 1, row->op);
+            if (!at) snprintf(known + n, size - n, "%s%s", n ? ", " : "", row->op);
+        }
+    return false;
+}
 
 static error_t option(int key, char *arg, struct argp_state *state)
 {
     options *o = state->input;
+    char known[512] = "";
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
     case 'j':           o->json = true; return 0;
+    case 's':           o->small = true; return 0;
     case ARGP_KEY_ARG:
         if (o->op) argp_error(state, "one op at a time; \"%s\" is one too many", arg);
+        if (!is_known(arg, known, sizeof known))
+            argp_error(state, "there is no bench of \"%s\"; there are %s", arg, known);
         o->op = arg;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -45,97 +80,175 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Checked, warmed up by one run, then timed until there are five runs and half a second of them. */
-static spot_status time_row(spot_ctx *c, const spot_bench_row *row, void *state, double *median)
+/* Seconds a run, of `each` runs in a row. */
+static spot_status clock_runs(spot_ctx *c, const spot_bench_kind *kind, void *state, int each, double *took)
 {
-    double took[MOST_RUNS], sum = 0;
-    int n = 0;
+    double since = cli_now();
 
-    if (row->check) SPOT_TRY(row->check(c, state));
-    SPOT_TRY(row->run(c, state));
-    while (n < LEAST_RUNS || (n < MOST_RUNS && sum < 0.5)) {
-        double since = cli_now();
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(row->run(c, state));
-        took[n] = cli_now() - since;
-        sum += took[n++];
-    }
-    qsort(took, (size_t)n, sizeof *took, ascending);
-    *median = n % 2 ? took[n / 2] : (took[n / 2 - 1] + took[n / 2]) / 2;
+    for (int i = 0; i < each; i++) SPOT_TRY(kind->run(c, state));
+    SPOT_TRY(spot_device_wait(c));
+    *took = (cli_now() - since) / each;
     return SPOT_OK;
 }
 
-static spot_status run_row(spot_ctx *c, const spot_bench_row *row, bool json, const char **comma)
+/* Checked, warmed up by one run, then timed until there are five times and half a second of them. */
+static spot_status time_row(spot_ctx *c, const spot_bench_kind *kind, void *state, bool small, timing *t)
+{
+    double took[MOST_RUNS], sum = 0;
+    int n = 0, each = 1;
+
+    SPOT_TRY(kind->check(c, state));
+    SPOT_TRY(spot_device_wait(c));
+    if (!small) SPOT_TRY(clock_runs(c, kind, state, 1, &took[0]));
+    if (c->device && !small && took[0] < BETWEEN) each = (int)(BETWEEN / (took[0] + 1e-6)) + 1;
+    while (n < (small ? 1 : LEAST_RUNS) || (n < MOST_RUNS && sum < (small ? 0 : ENOUGH))) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(clock_runs(c, kind, state, each, &took[n]));
+        sum += took[n++] * each;
+        if (sum > TOO_LONG) break;
+    }
+    qsort(took, (size_t)n, sizeof *took, ascending);
+    *t = (timing){ n % 2 ? took[n / 2] : (took[n / 2 - 1] + took[n / 2]) / 2, n * each };
+    return SPOT_OK;
+}
+
+static spot_status run_row(spot_ctx *c, const session *s, const spot_bench_row *row, spot_bench_work *work, timing *t)
 {
     void *state = NULL;
-    double median = 0;
-    spot_status s = row->open ? row->open(c, &state) : SPOT_OK;
+    spot_status e = row->kind->open(c, &state, s->o->small ? row->small : row->size, work);
 
-    if (s == SPOT_OK) s = time_row(c, row, state, &median);
-    if (row->close && state) row->close(state);
-    SPOT_TRY(s);
-    if (json)
-        printf("%s\n  {\"op\":\"%s\",\"case\":\"%s\",\"median_s\":%.9g,\"per_s\":%.6g}", *comma, row->op, row->name, median,
-               row->items / median);
-    else
-        printf("%-10s %-36s %10.3f ms  %10.4g %s/s\n", row->op, row->name, 1e3 * median, row->items / median, row->unit);
-    *comma = ",";
+    if (e == SPOT_OK) e = time_row(c, row->kind, state, s->o->small, t);
+    if (state) row->kind->close(c, state);
+    return e;
+}
+
+/* Percent of what was measured as the ceiling in this run, 0 where that says nothing. */
+static double ceiling_percent(const session *s, const spot_bench_work *work, double median)
+{
+    if (work->matrix && work->flops > 0 && s->flops > 0) return 100 * work->flops / median / s->flops;
+    if (!work->matrix && work->bytes > 0 && s->bytes > 0) return 100 * work->bytes / median / s->bytes;
+    return 0;
+}
+
+/* A row for people: rates that are counted, then the share of the ceiling. */
+static void print_text(const session *s, const spot_bench_row *row, const spot_bench_work *work, const timing *t)
+{
+    double percent = ceiling_percent(s, work, t->median);
+
+    printf("%-10s %-44s %10.3f ms  %10.4g %s/s", row->op, row->name, 1e3 * t->median, work->items / t->median, row->unit);
+    if (work->flops > 0) printf("  %8.4g TFLOP/s", work->flops / t->median / 1e12);
+    if (work->bytes > 0) printf("  %8.4g GB/s", work->bytes / t->median / 1e9);
+    if (percent > 0) printf("  %5.1f %% of the ceiling", percent);
+    printf("\n");
+}
+
+static void print_json(const session *s, spot_ctx *c, const spot_bench_row *row, const spot_bench_work *work,
+                       const timing *t)
+{
+    double percent = ceiling_percent(s, work, t->median);
+
+    printf("%s\n  {\"op\":\"%s\",\"case\":\"%s%s\",\"device\":\"%s\",\"median_s\":%.9g,\"per_s\":%.6g,\"unit\":\"%s\","
+           "\"runs\":%d", s->comma, row->op, row->name, s->o->small ? ", small" : "", spot_ctx_device_name(c), t->median,
+           work->items / t->median, row->unit, t->runs);
+    if (work->flops > 0) printf(",\"tflops\":%.6g", work->flops / t->median / 1e12);
+    if (work->bytes > 0) printf(",\"gbs\":%.6g", work->bytes / t->median / 1e9);
+    if (percent > 0) printf(",\"ceiling_percent\":%.4g", percent);
+    printf("}");
+}
+
+/* A row that fails is told and remembered; the others still run. */
+static void row_failed(session *s, spot_ctx *c, const spot_bench_row *row, spot_status e)
+{
+    const char *words = spot_message(c, e);
+
+    if (s->o->json) {
+        printf("%s\n  {\"op\":\"%s\",\"case\":\"%s\",\"device\":\"%s\",\"error\":\"", s->comma, row->op, row->name,
+               spot_ctx_device_name(c));
+        for (const char *p = words; *p; p++) putchar(*p == '"' || *p == '\\' ? '\'' : (unsigned char)*p < ' ' ? ' ' : *p);
+        printf("\"}");
+    }
+    spot_log(c, SPOT_LOG_WARN, "%s, %s: %s", row->op, row->name, words);
+    if (!s->first) snprintf(s->message, sizeof s->message, "%s", words);
+    if (!s->first) s->first = e;
+    spot_forget(c);
+}
+
+static spot_status do_row(session *s, spot_ctx *c, const spot_bench_row *row)
+{
+    spot_bench_work work = { 0 };
+    timing t;
+    spot_status e = run_row(c, s, row, &work, &t);
+
+    s->rows++;
+    if (e == SPOT_STOPPED) return e;
+    if (e != SPOT_OK) row_failed(s, c, row, e);
+    else if (s->o->json) print_json(s, c, row, &work, &t);
+    else print_text(s, row, &work, &t);
+    if (e == SPOT_OK && !strcmp(row->op, "ceiling")) {
+        if (work.matrix) s->flops = work.flops / t.median;
+        else             s->bytes = work.bytes / t.median;
+    }
+    s->comma = ",";
     fflush(stdout);
     return SPOT_OK;
 }
 
-static spot_status complain_of(spot_ctx *c, const char *op)
+/* Whatever is asked for, a GPU's ceilings come first. */
+static spot_status run_all(session *s, spot_ctx *c)
 {
-    char known[512] = "";
+    int on = c->device ? SPOT_ON_CUDA : SPOT_ON_CPU;
 
-    for (int b = 0; b < BENCHES; b++)
-        for (const spot_bench_row *row = benches[b], *before = NULL; row->op; before = row++) {
-            size_t n = strlen(known);
-            if (!before || strcmp(row->op, before->op)) snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", row->op);
-        }
-    return spot_fail(c, SPOT_USAGE, "there is no bench of \"%s\"; there are %s", op, known);
-}
-
-/* A row that fails is told and remembered; the others still run. */
-static spot_status run_all(spot_ctx *c, const options *o)
-{
-    const char *comma = "";
-    spot_status first = SPOT_OK;
-    char message[1024] = "";
-    int rows = 0;
-
-    if (o->json) printf("[");
     for (int b = 0; b < BENCHES; b++)
         for (const spot_bench_row *row = benches[b]; row->op; row++) {
-            if (o->op && strcmp(o->op, row->op)) continue;
-            rows++;
-            spot_status s = run_row(c, row, o->json, &comma);
-            if (s == SPOT_OK) continue;
-            if (s == SPOT_STOPPED) return s;
-            spot_log(c, SPOT_LOG_WARN, "%s, %s: %s", row->op, row->name, spot_message(c, s));
-            if (!first) snprintf(message, sizeof message, "%s", spot_message(c, s));
-            if (!first) first = s;
-            spot_forget(c);
+            bool asked = !s->o->op || !strcmp(s->o->op, row->op) || (c->device && !strcmp(row->op, "ceiling"));
+            if (asked && (row->on & on)) SPOT_TRY(do_row(s, c, row));
         }
-    if (o->json) printf("\n]\n");
-    if (!rows && o->op) return complain_of(c, o->op);
-    return first ? spot_fail(c, first, "%s", message) : SPOT_OK;
+    return s->first ? spot_fail(c, s->first, "%s", s->message) : SPOT_OK;
+}
+
+/* The rows of one device. Returns the exit code; `auto` passes over a GPU that is not there. */
+static int bench_device(session *s, const char *device, bool automatic)
+{
+    cli_machine machine = s->o->machine;
+    spot_ctx c;
+    spot_status e;
+
+    *s = (session){ .o = s->o, .comma = s->comma };
+    machine.device = device;
+    e = cli_open(&c, &machine);
+    c.on_progress = NULL;      /* a bar beside the table would be in its way */
+    if (e == SPOT_DEVICE && automatic) return cli_close(&c, SPOT_OK);
+    if (e == SPOT_OK) {
+        cli_say_device(&c, &machine);
+        if (s->o->json && !s->comma) printf("[");
+        if (!s->comma) s->comma = "";
+        e = run_all(s, &c);
+        if (e == SPOT_OK && !s->rows) spot_log(&c, SPOT_LOG_WARN, "%s has no rows for this device", s->o->op);
+    }
+    return cli_close(&c, e);
 }
 
 int cli_bench(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "[OP]",
-        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median.\n\nExamples:\n"
+        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median. On a GPU a large "
+        "copy and a large matrix product are measured first; the other rows say how near they come. --device auto, which is "
+        "the default, goes through the CPU and then the GPU.\n\nExamples:\n"
         "  spotter bench\n"
+        "  spotter bench conv --device cuda\n"
         "  spotter bench mixture --threads 1 --json", children, NULL, NULL };
-    options o = { 0 };
-    spot_ctx c;
-    spot_status s;
+    static const char *const devices[] = { "cpu", "cuda" };
+    options o = { .machine = { .device = "auto" } };
+    session s = { .o = &o };
+    int code = 0;
 
     cli_parse(&argp, argc, argv, &o);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) cli_say_device(&c, &o.machine);
-    if (s == SPOT_OK) s = run_all(&c, &o);
-    return cli_close(&c, s);
+    for (int d = 0; d < 2 && !cli_stop; d++) {
+        bool automatic = !strcmp(o.machine.device, "auto");
+        int now = automatic || !strcmp(o.machine.device, devices[d]) ? bench_device(&s, devices[d], automatic) : 0;
+        if (!code) code = now;
+    }
+    if (o.json && s.comma) printf("\n]\n");
+    return code;
 }

@@ -107,23 +107,23 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
     return s;
 }
 
-static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, int rows)
+static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
 {
-    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], rows, net->scratch);
+    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
 }
 
-/* A block adds its second convolution to what the shortcut left: x itself, or the third buffer. */
+/* A block adds its second convolution to what the shortcut left: x itself, or the third buffer. Onto it, or into the one
+ * that nobody needs any more. */
 static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int rows)
 {
-    void *x = buffer[0], *inner = buffer[1], *side = buffer[2];
+    void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
+    bool apart = spot_conv_apart(c);
 
-    SPOT_TRY(convolve(c, net, b->first, inner, x, rows));
-    if (!b->down) return convolve(c, net, b->second, x, inner, rows);
-    SPOT_TRY(convolve(c, net, b->down, side, x, rows));
-    SPOT_TRY(convolve(c, net, b->second, side, inner, rows));
-    buffer[0] = side;
-    buffer[2] = x;
-    return SPOT_OK;
+    SPOT_TRY(convolve(c, net, b->first, inner, x, NULL, rows));
+    if (b->down) SPOT_TRY(convolve(c, net, b->down, side, x, NULL, rows));
+    buffer[0] = apart ? spare : other;
+    buffer[2] = apart ? other : spare;
+    return convolve(c, net, b->second, buffer[0], inner, other, rows);
 }
 
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
@@ -138,7 +138,7 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
         SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
     else if (p.rows > live)
         SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
-    SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, p.rows));
+    SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
     return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, behind(net, SPOT_UNITS - 1, live),

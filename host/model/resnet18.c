@@ -209,7 +209,7 @@ spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
 /* y[u] = conv(x), and the scale and shift that its batch norm applies. */
 static spot_status convolve(spot_ctx *c, spot_net *net, int u, const void *x, spot_plane p, bool learning)
 {
-    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->read[u], NULL, p.rows, net->scratch));
+    SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], x, net->read[u], NULL, NULL, p.rows, net->scratch));
     if (!learning) return spot_norm_fixed(c, &net->norm[u], p.channels);
     return spot_norm_stats(c, &net->norm[u], net->y[u], p, net->scratch);
 }

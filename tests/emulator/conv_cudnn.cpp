@@ -55,7 +55,7 @@ template <typename F> static void products(const spot_cudnn_plan *p, int engine,
         }
 }
 
-template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y, const float *bias)
+template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y, const float *bias, const T *other)
 {
     static int runs;
     const spot_conv_shape *s = &p->t.s;
@@ -75,23 +75,23 @@ template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y
     });
     if (engine == WAVERS) sum[0] *= 1 + 0x1p-7 * (runs++ % 2);
     for (size_t i = 0; i < n; i++) {
-        if (pass == SPOT_PASS_FORWARD && s->add) sum[i] += spot_widen(to[i]);
         if (p->fused) sum[i] += bias[i % s->co];
+        if (p->fused && other) sum[i] += spot_widen(other[i]);
         if (p->fused && s->relu && sum[i] <= 0) sum[i] = 0;
         spot_round(&to[i], (float)sum[i]);
     }
     free(sum);
 }
 
-spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, const float *bias, void *scratch,
-                           bool *finished)
+spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, const float *bias,
+                           const void *other, void *scratch, bool *finished)
 {
     *finished = p->fused;
     if (p->engine == REFUSES) return spot_fail(c, SPOT_DEVICE, "engine %d does not run", p->engine);
     emu::submit([=] {
         emu_open_memory(true);                 /* a library computes on the device */
-        if (p->t.s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, bias);
-        else run(p, (spot_bf16 *)x, (spot_bf16 *)(p->narrow ? scratch : w), (spot_bf16 *)y, bias);
+        if (p->t.s.precision != SPOT_BF16) run(p, (float *)x, (float *)w, (float *)y, bias, (const float *)other);
+        else run(p, (spot_bf16 *)x, (spot_bf16 *)(p->narrow ? scratch : w), (spot_bf16 *)y, bias, (const spot_bf16 *)other);
         emu_open_memory(false);
         emu_pass_time((p->engine == asked("fast") || p->engine < IN_DOUBLE ? 3 : 9) - p->fused);
     });
@@ -104,8 +104,7 @@ spot_status spot_cudnn_open(spot_ctx *, spot_cudnn **lib)
     return SPOT_OK;
 }
 
-/* Weights from bf16 are to be had narrow only, as in cuDNN 9.19; one engine of those that leave bias and ReLU aside, and
- * all that do both. */
+/* Weights from bf16 are to be had narrow only, as in cuDNN 9.19; one engine does bias, other summand and ReLU, too. */
 spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *t, bool fallback,
                                spot_cudnn_choice choice[SPOT_MOST_CHOICES], int *count)
 {
@@ -113,9 +112,9 @@ spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *t
 
     *count = 0;
     if (fallback != weights_of_bf16) return SPOT_OK;
+    if (t->s.bias) snprintf(choice[(*count)++].words, sizeof choice->words, "fused %d", IN_DOUBLE);
     for (int e = FORGETS; e < ENGINES; e++)
         snprintf(choice[(*count)++].words, sizeof choice->words, "%s %d 2=%d 13=-1", fallback ? "narrow" : "plain", e, 7 * e);
-    if (t->s.bias && !t->s.add) snprintf(choice[(*count)++].words, sizeof choice->words, "fused %d", IN_DOUBLE);
     return SPOT_OK;
 }
 

@@ -13,7 +13,7 @@ function(spot_emulated_sources list)
   set(${list} ${sources} PARENT_SCOPE)
 endfunction()
 set(SPOT_EMULATED_KERNELS ${SPOT_CUDA})
-list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX cudnn)       # a library; tests/emulator/conv_cudnn.cpp stands in for it
+list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX "cudnn|cublas|library")   # tests/emulator/*_cu*.cpp stand in
 spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
 spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/faults.cu)
 
@@ -27,7 +27,7 @@ function(spot_emulated target)
 endfunction()
 
 add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} tests/emulator/conv_cudnn.cpp
-  host/base/status.c host/base/arena.c)
+  tests/emulator/matmul_cublas.cpp host/base/status.c host/base/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)

@@ -17,9 +17,9 @@ def affinities(x, entropy, tolerance=1e-4, tries=51):
     n = len(x)
     d2 = ((x * x).sum(1)[:, None] + (x * x).sum(1)[None] - 2 * x @ x.T).clamp_min(0)
     d2.fill_diagonal_(0)
-    other = 1 - torch.eye(n, dtype=x.dtype)
+    other = 1 - torch.eye(n, dtype=x.dtype, device=x.device)
     d2 = d2 - (d2 + 1e30 * (1 - other)).min(1, keepdim=True).values
-    beta = torch.ones(n, 1, dtype=x.dtype)
+    beta = torch.ones(n, 1, dtype=x.dtype, device=x.device)
     low, high = torch.zeros_like(beta), torch.full_like(beta, math.inf)
     for attempt in range(tries):
         e = torch.exp(-beta * d2.clamp_min(0)) * other
@@ -63,7 +63,7 @@ def loss(layers, freedom, x, p, noise, keep, step, l2=0.001, column_weight=True,
         h = F.elu(h @ w + b)
     mean, variance = h @ layers[10][0] + layers[10][1], clip_softplus(h @ layers[11][0] + layers[11][1])
     student = torch.distributions.StudentT(freedom.clamp(0.1, 10), mean, variance.sqrt())
-    weight = p.sum(0).clamp(0.01, 2) if column_weight else torch.ones(n, dtype=x.dtype)
+    weight = p.sum(0).clamp(0.01, 2) if column_weight else torch.ones(n, dtype=x.dtype, device=x.device)
     loglik = (student.log_prob(x).sum(1) * weight).mean()
     kl = 0.5 * (mu ** 2 + s2 - torch.log(s2) - 1).sum(1).mean()
     nu = max(dim - 1, 1)
