@@ -59,7 +59,8 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 /* The lesser of two, but at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-/* As wide as asked for or as suits the device; then as narrow as it must be. */
+/* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
+ * training, and one by one segments come sooner. */
 static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
 {
     int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once > 1 ? o->at_once : 1;
