@@ -20,8 +20,8 @@ typedef struct {
 
 static size_t bytes_of(const spot_ctx *c, const spot_bdm_config *cfg)
 {
-    return spot_embed_bytes(PROBLEMS, rows, D, &cfg->embed, c->threads)
-         + spot_bdm_bytes(PROBLEMS, rows, cfg->embed.method == SPOT_REDUCE_NONE ? D : cfg->embed.dim, cfg, c->threads);
+    return spot_embed_needs(c, PROBLEMS, rows, D, &cfg->embed).host
+         + spot_bdm_needs(c, PROBLEMS, rows, cfg->embed.method == SPOT_REDUCE_NONE ? D : cfg->embed.dim, cfg).host;
 }
 
 static void answer_to(spot_ctx *c, answer *o, int problems, const spot_view *v, const spot_seed *seed,
@@ -96,13 +96,13 @@ static void device_memory_is_counted(void **state)
     for (int reduce = SPOT_REDUCE_TSNE; reduce <= SPOT_REDUCE_SCVIS; reduce++) {
         size_t one, all;
         cfg.embed.method = reduce;
-        one = spot_embed_device_bytes(&c, 1, rows, D, &cfg.embed);
-        all = spot_embed_device_bytes(&c, PROBLEMS, rows, D, &cfg.embed);
+        one = spot_embed_needs(&c, 1, rows, D, &cfg.embed).device;
+        all = spot_embed_needs(&c, PROBLEMS, rows, D, &cfg.embed).device;
         assert_true(one > (size_t)rows[0] * D * sizeof(float) && all > one);
-        assert_int_equal(spot_embed_device_bytes(&cpu, 1, rows, D, &cfg.embed), 0);
+        assert_int_equal(spot_embed_needs(&cpu, 1, rows, D, &cfg.embed).device, 0);
     }
-    assert_true(spot_bdm_device_bytes(&c, PROBLEMS, rows, 2, &cfg) > spot_bdm_device_bytes(&c, 1, rows, 2, &cfg));
-    assert_int_equal(spot_bdm_device_bytes(&cpu, 1, rows, 2, &cfg), 0);
+    assert_true(spot_bdm_needs(&c, PROBLEMS, rows, 2, &cfg).device > spot_bdm_needs(&c, 1, rows, 2, &cfg).device);
+    assert_int_equal(spot_bdm_needs(&cpu, 1, rows, 2, &cfg).device, 0);
     spot_device_close(&c);
 }
 

@@ -156,31 +156,31 @@ static void a_small_device_is_not_overrun(void **state)
 
 static void waves_fit_into_the_device(void **state)
 {
-    const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 };
-    int rows = 3200, wave, at_once;
-    size_t need;
+    const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 }, seven = { .shards = 1, .wave = 7 };
     spot_config *cfg;
+    spot_layout l;
     spot_ctx c;
 
     (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
     open_cuda(&c, 0);
     cfg = small_config(&c);
-    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, 16, &wave, &at_once));
-    assert_true(wave == 20 && at_once == 3);
-    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 2, 16, &wave, &at_once));
-    assert_true(wave == 2 && at_once == 2);
-    CHECK_OK(&c, spot_pipeline_device_bytes(&c, &need, cfg, rows, 7, 1));      /* the methods': more than training */
-    hold(need);
-    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, rows, &wave, &at_once));
-    assert_true(wave == 7 && at_once == 3);
-    CHECK_OK(&c, spot_model_device_bytes(&c, &need, &cfg->scene, &cfg->model, 16));
-    hold(2 * need);
-    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, 16, &wave, &at_once));
-    assert_true(wave == 20 && at_once == 2);
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 2, 16));
+    assert_true(l.wave == 2 && l.at_once == 2);
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 16));
+    assert_true(l.wave == 20 && l.at_once == 3);
+    hold(2 * l.worker.device);
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 16));
+    assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device);
+    unsetenv("SPOT_EMULATOR_MEMORY");
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &seven, 100, 3200));
+    assert_true(l.all.device > 3 * l.worker.device);             /* that many rows take more than training */
+    hold(l.all.device);
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 3200));
+    assert_true(l.wave == 7 && l.at_once == 3);
     hold(1000);
-    CHECK_OK(&c, spot_pipeline_width(&c, cfg, &o, 100, rows, &wave, &at_once));
-    assert_true(wave == 1 && at_once == 1);
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 3200));
+    assert_true(l.wave == 1 && l.at_once == 1);
     unsetenv("SPOT_EMULATOR_MEMORY");
     free(cfg);
     spot_device_close(&c);

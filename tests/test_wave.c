@@ -53,7 +53,7 @@ static void waves_of_any_width_give_the_same_bytes(void **state)
 /* A run of root/name for the pipeline's own functions. */
 static spot_run open_run(spot_ctx *c, const spot_config *cfg, const char *name)
 {
-    spot_run run = { .cfg = cfg, .diary = { -1 }, .at_once = 1, .rows = 16 << 5, .planned = cfg->ecs };
+    spot_run run = { .cfg = cfg, .diary = { -1 }, .layout = { .at_once = 1 }, .planned = cfg->ecs };
     char dir[128];
 
     snprintf(dir, sizeof dir, "%s/%s", root, name);

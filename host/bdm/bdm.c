@@ -6,13 +6,8 @@
 
 #include "methods.h"
 
-static const struct {
-    const char *name;
-    spot_bdm_find_fn *find;
-    spot_bdm_bytes_fn *bytes;
-    spot_bdm_device_bytes_fn *device_bytes;
-} methods[] = {
-    [SPOT_PLANESPOT] = { "planespot", spot_planespot_find, spot_planespot_bytes, spot_planespot_device_bytes },
+static const struct { const char *name; spot_bdm_find_fn *find; spot_bdm_needs_fn *needs; } methods[] = {
+    [SPOT_PLANESPOT] = { "planespot", spot_planespot_find, spot_planespot_needs },
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
@@ -68,12 +63,14 @@ spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypothe
     return methods[cfg->method].find(c, a, problems, out, views, points, seeds, cfg);
 }
 
-size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)
+spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    return methods[cfg->method].bytes(problems, n, d, cfg, threads);
+    return methods[cfg->method].needs(c, problems, n, d, cfg);
 }
 
-size_t spot_bdm_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
+size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)
 {
-    return methods[cfg->method].device_bytes(c, problems, n, d, cfg);
+    const spot_ctx c = { .threads = threads };
+
+    return spot_bdm_needs(&c, problems, n, d, cfg).host;
 }

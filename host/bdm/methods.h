@@ -7,12 +7,9 @@
 typedef spot_status spot_bdm_find_fn(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                                      const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-typedef size_t spot_bdm_bytes_fn(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
+typedef spot_bytes spot_bdm_needs_fn(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 
-typedef size_t spot_bdm_device_bytes_fn(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
-
-spot_bdm_find_fn         spot_planespot_find;
-spot_bdm_bytes_fn        spot_planespot_bytes;
-spot_bdm_device_bytes_fn spot_planespot_device_bytes;
+spot_bdm_find_fn  spot_planespot_find;
+spot_bdm_needs_fn spot_planespot_needs;
 
 #endif

@@ -125,26 +125,22 @@ spot_status spot_planespot_find(spot_ctx *c, spot_arena *a, int problems, spot_h
     return SPOT_OK;
 }
 
-size_t spot_planespot_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)
+spot_bytes spot_planespot_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    spot_ctx c = { 0 };
+    spot_bytes mixture = spot_mixture_needs(c, problems, n, d + 1, &cfg->mixture);
+    spot_ctx quiet = { 0 };
     spot_arena a = spot_arena_counting();
     spot_mat *r;
     spot_mixture *best;
     int **label, *rows;
     float *v;
 
-    SPOT_TAKE(&c, &a, r, problems);
-    SPOT_TAKE(&c, &a, best, problems);
-    SPOT_TAKE(&c, &a, label, problems);
+    SPOT_TAKE(&quiet, &a, r, problems);
+    SPOT_TAKE(&quiet, &a, best, problems);
+    SPOT_TAKE(&quiet, &a, label, problems);
     for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&c, &a, v, (size_t)n[p] * (d + 1));
-        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&c, &a, rows, k ? 1 : n[p]);   /* disjoint: n rows in all */
+        SPOT_TAKE(&quiet, &a, v, (size_t)n[p] * (d + 1));
+        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, rows, k ? 1 : n[p]);   /* disjoint: n rows in all */
     }
-    return a.peak + spot_mixture_bytes(problems, n, d + 1, &cfg->mixture, threads);
-}
-
-size_t spot_planespot_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
-{
-    return spot_mixture_device_bytes(c, problems, n, d + 1, &cfg->mixture);
+    return (spot_bytes){ a.peak + mixture.host, mixture.device };
 }

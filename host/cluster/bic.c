@@ -230,32 +230,30 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
     return choose(c, 0, fit, label, &job, 1);
 }
 
-size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads)
+spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg)
 {
-    spot_ctx c = { 0 };
+    spot_ctx quiet = { 0 };
     spot_arena a = spot_arena_counting();
     int range = cfg->k_max - cfg->k_min + 1, *label, largest = 0;
+    size_t points = 64, scratch;
     spot_mixture_job *jobs;
     spot_mixture *all;
 
-    SPOT_TAKE(&c, &a, jobs, problems * range);
+    SPOT_TAKE(&quiet, &a, jobs, problems * range);
     for (int p = 0; p < problems; p++) {
-        take_problem(&c, &a, &label, NULL, n[p], d, cfg);
-        SPOT_TAKE(&c, &a, all, range);
-        if (n[p] > largest) largest = n[p];
-    }
-    return a.peak + spot_mixture_scratch(problems * range, largest, d, cfg->k_max, threads) + 64;
-}
-
-size_t spot_mixture_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg)
-{
-    size_t host = spot_mixture_bytes(problems, n, d, cfg, 1), points = 0;
-    int range = cfg->k_max - cfg->k_min + 1, largest = 0;
-
-    if (!c->device) return 0;
-    for (int p = 0; p < problems; p++) {
+        take_problem(&quiet, &a, &label, NULL, n[p], d, cfg);
+        SPOT_TAKE(&quiet, &a, all, range);
         points += (size_t)n[p] * (size_t)d * sizeof(float) + 64;
         if (n[p] > largest) largest = n[p];
     }
-    return host + points + spot_mixture_scratch(problems * range, largest, d, cfg->k_max, 0) + 64;
+    scratch = spot_mixture_scratch(problems * range, largest, d, cfg->k_max, c->device ? 0 : c->threads) + 64;
+    if (!c->device) return (spot_bytes){ a.peak + scratch, 0 };
+    return (spot_bytes){ a.peak + 64, a.peak + points + scratch };      /* results lie in both */
+}
+
+size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads)
+{
+    const spot_ctx c = { .threads = threads };
+
+    return spot_mixture_needs(&c, problems, n, d, cfg).host;
 }

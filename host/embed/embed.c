@@ -127,21 +127,18 @@ static void measure(spot_ctx *c, spot_arena *host, spot_arena *work, int problem
     free(seeds);
 }
 
-size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)
-{
-    spot_ctx c = { .ops = &spot_ops_cpu, .threads = threads };
-    spot_arena a = spot_arena_counting();
-
-    measure(&c, &a, &a, problems, n, d, cfg);
-    return a.peak + 64;      /* an arena that is not at a multiple of 64 loses up to that */
-}
-
-size_t spot_embed_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg)
+spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg)
 {
     spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads };
     spot_arena host = spot_arena_counting(), work = host;
 
-    if (!c->device) return 0;
-    measure(&quiet, &host, &work, problems, n, d, cfg);
-    return work.peak;
+    measure(&quiet, &host, c->device ? &work : &host, problems, n, d, cfg);
+    return (spot_bytes){ host.peak + 64, work.peak };      /* an arena that is not at a multiple of 64 loses up to that */
+}
+
+size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)
+{
+    const spot_ctx c = { .ops = &spot_ops_cpu, .threads = threads };
+
+    return spot_embed_needs(&c, problems, n, d, cfg).host;
 }

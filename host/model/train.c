@@ -166,14 +166,15 @@ static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_
     return s;
 }
 
-static spot_status count_device(spot_ctx *c, size_t *bytes, const spot_ec *ec, const spot_model_config *cfg)
+/* Beside the model. */
+static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, const spot_model_config *cfg)
 {
-    spot_arena on = spot_arena_counting(), host = spot_arena_counting();
+    spot_arena host = spot_arena_counting(), on = host;
     spot_trainer t;
-    spot_status s = spot_trainer_open(c, &on, &host, &t, ec, cfg);
+    spot_status s = spot_trainer_open(c, c->device ? &on : &host, &host, &t, ec, cfg);
 
     spot_trainer_close(c, &t);
-    *bytes = on.peak;
+    *needs = (spot_bytes){ host.peak, on.peak };
     return s;
 }
 
@@ -181,8 +182,8 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
                              const spot_model_config *cfg, const spot_model *start)
 {
     spot_arena on;
+    spot_bytes needs;
     spot_status s;
-    size_t bytes;
 
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
@@ -192,8 +193,8 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     SPOT_TRY(check_config(c, cfg));
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
     if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg);
-    SPOT_TRY(count_device(c, &bytes, ec, cfg));
-    SPOT_TRY(spot_arena_open_device(c, &on, bytes));
+    SPOT_TRY(count(c, &needs, ec, cfg));
+    SPOT_TRY(spot_arena_open_device(c, &on, needs.device));
     s = train_in(c, &on, a, m, lesson, ec, cfg);
     spot_arena_close(&on);
     return s;
@@ -230,44 +231,45 @@ static spot_ec largest_ec(const spot_scene_config *scene, const spot_model_confi
     return ec;
 }
 
-/* Of the larger of the two trainings, on the CPU; elsewhere the arena needs less. */
+/* Of the larger of the two trainings, the model included, beside which a look comes later. */
+static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg)
+{
+    *needs = (spot_bytes){ 0, 0 };
+    for (int base = 0; base <= (cfg->base.images > 0); base++) {
+        spot_model_tensor table[SPOT_RESNET18_TENSORS];
+        spot_ec ec = largest_ec(scene, cfg, base);
+        size_t model = spot_model_layout(table, cfg->width, ec.targets) * sizeof(float);
+        spot_bytes here;
+        SPOT_TRY(count(c, &here, &ec, cfg));
+        here.host += model + 64;
+        if (here.host > needs->host) needs->host = here.host;
+        if (here.device > needs->device) needs->device = here.device;
+    }
+    return SPOT_OK;
+}
+
+/* On the CPU; elsewhere the arena needs less. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
-    size_t most = 0;
+    spot_bytes needs;
 
-    for (int base = 0; base <= (cfg->base.images > 0); base++) {
-        spot_arena a = spot_arena_counting();
-        spot_ec ec = largest_ec(scene, cfg, base);
-        spot_trainer t;
-        spot_model m;
-        spot_status s = spot_model_init(&c, &a, &m, cfg->width, ec.targets, 0, 0);
-
-        if (!s) {
-            s = spot_trainer_open(&c, &a, &a, &t, &ec, cfg);
-            spot_trainer_close(&c, &t);
-        }
-        if (s) return 0;
-        most = a.peak > most ? a.peak : most;
-    }
-    return most;
+    return count_training(&c, &needs, scene, cfg) ? 0 : needs.host;
 }
 
-spot_status spot_model_device_bytes(spot_ctx *c, size_t *bytes, const spot_scene_config *scene, const spot_model_config *cfg,
-                                    int images)
+spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                             int images)
 {
-    size_t looking;
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    spot_model_config how = *cfg;
+    spot_bytes look;
 
-    *bytes = 0;
-    if (!c->device) return SPOT_OK;
-    SPOT_TRY(check_config(c, cfg));
-    for (int base = 0; base <= (cfg->base.images > 0); base++) {
-        spot_ec ec = largest_ec(scene, cfg, base);
-        size_t training;
-        SPOT_TRY(count_device(c, &training, &ec, cfg));
-        *bytes = training > *bytes ? training : *bytes;
-    }
-    SPOT_TRY(spot_look_device_bytes(c, &looking, scene, cfg, images));
-    *bytes = looking > *bytes ? looking : *bytes;
+    if (!c->device) how.precision = SPOT_FP32;
+    SPOT_TRY(check_config(c, &how));
+    SPOT_TRY(count_training(c, needs, scene, &how));
+    SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
+    look.host += spot_model_layout(table, how.width, 1) * sizeof(float) + 64;
+    if (look.host > needs->host) needs->host = look.host;
+    if (look.device > needs->device) needs->device = look.device;
     return SPOT_OK;
 }

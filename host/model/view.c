@@ -183,13 +183,20 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */
 
-static spot_status count(spot_ctx *c, spot_arena *a, const spot_scene_config *scene, const spot_model_config *cfg, int n)
+spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                            int images)
 {
-    spot_net_shape shape = look_shape(c, cfg->width, 1, scene->size, n, (spot_precision)cfg->precision);
+    spot_net_shape shape = look_shape(c, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
+    spot_arena host = spot_arena_counting(), on = host;
+    spot_status s;
+    spot_truth t;
+    spot_view v;
     looker l = { 0 };
-    spot_status s = open_looker(c, a, &l, shape, n, true);
 
+    SPOT_TRY(take_view(c, &host, &v, &t, images, 8 * cfg->width));
+    s = open_looker(c, c->device ? &on : &host, &l, shape, images, true);
     spot_look_close(c, &l.net);
+    *needs = (spot_bytes){ host.peak, on.peak };
     return s;
 }
 
@@ -197,20 +204,8 @@ size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_co
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
     spot_model_config plain = *cfg;
-    spot_arena a = spot_arena_counting();
-    spot_view v;
-    spot_truth t;
+    spot_bytes needs;
 
     plain.precision = SPOT_FP32;
-    return take_view(&c, &a, &v, &t, images, 8 * cfg->width) || count(&c, &a, scene, &plain, images) ? 0 : a.peak;
-}
-
-spot_status spot_look_device_bytes(spot_ctx *c, size_t *bytes, const spot_scene_config *scene, const spot_model_config *cfg,
-                                   int images)
-{
-    spot_arena a = spot_arena_counting();
-    spot_status s = count(c, &a, scene, cfg, images);
-
-    *bytes = a.peak;
-    return s;
+    return spot_look_needs(&c, &needs, scene, &plain, images) ? 0 : needs.host;
 }

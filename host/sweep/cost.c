@@ -13,22 +13,18 @@ static int dimensions(const spot_bdm_config *cfg, int features)
     return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
 }
 
-/* Of a wave of views with `rows` rows each. The points stay while the method looks for blindspots in them. */
-static size_t method_bytes(const spot_bdm_config *cfg, const int *rows, int wave, int features, int threads)
+/* Of a wave of views. The points stay while the method looks for blindspots in them. */
+static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
 {
     int d = dimensions(cfg, features);
     size_t points = (size_t)wave * *rows * d * sizeof(float);
     size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
-    size_t embed = spot_embed_bytes(wave, rows, features, &cfg->embed, threads);
-    size_t find = spot_bdm_bytes(wave, rows, d, cfg, threads);
+    spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
+    spot_bytes find = spot_bdm_needs(c, wave, rows, d, cfg);
 
-    find = find > recalled ? find : recalled;
-    return embed > points + find ? embed : points + find;
-}
-
-static void fill(int *all, int wave, int rows)
-{
-    for (int p = 0; p < wave; p++) all[p] = rows;
+    find.host = points + (find.host > recalled ? find.host : recalled);
+    return (spot_bytes){ embed.host > find.host ? embed.host : find.host,
+                         embed.device > find.device ? embed.device : find.device };
 }
 
 static size_t view_bytes(const spot_config *cfg, int rows)
@@ -36,80 +32,66 @@ static size_t view_bytes(const spot_config *cfg, int rows)
     return (size_t)rows * (size_t)(8 * cfg->model.width + 3) * 4 + ((size_t)1 << 16);
 }
 
-size_t spot_training_bytes(const spot_config *cfg, int rows)
+/* Every view with `rows` rows. */
+static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, int rows, int wave)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    size_t model = spot_model_layout(table, cfg->model.width, 1) * sizeof(float), train, look;
-    spot_model_config plain = cfg->model;
-
-    plain.precision = SPOT_FP32;       /* the CPU's; another device's numbers lie elsewhere */
-    train = spot_model_train_bytes(&cfg->scene, &plain);
-    look = view_bytes(cfg, rows) + spot_model_look_bytes(&cfg->scene, &plain, rows);
-    return model + (train > look ? train : look);
-}
-
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave)
-{
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0;
-    size_t views = (size_t)wave * view_bytes(cfg, rows), most = spot_training_bytes(cfg, rows);
     int all[SPOT_WIDEST_WAVE];
+    spot_bytes most = { 0, 0 };
 
-    fill(all, wave, rows);
+    for (int p = 0; p < wave; p++) all[p] = rows;
     for (int b = 0; b < cfg->bdms; b++) {
-        size_t bytes = views + method_bytes(&cfg->bdm[b], all, wave, 8 * cfg->model.width, c->threads);
-        most = bytes > most ? bytes : most;
+        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, 8 * cfg->model.width);
+        if (needs.host > most.host) most.host = needs.host;
+        if (needs.device > most.device) most.device = needs.device;
     }
-    return base * sizeof(float) + most;
-}
-
-/* What the methods take of c's device for a wave. */
-static size_t method_device_bytes(const spot_ctx *c, const spot_config *cfg, int rows, int wave)
-{
-    int all[SPOT_WIDEST_WAVE], features = 8 * cfg->model.width;
-    size_t most = 0;
-
-    fill(all, wave, rows);
-    for (int b = 0; b < cfg->bdms; b++) {
-        const spot_bdm_config *bdm = &cfg->bdm[b];
-        size_t embed = spot_embed_device_bytes(c, wave, all, features, &bdm->embed);
-        size_t find = spot_bdm_device_bytes(c, wave, all, dimensions(bdm, features), bdm);
-        most = embed > most ? embed : most;
-        most = find > most ? find : most;
-    }
+    most.host += (size_t)wave * view_bytes(cfg, rows);
     return most;
 }
 
-spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once)
+/* One that found its view in the store and not its lesson has it in the arena, too. */
+static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, int rows)
 {
-    size_t methods = method_device_bytes(c, cfg, rows, wave);
-
-    SPOT_TRY(spot_model_device_bytes(c, bytes, &cfg->scene, &cfg->model, rows));
-    *bytes *= (size_t)at_once;
-    *bytes = methods > *bytes ? methods : *bytes;
+    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows));
+    needs->host += view_bytes(cfg, rows);
     return SPOT_OK;
 }
 
 /* The lesser of two, but at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
-                                int *at_once)
+/* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
+ * training, and one by one segments come sooner. */
+static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
 {
     int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once > 1 ? o->at_once : 1;
-    size_t left, total, training;
+    size_t left, total;
 
-    *wave = wide = within(wide > abreast ? wide : abreast, ecs);
-    *at_once = abreast = within(abreast, wide);
+    l->wave = wide = within(wide > abreast ? wide : abreast, ecs);
+    l->at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
-    SPOT_TRY(spot_model_device_bytes(c, &training, &cfg->scene, &cfg->model, rows));
-    while (*at_once > 1 && (size_t)*at_once * training > left) --*at_once;
-    while (*wave > 1 && method_device_bytes(c, cfg, rows, *wave) > left) --*wave;
-    *at_once = within(*at_once, *wave);
-    if (*wave < wide || *at_once < abreast)
+    while (l->at_once > 1 && (size_t)l->at_once * l->worker.device > left) l->at_once--;
+    while (l->wave > 1 && wave_needs(c, cfg, rows, l->wave).device > left) l->wave--;
+    l->at_once = within(l->at_once, l->wave);
+    if (l->wave < wide || l->at_once < abreast)
         spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
-                 spot_device_name(c), left / 1e9, *wave, wide, *at_once);
+                 spot_device_name(c), left / 1e9, l->wave, wide, l->at_once);
+    return SPOT_OK;
+}
+
+spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0, workers;
+    spot_bytes wave;
+
+    SPOT_TRY(worker_needs(c, &l->worker, cfg, rows));
+    SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
+    wave = wave_needs(c, cfg, rows, l->wave);
+    l->arena = base * sizeof(float) + (wave.host > l->worker.host ? wave.host : l->worker.host);
+    l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
+    workers = (size_t)l->at_once * l->worker.device;
+    l->all.device = wave.device > workers ? wave.device : workers;
     return SPOT_OK;
 }
 
@@ -254,24 +236,17 @@ static double seconds_of(const spot_config *cfg, const spot_ec *ec, int rows, co
 
 static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, const spot_ec *ec)
 {
+    const spot_sweep_options alone = { .wave = 1 };
+    spot_layout layout;
     spot_arena a;
     spot_status s;
 
-    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, cfg, p->rows, 1)));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, &alone, 1, p->rows));
+    SPOT_TRY(spot_arena_open(c, &a, layout.arena));
     s = time_training(c, &a, p, cfg, ec);
     if (s == SPOT_OK) s = time_methods(c, &a, p, cfg);
     spot_arena_close(&a);
     return s;
-}
-
-static spot_status memory_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost, int rows)
-{
-    int at_once;
-
-    SPOT_TRY(spot_pipeline_width(c, cfg, o, cost->ecs, rows, &cost->wave, &at_once));
-    cost->memory = spot_pipeline_bytes(c, cfg, rows, cost->wave);
-    if (at_once > 1) cost->memory += at_once * spot_training_bytes(cfg, rows);
-    return spot_pipeline_device_bytes(c, &cost->device_memory, cfg, rows, cost->wave, at_once);
 }
 
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
@@ -279,6 +254,7 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
 {
     int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, shards = o->shards > 0 ? o->shards : 1, most = 0;
     pace p = { .image = NAN };
+    spot_layout layout;
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
@@ -301,5 +277,9 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         cost->images += base;
         cost->seconds += base ? base * p.image : 0;
     }
-    return memory_of(c, cfg, o, cost, most);
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, o, cost->ecs, most));
+    cost->memory = layout.all.host;
+    cost->device_memory = layout.all.device;
+    cost->wave = layout.wave;
+    return SPOT_OK;
 }

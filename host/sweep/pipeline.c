@@ -117,7 +117,7 @@ static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
 {
     wave w = *(const wave *)user;
     spot_passage *p = &w.p[i];
-    int over = i < w.run->at_once ? 0 : i + 1 - w.run->at_once;       /* tasks, at least */
+    int over = i < w.run->layout.at_once ? 0 : i + 1 - w.run->layout.at_once;       /* tasks, at least */
     char name[32];
     spot_status s;
 
@@ -137,7 +137,7 @@ static spot_status look_alone(wave *w)
 {
     size_t mark = w->a->used;
 
-    for (int i = 0; i < w->count && w->run->at_once > 1; i++) {
+    for (int i = 0; i < w->count && w->run->layout.at_once > 1; i++) {
         if (!w->p[i].trouble) continue;
         w->p[i].trouble = SPOT_OK;
         SPOT_TRY(look_at_one(w->c, w->a, w, i));
@@ -149,9 +149,9 @@ static spot_status look_alone(wave *w)
 /* Views pass from the workers to the wave through the store, as they pass from one run to the next. */
 static spot_status look_at_all(wave *w)
 {
-    size_t bytes = spot_training_bytes(w->run->cfg, w->run->rows);
+    const spot_layout *l = &w->run->layout;
 
-    SPOT_TRY(spot_crew_run(w->c, w->a, w->run->at_once, bytes, w->count, look_at_one, w));
+    SPOT_TRY(spot_crew_run(w->c, w->a, l->at_once, l->worker.host, w->count, look_at_one, w));
     SPOT_TRY(look_alone(w));
     for (int i = 0; i < w->count; i++) {
         spot_passage *p = &w->p[i];

@@ -8,14 +8,24 @@
 #include "sweep/pack.h"
 #include "sweep/segment.h"
 
+/* How the ECs are laid out, and what that takes for views of at most so many rows. */
+typedef struct {
+    int        wave, at_once;          /* ECs of a wave; those of them that train side by side */
+    spot_bytes worker;                 /* what each of these takes */
+    size_t     arena;                  /* what spot_pipeline_base and spot_pipeline take of theirs; a single worker shares it */
+    spot_bytes all;
+} spot_layout;
+
+/* cost.c: as wide as o or the device wants it for `ecs` ECs, as narrow as what the device has left demands. */
+spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows);
+
 typedef struct {
     const spot_config *cfg;
     spot_identity      id;
     spot_store         store;
     spot_diary         diary;
     bool               pictures;
-    int                at_once;        /* ECs that train side by side */
-    int                rows;           /* of the largest view */
+    spot_layout        layout;
     int                before, planned;/* ECs that are done, and all: for the progress */
     spot_model         base;           /* width 0: none */
 } spot_run;
@@ -49,16 +59,5 @@ spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passag
 
 /* Where the picture of an EC and its method b goes. */
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
-
-/* cost.c: what training and looking need of a worker's arena, and what spot_pipeline_base and spot_pipeline need of theirs
- * for a wave of views with at most `rows` rows; one worker shares the wave's arena. And what all of it needs of c's device. */
-size_t spot_training_bytes(const spot_config *cfg, int rows);
-size_t spot_pipeline_bytes(spot_ctx *c, const spot_config *cfg, int rows, int wave);
-spot_status spot_pipeline_device_bytes(spot_ctx *c, size_t *bytes, const spot_config *cfg, int rows, int wave, int at_once);
-
-/* The wave's width and how many train side by side: what is asked for or suits the device, at most `ecs`, and so that it
- * fits into what the device has left. */
-spot_status spot_pipeline_width(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows, int *wave,
-                                int *at_once);
 
 #endif

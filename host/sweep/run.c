@@ -18,9 +18,9 @@
 typedef struct {
     spot_run      run;
     spot_segment  segment;     /* one that was there before */
-    spot_passage *passage;     /* (width): the ECs at hand */
+    spot_passage *passage;     /* (layout.wave): the ECs at hand */
     int          *todo;        /* (todo_count) */
-    int           todo_count, width;
+    int           todo_count, rows;
     spot_status   failure;
     char          message[1200];
 } sweep;
@@ -120,7 +120,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
             continue;
         }
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
-        w->run.rows = rows > w->run.rows ? rows : w->run.rows;
+        w->rows = rows > w->rows ? rows : w->rows;
         w->todo[w->todo_count++] = i;
     }
     return SPOT_OK;
@@ -157,19 +157,21 @@ static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *ind
     return s;
 }
 
-static spot_status compute(spot_ctx *c, sweep *w, spot_sweep_report *r)
+static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
-    int n;
+    int n, wave;
     spot_arena a;
     spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    w->passage = malloc((size_t)w->width * sizeof *w->passage);
-    if (!w->passage) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", w->width);
-    SPOT_TRY(spot_arena_open(c, &a, spot_pipeline_bytes(c, w->run.cfg, w->run.rows, w->width)));
+    SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, o, w->todo_count, w->rows));
+    wave = w->run.layout.wave;
+    w->passage = malloc((size_t)wave * sizeof *w->passage);
+    if (!w->passage) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", wave);
+    SPOT_TRY(spot_arena_open(c, &a, w->run.layout.arena));
     s = spot_pipeline_base(c, &a, &w->run);
     for (int i = 0; i < w->todo_count && s == SPOT_OK; i += n) {
-        n = w->todo_count - i < w->width ? w->todo_count - i : w->width;
+        n = w->todo_count - i < wave ? w->todo_count - i : wave;
         w->run.before = r->already + i;
         s = one_wave(c, &a, w, &w->todo[i], n, r);
     }
@@ -200,10 +202,9 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
     SPOT_TRY(plan(c, w, o, r));
     w->run.planned = r->planned;
-    SPOT_TRY(spot_pipeline_width(c, w->run.cfg, o, w->todo_count, w->run.rows, &w->width, &w->run.at_once));
     SPOT_TRY(claim(c, &w->run));
     say_hello(c, w, o, r);
-    SPOT_TRY(compute(c, w, r));
+    SPOT_TRY(compute(c, w, o, r));
     spot_database_path(path, sizeof path, w->run.store.dir);
     if (r->done || access(path, F_OK)) SPOT_TRY(spot_database_write(c, w->run.store.dir));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;

@@ -29,6 +29,9 @@ typedef struct {
     spot_ctx *on;              /* whose device holds it, which it must not outlive; NULL: host memory */
 } spot_arena;
 
+/* What a piece of work takes: of an arena on the host, and beside it of the device's memory, 0 on the CPU. */
+typedef struct { size_t host, device; } spot_bytes;
+
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
 spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in that of c's device */
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */

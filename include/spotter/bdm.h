@@ -56,9 +56,9 @@ const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t siz
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-/* Bytes that spot_bdm_find takes from its arena, and beyond it on c's device (0 on the CPU); n[p] points of d coordinates. */
-size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
-size_t spot_bdm_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+/* What spot_bdm_find takes for n[p] points of d coordinates; and what of the arena on the CPU, which is the most. */
+spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+size_t     spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
 
 #ifdef __cplusplus
 }

@@ -53,9 +53,9 @@ spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixt
 spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
                                   const double *resp, const spot_mixture_config *cfg);
 
-/* Bytes that spot_mixture_fit takes from its arena, and at most on c's device (0 on the CPU). */
-size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads);
-size_t spot_mixture_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg);
+/* What spot_mixture_fit takes; and what of the arena on the CPU, which is the most. */
+spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg);
+size_t     spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads);
 
 #ifdef __cplusplus
 }

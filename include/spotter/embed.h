@@ -64,9 +64,9 @@ spot_embed_config spot_embed_defaults(void);
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg);
 
-/* Bytes for the batch in a, and beyond it on c's device (0 on the CPU); n[p] rows of d features. */
-size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads);
-size_t spot_embed_device_bytes(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg);
+/* For the batch, n[p] rows of d features; and what it takes of the arena on the CPU, which is the most. */
+spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg);
+size_t     spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads);
 
 #ifdef __cplusplus
 }

@@ -116,9 +116,9 @@ spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const cha
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg);
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images);
 
-/* Bytes that they take of the device's memory beside the arena, which then needs fewer; 0 on the CPU. */
-spot_status spot_model_device_bytes(spot_ctx *c, size_t *bytes, const spot_scene_config *scene, const spot_model_config *cfg,
-                                    int images);
+/* What training, and looking with its model, take on c's device; the CPU is asked about fp32 whatever cfg says. */
+spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                             int images);
 
 #ifdef __cplusplus
 }

@@ -172,11 +172,12 @@ static void *take_shared(block_state *b, const void *key, size_t bytes)
     return b->memory + start;
 }
 
-/* A write outside the block's shared arrays. */
+/* A write outside the block's shared arrays; one that has none cannot even have the address. */
 static void check_shared(block_state *b)
 {
     size_t at = 0;
 
+    if (b->slots.empty()) return;
     for (const slot &s : b->slots) {
         if (guard_changed(b->memory + at, s.start - at))
             fault("block (%u,%u,%u) wrote outside its shared arrays, before the one of %zu bytes", b->index.x,
@@ -185,7 +186,7 @@ static void check_shared(block_state *b)
     }
     if (guard_changed(b->memory + at, ROOM - at))
         fault("block (%u,%u,%u) wrote behind its last shared array, of %zu bytes", b->index.x, b->index.y, b->index.z,
-              b->slots.empty() ? 0 : b->slots.back().bytes);
+              b->slots.back().bytes);
 }
 
 void *shared(const void *key, size_t bytes) { return take_shared(now.running->block, key, bytes); }
@@ -202,15 +203,14 @@ static void start_block(block_state *b, size_t number)
 {
     size_t count = (size_t)now.block.x * now.block.y * now.block.z;
 
-    if (!b->memory) b->memory = (unsigned char *)aligned_alloc(GUARD, ROOM);
+    if (!b->memory && (b->memory = (unsigned char *)aligned_alloc(GUARD, ROOM))) guard_set(b->memory, ROOM);
     b->index = dim3(number % now.grid.x, number / now.grid.x % now.grid.y, number / now.grid.x / now.grid.y);
+    for (const slot &s : b->slots) guard_set(b->memory + s.start, s.bytes);     /* of the block that had it before */
     b->slots.clear();
     b->asked = 0;
     b->threads.resize(count);
     while (b->stacks.size() < count) b->stacks.push_back(fibre_stack());
     if (!b->memory || std::count(b->stacks.begin(), b->stacks.end(), nullptr)) return fault("no memory for a block");
-    guard_take_off(b->memory, ROOM);
-    guard_set(b->memory, ROOM);
     for (size_t i = 0; i < count; i++) {
         fibre &f = b->threads[i];
         f.block = b;
@@ -372,6 +372,7 @@ void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const 
     if (!now.broken && !emu_check_buffers(text, sizeof text)) fault("%s", text);
     emu_open_memory(false);
     if (now.broken) emu_launch_failed(cudaErrorLaunchFailure, now.report);
+    if (now.broken) pool.clear();              /* with whatever it left there */
 }
 
 }
