@@ -27,6 +27,7 @@ inline size_t guard_take_off(unsigned char *p, size_t bytes)
 #ifdef __SANITIZE_ADDRESS__
     __asan_unpoison_memory_region(p, bytes);
 #endif
+    if (!bytes || (p[0] == GUARD_BYTE && !memcmp(p, p + 1, bytes - 1))) return 0;      /* each byte is as the next */
     for (size_t i = 0; i < bytes; i++) changed += p[i] != GUARD_BYTE;
     return changed;
 }
