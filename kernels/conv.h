@@ -24,11 +24,12 @@
  * there lanes is 1.
  *
  * 3x3 convolutions of stride 1 go by Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where the plan's shape makes that
- * faster. Against a sum in double the error is within 4e-6 of the largest value of the result; direct ones 1e-6
- * (tests/test_conv.c). Through the whole of ResNet-18 that leaves gradients 3.6e-6 from double precision where direct
- * convolutions leave 2.3e-6 and PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN comes through, but for a plan with
- * relu, which may make it 0: oneDNN's does. CUDA is as near to double in fp32; in bf16 every result is off by half of its
- * last place (2^-9 of it) and 4e-6 of the largest, from the sum of the products of the rounded operands. */
+ * faster. Against a sum in double the error is within 4e-6 of the largest value of the result; of direct ones within
+ * 1e-6, with AVX2 2e-6 (tests/test_conv.c). Through the whole of ResNet-18 that leaves gradients 3.6e-6 from double
+ * precision where direct convolutions leave 2.3e-6 and PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN comes
+ * through, but for a plan with relu, which may make it 0: oneDNN's does. CUDA is as near to double in fp32; in bf16
+ * every result is off by half of its last place (2^-9 of it) and 4e-6 of the largest, from the sum of the products of
+ * the rounded operands. */
 #ifndef SPOTTER_KERNELS_CONV_H
 #define SPOTTER_KERNELS_CONV_H
 

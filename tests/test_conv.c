@@ -1,21 +1,23 @@
 /* test_conv.c - convolution and its gradients against plain loops in double and against finite differences. */
 #include "check_tensor.h"
 
+#define DIRECT (SPOT_CHANNELS == 16 ? 1e-6 : 2e-6)      /* registers of eight floats sum in another order */
+
 /* pieces of rows/lanes images; from 64 tiles of 4x4 pixels a piece on, 3x3 with stride 1 goes by Winograd (32 for the
  * weight gradient and for inference). `inference`: bias, the other summand and the ReLU in one. */
 static const struct { spot_conv_shape s; int rows; double tolerance; } cases[] = {
-    { {  4, 2,   3, 16, 7, 2, 32, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* the stem */
-    { {  6, 3,  16, 48, 3, 1,  5, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* odd size, not all rows */
-    { {  4, 2,  32, 16, 3, 2, 12, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },
-    { {  4, 2,  32, 64, 1, 2,  8, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* a shortcut */
-    { {  3, 1,  16, 32, 1, 1,  7, true,  false, false, false, SPOT_FP32 },  3, 1e-6 },
-    { {  4, 2, 512, 16, 3, 1,  2, true,  false, false, false, SPOT_FP32 },  4, 1e-6 },   /* deep: sums of 4608 */
+    { {  4, 2,   3, 16, 7, 2, 32, true,  false, false, false, SPOT_FP32 },  4, DIRECT },   /* the stem */
+    { {  6, 3,  16, 48, 3, 1,  5, true,  false, false, false, SPOT_FP32 },  4, DIRECT },   /* odd size, not all rows */
+    { {  4, 2,  32, 16, 3, 2, 12, true,  false, false, false, SPOT_FP32 },  4, DIRECT },
+    { {  4, 2,  32, 64, 1, 2,  8, true,  false, false, false, SPOT_FP32 },  4, DIRECT },   /* a shortcut */
+    { {  3, 1,  16, 32, 1, 1,  7, true,  false, false, false, SPOT_FP32 },  3, DIRECT },
+    { {  4, 2, 512, 16, 3, 1,  2, true,  false, false, false, SPOT_FP32 },  4, DIRECT },   /* deep: sums of 4608 */
     { {  8, 2,  16, 32, 3, 1, 16, true,  false, false, false, SPOT_FP32 },  8, 4e-6 },   /* Winograd, 64 tiles */
     { { 16, 2, 128, 16, 3, 1,  7, true,  false, false, false, SPOT_FP32 }, 16, 4e-6 },   /* the weights by Winograd */
     { { 16, 1, 256, 16, 3, 1,  8, true,  false, false, false, SPOT_FP32 }, 16, 4e-6 },   /* Winograd, deep */
-    { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_FP32 },  4, 1e-6 },
+    { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_FP32 },  4, DIRECT },
     { {  8, 2,  32, 16, 3, 1, 16, false, true,  true,  true,  SPOT_FP32 },  8, 4e-6 },   /* the same by Winograd */
-    { {  4, 2,   3, 16, 7, 2, 32, false, true,  false, false, SPOT_FP32 },  2, 1e-6 },
+    { {  4, 2,   3, 16, 7, 2, 32, false, true,  false, false, SPOT_FP32 },  2, DIRECT },
 };
 
 typedef struct {

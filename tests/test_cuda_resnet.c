@@ -227,7 +227,7 @@ static void a_net_looks_the_same(void **state)
 {
     spot_net_shape s = { .width = WIDTH, .outputs = 1, .size = 32, .rows = 3, .lanes = 1 };
     float feature[4][FEATURES], logit[4][SEEN], rounded[FEATURES], at[SEEN];
-    double tight = getenv("SPOT_EMULATOR") ? 2e-3 : 1e-2;
+    double tight = getenv("SPOT_EMULATOR") && SPOT_CHANNELS == 16 ? 2e-3 : 1e-2;      /* the CPU's sums may cross a tie, too */
     spot_ctx cpu = check_ctx(2), c;
     spot_arena count = spot_arena_counting(), a;
     spot_model m;

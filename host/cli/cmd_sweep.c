@@ -24,7 +24,8 @@ static const struct argp_option table[] = {
     { "wave",        WAVE,        "N",   0,
       "N ECs go together through what follows their views; results do not depend on it (CPU: 1; GPU: 32, or fewer if "
       "they do not fit)", 0 },
-    { "at-once",     AT_ONCE,     "N",   0, "N ECs of a wave train side by side; results do not depend on it (1)", 0 },
+    { "at-once",     AT_ONCE,     "N",   0,
+      "N ECs of a wave train side by side; results do not depend on it (CPU: 1; GPU: 2)", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
     { 0 }
 };

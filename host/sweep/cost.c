@@ -60,13 +60,14 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
 /* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
- * training, and one by one segments come sooner. */
+ * training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while the model of one
+ * is written to the disk. */
 static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
 {
-    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once > 1 ? o->at_once : 1;
+    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once ? o->at_once : c->device ? 2 : 1;
     size_t left, total;
 
-    l->wave = wide = within(wide > abreast ? wide : abreast, ecs);
+    l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
     l->at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));

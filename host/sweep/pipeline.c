@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ops.h"
+#include "conv.h"
 #include "spotter/report.h"
 #include "sweep/crew.h"
 
@@ -95,6 +96,16 @@ static spot_status recall_view(const wave *w, spot_passage *p, bool *there)
     return SPOT_OK;
 }
 
+/* A view's last bits are those of the plans by which a GPU convolved, so the diary says which they were. */
+static void note_plans(const wave *w, const spot_passage *p)
+{
+    char text[64];
+
+    if (!w->c->device) return;
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)spot_conv_made_with(w->c, NULL));
+    spot_diary_write(&w->run->diary, "convolutions", (int)p->ec.index, NAN, text);
+}
+
 /* EC -> view. The model is read or trained only when nobody has looked through it yet. */
 static spot_status look(const wave *w, spot_passage *p)
 {
@@ -109,6 +120,7 @@ static spot_status look(const wave *w, spot_passage *p)
     since = spot_clock();
     SPOT_TRY(spot_model_look(w->c, w->a, &seen->view, &seen->truth, &model, &p->ec, SPOT_TEST, &w->run->cfg->model));
     SPOT_TRY(keep(w, p, p->key, "view", spot_pack_seen, seen, spot_clock() - since));
+    note_plans(w, p);
     return spot_check_stop(w->c);
 }
 

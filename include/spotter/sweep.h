@@ -21,7 +21,7 @@ typedef struct {
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
-    int at_once;               /* of them, that train side by side; 0: 1. Neither changes a result */
+    int at_once;               /* of them, that train side by side; 0: 1, and 2. Neither changes a result */
 } spot_sweep_options;
 
 typedef struct {

@@ -103,10 +103,10 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     cudaMemGetInfo(&left, &total);
     void *pages = bytes > left ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    unsigned char *start = (unsigned char *)pages + GUARD;
 
     *p = nullptr;
     if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
+    unsigned char *start = (unsigned char *)pages + GUARD;
     memset(start, POISON_BYTE, bytes);
     guard_set(start - GUARD, GUARD);
     guard_set(start + bytes, GUARD);
