@@ -8,6 +8,7 @@
 #include "conv.cuh"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,9 @@ static uint64_t hashed(uint64_t h, const char *text)
     return h;
 }
 
+/* Contexts that search beside each other would spoil each other's timings, and find the same. */
+static pthread_mutex_t one_search = PTHREAD_MUTEX_INITIALIZER;
+
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
 {
     spot_cuda_kept *kept = spot_cuda_keeps(c);
@@ -329,10 +333,12 @@ spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
     if (!kept->cudnn) return SPOT_OK;
     t.lib = kept->cudnn;
     describe(&t.task, p, pass);
+    pthread_mutex_lock(&one_search);
     s = open_trial(c, &t);
     if (!s) s = timed ? settle(c, &t, &p->plan[pass], &taken)
                       : search(c, &t, false, &p->plan[pass], &taken, remark, sizeof remark);
     close_trial(c, &t);
+    pthread_mutex_unlock(&one_search);
     if (!s && !p->plan[pass])
         s = spot_fail(c, SPOT_UNSUPPORTED, "cuDNN %zu has no deterministic engine for %s on %s; run with --device cpu",
                       spot_cudnn_version(t.lib), t.task.words, device);

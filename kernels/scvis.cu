@@ -83,13 +83,36 @@ static spot_status clear(spot_ctx *c, float *x, size_t count)
     return spot_cuda_check(c, cudaMemsetAsync(x, 0, count * sizeof *x, spot_cuda_stream(c)), "scvis: clearing");
 }
 
-/* Squared distances of all rows of a problem, or of its batch. */
-static spot_status distances(spot_ctx *c, const spot_scvis_device *net)
+/* Squared distances of all rows of the problems that are one batch, or (gathered) of the batches of the others. */
+static spot_status distances(spot_ctx *c, const spot_scvis_device *net, int problems, int gathered)
 {
-    spot_mat x = { net->gathered ? net->x : net->input, (int)net->far_stride, net->d };
-    spot_mat far = { net->far, (int)net->far_stride, (int)net->far_stride };
+    spot_mat *x = (spot_mat *)malloc(2 * (size_t)problems * sizeof *x), *far;
+    int n = 0;
+    spot_status s;
 
-    return spot_distance_cuda.squared(c, 1, &far, &x, &x);
+    if (!x) return spot_fail(c, SPOT_NOMEM, "no memory for %d scvis problems", problems);
+    far = x + problems;
+    for (int p = 0; p < problems; p++) {
+        int side = (int)net[p].far_stride;
+        if (!net[p].gathered != !gathered) continue;
+        x[n] = { gathered ? net[p].x : net[p].input, side, net[p].d };
+        far[n++] = { net[p].far, side, side };
+    }
+    s = spot_distance_cuda.squared(c, n, far, x, x);
+    free(x);
+    return s;
+}
+
+/* Those of the batches, for every step the same launches. */
+static spot_status record_distances(spot_ctx *c, const spot_scvis_device *net, int problems, void **graph)
+{
+    const spot_plugin *device = spot_cuda_memory(c);
+    spot_status s, ended;
+
+    SPOT_TRY(device->record(c));
+    s = distances(c, net, problems, 1);
+    ended = device->recorded(c, s ? NULL : graph);
+    return s ? s : ended;
 }
 
 static spot_status phases(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t)
@@ -132,7 +155,8 @@ static spot_status look(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_devic
     return SPOT_OK;
 }
 
-static spot_status train(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_device *net, const spot_scvis_config *cfg)
+static spot_status train(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_device *net, const spot_scvis_config *cfg,
+                         void **graph)
 {
     SPOT_TRY(copy(c, f->net, net, f->problems * sizeof *net));
     for (int p = 0; p < f->problems; p++) {
@@ -140,13 +164,12 @@ static spot_status train(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_devi
         SPOT_TRY(clear(c, net[p].v, net[p].params));
     }
     SPOT_TRY(spot_scvis_start(c, f, cfg));
-    for (int p = 0; p < f->problems; p++)
-        if (!net[p].gathered) SPOT_TRY(distances(c, &net[p]));
+    SPOT_TRY(distances(c, net, f->problems, 0));
+    SPOT_TRY(record_distances(c, net, f->problems, graph));
     for (int step = 1; step <= f->total; step++) {
         spot_scvis_now t = now_at(cfg, step);
         SPOT_TRY(spot_scvis_draw(c, f, &t));
-        for (int p = 0; p < f->problems; p++)
-            if (net[p].gathered) SPOT_TRY(distances(c, &net[p]));
+        SPOT_TRY(spot_cuda_memory(c)->replay(c, *graph));
         SPOT_TRY(phases(c, f, &t));
         SPOT_TRY(spot_scvis_adam(c, f, &t));
         if (step % POLL == 0 || step == f->total) SPOT_TRY(look(c, f, net, step));
@@ -173,7 +196,9 @@ static spot_status fit_cuda(spot_ctx *c, spot_arena *scratch, int problems, spot
     }
     if (status == SPOT_OK && problems && !scratch->counting) {
         spot_scvis_fleet f = fleet_of(on_device, net, problems);
-        status = train(c, &f, net, cfg);
+        void *graph = NULL;
+        status = train(c, &f, net, cfg, &graph);
+        if (graph) spot_cuda_memory(c)->forget(graph);
         for (int p = 0; p < problems; p++) s[p].loss = net[p].loss;
     }
     free(net);
@@ -198,7 +223,7 @@ static spot_status gradient_cuda(spot_ctx *c, spot_arena *scratch, const spot_sc
     SPOT_TRY(copy(c, net.x, b->x, rows * b->d * sizeof *net.x));
     SPOT_TRY(copy(c, net.noise, b->noise, rows * b->dim * sizeof *net.noise));
     SPOT_TRY(spot_scvis_given(c, &f, b->keep, &t));
-    SPOT_TRY(distances(c, &net));
+    SPOT_TRY(distances(c, &net, 1, 1));
     SPOT_TRY(phases(c, &f, &t));
     SPOT_TRY(copy(c, gradient, net.grad, net.params * sizeof *gradient));
     SPOT_TRY(copy(c, &net, on_device, sizeof net));
