@@ -83,7 +83,8 @@ static spot_status clear(spot_ctx *c, float *x, size_t count)
     return spot_cuda_check(c, cudaMemsetAsync(x, 0, count * sizeof *x, spot_cuda_stream(c)), "scvis: clearing");
 }
 
-/* Squared distances of all rows of the problems that are one batch, or (gathered) of the batches of the others. */
+/* Squared distances of all rows, where a problem keeps those, or (gathered) of the batches of the problems that are too
+ * large to. */
 static spot_status distances(spot_ctx *c, const spot_scvis_device *net, int problems, int gathered)
 {
     spot_mat *x = (spot_mat *)malloc(2 * (size_t)problems * sizeof *x), *far;
@@ -103,12 +104,15 @@ static spot_status distances(spot_ctx *c, const spot_scvis_device *net, int prob
     return s;
 }
 
-/* Those of the batches, for every step the same launches. */
+/* Those of the batches, for every step the same launches; *graph stays NULL where no problem is that large. */
 static spot_status record_distances(spot_ctx *c, const spot_scvis_device *net, int problems, void **graph)
 {
     const spot_plugin *device = spot_cuda_memory(c);
     spot_status s, ended;
+    int gathered = 0;
 
+    for (int p = 0; p < problems; p++) gathered |= net[p].gathered;
+    if (!gathered) return SPOT_OK;
     SPOT_TRY(device->record(c));
     s = distances(c, net, problems, 1);
     ended = device->recorded(c, s ? NULL : graph);
@@ -169,7 +173,7 @@ static spot_status train(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_devi
     for (int step = 1; step <= f->total; step++) {
         spot_scvis_now t = now_at(cfg, step);
         SPOT_TRY(spot_scvis_draw(c, f, &t));
-        SPOT_TRY(spot_cuda_memory(c)->replay(c, *graph));
+        if (*graph) SPOT_TRY(spot_cuda_memory(c)->replay(c, *graph));
         SPOT_TRY(phases(c, f, &t));
         SPOT_TRY(spot_scvis_adam(c, f, &t));
         if (step % POLL == 0 || step == f->total) SPOT_TRY(look(c, f, net, step));

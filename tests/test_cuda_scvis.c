@@ -241,11 +241,11 @@ static void each_switch_is_honoured(void **state)
 static void many_rows_agree(void **state)
 {
     spot_scvis_config cfg = config(1);
-    spot_scvis_problem s = problem(8200, 3, 2, 38);
+    spot_scvis_problem s[] = { problem(8200, 3, 2, 38), problem(50, 4, 2, 39), problem(8300, 3, 2, 40) };
 
     (void)state;
     cfg.iterations = 2;
-    check_fit(1, &s, &cfg, 1);
+    check_fit(LEN(s), s, &cfg, 1);
 }
 
 static void failures_are_told(void **state)
