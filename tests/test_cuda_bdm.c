@@ -47,7 +47,7 @@ static void check_same(const spot_points *p, const spot_points *q, const spot_hy
 /* On the emulator maps have the CPU's bits; a GPU's need not, so there the batch is compared with itself only. */
 static void problems_agree(int reduce)
 {
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_ctx cpu = check_ctx(2), c;
     spot_view v[PROBLEMS];
     spot_seed seed[PROBLEMS];
@@ -88,7 +88,7 @@ static void planespot_agrees_on_the_view(void **state) { (void)state; problems_a
 
 static void device_memory_is_counted(void **state)
 {
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_ctx cpu = check_ctx(1), c;
 
     (void)state;

@@ -60,7 +60,7 @@ static void agrees_with_the_recipe(void **state)
     for (int v = 0; v < variants; v++) {
         spot_view view = { .n = n, .confidence = confidence };
         spot_points points = { .n = n, .d = 2, .at = at };
-        spot_bdm_config cfg = spot_bdm_defaults();
+        spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
         spot_hypotheses found;
         spot_arena a;
         get(f, head, sizeof head);
@@ -97,7 +97,7 @@ static void the_list_is_cut_and_ordered(void **state)
     float at[2 * N], confidence[N];
     spot_view view = { .n = N, .confidence = confidence };
     spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
     spot_arena a;
     double sum = 0;
@@ -121,7 +121,7 @@ static void switches_act(void **state)
     float at[2 * N], confidence[N], far[2 * N];
     spot_view view = { .n = N, .confidence = confidence };
     spot_points points = { .n = N, .d = 2, .at = at }, moved = { .n = N, .d = 2, .at = far };
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
     spot_arena a;
     (void)state;
@@ -136,7 +136,7 @@ static void switches_act(void **state)
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &moved, &cfg));
     assert_int_equal(found.components, 1);
     spot_arena_close(&a);
-    cfg = spot_bdm_defaults();
+    cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     cfg.order = SPOT_ORDER_HARD;
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
     assert_true(found.h[0].score == N / 2 && found.h[1].score == 0);
@@ -151,7 +151,7 @@ static void maps_that_say_nothing_get_a_message(void **state)
     spot_view view = { .n = N, .confidence = confidence };
     spot_points points = { .n = N, .d = 2, .at = at }, line = { .n = N, .d = 2, .at = flat },
                 to_zero = { .n = N, .d = 2, .at = ending };
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
     spot_arena a;
     (void)state;
@@ -184,7 +184,7 @@ static void a_batch_equals_its_problems(void **state)
     spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence },
                           { .n = 1, .confidence = confidence } };
     spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 60, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses batch[3], alone;
     spot_arena a, b;
     (void)state;
@@ -207,7 +207,7 @@ static void bad_input_gets_a_sentence(void **state)
     float at[2 * N], confidence[N];
     spot_view view = { .n = N, .confidence = confidence }, none = { .n = 0 };
     spot_points points = { .n = N, .d = 2, .at = at }, fewer = { .n = N - 1, .d = 2, .at = at }, no = { .n = 0, .d = 2 };
-    spot_bdm_config cfg = spot_bdm_defaults(), bad;
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT), bad;
     spot_hypotheses found;
     spot_arena a;
     (void)state;
@@ -238,7 +238,7 @@ static void bad_input_gets_a_sentence(void **state)
 
 static void names(void **state)
 {
-    spot_bdm_config cfg = spot_bdm_defaults();
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     char text[48];
     (void)state;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-scvis");

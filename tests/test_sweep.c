@@ -96,7 +96,7 @@ static void packed_values_come_back(void **state)
     float feature[6] = { 1, 2, 3, 4, 5, NAN }, confidence[3] = { .1f, .2f, .3f };
     int image[3] = { 4, 7, 9 }, row[3] = { 0, 1, 2 };
     uint32_t mask[3] = { 1, 0, 3 };
-    spot_seen in = { { 3, 2, feature, confidence, image }, { 3, 2, mask } }, out;
+    spot_seen in = { { .n = 3, .d = 2, .feature = feature, .confidence = confidence, .image = image }, { 3, 2, mask } }, out;
     spot_hypotheses h = { .len = 2, .components = 5, .h = { { 2, row, 3.5, .25 }, { 1, row + 2, 1, .5 } } }, back;
     spot_key k = spot_key_of("k", 1);
     bool found;

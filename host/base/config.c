@@ -255,17 +255,34 @@ static spot_status refuse_value(reading *r, const spot_setting *s, const char *p
     return refuse(r, path, "%s is %.40s; it takes %s", path, (const char *)slot, takes);
 }
 
+static spot_status refuse_method(reading *r, const spot_setting *s, const void *base, const char *path)
+{
+    char whose[256] = "";
+
+    for (int m = 0; m < SPOT_METHODS; m++)
+        if (s->only >> m & 1) {
+            strcat(whose, whose[0] ? ", " : "");
+            strcat(whose, spot_method_names[m]);
+        }
+    return refuse(r, path, "%s is a setting of %s, not of %s", path, whose, spot_method_names[((const spot_bdm_config *)base)->method]);
+}
+
 static spot_status fill(reading *r, const spot_setting *rows, char *base, void *const *slot, const char *above);
 
+/* Of methods: the only list there is. The first row says which one it is, and that brings its defaults. */
 static spot_status fill_list(reading *r, const spot_setting *s, char *base, char *entries, unsigned n, const char *path)
 {
     size_t step = (size_t)(rows_of(s->rows) + 1) * sizeof(void *);
-    char *first = base + s->offset, at[MAX_PATH];
+    char at[MAX_PATH];
 
-    for (unsigned i = 1; i < n; i++) memcpy(first + i * s->size, first, s->size);     /* entry 0 holds the defaults */
     for (unsigned i = 0; i < n; i++) {
+        spot_bdm_config *entry = (spot_bdm_config *)(base + s->offset) + i;
+        void *const *slot = (void *const *)(entries + i * step);
+        int method = SPOT_PLANESPOT;
         snprintf(at, sizeof at, "%.240s[%u]", path, i);
-        SPOT_TRY(fill(r, s->rows, first + i * s->size, (void *const *)(entries + i * step), at));
+        if (slot[0]) set_value(&s->rows[0], &method, slot[0]);
+        *entry = spot_bdm_defaults(method);
+        SPOT_TRY(fill(r, s->rows, (char *)entry, slot, at));
     }
     *(int *)(base + s->count) = (int)n;
     return SPOT_OK;
@@ -282,6 +299,7 @@ static spot_status fill(reading *r, const spot_setting *rows, char *base, void *
         join(path, above, s->name);
         if (s->kind == SETTING_LIST && slot[i]) SPOT_TRY(fill_list(r, s, base, slot[i], n, path));
         else if (!slot[i]) continue;
+        else if (!spot_setting_applies(s, base)) return refuse_method(r, s, base, path);
         else if (s->kind == SETTING_GROUP) SPOT_TRY(fill(r, s->rows, base + s->offset, slot[i], path));
         else if (!set_value(s, base + s->offset, slot[i])) return refuse_value(r, s, path, slot[i]);
     }
@@ -300,7 +318,7 @@ spot_config spot_config_defaults(void)
     cfg.scene = spot_scene_defaults();
     cfg.model = spot_model_defaults();
     cfg.bdms = 1;
-    cfg.bdm[0] = spot_bdm_defaults();
+    cfg.bdm[0] = spot_bdm_defaults(SPOT_PLANESPOT);
     cfg.metric = spot_metric_defaults();
     return cfg;
 }
@@ -308,7 +326,7 @@ spot_config spot_config_defaults(void)
 /* What no single setting can see. */
 static spot_status check_together(reading *r, const spot_config *cfg)
 {
-    char path[MAX_PATH], name[2][64];
+    char path[MAX_PATH], name[2][80];
 
     if (cfg->model.init[0] && cfg->model.base.images)
         return refuse(r, "model", "model.init and model.base.images both say what to start from; set one of them");

@@ -59,6 +59,7 @@ static void print_rows(FILE *f, const spot_setting *rows, const char *base, int 
         const spot_setting *s = &rows[i];
         const char *value = base + s->offset;
 
+        if (!spot_setting_applies(s, base)) continue;
         if (i == 0 && first) fprintf(f, "%s%s:", first, s->name);
         else fprintf(f, "%*s%s:", indent, "", s->name);
         if (!s->rows) fputc(' ', f);

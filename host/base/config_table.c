@@ -122,23 +122,98 @@ static const spot_setting mixture[] = {
     END
 };
 
+static const spot_setting umap[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_umap_config, field, help, __VA_ARGS__)
+    S("neighbours", INT,  neighbours, "of a point, itself counted", IN(2, 1000)),
+    S("min_dist",   REAL, min_dist,   "how near points may lie on the map", IN(0, 100)),
+    S("spread",     REAL, spread,     "scale of the map", IN(0.001, 100)),
+    S("epochs",     INT,  epochs,     "0: 500 up to 10000 points, 200 above", IN(0, 100000)),
+    S("negatives",  INT,  negatives,  "points that each drawn edge repels", IN(0, 1000)),
+    S("lr",         REAL, lr,         "at the first epoch; it falls to 0", IN(1e-9, 100)),
+#undef S
+    END
+};
+
+const char *const spot_method_names[] = {
+#define X(NAME, name) #name,
+    SPOT_BDM_METHODS(X)
+#undef X
+    NULL
+};
+
+#define BIT(method) (1u << SPOT_##method)
+#define OF(methods) .only = (methods)
+
 static const spot_setting bdm[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
-    S("method",  NAME,  method,        "the blindspot discovery method", .names = NAMES("planespot"),
-      .later = NAMES("spotlight", "domino", "barlow", "george", "multiaccuracy")),
-    S("name",    TEXT,  name,          "label in tables; \"\": method and reducer", .hi = 48),
+    S("method",  NAME,  method,        "the blindspot discovery method",
+      .names = spot_method_names),
+    S("name",    TEXT,  name,          "label in tables; \"\": the method, and what differs from its defaults", .hi = 48),
     S("top",     INT,   top,           "hypotheses returned at most", IN(1, SPOT_MAX_HYPOTHESES)),
+    S("representation", NAME, representation, "whose features: the classifier's, a robust network's, or those of files",
+      .names = NAMES("model", "robust", "file")),
+    S("embeddings", TEXT, embeddings,  "for representation: file; folder of ec-000012.safetensors, each a tensor \"embedding\"",
+      .hi = 256),
     S("reduce",  NAME,  embed.method,  "dimensionality reduction before the method",
-      .names = NAMES("none", "pca", "tsne", "scvis"), .later = NAMES("umap")),
-    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, SPOT_MAX_MIXTURE_DIM - 1)),
+      .names = NAMES("none", "pca", "tsne", "scvis", "umap")),
+    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, 4096)),
+    S("normalise", SWITCH, embed.normalise, "features to length 1 before it", .hi = 1),
+    S("hardness", SWITCH, embed.hardness, "first dimension: along the classifier's direction; the reducer gets the rest",
+      .hi = 1),
     S("tsne",    GROUP, embed.tsne,    "for reduce: tsne", .rows = tsne),
     S("scvis",   GROUP, embed.scvis,   "for reduce: scvis", .rows = scvis),
-    S("weight",  REAL,  weight,        "PlaneSpot's w: of the confidence beside the points", IN(0, 1000)),
-    S("mixture", GROUP, mixture,       "Gaussian mixture, its size chosen by BIC", .rows = mixture),
+    S("umap",    GROUP, embed.umap,    "for reduce: umap", .rows = umap),
+    S("mixture", GROUP, mixture,       "Gaussian mixture; PlaneSpot chooses its size by BIC", .rows = mixture,
+      OF(BIT(PLANESPOT) | BIT(DOMINO) | BIT(GEORGE))),
+    S("compat",  SWITCH, compat,       "as the method's upstream code does it, to the letter", .hi = 1,
+      OF(BIT(SPOTLIGHT) | BIT(DOMINO) | BIT(BARLOW) | BIT(GEORGE) | BIT(MULTIACCURACY))),
+    S("threshold", REAL, threshold,    "of a row's weight under the kernel, or of an auditor's greatest value", IN(0, 1),
+      OF(BIT(SPOTLIGHT) | BIT(MULTIACCURACY))),
+    S("least",   INT,   least,         "rows of a piece of a cluster, or of a partition, at least", IN(1, 1e9),
+      OF(BIT(GEORGE) | BIT(MULTIACCURACY))),
+    S("weight",  REAL,  weight,        "PlaneSpot's w: of the confidence beside the points", IN(0, 1000), OF(BIT(PLANESPOT))),
     S("norm",    NAME,  norm,          "of the points: min-max, or the released code's (s - min) / max",
-      .names = NAMES("minmax", "released")),
+      .names = NAMES("minmax", "released"), OF(BIT(PLANESPOT))),
     S("order",   NAME,  order,         "errors that order hypotheses: 1 - confidence, or confidence < 0.5",
-      .names = NAMES("soft", "hard")),
+      .names = NAMES("soft", "hard"), OF(BIT(PLANESPOT))),
+    S("min_weight", REAL, spotlight.min_weight, "least total weight of a spotlight, as a fraction of the rows", IN(1e-6, 0.5),
+      OF(BIT(SPOTLIGHT))),
+    S("kernel",  NAME,  spotlight.kernel, "exp(-D/2), or max(0, 1 - D)", .names = NAMES("gaussian", "compact"),
+      OF(BIT(SPOTLIGHT))),
+    S("precision", NAME, spotlight.precision, "one number, or a matrix", .names = NAMES("spherical", "full"),
+      OF(BIT(SPOTLIGHT))),
+    S("steps",   INT,   spotlight.steps, "of Adam, each spotlight", IN(2, 1e6), OF(BIT(SPOTLIGHT))),
+    S("lr",      REAL,  spotlight.lr,  "Adam's first learning rate", IN(1e-9, 100), OF(BIT(SPOTLIGHT))),
+    S("patience", INT,  spotlight.patience, "steps without progress before the rate is halved", IN(0, 1e6), OF(BIT(SPOTLIGHT))),
+    S("barrier_scale", REAL, spotlight.barrier_scale, "of the penalty on too little weight", IN(0, 1e6), OF(BIT(SPOTLIGHT))),
+    S("barrier_end", REAL, spotlight.barrier_end, "its last width, in minimum weights", IN(1e-6, 1), OF(BIT(SPOTLIGHT))),
+    S("membership", NAME, spotlight.membership, "weight at least `threshold`, or the `min_weight` x rows of greatest weight",
+      .names = NAMES("weight", "top"), OF(BIT(SPOTLIGHT))),
+    S("gamma",   REAL,  domino.gamma,  "weight of labels and predictions beside the features", IN(0, 1e6), OF(BIT(DOMINO))),
+    S("gamma_hat", REAL, domino.gamma_hat, "of the predictions, where it is another; -1: gamma", IN(-1, 1e6), OF(BIT(DOMINO))),
+    S("components", INT, domino.components, "of Domino's mixture", IN(1, 512), OF(BIT(DOMINO))),
+    S("start",   NAME,  domino.start,  "from cells of the confusion matrix, or k-means", .names = NAMES("confusion", "kmeans"),
+      OF(BIT(DOMINO))),
+    S("noise",   REAL,  domino.noise,  "added to the start", IN(0, 1), OF(BIT(DOMINO))),
+    S("covariance", NAME, domino.covariance, "of its components", .names = NAMES("diag", "full"), OF(BIT(DOMINO))),
+    S("assign",  NAME,  domino.assign, "a row goes to the best of the slices returned, or of all components",
+      .names = NAMES("kept", "all"), OF(BIT(DOMINO))),
+    S("depth",   INT,   barlow.depth,  "of the decision tree, at most", IN(1, 30), OF(BIT(BARLOW))),
+    S("features", INT,  barlow.features, "that the tree may use", IN(1, 1e6), OF(BIT(BARLOW))),
+    S("choose",  NAME,  barlow.choose, "features of greatest mutual information with failure, or of greatest mean",
+      .names = NAMES("information", "activation"), OF(BIT(BARLOW))),
+    S("cluster", NAME,  george.cluster, "how rows are grouped", .names = NAMES("mixture", "kmeans"), OF(BIT(GEORGE))),
+    S("clusters", INT,  george.clusters, "groups at most", IN(1, SPOT_MAX_COMPONENTS), OF(BIT(GEORGE))),
+    S("search",  SWITCH, george.search, "their number by silhouette, from 2 on (off: exactly `clusters`)", .hi = 1,
+      OF(BIT(GEORGE))),
+    S("starts",  INT,   george.starts, "of each number of groups", IN(1, 100), OF(BIT(GEORGE))),
+    S("overcluster", INT, george.overcluster, "pieces that each group is tried to be cut into; 0: none", IN(0, 16),
+      OF(BIT(GEORGE))),
+    S("eta",     REAL,  multiaccuracy.eta, "step of the repair after each auditor", IN(1e-9, 100), OF(BIT(MULTIACCURACY))),
+    S("ridge",   REAL,  multiaccuracy.ridge, "of the auditors' regression", IN(1e-12, 1e12), OF(BIT(MULTIACCURACY))),
+    S("held_out", REAL, multiaccuracy.held_out, "share of the rows by which an auditor is chosen", IN(0.01, 0.9),
+      OF(BIT(MULTIACCURACY))),
+    S("gain",    REAL,  multiaccuracy.gain, "least held-out correlation of an auditor", IN(0, 1e6), OF(BIT(MULTIACCURACY))),
 #undef S
     END
 };
@@ -171,6 +246,11 @@ const spot_setting *spot_setting_find(const spot_setting *rows, const char *name
     for (; rows->name; rows++)
         if (!strcmp(rows->name, name)) return rows;
     return NULL;
+}
+
+bool spot_setting_applies(const spot_setting *s, const void *group)
+{
+    return !s->only || (s->only >> ((const spot_bdm_config *)group)->method & 1);
 }
 
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)

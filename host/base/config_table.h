@@ -5,6 +5,7 @@
 #ifndef SPOTTER_BASE_CONFIG_TABLE_H
 #define SPOTTER_BASE_CONFIG_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "spotter/config.h"
@@ -31,12 +32,17 @@ typedef struct spot_setting {
     const char *const *later;              /* names that a later version will know; may be NULL */
     const struct spot_setting *rows;
     size_t size, count;
+    unsigned only;                         /* of a method's settings: bits of the methods that have it; 0: all */
     const char *help;
 } spot_setting;
 
 extern const spot_setting spot_settings[];        /* of spot_config */
+extern const char *const  spot_method_names[];    /* by spot_bdm_method; NULL ends them */
 
 const spot_setting *spot_setting_find(const spot_setting *rows, const char *name);
+
+/* Whether the group, which s is a setting of, has it: a method has not those of the others. */
+bool spot_setting_applies(const spot_setting *s, const void *group);
 
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);

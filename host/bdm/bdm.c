@@ -2,37 +2,48 @@
 #include "spotter/bdm.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "base/config_table.h"
 #include "methods.h"
 
-static const struct { const char *name; spot_bdm_find_fn *find; spot_bdm_needs_fn *needs; } methods[] = {
-    [SPOT_PLANESPOT] = { "planespot", spot_planespot_find, spot_planespot_needs },
+static const spot_method *const methods[] = {
+#define X(NAME, name) [SPOT_##NAME] = &spot_method_##name,
+    SPOT_BDM_METHODS(X)
+#undef X
 };
-enum { METHODS = sizeof methods / sizeof *methods };
 
 static const char *const reducers[] = {
     [SPOT_REDUCE_NONE] = "none", [SPOT_REDUCE_PCA] = "pca", [SPOT_REDUCE_TSNE] = "tsne", [SPOT_REDUCE_SCVIS] = "scvis",
+    [SPOT_REDUCE_UMAP] = "umap",
 };
-enum { REDUCERS = sizeof reducers / sizeof *reducers };
+static const char *const representations[] = {
+    [SPOT_BY_MODEL] = "model", [SPOT_BY_ROBUST] = "robust", [SPOT_BY_FILE] = "file",
+};
 
-spot_bdm_config spot_bdm_defaults(void)
+static bool known(int method) { return method >= 0 && method < SPOT_METHODS; }
+
+spot_bdm_config spot_bdm_defaults(int method)
 {
-    spot_bdm_config cfg = { .method = SPOT_PLANESPOT, .top = 10, .embed = spot_embed_defaults(), .weight = 0.025,
-                            .mixture = spot_mixture_defaults(), .norm = SPOT_NORM_MINMAX, .order = SPOT_ORDER_SOFT };
+    spot_bdm_config cfg = { .method = method, .top = 10, .embed = spot_embed_defaults(), .mixture = spot_mixture_defaults() };
 
-    cfg.embed.method = SPOT_REDUCE_SCVIS;
-    cfg.embed.dim = 2;
+    cfg.embed.method = SPOT_REDUCE_NONE;
+    if (known(method)) methods[method]->defaults(&cfg);
     return cfg;
 }
 
+/* PlaneSpot's name says its reducer; the others' names say what is not their own. */
 const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
 {
-    int m = cfg->method, r = cfg->embed.method;
+    const spot_bdm_config own = spot_bdm_defaults(cfg->method);
+    bool reduced = cfg->method == SPOT_PLANESPOT || cfg->embed.method != own.embed.method;
+    bool elsewhere = cfg->representation != own.representation;
 
     if (cfg->name[0]) snprintf(text, size, "%s", cfg->name);
-    else snprintf(text, size, "%s-%s", m >= 0 && m < METHODS ? methods[m].name : "unknown",
-                  r >= 0 && r < REDUCERS ? reducers[r] : "unknown");
+    else if (!known(cfg->method)) snprintf(text, size, "unknown");
+    else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method], reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
+                  elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
     return text;
 }
 
@@ -55,17 +66,17 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    if (cfg->method < 0 || cfg->method >= METHODS)
+    if (!known(cfg->method))
         return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
     if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
         return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p]));
-    return methods[cfg->method].find(c, a, problems, out, views, points, seeds, cfg);
+    return methods[cfg->method]->find(c, a, problems, out, views, points, seeds, cfg);
 }
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    return methods[cfg->method].needs(c, problems, n, d, cfg);
+    return methods[cfg->method]->needs(c, problems, n, d, cfg);
 }
 
 size_t spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads)

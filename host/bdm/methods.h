@@ -1,15 +1,24 @@
-/* methods.h - the table of discovery methods. To add one: its value in bdm.h, its file here, its row in bdm.c. */
+/* methods.h - what a discovery method gives to the table of methods (spotter/bdm.h: SPOT_BDM_METHODS). */
 #ifndef SPOTTER_HOST_BDM_METHODS_H
 #define SPOTTER_HOST_BDM_METHODS_H
 
 #include "spotter/bdm.h"
 
-typedef spot_status spot_bdm_find_fn(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
-                                     const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
+typedef struct {
+    /* What differs from the common defaults: the method's own settings, its reducer, its representation. */
+    void (*defaults)(spot_bdm_config *cfg);
 
-typedef spot_bytes spot_bdm_needs_fn(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+    /* As spot_bdm_find, which has checked confidences and points. The rows of every hypothesis go into a, after scratch has
+     * been given back; on CUDA the work is done in an arena of the device that the method opens and closes. */
+    spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-spot_bdm_find_fn  spot_planespot_find;
-spot_bdm_needs_fn spot_planespot_needs;
+    /* As spot_bdm_needs. */
+    spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+} spot_method;
+
+#define X(NAME, name) extern const spot_method spot_method_##name;
+SPOT_BDM_METHODS(X)
+#undef X
 
 #endif

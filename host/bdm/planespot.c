@@ -108,8 +108,8 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-spot_status spot_planespot_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
-                                const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     spot_mat *r;
     spot_mixture *best;
@@ -125,7 +125,7 @@ spot_status spot_planespot_find(spot_ctx *c, spot_arena *a, int problems, spot_h
     return SPOT_OK;
 }
 
-spot_bytes spot_planespot_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
+static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_bytes mixture = spot_mixture_needs(c, problems, n, d + 1, &cfg->mixture);
     spot_ctx quiet = { 0 };
@@ -144,3 +144,11 @@ spot_bytes spot_planespot_needs(const spot_ctx *c, int problems, const int *n, i
     }
     return (spot_bytes){ a.peak + mixture.host, mixture.device };
 }
+
+static void defaults(spot_bdm_config *cfg)
+{
+    cfg->embed.method = SPOT_REDUCE_SCVIS;
+    cfg->weight = 0.025;
+}
+
+const spot_method spot_method_planespot = { defaults, find, needs };

@@ -18,6 +18,7 @@ spot_embed_config spot_embed_defaults(void)
         .tsne = { .perplexity = 30, .iterations = 1000, .exaggeration = 12, .lr = 0 },
         .scvis = { .perplexity = 10, .batch = 512, .iterations = 0, .lr = 0.01, .l2 = 0.001,
                    .compat = { 1, 1, 1, 1, 1, 1, 1, 1 } },
+        .umap = { .neighbours = 15, .min_dist = 0.1, .spread = 1, .epochs = 0, .negatives = 5, .lr = 1 },
     };
 }
 
@@ -37,13 +38,14 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
 
 static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
 {
-    if (cfg->method < SPOT_REDUCE_NONE || cfg->method > SPOT_REDUCE_SCVIS)
+    if (cfg->method < SPOT_REDUCE_NONE || cfg->method > SPOT_REDUCE_UMAP)
         return spot_fail(c, SPOT_USAGE, "there is no reducer number %d", cfg->method);
     if (cfg->method != SPOT_REDUCE_NONE && cfg->dim < 1)
         return spot_fail(c, SPOT_USAGE, "a map of %d dimensions cannot be; set reduce dim to 1 or more", cfg->dim);
     if (cfg->method == SPOT_REDUCE_TSNE
         && !(cfg->tsne.perplexity >= 1 && cfg->tsne.iterations >= 1 && cfg->tsne.exaggeration >= 1 && cfg->tsne.lr >= 0))
         return spot_fail(c, SPOT_USAGE, "t-SNE needs perplexity >= 1, iterations >= 1, exaggeration >= 1 and lr >= 0");
+    if (cfg->method == SPOT_REDUCE_UMAP) return spot_fail(c, SPOT_UNSUPPORTED, "UMAP is not there yet");
     if (cfg->method == SPOT_REDUCE_SCVIS
         && !(cfg->scvis.perplexity >= 1 && cfg->scvis.batch >= 4 && cfg->scvis.iterations >= 0 && cfg->scvis.lr > 0
              && cfg->scvis.l2 >= 0))

@@ -120,8 +120,8 @@ spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, fl
 
 static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *t, int n, int d)
 {
-    v->n = t->n = n;
-    v->d = d;
+    *v = (spot_view){ .n = n, .d = d };
+    t->n = n;
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)n * d));
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, n));

@@ -130,8 +130,7 @@ static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, const spo
 {
     spot_rng r = spot_rng_at(cfg->seed, SPOT_RNG_BOOTSTRAP, 0, 0);
 
-    v->n = rows;
-    v->d = 8 * cfg->model.width;
+    *v = (spot_view){ .n = rows, .d = 8 * cfg->model.width };
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)v->n * (size_t)v->d));
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));

@@ -35,7 +35,7 @@ static spot_key fold(spot_key k, const spot_setting *rows, const void *base, con
 
     for (const spot_setting *s = rows; s->name; s++) {
         const char *at = (const char *)base + s->offset;
-        if (matters && !matters(s, base)) continue;
+        if (!spot_setting_applies(s, base) || (matters && !matters(s, base))) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (!s->rows) {
             value_text(value, s, at);
@@ -96,6 +96,7 @@ static bool for_points(const spot_setting *s, const void *base)
     if (!strcmp(s->name, "dim"))   return method != SPOT_REDUCE_NONE;
     if (!strcmp(s->name, "tsne"))  return method == SPOT_REDUCE_TSNE;
     if (!strcmp(s->name, "scvis")) return method == SPOT_REDUCE_SCVIS;
+    if (!strcmp(s->name, "umap"))  return method == SPOT_REDUCE_UMAP;
     return is_embedding(s);
 }
 
@@ -174,7 +175,7 @@ static bool differ(char *words, size_t size, const spot_setting *rows, const voi
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (matters && !matters(s, there)) continue;
+        if (!spot_setting_applies(s, there) || (matters && !matters(s, there))) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
             snprintf(words, size, "%s has %d entries there and %d here", name, n,

@@ -61,6 +61,7 @@ spot_status spot_pack_seen(spot_ctx *c, spot_packer *p, void *value)
     spot_seen *s = value;
     spot_view *v = &s->view;
 
+    if (p->way == PACK_READ) *v = (spot_view){ 0 };    /* no labels: a sweep looks at positives only */
     PART(v->n);
     PART(v->d);
     ARRAY(v->feature, (size_t)v->n * (size_t)v->d);

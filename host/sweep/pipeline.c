@@ -324,8 +324,9 @@ static spot_status method(wave *w, int b)
         spot_key_text(outcome_of(w, p)->settings, spot_key_of_method(cfg));
         p->points_key = spot_key_of_points(p->key, cfg);
         p->found_key = spot_key_of_found(p->points_key, cfg);
+        p->points = (spot_points){ p->seen.view.n, p->seen.view.d, p->seen.view.feature, NAN };   /* unless reduced */
     }
-    SPOT_TRY(take_step(w, &reduce_step));
+    if (!spot_embed_is_nothing(&cfg->embed)) SPOT_TRY(take_step(w, &reduce_step));
     SPOT_TRY(take_step(w, &find_step));
     for (int i = 0; i < w->count; i++) {
         spot_passage *p = &w->p[i];

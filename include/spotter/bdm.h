@@ -30,29 +30,111 @@ typedef struct {
     int components;            /* clusters with rows that the method found before it cut its list */
 } spot_hypotheses;
 
-typedef enum { SPOT_PLANESPOT } spot_bdm_method;
+/* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
+ * (host/bdm/methods.h). Settings of its own are rows of host/base/config_table.c. */
+#define SPOT_BDM_METHODS(X)         \
+    X(PLANESPOT,     planespot)     \
+    X(SPOTLIGHT,     spotlight)     \
+    X(DOMINO,        domino)        \
+    X(BARLOW,        barlow)        \
+    X(GEORGE,        george)        \
+    X(MULTIACCURACY, multiaccuracy)
+
+typedef enum {
+#define X(NAME, name) SPOT_##NAME,
+    SPOT_BDM_METHODS(X)
+#undef X
+    SPOT_METHODS
+} spot_bdm_method;
+
+/* Whose features a method looks at; confidences are always those of the classifier under examination. ROBUST: a second
+ * network, trained against an adversary (model.h). FILE: any embedding of the same images, EC by EC. */
+typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_FILE } spot_representation;
 
 /* PlaneSpot (paper, section 4): R = [normalised points; weight * confidence], mixture by BIC, clusters ordered by
  * error rate x number of errors. The switches give the released code's variants. */
 typedef enum { SPOT_NORM_MINMAX, SPOT_NORM_RELEASED } spot_points_norm;   /* released: (s - min) / max */
 typedef enum { SPOT_ORDER_SOFT, SPOT_ORDER_HARD } spot_error_order;       /* errors 1 - confidence, or confidence < 0.5 */
 
+/* Spotlight (d'Eon et al. 2022): one kernel after another, each placed where the mean loss under it is greatest. */
+typedef enum { SPOT_KERNEL_GAUSSIAN, SPOT_KERNEL_COMPACT } spot_spotlight_kernel;   /* exp(-D/2), max(0, 1 - D) */
+typedef enum { SPOT_PRECISION_SPHERICAL, SPOT_PRECISION_FULL } spot_spotlight_precision;
+typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* kernel >= threshold; the size-th by weight */
+
+typedef struct {
+    double min_weight;         /* least total weight, as a fraction of the rows: 0.01 */
+    int    kernel, precision;
+    int    steps, patience;    /* of Adam, and of its rate, which is halved on a plateau */
+    double lr;
+    double barrier_scale, barrier_end;    /* 1; 0.05: the barrier's last width, in minimum weights */
+    int    membership;         /* spot_membership */
+} spot_spotlight_config;
+
+/* Domino (Eyuboglu et al. 2022): a mixture over features, labels and predictions at once. Its reducer is PCA. */
+typedef enum { SPOT_START_CONFUSION, SPOT_START_KMEANS } spot_domino_start;
+typedef enum { SPOT_COVARIANCE_DIAG, SPOT_COVARIANCE_FULL } spot_covariance;
+typedef enum { SPOT_ASSIGN_KEPT, SPOT_ASSIGN_ALL } spot_domino_assign;    /* best of the slices returned, or of all */
+
+typedef struct {
+    int    components;         /* 25 */
+    double gamma, gamma_hat;   /* weight of labels and of predictions; gamma_hat < 0: as gamma */
+    int    start, covariance, assign;
+    double noise;              /* added to the start: 1e-3 */
+} spot_domino_config;
+
+/* Barlow (Singla et al. 2021): leaves of a decision tree that tells failures from successes. */
+typedef enum { SPOT_CHOOSE_INFORMATION, SPOT_CHOOSE_ACTIVATION } spot_barlow_choice;
+
+typedef struct {
+    int depth, features;       /* of the tree, at most: 11; that it may use: 128 */
+    int choose;                /* which: of greatest mutual information with failure, or of greatest mean */
+} spot_barlow_config;
+
+/* GEORGE (Sohoni et al. 2020): clusters of the reduced features, their number by silhouette. Ordered by mean loss. */
+typedef enum { SPOT_CLUSTER_MIXTURE, SPOT_CLUSTER_KMEANS } spot_george_cluster;
+
+typedef struct {
+    int cluster, clusters;     /* how; how many at most: 10 */
+    int search;                /* every number from 2 on is tried (off: exactly `clusters`) */
+    int starts;                /* of each: 3 */
+    int overcluster;           /* pieces that each cluster is tried to be cut into: 5; 0: none */
+} spot_george_config;
+
+/* Multiaccuracy (Kim, Ghorbani & Zou 2019): ridge regressions of the loss's slope, each after the last one's repair. */
+typedef struct {
+    double eta, ridge;         /* 0.1, 1 */
+    double held_out;           /* share of the rows by which an auditor is chosen: 0.3 */
+    double gain;               /* least held-out correlation of an auditor: 1e-4 */
+} spot_multiaccuracy_config;
+
 typedef struct {
     int    method;             /* spot_bdm_method */
     char   name[48];           /* label in tables; "" = the method's name and reducer */
     int    top;                /* at most this many hypotheses */
+    int    representation;     /* spot_representation */
+    char   embeddings[256];    /* BY_FILE: folder of ec-000012.safetensors, each a tensor "embedding" (test positives, d) */
     spot_embed_config embed;
+    spot_mixture_config mixture;   /* tolerances of every mixture; sizes of PlaneSpot's */
+    int    compat;             /* the method as its upstream code has it, to the letter; each method's file says what that is */
+    double threshold;          /* Spotlight: of the kernel in [0, 1]; Multiaccuracy: of an auditor's maximum */
+    int    least;              /* rows of a piece (GEORGE) or of a partition (Multiaccuracy), at least */
     double weight;             /* PlaneSpot's w */
-    spot_mixture_config mixture;
     int    norm, order;        /* spot_points_norm, spot_error_order */
+    spot_spotlight_config     spotlight;
+    spot_domino_config        domino;
+    spot_barlow_config        barlow;
+    spot_george_config        george;
+    spot_multiaccuracy_config multiaccuracy;
 } spot_bdm_config;
 
-spot_bdm_config spot_bdm_defaults(void);
+/* The method's defaults: its own reducer and representation among them. */
+spot_bdm_config spot_bdm_defaults(int method);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
 /* Everything lies in the host's memory on every device; out[p].h[..].row in a. points[p] is what spot_embed_fit made with
- * cfg->embed. SPOT_INPUT for confidences outside [0, 1], coordinates that are not finite, fewer rows than mixture.k_min.
- * All confidences equal, or a map without extent, is no failure: that column is then constant and a message says so. */
+ * cfg->embed: the features themselves where nothing reduces them. SPOT_INPUT for confidences outside [0, 1], coordinates
+ * that are not finite, fewer rows than a method needs. No errors at all, only errors, or a map without extent, is no
+ * failure: a message says so, and what comes back is what the method means by it, be it an empty list. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 

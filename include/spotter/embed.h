@@ -1,4 +1,4 @@
-/* embed.h - features -> points: scvis, t-SNE, PCA, or nothing at all.
+/* embed.h - features -> points: scvis, t-SNE, UMAP, PCA, or nothing at all.
  *
  * Every function takes `problems` independent problems (ECs, seeds) and solves them as one batch; a problem's result
  * does not depend on its neighbours in the batch. run_to_run; the same bits for any number of threads. */
@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_SCVIS } spot_reduce;
+typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_SCVIS,
+               SPOT_REDUCE_UMAP } spot_reduce;
 
 /* Of t-SNE's points: of every pair, or interpolated (Linderman et al. 2019); auto is exact up to 20,000 points. */
 typedef enum { SPOT_TSNE_AUTO, SPOT_TSNE_BY_PAIR, SPOT_TSNE_BY_FFT } spot_tsne_repulsion;
@@ -47,16 +48,34 @@ typedef struct {
     } compat;
 } spot_scvis_config;
 
+/* UMAP (McInnes, Healy & Melville 2018) with exact neighbours; defaults are umap-learn's. */
+typedef struct {
+    int    neighbours;         /* 15, a point counts as its own first */
+    double min_dist, spread;   /* 0.1, 1 */
+    int    epochs;             /* 0: 500 up to 10,000 points, 200 above */
+    int    negatives;          /* 5 a drawn edge */
+    double lr;                 /* 1 */
+} spot_umap_config;
+
 typedef struct {
     int method;                /* spot_reduce */
+    int normalise;             /* every row to length 1 first */
+    int hardness;              /* 1st coordinate: along view.head; the others: of the reducer on what is left (GEORGE) */
     int dim;                   /* of the points; ignored by none */
     spot_tsne_config  tsne;
     spot_scvis_config scvis;
+    spot_umap_config  umap;
 } spot_embed_config;
 
 typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
 
 spot_embed_config spot_embed_defaults(void);
+
+/* Whether the points are the features as they are. */
+static inline int spot_embed_is_nothing(const spot_embed_config *cfg)
+{
+    return cfg->method == SPOT_REDUCE_NONE && !cfg->normalise && !cfg->hardness;
+}
 
 /* Views, arena and out[p], which lives in a, are the host's on every device; features and maps cross over and the work is
  * done in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it

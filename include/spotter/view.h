@@ -16,7 +16,15 @@ typedef struct {
     float *feature;       /* (n, d): the average-pooled activations before the head */
     float *confidence;    /* (n): probability of the positive class */
     int   *image;         /* (n): index of the image within its split */
+    uint8_t *label;       /* (n): 1 positive, 0 negative; NULL: all positive, as in a sweep */
+    float *head;          /* (d): the direction in which the classifier's logit grows; NULL: not known */
 } spot_view;
+
+/* How wrong the classifier is about row i: 1 minus the probability of its label. */
+static inline double spot_view_error(const spot_view *v, int i)
+{
+    return v->label && !v->label[i] ? (double)v->confidence[i] : 1 - (double)v->confidence[i];
+}
 
 /* Which blindspots each row of a view belongs to. */
 typedef struct {
