@@ -264,7 +264,8 @@ static spot_status refuse_method(reading *r, const spot_setting *s, const void *
             strcat(whose, whose[0] ? ", " : "");
             strcat(whose, spot_method_names[m]);
         }
-    return refuse(r, path, "%s is a setting of %s, not of %s", path, whose, spot_method_names[((const spot_bdm_config *)base)->method]);
+    return refuse(r, path, "%s is a setting of %s, not of %s", path, whose,
+                  spot_method_names[((const spot_bdm_config *)base)->method]);
 }
 
 static spot_status fill(reading *r, const spot_setting *rows, char *base, void *const *slot, const char *above);

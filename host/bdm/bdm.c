@@ -42,7 +42,8 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
 
     if (cfg->name[0]) snprintf(text, size, "%s", cfg->name);
     else if (!known(cfg->method)) snprintf(text, size, "unknown");
-    else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method], reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
+    else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method],
+                  reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
                   elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
     return text;
 }
