@@ -336,6 +336,8 @@ static spot_status check_together(reading *r, const spot_config *cfg)
         snprintf(path, sizeof path, "bdms[%d]", i);
         if (m->k_min > m->k_max)
             return refuse(r, path, "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
+        if (cfg->bdm[i].representation == SPOT_BY_FILE && !cfg->bdm[i].embeddings[0])
+            return refuse(r, path, "%s.representation: file needs a folder with the files, %s.embeddings", path, path);
         for (int j = 0; j < i; j++)
             if (!strcmp(spot_bdm_name(&cfg->bdm[i], name[0], sizeof name[0]),
                         spot_bdm_name(&cfg->bdm[j], name[1], sizeof name[1])))
