@@ -11,6 +11,7 @@
 #include "spotter/report.h"
 #include "sweep/keys.h"
 #include "sweep/pack.h"
+#include "sweep/pipeline.h"
 #include "sweep/segment.h"
 
 /* Which keys a setting moves: b base model, m model, r robust model, p points, f found, c config. */
@@ -280,6 +281,27 @@ static void a_plan_counts_its_cost(void **state)
     spot_ctx_close(&c);
 }
 
+/* A method without a map is drawn on the first of the config, wherever it stands there, else on principal components. */
+static void pictures_have_a_map(void **state)
+{
+    spot_config cfg = spot_config_defaults();
+    spot_bdm_config map;
+    (void)state;
+    cfg.bdms = 4;
+    cfg.bdm[0] = spot_bdm_defaults(SPOT_SPOTLIGHT);
+    for (int b = 1; b < 4; b++) cfg.bdm[b] = spot_bdm_defaults(SPOT_PLANESPOT);
+    cfg.bdm[1].embed.dim = 3;
+    cfg.bdm[2].embed.method = SPOT_REDUCE_TSNE;
+    assert_int_equal(spot_picture_map(&cfg, 3).embed.method, SPOT_REDUCE_SCVIS);
+    for (int b = 0; b < 3; b++) {
+        map = spot_picture_map(&cfg, b);
+        assert_true(map.embed.method == SPOT_REDUCE_TSNE && map.embed.dim == 2);
+    }
+    cfg.bdms = 2;
+    map = spot_picture_map(&cfg, 0);
+    assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -292,6 +314,7 @@ int main(void)
         IN_A_FOLDER(a_full_disk_loses_nothing),
         IN_A_FOLDER(a_failed_method_is_a_result_and_loses_no_other),
         cmocka_unit_test(a_plan_counts_its_cost),
+        cmocka_unit_test(pictures_have_a_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

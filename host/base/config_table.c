@@ -162,7 +162,7 @@ static const spot_setting bdm[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
     S("method",  NAME,  method,        "the blindspot discovery method",
       .names = spot_method_names),
-    S("name",    TEXT,  name,          "label in tables; \"\": the method, and what differs from its defaults", .hi = 48),
+    S("name",    TEXT,  name,          "label in tables; \"\": the method, and what differs from its defaults", .hi = 80),
     S("top",     INT,   top,           "hypotheses returned at most", IN(1, SPOT_MAX_HYPOTHESES)),
     S("representation", NAME, representation, "whose features: the classifier's, a robust network's, or those of files",
       .names = NAMES("model", "robust", "file")),
@@ -260,6 +260,32 @@ const spot_setting *spot_setting_find(const spot_setting *rows, const char *name
     for (; rows->name; rows++)
         if (!strcmp(rows->name, name)) return rows;
     return NULL;
+}
+
+int spot_settings_count(const spot_setting *rows)
+{
+    int n = 0;
+
+    while (rows[n].name) n++;
+    return n;
+}
+
+const spot_setting *spot_settings_at(const char *path, const spot_setting **s)
+{
+    const spot_setting *rows = spot_settings;
+    char word[64];
+    int n;
+
+    *s = NULL;
+    while (rows && sscanf(path, "%63[^.[]%n", word, &n) == 1) {
+        *s = spot_setting_find(rows, word);
+        if (!*s) return NULL;
+        rows = (*s)->rows;
+        path += n;
+        if (*path == '[') path += strcspn(path, ".");
+        if (*path == '.') path++;
+    }
+    return rows;
 }
 
 bool spot_setting_applies(const spot_setting *s, const void *group)

@@ -43,19 +43,26 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
     return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
 }
 
-/* Every view with `rows` rows. */
-static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave)
+/* Every view with `rows` rows. A picture may ask for a map when all else is there. */
+static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
+                             bool pictures)
 {
     int all[SPOT_WIDEST_WAVE];
-    spot_bytes most = { 0, 0 };
+    spot_bytes most = { 0, 0 }, map = { 0, 0 };
 
     for (int p = 0; p < wave; p++) all[p] = rows;
     for (int b = 0; b < cfg->bdms; b++) {
         spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, l->features[b]);
         if (needs.host > most.host) most.host = needs.host;
         if (needs.device > most.device) most.device = needs.device;
+        if (pictures) {
+            const spot_bdm_config of = spot_picture_map(cfg, b);
+            needs = spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed);
+            if (needs.host > map.host) map.host = needs.host;
+            if (needs.device > most.device) most.device = needs.device;
+        }
     }
-    most.host += (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return most;
 }
 
@@ -83,7 +90,7 @@ static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, cons
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
     while (l->at_once > 1 && (size_t)l->at_once * l->worker.device > left) l->at_once--;
-    while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave).device > left) l->wave--;
+    while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave, o->pictures).device > left) l->wave--;
     l->at_once = within(l->at_once, l->wave);
     if (l->wave < wide || l->at_once < abreast)
         spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
@@ -107,7 +114,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     for (int b = 0; b < cfg->bdms; b++) l->features[b] = features_of(cfg, &cfg->bdm[b]);
     SPOT_TRY(worker_needs(c, &l->worker, cfg, rows));
     SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
-    wave = wave_needs(c, cfg, l, rows, l->wave);
+    wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
     workers = (size_t)l->at_once * l->worker.device;

@@ -8,13 +8,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sweep/pipeline.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ops.h"
-#include "spotter/report.h"
 #include "sweep/crew.h"
 #include "sweep/embedding.h"
 #include "sweep/sight.h"
@@ -259,29 +257,14 @@ static spot_status take_step(const wave *w, const step *s)
     return n ? together(w, s, missing, n) : SPOT_OK;
 }
 
-void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method)
-{
-    char name[80];
-    size_t n = 0;
-
-    for (; method[n] && n + 1 < sizeof name; n++)
-        name[n] = isalnum((unsigned char)method[n]) || strchr("._-", method[n]) ? method[n] : '-';
-    name[n] = 0;
-    snprintf(path, size, "%s/pictures/ec-%06d-%d-%s.png", dir, index, b, name);
-}
-
 /* The score, and a picture of what the method did. */
 static spot_status rate(const wave *w, spot_passage *p)
 {
     spot_outcome *o = outcome_of(w, p);
-    char path[1200];
 
     SPOT_TRY(spot_metric_score(w->c, &o->score, &p->found, &p->seen.truth, &w->run->cfg->metric));
     spot_segment_note(o, &p->found);
-    if (!w->run->pictures) return SPOT_OK;
-    spot_picture_path(path, sizeof path, w->run->store.dir, (int)p->ec.index, w->b, o->name);
-    return spot_report_ec(w->c, path, o->name, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &p->points,
-                          &p->found, &o->score);
+    return w->run->pictures ? spot_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
 }
 
 static spot_status take_robust(const wave *w, spot_passage *p)

@@ -65,7 +65,12 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
  * run goes on from what the store holds. What it takes of the arena is the caller's to give back. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count);
 
-/* Where the picture of an EC and its method b goes. */
+/* picture.c: draws an EC and its method b, whose points, findings and score p holds; with scratch from a. The method on whose
+ * map it is drawn: b, or another, or none of the config. */
+spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, int b);
+spot_bdm_config spot_picture_map(const spot_config *cfg, int b);
+
+/* Where it goes. */
 void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
 #endif
