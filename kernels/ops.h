@@ -26,6 +26,7 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(spotlight) /* spotlights by Adam                                */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
