@@ -26,6 +26,7 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
