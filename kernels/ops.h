@@ -26,6 +26,8 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
+    X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
