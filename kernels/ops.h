@@ -27,6 +27,8 @@
     X(scvis)     /* one scvis training, whole                         */ \
     X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
+    X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(spotlight) /* spotlights by Adam                                */ \
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
