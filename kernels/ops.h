@@ -26,6 +26,8 @@
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(information) /* mutual information of features and an outcome   */ \
+    X(tree)      /* splits of decision trees                          */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
