@@ -31,6 +31,8 @@
     X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(spotlight) /* spotlights by Adam                                */ \
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
+    X(information) /* mutual information of features and an outcome   */ \
+    X(tree)      /* splits of decision trees                          */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
