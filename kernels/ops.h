@@ -27,6 +27,7 @@
     X(scvis)     /* one scvis training, whole                         */ \
     X(mixture)   /* k-means++ start and EM                            */ \
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
+    X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
