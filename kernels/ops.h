@@ -25,7 +25,9 @@
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
+    X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(spotlight) /* spotlights by Adam                                */ \
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */

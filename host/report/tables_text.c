@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/tables.h"
+#include "report/factors.h"
 
 /* A row is put together cell by cell; a table is printed twice, the first time to learn its columns' widths. */
-enum { COLUMNS = 8 + 2 * SPOT_MAX_BDMS };
+enum { COLUMNS = 64, METHODS_IN_A_ROW = 8 };
 
 typedef struct {
     FILE *f;
@@ -53,14 +53,14 @@ static void number(printer *p, double v)
     else cell(p, "%.3f", v);
 }
 
-static void methods_table(printer *p, const spot_table *t)
+static void methods_table(printer *p, const spot_results *t)
 {
     static const char *const head[] = { "method", "DR (s.e.)", "ECs", "FDR (s.e.)", "ECs", "not learned", "failed", "DR = 0" };
 
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) cell(p, "%s", head[i]);
     end_row(p);
     for (int b = 0; b < t->methods; b++) {
-        const spot_table_method *m = &t->method[b];
+        const spot_results_method *m = &t->method[b];
         cell(p, "%d %s", b + 1, m->name);
         average(p, &m->sum.dr);
         cell(p, "%d", m->sum.dr.n);
@@ -73,7 +73,7 @@ static void methods_table(printer *p, const spot_table *t)
     }
 }
 
-static void failures_table(printer *p, const spot_table *t)
+static void failures_table(printer *p, const spot_results *t)
 {
     cell(p, "method");
     for (int f = 0; f < SPOT_FAILURES; f++) cell(p, "%s", spot_failure_name(f));
@@ -90,9 +90,27 @@ static void failures_table(printer *p, const spot_table *t)
     }
 }
 
-static void ec_row(printer *p, const spot_table *t, int i)
+/* DR by number of blindspots, blindspots covered by specificity; by feature there is more than a line holds. */
+static void factors_table(printer *p, const spot_results *t)
 {
-    const spot_table_ec *e = &t->ec[i];
+    spot_factor_row row;
+
+    cell(p, "method");
+    for (int b = -1; b < t->methods; b++) {
+        if (b >= 0) cell(p, "%d %s", b + 1, t->method[b].name);
+        for (int i = 0; spot_factor_next(t, &i, &row);) {
+            if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0) continue;
+            if (b < 0 && row.rate == SPOT_RATE_DR) cell(p, "DR, %s", row.value);
+            else if (b < 0) cell(p, "covered, %s", row.value);
+            else number(p, spot_factor(t, b, row.rate, row.level).mean);
+        }
+        end_row(p);
+    }
+}
+
+static void ec_row(printer *p, const spot_results *t, int i)
+{
+    const spot_results_ec *e = &t->ec[i];
     char specificity[64] = "", inside[96] = "-";
     size_t s = 0, k = 0;
 
@@ -106,20 +124,20 @@ static void ec_row(printer *p, const spot_table *t, int i)
     number(p, e->status ? NAN : e->outside);
     cell(p, "%s", inside);
     cell(p, "%s", e->status ? "failed" : e->learned ? "yes" : "no");
-    for (int b = 0; b < t->methods; b++) {
-        const spot_table_method *m = &t->method[b];
+    for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
+        const spot_results_method *m = &t->method[b];
         number(p, m->scored[i] ? m->score[i].dr : NAN);
         number(p, m->scored[i] ? m->score[i].fdr : NAN);
     }
     end_row(p);
 }
 
-static void ecs_table(printer *p, const spot_table *t)
+static void ecs_table(printer *p, const spot_results *t)
 {
     static const char *const head[] = { "EC", "blindspots", "specificity", "outside", "inside", "learned" };
 
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) cell(p, "%s", head[i]);
-    for (int b = 0; b < t->methods; b++) {
+    for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         cell(p, "DR %d", b + 1);
         cell(p, "FDR %d", b + 1);
     }
@@ -127,8 +145,8 @@ static void ecs_table(printer *p, const spot_table *t)
     for (int i = 0; i < t->ecs; i++) ec_row(p, t, i);
 }
 
-static void print(FILE *f, bool markdown, const char *title, void (*table)(printer *, const spot_table *),
-                  const spot_table *t)
+static void print(FILE *f, bool markdown, const char *title, void (*table)(printer *, const spot_results *),
+                  const spot_results *t)
 {
     printer p = { .f = f, .markdown = markdown };
 
@@ -140,7 +158,7 @@ static void print(FILE *f, bool markdown, const char *title, void (*table)(print
     }
 }
 
-void spot_table_print_text(FILE *f, const spot_table *t, bool markdown)
+void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
 {
     const spot_metric_config *m = &t->metric;
     const char *sign = m->profile == SPOT_PROFILE_WORKSHOP ? ">" : ">=", *item = markdown ? "- " : "";
@@ -153,10 +171,14 @@ void spot_table_print_text(FILE *f, const spot_table *t, bool markdown)
     if (t->bad) fprintf(f, "%s%d result segments are damaged or of another config and are not counted\n", item, t->bad);
     fprintf(f, "%sprofile %s: a hypothesis belongs to a blindspot at BP %s %g, a blindspot is found at BR %s %g; "
             "top %d hypotheses\n", item, spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
-    fprintf(f, "%s%s\n", item, SPOT_TABLE_U);
+    fprintf(f, "%s%s\n", item, SPOT_RESULTS_U);
     fprintf(f, "%sconfig %s, numbers %d, spotter %s on %s\n", item, t->config[0] ? t->config : "-", t->numbers,
             t->build[0] ? t->build : "-", t->device[0] ? t->device : "-");
     print(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
     print(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table, t);
-    print(f, markdown, "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method", ecs_table, t);
+    print(f, markdown, "By factor: DR by number of blindspots, share of blindspots covered by specificity (more in csv and json)",
+          factors_table, t);
+    print(f, markdown, t->methods <= METHODS_IN_A_ROW
+          ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
+          : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv and json)", ecs_table, t);
 }
