@@ -33,6 +33,7 @@
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(information) /* mutual information of features and an outcome   */ \
     X(tree)      /* splits of decision trees                          */ \
+    X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \
