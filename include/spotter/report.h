@@ -30,6 +30,12 @@ typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD }
  * damaged; a message names each. */
 spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format format, bool include_all);
 
+/* Table `number` of the paper (2, 7, 9 to 13, 16): the run's means beside the paper's, ECs counted and left out, what lies
+ * more than two standard errors apart. Rows are found by method and settings, whatever the methods are called. Several runs
+ * make one table when their ECs, models and metric are equal; else SPOT_USAGE with what differs. */
+spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
+                              bool include_all);
+
 #ifdef __cplusplus
 }
 #endif
