@@ -55,7 +55,8 @@ int cli_tables(int argc, char **argv)
         "were missed; says how many ECs each average left out.\n\nExamples:\n"
         "  spotter tables runs/quickstart\n"
         "  spotter tables runs/mini --format csv > mini.csv\n"
-        "  spotter tables runs/paper --which 2                  Table 2 of the paper, and the run's numbers in it", NULL, NULL, NULL };
+        "  spotter tables runs/paper --which 2                  Table 2 of the paper, and the run's numbers in it",
+        NULL, NULL, NULL };
     options o = { 0 };
     cli_machine machine = { .device = "cpu" };
     spot_ctx c;

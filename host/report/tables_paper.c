@@ -96,8 +96,8 @@ static spot_status check_joined(spot_ctx *c, const comparison *t)
             snprintf(words, sizeof words, "their numbers are of versions %d and %d", a->numbers, b->numbers);
         if (words[0] || spot_config_differs(words, sizeof words, &a->cfg, same)) {
             free(same);
-            return spot_fail(c, SPOT_USAGE, "%s and %s cannot be one table: %s; runs are joined when seed, ecs, scene, model and "
-                             "metric are equal", a->dir, b->dir, words);
+            return spot_fail(c, SPOT_USAGE, "%s and %s cannot be one table: %s; runs are joined when seed, ecs, scene, model "
+                             "and metric are equal", a->dir, b->dir, words);
         }
     }
     free(same);
