@@ -25,7 +25,10 @@
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
+    X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(spotlight) /* spotlights by Adam                                */ \
+    X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \

@@ -96,6 +96,7 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "bdms:\n  - {method: domino, gamma: 10}\n  - {method: planespot, gamma: 10}\n",
       "a.yaml line 3: bdms[1].gamma is a setting of domino, not of planespot" },
     { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
+    { "bdms:\n - {reduce: pca}\n - {representation: file}\n", "a.yaml line 3: bdms[1].representation: file needs the folder" },
     { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },
     { "bdms: [{name: 1234567890123456789012345678901234567890123456789012345678901234567890123456789x}]\n",
       "it takes a text of at most 79 bytes" },

@@ -251,6 +251,8 @@ spot_status spot_config_check(spot_reading *r, const spot_config *cfg)
         snprintf(path, sizeof path, "bdms[%u]", r->entry[i]);
         if (m->k_min > m->k_max)
             return spot_refuse(r, path, "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
+        if (cfg->bdm[i].representation == SPOT_BY_FILE && !cfg->bdm[i].embeddings[0])
+            return spot_refuse(r, path, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
         spot_bdm_name(&cfg->bdm[i], name, sizeof name);
         for (int j = 0; j < i; j++) {
             if (strcmp(name, spot_bdm_name(&cfg->bdm[j], other, sizeof other))) continue;

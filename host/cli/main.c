@@ -18,6 +18,7 @@ const cli_command cli_commands[] = {
     { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
     { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
     { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
+    { "view",   "DIR --ec N",       "features, confidences and truth of an EC, for programs",  cli_view },
     { NULL }
 };
 
