@@ -190,6 +190,8 @@ static const spot_ops spot_ops_cuda = {
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
+    .information = &spot_information_cuda,
+    .tree = &spot_tree_cuda,
     .overlap = &spot_overlap_cuda,
 };
 
