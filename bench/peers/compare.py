@@ -4,7 +4,7 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, and umap-learn.
 """
 import argparse
 import json
@@ -23,6 +23,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
+    "umap_learn.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
+                      re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -36,6 +38,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
+    ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_learn.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
 ]
 
