@@ -165,7 +165,7 @@ const spot_bench_row spot_bench_embed[] = {
       { 2, 70, 12, SPOT_REDUCE_TSNE, 60 } },
     { "scvis", "100 x 3200x512, batch 512, 300 iterations", "iterations", SPOT_ON_CUDA, &kind,
       { 100, 3200, 512, SPOT_REDUCE_SCVIS, 300 }, { 2, 64, 12, SPOT_REDUCE_SCVIS, 6 } },
-    { "umap", "100 x 3200x512, 10 neighbours, 500 epochs", "maps", SPOT_ON_CUDA, &kind, { 100, 3200, 512, SPOT_REDUCE_UMAP, 500 },
-      { 2, 70, 12, SPOT_REDUCE_UMAP, 20 } },
+    { "umap", "100 x 3200x512, 10 neighbours, 500 epochs", "maps", SPOT_ON_CUDA, &kind,
+      { 100, 3200, 512, SPOT_REDUCE_UMAP, 500 }, { 2, 70, 12, SPOT_REDUCE_UMAP, 20 } },
     { 0 },
 };

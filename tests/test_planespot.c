@@ -114,6 +114,30 @@ static void the_list_is_cut_and_ordered(void **state)
     spot_arena_close(&a);
 }
 
+/* The second cloud's confidence of 0.1 is an error where its label is positive, and the first one's of 0.9 where not. */
+static void an_error_is_against_the_label(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N];
+    uint8_t label[N] = { 0 };
+    spot_view view = { .n = N, .confidence = confidence, .label = label };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
+    spot_hypotheses found;
+    (void)state;
+    two_clouds(at, confidence);
+    for (int order = SPOT_ORDER_SOFT; order <= SPOT_ORDER_HARD; order++)
+        for (int positive = 0; positive < 2; positive++) {
+            spot_arena a;
+            memset(label, positive, sizeof label);
+            cfg.order = order;
+            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+            assert_int_equal(found.h[0].row[0], positive ? N / 2 : 0);
+            CHECK_NEAR(found.h[0].mean_error, positive ? 0.89 : 0.91, 0.005);
+            spot_arena_close(&a);
+        }
+}
+
 /* The released normalisation divides by the maximum: the same points elsewhere on the plane are scaled otherwise. */
 static void switches_act(void **state)
 {
@@ -254,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_recipe),
         cmocka_unit_test(the_list_is_cut_and_ordered),
+        cmocka_unit_test(an_error_is_against_the_label),
         cmocka_unit_test(switches_act),
         cmocka_unit_test(maps_that_say_nothing_get_a_message),
         cmocka_unit_test(a_batch_equals_its_problems),

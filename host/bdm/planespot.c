@@ -65,8 +65,8 @@ static int order(rank *ranks, const spot_mixture *best, const int *label, const 
     for (int i = 0; i < view->n; i++) {
         rank *r = &ranks[label[i]];
         r->size++;
-        r->error += 1 - (double)view->confidence[i];
-        wrong[label[i]] += view->confidence[i] < 0.5f;
+        r->error += spot_view_error(view, i);
+        wrong[label[i]] += spot_view_error(view, i) > 0.5;
     }
     for (int k = 0; k < best->k; k++) {
         rank r = ranks[k];
