@@ -189,6 +189,7 @@ static const spot_ops spot_ops_cuda = {
     .affinity = &spot_affinity_cuda,
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
+    .umap = &spot_umap_cuda,
     .mixture = &spot_mixture_cuda,
     .spotlight = &spot_spotlight_cuda,
     .silhouette = &spot_silhouette_cuda,
