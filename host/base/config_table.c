@@ -56,6 +56,7 @@ static const spot_setting robust[] = {
       IN(0, 1000)),
     S("steps",   INT,  steps,   "of the attack on each batch", IN(1, 100)),
     S("step",    REAL, step,    "length of one, in epsilons", IN(0, 100)),
+    S("random",  SWITCH, random, "the attack begins on the sphere around the image (off: with the image itself)", .hi = 1),
     S("epochs",  INT,  epochs,  "passes over the training images", IN(1, SPOT_MAX_EPOCHS)),
     S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", IN(1e-9, 100)),
 #undef S
