@@ -37,6 +37,8 @@ static const spot_setting scene[] = {
       .names = NAMES("larger", "smaller")),
     S("jpeg_quality", INT,   jpeg_quality, "0: lossless images; 75: through JPEG, as the authors' files went", IN(0, 100)),
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", IN(0, 1)),
+    S("induce",       NAME,  induce,       "what plants a blindspot: labels flipped, or none of it in training (appendix B)",
+      .names = NAMES("flip", "leave_out")),
 #undef S
     END
 };
