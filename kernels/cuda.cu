@@ -184,6 +184,7 @@ static const spot_ops spot_ops_cuda = {
     .norm = &spot_norm_cuda,
     .head = &spot_head_cuda,
     .optim = &spot_optim_cuda,
+    .attack = &spot_attack_cuda,
     .distance = &spot_distance_cuda,
     .pca = &spot_pca_cuda,
     .affinity = &spot_affinity_cuda,

@@ -69,7 +69,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
 /* One that found its view in the store and not its lesson has it in the arena, too. */
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, int rows)
 {
-    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows));
+    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows, spot_wants_robust(cfg)));
     needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return SPOT_OK;
 }
