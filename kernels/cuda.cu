@@ -191,6 +191,7 @@ static const spot_ops spot_ops_cuda = {
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
     .silhouette = &spot_silhouette_cuda,
+    .ridge = &spot_ridge_cuda,
     .overlap = &spot_overlap_cuda,
 };
 

@@ -12,7 +12,7 @@
 #include "umap.h"
 
 enum { GROUP = 16, ABREAST = 50 };     /* problems whose neighbours are sought at a time; steps between looks at the clock */
-enum { PARTS = 1 };                    /* steps that an epoch is cut into: an edge is due in one of them */
+enum { PARTS = 2 };                    /* steps that an epoch is cut into: an edge is due in one of them */
 
 /* A problem on its way; what the host reads of its graph is the graph itself on the CPU. */
 typedef struct {
