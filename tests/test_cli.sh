@@ -99,6 +99,9 @@ run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" -
 cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
 run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
 
+# Every shipped config makes a plan.
+for f in ../configs/*.yaml; do run 0 "" plan "$f" --quick; prints "methods"; done
+
 # Sweeps: run, again, tables; logs; stopped and killed.
 run 0 "device: c" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
 python3 - "$dir/err" <<'EOF' || fail "--log json is not one object with schema and time a line: $(head -3 "$dir/err")"

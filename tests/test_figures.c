@@ -291,12 +291,36 @@ static void many_methods_need_a_choice(void **state)
     spot_results_free(r);
 }
 
+/* Which shipped config fills which table: every row of the paper's but CLIP's, whose embeddings a user must bring. */
+static void shipped_configs_hold_the_papers_rows(void **state)
+{
+    static const struct { const char *config; int table; } of[] = {
+        { "paper_synthetic", 2 }, { "paper_synthetic", 13 }, { "paper_synthetic", 16 }, { "ablation_representation", 16 },
+        { "ablation_reducers", 7 }, { "tuning", 9 }, { "tuning", 10 }, { "tuning", 11 }, { "tuning", 12 },
+        { "mini_synthetic", 2 }, { "mini_tuning", 9 }, { "mini_tuning", 10 }, { "mini_tuning", 11 }, { "mini_tuning", 12 },
+    };
+    spot_ctx c = check_ctx(1);
+    char path[128];
+    (void)state;
+    for (int i = 0; i < LEN(of); i++) {
+        const spot_paper_table *t = spot_paper_find(of[i].table);
+        snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
+        CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        for (int k = 0; k < t->rows; k++) {
+            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=file");
+            for (int b = 0; b < cfg.bdms && !there; b++) there = spot_bdm_has(&cfg.bdm[b], t->row[k].needs);
+            if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
+        }
+    }
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_a_blindspot_read_back),
         cmocka_unit_test(intervals_are_wilsons),
+        cmocka_unit_test(shipped_configs_hold_the_papers_rows),
         IN_A_FOLDER(factors_count_what_they_say),
         IN_A_FOLDER(rows_are_found_by_settings),
         IN_A_FOLDER(runs_of_the_same_ecs_are_joined),

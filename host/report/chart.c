@@ -39,11 +39,12 @@ static double wrapped(cairo_t *cr, double x, double y, double width, double size
 
     while (*text) {
         size_t word = strcspn(text, " ");
-        snprintf(longer, sizeof longer, "%s%s%.*s", line, *line ? " " : "", (int)word, text);
+        int shown = (int)(word < 100 ? word : 100);
+        snprintf(longer, sizeof longer, "%.400s%s%.*s", line, *line ? " " : "", shown, text);
         if (*line && text_width(cr, size, 0, longer) > width) {
             if (draw) spot_canvas_text(cr, x, y, size, 0, line);
             y += LINE;
-            snprintf(line, sizeof line, "%.*s", (int)word, text);
+            snprintf(line, sizeof line, "%.*s", shown, text);
         } else {
             snprintf(line, sizeof line, "%s", longer);
         }
