@@ -184,7 +184,7 @@ static const spot_setting bdm[] = {
       OF(BIT(PLANESPOT) | BIT(DOMINO) | BIT(GEORGE))),
     S("compat",  SWITCH, compat,       "as the method's upstream code does it, to the letter", .hi = 1,
       OF(BIT(SPOTLIGHT) | BIT(BARLOW) | BIT(MULTIACCURACY))),
-    S("threshold", REAL, threshold,    "of a row's weight under the kernel, or of an auditor's greatest value", IN(0, 1),
+    S("threshold", REAL, threshold,    "of the greatest weight of a row, or of an auditor's greatest value", IN(0, 1),
       OF(BIT(SPOTLIGHT) | BIT(MULTIACCURACY))),
     S("least",   INT,   least,         "rows of a piece of a cluster, or of a partition, at least", IN(1, 1e9),
       OF(BIT(GEORGE) | BIT(MULTIACCURACY))),
