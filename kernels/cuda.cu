@@ -190,6 +190,8 @@ static const spot_ops spot_ops_cuda = {
     .tsne = &spot_tsne_cuda,
     .scvis = &spot_scvis_cuda,
     .mixture = &spot_mixture_cuda,
+    .kmeans = &spot_kmeans_cuda,
+    .domino = &spot_domino_cuda,
     .silhouette = &spot_silhouette_cuda,
     .overlap = &spot_overlap_cuda,
 };

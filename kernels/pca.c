@@ -1,12 +1,13 @@
-/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and 8 rows of the scores. */
+/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
 #include "pca.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "lanes.h"
+#include "products64.h"
 
-enum { TILE = 64, ROWS = 8, COLS = 16, DEPTH = 128, BAND = 8 };   /* a slab is 64 kB, a register tile 8 x 16 */
+enum { TILE = SIDE64, DEPTH = SLAB64, LINE = 16 };
 
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
@@ -31,22 +32,6 @@ static void centre(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, 
     }
 }
 
-/* sum[j][k] += a[i][j] b[i][k] for all i in order; the 8 x 16 sums live in registers, for which gcc must be told to make
- * vectors of the k and not of the j. */
-static void add_products(double sum[TILE][TILE], double a[DEPTH][TILE], double b[DEPTH][TILE], int rows, int j0, int k0)
-{
-    double s[ROWS][COLS];
-
-    for (int j = 0; j < ROWS; j++) memcpy(s[j], &sum[j0 + j][k0], sizeof s[j]);
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < ROWS; j++) {
-            double left = a[i][j0 + j];
-#pragma omp simd
-            for (int k = 0; k < COLS; k++) s[j][k] = fma(left, b[i][k0 + k], s[j][k]);
-        }
-    for (int j = 0; j < ROWS; j++) memcpy(&sum[j0 + j][k0], s[j], sizeof s[j]);
-}
-
 static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
 {
     double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE], b[DEPTH][TILE];
@@ -55,8 +40,7 @@ static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
         int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
         centre(a, p, i0, rows, j0);
         centre(b, p, i0, rows, k0);
-        for (int j = 0; j < TILE; j += ROWS)
-            for (int k = 0; k < TILE; k += COLS) add_products(sum, a, b, rows, j, k);
+        spot_add_products(sum, a, b, rows);
     }
     for (int j = j0; j < j0 + TILE && j < p->d; j++)
         for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
@@ -78,25 +62,33 @@ static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_prob
     return SPOT_OK;
 }
 
-/* Scores of rows i0 .. i0+7: chains side by side, for one alone waits for itself at every step. */
-static void project_band(const spot_pca_problem *p, int i0)
+/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: a slab holds 128 features of the rows, turned on its side. */
+static void project_tile(const spot_pca_problem *p, int i0, int k0)
 {
-    int rows = p->n - i0 < BAND ? p->n - i0 : BAND;
+    int rows = p->n - i0 < TILE ? p->n - i0 : TILE, axes = p->kept - k0 < TILE ? p->kept - k0 : TILE;
+    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE] = { { 0 } }, b[DEPTH][TILE] = { { 0 } };
 
-    for (int k = 0; k < p->kept; k++) {
-        double sum[BAND] = { 0 };
-        for (int j = 0; j < p->d; j++)
-            for (int r = 0; r < rows; r++)
-                sum[r] = fma(p->x[(size_t)(i0 + r) * p->d + j] - p->mean[j], p->axis[(size_t)k * p->d + j], sum[r]);
-        for (int r = 0; r < rows; r++) p->score[(size_t)(i0 + r) * p->kept + k] = (float)sum[r];
+    for (int j0 = 0; j0 < p->d; j0 += DEPTH) {
+        int deep = p->d - j0 < DEPTH ? p->d - j0 : DEPTH;
+        for (int j1 = 0; j1 < deep; j1 += LINE) {      /* so few columns at a time as a cache holds turned */
+            int end = deep - j1 < LINE ? deep : j1 + LINE;
+            for (int i = 0; i < rows; i++)
+                for (int j = j1; j < end; j++) a[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];
+            for (int k = 0; k < axes; k++)
+                for (int j = j1; j < end; j++) b[j][k] = p->axis[(size_t)(k0 + k) * p->d + j0 + j];
+        }
+        spot_add_products(sum, a, b, deep);
     }
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[i][k];
 }
 
 static spot_status project_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
     for (int q = 0; q < problems; q++) {
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
-        for (int i0 = 0; i0 < p[q].n; i0 += BAND) project_band(&p[q], i0);
+        int high = (p[q].n + TILE - 1) / TILE, wide = (p[q].kept + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+        for (int t = 0; t < high * wide; t++) project_tile(&p[q], t / wide * TILE, t % wide * TILE);
     }
     return SPOT_OK;
 }
