@@ -10,13 +10,13 @@
 
 #include "domino_cuda.h"
 #include "lanes.h"
+#include "outer.h"
 #include "philox.h"
-#include "products64.h"
 #include "rows64.h"
 
 static const double log_two_pi = 1.83787706640934548356;
 
-enum { COLUMNS = 64 };     /* whose moments are kept in registers */
+enum { VECTORS = LANES == 8 ? 8 : 4, GROUP = 4, CHUNK = 256 };     /* of columns in registers; slices, rows at a time */
 
 /* One job's workspace, with `threads` threads to itself. */
 typedef struct {
@@ -117,40 +117,73 @@ static double expect(const work *w, const spot_domino_job *job)
     return sum / job->n;
 }
 
-/* Rows of which slice k has more than LEAST; their number. */
-static int rows_held(int *row, const spot_domino_job *job, int k)
+/* Rows from .. to-1 of which slice k has more than LEAST; their number. */
+static int rows_held(int *row, const spot_domino_job *job, int k, int from, int to)
 {
     const double *r = job->r + (size_t)k * job->n;
     int held = 0;
 
-    for (int i = 0; i < job->n; i++) {
+    for (int i = from; i < to; i++) {
         row[held] = i;
         held += r[i] > SPOT_DOMINO_LEAST;
     }
     return held;
 }
 
-/* first[j], second[j] = sums over the rows of r (x_j - mean_j) and of r (x_j - mean_j)^2, for columns j0 .. j0+columns-1. */
-VD_INLINE void moments(double *first, double *second, const spot_domino_job *job, const double *r, const double *mean,
-                       const int *row, int held, int j0, int columns)
-{
-    double s1[COLUMNS] = { 0 }, s2[COLUMNS] = { 0 };
+/* What a slice's rows sum to; moments about its mean of before. */
+typedef struct { double count, nk, *first, *second; } sums;
 
+/* first[j], second[j] += r (x_j - mean_j), r (x_j - mean_j)^2 of the rows, for `vectors` vectors of columns from j0 on. */
+VD_INLINE void add_vectors(const sums *s, const spot_domino_job *job, const double *r, const double *mean, const int *row,
+                           int held, int j0, int vectors)
+{
+    vd first[VECTORS], second[VECTORS], about[VECTORS];
+
+    memcpy(about, mean + j0, (size_t)vectors * sizeof *about);
+    memcpy(first, s->first + j0, (size_t)vectors * sizeof *first);
+    memcpy(second, s->second + j0, (size_t)vectors * sizeof *second);
     for (int h = 0; h < held; h++) {
         const float *x = job->x + (size_t)row[h] * job->d + j0;
-        double own = r[row[h]];
-        for (int j = 0; j < columns; j++) {
-            double off = x[j] - mean[j0 + j], weighted = own * off;
-            s1[j] += weighted;
-            s2[j] = fma(weighted, off, s2[j]);
+        vd own = vd_all(r[row[h]]);
+        for (int v = 0; v < vectors; v++) {
+            vd off = vd_wide(x + v * LANES) - about[v], weighted = own * off;
+            first[v] += weighted;
+            second[v] = vd_fma(weighted, off, second[v]);
         }
     }
-    memcpy(first + j0, s1, columns * sizeof *s1);
-    memcpy(second + j0, s2, columns * sizeof *s2);
+    memcpy(s->first + j0, first, (size_t)vectors * sizeof *first);
+    memcpy(s->second + j0, second, (size_t)vectors * sizeof *second);
 }
 
-/* The moments of one slice about its mean of before, and what they sum to. */
-typedef struct { double count, nk, *first, *second; } sums;
+static void add_moments(const sums *s, const spot_domino_job *job, const double *r, const double *mean, const int *row,
+                        int held)
+{
+    int j = 0;
+
+    for (; job->d - j >= VECTORS * LANES; j += VECTORS * LANES) add_vectors(s, job, r, mean, row, held, j, VECTORS);
+    for (; job->d - j >= LANES; j += LANES) add_vectors(s, job, r, mean, row, held, j, 1);
+    for (int h = 0; h < held && j < job->d; h++)
+        for (int e = j; e < job->d; e++) {
+            double off = job->x[(size_t)row[h] * job->d + e] - mean[e], weighted = r[row[h]] * off;
+            s->first[e] += weighted;
+            s->second[e] = fma(weighted, off, s->second[e]);
+        }
+}
+
+/* The slice's share of rows, labels and predictions. */
+static void add_counts(sums *s, const spot_domino_job *job, int k, const int *row, int held)
+{
+    const double *r = job->r + (size_t)k * job->n;
+    int classes = job->classes;
+
+    for (int h = 0; h < held; h++) {
+        double own = r[row[h]];
+        const float *p = job->p + (size_t)row[h] * classes;
+        s->count += own;
+        job->of_y[k * classes + job->y[row[h]]] += own;
+        for (int c = 0; c < classes; c++) job->of_p[k * classes + c] = fma(own, p[c], job->of_p[k * classes + c]);
+    }
+}
 
 /* Variances and scales of slice k, whose mean moves; the log of its factor's determinant, NaN without one. */
 static double settle_diagonal(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
@@ -198,49 +231,59 @@ static double settle_full(const work *w, const spot_domino_job *job, int k, cons
     return logs;
 }
 
-/* All parameters of slice k. False if it has no factor. */
-static bool maximise_slice(const work *w, const spot_domino_job *job, int k, double ridge)
+/* All parameters of slice k from its sums. False if it has no factor. */
+static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
 {
-    int d = job->d, classes = job->classes, *row = w->row + (size_t)omp_get_thread_num() * job->n;
-    int held = rows_held(row, job, k);
-    const double *r = job->r + (size_t)k * job->n, *mean = slice_of(job->mean, k, d);
-    sums s = { 0, 0, slice_of(w->scale, k, d), slice_of(w->shift, k, d) };
+    int classes = job->classes;
     double logs;
 
-    for (int h = 0; h < held; h++) s.count += r[row[h]];
-    s.nk = s.count + 10 * DBL_EPSILON;
-    job->weight[k] = s.nk / job->n;
-    for (int c = 0; c < classes; c++) {
-        double y = 0, p = 0;
-        for (int h = 0; h < held; h++) {
-            y += job->y[row[h]] == c ? r[row[h]] : 0;
-            p = fma(r[row[h]], job->p[(size_t)row[h] * classes + c], p);
-        }
-        job->of_y[k * classes + c] = y / s.nk;
-        job->of_p[k * classes + c] = p / s.nk;
-        w->of_y[k * classes + c] = job->gamma * spot_philox_log(y / s.nk + DBL_EPSILON);
+    s->nk = s->count + 10 * DBL_EPSILON;
+    job->weight[k] = s->nk / job->n;
+    for (int e = k * classes; e < (k + 1) * classes; e++) {
+        job->of_y[e] /= s->nk;
+        job->of_p[e] /= s->nk;
+        w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
     }
-    for (int j0 = 0; j0 < d; j0 += COLUMNS) {
-        if (d - j0 >= COLUMNS) moments(s.first, s.second, job, r, mean, row, held, j0, COLUMNS);
-        else                   moments(s.first, s.second, job, r, mean, row, held, j0, d - j0);
-    }
-    logs = (job->full ? settle_full : settle_diagonal)(w, job, k, &s, ridge);
-    w->base[k] = spot_philox_log(job->weight[k]) - 0.5 * d * log_two_pi + logs;
+    logs = (job->full ? settle_full : settle_diagonal)(w, job, k, s, ridge);
+    w->base[k] = spot_philox_log(job->weight[k]) - 0.5 * job->d * log_two_pi + logs;
     return !isnan(logs);
 }
 
+/* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
+static int maximise_group(const work *w, const spot_domino_job *job, int k0, int k1, double ridge)
+{
+    int d = job->d, classes = job->classes, *row = w->row + (size_t)omp_get_thread_num() * job->n, ill = 0;
+    sums s[GROUP];
+
+    for (int k = k0; k < k1; k++) {
+        s[k - k0] = (sums){ 0, 0, slice_of(w->scale, k, d), slice_of(w->shift, k, d) };
+        memset(s[k - k0].first, 0, (size_t)d * sizeof(double));
+        memset(s[k - k0].second, 0, (size_t)d * sizeof(double));
+        memset(slice_of(job->of_y, k, classes), 0, (size_t)classes * sizeof(double));
+        memset(slice_of(job->of_p, k, classes), 0, (size_t)classes * sizeof(double));
+    }
+    for (int from = 0; from < job->n; from += CHUNK)
+        for (int k = k0; k < k1; k++) {
+            int held = rows_held(row, job, k, from, job->n - from < CHUNK ? job->n : from + CHUNK);
+            add_counts(&s[k - k0], job, k, row, held);
+            add_moments(&s[k - k0], job, slice_of(job->r, k, job->n), slice_of(job->mean, k, d), row, held);
+        }
+    for (int k = k0; k < k1; k++) ill += !settle(w, job, k, &s[k - k0], ridge);
+    return ill;
+}
+
 /* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather(double slab[SLAB64][SIDE64], const spot_domino_job *job, int k, const int *row, int rows, int j0,
+static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows, int j0,
                    bool weighted)
 {
-    int columns = job->d - j0 < SIDE64 ? job->d - j0 : SIDE64;
+    int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
     const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
 
     for (int i = 0; i < rows; i++) {
         const float *x = job->x + (size_t)row[i] * job->d + j0;
         double own = weighted ? r[row[i]] : 1;
         for (int j = 0; j < columns; j++) slab[i][j] = own * (x[j] - mean[j]);
-        for (int j = columns; j < SIDE64; j++) slab[i][j] = 0;
+        for (int j = columns; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
     }
 }
 
@@ -248,36 +291,37 @@ static void gather(double slab[SLAB64][SIDE64], const spot_domino_job *job, int 
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
-    double sum[SIDE64][SIDE64] = { { 0 } }, a[SLAB64][SIDE64], b[SLAB64][SIDE64];
-    int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k);
+    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } }, a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
+    int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
-    for (int h = 0; h < held; h += SLAB64) {
-        int rows = held - h < SLAB64 ? held - h : SLAB64;
+    for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
+        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
         gather(a, job, k, row + h, rows, a0, true);
         gather(b, job, k, row + h, rows, b0, false);
-        spot_add_products(sum, a, b, rows);
+        spot_outer_add(sum, a, b, rows);
     }
-    for (int i = a0; i < a0 + SIDE64 && i < d; i++)
-        for (int j = b0; j < b0 + SIDE64 && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
+    for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
+        for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
 }
 
 /* M step; the number of slices without a factor. */
 static int maximise(const work *w, const spot_domino_job *job, double ridge)
 {
-    int side = (job->d + SIDE64 - 1) / SIDE64, ill = 0;
+    int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
 
     if (job->full) {
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
         for (int task = 0; task < job->k * side * side; task++)
             if (task / side % side >= task % side)
-                second_moments(w, job, task / (side * side), task / side % side * SIDE64, task % side * SIDE64);
+                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE, task % side * SPOT_OUTER_TILE);
     }
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
-    for (int k = 0; k < job->k; k++)
-        if (!maximise_slice(w, job, k, ridge))
+    for (int k = 0; k < job->k; k += GROUP) {
+        int lost = maximise_group(w, job, k, job->k - k < GROUP ? job->k : k + GROUP, ridge);
 #pragma omp atomic
-            ill++;
+        ill += lost;
+    }
     return ill;
 }
 

@@ -12,9 +12,9 @@
  * last E step. The moments are taken about the mean of one step before, so that no digits cancel and no variance goes below
  * the ridge; responsibilities below 2^-100, which are lost in any sum, are left out of them.
  *
- * fp64. Each sum is one chain in the order of columns, rows or slices, so that with diagonal covariances every device gives the
- * same bits (gpu_to_gpu), for any threads and neighbours. With full ones the factors are LAPACK's, on the host on every device,
- * and bounds agree across devices to 1e-8 relative, as they do with the upstream package from the same start.
+ * fp64. Each sum is one chain in the order of columns, rows or slices, so that with diagonal covariances every device gives
+ * the same bits (gpu_to_gpu), for any threads and neighbours. With full ones the factors are LAPACK's on the CPU and our own
+ * on CUDA, and bounds agree across devices to 1e-8 relative, as they do with the upstream package from the same start.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_KERNELS_DOMINO_H

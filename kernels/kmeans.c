@@ -9,7 +9,7 @@
 #include "rows64.h"
 #include "spotter/rng.h"
 
-enum { LLOYD = 300, TRIALS = 8 };      /* 2 + floor(ln 512) */
+enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };
 
 /* One job's workspace, with `threads` threads to itself. */
 typedef struct {

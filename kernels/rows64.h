@@ -13,8 +13,6 @@
 
 enum { ROWS64 = 64, SPOT_ROW_VECTORS = 4, SPOT_CENTRES = LANES == 8 ? 4 : 2 };   /* a register tile: 4 vectors x 4 centres */
 
-typedef float spot_narrow __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
-
 static inline int spot_tiles(int n) { return (n + ROWS64 - 1) / ROWS64; }
 
 /* Rows 64 t .. of x (n,d) to tile (d,64). Past the last row stands the last. */
@@ -35,7 +33,7 @@ VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const d
     for (int j = 0; j < d; j++) {
         vd x[SPOT_ROW_VECTORS];
         for (int v = 0; v < SPOT_ROW_VECTORS; v++)
-            x[v] = __builtin_convertvector(*(const spot_narrow *)(tile + (size_t)j * ROWS64 + r0 + v * LANES), vd);
+            x[v] = vd_wide(tile + (size_t)j * ROWS64 + r0 + v * LANES);
         for (int k = 0; k < centres; k++) {
             vd scale = vd_all(w[k * w_step + j]), shift = vd_all(m[(size_t)k * d + j]);
             for (int v = 0; v < SPOT_ROW_VECTORS; v++) {

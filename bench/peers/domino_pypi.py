@@ -49,9 +49,9 @@ def features(n, d, problem=0):
     i = np.arange(n)[:, None] + problem * n
     j = np.arange(d)[None, :]
     g = i * 7 % GROUPS % (GROUPS - i % 5)
-    fine = np.cos(1e-3 * ((i * 7919 + j * 104729) % 65536) ** 1.5)
+    fine = 3.46 * (43758.5453 * (2 + np.sin(12.9898 * i + 78.233 * j)) % 1 - 0.5)
     slow = sum(np.sin(0.37 * (g + 1) * (r + 1) + 0.11 * j * (r + 1)) / (r + 1) for r in range(3))
-    x = np.maximum(slow + 0.6 * fine / (1 + 0.02 * j) + 0.4, 0).astype("f4")
+    x = np.maximum(slow + 0.5 * fine + 0.4, 0).astype("f4")
     confidence = (1 / (1 + np.exp(-(3 - 0.3 * g + fine[:, :1])))).astype("f4")[:, 0]
     return x, confidence
 
