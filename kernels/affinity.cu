@@ -252,20 +252,19 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
     const double scale = 0.5 / g->n;
 
     for (int e = lane; e < k; e += WARP) {
-        int back = edge_from(g, own[e], i), rank = e;
-        double sum = g->p[i * k + e];
+        int opposite = edge_from(g, own[e], i), rank = e;
+        double there = g->p[i * k + e], back = opposite >= 0 ? g->p[opposite] : 0;
 
-        if (back >= 0) sum += g->p[back];
         for (int f = 0; f < count; f++) rank += in[f] < own[e] * k;      /* edge f comes from row in[f] / k */
         g->to[at + rank] = own[e];
-        g->joint[at + rank] = (float)(sum * scale);
+        g->joint[at + rank] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
     }
     for (int f = lane; f < count; f += WARP) {
         int source = in[f] / k, rank = below(own, k, source);
 
         for (int h = 0; h < count; h++) rank += in[h] < in[f];
         g->to[at + rank] = source;
-        g->joint[at + rank] = (float)(g->p[in[f]] * scale);
+        g->joint[at + rank] = g->fuzzy ? g->p[in[f]] : (float)(g->p[in[f]] * scale);
     }
     for (int e = at + k + count + lane; e < g->start[i + 1]; e += WARP) {
         g->to[e] = i;

@@ -3,7 +3,8 @@
  *
  *   nearest: per row of d (rows,m), the k smallest distances, ordered by column; ties go to the lower column.
  *   rows:    per row, p_j = exp(-beta d_j) / sum, with the beta at which -sum p log p is the wanted entropy.
- *   joint:   (P + P') / 2n of the conditional P (n,k), symmetric and sparse.
+ *   joint:   (P + P') / 2n of the conditional P (n,k), symmetric and sparse; or their fuzzy union P + P' - P o P', as UMAP
+ *            (umap.h) has it.
  *
  * An entry of SPOT_FAR or more is no neighbour and gets p = 0. beta starts at 1, is doubled or halved until it is
  * bracketed, then bisected, as both scikit-learn and scvis do; an entropy that k neighbours cannot reach ends uniform.
@@ -36,7 +37,7 @@ typedef struct {
 } spot_affinity_search;
 
 typedef struct {
-    int n, k;
+    int n, k, fuzzy;      /* fuzzy: the union */
     const int   *column;  /* (n, k), rising in each row, without the row itself */
     const float *p;       /* (n, k) */
     int   *start;         /* (n + 1), out: where a row begins */

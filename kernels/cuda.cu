@@ -192,6 +192,8 @@ static const spot_ops spot_ops_cuda = {
     .mixture = &spot_mixture_cuda,
     .information = &spot_information_cuda,
     .tree = &spot_tree_cuda,
+    .silhouette = &spot_silhouette_cuda,
+    .ridge = &spot_ridge_cuda,
     .overlap = &spot_overlap_cuda,
 };
 

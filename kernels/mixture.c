@@ -192,6 +192,7 @@ static int blocks_of(int n) { return (n + LANES * TILE - 1) / (LANES * TILE) * T
 
 static void load(spot_mixture_work *w, const spot_mixture_job *job)
 {
+    w->given = job->resp;
     w->n = job->fit.n;
     w->d = job->fit.d;
     w->k = job->fit.k;
@@ -204,17 +205,25 @@ static void load(spot_mixture_work *w, const spot_mixture_job *job)
     }
 }
 
+static void start(spot_mixture_work *w, const spot_mixture_job *job)
+{
+    spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k + 256 * job->start);
+
+    spot_mixture_start(w, &r);
+}
+
+static void give_labels(const spot_mixture_job *job, const spot_mixture_work *w)
+{
+    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
+}
+
 static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixture_config *cfg)
 {
     spot_mixture *fit = &job->fit;
     double before = -INFINITY;
 
     load(w, job);
-    w->given = job->resp;
-    if (!w->given) {
-        spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k);
-        spot_mixture_start(w, &r);
-    }
+    if (!job->resp) start(w, job);
     fit->iterations = fit->converged = 0;
     fit->ill = first_maximise(w, fit, cfg->ridge);
     while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
@@ -226,7 +235,7 @@ static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixt
     }
     if (fit->ill) return;
     fit->log_likelihood = BY_DIMENSION(label_step, w);
-    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
+    give_labels(job, w);
 }
 
 static spot_status take(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
@@ -281,6 +290,7 @@ size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads)
     return a.peak;
 }
 
+/* EM of every job; without cfg k-means alone. */
 static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
     size_t mark = scratch->used;
@@ -298,8 +308,12 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, 
     qsort(turns, (size_t)count, sizeof *turns, longer_first);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int j = 0; j < count; j++) {
-        if (spot_check_stop(c) == SPOT_OK) fit_one(&work[omp_get_thread_num()], &jobs[turns[j].job], cfg);
-        else {
+        spot_mixture_work *w = &work[omp_get_thread_num()];
+        spot_mixture_job *job = &jobs[turns[j].job];
+        if (spot_check_stop(c) == SPOT_OK) {
+            if (cfg) fit_one(w, job, cfg);
+            else load(w, job), start(w, job), give_labels(job, w);
+        } else {
 #pragma omp atomic write
             stopped = 1;
         }
@@ -308,10 +322,14 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, 
     return stopped ? SPOT_STOPPED : SPOT_OK;
 }
 
-const spot_mixture_ops spot_mixture_cpu = { .em = em };
+static spot_status kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+{
+    return em(c, scratch, jobs, count, NULL);
+}
 
-spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count,
-                            const spot_mixture_config *cfg)
+const spot_mixture_ops spot_mixture_cpu = { .em = em, .kmeans = kmeans };
+
+static spot_status check_jobs(spot_ctx *c, const spot_mixture_job *jobs, int count)
 {
     for (int j = 0; j < count; j++) {
         const spot_mixture *f = &jobs[j].fit;
@@ -319,6 +337,20 @@ spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *
             return spot_fail(c, SPOT_INVALID, "mixture %d: %d components on (%d, %d) points; at most %d, no more than "
                              "points, in 1..%d dimensions", j, f->k, f->n, f->d, SPOT_MAX_COMPONENTS, SPOT_MAX_MIXTURE_DIM);
     }
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count,
+                            const spot_mixture_config *cfg)
+{
+    SPOT_TRY(check_jobs(c, jobs, count));
     if (count < 1) return SPOT_OK;
     SPOT_DISPATCH(c, mixture, em, scratch, jobs, count, cfg);
+}
+
+spot_status spot_mixture_kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+{
+    SPOT_TRY(check_jobs(c, jobs, count));
+    if (count < 1) return SPOT_OK;
+    SPOT_DISPATCH(c, mixture, kmeans, scratch, jobs, count);
 }

@@ -248,7 +248,8 @@ template <int D> static spot_status launch(spot_ctx *c, const spot_mixture_space
     return spot_cuda_launched(c, "mixture.em of %d fits, at most %zu points", count, m->points);
 }
 
-/* The starts, then rounds of POLL iterations of every fit until all have ended. fit: (count), on the host */
+/* The starts, then rounds of POLL iterations of every fit until all have ended; without cfg the starts alone.
+ * fit: (count), on the host */
 static spot_status rounds(spot_ctx *c, const spot_mixture_space *m, const state *fit, int count,
                           const spot_mixture_config *cfg)
 {
@@ -259,6 +260,7 @@ static spot_status rounds(spot_ctx *c, const spot_mixture_space *m, const state 
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(m->counter, 0, bytes, stream), "mixture.em: its counters"));
     SPOT_TRY(spot_mixture_start_cuda(c, m, count));
+    if (!cfg) return SPOT_OK;
     do {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(m->counter, 0, bytes, stream), "mixture.em: its counters"));
@@ -281,11 +283,12 @@ static int longer_first(const void *a, const void *b)
     return cost ? (cost < 0 ? 1 : -1) : x->job - y->job;
 }
 
-static spot_status needs(spot_ctx *c, const spot_mixture_job *job)
+static spot_status needs(spot_ctx *c, const spot_mixture_job *job, bool all)
 {
     SPOT_TRY(spot_cuda_needs(c, job->x, "mixture.em: x"));
     if (job->resp) SPOT_TRY(spot_cuda_needs(c, job->resp, "mixture.em: resp"));
     SPOT_TRY(spot_cuda_needs(c, job->label, "mixture.em: label"));
+    if (!all) return SPOT_OK;
     SPOT_TRY(spot_cuda_needs(c, job->fit.weight, "mixture.em: weight"));
     SPOT_TRY(spot_cuda_needs(c, job->fit.mean, "mixture.em: mean"));
     return spot_cuda_needs(c, job->fit.covariance, "mixture.em: covariance");
@@ -300,9 +303,10 @@ static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spo
 
     for (int j = 0; j < count; j++) {
         const spot_mixture *to = &jobs[j].fit;
-        SPOT_TRY(needs(c, &jobs[j]));
-        fit[j] = { jobs[j].x, jobs[j].resp, jobs[j].label, to->weight, to->mean, to->covariance, NULL, jobs[j].seed, j, to->n,
-                   to->d, to->k, 1 + to->d + to->d * (to->d + 1) / 2, 2 + (int)log(to->k), 0, 0, 0, 0, -INFINITY, 0 };
+        SPOT_TRY(needs(c, &jobs[j], cfg));
+        fit[j] = { jobs[j].x, jobs[j].resp, jobs[j].label, to->weight, to->mean, to->covariance, NULL, jobs[j].seed, j,
+                   jobs[j].start, to->n, to->d, to->k, 1 + to->d + to->d * (to->d + 1) / 2, 2 + (int)log(to->k), 0, 0, 0, 0,
+                   -INFINITY, 0 };
     }
     qsort(fit, count, sizeof *fit, longer_first);
     for (int j = 0; j < count; j++) fit[j].component = m->component + j * m->moments;
@@ -311,7 +315,7 @@ static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spo
     cudaError_t e = cudaMemcpyAsync(fit, m->fit, bytes, cudaMemcpyDefault, stream);
     if (e == cudaSuccess) e = cudaStreamSynchronize(stream);
     SPOT_TRY(spot_cuda_check(c, e, "mixture.em: its results"));
-    for (int j = 0; j < count; j++) {
+    for (int j = 0; j < count && cfg; j++) {
         spot_mixture *to = &jobs[fit[j].job].fit;
         to->iterations = fit[j].iterations;
         to->converged = fit[j].converged;
@@ -321,6 +325,7 @@ static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spo
     return SPOT_OK;
 }
 
+/* EM of every job; without cfg k-means alone. */
 static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
     const size_t mark = scratch->used;
@@ -341,4 +346,9 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, 
     return s;
 }
 
-extern const spot_mixture_ops spot_mixture_cuda = { .em = em };
+static spot_status kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+{
+    return em(c, scratch, jobs, count, NULL);
+}
+
+extern const spot_mixture_ops spot_mixture_cuda = { .em = em, .kmeans = kmeans };

@@ -17,6 +17,7 @@ typedef struct {
     double       *component;              /* (k, stride) */
     spot_seed     seed;
     int           job;                    /* where the caller has it */
+    unsigned      start;
     int           n, d, k, stride, trials;
     int           iterations, converged, ill, done;
     double        before, log_likelihood; /* before: the mean log-likelihood one iteration ago */

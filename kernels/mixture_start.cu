@@ -63,7 +63,7 @@ static __device__ int draw(const state *f, const work *w, double want)
 /* Thread 0 draws the numbers, in the CPU's order. want and chosen: shared, (TRIALS). */
 static __device__ void plus_plus(const state *f, const work *w, double *want, int *chosen)
 {
-    spot_rng r = spot_philox_at(f->seed.seed, SPOT_RNG_KMEANS, f->seed.ec, (uint32_t)f->k);
+    spot_rng r = spot_philox_at(f->seed.seed, SPOT_RNG_KMEANS, f->seed.ec, (uint32_t)f->k + 256 * f->start);
 
     if (!thread()) chosen[0] = (int)spot_philox_below(&r, (uint32_t)f->n);
     __syncthreads();

@@ -25,9 +25,15 @@
     X(affinity)  /* perplexity search                                 */ \
     X(tsne)      /* t-SNE forces and step                             */ \
     X(scvis)     /* one scvis training, whole                         */ \
+    X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
+    X(domino)    /* Domino's mixture of points, labels, predictions   */ \
+    X(spotlight) /* spotlights by Adam                                */ \
+    X(silhouette) /* how much nearer points lie to their own cluster  */ \
     X(information) /* mutual information of features and an outcome   */ \
     X(tree)      /* splits of decision trees                          */ \
+    X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
 #define X(family)                                       \

@@ -1,12 +1,9 @@
 /* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and 8 rows of the scores. */
 #include "pca.h"
 
-#include <math.h>
-#include <string.h>
+#include "outer.h"
 
-#include "lanes.h"
-
-enum { TILE = 64, ROWS = 8, COLS = 16, DEPTH = 128, BAND = 8 };   /* a slab is 64 kB, a register tile 8 x 16 */
+enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, BAND = 8 };
 
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
@@ -31,22 +28,6 @@ static void centre(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, 
     }
 }
 
-/* sum[j][k] += a[i][j] b[i][k] for all i in order; the 8 x 16 sums live in registers, for which gcc must be told to make
- * vectors of the k and not of the j. */
-static void add_products(double sum[TILE][TILE], double a[DEPTH][TILE], double b[DEPTH][TILE], int rows, int j0, int k0)
-{
-    double s[ROWS][COLS];
-
-    for (int j = 0; j < ROWS; j++) memcpy(s[j], &sum[j0 + j][k0], sizeof s[j]);
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < ROWS; j++) {
-            double left = a[i][j0 + j];
-#pragma omp simd
-            for (int k = 0; k < COLS; k++) s[j][k] = fma(left, b[i][k0 + k], s[j][k]);
-        }
-    for (int j = 0; j < ROWS; j++) memcpy(&sum[j0 + j][k0], s[j], sizeof s[j]);
-}
-
 static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
 {
     double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE], b[DEPTH][TILE];
@@ -55,8 +36,7 @@ static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
         int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
         centre(a, p, i0, rows, j0);
         centre(b, p, i0, rows, k0);
-        for (int j = 0; j < TILE; j += ROWS)
-            for (int k = 0; k < TILE; k += COLS) add_products(sum, a, b, rows, j, k);
+        spot_outer_add(sum, a, b, rows);
     }
     for (int j = j0; j < j0 + TILE && j < p->d; j++)
         for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];

@@ -35,7 +35,9 @@ sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 2"
-for c in sweep plan tables scene bench; do run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"; done
+for c in sweep plan tables figures scene bench view; do
+    run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
+done
 run 0 "" help config;        prints "scene.size = 224"
 run 0 "" help help;          prints "Commands:"
 run 2 "Commands:";           quiet
@@ -50,6 +52,10 @@ run 2 "--device is auto, cpu or cuda" plan "$dir/tiny.yaml" --device gpu
 run 2 "--shard takes I/N" sweep "$dir/tiny.yaml" --out "$dir/x" --shard 4/4
 run 2 "--threads takes an integer" plan "$dir/tiny.yaml" --threads two
 run 2 "--format is text, csv, json or md" tables "$dir" --format xml
+run 2 "one run directory at a time" tables "$dir" "$dir"
+run 2 "Table 3 is not here" tables "$dir" --which 3
+run 2 "where to? give a folder" figures "$dir"
+run 2 "--which is a list of 2, 3 and 4, not \"2,5\"" figures "$dir" -o "$dir/f" --which 2,5
 run 2 "--split is train, val or test" scene "$dir/tiny.yaml" --ec 0 --split all --out "$dir/x"
 run 2 "there is no bench of" bench frobnicate
 
@@ -109,6 +115,24 @@ for f in text csv json md; do
     [ -s "$dir/out" ] || fail "tables --format $f is empty"
 done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
+run 0 "" tables "$dir/run" --which 2;             prints "no method of the run is Barlow"
+run 0 "" tables "$dir/run" --which 7 --format json; is_json "$dir/out"
+run 0 "" figures "$dir/run" -o "$dir/figures"
+for f in figure_3.png figure_3.svg figure_4.png; do [ -s "$dir/figures/$f" ] || fail "figures made no $f"; done
+run 0 "" figures "$dir/run" --format csv;         prints "figure,config,profile,panel,method"
+run 0 "" view "$dir/run" --ec 1 --out "$dir/ec.safetensors";  prints "ec.safetensors"
+python3 - "$dir/ec.safetensors" <<'EOF' || fail "view left no features, confidences, images and blindspots"
+import json, struct, sys
+b = open(sys.argv[1], "rb").read()
+t = json.loads(b[8:8 + struct.unpack("<Q", b[:8])[0]])
+n, d = t["feature"]["shape"]
+assert d == 128 and n > 10 and t["head"]["shape"] == [d]
+assert all(t[k]["shape"] == [n] for k in ("confidence", "image", "blindspots"))
+EOF
+run 3 "EC 5 of $dir/run has no view yet" view "$dir/run" --ec 5 --out "$dir/x.safetensors"
+run 3 "no method of $dir/run asks for a robust network" view "$dir/run" --ec 0 --representation robust
+run 2 "which EC?" view "$dir/run"
+run 2 "cannot read the config $dir/nowhere/config.yaml" view "$dir/nowhere" --ec 0
 run 4 "spotter: " sweep "$dir/tiny.yaml" --out /dev/null/x
 timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tables of nowhere succeeded"
 [ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "tables of nowhere takes one sentence: $(cat "$dir/err")"

@@ -90,14 +90,39 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "seed: -1\n", "seed is -1; it takes an integer from 0 to 18446744073709551615" },
     { "seed: 18446744073709551616\n", "seed is 18446744073709551616; it takes" },
     { "ecs: 99999999999999999999\n", "ecs is 99999999999999999999; it takes" },
-    { "bdms: []\n", "bdms takes a list of 1 to 64 groups of settings" },
+    { "bdms: []\n", "bdms takes a list of 1 to 128 groups of settings" },
     { "bdms: {method: planespot}\n", "bdms takes a list" },
     { "bdms:\n  - planespot\n", "a.yaml line 2: bdms[0] takes a group of settings ({method: ...})" },
     { "bdms:\n  - {method: domino, gamma: 10}\n  - {method: planespot, gamma: 10}\n",
       "a.yaml line 3: bdms[1].gamma is a setting of domino, not of planespot" },
     { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
+    { "bdms:\n - {reduce: pca}\n - {representation: file}\n", "a.yaml line 3: bdms[1].representation: file needs the folder" },
     { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },
-    { "bdms: [{name: 12345678901234567890123456789012345678901234567890}]\n", "it takes a text of at most 47 bytes" },
+    { "bdms: [{name: 1234567890123456789012345678901234567890123456789012345678901234567890123456789x}]\n",
+      "it takes a text of at most 79 bytes" },
+    { "bdms:\n  - {}\n  - {method: spotlight,\n     min_weight: [0.01,\n       0.02, 0.9]}\n",
+      "a.yaml line 5: bdms[1].min_weight[2] is 0.9; it takes a number from 1e-06 to 0.5" },
+    { "bdms:\n  - reduce:\n    - pca\n    - scvs\n", "a.yaml line 4: bdms[0].reduce[1] is \"scvs\"; did you mean \"scvis\"?" },
+    { "bdms: [{tsne: {perplexity: [10,\n [20]]}}]\n", "line 2: bdms[0].tsne.perplexity[1] is no single value" },
+    { "bdms: [{weight: [{a: 1}]}]\n", "bdms[0].weight[0] is no single value, as each of a list must be" },
+    { "bdms: [{weight: []}]\n", "a.yaml line 1: bdms[0].weight is a list without values" },
+    { "bdms: [{mixture: [1, 2]}]\n", "bdms[0].mixture takes a group of settings ({" },
+    { "bdms: [{weigth: [1, 2]}]\n", "bdms[0] has no setting \"weigth\"; did you mean \"weight\"?" },
+    { "bdms:\n - weight: [1, 2]\n   wieght: 1\n",
+      "a.yaml line 3: bdms[0] has no setting \"wieght\"; did you mean \"weight\"?" },
+    { "bdms: [{name: [a, b]}]\n", "bdms[0].name takes one text; the methods of a grid are told apart by their settings" },
+    { "bdms: [{}, {method: [domino, planespot],\n gamma: [5, 10]}]\n",
+      "a.yaml line 2: bdms[1].gamma is a setting of domino, not of planespot" },
+    { "bdms:\n - {}\n - {name: w, weight: [1, 2, 1]}\n",
+      "a.yaml line 3: bdms[1] has two combinations called \"w weight=1\"; is a value given twice?" },
+    { "bdms:\n - {weight: [1, 2]}\n - {reduce: scvis, weight: [2, 3]}\n",
+      "a.yaml line 3: bdms[1] and bdms[0] would both be called \"planespot-scvis weight=2\"" },
+    { "bdms:\n - {}\n - {dim: [1, 2, 3, 4, 5, 6, 7, 8], top: [1, 2, 3, 4],\n    tsne: {perplexity: [5, 6, 7, 8]}}\n",
+      "a.yaml line 3: bdms[1] is a grid of 128 combinations, with 1 methods before it; at most 128 fit" },
+    { "bdms: [{dim: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], top: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], weight: [1, 2]}]\n",
+      "bdms[0] is a grid of at least 144 combinations, with 0 methods before it" },
+    { "bdms: [{scvis: {perplexity: [5, 6]}, mixture: {k_min: [1, 2], k_max: [10, 20]}, umap: {neighbours: [5, 6]}}]\n",
+      "bdms[0]: a combination would be called \"planespot-scvis" },
     { "model: {init: a.safetensors, base: {images: 9}}\n", "a.yaml line 1: model.init and model.base.images both say" },
     { "seed: &a 1\necs: *a\n", "a.yaml line 2: aliases (*name) are not taken" },
     { "seed: 1\n---\nseed: 2\n", "a.yaml line 2: a second document begins" },
@@ -120,6 +145,49 @@ static void refusals_say_where_and_what(void **state)
     CHECK_FAILS(&c, spot_config_load(&c, &cfg, "/nowhere.yaml"), SPOT_USAGE,
                 "cannot read the config /nowhere.yaml: No such file");
     CHECK_FAILS(&c, spot_config_load(&c, &cfg, "/tmp"), SPOT_USAGE, "cannot read the config /tmp: Is a directory");
+}
+
+/* The last list varies fastest; what stands beside the lists holds for all. The expanded config is one without lists. */
+static void lists_stand_for_their_product(void **state)
+{
+    static const char *const name[] = { "plain", "planespot-scvis tsne.perplexity=10", "planespot-scvis tsne.perplexity=30",
+                                        "planespot-pca tsne.perplexity=10", "planespot-pca tsne.perplexity=30",
+                                        "S min_weight=0.005", "S min_weight=0.01",
+                                        "planespot-none", "domino" };
+    spot_ctx c = check_ctx(1);
+    char *text, words[512], label[80];
+    (void)state;
+    CHECK_OK(&c, parse(&c, &cfg,
+        "bdms:\n"
+        "  - {name: plain, weight: 0.5}\n"
+        "  - reduce: [scvis, pca]   # \xc3\xbc\n"
+        "    weight: [0.25]\n"
+        "    tsne:\n      perplexity:\n      - 10\n      # between\n      - \"30\"\n    dim: 3\n"
+        "  - {method: spotlight, name: S, min_weight: [0.005, 0.01], kernel: [compact], compat: true}\n"
+        "  - {method: [planespot, domino], reduce: none}\n"));
+    assert_int_equal(cfg.bdms, LEN(name));
+    for (int i = 0; i < LEN(name) - 1; i++) assert_string_equal(spot_bdm_name(&cfg.bdm[i], label, sizeof label), name[i]);
+    for (int i = 1; i < 5; i++) {
+        assert_int_equal(cfg.bdm[i].embed.method, i < 3 ? SPOT_REDUCE_SCVIS : SPOT_REDUCE_PCA);
+        CHECK_NEAR(cfg.bdm[i].embed.tsne.perplexity, i % 2 ? 10 : 30, 0);
+        CHECK_NEAR(cfg.bdm[i].weight, 0.25, 0);
+        assert_int_equal(cfg.bdm[i].embed.dim, 3);
+    }
+    for (int i = 5; i < 7; i++) {
+        CHECK_NEAR(cfg.bdm[i].spotlight.min_weight, i == 5 ? 0.005 : 0.01, 0);
+        assert_int_equal(cfg.bdm[i].spotlight.kernel, SPOT_KERNEL_COMPACT);
+        assert_int_equal(cfg.bdm[i].compat, 1);
+    }
+    assert_int_equal(cfg.bdm[8].method, SPOT_DOMINO);
+    assert_int_equal(cfg.bdm[8].domino.components, spot_bdm_defaults(SPOT_DOMINO).domino.components);
+    CHECK_OK(&c, spot_config_print(&c, &cfg, &text));
+    CHECK_OK(&c, parse(&c, &other, text));
+    if (spot_config_differs(words, sizeof words, &cfg, &other)) fail_msg("%s", words);
+    free(text);
+    CHECK_OK(&c, parse(&c, &cfg, "bdms: [{dim: [1, 2, 3, 4, 5, 6, 7, 8], top: [1, 2, 3, 4], weight: [5, 6, 7, 8]}]"));
+    assert_int_equal(cfg.bdms, SPOT_MAX_BDMS);
+    CHECK_NEAR(cfg.bdm[1].weight, 6, 0);
+    CHECK_NEAR(cfg.bdm[127].embed.dim, 8, 0);
 }
 
 /* Sets every setting of a table to something else than it is. Walks the table, so that a new row is tested unasked. */
@@ -244,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_land_where_they_belong),
         cmocka_unit_test(refusals_say_where_and_what),
+        cmocka_unit_test(lists_stand_for_their_product),
         cmocka_unit_test(printed_configs_read_back),
         cmocka_unit_test(settings_do_not_overlap),
         cmocka_unit_test(words_near_each_other),

@@ -14,19 +14,21 @@
 #include "sweep/pipeline.h"
 #include "sweep/segment.h"
 
-/* Which keys a setting moves: b base model, m model, p points, f found, c config. */
+/* Which keys a setting moves: b base model, m model, r robust model, p points, f found, c config. */
 static void a_setting_moves_the_keys_it_matters_to(void **state)
 {
     spot_ctx c = context(1);
     spot_config *was = config(&c), *is = config(&c);
     static const struct { const char *what; size_t offset; int step; const char *moves; } cases[] = {
-        { "seed",        offsetof(spot_config, seed), 1,                          "bmpfc" },
+        { "seed",        offsetof(spot_config, seed), 1,                          "bmrpfc" },
         { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
-        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmpfc" },
-        { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mpfc" },
-        { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmpfc" },
-        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmpfc" },
-        { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mpfc" },
+        { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmrpfc" },
+        { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mrpfc" },
+        { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmrpfc" },
+        { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmrpfc" },
+        { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },
+        { "model.robust.steps", offsetof(spot_config, model.robust.steps), 1,     "rc" },
+        { "model.robust.epochs", offsetof(spot_config, model.robust.epochs), 1,   "rc" },
         { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
         { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
         { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
@@ -43,7 +45,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     for (int i = 0; i < LEN(cases); i++) {
         char moves[8] = "", words[256];
         int moved = 0;
-        spot_key old[5], new[5];
+        spot_key old[6], new[6];
         memcpy(is, was, sizeof *is);
         *(int *)((char *)is + cases[i].offset) += cases[i].step;
         CHECK_OK(&c, spot_identify(&c, &b, is));
@@ -55,10 +57,11 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
             key[2] = spot_key_of_found(key[1], &cfg->bdm[0]);
             key[3] = k ? b.config : a.config;
             key[4] = spot_key_of_base(&c, cfg);
+            key[5] = spot_key_of_robust(&c, k ? &b : &a, cfg, 7);
         }
-        for (int k = 0; k < 5; k++) {
-            int at = (k + 4) % 5;
-            if (memcmp(&old[at], &new[at], sizeof old[at])) moves[moved++] = "mpfcb"[at];
+        for (int k = 0; k < 6; k++) {
+            int at = "405123"[k] - '0';
+            if (memcmp(&old[at], &new[at], sizeof old[at])) moves[moved++] = "mpfcbr"[at];
         }
         if (strcmp(moves, cases[i].moves)) fail_msg("%s moves \"%s\", not \"%s\"", cases[i].what, moves, cases[i].moves);
         assert_int_equal(spot_config_differs(words, sizeof words, was, is), strchr(moves, 'c') != NULL);

@@ -25,6 +25,7 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
+    "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -40,6 +41,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("barlow", "3,200 x 512, depth 11", "barlow_sklearn.py", "scikit-learn, one thread", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
+    ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 
 

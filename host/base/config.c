@@ -1,4 +1,4 @@
-/* config.c - a config: YAML text -> libcyaml -> texts by setting -> checked values.
+/* config.c - a config: YAML text -> libcyaml -> texts by setting; config_fill.c makes checked values of them.
  *
  * libcyaml's schema is made from the table of settings, every leaf as a text, so that one place (config_table.c) says
  * what a setting takes and one place (set_value) judges it. A group becomes an array of pointers, one a row; what the
@@ -8,129 +8,70 @@
 #include <assert.h>
 #include <cyaml/cyaml.h>
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config_table.h"
+#include "base/config_read.h"
 #include "base/config_yaml.h"
 #include "base/nearest.h"
 
-enum { MAX_ROWS = 256, MAX_PATH = 256, MAX_FILE = 1 << 20 };
-
-typedef struct {
-    spot_ctx *c;
-    const char *name, *text;       /* the file */
-    size_t len;
-    char path[MAX_PATH];           /* of what libcyaml refused: "bdms[1].mixture" */
-    char key[64];                  /* the key it did not know */
-} reading;
-
-static int rows_of(const spot_setting *rows)
-{
-    int n = 0;
-
-    while (rows[n].name) n++;
-    return n;
-}
+enum { MAX_ROWS = 256, MAX_FILE = 1 << 20 };
 
 /* ---- sentences ---- */
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static spot_status refuse(reading *r, const char *path, const char *fmt, ...)
-{
-    char why[512];
-    int line = spot_yaml_line(r->text, r->len, path);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(why, sizeof why, fmt, args);
-    va_end(args);
-    for (char *p = why; *p; p++)               /* a hostile file shall not drive the terminal */
-        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
-    if (line) return spot_fail(r->c, SPOT_USAGE, "%s line %d: %s", r->name, line, why);
-    return spot_fail(r->c, SPOT_USAGE, "%s: %s", r->name, why);
-}
-
-static const char *join(char path[MAX_PATH], const char *above, const char *name)
-{
-    snprintf(path, MAX_PATH, "%.180s%s%.63s", above, above[0] ? "." : "", name);
-    return path;
-}
-
-/* The table that describes the group at a path; *s is the setting itself, NULL for the whole config. NULL when the path
- * ends at a value. */
-static const spot_setting *table_at(const char *path, const spot_setting **s)
-{
-    const spot_setting *rows = spot_settings;
-    char word[64];
-    int n;
-
-    *s = NULL;
-    while (rows && sscanf(path, "%63[^.[]%n", word, &n) == 1) {
-        *s = spot_setting_find(rows, word);
-        if (!*s) return NULL;
-        rows = (*s)->rows;
-        path += n;
-        if (*path == '[') path += strcspn(path, ".");
-        if (*path == '.') path++;
-    }
-    return rows;
-}
-
-static spot_status refuse_key(reading *r)
+static spot_status refuse_key(spot_reading *r)
 {
     const char *names[MAX_ROWS], *near;
-    char path[MAX_PATH];
-    const spot_setting *s, *rows = table_at(r->path, &s);
+    char path[SPOT_CONFIG_PATH];
+    const spot_setting *s, *rows = spot_settings_at(r->refused.path, &s);
     int n = 0;
 
     for (; rows && rows[n].name; n++) names[n] = rows[n].name;
     names[n] = NULL;
-    near = spot_nearest(r->key, names);
-    join(path, r->path, r->key);
+    near = spot_nearest(r->refused.key, names);
+    spot_path_join(path, r->refused.path, r->refused.key);
     if (near)
-        return refuse(r, path, "%s has no setting \"%s\"; did you mean \"%s\"?", s ? r->path : "a config", r->key, near);
-    return refuse(r, path, "%s has no setting \"%s\"; `spotter help config` lists them all", s ? r->path : "a config", r->key);
+        return spot_refuse(r, path, "%s has no setting \"%s\"; did you mean \"%s\"?", s ? r->refused.path : "a config",
+                           r->refused.key, near);
+    return spot_refuse(r, path, "%s has no setting \"%s\"; `spotter help config` lists them all",
+                       s ? r->refused.path : "a config", r->refused.key);
 }
 
 /* libcyaml refused the text, and note_log has kept where. */
-static spot_status refuse_shape(reading *r, cyaml_err_t err)
+static spot_status refuse_shape(spot_reading *r, cyaml_err_t err)
 {
-    char takes[256], path[MAX_PATH];
+    char takes[256], path[SPOT_CONFIG_PATH];
     const spot_setting *s;
-    size_t n = strlen(r->path);
+    size_t n = strlen(r->refused.path);
 
     if (err == CYAML_ERR_OOM) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
     if (err == CYAML_ERR_INVALID_KEY) return refuse_key(r);
-    if (err == CYAML_ERR_UNEXPECTED_EVENT) return refuse(r, r->path, "%s is set twice", r->path);
-    table_at(r->path, &s);
-    if (!s) return refuse(r, "", "a config is a group of settings; begin from configs/quickstart.yaml");
-    snprintf(path, sizeof path, "%s", r->path);
+    if (err == CYAML_ERR_UNEXPECTED_EVENT) return spot_refuse(r, r->refused.path, "%s is set twice", r->refused.path);
+    spot_settings_at(r->refused.path, &s);
+    if (!s) return spot_refuse(r, "", "a config is a group of settings; begin from configs/quickstart.yaml");
+    snprintf(path, sizeof path, "%s", r->refused.path);
     if (s->kind == SETTING_LIST && n && path[n - 1] == ']' && err == CYAML_ERR_INVALID_VALUE)
-        return refuse(r, path, "%s takes a group of settings ({%s: ...})", path, s->rows->name);
+        return spot_refuse(r, path, "%s takes a group of settings ({%s: ...})", path, s->rows->name);
     if (n && path[n - 1] == ']') *strrchr(path, '[') = 0;
-    return refuse(r, path, "%s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
+    return spot_refuse(r, path, "%s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
 }
 
 /* libcyaml's log: the first line says what, the backtrace says where, innermost first. */
 static void note_log(cyaml_log_t level, void *user, const char *fmt, va_list args)
 {
-    reading *r = user;
-    char line[512], part[72], rest[MAX_PATH];
+    spot_reading *r = user;
+    char line[512], part[72], rest[SPOT_CONFIG_PATH];
     unsigned entry;
 
     (void)level;
     vsnprintf(line, sizeof line, fmt, args);
-    if (sscanf(line, "Load: Unexpected key: %63[^\n]", r->key) == 1) { r->path[0] = 0; return; }
-    if (!strcmp(line, "Load: Backtrace:\n")) { r->path[0] = 0; return; }
+    if (sscanf(line, "Load: Unexpected key: %63[^\n]", r->refused.key) == 1) { r->refused.path[0] = 0; return; }
+    if (!strcmp(line, "Load: Backtrace:\n")) { r->refused.path[0] = 0; return; }
     if (sscanf(line, "  in sequence entry '%u'", &entry) == 1) snprintf(part, sizeof part, "[%u]", entry - 1);
     else if (sscanf(line, "  in mapping field '%63[^']'", part) != 1) return;
-    memcpy(rest, r->path, sizeof rest);
-    snprintf(r->path, sizeof r->path, "%s%s%.170s", part, rest[0] && rest[0] != '[' ? "." : "", rest);
+    memcpy(rest, r->refused.path, sizeof rest);
+    snprintf(r->refused.path, sizeof r->refused.path, "%s%s%.170s", part, rest[0] && rest[0] != '[' ? "." : "", rest);
 }
 
 /* ---- libcyaml's schema ---- */
@@ -141,11 +82,13 @@ typedef struct {
     int used;
 } schema;
 
+static uint32_t slots_of(const spot_setting *rows) { return (uint32_t)((spot_settings_count(rows) + 1) * sizeof(void *)); }
+
 /* Fields for a table; a group is (rows + 1) pointers, the last one holding the length of a list. */
 static const cyaml_schema_field_t *build(schema *m, const spot_setting *rows)
 {
     const enum cyaml_flag flags = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER;
-    int n = rows_of(rows);
+    int n = spot_settings_count(rows);
     cyaml_schema_field_t *f = &m->field[m->used];
 
     m->used += n + 1;                          /* one more: the end */
@@ -158,8 +101,7 @@ static const cyaml_schema_field_t *build(schema *m, const spot_setting *rows)
             f[i].value = (cyaml_schema_value_t){ .type = CYAML_SEQUENCE_FIXED, .flags = flags, .data_size = sizeof(char *),
                                                  .sequence = { &m->text, 2, 2 } };
         if (rows[i].rows)
-            f[i].value = (cyaml_schema_value_t){ .type = CYAML_MAPPING, .flags = flags,
-                                                 .data_size = (uint32_t)((rows_of(rows[i].rows) + 1) * sizeof(void *)),
+            f[i].value = (cyaml_schema_value_t){ .type = CYAML_MAPPING, .flags = flags, .data_size = slots_of(rows[i].rows),
                                                  .mapping = { build(m, rows[i].rows) } };
         if (rows[i].kind == SETTING_LIST) {
             m->entry = f[i].value;
@@ -179,132 +121,8 @@ static cyaml_schema_value_t build_all(schema *m)
     m->text = (cyaml_schema_value_t){ .type = CYAML_STRING, .flags = CYAML_FLAG_POINTER, .data_size = 1,
                                       .string = { 0, CYAML_UNLIMITED } };
     return (cyaml_schema_value_t){ .type = CYAML_MAPPING, .flags = CYAML_FLAG_POINTER,
-                                   .data_size = (uint32_t)((rows_of(spot_settings) + 1) * sizeof(void *)),
+                                   .data_size = slots_of(spot_settings),
                                    .mapping = { build(m, spot_settings) } };
-}
-
-/* ---- texts -> values ---- */
-
-/* Whole text, finite, within the range. */
-static bool number(const char *text, const spot_setting *s, double *value)
-{
-    char *end;
-
-    if (!text[0] || strspn(text, "+-.0123456789eE") != strlen(text)) return false;   /* no nan, inf, hex */
-    *value = strtod(text, &end);
-    return !*end && isfinite(*value) && *value >= s->lo && *value <= s->hi;
-}
-
-static bool whole(const char *text, const spot_setting *s, int *value)
-{
-    double v;
-
-    if (strspn(text, "+-0123456789") != strlen(text) || !number(text, s, &v)) return false;
-    *value = (int)v;
-    return !s->unit || *value % s->unit == 0;
-}
-
-static bool seed(const char *text, uint64_t *value)
-{
-    char *end;
-
-    if (!text[0] || strspn(text, "0123456789") != strlen(text)) return false;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return !errno;
-}
-
-static int index_of(const char *text, const char *const *names)
-{
-    for (int i = 0; names && names[i]; i++)
-        if (!strcmp(names[i], text)) return i;
-    return -1;
-}
-
-/* slot: the text, or of a range its two texts. False: not what the setting takes. */
-static bool set_value(const spot_setting *s, void *value, const void *slot)
-{
-    const char *text = slot, *const *pair = slot;
-    int *i = value;
-
-    switch (s->kind) {
-    case SETTING_INT:    return whole(text, s, i);
-    case SETTING_RANGE:  return whole(pair[0], s, &i[0]) && whole(pair[1], s, &i[1]) && i[0] <= i[1];
-    case SETTING_SEED:   return seed(text, value);
-    case SETTING_REAL:   return number(text, s, value);
-    case SETTING_SWITCH: *i = !strcmp(text, "true"); return *i || !strcmp(text, "false");
-    case SETTING_NAME:   *i = index_of(text, s->names); return *i >= 0;
-    case SETTING_TEXT:   return snprintf(value, (size_t)s->hi, "%s", text) < (int)s->hi;
-    default:             return false;
-    }
-}
-
-static spot_status refuse_value(reading *r, const spot_setting *s, const char *path, const void *slot)
-{
-    const char *const *pair = slot, *near = s->names ? spot_nearest(slot, s->names) : NULL;
-    char takes[256];
-
-    spot_setting_takes(takes, sizeof takes, s);
-    if (s->kind == SETTING_RANGE)
-        return refuse(r, path, "%s is [%.20s, %.20s]; it takes %s", path, pair[0], pair[1], takes);
-    if (index_of(slot, s->later) >= 0)
-        return refuse(r, path, "%s: %s comes in a later version of spotter; this one knows %s", path,
-                      (const char *)slot, takes);
-    if (!*(const char *)slot) return refuse(r, path, "%s has no value; it takes %s", path, takes);
-    if (near) return refuse(r, path, "%s is \"%.40s\"; did you mean \"%s\"?", path, (const char *)slot, near);
-    return refuse(r, path, "%s is %.40s; it takes %s", path, (const char *)slot, takes);
-}
-
-static spot_status refuse_method(reading *r, const spot_setting *s, const void *base, const char *path)
-{
-    char whose[256] = "";
-
-    for (int m = 0; m < SPOT_METHODS; m++)
-        if (s->only >> m & 1) {
-            strcat(whose, whose[0] ? ", " : "");
-            strcat(whose, spot_method_names[m]);
-        }
-    return refuse(r, path, "%s is a setting of %s, not of %s", path, whose,
-                  spot_method_names[((const spot_bdm_config *)base)->method]);
-}
-
-static spot_status fill(reading *r, const spot_setting *rows, char *base, void *const *slot, const char *above);
-
-/* Of methods: the only list there is. The first row says which one it is, and that brings its defaults. */
-static spot_status fill_list(reading *r, const spot_setting *s, char *base, char *entries, unsigned n, const char *path)
-{
-    size_t step = (size_t)(rows_of(s->rows) + 1) * sizeof(void *);
-    char at[MAX_PATH];
-
-    for (unsigned i = 0; i < n; i++) {
-        spot_bdm_config *entry = (spot_bdm_config *)(base + s->offset) + i;
-        void *const *slot = (void *const *)(entries + i * step);
-        int method = SPOT_PLANESPOT;
-        snprintf(at, sizeof at, "%.240s[%u]", path, i);
-        if (slot[0]) set_value(&s->rows[0], &method, slot[0]);
-        *entry = spot_bdm_defaults(method);
-        SPOT_TRY(fill(r, s->rows, (char *)entry, slot, at));
-    }
-    *(int *)(base + s->count) = (int)n;
-    return SPOT_OK;
-}
-
-static spot_status fill(reading *r, const spot_setting *rows, char *base, void *const *slot, const char *above)
-{
-    char path[MAX_PATH];
-    unsigned n;
-
-    memcpy(&n, &slot[rows_of(rows)], sizeof n);
-    for (int i = 0; rows[i].name; i++) {
-        const spot_setting *s = &rows[i];
-        join(path, above, s->name);
-        if (s->kind == SETTING_LIST && slot[i]) SPOT_TRY(fill_list(r, s, base, slot[i], n, path));
-        else if (!slot[i]) continue;
-        else if (!spot_setting_applies(s, base)) return refuse_method(r, s, base, path);
-        else if (s->kind == SETTING_GROUP) SPOT_TRY(fill(r, s->rows, base + s->offset, slot[i], path));
-        else if (!set_value(s, base + s->offset, slot[i])) return refuse_value(r, s, path, slot[i]);
-    }
-    return SPOT_OK;
 }
 
 /* ---- the whole ---- */
@@ -324,39 +142,20 @@ spot_config spot_config_defaults(void)
     return cfg;
 }
 
-/* What no single setting can see. */
-static spot_status check_together(reading *r, const spot_config *cfg)
-{
-    char path[MAX_PATH], name[2][80];
-
-    if (cfg->model.init[0] && cfg->model.base.images)
-        return refuse(r, "model", "model.init and model.base.images both say what to start from; set one of them");
-    for (int i = 0; i < cfg->bdms; i++) {
-        const spot_mixture_config *m = &cfg->bdm[i].mixture;
-        snprintf(path, sizeof path, "bdms[%d]", i);
-        if (m->k_min > m->k_max)
-            return refuse(r, path, "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
-        for (int j = 0; j < i; j++)
-            if (!strcmp(spot_bdm_name(&cfg->bdm[i], name[0], sizeof name[0]),
-                        spot_bdm_name(&cfg->bdm[j], name[1], sizeof name[1])))
-                return refuse(r, path, "%s and bdms[%d] would both be called \"%s\" in the tables; give one of them a name",
-                              path, j, name[0]);
-    }
-    return SPOT_OK;
-}
-
-static cyaml_err_t load(reading *r, cyaml_cfg_flags_t flags, const cyaml_schema_value_t *all, void ***slots)
+static cyaml_err_t load(spot_reading *r, cyaml_cfg_flags_t flags, const cyaml_schema_value_t *all, void ***slots)
 {
     const cyaml_config_t how = { .log_fn = note_log, .log_ctx = r, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR,
                                  .flags = flags | CYAML_CFG_NO_ALIAS };
 
+    const char *text = r->grid.axes ? r->grid.flat : r->text;
+    size_t len = r->grid.axes ? r->grid.flat_len : r->len;
+
     *slots = NULL;
-    return cyaml_load_data((const unsigned char *)r->text, r->len, &how, all, (cyaml_data_t **)slots, NULL);
+    return cyaml_load_data((const unsigned char *)text, len, &how, all, (cyaml_data_t **)slots, NULL);
 }
 
-spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name)
+static spot_status read_all(spot_reading *r, spot_config *cfg)
 {
-    reading r = { .c = c, .name = name, .text = text, .len = len };
     const cyaml_config_t how = { .mem_fn = cyaml_mem };
     schema m;
     const cyaml_schema_value_t all = build_all(&m);
@@ -364,19 +163,32 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     cyaml_err_t err, strict;
     spot_status s = SPOT_OK;
 
-    *cfg = spot_config_defaults();
-    SPOT_TRY(spot_yaml_check(c, name, text, len));
-    err = strict = load(&r, CYAML_CFG_DEFAULT, &all, &slots);
+    SPOT_TRY(spot_grid_read(r));
+    err = strict = load(r, CYAML_CFG_DEFAULT, &all, &slots);
     /* A method of a later version brings settings of its own: judge the values before the unknown names. */
     if (strict == CYAML_ERR_INVALID_KEY) {
-        reading names_aside = r;
-        err = load(&names_aside, CYAML_CFG_IGNORE_UNKNOWN_KEYS, &all, &slots);
+        spot_refused first = r->refused;
+        err = load(r, CYAML_CFG_IGNORE_UNKNOWN_KEYS, &all, &slots);
+        r->refused = first;
     }
-    if (err == CYAML_OK && slots) s = fill(&r, spot_settings, (char *)cfg, slots, "");
+    if (err == CYAML_OK && slots) s = spot_config_fill(r, cfg, slots);
     if (err == CYAML_OK) cyaml_free(&how, &all, slots, 0);
     SPOT_TRY(s);
-    if (strict != CYAML_OK) return refuse_shape(&r, strict);
-    return check_together(&r, cfg);
+    return strict == CYAML_OK ? spot_config_check(r, cfg) : refuse_shape(r, strict);
+}
+
+spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name)
+{
+    spot_reading *r = calloc(1, sizeof *r);
+    spot_status s;
+
+    if (!r) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
+    *r = (spot_reading){ .c = c, .name = name, .text = text, .len = len };
+    *cfg = spot_config_defaults();
+    s = read_all(r, cfg);
+    spot_grid_free(&r->grid);
+    free(r);
+    return s;
 }
 
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path)

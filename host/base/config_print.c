@@ -110,4 +110,6 @@ void spot_config_document(FILE *f)
     spot_config cfg = spot_config_defaults();
 
     document_rows(f, spot_settings, (const char *)&cfg, "");
+    fputs("\nA setting below bdms[] may be a list of values, as in {method: spotlight, min_weight: [0.005, 0.01]}: the entry\n"
+          "stands for every combination, the last list varying fastest; names tell them apart.\n", f);
 }

@@ -50,6 +50,18 @@ static const spot_setting base[] = {
     END
 };
 
+static const spot_setting robust[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_robust_config, field, help, __VA_ARGS__)
+    S("epsilon", REAL, epsilon, "radius of the attack: L2, pixels from 0 to 1, at 224 pixels a side (x size/224 at others)",
+      IN(0, 1000)),
+    S("steps",   INT,  steps,   "of the attack on each batch", IN(1, 100)),
+    S("step",    REAL, step,    "length of one, in epsilons", IN(0, 100)),
+    S("epochs",  INT,  epochs,  "passes over the training images", IN(1, SPOT_MAX_EPOCHS)),
+    S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", IN(1e-9, 100)),
+#undef S
+    END
+};
+
 static const spot_setting model[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
     S("arch",      NAME, arch,      "the network", .names = NAMES("resnet18")),
@@ -64,6 +76,8 @@ static const spot_setting model[] = {
     S("precision", NAME, precision, "of the arithmetic; the CPU knows fp32 only", .names = NAMES("fp32", "tf32", "bf16")),
     S("init",      TEXT, init,      "\"\" for He initialisation, or a .safetensors file with torchvision's names", .hi = 256),
     S("base",      GROUP, base,     "a network that first learns every attribute; all ECs start from it", .rows = base),
+    S("robust",    GROUP, robust,  "a second network, trained against an adversary, for methods that look at robust features",
+      .rows = robust),
     S("keep_best", SWITCH, keep_best, "keep the epoch of the least validation loss instead of the last", .hi = 1),
     S("lanes",     INT,  lanes,     "pieces a batch is cut into; changes bits, not meaning", IN(1, 64)),
     S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this",
@@ -148,7 +162,7 @@ static const spot_setting bdm[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
     S("method",  NAME,  method,        "the blindspot discovery method",
       .names = spot_method_names),
-    S("name",    TEXT,  name,          "label in tables; \"\": the method, and what differs from its defaults", .hi = 48),
+    S("name",    TEXT,  name,          "label in tables; \"\": the method, and what differs from its defaults", .hi = 80),
     S("top",     INT,   top,           "hypotheses returned at most", IN(1, SPOT_MAX_HYPOTHESES)),
     S("representation", NAME, representation, "whose features: the classifier's, a robust network's, or those of files",
       .names = NAMES("model", "robust", "file")),
@@ -166,7 +180,7 @@ static const spot_setting bdm[] = {
     S("mixture", GROUP, mixture,       "Gaussian mixture; PlaneSpot chooses its size by BIC", .rows = mixture,
       OF(BIT(PLANESPOT) | BIT(DOMINO) | BIT(GEORGE))),
     S("compat",  SWITCH, compat,       "as the method's upstream code does it, to the letter", .hi = 1,
-      OF(BIT(SPOTLIGHT) | BIT(DOMINO) | BIT(BARLOW) | BIT(GEORGE) | BIT(MULTIACCURACY))),
+      OF(BIT(SPOTLIGHT) | BIT(BARLOW) | BIT(MULTIACCURACY))),
     S("threshold", REAL, threshold,    "of a row's weight under the kernel, or of an auditor's greatest value", IN(0, 1),
       OF(BIT(SPOTLIGHT) | BIT(MULTIACCURACY))),
     S("least",   INT,   least,         "rows of a piece of a cluster, or of a partition, at least", IN(1, 1e9),
@@ -246,6 +260,32 @@ const spot_setting *spot_setting_find(const spot_setting *rows, const char *name
     for (; rows->name; rows++)
         if (!strcmp(rows->name, name)) return rows;
     return NULL;
+}
+
+int spot_settings_count(const spot_setting *rows)
+{
+    int n = 0;
+
+    while (rows[n].name) n++;
+    return n;
+}
+
+const spot_setting *spot_settings_at(const char *path, const spot_setting **s)
+{
+    const spot_setting *rows = spot_settings;
+    char word[64];
+    int n;
+
+    *s = NULL;
+    while (rows && sscanf(path, "%63[^.[]%n", word, &n) == 1) {
+        *s = spot_setting_find(rows, word);
+        if (!*s) return NULL;
+        rows = (*s)->rows;
+        path += n;
+        if (*path == '[') path += strcspn(path, ".");
+        if (*path == '.') path++;
+    }
+    return rows;
 }
 
 bool spot_setting_applies(const spot_setting *s, const void *group)

@@ -40,6 +40,11 @@ extern const spot_setting spot_settings[];        /* of spot_config */
 extern const char *const  spot_method_names[];    /* by spot_bdm_method; NULL ends them */
 
 const spot_setting *spot_setting_find(const spot_setting *rows, const char *name);
+int spot_settings_count(const spot_setting *rows);
+
+/* The table that describes the group at a path like "bdms[1].mixture"; *s is the setting itself, NULL for the whole config.
+ * NULL when the path ends at a value. */
+const spot_setting *spot_settings_at(const char *path, const spot_setting **s);
 
 /* Whether the group, which s is a setting of, has it: a method has not those of the others. */
 bool spot_setting_applies(const spot_setting *s, const void *group);

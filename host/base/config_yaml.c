@@ -4,13 +4,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <yaml.h>
 
 enum { MAX_DEPTH = 32 };
 
 typedef struct {
     spot_ctx *c;
     const char *name, *want;       /* the file; the path whose line is asked for, or NULL */
+    spot_yaml_visit *visit;        /* or NULL */
+    void *user;
     int line, documents, depth;
     struct { bool list, key_next; int entries; size_t path; } frame[MAX_DEPTH];
     char path[512];
@@ -87,15 +88,16 @@ static spot_status run(walk *w, const char *text, size_t len)
         }
         s = step(w, &e);
         more = e.type != YAML_STREAM_END_EVENT;
+        if (s == SPOT_OK && w->visit) s = w->visit(w->user, &e, w->path);
         yaml_event_delete(&e);
     }
     yaml_parser_delete(&p);
     return s;
 }
 
-spot_status spot_yaml_check(spot_ctx *c, const char *name, const char *text, size_t len)
+spot_status spot_yaml_walk(spot_ctx *c, const char *name, const char *text, size_t len, spot_yaml_visit *visit, void *user)
 {
-    walk w = { .c = c, .name = name };
+    walk w = { .c = c, .name = name, .visit = visit, .user = user };
 
     SPOT_TRY(run(&w, text, len));
     if (!w.documents) return spot_fail(c, SPOT_USAGE, "%s is empty; begin from configs/quickstart.yaml", name);

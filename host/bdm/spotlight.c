@@ -1,17 +1,353 @@
-/* spotlight.c - Spotlight (d'Eon et al. 2022). */
+/* spotlight.c - Spotlight (d'Eon et al. 2022): one kernel after another, each optimised to where the mean loss under it is
+ * greatest. After each, losses are multiplied by 1 - k / max k, so that the next one looks elsewhere.
+ *
+ * A row's loss is the cross entropy of its label, -log p, with p at least 1e-7, about what a float can tell from 1. (Upstream
+ * takes losses as they come, and its inference scripts save just this. Domino's copy of Spotlight feeds probabilities to a
+ * softmax once more, which squeezes all losses into 0.31 .. 1.31; nothing here does so.)
+ *
+ * compat: upstream's start (mean 0, precision 1e-4, or 1e-3 when full) on the features as they are, its plateau rule and its
+ * order. Else features are centred and divided by one number, so that a coordinate's mean square is 1 and neither shift nor
+ * scale matters to steps of a given length; the start is the centre; spotlights are ordered by their mean loss.
+ *
+ * Which rows a spotlight holds is not upstream's affair; it shows those of greatest weight. Here a row is in when its weight,
+ * in units of the greatest, reaches `threshold`, or when it is among the min_weight x rows of greatest weight. (Domino's copy
+ * asks for a weight of 0.5 after dividing by the sum of all weights: only a row that outweighs all others together would
+ * pass, so nothing ever does.) Spotlights may share rows. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "device.h"
 #include "methods.h"
+#include "spotlight.h"
+
+#define LEAST_P 1e-7    /* of a label */
+#define NEAR    0.1     /* mean distance at the start */
+
+/* What one problem keeps from one spotlight to the next. On the CPU `op` sees these arrays, on CUDA copies of them. */
+typedef struct {
+    int     live;
+    float  *x;              /* (n, d), d padded */
+    double *loss, *weight;  /* (n) */
+    double *start;          /* mean, log precision and axes in one piece */
+    int    *row;            /* (top, n): where the rows of the next hypothesis go */
+    spot_spotlight_problem op;
+} light;
+
+typedef struct { double weight; int row; } rank;
+
+static int padded(int d) { return (d + SPOT_SPOTLIGHT_LANES - 1) / SPOT_SPOTLIGHT_LANES * SPOT_SPOTLIGHT_LANES; }
+
+static int is_full(const spot_bdm_config *cfg) { return cfg->spotlight.precision == SPOT_PRECISION_FULL; }
+
+/* Doubles of mean (d), log precision (1 or d) and axes (none or d x d). */
+static size_t parameters(int d, const spot_bdm_config *cfg)
+{
+    return is_full(cfg) ? (size_t)d * ((size_t)d + 2) : (size_t)d + 1;
+}
+
+static void point(spot_spotlight_problem *op, double *start, const spot_bdm_config *cfg)
+{
+    op->mean = start;
+    op->log_precision = start + op->d;
+    op->axes = is_full(cfg) ? start + 2 * (size_t)op->d : NULL;
+}
+
+/* Features as the op wants them: padded and, but under compat, centred and scaled. 0 if all rows are the same. */
+static int prepare(float *x, const spot_points *points, int d, int as_is)
+{
+    int n = points->n, differ = 0;
+    double square = 0;
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < d; j++) {
+            x[(size_t)i * d + j] = j < points->d ? points->at[(size_t)i * points->d + j] : 0;
+            differ |= x[(size_t)i * d + j] != x[j];
+        }
+    if (as_is || !differ) return differ;
+    for (int j = 0; j < points->d; j++) {
+        double mean = 0;
+        for (int i = 0; i < n; i++) mean += points->at[(size_t)i * points->d + j];
+        mean /= n;
+        for (int i = 0; i < n; i++) {
+            double off = points->at[(size_t)i * points->d + j] - mean;
+            x[(size_t)i * d + j] = (float)off;
+            square += off * off;
+        }
+    }
+    square = sqrt(square / ((double)n * points->d));
+    for (size_t e = 0; e < (size_t)n * d; e++) x[e] = (float)(x[e] / square);
+    return 1;
+}
+
+/* The parameters that every spotlight starts from. */
+static void start(double *to, int d, int real, const spot_bdm_config *cfg)
+{
+    size_t all = parameters(d, cfg), own = is_full(cfg) ? (size_t)d : 1;
+    double precision = !cfg->compat ? NEAR / real : is_full(cfg) ? 1e-3 : 1e-4;
+
+    for (size_t e = 0; e < all; e++) to[e] = e >= (size_t)d && e < d + own ? log(precision) : 0;
+    for (size_t j = 0; is_full(cfg) && j < (size_t)d; j++) to[2 * (size_t)d + j * ((size_t)d + 1)] = 1;
+}
+
+/* Whether there is anything to look for. */
+static int differ(const double *loss, int n)
+{
+    for (int i = 1; i < n; i++) if (loss[i] != loss[0]) return 1;
+    return 0;
+}
+
+static void begin(spot_ctx *c, light *l, uint32_t ec, const spot_view *view, const spot_points *points,
+                  const spot_bdm_config *cfg)
+{
+    int distinct = prepare(l->x, points, l->op.d, cfg->compat);
+
+    for (int i = 0; i < view->n; i++) l->loss[i] = -log(fmax(1 - spot_view_error(view, i), LEAST_P));
+    l->live = distinct && differ(l->loss, view->n);
+    if (!distinct)
+        spot_log(c, SPOT_LOG_WARN, "EC %u: all %d rows have the same features, so there is no place to shine a spotlight on", ec,
+                 view->n);
+    else if (!l->live)
+        spot_log(c, SPOT_LOG_WARN, "EC %u: the classifier is equally wrong about every row (loss %g), so no spotlight finds more "
+                 "than another", ec, l->loss[0]);
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+
+    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    return x->row - y->row;
+}
+
+/* The rows that a spotlight holds, ascending; returns how many. `greatest` is that of the weights. */
+static int members(int *row, rank *ranks, const light *l, double greatest, const spot_bdm_config *cfg)
+{
+    int n = l->op.n, len = 0, most = (int)lround(cfg->spotlight.min_weight * n);
+    double least = cfg->threshold * greatest;
+    rank last = { 0, 0 };
+
+    if (cfg->spotlight.membership == SPOT_MEMBER_TOP) {
+        for (int i = 0; i < n; i++) ranks[i] = (rank){ l->weight[i], i };
+        qsort(ranks, (size_t)n, sizeof *ranks, heavier_first);
+        last = ranks[most > 1 ? most - 1 : 0];
+    }
+    for (int i = 0; i < n; i++) {
+        rank r = { l->weight[i], i };
+        if (cfg->spotlight.membership == SPOT_MEMBER_TOP ? heavier_first(&r, &last) <= 0 : r.weight >= least && r.weight > 0)
+            row[len++] = i;
+    }
+    return len;
+}
+
+/* One spotlight of one problem: its hypothesis, and what its losses are to the next. */
+static void collect(spot_ctx *c, spot_hypotheses *out, light *l, rank *ranks, uint32_t ec, const spot_view *view,
+                    const spot_bdm_config *cfg)
+{
+    spot_hypothesis h = { .row = l->row };
+    double greatest = 0, sum = 0, error = 0;
+
+    for (int i = 0; i < view->n; i++) {
+        greatest = fmax(greatest, l->weight[i]);
+        sum += l->weight[i];
+        h.score += l->weight[i] * l->loss[i];
+    }
+    if (!(greatest > 0)) {
+        spot_log(c, SPOT_LOG_WARN, "EC %u: spotlight %d lost every row on its way, so the list ends there; %s", ec,
+                 out->components + 1, cfg->compat ? "features so long want another scale, or compat: false" : "lower its lr");
+        l->live = 0;
+        return;
+    }
+    h.score /= sum;
+    h.len = members(h.row, ranks, l, greatest, cfg);
+    for (int k = 0; k < h.len; k++) error += spot_view_error(view, h.row[k]);
+    h.mean_error = error / h.len;
+    out->h[out->len++] = h;
+    out->components++;
+    l->row += h.len;
+    for (int i = 0; i < view->n; i++) l->loss[i] *= 1 - l->weight[i] / greatest;
+    l->live = differ(l->loss, view->n);
+}
+
+static spot_status take_host(spot_ctx *c, spot_arena *a, light *l, int n, int d, const spot_bdm_config *cfg)
+{
+    spot_spotlight_problem op = { .n = n, .d = padded(d) };
+    light own = { 0 };
+
+    SPOT_TRY(SPOT_TAKE(c, a, own.x, (size_t)n * op.d));
+    SPOT_TRY(SPOT_TAKE(c, a, own.loss, n));
+    SPOT_TRY(SPOT_TAKE(c, a, own.weight, n));
+    SPOT_TRY(SPOT_TAKE(c, a, own.start, parameters(op.d, cfg)));
+    if (a->counting) return SPOT_OK;
+    op.x = own.x;
+    op.loss = own.loss;
+    op.weight = own.weight;
+    point(&op, own.start, cfg);
+    own.row = l->row;
+    own.op = op;
+    *l = own;
+    return SPOT_OK;
+}
+
+/* The op's arrays in device memory. */
+static spot_status take_device(spot_ctx *c, spot_arena *there, light *l, int n, int d, const spot_bdm_config *cfg)
+{
+    double *loss, *weight, *first;
+    float *x;
+
+    SPOT_TRY(SPOT_TAKE(c, there, x, (size_t)n * padded(d)));
+    SPOT_TRY(SPOT_TAKE(c, there, loss, n));
+    SPOT_TRY(SPOT_TAKE(c, there, weight, n));
+    SPOT_TRY(SPOT_TAKE(c, there, first, parameters(padded(d), cfg)));
+    if (there->counting) return SPOT_OK;
+    SPOT_TRY(spot_device_copy(c, x, l->x, (size_t)n * padded(d) * sizeof *x));
+    l->op.x = x;
+    l->op.loss = loss;
+    l->op.weight = weight;
+    point(&l->op, first, cfg);
+    return SPOT_OK;
+}
+
+/* One spotlight of every problem that still has something to show. */
+static spot_status shine(spot_ctx *c, spot_arena *scratch, int problems, light *lights, spot_spotlight_problem *ops,
+                         const spot_points *points, const spot_bdm_config *cfg)
+{
+    int count = 0;
+
+    for (int p = 0; p < problems; p++) {
+        light *l = &lights[p];
+        if (!l->live) continue;
+        start(l->start, l->op.d, points[p].d, cfg);
+        if (c->device) {
+            SPOT_TRY(spot_device_copy(c, l->op.mean, l->start, parameters(l->op.d, cfg) * sizeof(double)));
+            SPOT_TRY(spot_device_copy(c, (void *)l->op.loss, l->loss, (size_t)l->op.n * sizeof(double)));
+        }
+        ops[count++] = l->op;
+    }
+    SPOT_TRY(spot_spotlight_shine(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
+    for (int p = 0; p < problems && c->device; p++)
+        if (lights[p].live)
+            SPOT_TRY(spot_device_copy(c, lights[p].weight, lights[p].op.weight, (size_t)lights[p].op.n * sizeof(double)));
+    return SPOT_OK;
+}
+
+static int higher_first(const void *a, const void *b)
+{
+    const spot_hypothesis *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->row < y->row ? -1 : x->row > y->row;      /* as they were found */
+}
+
+/* What find works with, given back at its end. */
+typedef struct { spot_spotlight_problem *ops; rank *ranks; } space;
+
+static int largest(int problems, const int *n)
+{
+    int most = 0;
+
+    for (int p = 0; p < problems; p++) if (n[p] > most) most = n[p];
+    return most;
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, light *lights, space *s, int problems, const int *n, int d,
+                        const spot_bdm_config *cfg)
+{
+    light none;
+
+    SPOT_TRY(SPOT_TAKE(c, a, s->ops, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, s->ranks, largest(problems, n)));
+    for (int p = 0; p < problems; p++) SPOT_TRY(take_host(c, a, a->counting ? &none : &lights[p], n[p], d, cfg));
+    return SPOT_OK;
+}
+
+static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    const spot_spotlight_config *s = &cfg->spotlight;
+
+    if (!(s->min_weight > 0 && s->min_weight <= 0.5) || s->steps < 2 || s->patience < 0 || !(s->lr > 0 && s->lr < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "spotlight: min_weight %g, steps %d, patience %d, lr %g; they must lie in (0, 0.5], from "
+                         "2, from 0, above 0", s->min_weight, s->steps, s->patience, s->lr);
+    if (!(s->barrier_scale >= 0 && s->barrier_scale < INFINITY) || !(s->barrier_end > 0 && s->barrier_end <= 1))
+        return spot_fail(c, SPOT_INVALID, "spotlight: barrier_scale %g, barrier_end %g; they must lie from 0 and in (0, 1]",
+                         s->barrier_scale, s->barrier_end);
+    if (!(cfg->threshold >= 0 && cfg->threshold <= 1))
+        return spot_fail(c, SPOT_INVALID, "spotlight: threshold %g; it must lie in [0, 1]", cfg->threshold);
+    return SPOT_OK;
+}
+
+/* The spotlights, one after another, each of all problems at once; there is CUDA's memory, or the host's. */
+static spot_status shine_all(spot_ctx *c, spot_arena *there, int problems, spot_hypotheses *out, light *lights, const space *s,
+                             const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                             const spot_bdm_config *cfg)
+{
+    for (int p = 0; p < problems; p++) {
+        out[p] = (spot_hypotheses){ 0 };
+        begin(c, &lights[p], seeds[p].ec, &views[p], &points[p], cfg);
+    }
+    for (int p = 0; p < problems && c->device; p++)
+        SPOT_TRY(take_device(c, there, &lights[p], points[p].n, points[p].d, cfg));
+    for (int k = 0; k < cfg->top; k++) {
+        spot_tell(c, "spotlight", problems == 1 ? (int)seeds[0].ec : -1, k, cfg->top, "");
+        SPOT_TRY(shine(c, there, problems, lights, s->ops, points, cfg));
+        for (int p = 0; p < problems; p++)
+            if (lights[p].live) collect(c, &out[p], &lights[p], s->ranks, seeds[p].ec, &views[p], cfg);
+    }
+    for (int p = 0; p < problems && !cfg->compat; p++) qsort(out[p].h, (size_t)out[p].len, sizeof *out[p].h, higher_first);
+    return SPOT_OK;
+}
+
+/* Device memory for problems of n[p] rows: their arrays and the op's scratch. */
+static size_t device_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg)
+{
+    spot_arena there = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    light none = { 0 };
+
+    for (int p = 0; p < problems; p++) take_device(&quiet, &there, &none, n[p], d, cfg);
+    return there.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight, 0);
+}
 
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    (void)a; (void)problems; (void)out; (void)views; (void)points; (void)seeds; (void)cfg;
-    return spot_fail(c, SPOT_UNSUPPORTED, "spotlight is not there yet");
+    int d = problems ? points[0].d : 0, *n;
+    spot_arena there = { 0 };
+    light *lights;
+    space s;
+    size_t mark;
+    spot_status e;
+
+    SPOT_TRY(check_settings(c, cfg));
+    SPOT_TRY(SPOT_TAKE(c, a, n, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, lights, problems));
+    for (int p = 0; p < problems; p++) {
+        n[p] = views[p].n;
+        SPOT_TRY(SPOT_TAKE(c, a, lights[p].row, (size_t)cfg->top * n[p]));
+    }
+    mark = a->used;
+    SPOT_TRY(take(c, a, lights, &s, problems, n, d, cfg));
+    if (c->device) SPOT_TRY(spot_arena_open_device(c, &there, device_bytes(problems, n, d, cfg)));
+    e = shine_all(c, c->device ? &there : a, problems, out, lights, &s, views, points, seeds, cfg);
+    spot_arena_close(&there);
+    a->used = mark;
+    return e;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    (void)c; (void)problems; (void)n; (void)d; (void)cfg;
-    return (spot_bytes){ 0, 0 };
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    light *lights;
+    space s;
+    int *rows;
+
+    SPOT_TAKE(&quiet, &a, rows, problems);
+    SPOT_TAKE(&quiet, &a, lights, problems);
+    for (int p = 0; p < problems; p++) SPOT_TAKE(&quiet, &a, rows, (size_t)cfg->top * n[p]);
+    take(&quiet, &a, NULL, &s, problems, n, d, cfg);
+    if (c->device) return (spot_bytes){ a.peak, device_bytes(problems, n, d, cfg) };
+    return (spot_bytes){ a.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
+                                                              c->threads), 0 };
 }
 
 static void defaults(spot_bdm_config *cfg)

@@ -39,6 +39,14 @@ int cli_number(const struct argp_state *state, const char *option, const char *t
     return (int)v;
 }
 
+int cli_split(const struct argp_state *state, const char *text)
+{
+    for (int split = 0; split < SPOT_SPLITS; split++)
+        if (!strcmp(text, spot_split_name((spot_split)split))) return split;
+    argp_error(state, "--split is train, val or test, not \"%s\"", text);
+    return SPOT_TEST;
+}
+
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
 {
     char rest;

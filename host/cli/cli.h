@@ -18,8 +18,10 @@ extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
 int cli_sweep (int argc, char **argv);
 int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
+int cli_figures(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
+int cli_view  (int argc, char **argv);
 
 /* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
 typedef struct { const char *device; int threads; bool log_json; } cli_machine;
@@ -30,6 +32,9 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* A whole number in [least, most] or a sentence and exit 2. */
 int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most);
+
+/* The spot_split that --split names, or a sentence and exit 2. */
+int cli_split(const struct argp_state *state, const char *text);
 
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);

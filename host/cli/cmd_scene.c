@@ -38,11 +38,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case COUNT: o->count = cli_number(state, "--count", arg, 1, 1000000); return 0;
     case START: o->start = cli_number(state, "--start", arg, 0, 1000000000); return 0;
     case OUT:   o->out = arg; return 0;
-    case SPLIT:
-        for (o->split = 0; o->split < SPOT_SPLITS; o->split++)
-            if (!strcmp(arg, spot_split_name((spot_split)o->split))) return 0;
-        argp_error(state, "--split is train, val or test, not \"%s\"", arg);
-        return 0;
+    case SPLIT: o->split = cli_split(state, arg); return 0;
     case ARGP_KEY_ARG:
         if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
         o->config = arg;

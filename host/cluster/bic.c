@@ -2,15 +2,14 @@
 #include <math.h>
 
 #include "device.h"
-#include "mixture.h"
-#include "spotter/cluster.h"
+#include "jobs.h"
 
 spot_mixture_config spot_mixture_defaults(void)
 {
     return (spot_mixture_config){ .k_min = 1, .k_max = 32, .tol = 1e-3, .ridge = 1e-6, .max_iterations = 100 };
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_mixture_config *cfg)
+spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg)
 {
     if (cfg->k_min < 1 || cfg->k_max > SPOT_MAX_COMPONENTS || cfg->k_min > cfg->k_max)
         return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend within 1..%d", cfg->k_min,
@@ -23,7 +22,7 @@ static spot_status check_settings(spot_ctx *c, const spot_mixture_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
+spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
 {
     if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
         return spot_fail(c, SPOT_INPUT, "EC %u: points of %d dimensions; 1 to %d can be clustered, so reduce them first", ec,
@@ -44,6 +43,16 @@ static int fits(int n, const spot_mixture_config *cfg)
     return (cfg->k_max < n ? cfg->k_max : n) - cfg->k_min + 1;
 }
 
+spot_status spot_mixture_job_take(spot_ctx *c, spot_arena *a, spot_mixture_job *job)
+{
+    spot_mixture *f = &job->fit;
+
+    SPOT_TRY(SPOT_TAKE(c, a, f->weight, f->k));
+    SPOT_TRY(SPOT_TAKE(c, a, f->mean, f->k * f->d));
+    SPOT_TRY(SPOT_TAKE(c, a, f->covariance, f->k * f->d * f->d));
+    return SPOT_TAKE(c, a, job->label, f->n);
+}
+
 /* Memory of one problem, and its jobs unless the arena only counts. */
 static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mixture_job *jobs, int n, int d,
                                 const spot_mixture_config *cfg)
@@ -51,10 +60,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mi
     SPOT_TRY(SPOT_TAKE(c, a, *label, n));
     for (int i = 0; i < fits(n, cfg); i++) {
         spot_mixture_job job = { .fit = { .k = cfg->k_min + i, .d = d, .n = n } };
-        SPOT_TRY(SPOT_TAKE(c, a, job.fit.weight, job.fit.k));
-        SPOT_TRY(SPOT_TAKE(c, a, job.fit.mean, job.fit.k * d));
-        SPOT_TRY(SPOT_TAKE(c, a, job.fit.covariance, job.fit.k * d * d));
-        SPOT_TRY(SPOT_TAKE(c, a, job.label, n));
+        SPOT_TRY(spot_mixture_job_take(c, a, &job));
         if (!a->counting) jobs[i] = job;
     }
     return SPOT_OK;
@@ -143,9 +149,13 @@ static spot_status stage(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int
     return SPOT_OK;
 }
 
-/* The jobs on c's device. Their results lie in a, from `begin` on. */
-static spot_status em(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
-                      const spot_mixture_config *cfg)
+static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+{
+    return cfg ? spot_mixture_em(c, scratch, jobs, count, cfg) : spot_mixture_kmeans(c, scratch, jobs, count);
+}
+
+spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
+                                  const spot_mixture_config *cfg)
 {
     spot_arena there = spot_arena_counting();
     unsigned char *host = a->base + begin, *piece;
@@ -153,7 +163,7 @@ static spot_status em(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job
     int n = 0, d = 0, k = 0;
     spot_status s;
 
-    if (!c->device) return spot_mixture_em(c, a, jobs, count, cfg);
+    if (!c->device) return em(c, a, jobs, count, cfg);
     for (int j = 0; j < count; j++) {
         if (jobs[j].fit.n > n) n = jobs[j].fit.n;
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
@@ -162,7 +172,7 @@ static spot_status em(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job
     SPOT_TRY(stage(c, &there, jobs, count, host, bytes, &piece));
     SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
     s = stage(c, &there, jobs, count, host, bytes, &piece);
-    if (s == SPOT_OK) s = spot_mixture_em(c, &there, jobs, count, cfg);
+    if (s == SPOT_OK) s = em(c, &there, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
     for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
     spot_arena_close(&there);
@@ -185,7 +195,7 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, sp
                      x[p].rows, cfg->k_max);
         at += count;
     }
-    SPOT_TRY(em(c, a, begin, jobs, at, cfg));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, cfg));
     for (int j = 0; j < at; j++) price(&jobs[j].fit);
     return SPOT_OK;
 }
@@ -196,8 +206,8 @@ spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixt
 {
     spot_mixture_job *jobs;
 
-    SPOT_TRY(check_settings(c, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(check_points(c, seeds[p].ec, x[p], cfg->k_min));
+    SPOT_TRY(spot_mixture_check(c, cfg));
+    for (int p = 0; p < problems; p++) SPOT_TRY(spot_mixture_check_points(c, seeds[p].ec, x[p], cfg->k_min));
     SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
     SPOT_TRY(run(c, a, problems, label, jobs, x, seeds, cfg));
     for (int p = 0; p < problems; p++) {
@@ -219,12 +229,12 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
     int *unused;
 
     only.k_min = only.k_max = k;
-    SPOT_TRY(check_settings(c, &only));
-    SPOT_TRY(check_points(c, 0, x, k));
+    SPOT_TRY(spot_mixture_check(c, &only));
+    SPOT_TRY(spot_mixture_check_points(c, 0, x, k));
     SPOT_TRY(take_problem(c, a, &unused, &job, x.rows, x.cols, &only));
     job.x = x.v;
     job.resp = resp;
-    SPOT_TRY(em(c, a, begin, &job, 1, &only));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, &job, 1, &only));
     price(&job.fit);
     tell(c, 0, &job.fit);
     return choose(c, 0, fit, label, &job, 1);

@@ -8,7 +8,8 @@
 #include "device.h"
 #include "reduce.h"
 
-#define LARGEST 1e12f      /* squared distances of up to 100,000 such features stay finite in fp32 */
+#define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
+#define LARGEST  1e12f     /* squared distances of up to 100,000 such features stay finite in fp32 */
 
 spot_embed_config spot_embed_defaults(void)
 {
@@ -22,9 +23,18 @@ spot_embed_config spot_embed_defaults(void)
     };
 }
 
-static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
+static double length_of(const float *x, int d)
+{
+    double squares = 0;
+
+    for (int k = 0; k < d; k++) squares = fma(x[k], x[k], squares);
+    return sqrt(squares);
+}
+
+static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, const spot_embed_config *cfg)
 {
     size_t n = (size_t)v->n, d = (size_t)v->d;
+    double head;
 
     if (v->n < 4 || v->d < 1)
         return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
@@ -33,6 +43,14 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec)
         if (!(fabsf(v->feature[e]) <= LARGEST))
             return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
                              e % d, e / d, v->feature[e]);
+    if (!cfg->hardness) return SPOT_OK;
+    if (!v->head)
+        return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of these "
+                         "features; give it or set hardness: off", ec);
+    head = length_of(v->head, v->d);
+    if (!(head > 0 && head <= LARGEST))
+        return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: off", ec,
+                         head);
     return SPOT_OK;
 }
 
@@ -42,10 +60,16 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
         return spot_fail(c, SPOT_USAGE, "there is no reducer number %d", cfg->method);
     if (cfg->method != SPOT_REDUCE_NONE && cfg->dim < 1)
         return spot_fail(c, SPOT_USAGE, "a map of %d dimensions cannot be; set reduce dim to 1 or more", cfg->dim);
+    if (cfg->method == SPOT_REDUCE_NONE && cfg->hardness)
+        return spot_fail(c, SPOT_USAGE, "hardness goes with a reducer of what is left; set reduce, and dim: 1 for hardness alone");
     if (cfg->method == SPOT_REDUCE_TSNE
         && !(cfg->tsne.perplexity >= 1 && cfg->tsne.iterations >= 1 && cfg->tsne.exaggeration >= 1 && cfg->tsne.lr >= 0))
         return spot_fail(c, SPOT_USAGE, "t-SNE needs perplexity >= 1, iterations >= 1, exaggeration >= 1 and lr >= 0");
-    if (cfg->method == SPOT_REDUCE_UMAP) return spot_fail(c, SPOT_UNSUPPORTED, "UMAP is not there yet");
+    if (cfg->method == SPOT_REDUCE_UMAP
+        && !(cfg->umap.neighbours >= 2 && cfg->umap.spread > 0 && cfg->umap.min_dist >= 0
+             && cfg->umap.min_dist <= cfg->umap.spread && cfg->umap.epochs >= 0 && cfg->umap.negatives >= 0 && cfg->umap.lr > 0))
+        return spot_fail(c, SPOT_USAGE, "UMAP needs neighbours >= 2, 0 <= min_dist <= spread, spread > 0, epochs >= 0, "
+                         "negatives >= 0 and lr > 0");
     if (cfg->method == SPOT_REDUCE_SCVIS
         && !(cfg->scvis.perplexity >= 1 && cfg->scvis.batch >= 4 && cfg->scvis.iterations >= 0 && cfg->scvis.lr > 0
              && cfg->scvis.l2 >= 0))
@@ -63,17 +87,100 @@ spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const
     return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
 }
 
-static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                              const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
     switch (cfg->method) {
     case SPOT_REDUCE_PCA:   return spot_pca_map(c, host, work, problems, out, views);
     case SPOT_REDUCE_TSNE:  return spot_tsne_map(c, host, work, problems, out, views, seeds, &cfg->tsne);
     case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, problems, out, views, seeds, &cfg->scvis);
+    case SPOT_REDUCE_UMAP:  return spot_umap_map(c, host, work, problems, out, views, seeds, &cfg->umap);
     }
     for (int p = 0; p < problems && !host->counting; p++)
         memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
     return SPOT_OK;
+}
+
+/* Row i of `to` from that of v: made length 1, and its part along the head, which is handed back, taken out. */
+static double prepare_row(float *to, const spot_view *v, int i, double head, const spot_embed_config *cfg)
+{
+    const float *x = v->feature + (size_t)i * v->d;
+    double along = 0, shrink = cfg->normalise ? 1 / fmax(length_of(x, v->d), SHORTEST) : 1;
+
+    for (int k = 0; k < v->d; k++) to[k] = (float)(x[k] * shrink);
+    if (!cfg->hardness) return 0;
+    for (int k = 0; k < v->d; k++) along = fma(to[k], v->head[k] / head, along);
+    for (int k = 0; k < v->d; k++) to[k] = (float)(to[k] - along * (v->head[k] / head));
+    return along;
+}
+
+/* All rows of v into those of `left`; along[i], where there is one, the part of row i that was along the head. */
+static void prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
+{
+    double head = cfg->hardness ? length_of(v->head, v->d) : 1;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < v->n; i++) {
+        double part = prepare_row(left->feature + (size_t)i * v->d, v, i, head, cfg);
+        if (along) along[i] = (float)part;
+    }
+}
+
+/* out (n, dim): `along` beside the dim - 1 coordinates of `map`. */
+static void join(const spot_points *out, const float *along, const spot_points *map)
+{
+    for (int i = 0; i < out->n; i++) {
+        out->at[(size_t)i * out->d] = along[i];
+        memcpy(out->at + (size_t)i * out->d + 1, map->at + (size_t)i * map->d, (size_t)map->d * sizeof *map->at);
+    }
+}
+
+/* What the reducer gets instead of a batch: rows of length 1, or hardness taken out of them and the map's first coordinate. */
+typedef struct { spot_view *left; spot_points *map; float **along; } prepared;
+
+static spot_status take_prepared(spot_ctx *c, spot_arena *h, prepared *b, int problems, const spot_points *out,
+                                 const spot_view *views, const spot_embed_config *cfg)
+{
+    for (int p = 0; p < problems; p++) {
+        b->left[p] = views[p];
+        b->map[p] = out[p];
+        SPOT_TRY(SPOT_TAKE(c, h, b->left[p].feature, (size_t)views[p].n * views[p].d));
+        if (!cfg->hardness) continue;
+        b->map[p].d--;
+        SPOT_TRY(SPOT_TAKE(c, h, b->along[p], views[p].n));
+        SPOT_TRY(SPOT_TAKE(c, h, b->map[p].at, (size_t)out[p].n * b->map[p].d));
+    }
+    return SPOT_OK;
+}
+
+static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *work, prepared *b, int problems,
+                                   spot_points *out, const spot_view *views, const spot_seed *seeds,
+                                   const spot_embed_config *cfg)
+{
+    SPOT_TRY(take_prepared(c, host, b, problems, out, views, cfg));
+    for (int p = 0; p < problems && !host->counting; p++) prepare(c, &b->left[p], b->along[p], &views[p], cfg);
+    if (!cfg->hardness || cfg->dim > 1) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
+    for (int p = 0; p < problems && !host->counting; p++) {
+        out[p].objective = b->map[p].objective;
+        if (cfg->hardness) join(&out[p], b->along[p], &b->map[p]);
+    }
+    return SPOT_OK;
+}
+
+static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                          const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+{
+    size_t mark = host->used, n = (size_t)problems;
+    prepared b;
+    spot_status s;
+
+    if (!cfg->normalise && !cfg->hardness) return reduce_all(c, host, work, problems, out, views, seeds, cfg);
+    b = (prepared){ calloc(n, sizeof *b.left), calloc(n, sizeof *b.map), calloc(n, sizeof *b.along) };
+    s = b.left && b.map && b.along ? reduce_prepared(c, host, work, &b, problems, out, views, seeds, cfg)
+                                   : spot_fail(c, SPOT_NOMEM, "no memory for %d problems", problems);
+    free(b.left), free(b.map), free(b.along);
+    host->used = mark;
+    return s;
 }
 
 /* `work` for as long as the reducer works. */
@@ -105,7 +212,7 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
                            const spot_seed *seeds, const spot_embed_config *cfg)
 {
     SPOT_TRY(check_config(c, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec, cfg));
     SPOT_TRY(take_points(c, a, problems, out, views, cfg));
     return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
                      : reduce(c, a, a, problems, out, views, seeds, cfg);

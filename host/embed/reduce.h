@@ -1,4 +1,4 @@
-/* reduce.h - the three reducers behind spot_embed_fit. All rewind their scratch, and only count in a counting arena.
+/* reduce.h - the reducers behind spot_embed_fit. All rewind their scratch, and only count in a counting arena.
  * x is (n, d), finite; out is (n, dim). Views and points lie in the host's memory; `host` is an arena there and `work` one in
  * that of c's device. On the CPU the two are one. */
 #ifndef SPOTTER_HOST_EMBED_REDUCE_H
@@ -17,6 +17,12 @@ spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const
 
 spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                           const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg);
+
+/* spot_umap_curve: a and b of (1 + a x^2b)^-1, nearest to 1 up to min_dist and exp(-(x - min_dist) / spread) beyond, by least
+ * squares over 300 points of [0, 3 spread]. */
+spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                          const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg);
+void        spot_umap_curve(double *a, double *b, double min_dist, double spread);
 
 spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_scvis_config *cfg);

@@ -1,6 +1,7 @@
 /* layout.c - torchvision's state_dict: which tensors there are, in which order, and how they start. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/resnet18.h"
 #include "spotter/rng.h"
@@ -77,6 +78,14 @@ void spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec)
     spot_model_layout(table, m->width, m->outputs);
     start(m->value + table[tensor].offset, &table[tensor], tensor, m->width,
           spot_rng_at(seed, SPOT_RNG_INIT, ec, (uint32_t)tensor));
+}
+
+void spot_model_direction(float *direction, const spot_model *m)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    spot_model_layout(table, m->width, m->outputs);
+    memcpy(direction, m->value + table[120].offset, table[120].count * sizeof *direction);
 }
 
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs)

@@ -12,7 +12,8 @@ spot_model_config spot_model_defaults(void)
 {
     return (spot_model_config){
         .arch = SPOT_ARCH_RESNET18, .width = 64, .epochs = 10, .batch = 64, .optimizer = SPOT_ADAM, .lr = 1e-4,
-        .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .base = { 0, 4, 2e-3 }, .keep_best = 1, .lanes = 2,
+        .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .base = { 0, 4, 2e-3 },
+        .robust = { .epsilon = 3, .steps = 3, .step = 0.5, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
 }
@@ -198,6 +199,17 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
     s = train_in(c, &on, a, m, lesson, ec, cfg);
     spot_arena_close(&on);
     return s;
+}
+
+spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+                              const spot_model_config *cfg, const spot_model *start)
+{
+    spot_model_config how = *cfg;
+
+    how.epochs = cfg->robust.epochs;
+    how.lr = cfg->robust.lr;
+    spot_log(c, SPOT_LOG_WARN, "EC %u: the robust network is trained without its adversary, who is not there yet", ec->index);
+    return spot_model_train(c, a, m, lesson, ec, &how, start);
 }
 
 /* As many val images as tell the accuracy of twenty attributes to a tenth of a percent. */

@@ -125,6 +125,7 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)n * d));
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, n));
+    SPOT_TRY(SPOT_TAKE(c, a, v->head, d));
     return SPOT_TAKE(c, a, t->mask, n);
 }
 
@@ -171,6 +172,7 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
     if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
     SPOT_TRY(take_view(c, a, view, truth, n, 8 * m->width));
     spot_ec_positives(view->image, ec, split);
+    spot_model_direction(view->head, m);
     truth->blindspots = ec->blindspot_count;
     mark = a->used;
     s = open_room(&r, a, &on, &l);

@@ -1,13 +1,14 @@
 /* tables_data.c - the tables for programs.
  *
  * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a
- * quantity of the EC itself; missing values are empty. */
+ * quantity of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
+ * "covered[presence of a circle=with]"; n counts ECs, or of "covered" blindspots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/tables.h"
+#include "report/factors.h"
 #include "store/json.h"
 
 static void csv_number(FILE *f, double v)
@@ -40,25 +41,42 @@ static void csv_average(FILE *f, const char *method, const char *quantity, const
     fprintf(f, ",%d,%d\n", a->n, a->left_out + left_out);
 }
 
-static int left_out(const spot_table *t, int b)
+static int left_out(const spot_results *t, int b)
 {
     return t->method[b].failed + t->method[b].sum.not_learned;
 }
 
-void spot_table_print_csv(FILE *f, const spot_table *t)
+static void csv_factors(FILE *f, const spot_results *t, int b)
+{
+    char quantity[96];
+    spot_factor_row row;
+
+    for (int i = 0; spot_factor_next(t, &i, &row);) {
+        spot_estimate e = spot_factor(t, b, row.rate, row.level);
+        snprintf(quantity, sizeof quantity, "%s[%s=%s]", spot_rate_name(row.rate), row.factor, row.value);
+        csv_head(f, t->method[b].name, -1, quantity);
+        csv_number(f, e.mean);
+        fputc(',', f);
+        csv_number(f, e.se);
+        fprintf(f, ",%d,\n", e.n);
+    }
+}
+
+void spot_table_print_csv(FILE *f, const spot_results *t)
 {
     char name[32];
 
     fputs("method,ec,quantity,value,se,n,left_out\n", f);
     for (int b = 0; b < t->methods; b++) {
-        const spot_table_method *m = &t->method[b];
+        const spot_results_method *m = &t->method[b];
         csv_average(f, m->name, "dr", &m->sum.dr, left_out(t, b));
         csv_average(f, m->name, "fdr", &m->sum.fdr, left_out(t, b));
         for (int k = 0; k < SPOT_FAILURES; k++)
             csv_average(f, m->name, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
+        csv_factors(f, t, b);
     }
     for (int i = 0; i < t->ecs; i++) {
-        const spot_table_ec *e = &t->ec[i];
+        const spot_results_ec *e = &t->ec[i];
         csv_value(f, "", e->index, "blindspots", e->blindspots);
         csv_value(f, "", e->index, "learned", e->status ? NAN : e->learned);
         csv_value(f, "", e->index, "outside", e->status ? NAN : e->outside);
@@ -69,7 +87,7 @@ void spot_table_print_csv(FILE *f, const spot_table *t)
             csv_value(f, "", e->index, name, e->status ? NAN : e->inside[m]);
         }
         for (int b = 0; b < t->methods; b++) {
-            const spot_table_method *m = &t->method[b];
+            const spot_results_method *m = &t->method[b];
             if (!m->scored[i]) continue;
             csv_value(f, m->name, e->index, "dr", m->score[i].dr);
             csv_value(f, m->name, e->index, "fdr", m->score[i].fdr);
@@ -92,9 +110,30 @@ static void json_average(spot_json *j, const char *key, const spot_average *a, i
     spot_json_end(j);
 }
 
-static void json_method(spot_json *j, const spot_table *t, int b)
+static void json_factors(spot_json *j, const spot_results *t, int b)
 {
-    const spot_table_method *m = &t->method[b];
+    spot_factor_row row;
+
+    spot_json_array(j, "by_factor", 0, 0);
+    for (int i = 0; spot_factor_next(t, &i, &row);) {
+        spot_estimate e = spot_factor(t, b, row.rate, row.level);
+        spot_json_object(j, NULL);
+        text(j, "quantity", spot_rate_name(row.rate));
+        text(j, "factor", row.factor);
+        text(j, "value", row.value);
+        real(j, "mean", e.mean);
+        real(j, "se", e.se);
+        real(j, "low", e.low);
+        real(j, "high", e.high);
+        integer(j, "n", e.n);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void json_method(spot_json *j, const spot_results *t, int b)
+{
+    const spot_results_method *m = &t->method[b];
 
     spot_json_object(j, NULL);
     text(j, "name", m->name);
@@ -104,12 +143,13 @@ static void json_method(spot_json *j, const spot_table *t, int b)
         json_average(j, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
     integer(j, "not_learned", m->sum.not_learned);
     integer(j, "failed", m->failed);
+    json_factors(j, t, b);
     spot_json_end(j);
 }
 
-static void json_ec(spot_json *j, const spot_table *t, int i)
+static void json_ec(spot_json *j, const spot_results *t, int i)
 {
-    const spot_table_ec *e = &t->ec[i];
+    const spot_results_ec *e = &t->ec[i];
     bool learned = e->learned;
 
     spot_json_object(j, NULL);
@@ -127,7 +167,7 @@ static void json_ec(spot_json *j, const spot_table *t, int i)
     spot_json_end(j);
     spot_json_array(j, "methods", t->methods, t->methods);
     for (int b = 0; b < t->methods; b++) {
-        const spot_table_method *m = &t->method[b];
+        const spot_results_method *m = &t->method[b];
         spot_json_object(j, NULL);
         text(j, "name", m->name);
         real(j, "dr", m->scored[i] ? m->score[i].dr : NAN);
@@ -138,7 +178,7 @@ static void json_ec(spot_json *j, const spot_table *t, int i)
     spot_json_end(j);
 }
 
-spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_table *t)
+spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t)
 {
     spot_json j = { .gen = yajl_gen_alloc(NULL) };
     const unsigned char *bytes;
@@ -157,7 +197,7 @@ spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_table *t)
     real(&j, "lambda_p", t->metric.lambda_p);
     real(&j, "lambda_r", t->metric.lambda_r);
     integer(&j, "top", t->metric.top);
-    text(&j, "u", SPOT_TABLE_U);
+    text(&j, "u", SPOT_RESULTS_U);
     integer(&j, "planned", t->planned);
     integer(&j, "done", t->ecs);
     integer(&j, "not_learned", t->not_learned);

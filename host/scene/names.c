@@ -1,5 +1,6 @@
 /* names.c - the words of the data set, as they stand in configs, JSON and tables. */
 #include <stdio.h>
+#include <string.h>
 
 #include "spotter/scene.h"
 
@@ -48,4 +49,31 @@ void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b)
         snprintf(words, sizeof words, phrase(t), spot_layer_name(t->layer));
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", words);
     }
+}
+
+/* The triplet that these n letters name. "no square" is the square's presence: what has no square has no position. */
+static bool triplet_of(spot_triplet *t, const char *text, size_t n)
+{
+    char words[48];
+
+    for (int layer = 0; layer < SPOT_LAYERS; layer++)
+        for (int i = 0; i < 2 * SPOT_ATTRIBUTES; i++) {
+            *t = (spot_triplet){ (uint8_t)layer, (uint8_t)(i / 2), (int8_t)(i % 2) };
+            snprintf(words, sizeof words, phrase(t), spot_layer_name(t->layer));
+            if (strlen(words) == n && n && !memcmp(words, text, n)) return true;
+        }
+    return false;
+}
+
+bool spot_blindspot_read(spot_blindspot *b, const char *text)
+{
+    memset(b, 0, sizeof *b);
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        if (b->len == SPOT_MAX_TRIPLETS || !triplet_of(&b->triplet[b->len++], text, n)) return false;
+        text += n;
+        if (*text) text += text[1] == ' ' ? 2 : 1;
+    }
+    b->specificity = b->len;
+    return true;
 }

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "spotter/rng.h"
 #include "spotter/sweep.h"
+#include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 
 static int dimensions(const spot_bdm_config *cfg, int features)
@@ -13,7 +14,13 @@ static int dimensions(const spot_bdm_config *cfg, int features)
     return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
 }
 
-/* Of a wave of views. The points stay while the method looks for blindspots in them. */
+static size_t view_bytes(int features, int rows)
+{
+    return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
+}
+
+/* Of a wave of views. Those of another representation lie beside the classifier's. The points stay while the method
+ * looks for blindspots in them. */
 static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
 {
     int d = dimensions(cfg, features);
@@ -21,26 +28,31 @@ static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, co
     size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
     spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
     spot_bytes find = spot_bdm_needs(c, wave, rows, d, cfg);
+    size_t own = cfg->representation == SPOT_BY_MODEL ? 0 : wave * view_bytes(features, *rows);
 
     find.host = points + (find.host > recalled ? find.host : recalled);
-    return (spot_bytes){ embed.host > find.host ? embed.host : find.host,
+    return (spot_bytes){ own + (embed.host > find.host ? embed.host : find.host),
                          embed.device > find.device ? embed.device : find.device };
 }
 
-static size_t view_bytes(const spot_config *cfg, int rows)
+/* A head that is recalled passes through with the model it is of. */
+static size_t model_bytes(const spot_config *cfg, int outputs)
 {
-    return (size_t)rows * (size_t)(8 * cfg->model.width + 3) * 4 + ((size_t)1 << 16);
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
 }
 
 /* Every view with `rows` rows. A picture may ask for a map when all else is there. */
-static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, int rows, int wave, bool pictures)
+static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
+                             bool pictures)
 {
     int all[SPOT_WIDEST_WAVE];
     spot_bytes most = { 0, 0 }, map = { 0, 0 };
 
     for (int p = 0; p < wave; p++) all[p] = rows;
     for (int b = 0; b < cfg->bdms; b++) {
-        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, 8 * cfg->model.width);
+        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, l->features[b]);
         if (needs.host > most.host) most.host = needs.host;
         if (needs.device > most.device) most.device = needs.device;
         if (pictures) {
@@ -50,7 +62,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, int rows
             if (needs.device > most.device) most.device = needs.device;
         }
     }
-    most.host += map.host + (size_t)wave * view_bytes(cfg, rows);
+    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return most;
 }
 
@@ -58,7 +70,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, int rows
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, int rows)
 {
     SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows));
-    needs->host += view_bytes(cfg, rows);
+    needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return SPOT_OK;
 }
 
@@ -78,7 +90,7 @@ static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, cons
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
     while (l->at_once > 1 && (size_t)l->at_once * l->worker.device > left) l->at_once--;
-    while (l->wave > 1 && wave_needs(c, cfg, rows, l->wave, o->pictures).device > left) l->wave--;
+    while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave, o->pictures).device > left) l->wave--;
     l->at_once = within(l->at_once, l->wave);
     if (l->wave < wide || l->at_once < abreast)
         spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
@@ -86,16 +98,24 @@ static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, cons
     return SPOT_OK;
 }
 
+/* Without a file to look at, as many as the classifier has. */
+static int features_of(const spot_config *cfg, const spot_bdm_config *bdm)
+{
+    int columns = bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(bdm->embeddings) : 0;
+
+    return columns ? columns : 8 * cfg->model.width;
+}
+
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
 {
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    size_t base = cfg->model.base.images ? spot_model_layout(table, cfg->model.width, SPOT_BASE_TARGETS) : 0, workers;
+    size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
     spot_bytes wave;
 
+    for (int b = 0; b < cfg->bdms; b++) l->features[b] = features_of(cfg, &cfg->bdm[b]);
     SPOT_TRY(worker_needs(c, &l->worker, cfg, rows));
     SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
-    wave = wave_needs(c, cfg, rows, l->wave, o->pictures);
-    l->arena = base * sizeof(float) + (wave.host > l->worker.host ? wave.host : l->worker.host);
+    wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
+    l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
     workers = (size_t)l->at_once * l->worker.device;
     l->all.device = wave.device > workers ? wave.device : workers;
@@ -104,7 +124,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 
 /* What the calibration measured. */
 typedef struct {
-    double image;                              /* seconds to train on an image */
+    double image, robust;                      /* seconds to train on an image, and against an adversary */
     double method[SPOT_MAX_BDMS];              /* seconds of a method on `rows` rows */
     int    rows;
 } pace;
@@ -112,32 +132,37 @@ typedef struct {
 enum { CALIBRATION_STEPS = 4 };
 
 /* The faster of two short epochs, after a first one that also builds the kernels. */
-static spot_status time_training(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg, const spot_ec *ec)
+static spot_status time_training(spot_ctx *c, spot_arena *a, double *image, const spot_config *cfg, const spot_ec *ec,
+                                 bool robust)
 {
+    spot_status (*train)(spot_ctx *, spot_arena *, spot_model *, spot_lesson *, const spot_ec *, const spot_model_config *,
+                         const spot_model *) = robust ? spot_model_robust : spot_model_train;
     spot_model_config few = cfg->model;
     spot_ec small = *ec;
     size_t mark = a->used;
     spot_lesson lesson;
     spot_model model;
 
-    few.epochs = 3;
+    few.epochs = few.robust.epochs = 3;
     small.images[SPOT_TRAIN] = CALIBRATION_STEPS * few.batch < ec->images[SPOT_TRAIN] ? CALIBRATION_STEPS * few.batch
                                                                                      : ec->images[SPOT_TRAIN];
     small.images[SPOT_VAL] = small.images[SPOT_TRAIN] / 8 + 1;
     memset(&lesson, 0, sizeof lesson);
-    SPOT_TRY(spot_model_train(c, a, &model, &lesson, &small, &few, NULL));
+    SPOT_TRY(train(c, a, &model, &lesson, &small, &few, NULL));
     a->used = mark;
-    p->image = fmin(lesson.epoch[1].seconds, lesson.epoch[2].seconds) / small.images[SPOT_TRAIN];
+    *image = fmin(lesson.epoch[1].seconds, lesson.epoch[2].seconds) / small.images[SPOT_TRAIN];
     return SPOT_OK;
 }
 
 /* Noise in the shape of a view: two thirds of the rows right, one third wrong. */
-static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_config *cfg, int rows)
+static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, uint64_t seed, int rows, int features)
 {
-    spot_rng r = spot_rng_at(cfg->seed, SPOT_RNG_BOOTSTRAP, 0, 0);
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, 0);
 
-    *v = (spot_view){ .n = rows, .d = 8 * cfg->model.width };
+    *v = (spot_view){ .n = rows, .d = features };
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)v->n * (size_t)v->d));
+    SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
+    for (int j = 0; j < v->d; j++) v->head[j] = (float)spot_rng_normal(&r);
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));
     for (size_t i = 0; i < (size_t)v->n * (size_t)v->d; i++) v->feature[i] = (float)spot_rng_normal(&r);
@@ -194,28 +219,27 @@ static spot_status time_embedding(spot_ctx *c, spot_arena *a, spot_points *point
 /* A method that shares its points with an earlier one pays for finding alone. */
 static bool has_points_before(const spot_config *cfg, int b)
 {
-    const spot_key none = { 0, 0 };
-    spot_key k = spot_key_of_points(none, &cfg->bdm[b]);
+    spot_key k = spot_key_of_reduction(&cfg->bdm[b]);
 
     for (int i = 0; i < b; i++) {
-        spot_key other = spot_key_of_points(none, &cfg->bdm[i]);
+        spot_key other = spot_key_of_reduction(&cfg->bdm[i]);
         if (other.hi == k.hi && other.lo == k.lo) return true;
     }
     return false;
 }
 
-static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg)
+static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg, const spot_layout *l)
 {
     const spot_seed seed = { 0, 0 };
     spot_view view;
 
-    SPOT_TRY(make_view(c, a, &view, cfg, p->rows));
     for (int b = 0; b < cfg->bdms; b++) {
         size_t mark = a->used;
         double embed, start;
         char name[80];
         spot_points points;
         spot_hypotheses found;
+        SPOT_TRY(make_view(c, a, &view, cfg->seed, p->rows, l->features[b]));
         SPOT_TRY(time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed));
         start = spot_clock();
         SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));
@@ -235,6 +259,9 @@ static double seconds_of(const spot_config *cfg, const spot_ec *ec, int rows, co
     double seconds = p->image * ((ec->images[SPOT_TRAIN] + ec->images[SPOT_VAL] / 3.0) * cfg->model.epochs + rows / 3.0);
     double r = p->rows ? (double)rows / p->rows : 0;
 
+    if (spot_wants_robust(cfg))
+        seconds += p->robust * ec->images[SPOT_TRAIN] * cfg->model.robust.epochs
+                 + p->image * (ec->images[SPOT_VAL] / 3.0 * cfg->model.robust.epochs + rows / 3.0);
     for (int b = 0; b < cfg->bdms; b++)
         seconds += p->method[b] * (cfg->bdm[b].embed.method == SPOT_REDUCE_TSNE ? r * r : r);
     return seconds;
@@ -249,8 +276,9 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
 
     SPOT_TRY(spot_layout_of(c, &layout, cfg, &alone, 1, p->rows));
     SPOT_TRY(spot_arena_open(c, &a, layout.arena));
-    s = time_training(c, &a, p, cfg, ec);
-    if (s == SPOT_OK) s = time_methods(c, &a, p, cfg);
+    s = time_training(c, &a, &p->image, cfg, ec, false);
+    if (s == SPOT_OK && spot_wants_robust(cfg)) s = time_training(c, &a, &p->robust, cfg, ec, true);
+    if (s == SPOT_OK) s = time_methods(c, &a, p, cfg, &layout);
     spot_arena_close(&a);
     return s;
 }
@@ -271,6 +299,9 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         most = rows > most ? rows : most;
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
+        if (spot_wants_robust(cfg))
+            cost->images += (double)cfg->model.robust.epochs * (ec.images[SPOT_TRAIN] * (1 + cfg->model.robust.steps)
+                                                                + ec.images[SPOT_VAL]) + rows;
         if (!calibrate) continue;
         if (!p.rows) {
             p.rows = rows;

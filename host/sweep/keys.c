@@ -58,10 +58,10 @@ static bool but_ecs(const spot_setting *s, const void *base)
     return strcmp(s->name, "ecs") != 0;
 }
 
-static bool but_init(const spot_setting *s, const void *base)
+static bool for_model(const spot_setting *s, const void *base)
 {
     (void)base;
-    return strcmp(s->name, "init") != 0;
+    return strcmp(s->name, "init") != 0 && strcmp(s->name, "robust") != 0;
 }
 
 /* What the images of every EC look like; the rest says what is in them. */
@@ -73,7 +73,7 @@ static bool for_base_images(const spot_setting *s, const void *base)
 
 static bool for_base(const spot_setting *s, const void *base)
 {
-    static const char *const other[] = { "epochs", "lr", "init", "learned_outside", "learned_inside" };
+    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside" };
 
     (void)base;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
@@ -100,10 +100,11 @@ static bool for_points(const spot_setting *s, const void *base)
     return is_embedding(s);
 }
 
+/* The representation is in the key of the features. */
 static bool for_finding(const spot_setting *s, const void *base)
 {
     (void)base;
-    return !is_embedding(s) && strcmp(s->name, "name") != 0;
+    return !is_embedding(s) && strcmp(s->name, "name") && strcmp(s->name, "representation") && strcmp(s->name, "embeddings");
 }
 
 static spot_key numbers_key(void)
@@ -137,7 +138,7 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
     k = fold(k, group("scene"), &cfg->scene, "scene.", NULL);
-    k = fold(k, group("model"), &cfg->model, "model.", but_init);
+    k = fold(k, group("model"), &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
 
@@ -152,9 +153,24 @@ spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
     return fold(k, group("model"), &cfg->model, "model.", for_base);
 }
 
-spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg)
+spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
 {
-    return fold(spot_key_join(view, "points", "", 0), group("bdms"), cfg, "", for_points);
+    spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
+
+    return fold(k, spot_setting_find(group("model"), "robust")->rows, &cfg->model.robust, "robust.", NULL);
+}
+
+spot_key spot_key_of_features(spot_key view, spot_key content)
+{
+    char text[33];
+
+    spot_key_text(text, content);
+    return spot_key_join(view, "embedding", text, strlen(text));
+}
+
+spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
+{
+    return fold(spot_key_join(features, "points", "", 0), group("bdms"), cfg, "", for_points);
 }
 
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
@@ -162,9 +178,21 @@ spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
     return fold(spot_key_join(points, "found", "", 0), group("bdms"), cfg, "", for_finding);
 }
 
+static bool for_features(const spot_setting *s, const void *base)
+{
+    bool file = ((const spot_bdm_config *)base)->representation == SPOT_BY_FILE;
+
+    return !strcmp(s->name, "representation") || (file && !strcmp(s->name, "embeddings"));
+}
+
+spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
+{
+    return spot_key_of_points(fold(numbers_key(), group("bdms"), cfg, "", for_features), cfg);
+}
+
 spot_key spot_key_of_method(const spot_bdm_config *cfg)
 {
-    return spot_key_of_found(spot_key_of_points(numbers_key(), cfg), cfg);
+    return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
 }
 
 static bool differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here,

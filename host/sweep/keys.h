@@ -17,16 +17,22 @@ typedef struct {
 /* SPOT_IO when model.init cannot be read. */
 spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg);
 
-/* The keys of one EC's values, and of the base model that all of them start from. The view has its model's key: looking
- * has no settings of its own. The device's family (cpu, cuda) is part of them, since trained weights agree between
- * devices only within a tolerance. */
+/* The keys of one EC's values, and of the base model that all of them start from. A view has its network's key: looking
+ * has no settings of its own; and a robust network's grows from the model's, so that what is found in its features does. The
+ * device's family (cpu, cuda) is part of them, since trained weights agree between devices only within a tolerance. */
 spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
 spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg);
-spot_key spot_key_of_points(spot_key view, const spot_bdm_config *cfg);
+spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
+
+/* features: the key of the view that the method's features are from, or for those of a file spot_key_of_features. */
+spot_key spot_key_of_features(spot_key view, spot_key content);
+spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg);
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg);
 
-/* Of a method's settings alone, without its label: the same method in another run has the same one. */
+/* Of a method's settings alone, without its label: the same method in another run has the same one. And of those that
+ * make its points. */
 spot_key spot_key_of_method(const spot_bdm_config *cfg);
+spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
 
 /* Names the first setting in which the configs differ, "scene.size is 64 there and 32 here"; false when only `ecs` does. */
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);

@@ -70,6 +70,7 @@ spot_status spot_pack_seen(spot_ctx *c, spot_packer *p, void *value)
     PART(s->truth.n);
     PART(s->truth.blindspots);
     ARRAY(s->truth.mask, s->truth.n);
+    if (p->way == PACK_READ ? p->left : v->head != NULL) ARRAY(v->head, v->d);      /* older builds kept none */
     return SPOT_OK;
 }
 

@@ -13,14 +13,22 @@
 #include <string.h>
 
 #include "ops.h"
-#include "conv.h"
 #include "sweep/crew.h"
+#include "sweep/embedding.h"
+#include "sweep/sight.h"
 
 #define LOOKED 0.95                /* of an EC's time is over when its view is there; for the progress */
 
 bool spot_is_verdict(spot_status s)
 {
     return s == SPOT_NUMERIC || s == SPOT_INPUT || s == SPOT_USAGE || s == SPOT_INVALID;
+}
+
+bool spot_wants_robust(const spot_config *cfg)
+{
+    for (int b = 0; b < cfg->bdms; b++)
+        if (cfg->bdm[b].representation == SPOT_BY_ROBUST) return true;
+    return false;
 }
 
 /* What a stage works with. */
@@ -67,59 +75,20 @@ static spot_status judge(const wave *w, spot_passage *p, spot_status s, const ch
     return SPOT_OK;
 }
 
-static spot_status train(const wave *w, spot_passage *p, spot_model *m, spot_lesson *l)
+/* Through the classifier, and through the robust network where a method will ask for what it saw. */
+static spot_status look_through_both(const wave *w, spot_passage *p)
 {
-    const spot_run *run = w->run;
-    double since = spot_clock();
-    bool model, lesson;
+    size_t mark = w->a->used;
+    spot_seen seen;
+    spot_lesson lesson;
+    spot_status s;
 
-    SPOT_TRY(recall(w, p->key, "model", spot_pack_model, m, &model));
-    SPOT_TRY(recall(w, p->key, "lesson", spot_pack_lesson, l, &lesson));
-    if (model && lesson) return SPOT_OK;
-    memset(l, 0, sizeof *l);
-    SPOT_TRY(spot_model_train(w->c, w->a, m, l, &p->ec, &run->cfg->model, run->base.width ? &run->base : NULL));
-    SPOT_TRY(spot_keep(w->c, &run->store, p->key, "lesson", spot_pack_lesson, l));
-    SPOT_TRY(keep(w, p, p->key, "model", spot_pack_model, m, spot_clock() - since));
-    return spot_check_stop(w->c);
-}
-
-/* The view and the lesson, where the store has both. */
-static spot_status recall_view(const wave *w, spot_passage *p, bool *there)
-{
-    bool lesson;
-
-    SPOT_TRY(recall(w, p->key, "view", spot_pack_seen, &p->seen, there));
-    SPOT_TRY(recall(w, p->key, "lesson", spot_pack_lesson, &p->segment.lesson, &lesson));
-    *there = *there && lesson;
-    return SPOT_OK;
-}
-
-/* A view's last bits are those of the plans by which a GPU convolved, so the diary says which they were. */
-static void note_plans(const wave *w, const spot_passage *p)
-{
-    char text[64];
-
-    if (!w->c->device) return;
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)spot_conv_made_with(w->c, NULL));
-    spot_diary_write(&w->run->diary, "convolutions", (int)p->ec.index, NAN, text);
-}
-
-/* EC -> view. The model is read or trained only when nobody has looked through it yet. */
-static spot_status look(const wave *w, spot_passage *p)
-{
-    spot_seen *seen = &p->seen;
-    spot_model model = { 0 };
-    double since;
-    bool there;
-
-    SPOT_TRY(recall_view(w, p, &there));
-    if (there) return SPOT_OK;
-    SPOT_TRY(train(w, p, &model, &p->segment.lesson));
-    since = spot_clock();
-    SPOT_TRY(spot_model_look(w->c, w->a, &seen->view, &seen->truth, &model, &p->ec, SPOT_TEST, &w->run->cfg->model));
-    SPOT_TRY(keep(w, p, p->key, "view", spot_pack_seen, seen, spot_clock() - since));
-    note_plans(w, p);
-    return spot_check_stop(w->c);
+    s = spot_sight(w->c, w->a, w->run, &spot_classifier, p->key, &p->ec, &p->seen, &p->segment.lesson);
+    SPOT_TRY(judge(w, p, s, "training", &p->segment.status, p->segment.message));
+    if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
+    w->a->used = mark;
+    s = spot_sight(w->c, w->a, w->run, &spot_robust, p->robust_key, &p->ec, &seen, &lesson);
+    return judge(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
 /* The task of a worker, whose context and arena these are. */
@@ -137,9 +106,9 @@ static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
     SPOT_TRY(spot_check_stop(c));
     snprintf(name, sizeof name, "EC %u", p->ec.index);
     spot_range_begin(c, name);
-    s = look(&w, p);
+    s = look_through_both(&w, p);
     spot_range_end(c);
-    return judge(&w, p, s, "training", &p->segment.status, p->segment.message);
+    return s;
 }
 
 /* Once more for each that found no memory beside the others. */
@@ -156,6 +125,12 @@ static spot_status look_alone(wave *w)
     return SPOT_OK;
 }
 
+static spot_status is_gone(const wave *w, const spot_passage *p)
+{
+    return spot_fail(w->c, SPOT_IO, "the view of EC %u was written to %s/cache and is gone; keep other programs out",
+                     p->ec.index, w->run->store.dir);
+}
+
 /* Views pass from the workers to the wave through the store, as they pass from one run to the next. */
 static spot_status look_at_all(wave *w)
 {
@@ -167,10 +142,8 @@ static spot_status look_at_all(wave *w)
         spot_passage *p = &w->p[i];
         bool there;
         if (p->segment.status || p->trouble) continue;
-        SPOT_TRY(recall_view(w, p, &there));
-        if (!there)
-            return spot_fail(w->c, SPOT_IO, "the view of EC %u was written to %s/cache and is gone; keep other programs out",
-                             p->ec.index, w->run->store.dir);
+        SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
+        if (!there) return is_gone(w, p);
         p->segment.methods = w->run->cfg->bdms;
     }
     return SPOT_OK;
@@ -192,7 +165,7 @@ static spot_status gather(const wave *w, inputs *in, spot_passage **p, int n)
     SPOT_TRY(SPOT_TAKE(w->c, w->a, in->seed, n));
     SPOT_TRY(SPOT_TAKE(w->c, w->a, in->points, n));
     for (int i = 0; i < n; i++) {
-        in->view[i] = p[i]->seen.view;
+        in->view[i] = p[i]->view;
         in->seed[i] = p[i]->seed;
         in->points[i] = p[i]->points;
     }
@@ -294,6 +267,57 @@ static spot_status rate(const wave *w, spot_passage *p)
     return w->run->pictures ? spot_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
 }
 
+static spot_status take_robust(const wave *w, spot_passage *p)
+{
+    spot_outcome *o = outcome_of(w, p);
+    spot_lesson lesson;
+    spot_seen seen;
+    bool there;
+
+    o->status = p->robust_status;
+    snprintf(o->message, sizeof o->message, "%s", p->robust_message);
+    if (o->status) return SPOT_OK;
+    SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
+    if (!there || seen.view.n != p->view.n) return is_gone(w, p);
+    p->view.feature = seen.view.feature;
+    p->view.d = seen.view.d;
+    p->view.head = seen.view.head;
+    return SPOT_OK;
+}
+
+/* The view as the method's representation shows it, and the key of its features. */
+static spot_status represent(const wave *w, spot_passage *p, spot_key *features)
+{
+    const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
+    spot_key content;
+
+    p->view = p->seen.view;
+    *features = cfg->representation == SPOT_BY_ROBUST ? p->robust_key : p->key;
+    if (cfg->representation == SPOT_BY_ROBUST) return take_robust(w, p);
+    if (cfg->representation == SPOT_BY_MODEL) return SPOT_OK;
+    SPOT_TRY(spot_embedding_read(w->c, w->a, &p->view, &content, cfg->embeddings, (int)p->ec.index,
+                                 w->run->layout.features[w->b]));
+    *features = spot_key_of_features(p->key, content);
+    return SPOT_OK;
+}
+
+/* What the method at hand begins with; the points are the features themselves unless something reduces them. */
+static spot_status prepare(const wave *w, spot_passage *p)
+{
+    const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
+    spot_outcome *o = outcome_of(w, p);
+    spot_key features;
+
+    spot_bdm_name(cfg, o->name, sizeof o->name);
+    spot_key_text(o->settings, spot_key_of_method(cfg));
+    if (!goes_on(w, p)) return SPOT_OK;
+    SPOT_TRY(judge(w, p, represent(w, p, &features), o->name, &o->status, o->message));
+    p->points_key = spot_key_of_points(features, cfg);
+    p->found_key = spot_key_of_found(p->points_key, cfg);
+    p->points = (spot_points){ p->view.n, p->view.d, p->view.feature, NAN };
+    return SPOT_OK;
+}
+
 /* One method on every view of the wave. */
 static spot_status method(wave *w, int b)
 {
@@ -301,14 +325,7 @@ static spot_status method(wave *w, int b)
     size_t mark = w->a->used;
 
     w->b = b;
-    for (int i = 0; i < w->count; i++) {
-        spot_passage *p = &w->p[i];
-        spot_bdm_name(cfg, outcome_of(w, p)->name, sizeof outcome_of(w, p)->name);
-        spot_key_text(outcome_of(w, p)->settings, spot_key_of_method(cfg));
-        p->points_key = spot_key_of_points(p->key, cfg);
-        p->found_key = spot_key_of_found(p->points_key, cfg);
-        p->points = (spot_points){ p->seen.view.n, p->seen.view.d, p->seen.view.feature, NAN };   /* unless reduced */
-    }
+    for (int i = 0; i < w->count; i++) SPOT_TRY(prepare(w, &w->p[i]));
     if (!spot_embed_is_nothing(&cfg->embed)) SPOT_TRY(take_step(w, &reduce_step));
     SPOT_TRY(take_step(w, &find_step));
     for (int i = 0; i < w->count; i++) {
@@ -328,6 +345,7 @@ static spot_status begin(const wave *w, spot_passage *p, int index)
     memset(p, 0, sizeof *p);
     p->seed = (spot_seed){ cfg->seed, (uint32_t)index };
     p->key = spot_key_of_model(w->c, &run->id, cfg, (uint32_t)index);
+    p->robust_key = spot_key_of_robust(w->c, &run->id, cfg, (uint32_t)index);
     SPOT_TRY(spot_ec_draw(w->c, &p->ec, &cfg->scene, cfg->seed, (uint32_t)index));
     spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
     return SPOT_OK;

@@ -12,6 +12,7 @@
 typedef struct {
     int        wave, at_once;          /* ECs of a wave; those of them that train side by side */
     spot_bytes worker;                 /* what each of these takes */
+    int        features[SPOT_MAX_BDMS];/* numbers a row that a method looks at */
     size_t     arena;                  /* what spot_pipeline_base and spot_pipeline take of theirs; a single worker shares it */
     spot_bytes all;
 } spot_layout;
@@ -34,14 +35,21 @@ typedef struct {
 typedef struct {
     spot_ec         ec;
     spot_seed       seed;
-    spot_key        key, points_key, found_key;    /* of model and view; the others of the method at hand */
+    spot_key        key, robust_key;               /* of model and view, and of those of the robust network */
+    int             robust_status;                 /* how that went: a verdict on the methods that look through it */
+    char            robust_message[1024];
     spot_seen       seen;
-    spot_points     points;                        /* of the method at hand, as what it found */
+    spot_key        points_key, found_key;         /* of the method at hand, as all that follows */
+    spot_view       view;                          /* seen.view with the features of the method's representation */
+    spot_points     points;
     spot_hypotheses found;
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: it gets no segment in this run, ... */
     char            message[1024];                 /* ... because of this */
 } spot_passage;
+
+/* Some method looks at the features of a robust network. */
+bool spot_wants_robust(const spot_config *cfg);
 
 /* A verdict is a failure that the same config would meet again (the loss left the finite numbers, a blindspot has no
  * test images): it is written into the segment, and the EC counts as done. */

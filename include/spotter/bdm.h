@@ -109,7 +109,7 @@ typedef struct {
 
 typedef struct {
     int    method;             /* spot_bdm_method */
-    char   name[48];           /* label in tables; "" = the method's name and reducer */
+    char   name[80];           /* label in tables; "" = the method's name and reducer */
     int    top;                /* at most this many hypotheses */
     int    representation;     /* spot_representation */
     char   embeddings[256];    /* BY_FILE: folder of ec-000012.safetensors, each a tensor "embedding" (test positives, d) */

@@ -1,5 +1,6 @@
 /* config.h - an experiment as one YAML file: read, checked, completed with defaults, printed whole, hashed.
  *
+ * A list where a method's setting takes one value makes the entry a grid: a method for every combination of values.
  * Unknown keys and ill-typed values are SPOT_USAGE with file, line and what would have been right. */
 #ifndef SPOTTER_CONFIG_H
 #define SPOTTER_CONFIG_H
@@ -17,7 +18,7 @@
 extern "C" {
 #endif
 
-#define SPOT_MAX_BDMS 64
+#define SPOT_MAX_BDMS 128          /* grids written out */
 
 typedef struct {
     uint64_t seed;

@@ -32,6 +32,17 @@ typedef struct {
     double lr;
 } spot_base_config;
 
+/* A second network for methods that look at robust features (bdms: representation: robust), trained against an adversary
+ * (Madry et al. 2018): each batch is moved to where its loss is greater, at most epsilon away in L2, before it is learned.
+ * Everything that is not here is the model's. */
+typedef struct {
+    double epsilon;            /* of an image of 224 pixels a side with values from 0 to 1; size/224 of it at another size */
+    int    steps;              /* of the attack on each batch */
+    double step;               /* the length of one, in epsilons */
+    int    epochs;
+    double lr;
+} spot_robust_config;
+
 typedef struct {
     int    arch;               /* spot_arch */
     int    width;              /* channels of the first stage; 64 is the real one, a multiple of 16 */
@@ -43,6 +54,7 @@ typedef struct {
     int    precision;          /* spot_precision */
     char   init[256];          /* "" = He initialisation, else a .safetensors file with torchvision's names */
     spot_base_config base;
+    spot_robust_config robust;
     int    keep_best;          /* 1: the epoch of the least validation loss is kept (the first of equals) */
     int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
@@ -92,12 +104,17 @@ spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
                              const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
+/* The same against an adversary, as cfg->robust has it. */
+spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+                              const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
+
 /* Trains the base model of cfg->base. lesson->outside is the share of the attributes to be seen in val images that it
  * tells right. */
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
                             const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
-/* Looks at the positives (label 1) of a split, in index order: features, confidence and the truth beside them. */
+/* Looks at the positives (label 1) of a split, in index order: features, confidence, the head's row and the truth beside
+ * them. */
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,
                             const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
 
@@ -115,6 +132,9 @@ spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const cha
 /* Bytes that train / look need from the arena for this EC. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg);
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images);
+
+/* The direction in which m's logit grows, m of one output: the head's row (8*width) into direction. */
+void spot_model_direction(float *direction, const spot_model *m);
 
 /* What training, and looking with its model, take on c's device; the CPU is asked about fp32 whatever cfg says. */
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,

@@ -152,6 +152,9 @@ const char *spot_split_name(spot_split split);
 /* "square above, square, circle blue, no text" into text (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 
+/* The same back: triplets in the order of the words. False for words that describe none. */
+bool spot_blindspot_read(spot_blindspot *b, const char *text);
+
 /* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do.
  * Image: one line with its line feed, "file" as given. EC: one object with layers, rollable attributes, blindspots. */
 #define SPOT_SCENE_JSON 32768

@@ -42,6 +42,12 @@ typedef struct {
  * holds another config. Also writes results.sqlite. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
+/* What the classifier of an EC of the run in dir, or its robust network, shows of the positives of a split: from the run's
+ * cache, or through the model that lies there. cfg is the run's config. The arena needs what spot_model_needs says.
+ * SPOT_INPUT when the cache has neither view nor model. */
+spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
+                            spot_split split, bool robust, spot_view *view, spot_truth *truth);
+
 typedef struct {
     size_t memory;             /* bytes at the peak, on the host ... */
     size_t device_memory;      /* ... and on the device, 0 where that is the host */

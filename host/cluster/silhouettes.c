@@ -1,0 +1,84 @@
+/* silhouettes.c - silhouettes of labellings that lie on the host, and what the labellings are judged by. */
+#include "silhouette.h"
+
+#include "device.h"
+#include "spotter/cluster.h"
+
+/* The labellings as jobs, whose arrays are copies on the device where there is one. */
+static spot_status stage(spot_ctx *c, spot_arena *a, spot_silhouette_job *jobs, int count, const spot_labelling *l)
+{
+    float *x = NULL;
+
+    for (int q = 0; q < count; q++) {
+        size_t n = (size_t)l[q].x.rows, numbers = n * (size_t)l[q].x.cols;
+        uint16_t *label;
+        double *silhouette;
+        if (!q || l[q].x.v != l[q - 1].x.v) {
+            SPOT_TRY(SPOT_TAKE(c, a, x, numbers));
+            if (!a->counting) SPOT_TRY(spot_device_copy(c, x, l[q].x.v, numbers * sizeof *x));
+        }
+        SPOT_TRY(SPOT_TAKE(c, a, label, n));
+        SPOT_TRY(SPOT_TAKE(c, a, silhouette, n));
+        if (a->counting) continue;
+        SPOT_TRY(spot_device_copy(c, label, l[q].label, n * sizeof *label));
+        jobs[q].x = x;
+        jobs[q].label = label;
+        jobs[q].silhouette = silhouette;
+    }
+    return SPOT_OK;
+}
+
+static spot_status run(spot_ctx *c, spot_silhouette_job *jobs, int count, spot_labelling *l)
+{
+    spot_arena there = spot_arena_counting();
+    spot_status s;
+
+    if (!c->device) return spot_silhouette_samples(c, jobs, count);
+    SPOT_TRY(stage(c, &there, jobs, count, l));
+    SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
+    s = stage(c, &there, jobs, count, l);
+    if (s == SPOT_OK) s = spot_silhouette_samples(c, jobs, count);
+    for (int q = 0; q < count && s == SPOT_OK; q++)
+        s = spot_device_copy(c, l[q].silhouette, jobs[q].silhouette, (size_t)l[q].x.rows * sizeof *l[q].silhouette);
+    spot_arena_close(&there);
+    return s;
+}
+
+static double score(const spot_labelling *l)
+{
+    double sum[SPOT_SILHOUETTE_CLUSTERS] = { 0 }, all = 0;
+    int count[SPOT_SILHOUETTE_CLUSTERS] = { 0 }, clusters = 0;
+
+    for (int i = 0; i < l->x.rows; i++) {
+        sum[l->label[i]] += l->silhouette[i];
+        count[l->label[i]]++;
+    }
+    for (int k = 0; k < l->k; k++)
+        if (count[k]) {
+            all += sum[k] / count[k];
+            clusters++;
+        }
+    return clusters > 1 ? all / clusters : -1;
+}
+
+spot_status spot_silhouettes(spot_ctx *c, spot_arena *a, int count, spot_labelling *l)
+{
+    size_t mark = a->used;
+    spot_silhouette_job *jobs;
+    spot_status s;
+
+    SPOT_TRY(SPOT_TAKE(c, a, jobs, count));
+    for (int q = 0; q < count; q++)
+        jobs[q] = (spot_silhouette_job){ l[q].x.rows, l[q].x.cols, l[q].k, l[q].x.v, l[q].label, l[q].silhouette };
+    s = run(c, jobs, count, l);
+    a->used = mark;
+    for (int q = 0; q < count && s == SPOT_OK; q++) l[q].score = score(&l[q]);
+    return s;
+}
+
+spot_bytes spot_silhouettes_needs(const spot_ctx *c, int count, int n, int d)
+{
+    size_t points = (size_t)n, each = points * (sizeof(uint16_t) + sizeof(double) + (size_t)d * sizeof(float)) + 3 * 64;
+
+    return (spot_bytes){ (size_t)count * sizeof(spot_silhouette_job) + 64, c->device ? (size_t)count * each : 0 };
+}

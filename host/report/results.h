@@ -1,0 +1,59 @@
+/* results.h - a run's results gathered from its segments: what tables print and figures draw. */
+#ifndef SPOTTER_REPORT_RESULTS_H
+#define SPOTTER_REPORT_RESULTS_H
+
+#include "spotter/config.h"
+#include "spotter/report.h"
+#include "sweep/segment.h"
+
+typedef struct {
+    int    index, status, blindspots, specificity[SPOT_MAX_BLINDSPOTS];
+    unsigned features[SPOT_MAX_BLINDSPOTS];    /* bits of factors.h's kinds of features that define a blindspot */
+    bool   learned, counted;                   /* counted: part of the averages */
+    double outside, inside[SPOT_MAX_BLINDSPOTS];
+} spot_results_ec;
+
+typedef struct {
+    char         name[80];
+    spot_score  *score;                        /* (ecs) */
+    bool        *scored;                       /* (ecs): false where training or the method failed */
+    spot_summary sum;
+    int          failed;                       /* counted ECs without a score */
+} spot_results_method;
+
+typedef struct {
+    const char  *dir;
+    spot_config  cfg;                          /* of DIR/config.yaml: entry b is method b */
+    int          planned, not_learned, untrained, bad;   /* bad: segments that are damaged or of another config */
+    bool         include_all;
+    char         config[33], build[32], device[32];
+    int          numbers;
+    spot_metric_config metric;
+    int          ecs, methods;
+    spot_results_ec *ec;                       /* (ecs) */
+    spot_results_method method[SPOT_MAX_BDMS];
+    spot_score  *scores;                       /* where the methods' lie, and their flags */
+    bool        *flags;
+} spot_results;
+
+/* What "u" means, for every format. */
+#define SPOT_RESULTS_U "u is the length of the shortest prefix of a method's hypotheses whose DR is that of all of them, " \
+                       "0 when that is 0; FDR is over those u"
+
+/* Messages name the segments that are bad, and the rest is gathered. *r is malloc'd; free it with spot_results_free, also
+ * after a failure. */
+spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bool include_all);
+void        spot_results_free(spot_results *r);
+
+/* SPOT_INPUT with a sentence where segments are bad: for the end, when all else is printed. */
+spot_status spot_results_verdict(spot_ctx *c, const spot_results *r);
+
+/* "19 of 20 ECs counted; left out: 1 did not learn its blindspots", and what made them: into text; returns it. */
+const char *spot_results_counted(char *text, size_t size, const spot_results *r);
+const char *spot_results_origin(char *text, size_t size, const spot_results *r);
+
+void spot_table_print_text(FILE *f, const spot_results *t, bool markdown);
+void spot_table_print_csv(FILE *f, const spot_results *t);
+spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t);
+
+#endif

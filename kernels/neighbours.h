@@ -1,0 +1,23 @@
+/* neighbours.h - the exact k nearest neighbours of every row of x (n,d), for `problems` independent matrices.
+ *
+ * Made of two ops, and so as exact as they are on every device (gpu_to_gpu): squared distances (distance.h) of 256 rows at
+ * a time to all, and the k smallest of each row (affinity.h). A row is no neighbour of itself, though its equals are; of
+ * equal distances the lower columns are taken. Arrays lie in the memory of c's device, the structs on the host. */
+#ifndef SPOTTER_KERNELS_NEIGHBOURS_H
+#define SPOTTER_KERNELS_NEIGHBOURS_H
+
+#include "ops.h"
+#include "spotter/arena.h"
+#include "spotter/tensor.h"
+
+typedef struct {
+    spot_mat x;            /* (n, d) */
+    int k;                 /* 0 < k < n */
+    int   *column;         /* (n, k), out: rising in each row */
+    float *near;           /* (n, k), out: the squared distances */
+} spot_neighbours;
+
+/* A counting scratch only counts. */
+spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems, const spot_neighbours *s);
+
+#endif

@@ -1,0 +1,303 @@
+/* test_george.c - GEORGE: the rule of over-clustering by hand, the whole method on planted groups, and data that say
+ * nothing. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bdm/pieces.h"
+#include "spotter/bdm.h"
+#include "spotter/rng.h"
+
+/* Two clusters of 100 rows in two pieces of 50 each; what a case changes of this is all that decides. */
+enum { ROWS = 200 };
+typedef struct { double before[ROWS], after[ROWS], loss[ROWS]; uint16_t cluster[ROWS], piece[ROWS], label[ROWS]; } cut;
+
+static spot_pieces plain(cut *u)
+{
+    for (int i = 0; i < ROWS; i++) {
+        u->cluster[i] = (uint16_t)(i / 100);
+        u->piece[i] = (uint16_t)(i / 50);
+        u->before[i] = 0.3;
+        u->after[i] = 0.5;
+        u->loss[i] = 0.1;
+    }
+    return (spot_pieces){ .n = ROWS, .clusters = 2, .pieces = 2, .cluster = u->cluster, .piece = u->piece,
+                          .before = u->before, .after = u->after, .loss = u->loss, .least = 25 };
+}
+
+static void fill(double *value, int first, int rows, double x) { for (int i = first; i < first + rows; i++) value[i] = x; }
+
+/* What the rows 0, 50, 100, 150 are called, as four digits; and how many there are. */
+static int names(const spot_pieces *p, cut *u)
+{
+    int len = spot_pieces_keep(p, u->label);
+    return 10000 * len + 1000 * u->label[0] + 100 * u->label[50] + 10 * u->label[100] + u->label[150];
+}
+
+static void the_rule_of_over_clustering(void **state)
+{
+    spot_pieces p;
+    cut u;
+    (void)state;
+    p = plain(&u);                          /* equal losses are no less: all stay, and no rest is left */
+    assert_int_equal(names(&p, &u), 40123);
+    fill(u.loss, 0, 50, 0.2);               /* the other piece of cluster 0 now lies below its mean: it is the rest */
+    assert_int_equal(names(&p, &u), 41023);
+    p = plain(&u);
+    fill(u.after, 100, 100, 0.3);           /* no better than before: cluster 1 stays whole */
+    assert_int_equal(names(&p, &u), 30122);
+    p = plain(&u);
+    fill(u.before, 0, 50, -0.5);            /* better than before, but not above 0 */
+    fill(u.after, 0, 50, 0);
+    assert_int_equal(names(&p, &u), 40123);
+    assert_int_equal(u.label[49], 0);       /* the rest has these 50 rows alone */
+    p = plain(&u);
+    p.least = 51;
+    assert_int_equal(names(&p, &u), 20011);
+    p.least = 50;
+    assert_int_equal(names(&p, &u), 40123);
+    for (int i = 50; i < 100; i++) u.piece[i] = 0;     /* an empty piece does not stay, and its rest has no rows */
+    assert_int_equal(names(&p, &u), 41123);
+    p = plain(&u);
+    fill(u.loss, 100, 100, 0.7);            /* means of equal losses are equal, whatever the number of rows */
+    for (int i = 0; i < ROWS; i++) u.piece[i] = (uint16_t)(i / 100 * 2 + (i % 100 >= 33));
+    p.least = 1;
+    assert_int_equal(spot_pieces_keep(&p, u.label), 4);
+}
+
+/* 0.005 of the rows, where that is more than `least`. */
+static void large_problems_ask_for_more_rows(void **state)
+{
+    enum { MANY = 12000 };
+    static double before[MANY], after[MANY], loss[MANY];
+    static uint16_t cluster[MANY], piece[MANY], label[MANY];
+    spot_pieces p = { MANY, 1, 3, cluster, piece, before, after, loss, 25 };
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        after[i] = 1;
+        piece[i] = (uint16_t)(i < 59 ? 1 : i < 119 ? 2 : 0);
+        loss[i] = i < 119;
+    }
+    assert_int_equal(spot_pieces_keep(&p, label), 2);
+    assert_true(label[0] == 0 && label[59] == 1 && label[200] == 0);
+}
+
+static char heard[4096];
+
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
+}
+
+static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
+                        const spot_points *points, const spot_bdm_config *cfg)
+{
+    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
+    int n[3];
+    heard[0] = 0;
+    c->on_log = hear;
+    for (int p = 0; p < problems; p++) n[p] = points[p].n;
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
+    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+/* Three clouds far apart; the second is two, of which one has low confidence. */
+enum { N = 240 };
+static int group_of(int i) { return i % 4; }
+static void clouds(float at[2 * N], float confidence[N])
+{
+    static const double centre[][2] = { { 0, 0 }, { 40, 0 }, { 56, 0 }, { 0, 40 } }, sure[] = { 0.95, 0.9, 0.1, 0.99 };
+    spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
+    for (int i = 0; i < N; i++) {
+        at[2 * i] = (float)(centre[group_of(i)][0] + spot_rng_normal(&r));
+        at[2 * i + 1] = (float)(centre[group_of(i)][1] + spot_rng_normal(&r));
+        confidence[i] = (float)(sure[group_of(i)] + 0.005 * spot_rng_uniform(&r));
+    }
+}
+
+static void check_is_group(const spot_hypothesis *h, int group)
+{
+    assert_int_equal(h->len, N / 4);
+    for (int i = 0; i < h->len; i++) assert_int_equal(h->row[i], 4 * i + group);
+}
+
+static void finds_the_failing_piece(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    float at[2 * N], confidence[N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
+    (void)state;
+    clouds(at, confidence);
+    for (int kmeans = 0; kmeans < 2; kmeans++)
+        for (int pieces = 0; pieces < 2; pieces++) {
+            spot_hypotheses found;
+            spot_arena a;
+            double loss = 0, error = 0;
+            cfg.george.cluster = kmeans;
+            cfg.george.overcluster = pieces ? 2 : 0;
+            cfg.george.clusters = 3;
+            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+            assert_string_equal(heard, "");
+            if (pieces) {
+                check_is_group(&found.h[0], 2);
+                for (int i = 2; i < N; i += 4) {
+                    loss -= log(confidence[i]) / (N / 4);
+                    error += (1 - (double)confidence[i]) / (N / 4);
+                }
+                CHECK_NEAR(found.h[0].score, loss, 1e-12);
+                CHECK_NEAR(found.h[0].mean_error, error, 1e-12);
+                check_is_group(&found.h[1], 1);
+            } else {
+                assert_int_equal(found.len, 3);
+                assert_int_equal(found.h[0].len, N / 2);
+                check_is_group(&found.h[1], 0);
+                check_is_group(&found.h[2], 3);
+            }
+            for (int k = 1; k < found.len; k++) assert_true(found.h[k].score <= found.h[k - 1].score);
+            spot_arena_close(&a);
+        }
+}
+
+/* Each class is clustered by itself, and errors are against the row's own label. */
+static void classes_are_clustered_apart(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N];
+    uint8_t label[N];
+    spot_view view = { .n = N, .confidence = confidence, .label = label };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
+    spot_hypotheses found;
+    spot_arena a;
+    (void)state;
+    clouds(at, confidence);
+    cfg.george.overcluster = 0;
+    cfg.george.clusters = 2;
+    for (int i = 0; i < N; i++) label[i] = group_of(i) < 2;     /* groups 2 and 3 are negatives: 3 is all wrong */
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    assert_int_equal(found.components, 4);
+    check_is_group(&found.h[0], 3);
+    assert_true(found.h[0].mean_error > 0.98);
+    check_is_group(&found.h[3], 0);
+    spot_arena_close(&a);
+    cfg.top = 1;
+    for (int i = 0; i < N; i++) label[i] = i != 17;             /* a class of one row */
+    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    assert_true(found.len == 1 && found.components == 3 && found.h[0].len == 1 && found.h[0].row[0] == 17);
+    spot_arena_close(&a);
+}
+
+static void a_batch_equals_its_problems(void **state)
+{
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+    float at[2 * N], confidence[N];
+    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 97, .confidence = confidence },
+                          { .n = 1, .confidence = confidence } };
+    spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 97, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
+    spot_hypotheses batch[3], alone;
+    spot_arena a, b;
+    (void)state;
+    clouds(at, confidence);
+    CHECK_OK(&two, find(&two, &a, batch, 3, views, points, &cfg));
+    CHECK_OK(&one, find(&one, &b, &alone, 1, views, points, &cfg));
+    assert_true(batch[0].len == alone.len && batch[2].len == 1 && batch[2].h[0].len == 1);
+    for (int k = 0; k < alone.len; k++) {
+        assert_int_equal(batch[0].h[k].len, alone.h[k].len);
+        assert_memory_equal(batch[0].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
+        assert_memory_equal(&batch[0].h[k].score, &alone.h[k].score, sizeof(double));
+    }
+    spot_arena_close(&a);
+    spot_arena_close(&b);
+}
+
+/* Every row in one hypothesis at most, every number finite. */
+static void check_sane(const spot_hypotheses *found, int n, int everywhere)
+{
+    int seen[N] = { 0 }, rows = 0;
+    for (int k = 0; k < found->len; k++) {
+        assert_true(found->h[k].len > 0 && isfinite(found->h[k].score) && isfinite(found->h[k].mean_error));
+        for (int i = 0; i < found->h[k].len; i++, rows++) assert_int_equal(seen[found->h[k].row[i]]++, 0);
+    }
+    if (everywhere) assert_int_equal(rows, n);
+}
+
+static void data_that_say_nothing(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[2 * N], confidence[N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
+    (void)state;
+    cfg.top = SPOT_MAX_HYPOTHESES;
+    for (int kind = 0; kind < 7; kind++) {
+        spot_hypotheses found;
+        spot_arena a;
+        clouds(at, confidence);
+        view.n = points.n = kind == 4 ? 3 : kind == 5 ? 7 : N;
+        for (int i = 0; i < N; i++) {
+            if (kind == 0) confidence[i] = 1;                           /* no errors */
+            if (kind == 1) confidence[i] = 0;                           /* only errors */
+            if (kind == 2) at[2 * i] = at[2 * i + 1] = 3;               /* one point */
+            if (kind == 3) at[2 * i + 1] = -1;                          /* a constant coordinate */
+            if (kind == 6) at[2 * i] = (float)(i % 3), at[2 * i + 1] = 0;    /* three points, 80 times each */
+        }
+        for (int kmeans = 0; kmeans < 2; kmeans++) {
+            cfg.george.cluster = kmeans;
+            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+            check_sane(&found, view.n, 1);
+            if (kind == 0) assert_true(found.h[0].score == 0 && found.h[0].mean_error == 0);
+            if (kind == 1) CHECK_NEAR(found.h[0].score, -log(1e-7), 1e-9);
+            if (kind == 2) assert_int_equal(found.len, 1);
+            if (kind == 6) assert_int_equal(found.len, 3);
+            spot_arena_close(&a);
+        }
+    }
+}
+
+static void bad_input_gets_a_sentence(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    float at[40 * N] = { 0 }, confidence[N];
+    spot_view view = { .n = N, .confidence = confidence };
+    spot_points points = { .n = N, .d = 2, .at = at }, wide = { .n = N, .d = 40, .at = at };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE), bad;
+    spot_hypotheses found;
+    spot_arena a;
+    (void)state;
+    clouds(at, confidence);
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &wide, &cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
+    spot_arena_close(&a);
+    bad = cfg, bad.george.overcluster = 200;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "200 pieces");
+    spot_arena_close(&a);
+    bad = cfg, bad.george.cluster = 7;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "no way 7");
+    spot_arena_close(&a);
+    confidence[3] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 3");
+    spot_arena_close(&a);
+    confidence[3] = 0;
+    at[5] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 2");
+    spot_arena_close(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rule_of_over_clustering),
+        cmocka_unit_test(large_problems_ask_for_more_rows),
+        cmocka_unit_test(finds_the_failing_piece),
+        cmocka_unit_test(classes_are_clustered_apart),
+        cmocka_unit_test(a_batch_equals_its_problems),
+        cmocka_unit_test(data_that_say_nothing),
+        cmocka_unit_test(bad_input_gets_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* test_representation.c - whose features a method looks at in a sweep: the classifier's, a robust network's, those of files.
+ * (ctest: heavy) */
+#define _POSIX_C_SOURCE 200809L
+#include "check_sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/safetensors.h"
+#include "sweep/pack.h"
+#include "sweep/segment.h"
+#include "sweep/sight.h"
+
+static spot_segment *segment_of(spot_ctx *c, const char *name, int ec)
+{
+    static spot_segment s;
+    spot_segment_state state;
+    char dir[128], why[1300];
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_segment_read(c, dir, ec, &s, &state, why, sizeof why));
+    assert_int_equal(state, SPOT_SEGMENT_WHOLE);
+    return &s;
+}
+
+static spot_arena arena_for(spot_ctx *c, const spot_config *cfg)
+{
+    spot_bytes needs;
+    spot_arena a;
+    CHECK_OK(c, spot_model_needs(c, &needs, &cfg->scene, &cfg->model, 1000));
+    CHECK_OK(c, spot_arena_open(c, &a, 2 * needs.host));
+    return a;
+}
+
+static spot_status see(spot_ctx *c, spot_arena *a, const spot_config *cfg, const char *name, int index, spot_split split,
+                       bool robust, spot_view *v, spot_truth *t)
+{
+    char dir[128];
+    spot_ec ec;
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    CHECK_OK(c, spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)index));
+    return spot_sweep_view(c, a, dir, cfg, &ec, split, robust, v, t);
+}
+
+/* root/embeddings/ec-%06d.safetensors. */
+static void write_embedding(spot_ctx *c, int ec, const float *v, int rows, int columns)
+{
+    spot_tensor t = { .name = "embedding", .type = SPOT_F32, .rank = 2, .dim = { rows, columns }, .data = v };
+    char path[160];
+    t.bytes = (size_t)rows * (size_t)columns * sizeof *v;
+    snprintf(path, sizeof path, "%s/embeddings/ec-%06d.safetensors", root, ec);
+    CHECK_OK(c, spot_tensors_save(c, path, &t, 1));
+}
+
+static void set_file(spot_config *cfg, int b)
+{
+    cfg->bdm[b].representation = SPOT_BY_FILE;
+    snprintf(cfg->bdm[b].embeddings, sizeof cfg->bdm[b].embeddings, "%s/embeddings", root);
+}
+
+/* The classifier's own features, written to files and read back, are found in like those of the classifier. */
+static void files_take_the_place_of_features(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_arena a = arena_for(&c, cfg);
+    spot_sweep_report r;
+    spot_outcome own;
+    (void)state;
+    CHECK_OK(&c, sweep(&c, cfg, "own", 0, 1, &r));
+    shell("mkdir %s", "embeddings");
+    for (int i = 0; i < cfg->ecs; i++) {
+        spot_view v;
+        spot_truth t;
+        CHECK_OK(&c, see(&c, &a, cfg, "own", i, SPOT_TEST, false, &v, &t));
+        write_embedding(&c, i, v.feature, v.n, v.d);
+    }
+    set_file(cfg, 1);
+    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
+    assert_true(r.done == 3 && !r.failed);
+    for (int i = 0; i < 3; i++) {
+        own = segment_of(&c, "own", i)->method[1];
+        const spot_outcome *o = &segment_of(&c, "file", i)->method[1];
+        assert_int_equal(o->components, own.components);
+        assert_memory_equal(o->size, own.size, sizeof own.size);
+        assert_memory_equal(&o->score, &own.score, sizeof own.score);
+    }
+
+    /* other content is another value, though no setting has changed; other columns are welcome */
+    for (int i = 0; i < 3; i++) {
+        spot_view v;
+        spot_truth t;
+        CHECK_OK(&c, see(&c, &a, cfg, "own", i, SPOT_TEST, false, &v, &t));
+        for (int k = 0; k < v.n * 200; k++) v.feature[k % (v.n * v.d)] = (float)((k * 7919) % 1000) / 1000;
+        write_embedding(&c, i, v.feature, v.n, 100);
+    }
+    shell("rm -r %s/segments", "file");
+    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
+    own = segment_of(&c, "own", 0)->method[1];
+    assert_memory_not_equal(segment_of(&c, "file", 0)->method[1].order, own.order, sizeof own.order);
+    spot_arena_close(&a);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void files_that_are_wrong_fail_their_method_alone(void **state)
+{
+    static const struct { const char *words; int rows, columns, bad; } cases[] = {
+        { "is not there; bdms[].embeddings names a folder", 0, 0, -1 },
+        { "rows for the", -1, 7, -1 },
+        { "rows for the", 1, 7, -1 },
+        { "rows of 8 numbers where the first file of the folder has 7", 0, 8, -1 },
+        { "number 3 of row 2 is nan", 0, 7, 17 },
+    };
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    float *v = calloc(1 << 16, sizeof *v);
+    (void)state;
+    assert_non_null(v);
+    set_file(cfg, 1);
+    cfg->ecs = 2;
+    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings/ec-000000.safetensors is not there");
+    shell("mkdir %s", "embeddings");
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ec ec;
+        char path[16];
+        for (int k = 0; k < 2; k++) {
+            CHECK_OK(&c, spot_ec_draw(&c, &ec, &cfg->scene, cfg->seed, (uint32_t)k));
+            int n = spot_ec_positives(NULL, &ec, SPOT_TEST), columns = k ? cases[i].columns : 7;
+            for (int j = 0; j < (n + 1) * 8; j++) v[j] = (float)(j * j % 101);
+            if (k && cases[i].bad >= 0) v[cases[i].bad] = NAN;
+            if (columns) write_embedding(&c, k, v, n + (k ? cases[i].rows : 0), columns);
+        }
+        snprintf(path, sizeof path, "case-%d", i);
+        CHECK_FAILS(&c, sweep(&c, cfg, path, 0, 1, &r), SPOT_INPUT, cases[i].words);
+        assert_true(r.done == 2 && r.failed == 1);
+        assert_int_equal(segment_of(&c, path, 0)->method[1].status, SPOT_OK);
+        assert_int_equal(segment_of(&c, path, 1)->method[0].status, SPOT_OK);
+        assert_int_equal(segment_of(&c, path, 1)->method[1].status, SPOT_INPUT);
+        assert_non_null(strstr(segment_of(&c, path, 1)->method[1].message, "ec-000001.safetensors"));
+        shell("rm -f %s/*", "embeddings");
+    }
+    free(v);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void a_robust_network_is_trained_once_and_only_when_asked_for(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_cost plain, both;
+    spot_sweep_report r;
+    (void)state;
+    cfg->ecs = 2;
+    cfg->model.robust.epochs = cfg->model.robust.steps = 1;
+    CHECK_OK(&c, sweep(&c, cfg, "plain", 0, 1, &r));
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &plain, false));
+    shell("test -z \"$(find %s -name '*.robust*')\"", "plain");
+    cfg->bdm[1].representation = SPOT_BY_ROBUST;
+    cfg->bdm[2] = cfg->bdm[1];
+    strcpy(cfg->bdm[2].name, "another");
+    cfg->bdm[2].weight = 1;
+    cfg->bdms = 3;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &both, false));
+    assert_true(both.images > 2 * plain.images && both.memory >= plain.memory);
+    CHECK_OK(&c, sweep(&c, cfg, "robust", 0, 1, &r));
+    assert_true(r.done == 2 && !r.failed);
+    shell("test $(find %s -name '*.robust' | wc -l) = 2", "robust");
+    shell("test $(find %s -name '*.robust-view' | wc -l) = 2", "robust");
+    /* the classifier is the same one, by name and by content; what the first method found is, too */
+    shell("cd %s/cache && for f in */*.model */*.view; do cmp $f ../../plain/cache/$f || exit 1; done", "robust");
+    spot_outcome was = segment_of(&c, "plain", 0)->method[0];
+    assert_memory_equal(&segment_of(&c, "robust", 0)->method[0].score, &was.score, sizeof was.score);
+    was = segment_of(&c, "plain", 0)->method[1];
+    assert_memory_not_equal(segment_of(&c, "robust", 0)->method[1].order, was.order, sizeof was.order);
+
+    /* in a wave, side by side, and recalled, the bytes are the same */
+    CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
+    check_same_segments(&c, "robust", "wave", 2);
+    shell("rm %s/segments/*; find %1$s -name '*.robust' -delete", "wave");
+    CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
+    check_same_segments(&c, "robust", "wave", 2);
+    shell("test -z \"$(find %s -name '*.robust')\"", "wave");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void a_robust_training_that_fails_fails_its_methods_alone(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    (void)state;
+    cfg->ecs = 1;
+    cfg->model.optimizer = SPOT_SGD;
+    cfg->model.robust.epochs = 3;
+    cfg->model.robust.lr = 100;
+    cfg->bdm[1].representation = SPOT_BY_ROBUST;
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
+    assert_true(r.done == 1 && r.failed == 1);
+    const spot_segment *s = segment_of(&c, "a", 0);
+    assert_true(!s->status && !s->method[0].status && s->method[1].status == SPOT_NUMERIC);
+    assert_non_null(strstr(s->method[1].message, "model.lr"));
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
+    assert_true(r.already == 1 && !r.done);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void views_come_out_of_a_run(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_arena a = arena_for(&c, cfg);
+    spot_sweep_report r;
+    spot_view v, again, val;
+    spot_truth t, u;
+    (void)state;
+    cfg->ecs = 1;
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    CHECK_OK(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, false, &v, &t));
+    assert_true(v.n > 10 && v.d == 128 && t.n == v.n && v.head);
+    for (int i = 0; i < v.n; i++) {                    /* the head and the features make the confidence, but for a constant */
+        double x = 0, y = 0;
+        for (int k = 0; k < v.d; k++) x += (double)v.head[k] * v.feature[i * v.d + k], y += (double)v.head[k] * v.feature[k];
+        assert_true(fabs(x - y - log(v.confidence[i] / (1. - v.confidence[i])) + log(v.confidence[0] / (1. - v.confidence[0])))
+                    < 1e-4);
+    }
+    shell("find %s -name '*.view' -delete", "a");      /* seen anew through the model */
+    CHECK_OK(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, false, &again, &u));
+    assert_memory_equal(again.feature, v.feature, (size_t)v.n * v.d * sizeof(float));
+    assert_memory_equal(u.mask, t.mask, (size_t)t.n * sizeof *t.mask);
+    CHECK_OK(&c, see(&c, &a, cfg, "a", 0, SPOT_VAL, false, &val, &u));
+    assert_true(val.n > 0 && val.n < v.n);
+    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, true, &v, &t), SPOT_INPUT, "asks for a robust network");
+    CHECK_FAILS(&c, see(&c, &a, cfg, "a", 7, SPOT_TEST, false, &v, &t), SPOT_INPUT, "EC 7 of");
+    spot_arena_close(&a);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* A view as builds before 0.2 kept it is whole, and gets its head from the model that lies beside it. */
+static void an_old_view_gets_its_head(void **state)
+{
+    spot_ctx c = context(1);
+    spot_store store;
+    spot_arena a;
+    spot_model m = { 0 };
+    spot_lesson l = { .epochs = 1 }, back;
+    float feature[2 * 128] = { 1 }, confidence[2] = { .1f, .2f };
+    int image[2] = { 4, 7 };
+    uint32_t mask[2] = { 1, 0 };
+    spot_seen in = { { .n = 2, .d = 128, .feature = feature, .confidence = confidence, .image = image }, { 2, 2, mask } }, out;
+    spot_key k = spot_key_of("k", 1);
+    bool there;
+    (void)state;
+    CHECK_OK(&c, spot_arena_open(&c, &a, 32 << 20));
+    CHECK_OK(&c, spot_store_open(&c, &store, root));
+    CHECK_OK(&c, spot_keep(&c, &store, k, "view", spot_pack_seen, &in));
+    CHECK_OK(&c, spot_keep(&c, &store, k, "lesson", spot_pack_lesson, &l));
+    CHECK_OK(&c, spot_sight_recall(&c, &a, &store, &spot_classifier, k, &out, &back, &there));
+    assert_true(there && !out.view.head && out.truth.mask[0] == 1);
+    CHECK_OK(&c, spot_model_init(&c, &a, &m, 16, 1, 3, 4));
+    CHECK_OK(&c, spot_keep(&c, &store, k, "model", spot_pack_model, &m));
+    CHECK_OK(&c, spot_sight_recall(&c, &a, &store, &spot_classifier, k, &out, &back, &there));
+    assert_true(there && out.view.head);
+    assert_memory_equal(out.view.head, m.value + m.floats - 129, 128 * sizeof(float));
+    CHECK_OK(&c, spot_keep(&c, &store, k, "view", spot_pack_seen, &out));
+    shell("find %s/.. -name '*.model' -delete", "cache");
+    CHECK_OK(&c, spot_sight_recall(&c, &a, &store, &spot_classifier, k, &in, &back, &there));
+    assert_memory_equal(in.view.head, out.view.head, 128 * sizeof(float));
+    spot_arena_close(&a);
+    spot_ctx_close(&c);
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(files_take_the_place_of_features),
+        IN_A_FOLDER(files_that_are_wrong_fail_their_method_alone),
+        IN_A_FOLDER(a_robust_network_is_trained_once_and_only_when_asked_for),
+        IN_A_FOLDER(a_robust_training_that_fails_fails_its_methods_alone),
+        IN_A_FOLDER(views_come_out_of_a_run),
+        IN_A_FOLDER(an_old_view_gets_its_head),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
