@@ -1,5 +1,7 @@
 /* information.c - mutual information on the CPU: threads own 16 columns, whose rows share cache lines. Each class of a column
  * is a sorted list; neighbours are found by walking along both lists at once. */
+#include "lanes.h"
+
 #include "information_math.h"
 
 #include <math.h>
@@ -7,7 +9,7 @@
 
 #include "sort.h"
 
-enum { COLUMNS = 16 };
+enum { COLUMNS = 16, DRAWN = 64 };
 
 /* What scales a column, and its noise. scale 0: it has one value. */
 typedef struct { double scale[COLUMNS], noise[COLUMNS]; } scales;
@@ -41,16 +43,38 @@ static scales scales_of(const spot_information_problem *p, int j0, int columns)
     return s;
 }
 
+/* Normal numbers first .. first+127 of an address: those of spot_philox_normal, 64 blocks of the generator side by side, which
+ * takes a sixth of the time. */
+static void draw(double z[2 * DRAWN], const spot_rng *r, int first)
+{
+    uint32_t word[4][DRAWN];
+    double pair[2][DRAWN];
+
+    for (int b = 0; b < DRAWN; b++) {
+        uint32_t at[4] = { (uint32_t)(first / 2 + b), r->counter[1], r->counter[2], r->counter[3] }, w[4];
+        spot_philox4x32_10(w, at, r->seed);
+        for (int i = 0; i < 4; i++) word[i][b] = w[i];
+    }
+    for (int h = 0; h < 2; h++)
+        for (int b = 0; b < DRAWN; b++) {
+            double u = (word[2 * h][b] + 0.5) * (1.0 / 4294967296), v = (word[2 * h + 1][b] + 0.5) * (1.0 / 4294967296);
+            pair[h][b] = sqrt(-2 * spot_philox_log(u)) * spot_philox_cos(v);
+        }
+    for (int i = 0; i < 2 * DRAWN; i++) z[i] = pair[i % 2][i / 2];
+}
+
 /* The values of column j into value: those of class 0 ascending, then those of class 1. */
 static void list(double *value, uint64_t *key, const spot_information_problem *p, int j, const int count[2], double scale,
                  double noise)
 {
-    spot_rng r = spot_philox_at(p->seed.seed, SPOT_RNG_INFORMATION, p->seed.ec, (uint32_t)j);
+    const spot_rng r = spot_philox_at(p->seed.seed, SPOT_RNG_INFORMATION, p->seed.ec, (uint32_t)j);
     uint64_t *spare = key + p->n, *to[] = { key, key + count[0] };
+    double z[2 * DRAWN];
 
     for (int i = 0; i < p->n; i++) {
-        double z = p->noise ? p->noise[(size_t)i * p->d + j] : spot_philox_normal(&r);
-        *to[p->y[i]]++ = spot_key_of(p->x[(size_t)i * p->d + j] / scale + noise * z);
+        if (!p->noise && i % (2 * DRAWN) == 0) draw(z, &r, i);
+        double by = p->noise ? p->noise[(size_t)i * p->d + j] : z[i % (2 * DRAWN)];
+        *to[p->y[i]]++ = spot_key_of(p->x[(size_t)i * p->d + j] / scale + noise * by);
     }
     for (int y = 0, at = 0; y < 2; at += count[y], y++) {
         const uint64_t *sorted = spot_sort(key + at, spare, count[y], 0);
