@@ -150,8 +150,9 @@ static spot_status advance_cpu(spot_ctx *c, int problems, const spot_umap_layout
     int largest = 0;
 
     for (int p = 0; p < problems; p++) largest = u[p].n > largest ? u[p].n : largest;
+#pragma omp parallel num_threads(c->threads)
     for (int step = first; step < first + count; step++) {
-#pragma omp parallel for collapse(2) num_threads(c->threads) schedule(dynamic)
+#pragma omp for collapse(2) schedule(dynamic)
         for (int p = 0; p < problems; p++)
             for (int i0 = 0; i0 < largest; i0 += LANES)
                 if (step < u[p].steps && i0 < u[p].n) step_wave(&u[p], i0, step);

@@ -9,6 +9,7 @@
 #include "affinity.h"
 #include "blobs.h"
 #include "embed/reduce.h"
+#include "embed/spectral.h"
 #include "neighbours.h"
 #include "umap.h"
 
@@ -221,6 +222,53 @@ static void neighbours_are_exact_and_ties_go_to_the_lower_row(void **state)
     spot_arena_close(&a);
 }
 
+/* A chain of n points has eigenvectors sqrt(degree) cos(pi k i / (n - 1)). Two chains, one of LONG points and one of SHORT, lie
+ * about their places, each within half of the way between these. */
+static void first_maps_are_eigenvectors(void **state)
+{
+    enum { LONG = 60, SHORT = 30, BOTH = LONG + SHORT };
+    int start[BOTH + 1] = { 0 }, to[2 * BOTH], piece[BOTH];
+    float weight[2 * BOTH], place[2 * BOTH], y[2 * BOTH];
+    spot_ctx c = check_ctx(2);
+
+    (void)state;
+    for (int i = 0; i < BOTH; i++) {
+        start[i + 1] = start[i];
+        for (int j = i - 1; j <= i + 1; j += 2)
+            if (j >= 0 && j < BOTH && (i < LONG) == (j < LONG)) {
+                weight[start[i + 1]] = 0.3f;
+                to[start[i + 1]++] = j;
+            }
+        place[2 * i] = i < LONG ? -3 : 1;
+        place[2 * i + 1] = 0;
+    }
+    for (int pieces = 1; pieces <= 2; pieces++) {
+        int n = pieces == 1 ? LONG : BOTH;
+        spot_spectral s = { .n = n, .dim = 2, .start = start, .to = to, .weight = weight, .piece = piece, .place = place,
+                            .y = y, .seed = { 1, 2 } };
+        spot_arena a = spot_arena_counting();
+
+        CHECK_OK(&c, spot_spectral_components(&c, &a, 1, &s));
+        CHECK_OK(&c, spot_spectral_map(&c, &a, 1, &s));
+        CHECK_OK(&c, spot_arena_open(&c, &a, a.peak));
+        CHECK_OK(&c, spot_spectral_components(&c, &a, 1, &s));
+        assert_int_equal(s.pieces, pieces);
+        CHECK_OK(&c, spot_spectral_map(&c, &a, 1, &s));
+        for (int k = 0; k < 2 && pieces == 1; k++) {
+            double sign = y[k * n] < 0 ? -1 : 1;
+            for (int i = 0; i < LONG; i++) {
+                double degree = i == 0 || i == LONG - 1 ? 0.5 : 1;
+                CHECK_NEAR(sign * y[k * n + i], 10 * sqrt(degree) * cos(acos(-1) * (k + 1) * i / (LONG - 1)), 0.05);
+            }
+        }
+        for (int i = 0; i < n && pieces == 2; i++) {
+            double centre = i < LONG ? -10 : 10 / 3.0, reach = 20 / 3.0 + 1e-3;
+            assert_true(fabs(y[i] - centre) <= reach && fabs(y[n + i]) <= reach && piece[i] == (i >= LONG));
+        }
+        spot_arena_close(&a);
+    }
+}
+
 /* Many problems and alone, one thread and three: the same bits. The first is of several pieces. */
 static void bits_do_not_depend_on_threads_or_company(void **state)
 {
@@ -414,6 +462,7 @@ int main(void)
         cmocka_unit_test(strengths_and_graph_are_those_of_umap_learn),
         cmocka_unit_test(maps_are_as_good_as_those_of_umap_learn),
         cmocka_unit_test(neighbours_are_exact_and_ties_go_to_the_lower_row),
+        cmocka_unit_test(first_maps_are_eigenvectors),
         cmocka_unit_test(bits_do_not_depend_on_threads_or_company),
         cmocka_unit_test(degenerate_inputs_end_finite),
         cmocka_unit_test(hardness_comes_first_and_is_taken_out),
