@@ -22,6 +22,7 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                            statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
     "barlow_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"barlow":
                           statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
+    "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
@@ -41,6 +42,8 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
     ("barlow", "3,200 x 512, depth 11", "barlow_sklearn.py", "scikit-learn, one thread", 0),
+    ("george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "george_sklearn.py", "scikit-learn", 0),
+    ("multiaccuracy", "3,200 x 512, 10 auditors", "george_sklearn.py", "scikit-learn", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_learn.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
