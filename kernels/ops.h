@@ -20,6 +20,7 @@
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
     X(head)      /* average pooling, linear head, BCE                 */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
+    X(attack)    /* images moved to where the loss is greater         */ \
     X(distance)  /* squared distances of all pairs                    */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \

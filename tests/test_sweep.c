@@ -24,6 +24,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
         { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmrpfc" },
         { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mrpfc" },
+        { "scene.induce", offsetof(spot_config, scene.induce), 1,                 "mrpfc" },
         { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmrpfc" },
         { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmrpfc" },
         { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },

@@ -37,6 +37,8 @@ static const spot_setting scene[] = {
       .names = NAMES("larger", "smaller")),
     S("jpeg_quality", INT,   jpeg_quality, "0: lossless images; 75: through JPEG, as the authors' files went", IN(0, 100)),
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", IN(0, 1)),
+    S("induce",       NAME,  induce,       "what plants a blindspot: labels flipped, or none of it in training (appendix B)",
+      .names = NAMES("flip", "leave_out")),
 #undef S
     END
 };
@@ -56,6 +58,7 @@ static const spot_setting robust[] = {
       IN(0, 1000)),
     S("steps",   INT,  steps,   "of the attack on each batch", IN(1, 100)),
     S("step",    REAL, step,    "length of one, in epsilons", IN(0, 100)),
+    S("random",  SWITCH, random, "the attack begins on the sphere around the image (off: with the image itself)", .hi = 1),
     S("epochs",  INT,  epochs,  "passes over the training images", IN(1, SPOT_MAX_EPOCHS)),
     S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", IN(1e-9, 100)),
 #undef S

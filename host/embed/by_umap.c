@@ -214,7 +214,8 @@ static spot_status hand_out(spot_ctx *c, spot_points *out, const course *w)
     for (int i = 0; i < n; i++)
         for (int k = 0; k < dim; k++) {
             if (!isfinite(last[(size_t)k * n + i]))
-                return spot_fail(c, SPOT_NUMERIC, "EC %u: UMAP left the finite numbers at point %d; lower its lr", w->layout.ec, i);
+                return spot_fail(c, SPOT_NUMERIC, "EC %u: UMAP left the finite numbers at point %d; lower its lr",
+                                 w->layout.ec, i);
             out->at[(size_t)i * dim + k] = last[(size_t)k * n + i];
         }
     return SPOT_OK;

@@ -2,11 +2,11 @@
 
     umap_learn.py FEATURES.npy OUT      (umap-learn 0.5.12 and scikit-learn 1.9.1 made the committed file)
 
-FEATURES (n, d) are those of one EC of configs/mini_synthetic.yaml; 500 of its rows on 32 principal components go into the file.
-Little endian: int32 n, d; float32 x (n, d); int32 curves, each float64 min_dist, spread, a, b; int32 settings, each int32
-neighbours, normalise, float64 min_dist, float32 rho (n), sigma (n), int32 pairs, int16 (pairs, 2), float32 weight (pairs) of the
-fuzzy union with i < j, then for maps of 2 and of 1 dimensions float64 trustworthiness, recall: of 15 neighbours, means over
-five seeds.
+FEATURES (n, d) are those of one EC of configs/mini_synthetic.yaml; 500 of its rows on 32 principal components go into
+the file. Little endian: int32 n, d; float32 x (n, d); int32 curves, each float64 min_dist, spread, a, b; int32 settings,
+each int32 neighbours, normalise, float64 min_dist, float32 rho (n), sigma (n), int32 pairs, int16 (pairs, 2), float32
+weight (pairs) of the fuzzy union with i < j, then for maps of 2 and of 1 dimensions float64 trustworthiness, recall: of 15
+neighbours, means over five seeds.
 """
 import struct
 import sys
