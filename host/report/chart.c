@@ -57,7 +57,7 @@ static double wrapped(cairo_t *cr, double x, double y, double width, double size
 
 /* ---- a panel ---- */
 
-typedef struct { double x, y, w, h; const spot_chart_panel *p; int series; } plot;
+typedef struct { double x, y, w, h; const spot_chart_panel *p; int series; const int *style; } plot;
 
 static double y_of(const plot *t, double v) { return t->y + t->h * (1 - v / t->p->top); }
 
@@ -101,7 +101,7 @@ static void line_of(cairo_t *cr, const plot *t, int s)
     bool begun = false;
 
     cairo_set_line_width(cr, 1.4);
-    spot_canvas_colour(cr, s, 0.55);
+    spot_canvas_colour(cr, t->style[s], 0.55);
     for (int l = 0; l < t->p->levels; l++) {
         const spot_estimate *e = &t->p->at[s][l];
         if (!e->n || t->p->level[l].apart) continue;
@@ -113,14 +113,14 @@ static void line_of(cairo_t *cr, const plot *t, int s)
 }
 
 /* White around it, so that a marker on another's interval is seen. */
-static void dot(cairo_t *cr, spot_dot at, int s, bool hollow)
+static void dot(cairo_t *cr, spot_dot at, int style, bool hollow)
 {
-    spot_canvas_shape(cr, at, RADIUS, s);
+    spot_canvas_shape(cr, at, RADIUS, style);
     cairo_set_line_width(cr, hollow ? 4 : 2.4);
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_stroke_preserve(cr);
     if (hollow) cairo_fill_preserve(cr);
-    spot_canvas_colour(cr, s, 1);
+    spot_canvas_colour(cr, style, 1);
     cairo_set_line_width(cr, 1.6);
     if (hollow) cairo_stroke(cr);
     else cairo_fill(cr);
@@ -131,7 +131,7 @@ static void bars(cairo_t *cr, const plot *t, int s)
     const double dash[] = { 3, 2.5 };
 
     cairo_set_line_width(cr, 2);
-    spot_canvas_colour(cr, s, 0.85);
+    spot_canvas_colour(cr, t->style[s], 0.85);
     for (int l = 0; l < t->p->levels; l++) {
         const spot_estimate *e = &t->p->at[s][l];
         if (!e->n || isnan(e->low)) continue;
@@ -147,12 +147,12 @@ static void dots(cairo_t *cr, const plot *t, int s)
 {
     for (int l = 0; l < t->p->levels; l++)
         if (t->p->at[s][l].n)
-            dot(cr, (spot_dot){ x_of(t, l, s), y_of(t, t->p->at[s][l].mean) }, s, t->p->level[l].hollow);
+            dot(cr, (spot_dot){ x_of(t, l, s), y_of(t, t->p->at[s][l].mean) }, t->style[s], t->p->level[l].hollow);
 }
 
 static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
 {
-    plot t = { x + LEFT, y + HEAD, g->chart->plot, PLOT_H, p, g->chart->series };
+    plot t = { x + LEFT, y + HEAD, g->chart->plot, PLOT_H, p, g->chart->series, g->chart->style };
     cairo_t *cr = g->cr;
 
     ink(cr, 0.1);
@@ -184,11 +184,11 @@ static double legend(page *g, double y, bool draw)
         if (x > MARGIN && x + w - 20 > g->width - MARGIN) x = MARGIN, y += ENTRY_H;
         if (draw) {
             cairo_set_line_width(g->cr, 2);
-            spot_canvas_colour(g->cr, s, 0.9);
+            spot_canvas_colour(g->cr, g->chart->style[s], 0.9);
             cairo_move_to(g->cr, x, y - 4.5);
             cairo_rel_line_to(g->cr, 27, 0);
             cairo_stroke(g->cr);
-            dot(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, s, false);
+            dot(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, g->chart->style[s], false);
             ink(g->cr, 0.1);
             spot_canvas_text(g->cr, x + 34, y, TEXT, 0, g->chart->name[s]);
         }

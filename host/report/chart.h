@@ -23,6 +23,7 @@ typedef struct {
     int  series, panels, across;               /* panels in a row */
     double plot;                               /* width of a panel's plot */
     char name[SPOT_MAX_SERIES][80];
+    int  style[SPOT_MAX_SERIES];               /* colour and marker */
     spot_chart_panel panel[SPOT_MAX_PANELS];
 } spot_chart;
 

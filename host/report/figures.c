@@ -15,6 +15,7 @@ typedef struct {
     const spot_figures_options *o;
     const spot_results *r;
     int method[SPOT_MAX_SERIES], methods;      /* that are drawn */
+    int styled[SPOT_MAX_SERIES], styles;       /* those of Figures 3 and 4: the same method looks the same everywhere */
     spot_chart chart;
     int number;                                /* of the figure */
 } figure;
@@ -53,9 +54,6 @@ static spot_status choose(figure *f)
     for (int i = 0; i < t->rows && !(f->r->methods <= SPOT_MAX_SERIES); i++)
         for (int b = 0; b < f->r->methods && f->methods < SPOT_MAX_SERIES; b++)
             if (!drawn(f, b) && spot_bdm_has(&f->r->cfg.bdm[b], t->row[i].needs)) f->method[f->methods++] = b;
-    if (f->methods < f->r->methods && f->number == 3)
-        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those with the paper's settings; --method NAME draws others",
-                 f->methods, f->r->methods);
     if (f->methods) return SPOT_OK;
     return spot_fail(f->c, SPOT_USAGE, "%s has %d methods, more than the %d that a figure tells apart, and none with the "
                      "settings of the paper's Table 2; choose some with --method NAME", f->r->dir, f->r->methods,
@@ -195,7 +193,8 @@ static void by_feature(figure *f)
 static void caption(figure *f)
 {
     static const char rates[] = "Bars are 95 % intervals: mean ± 1.96 standard errors over ECs for DR and FDR, Wilson's for "
-                                "the shares of n blindspots. FDR leaves out the ECs of which a method found nothing.";
+                                "the shares of n blindspots; no bar: all equal, or one EC alone. FDR leaves out the ECs "
+                                "of which a method found nothing.";
     static const char shares[] = "Shares of n blindspots that a method covered; bars are Wilson's 95 % intervals.";
     static const char features[] = " With, without: a blindspot's definition has such a feature, or has not.";
     static const char paper[] = " Hollow: the paper's means over its ECs (Tables 2 and 16).";
@@ -259,6 +258,18 @@ static const char *const titles[] = {
     [4] = "Figure 4. Blindspots covered, by the features that define them",
 };
 
+/* A method of Figure 2 that the others do not have takes a look that its companion has not. */
+static void choose_styles(figure *f)
+{
+    for (int s = 0; s < f->methods; s++) {
+        int *style = &f->chart.style[s];
+        *style = 0;
+        while (*style < f->styles && f->styled[*style] != f->method[s]) ++*style;
+        if (*style >= f->styles) *style = f->styles % SPOT_MAX_SERIES;
+        if (s && *style == f->chart.style[0]) *style = (*style + 1) % SPOT_MAX_SERIES;
+    }
+}
+
 static spot_status draw(figure *f, int number)
 {
     spot_chart *chart = &f->chart;
@@ -272,6 +283,7 @@ static spot_status draw(figure *f, int number)
         return SPOT_OK;
     }
     if (number == 2) f->methods = 2;
+    choose_styles(f);
     chart->series = f->methods;
     for (int s = 0; s < f->methods; s++)
         snprintf(chart->name[s], sizeof chart->name[s], "%s", f->r->method[f->method[s]].name);
@@ -288,6 +300,19 @@ static spot_status draw(figure *f, int number)
     return write_out(f);
 }
 
+/* Who is drawn is known before the first figure: the message comes once, and styles are the same in all. */
+static spot_status prepare(figure *f)
+{
+    if (f->o->which == 1u << 2 && !f->o->methods) return SPOT_OK;
+    SPOT_TRY(choose(f));
+    memcpy(f->styled, f->method, sizeof f->styled);
+    f->styles = f->methods;
+    if (f->methods < f->r->methods && !f->o->methods)
+        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those with the paper's settings; --method NAME draws others",
+                 f->methods, f->r->methods);
+    return SPOT_OK;
+}
+
 spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_options *o)
 {
     figure *f = calloc(1, sizeof *f);
@@ -300,6 +325,7 @@ spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_option
     if (s == SPOT_OK && (o->png || o->svg) && mkdir(o->out, 0777) && errno != EEXIST)
         s = spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
     if (s == SPOT_OK && o->csv) fputs("figure,config,profile,panel,method,level,source,value,low,high,se,n\n", o->csv);
+    if (s == SPOT_OK) s = prepare(f);
     for (int number = 2; number <= 4 && s == SPOT_OK; number++)
         if (o->which >> number & 1) s = draw(f, number);
     if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
