@@ -194,9 +194,9 @@ static const spot_ops spot_ops_cuda = {
     .mixture = &spot_mixture_cuda,
     .spotlight = &spot_spotlight_cuda,
     .silhouette = &spot_silhouette_cuda,
-    .ridge = &spot_ridge_cuda,
     .information = &spot_information_cuda,
     .tree = &spot_tree_cuda,
+    .ridge = &spot_ridge_cuda,
     .overlap = &spot_overlap_cuda,
 };
 
