@@ -1,8 +1,8 @@
 /* vmath64.h - a register of doubles at a time, and exp of them. For the CPU's kernels only.
  *
  * gcc's vector types, as wide as the instruction set that this is compiled for. Arrays are padded to whole vectors, so
- * that there is no tail to differ from the body: bits depend on the width alone, never on threads or position. Only fma
- * and max are spelt per instruction set, because gcc 12 takes a loop over lanes apart where much is inlined. */
+ * that there is no tail to differ from the body: bits depend on the width alone, never on threads or position. Only
+ * vd_fma, vd_max and vd_of are spelt per instruction set, because gcc 12 takes a loop over lanes apart where much is inlined. */
 #ifndef SPOTTER_KERNELS_VMATH64_H
 #define SPOTTER_KERNELS_VMATH64_H
 
@@ -25,16 +25,19 @@ typedef int64_t vi __attribute__((vector_size(8 * LANES), may_alias));   /* comp
 
 #define VD_INLINE static inline __attribute__((always_inline))
 
-/* vd_fma: a b + c, rounded once. vd_max: the larger; b when one is NaN. */
+/* vd_fma: a b + c, rounded once. vd_max: the larger; b when one is NaN. vd_of: the next LANES floats. */
 #if defined __AVX512F__
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 VD_INLINE vd vd_max(vd a, vd b)       { return _mm512_max_pd(a, b); }
+VD_INLINE vd vd_of(const float *x)    { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
 #elif defined __AVX2__ && defined __FMA__
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 VD_INLINE vd vd_max(vd a, vd b)       { return _mm256_max_pd(a, b); }
+VD_INLINE vd vd_of(const float *x)    { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
 #else
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return (vd){ fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1]) }; }
 VD_INLINE vd vd_max(vd a, vd b)       { return (vd){ a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1] }; }
+VD_INLINE vd vd_of(const float *x)    { return (vd){ x[0], x[1] }; }
 #endif
 
 VD_INLINE vd vd_all(double x) { return x - (vd){ 0 }; }
