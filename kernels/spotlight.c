@@ -199,7 +199,7 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
         int lost = 0;
 #pragma omp for schedule(static)
         for (int i = 0; i < p->n; i++) w->square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
-        for (int t = 0; t < steps && !lost; t++) {
+        for (int t = 0; t < steps; t++) {
             double s[SPOTLIGHT_SUMS];
             spot_spotlight_pull g;
             precision = vd_exp(vd_all(fmin(a, 700)))[0];
