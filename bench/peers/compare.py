@@ -20,6 +20,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                         re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
     "mixture_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"mixture":
                            statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
+    "domino_pypi.py": (["{spotter}", "{threads}"], lambda text: {"domino":
+                       statistics.median(float(s) for s in re.findall(r"domino: ([\d.]+) s", text))}),
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
@@ -35,6 +37,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("infer", "width 32, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
+    ("domino", "3,200 x 512, PCA 128, K = 25", "domino_pypi.py", "the domino package", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
 ]
