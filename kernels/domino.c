@@ -10,8 +10,8 @@
 
 #include "domino_cuda.h"
 #include "lanes.h"
+#include "outer.h"
 #include "philox.h"
-#include "products64.h"
 #include "rows64.h"
 
 static const double log_two_pi = 1.83787706640934548356;
@@ -273,17 +273,17 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
 }
 
 /* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather(double slab[SLAB64][SIDE64], const spot_domino_job *job, int k, const int *row, int rows, int j0,
+static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows, int j0,
                    bool weighted)
 {
-    int columns = job->d - j0 < SIDE64 ? job->d - j0 : SIDE64;
+    int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
     const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
 
     for (int i = 0; i < rows; i++) {
         const float *x = job->x + (size_t)row[i] * job->d + j0;
         double own = weighted ? r[row[i]] : 1;
         for (int j = 0; j < columns; j++) slab[i][j] = own * (x[j] - mean[j]);
-        for (int j = columns; j < SIDE64; j++) slab[i][j] = 0;
+        for (int j = columns; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
     }
 }
 
@@ -291,30 +291,30 @@ static void gather(double slab[SLAB64][SIDE64], const spot_domino_job *job, int 
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
-    double sum[SIDE64][SIDE64] = { { 0 } }, a[SLAB64][SIDE64], b[SLAB64][SIDE64];
+    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } }, a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
-    for (int h = 0; h < held; h += SLAB64) {
-        int rows = held - h < SLAB64 ? held - h : SLAB64;
+    for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
+        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
         gather(a, job, k, row + h, rows, a0, true);
         gather(b, job, k, row + h, rows, b0, false);
-        spot_add_products(sum, a, b, rows);
+        spot_outer_add(sum, a, b, rows);
     }
-    for (int i = a0; i < a0 + SIDE64 && i < d; i++)
-        for (int j = b0; j < b0 + SIDE64 && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
+    for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
+        for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
 }
 
 /* M step; the number of slices without a factor. */
 static int maximise(const work *w, const spot_domino_job *job, double ridge)
 {
-    int side = (job->d + SIDE64 - 1) / SIDE64, ill = 0;
+    int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
 
     if (job->full) {
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
         for (int task = 0; task < job->k * side * side; task++)
             if (task / side % side >= task % side)
-                second_moments(w, job, task / (side * side), task / side % side * SIDE64, task % side * SIDE64);
+                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE, task % side * SPOT_OUTER_TILE);
     }
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
     for (int k = 0; k < job->k; k += GROUP) {

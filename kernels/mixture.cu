@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "philox.h"
+#include "vmath64.cuh"
 
 enum { POLL = 25 };   /* iterations of a fit between two looks at the stop flag */
 

@@ -1,13 +1,9 @@
 /* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
 #include "pca.h"
 
-#include <math.h>
-#include <string.h>
+#include "outer.h"
 
-#include "lanes.h"
-#include "products64.h"
-
-enum { TILE = SIDE64, DEPTH = SLAB64, LINE = 16 };
+enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };
 
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
@@ -40,7 +36,7 @@ static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
         int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
         centre(a, p, i0, rows, j0);
         centre(b, p, i0, rows, k0);
-        spot_add_products(sum, a, b, rows);
+        spot_outer_add(sum, a, b, rows);
     }
     for (int j = j0; j < j0 + TILE && j < p->d; j++)
         for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
@@ -77,7 +73,7 @@ static void project_tile(const spot_pca_problem *p, int i0, int k0)
             for (int k = 0; k < axes; k++)
                 for (int j = j1; j < end; j++) b[j][k] = p->axis[(size_t)(k0 + k) * p->d + j0 + j];
         }
-        spot_add_products(sum, a, b, deep);
+        spot_outer_add(sum, a, b, deep);
     }
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[i][k];

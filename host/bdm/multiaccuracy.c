@@ -1,17 +1,314 @@
-/* multiaccuracy.c - Multiaccuracy (Kim, Ghorbani & Zou 2019). */
+/* multiaccuracy.c - Multiaccuracy (Kim, Ghorbani & Zou 2019, arXiv 1805.12317): an auditor, which is a ridge regression of the
+ * loss's slope in the predicted probability, is learnt on some rows; where it agrees with the residuals of others, the
+ * classifier's logit is repaired along it, and the next auditor looks at what is left. The rows that an auditor finds steep
+ * are a hypothesis.
+ *
+ * Rows are split once, at random, into those that auditors learn from and those they are chosen by. An auditor sees a part of
+ * the rows: those the classifier called positive, those it called negative, or all. The slope is the paper's, bounded as in
+ * the released notebook:  -1/p for a positive row, -(20 - 100 p) below p = 0.1;  1/(1-p) for a negative row, 100 p - 80 from
+ * p = 0.9 on. Of the auditors whose mean product with the residual p - y on the held-out rows of their part is above `gain`,
+ * the greatest is taken: h; z -= eta h(x) in its part. Its hypothesis: |h| at least `threshold` of its greatest in the part.
+ *
+ * This departs from the notebook, which drops the slope's sign and takes the first part that passes: on positives alone, whose
+ * residuals are all negative, none ever would. Here they work, and the part that is called negative comes first because its
+ * residuals are large.
+ *
+ * compat: Domino's MultiaccuracySlicer (0.1.5): the last rows are held out, and not drawn; parts are those of the repaired
+ * classifier, negatives first; slope and residual without sign; always the greatest, and no `gain`; z += eta h in the first
+ * part, -= in others; if a part is passed over for its few rows, the repair hits the part before; h / max h > threshold over
+ * all rows. Its defaults are held_out: 0.1, top: 5. Where it stops with an error, the list ends. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auditors.h"
+#include "device.h"
 #include "methods.h"
+#include "spotter/rng.h"
+
+#define LEAST_PROBABILITY 1e-7      /* fp32 knows no less between 1 and its neighbour; logits stay within 16.2 */
+
+typedef enum { LEARN, HELD_OUT, NEITHER } role;
+
+typedef struct {
+    const spot_view *view;
+    spot_auditors a;
+    double  *z;                /* (n): logits, as repaired so far */
+    uint8_t *role;             /* (n) */
+    uint8_t *side;             /* (n): the part of a row, 0 or 1 */
+    uint8_t *member;           /* (top, n): of each auditor's hypothesis */
+    double  *score;            /* (top) */
+    int      len, done;
+} audit;
+
+static bool is_positive(const spot_view *v, int i) { return !v->label || v->label[i]; }
+
+static double probability(double z) { return 1 / (1 + exp(-z)); }
+
+/* Magnitude of the cross-entropy's slope in p, bounded. */
+static double slope(double p, bool positive)
+{
+    if (positive) return p >= 0.1 ? 1 / p : 20 - 100 * p;
+    return p < 0.9 ? 1 / (1 - p) : 100 * p - 80;
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, audit *t, int top)
+{
+    size_t n = (size_t)t->a.n;
+
+    SPOT_TRY(SPOT_TAKE(c, a, t->member, (size_t)top * n));
+    SPOT_TRY(SPOT_TAKE(c, a, t->score, top));
+    SPOT_TRY(SPOT_TAKE(c, a, t->z, n));
+    SPOT_TRY(SPOT_TAKE(c, a, t->role, n));
+    return SPOT_TAKE(c, a, t->side, n);
+}
+
+static void split(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
+{
+    double held = cfg->multiaccuracy.held_out;
+    int n = t->a.n, learn = (int)((1 - held) * n), end = cfg->compat ? (int)((1 - held + held) * n) : n;
+    spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_AUDIT, seed.ec, 0);
+
+    if (!cfg->compat) spot_rng_shuffle(&r, order, (uint32_t)n);
+    for (int i = 0; i < n; i++) t->role[cfg->compat ? i : (int)order[i]] = i < learn ? LEARN : i < end ? HELD_OUT : NEITHER;
+}
+
+static void begin(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
+{
+    for (int i = 0; i < t->a.n; i++) {
+        double p = fmin(fmax(t->view->confidence[i], LEAST_PROBABILITY), 1 - LEAST_PROBABILITY);
+        t->z[i] = log(p / (1 - p));
+        t->side[i] = !(p > 0.5);
+    }
+    split(t, seed, cfg, order);
+}
+
+/* Parts and targets of the next round; an audit without a part that is large enough is done. */
+static void set_round(audit *t, const spot_bdm_config *cfg)
+{
+    int rows[2][SPOT_AUDITORS] = { { 0 } };
+
+    t->done = 1;
+    for (int i = 0; i < t->a.n; i++) {
+        double p = probability(t->z[i]);
+        bool positive = is_positive(t->view, i), learn = t->role[i] == LEARN;
+        if (cfg->compat) t->side[i] = p > 0.5;
+        t->a.part[i] = learn ? t->side[i] : SPOT_NO_PART;
+        t->a.target[i] = slope(p, positive) * (cfg->compat || !positive ? 1 : -1);
+        if (t->role[i] == NEITHER) continue;
+        rows[!learn][t->side[i]]++;
+        rows[!learn][2]++;
+    }
+    for (int q = 0; q < SPOT_AUDITORS; q++) {
+        t->a.wanted[q] = rows[0][q] >= cfg->least && rows[1][q] >= cfg->least;
+        if (t->a.wanted[q]) t->done = 0;
+    }
+}
+
+static bool in_part(const audit *t, int q, int i) { return q == 2 || t->side[i] == q; }
+
+/* Mean product of auditor q with the residual, on the held-out rows of its part. */
+static double correlation(const audit *t, int q, bool compat)
+{
+    const double *h = t->a.h + (size_t)q * t->a.n;
+    double sum = 0;
+    int rows = 0;
+
+    for (int i = 0; i < t->a.n; i++) {
+        double residual = probability(t->z[i]) - is_positive(t->view, i);
+        if (t->role[i] != HELD_OUT || !in_part(t, q, i)) continue;
+        sum += h[i] * (compat ? fabs(residual) : residual);
+        rows++;
+    }
+    return sum / rows;
+}
+
+/* Of the greatest correlation, the first of equals; -1 where none passes. *score is its. */
+static int choose(const audit *t, const spot_bdm_config *cfg, double *score)
+{
+    int best = -1;
+
+    *score = cfg->compat ? -INFINITY : cfg->multiaccuracy.gain;
+    for (int q = 0; q < SPOT_AUDITORS; q++) {
+        double found = t->a.wanted[q] ? correlation(t, q, cfg->compat) : -INFINITY;
+        if (!(found > *score)) continue;
+        *score = found;
+        best = q;
+    }
+    return best;
+}
+
+/* The rows that auditor q finds steep. */
+static void mark(uint8_t *member, const audit *t, int q, const spot_bdm_config *cfg)
+{
+    const double *h = t->a.h + (size_t)q * t->a.n;
+    double most = cfg->compat ? -INFINITY : 0;
+
+    for (int i = 0; i < t->a.n; i++)
+        if (cfg->compat) most = fmax(most, h[i]);
+        else if (in_part(t, q, i)) most = fmax(most, fabs(h[i]));
+    for (int i = 0; i < t->a.n; i++)
+        member[i] = cfg->compat ? h[i] / most > cfg->threshold : in_part(t, q, i) && fabs(h[i]) >= cfg->threshold * most;
+}
+
+static void end_round(audit *t, const spot_bdm_config *cfg)
+{
+    double score, eta = cfg->multiaccuracy.eta;
+    int q = choose(t, cfg, &score), hit = q;
+    const double *h = t->a.h + (size_t)q * t->a.n;
+
+    if (q < 0) { t->done = 1; return; }
+    mark(t->member + (size_t)t->len * t->a.n, t, q, cfg);
+    t->score[t->len++] = score;
+    if (cfg->compat)
+        for (int before = 0; before < q; before++) hit -= !t->a.wanted[before];
+    for (int i = 0; i < t->a.n; i++)
+        if (in_part(t, hit, i)) t->z[i] += cfg->compat && !hit ? eta * h[i] : -eta * h[i];
+    t->done = t->len == cfg->top;
+}
+
+/* Rounds of all problems side by side. running (problems) */
+static spot_status run(spot_ctx *c, spot_arena *a, int problems, audit *t, spot_auditors **running, const spot_bdm_config *cfg)
+{
+    for (int round = 0;; round++) {
+        int len = 0;
+        SPOT_TRY(spot_check_stop(c));
+        for (int p = 0; p < problems; p++)
+            if (!t[p].done) set_round(&t[p], cfg);
+        for (int p = 0; p < problems; p++)
+            if (!t[p].done) running[len++] = &t[p].a;
+        if (!len) return SPOT_OK;
+        if (!round) SPOT_TRY(spot_auditors_open(c, len, running));
+        SPOT_TRY(spot_auditors_fit(c, a, len, running, cfg->multiaccuracy.ridge));
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+        for (int p = 0; p < problems; p++)
+            if (!t[p].done) end_round(&t[p], cfg);
+    }
+}
+
+/* Where auditors take their memory: of a, and of *work on a device. */
+static spot_status take_auditors(spot_ctx *c, spot_arena *a, spot_arena *work, int problems, audit *t)
+{
+    for (int p = 0; p < problems; p++) SPOT_TRY(spot_auditors_take(c, a, c->device ? work : a, &t[p].a));
+    return SPOT_OK;
+}
+
+static spot_status solve(spot_ctx *c, spot_arena *a, int problems, audit *t, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    spot_arena counted = spot_arena_counting(), work = counted;
+    spot_auditors **running;
+    uint32_t *order;
+    int most = 1;
+    spot_status s;
+
+    for (int p = 0; p < problems; p++) if (t[p].a.n > most) most = t[p].a.n;
+    SPOT_TRY(SPOT_TAKE(c, a, running, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, order, most));
+    for (int p = 0; p < problems; p++) begin(&t[p], seeds[p], cfg, order);
+    SPOT_TRY(take_auditors(c, &counted, &work, problems, t));
+    if (c->device) SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
+    s = take_auditors(c, a, &work, problems, t);
+    if (s == SPOT_OK) s = run(c, a, problems, t, running, cfg);
+    if (c->device) spot_arena_close(&work);
+    return s;
+}
+
+typedef struct { int auditor, size; double score, error; } rank;
+
+static int higher_first(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->auditor - y->auditor;
+}
+
+static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const audit *t, bool compat)
+{
+    rank ranks[SPOT_MAX_HYPOTHESES];
+    int n = t->a.n;
+
+    *out = (spot_hypotheses){ .len = 0 };
+    for (int k = 0; k < t->len; k++) {
+        rank r = { .auditor = k, .score = t->score[k] };
+        for (int i = 0; i < n; i++) {
+            if (!t->member[(size_t)k * n + i]) continue;
+            r.size++;
+            r.error += spot_view_error(t->view, i);
+        }
+        r.error /= r.size;
+        if (r.size) ranks[out->len++] = r;
+    }
+    out->components = out->len;
+    if (!compat) qsort(ranks, (size_t)out->len, sizeof *ranks, higher_first);     /* else in the order of rounds */
+    for (int k = 0; k < out->len; k++) {
+        spot_hypothesis *h = &out->h[k];
+        const uint8_t *member = t->member + (size_t)ranks[k].auditor * n;
+        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
+        SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
+        for (int i = 0; i < n; i++) if (member[i]) h->row[h->len++] = i;
+    }
+    return SPOT_OK;
+}
+
+static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    const spot_multiaccuracy_config *m = &cfg->multiaccuracy;
+
+    if (!(m->eta > 0 && m->eta < INFINITY) || !(m->ridge > 0 && m->ridge < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "multiaccuracy's eta %g and ridge %g; both must be finite and above 0", m->eta,
+                         m->ridge);
+    if (!(m->held_out > 0 && m->held_out < 1) || !(m->gain >= 0) || !(cfg->threshold >= 0 && cfg->threshold <= 1))
+        return spot_fail(c, SPOT_INVALID, "multiaccuracy's held_out %g, gain %g, threshold %g; above 0 and below 1, at least "
+                         "0, and 0 to 1", m->held_out, m->gain, cfg->threshold);
+    return SPOT_OK;
+}
 
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    (void)a; (void)problems; (void)out; (void)views; (void)points; (void)seeds; (void)cfg;
-    return spot_fail(c, SPOT_UNSUPPORTED, "multiaccuracy is not there yet");
+    size_t used;
+    audit *t;
+
+    SPOT_TRY(check_settings(c, cfg));
+    SPOT_TRY(SPOT_TAKE(c, a, t, problems));
+    for (int p = 0; p < problems; p++) {
+        t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at } };
+        SPOT_TRY(take(c, a, &t[p], cfg->top));
+    }
+    used = a->used;
+    SPOT_TRY(solve(c, a, problems, t, seeds, cfg));
+    a->used = used;
+    for (int p = 0; p < problems; p++) {
+        if (!t[p].len)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: no auditor of at least %d rows agrees with %d others: there is nothing to audit",
+                     seeds[p].ec, cfg->least, cfg->least);
+        SPOT_TRY(collect(c, a, &out[p], &t[p], cfg->compat));
+    }
+    return SPOT_OK;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    (void)c; (void)problems; (void)n; (void)d; (void)cfg;
-    return (spot_bytes){ 0, 0 };
+    spot_ctx quiet = { .device = c->device };
+    spot_arena a = spot_arena_counting(), work = a;
+    spot_auditors **running;
+    int most = 1, *row;
+    uint32_t *order;
+    audit *t, one;
+
+    SPOT_TAKE(&quiet, &a, t, problems);
+    for (int p = 0; p < problems; p++) {
+        one = (audit){ .a = { .n = n[p], .d = d } };
+        take(&quiet, &a, &one, cfg->top);
+        take_auditors(&quiet, &a, &work, 1, &one);
+        for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, row, n[p]);
+        if (n[p] > most) most = n[p];
+    }
+    SPOT_TAKE(&quiet, &a, running, problems);
+    SPOT_TAKE(&quiet, &a, order, most);
+    return (spot_bytes){ a.peak + (size_t)problems * SPOT_AUDITORS_SCRATCH + 128, work.peak };
 }
 
 static void defaults(spot_bdm_config *cfg)

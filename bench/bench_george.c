@@ -1,0 +1,248 @@
+/* bench_george.c - GEORGE on maps and Multiaccuracy on features, of one EC or of a hundred at once; from what lies on the host
+ * to hypotheses. Peer: bench/peers/george_sklearn.py, on the same numbers. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spotter/bdm.h"
+#include "spotter/rng.h"
+
+enum { GROUPS = 16 };
+
+typedef struct {
+    int problems;
+    spot_bdm_config cfg;
+    spot_view *view;           /* (problems), and so the next three */
+    spot_points *points;
+    spot_seed *seed;
+    spot_hypotheses *found;
+    spot_arena arena;
+} bench;
+
+static void close_bench(spot_ctx *c, void *state)
+{
+    bench *b = state;
+
+    (void)c;
+    spot_arena_close(&b->arena);
+    for (int p = 0; b->view && b->points && p < b->problems; p++) free(b->view[p].confidence), free(b->points[p].at);
+    free(b->view), free(b->points), free(b->seed), free(b->found);
+    free(b);
+}
+
+/* Uniform in (-1/2, 1/2), by a hash that the peer's script has, too. */
+static double noise(uint32_t i)
+{
+    uint32_t h = i * 2654435761u;
+
+    h = (h ^ h >> 15) * 2246822519u;
+    h = (h ^ h >> 13) * 3266489917u;
+    return ((h ^ h >> 16) + 0.5) / 4294967296.0 - 0.5;
+}
+
+/* Groups around places of their own, the first two of which the classifier fails on. */
+static void fill(spot_points x, float *confidence, int problem)
+{
+    for (int i = 0; i < x.n; i++) {
+        uint32_t row = (uint32_t)(problem * x.n + i), group = row % GROUPS;
+        for (int j = 0; j < x.d; j++)
+            x.at[(size_t)i * x.d + j] = (float)(8 * noise(900000007u + group * 1000 + (uint32_t)j) +
+                                                2 * noise(row * (uint32_t)x.d + (uint32_t)j));
+        confidence[i] = (float)((group < 2 ? 0.15 : 0.9) + 0.15 * noise(700000001u + row));
+    }
+}
+
+/* size: method, problems, rows of each, coordinates. */
+static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    bench *b = *state = calloc(1, sizeof *b);
+    size_t count = (size_t)size[1], numbers = (size_t)size[2] * (size_t)size[3];
+    int *rows = malloc(count * sizeof *rows), filled = 0;
+    spot_bytes needs;
+    spot_status e;
+
+    if (b && rows) {
+        b->problems = size[1];
+        b->cfg = spot_bdm_defaults(size[0]);
+        b->view = calloc(count, sizeof *b->view), b->points = calloc(count, sizeof *b->points);
+        b->seed = calloc(count, sizeof *b->seed), b->found = calloc(count, sizeof *b->found);
+    }
+    for (int p = 0; b && rows && b->view && b->points && b->seed && b->found && p < size[1]; p++, filled++) {
+        rows[p] = size[2];
+        b->seed[p] = (spot_seed){ 1, (uint32_t)p };
+        b->points[p] = (spot_points){ size[2], size[3], malloc(numbers * sizeof(float)), NAN };
+        b->view[p] = (spot_view){ .n = size[2], .confidence = malloc((size_t)size[2] * sizeof(float)) };
+        if (!b->points[p].at || !b->view[p].confidence) break;
+        fill(b->points[p], b->view[p].confidence, p);
+    }
+    if (filled < size[1]) e = spot_fail(c, SPOT_NOMEM, "no memory for a bench");
+    else {
+        work->items = size[1];
+        needs = spot_bdm_needs(c, size[1], rows, size[3], &b->cfg);
+        e = spot_arena_open(c, &b->arena, needs.host);
+    }
+    free(rows);
+    return e;
+}
+
+static spot_status run_bench(spot_ctx *c, void *state)
+{
+    bench *b = state;
+
+    b->arena.used = 0;
+    return spot_bdm_find(c, &b->arena, b->problems, b->found, b->view, b->points, b->seed, &b->cfg);
+}
+
+static double distance(const spot_points *x, int i, int j)
+{
+    double sum = 0;
+
+    for (int k = 0; k < x->d; k++) sum += pow(x->at[i * x->d + k] - (double)x->at[j * x->d + k], 2);
+    return sqrt(sum);
+}
+
+/* Silhouette of row i among the hypotheses; of[j]: whose row j is. */
+static double silhouette(const spot_points *x, const spot_hypotheses *h, const int *of, int i)
+{
+    double sum[SPOT_MAX_HYPOTHESES] = { 0 }, least = INFINITY, own;
+
+    for (int j = 0; j < x->n; j++) sum[of[j]] += distance(x, i, j);
+    own = h->h[of[i]].len > 1 ? sum[of[i]] / (h->h[of[i]].len - 1) : 0;
+    for (int k = 0; k < h->len; k++) if (k != of[i]) least = fmin(least, sum[k] / h->h[k].len);
+    return h->h[of[i]].len > 1 ? (least - own) / fmax(own, least) : 0;
+}
+
+/* Every row in one hypothesis, each hypothesis's mean loss, and some silhouettes of this partition. */
+static spot_status check_clusters(spot_ctx *c, const bench *b, const spot_hypotheses *h, const spot_points *x,
+                                  const float *confidence, int *of, spot_labelling *l)
+{
+    int rows = 0;
+
+    for (int k = 0; k < h->len; k++) {
+        double loss = 0;
+        for (int i = 0; i < h->h[k].len; i++, rows++) {
+            of[h->h[k].row[i]] = k;
+            l->label[h->h[k].row[i]] = (uint16_t)k;
+            loss -= log(confidence[h->h[k].row[i]]) / h->h[k].len;
+        }
+        SPOT_TRY(spot_bench_near(c, "mean loss of hypothesis", (size_t)k, h->h[k].score, loss, 1e-6));
+    }
+    if (rows != x->n || h->len != h->components)
+        return spot_fail(c, SPOT_CHECK, "%d of %d rows in %d of %d hypotheses", rows, x->n, h->len, h->components);
+    *l = (spot_labelling){ { x->at, x->n, x->d }, h->len, l->label, l->silhouette, 0 };
+    SPOT_TRY(spot_silhouettes(c, (spot_arena *)&b->arena, 1, l));
+    for (int i = 0; i < x->n; i += x->n / 20)
+        SPOT_TRY(spot_bench_near(c, "silhouette", (size_t)i, l->silhouette[i], silhouette(x, h, of, i), 1e-9));
+    return SPOT_OK;
+}
+
+static spot_status check_george(spot_ctx *c, void *state)
+{
+    bench *b = state;
+    int top = b->cfg.top, n = b->points->n;
+    spot_labelling l = { .label = calloc((size_t)n, sizeof(uint16_t)), .silhouette = malloc((size_t)n * sizeof(double)) };
+    int *of = calloc((size_t)n, sizeof *of);
+    spot_status s = of && l.label && l.silhouette ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a check");
+
+    b->cfg.top = SPOT_MAX_HYPOTHESES;
+    if (s == SPOT_OK) s = run_bench(c, state);
+    for (int p = 0; p < b->problems && s == SPOT_OK; p += b->problems > 1 ? b->problems - 1 : 1)
+        s = check_clusters(c, b, &b->found[p], &b->points[p], b->view[p].confidence, of, &l);
+    b->cfg.top = top;
+    free(of), free(l.label), free(l.silhouette);
+    return s;
+}
+
+/* Ridge of target on the rows by conjugate gradients, which need no matrix: w, and h of every row. work (4, d) */
+static void regress(const spot_points *x, const int *row, int rows, const double *target, double *h, double *work, double *mean)
+{
+    int d = x->d;
+    double *w = work, *r = w + d, *p = r + d, *q = p + d, y = 0, now = 0, first;
+
+    for (int j = 0; j < d; j++) w[j] = r[j] = mean[j] = 0;
+    for (int i = 0; i < rows; i++) {
+        y += target[row[i]] / rows;
+        for (int j = 0; j < d; j++) mean[j] += x->at[(size_t)row[i] * d + j] / (double)rows;
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < d; j++) r[j] += (x->at[(size_t)row[i] * d + j] - mean[j]) * (target[row[i]] - y);
+    for (int j = 0; j < d; j++) { p[j] = r[j]; now += r[j] * r[j]; }
+    first = now;
+    for (int step = 0; step < 2000 && now > 1e-24 * first; step++) {
+        double along = 0, next = 0;
+        for (int j = 0; j < d; j++) q[j] = p[j];
+        for (int i = 0; i < rows; i++) {
+            const float *at = x->at + (size_t)row[i] * d;
+            double sum = 0;
+            for (int j = 0; j < d; j++) sum += (at[j] - mean[j]) * p[j];
+            for (int j = 0; j < d; j++) q[j] += (at[j] - mean[j]) * sum;
+        }
+        for (int j = 0; j < d; j++) along += p[j] * q[j];
+        for (int j = 0; j < d; j++) {
+            w[j] += now / along * p[j];
+            r[j] -= now / along * q[j];
+            next += r[j] * r[j];
+        }
+        for (int j = 0; j < d; j++) p[j] = r[j] + next / now * p[j];
+        now = next;
+    }
+    for (int i = 0; i < x->n; i++) {
+        h[i] = y;
+        for (int j = 0; j < d; j++) h[i] += (x->at[(size_t)i * d + j] - mean[j]) * w[j];
+    }
+}
+
+/* The first auditor's correlation, which is the greatest: the best of the three parts'. */
+static spot_status check_audit(spot_ctx *c, const spot_points *x, const float *p, spot_seed seed, double found)
+{
+    size_t n = (size_t)x->n, d = (size_t)x->d;
+    uint32_t *order = malloc(n * sizeof *order);
+    int *row = malloc(n * sizeof *row), learn = (int)(0.7 * x->n);
+    double *target = malloc((2 * n + 5 * d) * sizeof *target), *h = target ? target + n : NULL, best = 0;
+    spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_AUDIT, seed.ec, 0);
+
+    for (int q = 0; q < 3 && order && row && target; q++) {
+        double sum = 0;
+        int rows = 0, others = 0;
+        if (!q) spot_rng_shuffle(&r, order, (uint32_t)n);
+        for (int i = 0; i < x->n; i++) target[i] = -(p[i] >= 0.1 ? 1 / (double)p[i] : 20 - 100 * (double)p[i]);
+        for (int i = 0; i < learn; i++)
+            if (q == 2 || (p[order[i]] > 0.5) == !q) row[rows++] = (int)order[i];
+        regress(x, row, rows, target, h, target + 2 * n, target + 2 * n + 4 * d);
+        for (int i = learn; i < x->n; i++) {
+            if (q < 2 && (p[order[i]] > 0.5) != !q) continue;
+            sum += h[order[i]] * (p[order[i]] - 1.0);
+            others++;
+        }
+        best = fmax(best, sum / others);
+    }
+    free(order), free(row), free(target);
+    return spot_bench_near(c, "correlation of the best auditor", 0, found, best, 1e-6 * best);
+}
+
+static spot_status check_multiaccuracy(spot_ctx *c, void *state)
+{
+    bench *b = state;
+
+    SPOT_TRY(run_bench(c, state));
+    for (int p = 0; p < b->problems; p += b->problems > 1 ? b->problems - 1 : 1)
+        SPOT_TRY(check_audit(c, &b->points[p], b->view[p].confidence, b->seed[p], b->found[p].h[0].score));
+    return SPOT_OK;
+}
+
+static const spot_bench_kind george = { open_bench, check_george, run_bench, close_bench };
+static const spot_bench_kind audit = { open_bench, check_multiaccuracy, run_bench, close_bench };
+
+const spot_bench_row spot_bench_george[] = {
+    { "george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CPU, &george, { SPOT_GEORGE, 1, 3200, 2 },
+      { SPOT_GEORGE, 1, 320, 2 } },
+    { "george", "100 ECs of 3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CUDA, &george, { SPOT_GEORGE, 100, 3200, 2 },
+      { SPOT_GEORGE, 2, 160, 2 } },
+    { "multiaccuracy", "3,200 x 512, 10 auditors", "ECs", SPOT_ON_CPU, &audit, { SPOT_MULTIACCURACY, 1, 3200, 512 },
+      { SPOT_MULTIACCURACY, 1, 320, 20 } },
+    { "multiaccuracy", "100 ECs of 3,200 x 512, 10 auditors", "ECs", SPOT_ON_CUDA, &audit,
+      { SPOT_MULTIACCURACY, 100, 3200, 512 }, { SPOT_MULTIACCURACY, 2, 200, 20 } },
+    { .op = NULL },
+};
