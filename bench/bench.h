@@ -38,7 +38,8 @@ typedef struct {
     int size[SPOT_BENCH_SIZES], small[SPOT_BENCH_SIZES];   /* what kind->open reads; small: with --small */
 } spot_bench_row;
 
-#define SPOT_BENCHES(X) X(ceiling) X(raster) X(conv) X(norm) X(tail) X(model) X(pairs) X(embed) X(mixture) X(george)
+#define SPOT_BENCHES(X) X(ceiling) X(raster) X(conv) X(norm) X(tail) X(model) X(pairs) X(embed) X(mixture) \
+    X(domino) X(spotlight) X(barlow) X(george)
 
 #define X(name) extern const spot_bench_row spot_bench_##name[];
 SPOT_BENCHES(X)

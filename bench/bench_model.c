@@ -210,7 +210,7 @@ static void close_school(spot_ctx *c, void *p)
 static spot_status lay_school(spot_ctx *c, school *s, spot_arena *host, spot_arena *device)
 {
     SPOT_TRY(spot_model_take(c, host, &s->m, s->cfg.width, 1));
-    return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg);
+    return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg, NULL);
 }
 
 /* size: width, pixels a side, batch, precision, steps of an epoch. */

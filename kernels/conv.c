@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv_image.h"
 #include "lanes.h"
 
 enum { B = SPOT_CHANNELS, FORWARD = 0, DATA, WEIGHTS, PASSES, ARGS = 5 };
@@ -210,6 +211,8 @@ static size_t scratch_cpu(const spot_conv *p)
 
     n = p->pass[DATA].scratch * p->s.lanes + weights;
     if (p->pass[DATA].primitive && n > most) most = n;
+    n = p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
+    if (n > most) most = n;
     n = p->pass[WEIGHTS].scratch * p->s.lanes + weights * (p->s.lanes - 1);
     if (p->pass[WEIGHTS].primitive && n > most) most = n;
     return most;
@@ -324,6 +327,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 {
     float *turned = (float *)((char *)scratch + p->pass[DATA].scratch * p->s.lanes);
 
+    if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
     if (p->turned) turn(c, p, turned, w);
     if (p->turned) w = turned;
     DNNL_TRY(c, "run a data gradient", run(c, p, DATA, dx, w, w, dy, NULL, rows, scratch));
@@ -439,7 +443,7 @@ spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);
 
-    SPOT_TRY(check_call(c, "backward_data", plan, rows, s->train && s->ci > 3));
+    SPOT_TRY(check_call(c, "backward_data", plan, rows, s->train > (s->ci == 3)));
     SPOT_DISPATCH(c, conv, backward_data, plan, dx, dy, w, rows, scratch);
 }
 

@@ -51,7 +51,7 @@ typedef struct {
     int rows, lanes;           /* rows a multiple of lanes */
     int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
     int size;                  /* of x: height = width; a multiple of stride */
-    bool train;                /* with gradients; the one for x only where ci > 3 */
+    int  train;                /* 0; 1: with gradients, that of x only where ci > 3; 2: of an image's 3 channels, too */
     bool bias, add, relu;      /* without train: y = relu(conv + bias + other) */
     spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
 } spot_conv_shape;

@@ -3,6 +3,7 @@
  * Points are read where they lie: a fit's few kilobytes stay in the cache, and the arithmetic on them takes far longer.
  * Responsibilities are not stored: the E step keeps each point's log-normaliser, the M step gives each component to a
  * warp, which finds its densities again. */
+#include "exp64.cuh"
 #include "mixture.cuh"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "philox.h"
+#include "vmath64.cuh"
 
 enum { POLL = 25 };   /* iterations of a fit between two looks at the stop flag */
 
@@ -18,28 +20,6 @@ typedef enum { FROM_LABELS, FROM_GIVEN, FROM_DENSITIES } source;
 
 /* Functions of D dimensions keep their arrays in registers. D = 0 is any d, in slow local memory. */
 #define SIZE(D) ((D) ? (D) : SPOT_MAX_MIXTURE_DIM)
-
-/* vd_exp of vmath64.h, one at a time: the same bits. */
-static __device__ double exp_of(double x)
-{
-    const double even[] = { 1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2 };
-    const double odd[] = { 1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6 };
-    double y = x < -708 ? -708 : x, t = fma(y, 0x1.71547652b82fep0, 0x1.8p52), m = t - 0x1.8p52;
-    double r = fma(-m, 0x1.abc9e3b39803fp-56, fma(-m, 0x1.62e42fefa39efp-1, y));
-    double square = r * r, a = even[0], b = odd[0];
-    uint64_t bits, power;
-
-    for (int i = 1; i < 6; i++) {
-        a = fma(a, square, even[i]);
-        b = fma(b, square, odd[i]);
-    }
-    y = 1.0 + fma(fma(b, r, a), square, r);
-    memcpy(&bits, &y, sizeof bits);
-    memcpy(&power, &t, sizeof power);
-    bits += power << 52;
-    memcpy(&y, &bits, sizeof y);
-    return x < -708 ? 0 : y;
-}
 
 /* Point i from the mean of a component. */
 template <int D> static __device__ void differ(double *diff, const state *f, int i, const double *component)
@@ -76,7 +56,7 @@ template <int D> static __device__ double expect(const state *f, const work *w, 
         for (int k = 0; k < f->k; k++) {
             const double *component = f->component + k * f->stride;
             differ<D>(diff, f, i, component);
-            double l = log_density<D>(component, diff, f->d), e = exp_of(-fabs(l - top));
+            double l = log_density<D>(component, diff, f->d), e = spot_exp64(-fabs(l - top));
             bool better = l > top;
             sum = better ? sum * e + 1 : sum + e;
             top = better ? l : top;
@@ -101,7 +81,7 @@ template <int D> static __device__ void add_moments(const state *f, const work *
         for (int i = lane(); i < f->n; i += WARP) {
             double r, *product = m + 1 + d;
             differ<D>(diff, f, i, component);
-            if (from == FROM_DENSITIES) r = exp_of(log_density<D>(component, diff, d) - w->point[i]);
+            if (from == FROM_DENSITIES) r = spot_exp64(log_density<D>(component, diff, d) - w->point[i]);
             else r = from == FROM_GIVEN ? f->resp[(size_t)i * f->k + k] : f->label[i] == k;
             m[0] += r;
             for (int a = 0; a < d; a++) {

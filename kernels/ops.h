@@ -20,6 +20,7 @@
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
     X(head)      /* average pooling, linear head, BCE                 */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
+    X(attack)    /* images moved to where the loss is greater         */ \
     X(distance)  /* squared distances of all pairs                    */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \
@@ -27,8 +28,12 @@
     X(scvis)     /* one scvis training, whole                         */ \
     X(umap)      /* UMAP: strengths of neighbours, and the descent    */ \
     X(mixture)   /* k-means++ start and EM                            */ \
+    X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
+    X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(spotlight) /* spotlights by Adam                                */ \
     X(silhouette) /* how much nearer points lie to their own cluster  */ \
+    X(information) /* mutual information of features and an outcome   */ \
+    X(tree)      /* splits of decision trees                          */ \
     X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */
 
@@ -48,7 +53,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   4
+#define SPOT_PLUGIN_ABI   5
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;

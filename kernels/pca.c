@@ -1,9 +1,9 @@
-/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and 8 rows of the scores. */
+/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
 #include "pca.h"
 
 #include "outer.h"
 
-enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, BAND = 8 };
+enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };
 
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
@@ -58,25 +58,33 @@ static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_prob
     return SPOT_OK;
 }
 
-/* Scores of rows i0 .. i0+7: chains side by side, for one alone waits for itself at every step. */
-static void project_band(const spot_pca_problem *p, int i0)
+/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: a slab holds 128 features of the rows, turned on its side. */
+static void project_tile(const spot_pca_problem *p, int i0, int k0)
 {
-    int rows = p->n - i0 < BAND ? p->n - i0 : BAND;
+    int rows = p->n - i0 < TILE ? p->n - i0 : TILE, axes = p->kept - k0 < TILE ? p->kept - k0 : TILE;
+    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE] = { { 0 } }, b[DEPTH][TILE] = { { 0 } };
 
-    for (int k = 0; k < p->kept; k++) {
-        double sum[BAND] = { 0 };
-        for (int j = 0; j < p->d; j++)
-            for (int r = 0; r < rows; r++)
-                sum[r] = fma(p->x[(size_t)(i0 + r) * p->d + j] - p->mean[j], p->axis[(size_t)k * p->d + j], sum[r]);
-        for (int r = 0; r < rows; r++) p->score[(size_t)(i0 + r) * p->kept + k] = (float)sum[r];
+    for (int j0 = 0; j0 < p->d; j0 += DEPTH) {
+        int deep = p->d - j0 < DEPTH ? p->d - j0 : DEPTH;
+        for (int j1 = 0; j1 < deep; j1 += LINE) {      /* so few columns at a time as a cache holds turned */
+            int end = deep - j1 < LINE ? deep : j1 + LINE;
+            for (int i = 0; i < rows; i++)
+                for (int j = j1; j < end; j++) a[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];
+            for (int k = 0; k < axes; k++)
+                for (int j = j1; j < end; j++) b[j][k] = p->axis[(size_t)(k0 + k) * p->d + j0 + j];
+        }
+        spot_outer_add(sum, a, b, deep);
     }
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[i][k];
 }
 
 static spot_status project_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
     for (int q = 0; q < problems; q++) {
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
-        for (int i0 = 0; i0 < p[q].n; i0 += BAND) project_band(&p[q], i0);
+        int high = (p[q].n + TILE - 1) / TILE, wide = (p[q].kept + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+        for (int t = 0; t < high * wide; t++) project_tile(&p[q], t / wide * TILE, t % wide * TILE);
     }
     return SPOT_OK;
 }

@@ -10,7 +10,7 @@
 #include "raster_pixel.h"
 
 /* Tries for one object before all are placed anew. The authors try for ever; four objects can leave no room. */
-enum { SPOT_PLACE_TRIES = 10000 };
+enum { SPOT_PLACE_TRIES = 10000, SPOT_COMPOSE_TRIES = 1000 };
 
 static inline SPOT_HD spot_rng spot_scene_rng(uint64_t seed, uint32_t ec, spot_split split, uint32_t index)
 {
@@ -129,45 +129,59 @@ static inline SPOT_HD uint32_t spot_scene_membership(const spot_image *image, co
     return in;
 }
 
-/* What training sees: wrong within blindspots, but in test. Each image has its own coin for each of the two splits. */
+/* What training sees: wrong within blindspots, but in test, and where they are left out. Each image has its own coin for each
+ * of the two splits. */
 static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
 {
     spot_rng r = spot_philox_at(ec->seed, SPOT_RNG_FLIP, ec->index, image->index);
     double coin = 1;
 
-    if (!image->blindspots || image->split == SPOT_TEST) return image->label;
+    if (!image->blindspots || image->split == SPOT_TEST || ec->scene.induce == SPOT_LEAVE_OUT) return image->label;
     for (int k = 0; k <= image->split; k++) coin = spot_philox_uniform(&r);
     return coin < ec->scene.flip ? !image->label : image->label;
 }
 
-/* The contract is spot_image_draw's; g is the geometry of ec->scene. */
-static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
-                                           uint32_t index)
+static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
+                                              uint32_t index, spot_rng *r)
 {
-    spot_rng r = spot_scene_rng(ec->seed, ec->index, split, index);
-
     memset(image, 0, sizeof *image);
     image->index = index;
     image->split = (uint8_t)split;
     image->seed = ec->seed;
     image->ec = ec->index;
-    spot_scene_roll(image, ec, &r);
+    spot_scene_roll(image, ec, r);
     image->background_color = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_COLOR];
     image->background_texture = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_TEXTURE];
     spot_scene_list(image, SPOT_SQUARE);
     for (int k = 0; k < ec->extras; k++) spot_scene_list(image, ec->extra[k]);
     for (int k = 0; k < image->object_count; k++)
-        if (!spot_scene_place(image, k, g, &r)) k = -1;
+        if (!spot_scene_place(image, k, g, r)) k = -1;
     for (int k = 0; k < image->object_count; k++) {
         spot_object *o = &image->object[k];
         spot_scene_box(o, g);
-        if (o->texture) o->stripe_phase = (uint8_t)spot_philox_below(&r, (uint32_t)g->run);
+        if (o->texture) o->stripe_phase = (uint8_t)spot_philox_below(r, (uint32_t)g->run);
     }
     image->relative_position = spot_scene_position(image, g);
     image->value[SPOT_BACKGROUND][SPOT_RELATIVE_POSITION] = image->relative_position;
     image->label = (uint8_t)image->value[SPOT_SQUARE][SPOT_PRESENCE];
     image->blindspots = spot_scene_membership(image, ec);
     image->train_label = spot_scene_train_label(image, ec);
+}
+
+/* The contract is spot_image_draw's; g is the geometry of ec->scene. A training image of a blindspot that is to be left out
+ * is composed anew until it is in none, with the label that it had, so that classes and numbers of images stay; unless
+ * blindspots hold all of a class. */
+static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
+                                           uint32_t index)
+{
+    spot_rng r = spot_scene_rng(ec->seed, ec->index, split, index);
+    int label;
+
+    spot_scene_compose(image, ec, g, split, index, &r);
+    if (ec->scene.induce != SPOT_LEAVE_OUT || split != SPOT_TRAIN) return;
+    label = image->label;
+    for (int i = 0; (image->blindspots || image->label != label) && i < SPOT_COMPOSE_TRIES; i++)
+        spot_scene_compose(image, ec, g, split, index, &r);
 }
 
 /* The contract is spot_image_targets'. */

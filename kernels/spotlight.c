@@ -8,6 +8,7 @@
 
 #include "lanes.h"
 #include "spotlight_cpu.h"
+#include "spotlight_cuda.h"
 #include "vmath64.h"
 
 enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
@@ -235,22 +236,6 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
     }
 }
 
-spot_spotlight_state spot_spotlight_begin(int n, const spot_spotlight_config *cfg, int compat)
-{
-    double least = cfg->min_weight * n, widest = n - least;
-
-    return (spot_spotlight_state){ .lr = cfg->lr, .best = INFINITY, .least = least, .scale = cfg->barrier_scale, .barrier = widest,
-                                   .ratio = pow(cfg->barrier_end * least / widest, 1.0 / (cfg->steps - 1)), .beta1 = 0.9,
-                                   .beta2 = 0.999, .patience = cfg->patience, .compat = compat };
-}
-
-int spot_spotlight_steps(const spot_spotlight_config *cfg, int compat)
-{
-    enum { LOOK = 20 };      /* upstream's print_every */
-
-    return compat && cfg->steps >= LOOK ? cfg->steps / LOOK * LOOK : cfg->steps;
-}
-
 static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, int n, int d)
 {
     int tiles = (n + TILE - 1) / TILE;
@@ -305,8 +290,13 @@ size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_c
 {
     spot_ctx quiet = { 0 };
     spot_arena a = spot_arena_counting();
+    spot_spotlight_space there;
     work *all;
 
+    if (!threads) {
+        spot_spotlight_space_take(&quiet, &a, &there, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
+        return a.peak;
+    }
     if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_scratch(problems, n, d, threads);
     layout(&quiet, &a, &all, workers_for(problems, threads), n, d);
     return a.peak;

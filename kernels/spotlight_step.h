@@ -73,7 +73,27 @@ static SPOT_HD inline void spot_spotlight_turn(spot_spotlight_state *s, double o
     s->beta2 *= 0.999;
 }
 
-spot_spotlight_state spot_spotlight_begin(int n, const spot_spotlight_config *cfg, int compat);
-int spot_spotlight_steps(const spot_spotlight_config *cfg, int compat);   /* that are made of cfg->steps */
+/* The state before the first step. */
+static inline spot_spotlight_state spot_spotlight_begin(int n, const spot_spotlight_config *cfg, int compat)
+{
+    double least = cfg->min_weight * n, widest = n - least;
+    spot_spotlight_state s = { .lr = cfg->lr, .best = INFINITY, .least = least, .scale = cfg->barrier_scale };
+
+    s.barrier = widest;
+    s.ratio = pow(cfg->barrier_end * least / widest, 1.0 / (cfg->steps - 1));
+    s.beta1 = 0.9;
+    s.beta2 = 0.999;
+    s.patience = cfg->patience;
+    s.compat = compat;
+    return s;
+}
+
+/* Steps that are made of cfg->steps. */
+static inline int spot_spotlight_steps(const spot_spotlight_config *cfg, int compat)
+{
+    enum { LOOK = 20 };      /* upstream's print_every */
+
+    return compat && cfg->steps >= LOOK ? cfg->steps / LOOK * LOOK : cfg->steps;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include "philox.h"
 #include "umap_step.h"
 
-enum { LANES = 16, ROUND = 16, MOST = SPOT_UMAP_MOST_DIM };
+enum { LANES = 32, RUN = 16, ROUND = 16, MOST = SPOT_UMAP_MOST_DIM };
 
 static spot_status strengths_cpu(spot_ctx *c, int problems, const spot_umap_row *r)
 {
@@ -21,7 +21,8 @@ typedef struct {
     int point[LANES];
     int edge[LANES], end[LANES];           /* of its row that was not looked at yet */
     int due[LANES];                        /* how many of `other` it has */
-    int other[ROUND + LANES][LANES];       /* where its edges lead that are due */
+    uint32_t draw[LANES];                  /* where the random words of the first of those begin */
+    int other[ROUND + RUN][LANES];         /* where its edges lead that are due */
     float y[MOST][LANES];
 } wave;
 
@@ -33,11 +34,11 @@ static int gather_due(const spot_umap_layout *u, wave *w, int step)
     for (int l = 0; l < LANES; l++) {
         int count = 0, e = w->edge[l];
 
-        for (; e < w->end[l] && count < ROUND; e += LANES) {
-            int yes[LANES];
+        for (; e < w->end[l] && count < ROUND; e += RUN) {
+            int yes[RUN];
 
-            for (int t = 0; t < LANES; t++) yes[t] = spot_umap_due(u->weight[e + t], u->scale, step);
-            for (int t = 0; t < LANES; t++) {
+            for (int t = 0; t < RUN; t++) yes[t] = spot_umap_due(u->weight[e + t], u->scale, step);
+            for (int t = 0; t < RUN; t++) {
                 w->other[count][l] = u->to[e + t];
                 count += yes[t];
             }
@@ -55,61 +56,71 @@ static inline __attribute__((always_inline)) void move(const spot_umap_layout *u
 {
     float apart[MOST][LANES], d2[LANES] = { 0 }, force[LANES];
 
-    for (int k = 0; k < dim; k++)
+    for (int k = 0; k < dim; k++) {
+        const float *y = from + (size_t)k * u->n;
+#pragma omp simd
         for (int l = 0; l < LANES; l++) {
-            apart[k][l] = w->y[k][l] - from[(size_t)k * u->n + other[l]];
+            apart[k][l] = w->y[k][l] - y[other[l]];
             d2[l] = fmaf(apart[k][l], apart[k][l], d2[l]);
         }
+    }
+#pragma omp simd
     for (int l = 0; l < LANES; l++)
         force[l] = negative ? spot_umap_push(d2[l], u->a, u->b) : spot_umap_pull(d2[l], u->a, u->b);
     for (int k = 0; k < dim; k++)
+#pragma omp simd
         for (int l = 0; l < LANES; l++) {
             float moved = fmaf(rate, spot_umap_clip(force[l] * apart[k][l]), w->y[k][l]);
             w->y[k][l] = on[l] ? moved : w->y[k][l];
         }
 }
 
-static void draw_words(uint32_t word[4][LANES], const spot_umap_layout *u, const uint32_t *draw, int block, int step)
+static void draw_words(uint32_t word[4][LANES], const spot_umap_layout *u, const wave *w, int block, int step)
 {
     for (int l = 0; l < LANES; l++) {
-        uint32_t counter[4] = { draw[l] + (uint32_t)block, (uint32_t)step, u->ec, SPOT_RNG_UMAP_DRAW }, out[4];
+        uint32_t counter[4] = { w->draw[l] + (uint32_t)block, (uint32_t)step, u->ec, SPOT_RNG_UMAP_DRAW }, out[4];
         spot_philox4x32_10(out, counter, u->seed);
         for (int t = 0; t < 4; t++) word[t][l] = out[t];
+    }
+}
+
+/* The q-th due edge of every lane that has one. */
+static inline __attribute__((always_inline)) void follow(const spot_umap_layout *u, wave *w, int dim, const float *from, int q,
+                                                         int step)
+{
+    const float rate = spot_umap_rate(u, step);
+    uint32_t word[4][LANES];
+    int on[LANES], other[LANES];
+
+    for (int l = 0; l < LANES; l++) {
+        on[l] = q < w->due[l];
+        other[l] = on[l] ? w->other[q][l] : w->point[l];
+    }
+    move(u, w, dim, from, other, on, rate, 0);
+    move(u, w, dim, from, other, on, rate, 0);
+    for (int s = 0; s < u->negatives; s++) {
+        int away[LANES], off[LANES];
+
+        if (s % 4 == 0) draw_words(word, u, w, q * spot_umap_blocks(u) + s / 4, step);
+        for (int l = 0; l < LANES; l++) {
+            away[l] = spot_umap_anyone(word[s % 4][l], u->n);
+            off[l] = on[l] & (away[l] != w->point[l]);
+        }
+        move(u, w, dim, from, away, off, rate, 1);
     }
 }
 
 static inline __attribute__((always_inline)) void move_wave(const spot_umap_layout *u, wave *w, int dim, int step)
 {
     const float *from = u->y[step % 2];
-    const float rate = spot_umap_rate(u, step);
-    uint32_t draw[LANES], word[4][LANES];
-    int drawn = 0, most;
+    int most;
 
-    for (int l = 0; l < LANES; l++) {
-        draw[l] = spot_umap_draw(u, w->point[l]);
-        for (int k = 0; k < dim; k++) w->y[k][l] = from[(size_t)k * u->n + w->point[l]];
+    for (int k = 0; k < dim; k++)
+        for (int l = 0; l < LANES; l++) w->y[k][l] = from[(size_t)k * u->n + w->point[l]];
+    while ((most = gather_due(u, w, step)) > 0) {
+        for (int q = 0; q < most; q++) follow(u, w, dim, from, q, step);
+        for (int l = 0; l < LANES; l++) w->draw[l] += (uint32_t)(w->due[l] * spot_umap_blocks(u));
     }
-    while ((most = gather_due(u, w, step)) > 0)
-        for (int q = 0; q < most; q++) {
-            int on[LANES], other[LANES];
-
-            for (int l = 0; l < LANES; l++) {
-                on[l] = q < w->due[l];
-                other[l] = on[l] ? w->other[q][l] : w->point[l];
-            }
-            move(u, w, dim, from, other, on, rate, 0);
-            move(u, w, dim, from, other, on, rate, 0);
-            for (int s = 0; s < u->negatives; s++, drawn++) {
-                int away[LANES], off[LANES];
-
-                if (drawn % 4 == 0) draw_words(word, u, draw, drawn / 4, step);
-                for (int l = 0; l < LANES; l++) {
-                    away[l] = spot_umap_anyone(word[drawn % 4][l], u->n);
-                    off[l] = on[l] & (away[l] != w->point[l]);
-                }
-                move(u, w, dim, from, away, off, rate, 1);
-            }
-        }
 }
 
 /* Points u->order[first] .. [first + 15]; lanes past the last have no edges. */
@@ -123,6 +134,7 @@ static void step_wave(const spot_umap_layout *u, int first, int step)
         int i = w.point[l] = u->order[l < live ? first + l : first];
         w.edge[l] = u->start[i];
         w.end[l] = l < live ? u->start[i + 1] : u->start[i];
+        w.draw[l] = spot_umap_draw(u, i);
     }
     switch (u->dim) {
     case 1:  move_wave(u, &w, 1, step); break;
@@ -138,8 +150,9 @@ static spot_status advance_cpu(spot_ctx *c, int problems, const spot_umap_layout
     int largest = 0;
 
     for (int p = 0; p < problems; p++) largest = u[p].n > largest ? u[p].n : largest;
+#pragma omp parallel num_threads(c->threads)
     for (int step = first; step < first + count; step++) {
-#pragma omp parallel for collapse(2) num_threads(c->threads) schedule(dynamic)
+#pragma omp for collapse(2) schedule(dynamic)
         for (int p = 0; p < problems; p++)
             for (int i0 = 0; i0 < largest; i0 += LANES)
                 if (step < u[p].steps && i0 < u[p].n) step_wave(&u[p], i0, step);

@@ -32,11 +32,9 @@ static SPOT_HD inline int32_t spot_float_bits(float f)
     return i;
 }
 
-/* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
-static SPOT_HD inline float spot_expf(float x)
+/* Of x from -87.3 to 88. */
+static SPOT_HD inline float spot_expf_within(float in)
 {
-    float in = x > -87.3f ? x : -87.3f;
-    in = in < 88.0f ? in : 88.0f;
     float k = rintf(in * 1.44269504f);
     float r = fmaf(k, -0.693359375f, in);          /* ln 2 in two pieces, the first of nine bits: k * it is exact */
     r = fmaf(k, 2.12194440e-4f, r);
@@ -47,7 +45,21 @@ static SPOT_HD inline float spot_expf(float x)
     p = fmaf(p, r, 1.6666665459e-1f);
     p = fmaf(p, r, 5.0000001201e-1f);
     p = fmaf(p, r * r, r) + 1.0f;
-    p = spot_bits_float(spot_float_bits(p) + (int32_t)k * (1 << 23));
+    return spot_bits_float(spot_float_bits(p) + (int32_t)k * (1 << 23));
+}
+
+static SPOT_HD inline float spot_exp_range(float x)
+{
+    float in = x > -87.3f ? x : -87.3f;
+
+    return in < 88.0f ? in : 88.0f;
+}
+
+/* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
+static SPOT_HD inline float spot_expf(float x)
+{
+    float p = spot_expf_within(spot_exp_range(x));
+
     p = x > -87.3f ? p : 0.0f;
     return x != x ? x : p;
 }

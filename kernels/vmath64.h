@@ -25,16 +25,19 @@ typedef int64_t vi __attribute__((vector_size(8 * LANES), may_alias));   /* comp
 
 #define VD_INLINE static inline __attribute__((always_inline))
 
-/* vd_fma: a b + c, rounded once. vd_max: the larger; b when one is NaN. */
+/* vd_fma: a b + c, rounded once. vd_max: the larger; b when one is NaN. vd_wide: LANES floats, at any address. */
 #if defined __AVX512F__
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 VD_INLINE vd vd_max(vd a, vd b)       { return _mm512_max_pd(a, b); }
+VD_INLINE vd vd_wide(const float *p)  { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 #elif defined __AVX2__ && defined __FMA__
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 VD_INLINE vd vd_max(vd a, vd b)       { return _mm256_max_pd(a, b); }
+VD_INLINE vd vd_wide(const float *p)  { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 #else
 VD_INLINE vd vd_fma(vd a, vd b, vd c) { return (vd){ fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1]) }; }
 VD_INLINE vd vd_max(vd a, vd b)       { return (vd){ a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1] }; }
+VD_INLINE vd vd_wide(const float *p)  { return (vd){ p[0], p[1] }; }
 #endif
 
 VD_INLINE vd vd_all(double x) { return x - (vd){ 0 }; }

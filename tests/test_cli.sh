@@ -35,7 +35,7 @@ sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 2"
-for c in sweep plan tables scene bench view; do
+for c in sweep plan tables figures scene bench view; do
     run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
 done
 run 0 "" help config;        prints "scene.size = 224"
@@ -52,6 +52,10 @@ run 2 "--device is auto, cpu or cuda" plan "$dir/tiny.yaml" --device gpu
 run 2 "--shard takes I/N" sweep "$dir/tiny.yaml" --out "$dir/x" --shard 4/4
 run 2 "--threads takes an integer" plan "$dir/tiny.yaml" --threads two
 run 2 "--format is text, csv, json or md" tables "$dir" --format xml
+run 2 "one run directory at a time" tables "$dir" "$dir"
+run 2 "Table 3 is not here" tables "$dir" --which 3
+run 2 "where to? give a folder" figures "$dir"
+run 2 "--which is a list of 2, 3 and 4, not \"2,5\"" figures "$dir" -o "$dir/f" --which 2,5
 run 2 "--split is train, val or test" scene "$dir/tiny.yaml" --ec 0 --split all --out "$dir/x"
 run 2 "there is no bench of" bench frobnicate
 
@@ -95,6 +99,9 @@ run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" -
 cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
 run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
 
+# Every shipped config makes a plan.
+for f in ../configs/*.yaml; do run 0 "" plan "$f" --quick; prints "methods"; done
+
 # Sweeps: run, again, tables; logs; stopped and killed.
 run 0 "device: c" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
 python3 - "$dir/err" <<'EOF' || fail "--log json is not one object with schema and time a line: $(head -3 "$dir/err")"
@@ -111,6 +118,11 @@ for f in text csv json md; do
     [ -s "$dir/out" ] || fail "tables --format $f is empty"
 done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
+run 0 "" tables "$dir/run" --which 2;             prints "no method of the run is Barlow"
+run 0 "" tables "$dir/run" --which 7 --format json; is_json "$dir/out"
+run 0 "" figures "$dir/run" -o "$dir/figures"
+for f in figure_3.png figure_3.svg figure_4.png; do [ -s "$dir/figures/$f" ] || fail "figures made no $f"; done
+run 0 "" figures "$dir/run" --format csv;         prints "figure,config,profile,panel,method"
 run 0 "" view "$dir/run" --ec 1 --out "$dir/ec.safetensors";  prints "ec.safetensors"
 python3 - "$dir/ec.safetensors" <<'EOF' || fail "view left no features, confidences, images and blindspots"
 import json, struct, sys

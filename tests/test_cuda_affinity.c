@@ -105,6 +105,7 @@ static void joint_agrees(void **state)
         static float p[257 * 32];
         random_edges(q, column, p);
         cpu[q] = take_graph(&host, graphs[q].n, graphs[q].k, column, p);
+        cpu[q].fuzzy = q % 2;
     }
     CHECK_OK(&host, spot_affinity_joint(&host, GRAPHS, cpu));
     for (int s = 0; s < LEN(schedules); s++)
@@ -113,8 +114,10 @@ static void joint_agrees(void **state)
             spot_ctx c;
 
             open_cuda(&c, s);
-            for (int q = 0; q < GRAPHS; q++)
+            for (int q = 0; q < GRAPHS; q++) {
                 gpu[q] = take_graph(&c, cpu[q].n, cpu[q].k, cpu[q].column, cpu[q].p);
+                gpu[q].fuzzy = cpu[q].fuzzy;
+            }
             for (int q = 0; q < (alone ? GRAPHS : 1); q++)
                 CHECK_OK(&c, spot_affinity_joint(&c, alone ? 1 : GRAPHS, gpu + q));
             for (int q = 0; q < GRAPHS; q++) {

@@ -27,7 +27,7 @@ static spot_arena arena_for(spot_ctx *c, const spot_config *cfg)
 {
     spot_bytes needs;
     spot_arena a;
-    CHECK_OK(c, spot_model_needs(c, &needs, &cfg->scene, &cfg->model, 1000));
+    CHECK_OK(c, spot_model_needs(c, &needs, &cfg->scene, &cfg->model, 1000, false));
     CHECK_OK(c, spot_arena_open(c, &a, 2 * needs.host));
     return a;
 }
@@ -203,7 +203,7 @@ static void a_robust_training_that_fails_fails_its_methods_alone(void **state)
     assert_true(r.done == 1 && r.failed == 1);
     const spot_segment *s = segment_of(&c, "a", 0);
     assert_true(!s->status && !s->method[0].status && s->method[1].status == SPOT_NUMERIC);
-    assert_non_null(strstr(s->method[1].message, "model.lr"));
+    assert_non_null(strstr(s->method[1].message, "model.robust.lr"));
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_NUMERIC, "EC 0, heavy: ");
     assert_true(r.already == 1 && !r.done);
     free(cfg);

@@ -235,6 +235,34 @@ static void flips_by_chance(void **state)
     assert_true(negative > 0);     /* free blindspots reach negatives */
 }
 
+/* Nothing of a blindspot is in training, where classes are as before; val and test are what they were, with right labels. */
+static void blindspots_are_left_out(void **state)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    int in[SPOT_SPLITS] = { 0 }, same = 0, of = 0;
+    (void)state;
+    for (uint32_t e = 0; e < 20; e++) {
+        spot_ec flipped = an_ec(&cfg, e), ec = flipped;
+        ec.scene.induce = SPOT_LEAVE_OUT;
+        for (uint32_t i = 0; i < 2000; i++)
+            for (int k = 0; k < SPOT_SPLITS; k++) {
+                spot_image was, is;
+                spot_image_draw(&was, &flipped, k, i);
+                spot_image_draw(&is, &ec, k, i);
+                assert_int_equal(is.label, was.label);
+                assert_int_equal(is.train_label, is.label);
+                in[k] += is.blindspots != 0;
+                if (k == SPOT_TRAIN && was.blindspots) continue;
+                was.train_label = is.train_label;
+                same += !memcmp(&is, &was, sizeof is);
+                of++;
+            }
+    }
+    assert_int_equal(in[SPOT_TRAIN], 0);
+    assert_true(in[SPOT_VAL] > 500 && in[SPOT_TEST] > 500);
+    assert_int_equal(same, of);
+}
+
 static void positives_need_no_rendering(void **state)
 {
     spot_scene_config cfg = spot_scene_defaults();
@@ -263,6 +291,7 @@ int main(void)
         cmocka_unit_test(shares_are_expectations),
         cmocka_unit_test(shares_know_the_margin),
         cmocka_unit_test(flips_by_chance),
+        cmocka_unit_test(blindspots_are_left_out),
         cmocka_unit_test(positives_need_no_rendering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "ecs",         offsetof(spot_config, ecs), 1,                           ""     },
         { "scene.size",  offsetof(spot_config, scene.size), 1,                    "bmrpfc" },
         { "scene.per_bucket.test", offsetof(spot_config, scene.per_bucket[2]), 1, "mrpfc" },
+        { "scene.induce", offsetof(spot_config, scene.induce), 1,                 "mrpfc" },
         { "model.base.images", offsetof(spot_config, model.base.images), 1,       "bmrpfc" },
         { "model.lanes", offsetof(spot_config, model.lanes), 1,                   "bmrpfc" },
         { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },
@@ -175,6 +176,27 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
 /* The flag goes up at the n-th message of progress, for n = 1, 2, ...: each run gets somewhat further. */
 static volatile sig_atomic_t stop;
 static int countdown;
+static void a_grid_shares_what_is_upstream(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *cfg = malloc(sizeof *cfg);
+    spot_sweep_report r;
+    char text[sizeof tiny + 128];
+    (void)state;
+    assert_non_null(cfg);
+    snprintf(text, sizeof text, "%.*s  - {reduce: pca, weight: [0.1, 0.5], mixture: {k_max: [3, 4]}}\n",
+             (int)(strstr(tiny, "bdms:\n") + 6 - tiny), tiny);
+    CHECK_OK(&c, spot_config_parse(&c, cfg, text, strlen(text), "grid"));
+    assert_int_equal(cfg->bdms, 4);
+    cfg->ecs = 1;
+    CHECK_OK(&c, sweep(&c, cfg, "grid", 0, 1, &r));
+    shell("test $(find %s -name '*.view' | wc -l) = 1", "grid");
+    shell("test $(find %s -name '*.points' | wc -l) = 1", "grid");
+    shell("test $(find %s -name '*.found' | wc -l) = 4", "grid");
+    spot_ctx_close(&c);
+    free(cfg);
+}
+
 static void count_down(void *user, const spot_progress *p)
 {
     (void)user, (void)p;
@@ -310,6 +332,7 @@ int main(void)
         cmocka_unit_test(what_differs_is_named),
         IN_A_FOLDER(packed_values_come_back),
         IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
+        IN_A_FOLDER(a_grid_shares_what_is_upstream),
         IN_A_FOLDER(a_stopped_sweep_goes_on),
         IN_A_FOLDER(a_full_disk_loses_nothing),
         IN_A_FOLDER(a_failed_method_is_a_result_and_loses_no_other),

@@ -4,7 +4,7 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, and umap-learn.
 """
 import argparse
 import json
@@ -20,10 +20,15 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                         re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
     "mixture_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"mixture":
                            statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
+    "barlow_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"barlow":
+                          statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
     "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
+    "umap_learn.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
+                      re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
+    "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -36,10 +41,13 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("infer", "width 32, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
+    ("barlow", "3,200 x 512, depth 11", "barlow_sklearn.py", "scikit-learn, one thread", 0),
     ("george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "george_sklearn.py", "scikit-learn", 0),
     ("multiaccuracy", "3,200 x 512, 10 auditors", "george_sklearn.py", "scikit-learn", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
+    ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_learn.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
+    ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 
 
@@ -63,11 +71,19 @@ def main():
                     each = 1 / line["per_s"] if op in ("render", "scvis") else line["median_s"]
                     ours.setdefault((op, line["case"]), []).append(each)
             words = [a.format(spotter=o.spotter, threads=o.threads) for a in arguments]
-            for key, seconds in read(run([sys.executable, os.path.join(HERE, peer), *words])).items():
+            try:
+                said = read(run([sys.executable, os.path.join(HERE, peer), *words]))
+            except subprocess.CalledProcessError as failure:      # a package that is not there: its rows are left out
+                sys.stderr.write(failure.stderr)
+                continue
+            for key, seconds in said.items():
                 theirs.setdefault(key, []).append(seconds)
     print("| op | case | spotter | peer | ratio | least to greatest |\n|---|---|---|---|---|---|")
     for op, case, _, peer, _ in ROWS:
-        mine, other = ours[op, case], theirs.get((op, case)) or theirs[op]
+        mine, other = ours[op, case], theirs.get((op, case)) or theirs.get(op)
+        if not other:
+            print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | not measured | | |")
+            continue
         ratio = sorted(b / a for a, b in zip(mine, other))
         print(f"| {op} | {case} | {1e3 * statistics.median(mine):.4g} ms | {1e3 * statistics.median(other):.4g} ms, {peer} "
               f"| {statistics.median(ratio):.1f} | {ratio[0]:.1f} to {ratio[-1]:.1f} |")

@@ -37,6 +37,8 @@ static const spot_setting scene[] = {
       .names = NAMES("larger", "smaller")),
     S("jpeg_quality", INT,   jpeg_quality, "0: lossless images; 75: through JPEG, as the authors' files went", IN(0, 100)),
     S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", IN(0, 1)),
+    S("induce",       NAME,  induce,       "what plants a blindspot: labels flipped, or none of it in training (appendix B)",
+      .names = NAMES("flip", "leave_out")),
 #undef S
     END
 };
@@ -56,6 +58,7 @@ static const spot_setting robust[] = {
       IN(0, 1000)),
     S("steps",   INT,  steps,   "of the attack on each batch", IN(1, 100)),
     S("step",    REAL, step,    "length of one, in epsilons", IN(0, 100)),
+    S("random",  SWITCH, random, "the attack begins on the sphere around the image (off: with the image itself)", .hi = 1),
     S("epochs",  INT,  epochs,  "passes over the training images", IN(1, SPOT_MAX_EPOCHS)),
     S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", IN(1e-9, 100)),
 #undef S
@@ -180,8 +183,8 @@ static const spot_setting bdm[] = {
     S("mixture", GROUP, mixture,       "Gaussian mixture; PlaneSpot chooses its size by BIC", .rows = mixture,
       OF(BIT(PLANESPOT) | BIT(DOMINO) | BIT(GEORGE))),
     S("compat",  SWITCH, compat,       "as the method's upstream code does it, to the letter", .hi = 1,
-      OF(BIT(SPOTLIGHT) | BIT(DOMINO) | BIT(BARLOW) | BIT(MULTIACCURACY))),
-    S("threshold", REAL, threshold,    "of a row's weight under the kernel, or of an auditor's greatest value", IN(0, 1),
+      OF(BIT(SPOTLIGHT) | BIT(BARLOW) | BIT(MULTIACCURACY))),
+    S("threshold", REAL, threshold,    "of the greatest weight of a row, or of an auditor's greatest value", IN(0, 1),
       OF(BIT(SPOTLIGHT) | BIT(MULTIACCURACY))),
     S("least",   INT,   least,         "rows of a piece of a cluster, or of a partition, at least", IN(1, 1e9),
       OF(BIT(GEORGE) | BIT(MULTIACCURACY))),

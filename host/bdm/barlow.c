@@ -1,17 +1,276 @@
-/* barlow.c - Barlow (Singla et al. 2021). */
+/* barlow.c - Barlow (Singla et al. 2021): the features that tell most about failure, a decision tree over them, and its
+ * leaves by error rate times error coverage.
+ *
+ * A row fails if the probability of its label is below 1/2. With t of the T failures among the n rows of a leaf, the leaf's
+ * error rate is t/n, its error coverage t/T, and their product, its importance, is the score; the sum of the scores is the
+ * tree's ALER, which is at least the base error rate T/N. A leaf without failures scores 0 and is no hypothesis.
+ *
+ * compat, as the authors' code and Domino's copy of it: the tree sees the features in ascending order of information, so that
+ * ties go to the least informative (there to chance); a probability of exactly 1/2 predicts the negative class; leaves without
+ * failures are listed, too. `top` holds nevertheless. Not copied: numpy's noise of seed 0, fp32 in the estimate, its division
+ * by zero without failures. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "device.h"
+#include "information.h"
 #include "methods.h"
+#include "spotter/tree.h"
+
+/* A problem with failures and successes on its way. */
+typedef struct {
+    int       problem, failures;
+    uint8_t  *fails;           /* (n) */
+    double   *worth;           /* (d): information, or the mean */
+    spot_mat  x;               /* (n, features): those chosen */
+    spot_tree tree;
+    int      *leaf;            /* (n): its node */
+} study;
+
+static int failed(const spot_view *v, int i, int compat)
+{
+    if (compat) return (v->confidence[i] > 0.5f) != (!v->label || v->label[i]);
+    return spot_view_error(v, i) > 0.5;
+}
+
+/* Features of a problem that the tree sees. */
+static int seen(int d, const spot_bdm_config *cfg) { return d < cfg->barlow.features ? d : cfg->barlow.features; }
+
+/* Whether it matters what the features are worth. */
+static int weighs(int d, const spot_bdm_config *cfg) { return cfg->compat || d > cfg->barlow.features; }
+
+static size_t max(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Memory of a study; the same calls count. */
+static spot_status take(spot_ctx *c, spot_arena *a, study *s, int n, int d, const spot_bdm_config *cfg)
+{
+    s->x = (spot_mat){ NULL, n, seen(d, cfg) };
+    SPOT_TRY(SPOT_TAKE(c, a, s->fails, n));
+    SPOT_TRY(SPOT_TAKE(c, a, s->worth, d));
+    SPOT_TRY(SPOT_TAKE(c, a, s->leaf, n));
+    return SPOT_TAKE(c, a, s->x.v, (size_t)n * (size_t)s->x.cols);
+}
+
+/* Takes what the device needs of a problem; x and y are filled by the caller. */
+static spot_status take_there(spot_ctx *c, spot_arena *there, spot_information_problem *p)
+{
+    SPOT_TRY(SPOT_TAKE(c, there, p->x, (size_t)p->n * (size_t)p->d));
+    SPOT_TRY(SPOT_TAKE(c, there, p->y, p->n));
+    return SPOT_TAKE(c, there, p->information, p->d);
+}
+
+/* The information of every feature of every study, on c's device, into worth. */
+static spot_status inform_there(spot_ctx *c, spot_arena *there, int count, study *s, spot_information_problem *ask)
+{
+    for (int k = 0; k < count; k++) {
+        spot_information_problem on = ask[k];
+        SPOT_TRY(take_there(c, there, &on));
+        SPOT_TRY(spot_device_copy(c, (float *)on.x, ask[k].x, (size_t)on.n * (size_t)on.d * sizeof *on.x));
+        SPOT_TRY(spot_device_copy(c, (uint8_t *)on.y, ask[k].y, (size_t)on.n));
+        ask[k] = on;
+    }
+    SPOT_TRY(spot_information_mutual(c, there, count, ask));
+    for (int k = 0; k < count; k++)
+        SPOT_TRY(spot_device_copy(c, s[k].worth, ask[k].information, (size_t)ask[k].d * sizeof *s[k].worth));
+    return SPOT_OK;
+}
+
+static spot_status inform(spot_ctx *c, spot_arena *a, int count, study *s, const spot_points *points, const spot_seed *seeds)
+{
+    spot_arena there = spot_arena_counting();
+    spot_information_problem *ask;
+    size_t mark = a->used;
+    int n = 0, d = 0;
+    spot_status e;
+
+    SPOT_TRY(SPOT_TAKE(c, a, ask, count));
+    for (int k = 0; k < count; k++) {
+        const spot_points *p = &points[s[k].problem];
+        ask[k] = (spot_information_problem){ .n = p->n, .d = p->d, .x = p->at, .y = s[k].fails, .seed = seeds[s[k].problem],
+                                             .information = s[k].worth };
+        if (p->n > n) n = p->n;
+        if (p->d > d) d = p->d;
+    }
+    if (!c->device) e = spot_information_mutual(c, a, count, ask);
+    else {
+        for (int k = 0; k < count; k++) {
+            spot_information_problem on = ask[k];
+            SPOT_TRY(take_there(c, &there, &on));
+        }
+        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + spot_information_scratch(count, n, d, 0)));
+        e = inform_there(c, &there, count, s, ask);
+        spot_arena_close(&there);
+    }
+    a->used = mark;
+    return e;
+}
+
+static void means(double *worth, const spot_points *p)
+{
+    for (int j = 0; j < p->d; j++) worth[j] = 0;
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < p->d; j++) worth[j] += p->at[(size_t)i * p->d + j];
+    for (int j = 0; j < p->d; j++) worth[j] /= p->n;
+}
+
+/* A feature and its worth; a leaf and its score. */
+typedef struct { int which; double worth; } rank;
+
+static int worth_first(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+
+    if (x->worth != y->worth) return x->worth < y->worth ? 1 : -1;
+    return x->which - y->which;
+}
+
+static int in_order(const void *a, const void *b) { return ((const rank *)a)->which - ((const rank *)b)->which; }
+
+/* The features of the most worth, the first of equals, into x: in their own order, under compat in ascending worth. */
+static void choose(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg)
+{
+    int kept = s->x.cols;
+
+    for (int j = 0; j < p->d; j++) ranks[j] = (rank){ j, weighs(p->d, cfg) ? s->worth[j] : 0 };
+    qsort(ranks, (size_t)p->d, sizeof *ranks, worth_first);
+    if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, in_order);
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < kept; j++)
+            s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + ranks[cfg->compat ? kept - 1 - j : j].which];
+}
+
+/* The leaves in the order of their scores, of equals the one further to the left first; row: (n). */
+static void collect(spot_ctx *c, spot_hypotheses *out, int *row, const study *s, rank *ranks, const spot_view *view,
+                    uint32_t ec, const spot_bdm_config *cfg)
+{
+    double aler = 0;
+    int len = 0;
+
+    for (int k = 0; k < s->tree.nodes; k++) {
+        const spot_tree_node *t = &s->tree.node[k];
+        double importance = (double)t->ones / t->rows * t->ones / s->failures;
+        if (t->feature >= 0) continue;
+        aler += importance;
+        if (t->ones || cfg->compat) ranks[len++] = (rank){ k, importance };
+    }
+    spot_log(c, SPOT_LOG_DEBUG, "EC %u: a tree of %d leaves, ALER %.4f, BER %.4f", ec, s->tree.leaves, aler,
+             (double)s->failures / view->n);
+    qsort(ranks, (size_t)len, sizeof *ranks, worth_first);
+    *out = (spot_hypotheses){ .components = len, .len = len < cfg->top ? len : cfg->top };
+    for (int k = 0; k < out->len; k++) {
+        spot_hypothesis *h = &out->h[k];
+        *h = (spot_hypothesis){ .score = ranks[k].worth, .row = row };
+        for (int i = 0; i < view->n; i++)
+            if (s->leaf[i] == ranks[k].which) {
+                row[h->len++] = i;
+                h->mean_error += spot_view_error(view, i);
+            }
+        h->mean_error /= h->len;
+        row += h->len;
+    }
+}
+
+static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    if (cfg->barlow.depth < 1 || cfg->barlow.depth > SPOT_MAX_TREE_DEPTH)
+        return spot_fail(c, SPOT_INVALID, "barlow's depth is %d; it must lie in 1..%d", cfg->barlow.depth, SPOT_MAX_TREE_DEPTH);
+    if (cfg->barlow.features < 1)
+        return spot_fail(c, SPOT_INVALID, "barlow's features are %d; at least 1", cfg->barlow.features);
+    if (cfg->barlow.choose != SPOT_CHOOSE_INFORMATION && cfg->barlow.choose != SPOT_CHOOSE_ACTIVATION)
+        return spot_fail(c, SPOT_INVALID, "barlow has no choice %d of features", cfg->barlow.choose);
+    return SPOT_OK;
+}
+
+/* Problems with failures into s; the others get their answer: nothing. */
+static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, study *s, int *count,
+                         const spot_view *views, const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    *count = 0;
+    for (int p = 0; p < problems; p++) {
+        study one = { .problem = p };
+        out[p] = (spot_hypotheses){ 0 };
+        SPOT_TRY(take(c, a, &one, points[p].n, points[p].d, cfg));
+        for (int i = 0; i < views[p].n; i++) one.failures += one.fails[i] = failed(&views[p], i, cfg->compat) != 0;
+        if (!one.failures)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: none of the %d images fails, so there is no blindspot to look for", seeds[p].ec,
+                     views[p].n);
+        if (one.failures == views[p].n)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: all %d images fail, and all of them are the one hypothesis", seeds[p].ec,
+                     views[p].n);
+        if (one.failures) s[(*count)++] = one;
+    }
+    return SPOT_OK;
+}
 
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    (void)a; (void)problems; (void)out; (void)views; (void)points; (void)seeds; (void)cfg;
-    return spot_fail(c, SPOT_UNSUPPORTED, "barlow is not there yet");
+    const uint8_t **y;
+    spot_tree *tree;
+    spot_mat *x;
+    study *s;
+    rank *ranks;
+    int **row, count, most = 0, weigh = 0;
+
+    SPOT_TRY(check_settings(c, cfg));
+    SPOT_TRY(SPOT_TAKE(c, a, row, problems));
+    for (int p = 0; p < problems; p++) {
+        SPOT_TRY(SPOT_TAKE(c, a, row[p], points[p].n));
+        if (points[p].n > most) most = points[p].n;
+        if (points[p].d > most) most = points[p].d;
+    }
+    size_t mark = a->used;
+    SPOT_TRY(SPOT_TAKE(c, a, s, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, tree, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, x, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, y, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, ranks, most));
+    SPOT_TRY(admit(c, a, problems, out, s, &count, views, points, seeds, cfg));
+    for (int k = 0; k < count; k++) weigh |= weighs(points[s[k].problem].d, cfg);
+    if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(inform(c, a, count, s, points, seeds));
+    for (int k = 0; k < count; k++) {
+        const spot_points *p = &points[s[k].problem];
+        if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) means(s[k].worth, p);
+        choose(&s[k], ranks, p, cfg);
+        x[k] = s[k].x;
+        y[k] = s[k].fails;
+    }
+    SPOT_TRY(spot_tree_fit(c, a, count, tree, x, y, cfg->barlow.depth));
+    for (int k = 0; k < count; k++) {
+        int p = s[k].problem;
+        s[k].tree = tree[k];
+        for (int i = 0; i < x[k].rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x[k].v + (size_t)i * x[k].cols);
+        collect(c, &out[p], row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg);
+    }
+    a->used = mark;
+    return SPOT_OK;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    (void)c; (void)problems; (void)n; (void)d; (void)cfg;
-    return (spot_bytes){ 0, 0 };
+    spot_bytes tree = spot_tree_needs(c, problems, n, seen(d, cfg), cfg->barlow.depth);
+    spot_arena a = spot_arena_counting(), there = a;
+    spot_information_problem ask = { .d = d };
+    size_t information;
+    spot_ctx quiet = { 0 };
+    int most = d, *row;
+    unsigned char *each;
+    rank *ranks;
+    study s;
+
+    for (int p = 0; p < problems; p++) {
+        SPOT_TAKE(&quiet, &a, row, n[p]);
+        take(&quiet, &a, &s, n[p], d, cfg);
+        ask.n = n[p];
+        take_there(&quiet, &there, &ask);
+        if (n[p] > most) most = n[p];
+    }
+    SPOT_TAKE(&quiet, &a, ranks, most);
+    SPOT_TAKE(&quiet, &a, each, 6 * 64 + (size_t)problems * (sizeof(study) + sizeof(spot_tree) + sizeof(spot_mat) + sizeof ask +
+                                                               2 * sizeof(void *)));
+    information = spot_information_scratch(problems, most, d, c->device ? 0 : c->threads);
+    if (c->device) return (spot_bytes){ a.peak + tree.host, max(there.peak + information, tree.device) };
+    return (spot_bytes){ a.peak + max(information, tree.host), 0 };
 }
 
 static void defaults(spot_bdm_config *cfg)

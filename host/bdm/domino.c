@@ -1,17 +1,321 @@
-/* domino.c - Domino (Eyuboglu et al. 2022). */
+/* domino.c - Domino (Eyuboglu et al. 2022): slices of a mixture over features, labels and predictions at once, ordered by
+ * how far predictions are from labels: |max over classes c of (Q_c - P_c)|, on positives alone a slice's mean error.
+ *
+ * What the package `domino` 0.1.5 (DominoSlicer) does, so that there is no compat switch. Of ours are the noise and the draws
+ * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be, where the package gives up;
+ * and that a slice without rows, which there is an empty column, is not returned. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "domino.h"
+#include "kmeans.h"
 #include "methods.h"
+
+enum { CLASSES = 2 };
+
+/* A problem on its way through the device. On the CPU the arrays of the host are the job's own. */
+typedef struct {
+    spot_domino_job   job;
+    spot_domino_cells start;
+    spot_kmeans_job   means;
+    float   *x;                /* (n, d): the points that are used, where not all columns are */
+    uint8_t *y;                /* (n) */
+    float   *p;                /* (n, 2) */
+    double  *r, *of_y, *of_p;  /* (k, n), (k, 2), (k, 2) */
+    int     *place, *row;      /* (n): where in the list a row's slice stands; the rows of all hypotheses */
+} problem;
+
+static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    const spot_domino_config *o = &cfg->domino;
+    const spot_mixture_config *m = &cfg->mixture;
+
+    if (o->components < 1 || o->components > SPOT_DOMINO_MOST)
+        return spot_fail(c, SPOT_INVALID, "domino's components are %d; they must lie in 1..%d", o->components,
+                         SPOT_DOMINO_MOST);
+    if (o->start == SPOT_START_CONFUSION && o->components < CLASSES * CLASSES)
+        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
+                         "raise it, or set start: kmeans", CLASSES * CLASSES, o->components);
+    if (!(o->gamma >= 0 && o->gamma < INFINITY) || !(fabs(o->gamma_hat) < INFINITY)
+        || !(o->noise >= 0 && o->noise < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "domino's gamma is %g, gamma_hat %g, noise %g; finite numbers, gamma and noise at "
+                         "least 0", o->gamma, o->gamma_hat, o->noise);
+    if (!(m->tol >= 0 && m->tol < INFINITY) || !(m->ridge >= 0 && m->ridge < INFINITY) || m->max_iterations < 1)
+        return spot_fail(c, SPOT_INVALID, "mixture tolerance %g, ridge %g, iterations %d; at least 0, 0 and 1, and finite",
+                         m->tol, m->ridge, m->max_iterations);
+    return SPOT_OK;
+}
+
+/* Principal components that n rows of `features` columns can have; the map has zeros beyond them. */
+static int columns_used(int n, int features, int d, const spot_bdm_config *cfg)
+{
+    int most = n - 1 < features ? n - 1 : features;
+
+    if (cfg->embed.method != SPOT_REDUCE_PCA || d <= most) return d;
+    return most > 1 ? most : 1;
+}
+
+static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
+
+/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. from: columns of the points. */
+static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, int from,
+                        const spot_bdm_config *cfg)
+{
+    size_t k = (size_t)slices_used(n, cfg), values = k * d, full = cfg->domino.covariance == SPOT_COVARIANCE_FULL;
+    bool means = cfg->domino.start == SPOT_START_KMEANS;
+    spot_domino_job *job = &q->job;
+
+    SPOT_TRY(SPOT_TAKE(c, host, q->y, n));
+    SPOT_TRY(SPOT_TAKE(c, host, q->p, (size_t)n * CLASSES));
+    SPOT_TRY(SPOT_TAKE(c, host, q->r, k * n));
+    SPOT_TRY(SPOT_TAKE(c, host, q->of_y, k * CLASSES));
+    SPOT_TRY(SPOT_TAKE(c, host, q->of_p, k * CLASSES));
+    SPOT_TRY(SPOT_TAKE(c, host, q->place, n));
+    SPOT_TRY(SPOT_TAKE(c, host, q->x, d < from ? (size_t)n * d : 0));
+    *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full, .y = q->y, .p = q->p,
+                              .x = q->x, .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
+    if (c->device) {
+        SPOT_TRY(SPOT_TAKE(c, work, job->x, (size_t)n * d));
+        SPOT_TRY(SPOT_TAKE(c, work, job->y, n));
+        SPOT_TRY(SPOT_TAKE(c, work, job->p, (size_t)n * CLASSES));
+        SPOT_TRY(SPOT_TAKE(c, work, job->r, k * n));
+        SPOT_TRY(SPOT_TAKE(c, work, job->of_y, k * CLASSES));
+        SPOT_TRY(SPOT_TAKE(c, work, job->of_p, k * CLASSES));
+    }
+    SPOT_TRY(SPOT_TAKE(c, work, job->weight, k));
+    SPOT_TRY(SPOT_TAKE(c, work, job->mean, values));
+    SPOT_TRY(SPOT_TAKE(c, work, job->covariance, full ? values * d : values));
+    SPOT_TRY(SPOT_TAKE(c, work, job->label, means ? n : 0));
+    SPOT_TRY(SPOT_TAKE(c, work, q->means.centre, means ? values : 0));
+    return SPOT_OK;
+}
+
+/* To the device; on the CPU it is there. */
+static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
+{
+    return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
+}
+
+static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_points *points, const spot_seed *seed,
+                        const spot_bdm_config *cfg)
+{
+    spot_domino_job *job = &q->job;
+    int n = job->n, d = job->d, k = job->k;
+    const float *x = points->at;
+    const int *label = job->label;
+    bool means = cfg->domino.start == SPOT_START_KMEANS;
+
+    for (int i = 0; i < n; i++) {
+        q->y[i] = v->label ? v->label[i] != 0 : 1;
+        q->p[CLASSES * i] = 1 - v->confidence[i];
+        q->p[CLASSES * i + 1] = v->confidence[i];
+    }
+    for (int i = 0; i < n && d < points->d; i++)
+        memcpy(q->x + (size_t)i * d, points->at + (size_t)i * points->d, (size_t)d * sizeof *q->x);
+    if (d < points->d) x = q->x;
+    if (!c->device) job->x = x;
+    SPOT_TRY(carry(c, job->x, x, (size_t)n * d * sizeof *x));
+    SPOT_TRY(carry(c, job->y, q->y, (size_t)n));
+    SPOT_TRY(carry(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
+    job->gamma = cfg->domino.gamma;
+    job->gamma_hat = cfg->domino.gamma_hat < 0 ? cfg->domino.gamma : cfg->domino.gamma_hat;
+    if (!means) job->label = NULL;
+    q->start = (spot_domino_cells){ n, k, CLASSES, job->y, job->p, cfg->domino.noise, *seed, job->r };
+    q->means = (spot_kmeans_job){ .n = n, .d = d, .k = k, .x = job->x, .seed = *seed, .centre = q->means.centre,
+                                  .label = (int *)label };
+    return SPOT_OK;
+}
+
+/* The ops take their jobs as arrays of one kind each, which stand in `host`, too. */
+typedef struct { problem *q; spot_domino_job *job; spot_domino_cells *start; spot_kmeans_job *means; } batch;
+
+static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
+{
+    SPOT_TRY(SPOT_TAKE(c, host, b->q, problems));
+    SPOT_TRY(SPOT_TAKE(c, host, b->job, problems));
+    SPOT_TRY(SPOT_TAKE(c, host, b->start, problems));
+    return SPOT_TAKE(c, host, b->means, problems);
+}
+
+static spot_status run(spot_ctx *c, spot_arena *work, batch *b, int problems, const spot_bdm_config *cfg)
+{
+    for (int i = 0; i < problems; i++) {
+        b->job[i] = b->q[i].job;
+        b->start[i] = b->q[i].start;
+        b->means[i] = b->q[i].means;
+    }
+    if (cfg->domino.start == SPOT_START_KMEANS) SPOT_TRY(spot_kmeans_fit(c, work, problems, b->means));
+    else                                        SPOT_TRY(spot_domino_confusion(c, problems, b->start));
+    SPOT_TRY(spot_domino_em(c, work, problems, b->job, &cfg->mixture));
+    for (int i = 0; i < problems; i++) {
+        problem *q = &b->q[i];
+        size_t k = (size_t)b->job[i].k;
+        q->job = b->job[i];
+        SPOT_TRY(carry(c, q->r, q->job.r, k * q->job.n * sizeof *q->r));
+        SPOT_TRY(carry(c, q->of_y, q->job.of_y, k * CLASSES * sizeof *q->of_y));
+        SPOT_TRY(carry(c, q->of_p, q->job.of_p, k * CLASSES * sizeof *q->of_p));
+    }
+    return SPOT_OK;
+}
+
+typedef struct { int slice, holds; double score; } rank;
+
+static int higher_first(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->slice - y->slice;
+}
+
+/* Of these slices the one that row i most likely comes from, the first of equals: its place. */
+static int best_of(const rank *ranks, int len, const problem *q, int i)
+{
+    int best = 0;
+
+    for (int s = 1; s < len; s++)
+        if (q->r[(size_t)ranks[s].slice * q->job.n + i] > q->r[(size_t)ranks[best].slice * q->job.n + i]) best = s;
+    return best;
+}
+
+/* All slices by score, highest first; `holds` counts the rows whose best slice each is. */
+static void order(rank *ranks, const problem *q)
+{
+    for (int s = 0; s < q->job.k; s++) {
+        double most = -INFINITY;
+        for (int c = 0; c < CLASSES; c++) most = fmax(most, q->of_p[s * CLASSES + c] - q->of_y[s * CLASSES + c]);
+        ranks[s] = (rank){ .slice = s, .score = fabs(most) };
+    }
+    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].holds++;      /* each is in its place yet */
+    qsort(ranks, (size_t)q->job.k, sizeof *ranks, higher_first);
+}
+
+static void collect(spot_hypotheses *out, const problem *q, const spot_view *v, const spot_bdm_config *cfg)
+{
+    rank ranks[SPOT_DOMINO_MOST];
+    int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top;
+
+    order(ranks, q);
+    *out = (spot_hypotheses){ 0 };
+    for (int s = 0; s < q->job.k; s++) out->components += ranks[s].holds > 0;
+    for (int i = 0; i < q->job.n; i++)
+        q->place[i] = best_of(ranks, cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept, q, i);
+    for (int s = 0; s < kept; s++) {
+        spot_hypothesis h = { .row = row, .score = ranks[s].score };
+        for (int i = 0; i < q->job.n; i++) {
+            if (q->place[i] != s) continue;
+            h.row[h.len++] = i;
+            h.mean_error += spot_view_error(v, i);
+        }
+        if (!h.len) continue;
+        h.mean_error /= h.len;
+        row += h.len;
+        out->h[out->len++] = h;
+    }
+}
+
+static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_points *points, const spot_bdm_config *cfg)
+{
+    const spot_domino_job *job = &q->job;
+
+    if (job->ill)
+        return spot_fail(c, SPOT_NUMERIC, "EC %u: the covariances of %d of domino's %d slices are not positive definite; raise "
+                         "the mixture's ridge", ec, job->ill, job->k);
+    if (job->d < points->d)
+        spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows have no %d principal components; domino goes by %d", ec, job->n, points->d,
+                 job->d);
+    if (job->k < cfg->domino.components)
+        spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows, so domino has %d components instead of %d", ec, job->n, job->k,
+                 cfg->domino.components);
+    if (!job->converged)
+        spot_log(c, SPOT_LOG_DEBUG, "EC %u: domino's mixture is still moving after %d iterations", ec, job->iterations);
+    return SPOT_OK;
+}
+
+/* Everything but the rows, in scratch that is given back. out == NULL: only takes. */
+static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out, int **row,
+                         const spot_view *views, const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    batch b;
+
+    SPOT_TRY(take_batch(c, host, &b, problems));
+    for (int i = 0; i < problems; i++) {
+        problem counted = { 0 };
+        int d = columns_used(views[i].n, views[i].d, points[i].d, cfg);
+        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, d, points[i].d, cfg));
+        if (out) SPOT_TRY(fill(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
+    }
+    if (!out) return SPOT_OK;
+    SPOT_TRY(run(c, work, &b, problems, cfg));
+    for (int i = 0; i < problems; i++) {
+        b.q[i].row = row[i];
+        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], &points[i], cfg));
+        collect(&out[i], &b.q[i], &views[i], cfg);
+    }
+    return SPOT_OK;
+}
+
+/* Bytes of `work` beyond what take takes, for problems of at most these sizes. */
+static size_t scratch(const spot_ctx *c, int problems, int n, int d, const spot_bdm_config *cfg)
+{
+    int k = slices_used(n, cfg), threads = c->device ? 0 : c->threads;
+    size_t means = cfg->domino.start == SPOT_START_KMEANS ? spot_kmeans_scratch(problems, n, d, k, threads) : 0;
+    size_t em = spot_domino_scratch(problems, n, d, k, CLASSES, cfg->domino.covariance == SPOT_COVARIANCE_FULL, threads);
+
+    return (means > em ? means : em) + 64;
+}
 
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    (void)a; (void)problems; (void)out; (void)views; (void)points; (void)seeds; (void)cfg;
-    return spot_fail(c, SPOT_UNSUPPORTED, "domino is not there yet");
+    spot_arena there = spot_arena_counting(), sizes = there;
+    int **row, n = 0, d = 0;
+    spot_status s;
+    size_t mark;
+
+    SPOT_TRY(check_settings(c, cfg));
+    for (int i = 0; i < problems; i++)
+        if (cfg->domino.start == SPOT_START_CONFUSION && views[i].n < CLASSES * CLASSES)
+            return spot_fail(c, SPOT_INPUT, "EC %u: %d rows for domino, which needs at least %d", seeds[i].ec, views[i].n,
+                             CLASSES * CLASSES);
+    SPOT_TRY(SPOT_TAKE(c, a, row, problems));
+    for (int i = 0; i < problems; i++) {
+        SPOT_TRY(SPOT_TAKE(c, a, row[i], views[i].n));
+        n = views[i].n > n ? views[i].n : n;
+        d = points[i].d > d ? points[i].d : d;
+    }
+    mark = a->used;
+    if (!c->device) s = solve(c, a, a, problems, out, row, views, points, seeds, cfg);
+    else {
+        SPOT_TRY(solve(c, &sizes, &there, problems, NULL, NULL, views, points, seeds, cfg));
+        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch(c, problems, n, d, cfg)));
+        s = solve(c, a, &there, problems, out, row, views, points, seeds, cfg);
+        spot_arena_close(&there);
+    }
+    a->used = mark;
+    return s;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    (void)c; (void)problems; (void)n; (void)d; (void)cfg;
-    return (spot_bytes){ 0, 0 };
+    spot_ctx quiet = { .device = c->device };
+    spot_arena host = spot_arena_counting(), there = host, *work = c->device ? &there : &host;
+    int **row, *rows, most = 0;
+    batch b;
+
+    SPOT_TAKE(&quiet, &host, row, problems);
+    for (int i = 0; i < problems; i++) SPOT_TAKE(&quiet, &host, rows, n[i]);
+    take_batch(&quiet, &host, &b, problems);
+    for (int i = 0; i < problems; i++) {
+        problem counted = { 0 };
+        take(&quiet, &host, work, &counted, n[i], d, d + 1, cfg);
+        most = n[i] > most ? n[i] : most;
+    }
+    if (!c->device) return (spot_bytes){ host.peak + scratch(c, problems, most, d, cfg), 0 };
+    return (spot_bytes){ host.peak + 64, there.peak + scratch(c, problems, most, d, cfg) };
 }
 
 static void defaults(spot_bdm_config *cfg)

@@ -104,11 +104,11 @@ static void begin(spot_ctx *c, light *l, uint32_t ec, const spot_view *view, con
     for (int i = 0; i < view->n; i++) l->loss[i] = -log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && differ(l->loss, view->n);
     if (!distinct)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: all %d rows have the same features, so there is no place to shine a spotlight on", ec,
-                 view->n);
+        spot_log(c, SPOT_LOG_WARN, "EC %u: all %d rows have the same features, so there is no place to shine a spotlight on",
+                 ec, view->n);
     else if (!l->live)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: the classifier is equally wrong about every row (loss %g), so no spotlight finds more "
-                 "than another", ec, l->loss[0]);
+        spot_log(c, SPOT_LOG_WARN, "EC %u: the classifier is equally wrong about every row (loss %g), so no spotlight finds "
+                 "more than another", ec, l->loss[0]);
 }
 
 static int heavier_first(const void *a, const void *b)
@@ -265,8 +265,8 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     const spot_spotlight_config *s = &cfg->spotlight;
 
     if (!(s->min_weight > 0 && s->min_weight <= 0.5) || s->steps < 2 || s->patience < 0 || !(s->lr > 0 && s->lr < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "spotlight: min_weight %g, steps %d, patience %d, lr %g; they must lie in (0, 0.5], from "
-                         "2, from 0, above 0", s->min_weight, s->steps, s->patience, s->lr);
+        return spot_fail(c, SPOT_INVALID, "spotlight: min_weight %g, steps %d, patience %d, lr %g; they must lie in (0, 0.5], "
+                         "from 2, from 0, above 0", s->min_weight, s->steps, s->patience, s->lr);
     if (!(s->barrier_scale >= 0 && s->barrier_scale < INFINITY) || !(s->barrier_end > 0 && s->barrier_end <= 1))
         return spot_fail(c, SPOT_INVALID, "spotlight: barrier_scale %g, barrier_end %g; they must lie from 0 and in (0, 1]",
                          s->barrier_scale, s->barrier_end);
@@ -352,8 +352,8 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 
 static void defaults(spot_bdm_config *cfg)
 {
-    cfg->threshold = 0.5;
-    cfg->spotlight = (spot_spotlight_config){ .min_weight = 0.01, .steps = 1000, .patience = 20, .lr = 1e-2, .barrier_scale = 1,
+    cfg->threshold = 0.1;
+    cfg->spotlight = (spot_spotlight_config){ .min_weight = 0.01, .steps = 1000, .patience = 20, .lr = 5e-3, .barrier_scale = 1,
                                               .barrier_end = 0.05 };
 }
 

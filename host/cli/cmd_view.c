@@ -93,7 +93,7 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 
     SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)o->ec));
     rows = spot_ec_positives(NULL, &ec, (spot_split)o->split);
-    SPOT_TRY(spot_model_needs(c, &needs, &cfg->scene, &cfg->model, rows));
+    SPOT_TRY(spot_model_needs(c, &needs, &cfg->scene, &cfg->model, rows, false));
     SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 32));
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &view, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);

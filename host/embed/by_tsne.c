@@ -5,12 +5,12 @@
 
 #include "affinity.h"
 #include "device.h"
-#include "distance.h"
+#include "neighbours.h"
 #include "reduce.h"
 #include "spotter/rng.h"
 #include "tsne.h"
 
-enum { ROW_TILE = 256, GROUP = 16 };   /* rows whose distances are held at a time, of so many problems at a time */
+enum { GROUP = 16 };   /* problems whose neighbours are sought at a time */
 
 /* A perplexity that n - 1 neighbours cannot have is lowered. */
 static double possible(double perplexity, int n) { return perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : perplexity; }
@@ -18,12 +18,10 @@ static double possible(double perplexity, int n) { return perplexity > n - 1 ? f
 /* Per point, itself not counted. */
 static int neighbours(double perplexity, int n) { return (int)fmin(n - 1, floor(3 * perplexity + 1)); }
 
-/* What the neighbour search of a group of problems works with; all tiles have ROW_TILE rows but the last. */
+/* What a group of problems has until its P is there. */
 typedef struct {
-    int problems, tallest;
-    spot_mat points[GROUP], p[GROUP];         /* (n, d), and the conditional probabilities (n, k) */
-    float *dist[GROUP], *near[GROUP];         /* (ROW_TILE, n), (ROW_TILE, k) */
-    uint64_t *keys;
+    spot_neighbours search[GROUP];
+    spot_mat near[GROUP], p[GROUP];           /* (n, k): squared distances, conditional probabilities */
     spot_affinity_rule rule[GROUP];
     spot_affinity_graph graph[GROUP];
 } group;
@@ -38,58 +36,33 @@ static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g
     return SPOT_TAKE(c, a, g->joint, room);
 }
 
-static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, const spot_view *views)
+/* The rest of a problem, which goes. */
+static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, const spot_view *v)
 {
-    for (int q = 0; q < all->problems; q++) {
-        spot_affinity_graph *g = &all->graph[q];
-        size_t edges = (size_t)g->n * g->k;
-        int *column;
+    spot_affinity_graph *g = &all->graph[q];
+    size_t edges = (size_t)g->n * g->k;
+    float *near, *p, *x;
+    int *column;
 
-        SPOT_TRY(SPOT_TAKE(c, a, column, edges));
-        SPOT_TRY(SPOT_TAKE(c, a, all->p[q].v, edges));
-        SPOT_TRY(SPOT_TAKE(c, a, g->begin, g->n + 2));
-        SPOT_TRY(SPOT_TAKE(c, a, g->edge, edges));
-        SPOT_TRY(SPOT_TAKE(c, a, all->dist[q], (size_t)ROW_TILE * g->n));
-        SPOT_TRY(SPOT_TAKE(c, a, all->near[q], (size_t)ROW_TILE * g->k));
-        SPOT_TRY(spot_reduce_features(c, a, &all->points[q].v, &views[q]));
-        g->column = column;
-        g->p = all->p[q].v;
-    }
-    return SPOT_TAKE(c, a, all->keys, (size_t)c->threads * all->tallest);
-}
-
-/* Rows i0 .. i0+255 of every problem that has them: distances, the k nearest, their conditional probabilities. */
-static spot_status search_tile(spot_ctx *c, group *all, int i0)
-{
-    spot_mat tile[GROUP], points[GROUP], dist[GROUP], near[GROUP], p[GROUP];
-    spot_affinity_search search[GROUP];
-    spot_affinity_rule rule[GROUP];
-    int count = 0;
-
-    for (int q = 0; q < all->problems; q++) {
-        spot_mat x = all->points[q];
-        int k = all->graph[q].k, rows = x.rows - i0 < ROW_TILE ? x.rows - i0 : ROW_TILE;
-        size_t first = (size_t)i0 * k;
-
-        if (rows <= 0) continue;
-        points[count] = x;
-        tile[count] = (spot_mat){ x.v + (size_t)i0 * x.cols, rows, x.cols };
-        dist[count] = (spot_mat){ all->dist[q], rows, x.rows };
-        near[count] = (spot_mat){ all->near[q], rows, k };
-        p[count] = (spot_mat){ all->p[q].v + first, rows, k };
-        search[count] = (spot_affinity_search){ dist[count], i0, (int *)all->graph[q].column + first, near[count] };
-        rule[count++] = all->rule[q];
-    }
-    SPOT_TRY(spot_distance_squared(c, count, dist, tile, points));
-    SPOT_TRY(spot_affinity_nearest(c, count, search, all->keys));
-    return spot_affinity_rows(c, count, p, near, rule);
+    SPOT_TRY(SPOT_TAKE(c, a, column, edges));
+    SPOT_TRY(SPOT_TAKE(c, a, near, edges));
+    SPOT_TRY(SPOT_TAKE(c, a, p, edges));
+    SPOT_TRY(SPOT_TAKE(c, a, g->begin, g->n + 2));
+    SPOT_TRY(SPOT_TAKE(c, a, g->edge, edges));
+    SPOT_TRY(spot_reduce_features(c, a, &x, v));
+    all->search[q] = (spot_neighbours){ { x, g->n, v->d }, g->k, column, near };
+    all->near[q] = (spot_mat){ near, g->n, g->k };
+    all->p[q] = (spot_mat){ p, g->n, g->k };
+    g->column = column;
+    g->p = p;
+    return SPOT_OK;
 }
 
 /* The sparse symmetric P of at most GROUP problems. */
 static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_problem *t, const spot_view *views,
                          const spot_tsne_config *cfg)
 {
-    group all = { .problems = problems };
+    group all;
     size_t mark;
 
     for (int q = 0; q < problems; q++) {
@@ -100,10 +73,7 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
         if (perplexity < cfg->perplexity && !a->counting)
             spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no perplexity of %g, t-SNE uses %.1f", t[q].ec, n,
                      cfg->perplexity, perplexity);
-        g->n = n;
-        g->k = neighbours(perplexity, n);
-        all.tallest = n > all.tallest ? n : all.tallest;
-        all.points[q] = (spot_mat){ NULL, n, views[q].d };
+        *g = (spot_affinity_graph){ .n = n, .k = neighbours(perplexity, n) };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
         SPOT_TRY(take_joint(c, a, g));
         t[q].start = g->start;
@@ -111,10 +81,11 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
         t[q].p = g->joint;
     }
     mark = a->used;
-    SPOT_TRY(take_search(c, a, &all, views));
+    for (int q = 0; q < problems; q++) SPOT_TRY(take_search(c, a, &all, q, &views[q]));
+    SPOT_TRY(spot_neighbours_find(c, a, problems, all.search));
     a->used = mark;
     if (a->counting) return SPOT_OK;
-    for (int i0 = 0; i0 < all.tallest; i0 += ROW_TILE) SPOT_TRY(search_tile(c, &all, i0));
+    SPOT_TRY(spot_affinity_rows(c, problems, all.p, all.near, all.rule));
     return spot_affinity_joint(c, problems, all.graph);
 }
 

@@ -12,16 +12,17 @@
 #include "umap.h"
 
 enum { GROUP = 16, ABREAST = 50 };     /* problems whose neighbours are sought at a time; steps between looks at the clock */
-enum { PARTS = 1 };                    /* steps that an epoch is cut into: an edge is due in one of them */
+enum { PARTS = 2 };                    /* steps that an epoch is cut into: an edge is due in one of them */
 
-/* A problem on its way; what the host reads of its graph is the graph itself on the CPU. */
+/* A batch on its way: of each problem the graph and the layout, which are the device's, and what the host makes the first map
+ * from, which on the CPU is the same memory. */
 typedef struct {
-    spot_affinity_graph graph;
-    spot_umap_layout layout;
-    spot_spectral start;
-    int *row_start, *row_to, *order;
-    float *weight, *y;
-} course;
+    int problems;
+    spot_affinity_graph *graph;
+    spot_umap_layout *layout;
+    spot_spectral *start;
+    int **order;               /* the host's of layout's */
+} batch;
 
 typedef struct { double x, y; } curve_point;
 
@@ -70,35 +71,39 @@ void spot_umap_curve(double *a, double *b, double min_dist, double spread)
     }
 }
 
-static spot_status take_course(spot_ctx *c, spot_arena *h, spot_arena *a, course *w)
+/* A problem's memory, for as long as the batch lives. */
+static spot_status take_problem(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, int p)
 {
-    spot_affinity_graph *g = &w->graph;
-    spot_umap_layout *u = &w->layout;
+    spot_affinity_graph *g = &b->graph[p];
+    spot_umap_layout *u = &b->layout[p];
+    spot_spectral *s = &b->start[p];
     size_t room = spot_affinity_room(g->n, g->k), map = (size_t)u->dim * g->n;
-    int *order;
+    int *row, *to;
+    float *weight;
 
     SPOT_TRY(SPOT_TAKE(c, a, g->start, g->n + 1));
     SPOT_TRY(SPOT_TAKE(c, a, g->to, room));
     SPOT_TRY(SPOT_TAKE(c, a, g->joint, room));
-    SPOT_TRY(SPOT_TAKE(c, a, order, g->n));
+    SPOT_TRY(SPOT_TAKE(c, a, b->order[p], g->n));
     SPOT_TRY(SPOT_TAKE(c, a, u->y[0], map));
     SPOT_TRY(SPOT_TAKE(c, a, u->y[1], map));
-    SPOT_TRY(SPOT_TAKE(c, h, w->start.piece, g->n));
-    u->start = w->row_start = g->start;
-    u->to = w->row_to = g->to;
-    u->weight = w->weight = g->joint;
-    u->order = w->order = order;
-    w->y = u->y[0];
+    SPOT_TRY(SPOT_TAKE(c, h, s->piece, g->n));
+    u->start = s->start = g->start;
+    u->to = s->to = g->to;
+    u->weight = s->weight = g->joint;
+    u->order = b->order[p];
+    s->y = u->y[0];
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, h, w->row_start, g->n + 1));
-    SPOT_TRY(SPOT_TAKE(c, h, w->row_to, room));
-    SPOT_TRY(SPOT_TAKE(c, h, w->weight, room));
-    SPOT_TRY(SPOT_TAKE(c, h, w->order, g->n));
-    return SPOT_TAKE(c, h, w->y, map);
+    SPOT_TRY(SPOT_TAKE(c, h, row, g->n + 1));
+    SPOT_TRY(SPOT_TAKE(c, h, to, room));
+    SPOT_TRY(SPOT_TAKE(c, h, weight, room));
+    s->start = row, s->to = to, s->weight = weight;
+    SPOT_TRY(SPOT_TAKE(c, h, b->order[p], g->n));
+    return SPOT_TAKE(c, h, s->y, map);
 }
 
 /* The weighted graphs of at most GROUP problems, from their features. */
-static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, course *w, const spot_view *views)
+static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, const spot_affinity_graph *to, const spot_view *views)
 {
     spot_neighbours near[GROUP];
     spot_umap_row row[GROUP];
@@ -106,11 +111,11 @@ static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, course *w, co
     size_t mark = a->used;
 
     for (int p = 0; p < problems; p++) {
-        int n = w[p].graph.n, k = w[p].graph.k, *column;
+        int n = to[p].n, k = to[p].k, *column;
         size_t edges = (size_t)n * k;
         float *x, *distance, *strength, *rho, *sigma;
 
-        graph[p] = w[p].graph;
+        graph[p] = to[p];
         SPOT_TRY(spot_reduce_features(c, a, &x, &views[p]));
         SPOT_TRY(SPOT_TAKE(c, a, column, edges));
         SPOT_TRY(SPOT_TAKE(c, a, distance, edges));
@@ -131,59 +136,55 @@ static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, course *w, co
     return spot_affinity_joint(c, problems, graph);
 }
 
-/* The graph to the host; from there its greatest weight, and its points by how often they are drawn, the busiest first. */
-static spot_status look(spot_ctx *c, spot_arena *h, course *w)
+/* Points by how often they are drawn, the busiest first. count is (n + 2), key (n). */
+static void sort_points(const spot_spectral *s, float most, int *order, int *count, int *key)
 {
-    int n = w->graph.n, *count, *key;
+    memset(count, 0, (size_t)(s->n + 2) * sizeof *count);
+    for (int i = 0; i < s->n; i++) {
+        float sum = 0;
+        for (int e = s->start[i]; e < s->start[i + 1]; e++) sum += s->weight[e] / most;
+        key[i] = s->n - (int)fminf(4 * sum, (float)s->n);
+        count[key[i] + 1]++;
+    }
+    for (int q = 0; q <= s->n; q++) count[q + 1] += count[q];
+    for (int i = 0; i < s->n; i++) order[count[key[i]]++] = i;
+}
+
+/* The graph to the host, and what is to be known of it for the descent. */
+static spot_status look(spot_ctx *c, spot_arena *h, batch *b, int p)
+{
+    const spot_affinity_graph *g = &b->graph[p];
+    const spot_spectral *s = &b->start[p];
     size_t mark = h->used;
+    int *count, *key;
     float most = 0;
 
-    SPOT_TRY(SPOT_TAKE(c, h, count, n + 2));
-    SPOT_TRY(SPOT_TAKE(c, h, key, n));
+    SPOT_TRY(SPOT_TAKE(c, h, count, g->n + 2));
+    SPOT_TRY(SPOT_TAKE(c, h, key, g->n));
     h->used = mark;
     if (h->counting) return SPOT_OK;
     if (c->device) {
-        SPOT_TRY(spot_device_copy(c, w->row_start, w->graph.start, (size_t)(n + 1) * sizeof(int)));
-        SPOT_TRY(spot_device_copy(c, w->row_to, w->graph.to, (size_t)w->row_start[n] * sizeof(int)));
-        SPOT_TRY(spot_device_copy(c, w->weight, w->graph.joint, (size_t)w->row_start[n] * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, (int *)s->start, g->start, (size_t)(g->n + 1) * sizeof *g->start));
+        SPOT_TRY(spot_device_copy(c, (int *)s->to, g->to, (size_t)s->start[g->n] * sizeof *g->to));
+        SPOT_TRY(spot_device_copy(c, (float *)s->weight, g->joint, (size_t)s->start[g->n] * sizeof *g->joint));
     }
-    for (int e = 0; e < w->row_start[n]; e++) most = w->weight[e] > most ? w->weight[e] : most;
-    w->layout.scale = 1 / (most * PARTS);
-    memset(count, 0, (size_t)(n + 2) * sizeof *count);
-    for (int i = 0; i < n; i++) {
-        float sum = 0;
-        for (int e = w->row_start[i]; e < w->row_start[i + 1]; e++) sum += w->weight[e] / most;
-        key[i] = n - (int)fminf(4 * sum, (float)n);
-        count[key[i] + 1]++;
-    }
-    for (int q = 0; q <= n; q++) count[q + 1] += count[q];
-    for (int i = 0; i < n; i++) w->order[count[key[i]]++] = i;
-    return c->device ? spot_device_copy(c, (int *)w->layout.order, w->order, (size_t)n * sizeof(int)) : SPOT_OK;
+    for (int e = 0; e < s->start[g->n]; e++) most = s->weight[e] > most ? s->weight[e] : most;
+    b->layout[p].scale = 1 / (most * PARTS);
+    sort_points(s, most, b->order[p], count, key);
+    return c->device ? spot_device_copy(c, (int *)b->layout[p].order, b->order[p], (size_t)g->n * sizeof(int)) : SPOT_OK;
 }
 
 /* The first maps. Where a graph falls to pieces, they lie as the principal components of the features have them. */
-static spot_status begin(spot_ctx *c, spot_arena *h, spot_arena *a, int problems, course *w, spot_spectral *start,
-                         spot_points *out, const spot_view *views)
+static spot_status begin(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views)
 {
-    for (int p = 0; p < problems; p++) {
-        start[p] = w[p].start;
-        start[p].n = w[p].graph.n;
-        start[p].dim = w[p].layout.dim;
-        start[p].start = w[p].row_start;
-        start[p].to = w[p].row_to;
-        start[p].weight = w[p].weight;
-        start[p].place = out[p].at;
-        start[p].y = w[p].y;
-    }
-    SPOT_TRY(spot_spectral_components(c, h, problems, start));
-    for (int p = 0; p < problems; p++)
-        if (h->counting || start[p].pieces > 1) SPOT_TRY(spot_pca_map(c, h, a, 1, &out[p], &views[p]));
-    SPOT_TRY(spot_spectral_map(c, h, problems, start));
-    for (int p = 0; p < problems && !h->counting; p++) {
-        spot_log(c, SPOT_LOG_DEBUG, "EC %u: UMAP's graph of %d points is in %d pieces", start[p].seed.ec, start[p].n,
-                 start[p].pieces);
-        if (c->device)
-            SPOT_TRY(spot_device_copy(c, w[p].layout.y[0], w[p].y, (size_t)start[p].dim * start[p].n * sizeof(float)));
+    SPOT_TRY(spot_spectral_components(c, h, b->problems, b->start));
+    for (int p = 0; p < b->problems; p++)
+        if (h->counting || b->start[p].pieces > 1) SPOT_TRY(spot_pca_map(c, h, a, 1, &out[p], &views[p]));
+    SPOT_TRY(spot_spectral_map(c, h, b->problems, b->start));
+    for (int p = 0; p < b->problems && !h->counting; p++) {
+        const spot_spectral *s = &b->start[p];
+        spot_log(c, SPOT_LOG_DEBUG, "EC %u: UMAP's graph of %d points is in %d pieces", s->seed.ec, s->n, s->pieces);
+        if (c->device) SPOT_TRY(spot_device_copy(c, b->layout[p].y[0], s->y, (size_t)s->dim * s->n * sizeof *s->y));
     }
     return SPOT_OK;
 }
@@ -204,73 +205,78 @@ static spot_status descend(spot_ctx *c, int problems, const spot_umap_layout *u)
 }
 
 /* y (dim, n) to out (n, dim). */
-static spot_status hand_out(spot_ctx *c, spot_points *out, const course *w)
+static spot_status hand_out(spot_ctx *c, spot_points *out, const batch *b, int p)
 {
-    int n = w->graph.n, dim = w->layout.dim;
-    const float *last = w->layout.y[w->layout.steps % 2];
+    const spot_umap_layout *u = &b->layout[p];
+    const float *last = u->y[u->steps % 2];
+    size_t n = (size_t)u->n, dim = (size_t)u->dim;
 
-    if (c->device) SPOT_TRY(spot_device_copy(c, w->y, last, (size_t)dim * n * sizeof *last));
-    if (c->device) last = w->y;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < dim; k++) {
-            if (!isfinite(last[(size_t)k * n + i]))
-                return spot_fail(c, SPOT_NUMERIC, "EC %u: UMAP left the finite numbers at point %d; lower its lr", w->layout.ec, i);
-            out->at[(size_t)i * dim + k] = last[(size_t)k * n + i];
-        }
-    return SPOT_OK;
-}
-
-static spot_status set_up(spot_ctx *c, course *w, const spot_view *v, int dim, spot_seed seed, const spot_umap_config *cfg)
-{
-    int n = v->n, k = cfg->neighbours < n ? cfg->neighbours : n, epochs = cfg->epochs ? cfg->epochs : n <= 10000 ? 500 : 200;
-    double a, b;
-
-    spot_umap_curve(&a, &b, cfg->min_dist, cfg->spread);
-    if (dim > SPOT_UMAP_MOST_DIM)
-        return spot_fail(c, SPOT_UNSUPPORTED, "UMAP maps to at most %d dimensions, not to %d", SPOT_UMAP_MOST_DIM, dim);
-    *w = (course){ .graph = { .n = n, .k = k - 1, .fuzzy = 1 }, .start = { .seed = seed } };
-    w->layout = (spot_umap_layout){ .n = n, .dim = dim, .steps = epochs * PARTS, .negatives = cfg->negatives,
-                                    .seed = seed.seed, .ec = seed.ec, .a = (float)a, .b = (float)b, .lr = (float)cfg->lr };
-    return SPOT_OK;
-}
-
-static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, int problems, course *w, spot_points *out,
-                         const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg)
-{
-    spot_spectral *start;
-    spot_umap_layout *layout;
-
-    for (int p = 0; p < problems; p++) {
-        SPOT_TRY(set_up(c, &w[p], &views[p], out[p].d, seeds[p], cfg));
-        SPOT_TRY(take_course(c, h, a, &w[p]));
-        if (views[p].n < cfg->neighbours && !h->counting)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no %d neighbours, UMAP uses all", seeds[p].ec, views[p].n,
-                     cfg->neighbours);
+    if (c->device) {
+        SPOT_TRY(spot_device_copy(c, b->start[p].y, last, dim * n * sizeof *last));
+        last = b->start[p].y;
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < dim; k++) {
+            if (!isfinite(last[k * n + i]))
+                return spot_fail(c, SPOT_NUMERIC, "EC %u: UMAP left the finite numbers at point %zu; lower its lr", u->ec, i);
+            out->at[i * dim + k] = last[k * n + i];
+        }
+    out->objective = NAN;
+    return SPOT_OK;
+}
+
+static spot_status set_up(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out, const spot_view *views,
+                          const spot_seed *seeds, const spot_umap_config *cfg)
+{
+    double curve_a, curve_b;
+
+    spot_umap_curve(&curve_a, &curve_b, cfg->min_dist, cfg->spread);
+    for (int p = 0; p < b->problems; p++) {
+        int n = views[p].n, k = cfg->neighbours < n ? cfg->neighbours : n, dim = out[p].d;
+        int epochs = cfg->epochs ? cfg->epochs : n <= 10000 ? 500 : 200;
+
+        if (dim > SPOT_UMAP_MOST_DIM)
+            return spot_fail(c, SPOT_UNSUPPORTED, "UMAP maps to at most %d dimensions, not to %d", SPOT_UMAP_MOST_DIM, dim);
+        if (n < cfg->neighbours && !h->counting)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no %d neighbours, UMAP uses all", seeds[p].ec, n,
+                     cfg->neighbours);
+        b->graph[p] = (spot_affinity_graph){ .n = n, .k = k - 1, .fuzzy = 1 };
+        b->layout[p] = (spot_umap_layout){ .n = n, .dim = dim, .steps = epochs * PARTS, .negatives = cfg->negatives,
+                                           .seed = seeds[p].seed, .ec = seeds[p].ec, .a = (float)curve_a,
+                                           .b = (float)curve_b, .lr = (float)cfg->lr };
+        b->start[p] = (spot_spectral){ .n = n, .dim = dim, .place = out[p].at, .seed = seeds[p] };
+        SPOT_TRY(take_problem(c, h, a, b, p));
+    }
+    return SPOT_OK;
+}
+
+static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views,
+                         const spot_seed *seeds, const spot_umap_config *cfg)
+{
+    int problems = b->problems;
+
+    SPOT_TRY(set_up(c, h, a, b, out, views, seeds, cfg));
     for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(weigh(c, a, problems - p < GROUP ? problems - p : GROUP, w + p, views + p));
-    for (int p = 0; p < problems; p++) SPOT_TRY(look(c, h, &w[p]));
-    start = calloc((size_t)problems, sizeof *start);
-    layout = calloc((size_t)problems, sizeof *layout);
-    if (!start || !layout) return spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", problems);
-    spot_status s = begin(c, h, a, problems, w, start, out, views);
-    for (int p = 0; p < problems; p++) layout[p] = w[p].layout;
-    if (s == SPOT_OK && !h->counting) s = descend(c, problems, layout);
-    free(start), free(layout);
-    SPOT_TRY(s);
-    for (int p = 0; p < problems && !h->counting; p++) SPOT_TRY(hand_out(c, &out[p], &w[p]));
+        SPOT_TRY(weigh(c, a, problems - p < GROUP ? problems - p : GROUP, b->graph + p, views + p));
+    for (int p = 0; p < problems; p++) SPOT_TRY(look(c, h, b, p));
+    SPOT_TRY(begin(c, h, a, b, out, views));
+    if (h->counting) return SPOT_OK;
+    SPOT_TRY(descend(c, problems, b->layout));
+    for (int p = 0; p < problems; p++) SPOT_TRY(hand_out(c, &out[p], b, p));
     return SPOT_OK;
 }
 
 spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                           const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg)
 {
-    size_t mark = work->used, mark_host = host->used;
-    course *w = calloc((size_t)problems, sizeof *w);
-    spot_status s = w ? solve(c, host, work, problems, w, out, views, seeds, cfg)
-                      : spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", problems);
+    size_t mark = work->used, mark_host = host->used, n = (size_t)problems;
+    batch b = { problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
+                calloc(n, sizeof *b.order) };
+    spot_status s = b.graph && b.layout && b.start && b.order
+                  ? solve(c, host, work, &b, out, views, seeds, cfg)
+                  : spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", problems);
 
-    free(w);
+    free(b.graph), free(b.layout), free(b.start), free(b.order);
     host->used = mark_host;
     work->used = mark;
     return s;

@@ -45,12 +45,12 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, cons
                              e % d, e / d, v->feature[e]);
     if (!cfg->hardness) return SPOT_OK;
     if (!v->head)
-        return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of these "
-                         "features; give it or set hardness: off", ec);
+        return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of "
+                         "these features; give it or set hardness: false", ec);
     head = length_of(v->head, v->d);
     if (!(head > 0 && head <= LARGEST))
-        return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: off", ec,
-                         head);
+        return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: false",
+                         ec, head);
     return SPOT_OK;
 }
 
@@ -61,13 +61,14 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
     if (cfg->method != SPOT_REDUCE_NONE && cfg->dim < 1)
         return spot_fail(c, SPOT_USAGE, "a map of %d dimensions cannot be; set reduce dim to 1 or more", cfg->dim);
     if (cfg->method == SPOT_REDUCE_NONE && cfg->hardness)
-        return spot_fail(c, SPOT_USAGE, "hardness goes with a reducer of what is left; set reduce, and dim: 1 for hardness alone");
+        return spot_fail(c, SPOT_USAGE, "hardness goes with a reducer of what is left; set reduce, and dim: 1 for hardness "
+                         "alone");
     if (cfg->method == SPOT_REDUCE_TSNE
         && !(cfg->tsne.perplexity >= 1 && cfg->tsne.iterations >= 1 && cfg->tsne.exaggeration >= 1 && cfg->tsne.lr >= 0))
         return spot_fail(c, SPOT_USAGE, "t-SNE needs perplexity >= 1, iterations >= 1, exaggeration >= 1 and lr >= 0");
     if (cfg->method == SPOT_REDUCE_UMAP
-        && !(cfg->umap.neighbours >= 2 && cfg->umap.spread > 0 && cfg->umap.min_dist >= 0
-             && cfg->umap.min_dist <= cfg->umap.spread && cfg->umap.epochs >= 0 && cfg->umap.negatives >= 0 && cfg->umap.lr > 0))
+        && !(cfg->umap.neighbours >= 2 && cfg->umap.min_dist >= 0 && cfg->umap.min_dist <= cfg->umap.spread
+             && cfg->umap.spread > 0 && cfg->umap.epochs >= 0 && cfg->umap.negatives >= 0 && cfg->umap.lr > 0))
         return spot_fail(c, SPOT_USAGE, "UMAP needs neighbours >= 2, 0 <= min_dist <= spread, spread > 0, epochs >= 0, "
                          "negatives >= 0 and lr > 0");
     if (cfg->method == SPOT_REDUCE_SCVIS

@@ -22,7 +22,7 @@ spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
 
     return (spot_conv_shape){ .rows = s.rows, .lanes = s.lanes, .ci = t->in ? t->in * s.width : 3,
                               .co = t->out * s.width, .k = t->k, .stride = t->stride, .size = s.size / t->shrink,
-                              .train = train, .precision = s.precision };
+                              .train = train + (train && s.attacked && !u), .precision = s.precision };
 }
 
 /* The plane that unit u makes from `live` images; rows are whole pieces. */
@@ -86,6 +86,18 @@ static size_t deal_running(spot_net *net, float *from)
     return at;
 }
 
+void spot_net_running(spot_net *net, float *running) { deal_running(net, running); }
+
+spot_plane spot_net_images(const spot_ctx *c, const spot_net *net, int live)
+{
+    spot_plane p = images(c, &net->s);
+
+    p.live = live;
+    return p;
+}
+
+size_t spot_net_image_bytes(const spot_ctx *c, const spot_net *net) { return bytes_of(images(c, &net->s)); }
+
 static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     for (int u = 0; u < SPOT_UNITS; u++) {
@@ -104,6 +116,7 @@ static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
     size_t scratch = 0, widest = 0;
 
     SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(images(c, s))));
+    if (s->attacked) SPOT_TRY(spot_arena_take(c, a, &net->dplanes, bytes_of(images(c, s))));
     SPOT_TRY(spot_arena_take(c, a, &net->pooled, bytes_of(pooled)));
     SPOT_TRY(SPOT_TAKE(c, a, net->at, numbers_of(pooled)));
     for (int u = 0; u < SPOT_UNITS; u++) {
@@ -252,8 +265,9 @@ static spot_status data_back(spot_ctx *c, spot_net *net, int u, void *dx, int ro
     return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->read[u], rows, net->scratch);
 }
 
-/* In: the gradient of the block's output is direct + side (direct alone for the last block). Out: that of its input. */
-static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live)
+/* In: the gradient of the block's output is direct + side (direct alone for the last block). Out: that of its input.
+ * learning: and those of its weights. */
+static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool learning)
 {
     const spot_block *b = &spot_resnet18_block[i];
     const void *x = i ? net->out[i - 1] : net->pooled;
@@ -264,25 +278,37 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live)
 
     if (b->down) join.y2 = net->y[b->down], join.b = &net->norm[b->down];
     SPOT_TRY(spot_norm_backward(c, &join, p, net->scratch));
-    SPOT_TRY(weights_back(c, net, b->second, net->inner[i], p.rows));
+    if (learning) SPOT_TRY(weights_back(c, net, b->second, net->inner[i], p.rows));
     SPOT_TRY(data_back(c, net, b->second, net->direct, p.rows));
     SPOT_TRY(spot_norm_backward(c, &inner, p, net->scratch));
-    SPOT_TRY(weights_back(c, net, b->first, x, p.rows));
+    if (learning) SPOT_TRY(weights_back(c, net, b->first, x, p.rows));
     SPOT_TRY(data_back(c, net, b->first, net->direct, p.rows));
     if (!b->down) return SPOT_OK;                      /* side already holds the shortcut's gradient */
-    SPOT_TRY(weights_back(c, net, b->down, x, p.rows));
+    if (learning) SPOT_TRY(weights_back(c, net, b->down, x, p.rows));
     return data_back(c, net, b->down, net->side, p.rows);
 }
 
-spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+/* From the loss to what the stem's convolution made: its gradient is in y[0] then. */
+static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
     spot_plane last = made_by(&net->s, SPOT_UNITS - 1, live), stem = made_by(&net->s, 0, live);
 
     SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
     SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
                                 net->s.outputs));
-    for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live));
-    SPOT_TRY(spot_norm_pool_back(c, net->y[0], net->direct, net->side, net->pooled, net->at, &net->norm[0], stem,
-                                 net->scratch));
-    return weights_back(c, net, 0, net->planes, stem.rows);
+    for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
+    return spot_norm_pool_back(c, net->y[0], net->direct, net->side, net->pooled, net->at, &net->norm[0], stem, net->scratch);
+}
+
+spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+{
+    SPOT_TRY(back_to_stem(c, net, target, live, loss, true));
+    return weights_back(c, net, 0, net->planes, made_by(&net->s, 0, live).rows);
+}
+
+spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
+{
+    if (!net->s.attacked) return spot_fail(c, SPOT_INVALID, "this net was not opened for gradients by its images");
+    SPOT_TRY(back_to_stem(c, net, target, live, loss, false));
+    return data_back(c, net, 0, net->dplanes, made_by(&net->s, 0, live).rows);
 }

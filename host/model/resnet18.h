@@ -31,6 +31,7 @@ extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
 typedef struct {
     int width, outputs, size, rows, lanes;            /* a GPU has one lane, whatever is asked for */
     spot_precision precision;                         /* of activations, and of the weights that convolutions read */
+    bool attacked;                                    /* one that trains: knows the gradient by its images, too */
 } spot_net_shape;
 
 typedef struct {
@@ -44,7 +45,7 @@ typedef struct {
     float     *param, *grad;                          /* (state): all that a model is; (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
     void      *rounded;                               /* (params) bf16, for spot_optim_step to keep; NULL in fp32 */
-    void      *planes;                                /* the input, as spot_conv_planes makes it */
+    void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
     void      *y[SPOT_UNITS];                         /* what each convolution left; backward puts gradients there */
     void      *pooled;                                /* what enters the first block */
     unsigned char *at;                                /* which pixel won each window of the pool */
@@ -69,6 +70,16 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
 /* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device:
  * a GPU's loss is there once somebody copies it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
+
+/* The same with net->dplanes in place of net->grad, whose convolutions' part it leaves alone. */
+spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
+
+/* The plane of `live` images in net->planes, and how many bytes all rows take there. */
+spot_plane spot_net_images(const spot_ctx *c, const spot_net *net, int live);
+size_t     spot_net_image_bytes(const spot_ctx *c, const spot_net *net);
+
+/* Has net move running statistics at `running` (net->state - net->params) instead of its own. */
+void spot_net_running(spot_net *net, float *running);
 
 /* Looks only: weights folded (in double, then rounded to what convolutions read), three buffers. */
 typedef struct {

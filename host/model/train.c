@@ -13,7 +13,7 @@ spot_model_config spot_model_defaults(void)
     return (spot_model_config){
         .arch = SPOT_ARCH_RESNET18, .width = 64, .epochs = 10, .batch = 64, .optimizer = SPOT_ADAM, .lr = 1e-4,
         .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .base = { 0, 4, 2e-3 },
-        .robust = { .epsilon = 3, .steps = 3, .step = 0.5, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
+        .robust = { .epsilon = 3, .steps = 3, .step = 0.67, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
 }
@@ -100,6 +100,20 @@ static bool was_learned(const spot_lesson *l, const spot_model_config *cfg)
     return learned;
 }
 
+/* Tells the images and the truth as they were, but what the net says under attack. */
+static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_lesson *lesson)
+{
+    spot_lesson under = *lesson;
+    double loss;
+
+    SPOT_TRY(spot_trainer_watch(c, t, true, &loss));
+    mark(&under, &t->here, t->ec);
+    lesson->attacked = under.outside;
+    spot_log(c, SPOT_LOG_INFO, "EC %u, robust network: %.1f %% right outside of blindspots, %.1f %% under attack",
+             t->ec->index, 100 * lesson->outside, 100 * lesson->attacked);
+    return SPOT_OK;
+}
+
 static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_lesson *lesson)
 {
     const spot_model_config *cfg = t->cfg;
@@ -110,10 +124,10 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
         spot_epoch *now = &lesson->epoch[e];
 
         SPOT_TRY(spot_trainer_learn(c, t, e, &now->train_loss));
-        SPOT_TRY(spot_trainer_watch(c, t, &now->val_loss));
+        SPOT_TRY(spot_trainer_watch(c, t, false, &now->val_loss));
         if (!isfinite(now->val_loss))
-            return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.lr may help",
-                             fabs(now->val_loss), e + 1);
+            return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.%slr may help",
+                             fabs(now->val_loss), e + 1, t->foe.how ? "robust." : "");
         if (now->val_loss < best || !cfg->keep_best) {
             best = now->val_loss;
             lesson->best_epoch = e;
@@ -125,7 +139,8 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
         lesson->epochs = e + 1;
     }
     lesson->learned = was_learned(lesson, cfg);
-    return spot_trainer_get(c, t, m);
+    SPOT_TRY(spot_trainer_get(c, t, m));
+    return t->foe.how ? face_adversary(c, t, lesson) : SPOT_OK;
 }
 
 /* As another model is, but for a head that answers another number of questions. */
@@ -154,11 +169,11 @@ static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const 
 
 /* `on` lies on c's device. */
 static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_lesson *lesson,
-                            const spot_ec *ec, const spot_model_config *cfg)
+                            const spot_ec *ec, const spot_model_config *cfg, const spot_robust_config *foe)
 {
     size_t mark = host->used;
     spot_trainer t;
-    spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg);
+    spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg, foe);
 
     if (!s) s = spot_trainer_start(c, &t, m);
     if (!s) s = run_epochs(c, &t, m, lesson);
@@ -168,19 +183,20 @@ static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_
 }
 
 /* Beside the model. */
-static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, const spot_model_config *cfg)
+static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, const spot_model_config *cfg,
+                         const spot_robust_config *foe)
 {
     spot_arena host = spot_arena_counting(), on = host;
     spot_trainer t;
-    spot_status s = spot_trainer_open(c, c->device ? &on : &host, &host, &t, ec, cfg);
+    spot_status s = spot_trainer_open(c, c->device ? &on : &host, &host, &t, ec, cfg, foe);
 
     spot_trainer_close(c, &t);
     *needs = (spot_bytes){ host.peak, on.peak };
     return s;
 }
 
-spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
-                             const spot_model_config *cfg, const spot_model *start)
+static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+                         const spot_model_config *cfg, const spot_model *start, const spot_robust_config *foe)
 {
     spot_arena on;
     spot_bytes needs;
@@ -188,17 +204,24 @@ spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_les
 
     memset(lesson, 0, sizeof *lesson);
     lesson->blindspots = ec->blindspot_count;
+    lesson->attacked = NAN;
     if (ec->images[SPOT_TRAIN] < 1 || ec->images[SPOT_VAL] < 1)
         return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
                          ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
     SPOT_TRY(check_config(c, cfg));
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
-    if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg);
-    SPOT_TRY(count(c, &needs, ec, cfg));
+    if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg, foe);
+    SPOT_TRY(count(c, &needs, ec, cfg, foe));
     SPOT_TRY(spot_arena_open_device(c, &on, needs.device));
-    s = train_in(c, &on, a, m, lesson, ec, cfg);
+    s = train_in(c, &on, a, m, lesson, ec, cfg, foe);
     spot_arena_close(&on);
     return s;
+}
+
+spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+                             const spot_model_config *cfg, const spot_model *start)
+{
+    return train(c, a, m, lesson, ec, cfg, start, NULL);
 }
 
 spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
@@ -208,8 +231,7 @@ spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_le
 
     how.epochs = cfg->robust.epochs;
     how.lr = cfg->robust.lr;
-    spot_log(c, SPOT_LOG_WARN, "EC %u: the robust network is trained without its adversary, who is not there yet", ec->index);
-    return spot_model_train(c, a, m, lesson, ec, &how, start);
+    return train(c, a, m, lesson, ec, &how, start, &cfg->robust);
 }
 
 /* As many val images as tell the accuracy of twenty attributes to a tenth of a percent. */
@@ -232,7 +254,7 @@ spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_less
     return spot_model_train(c, a, m, lesson, &ec, &how, NULL);
 }
 
-/* An EC of the most images that a sweep may draw, and one for the base model. */
+/* An EC of the most images that a sweep may draw, and one for the base model, who meets no adversary. */
 static spot_ec largest_ec(const spot_scene_config *scene, const spot_model_config *cfg, bool base)
 {
     spot_ec ec = base_ec(scene, cfg, 0);
@@ -244,7 +266,8 @@ static spot_ec largest_ec(const spot_scene_config *scene, const spot_model_confi
 }
 
 /* Of the larger of the two trainings, the model included, beside which a look comes later. */
-static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg)
+static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                                  bool robust)
 {
     *needs = (spot_bytes){ 0, 0 };
     for (int base = 0; base <= (cfg->base.images > 0); base++) {
@@ -252,7 +275,7 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
         spot_ec ec = largest_ec(scene, cfg, base);
         size_t model = spot_model_layout(table, cfg->width, ec.targets) * sizeof(float);
         spot_bytes here;
-        SPOT_TRY(count(c, &here, &ec, cfg));
+        SPOT_TRY(count(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
         here.host += model + 64;
         if (here.host > needs->host) needs->host = here.host;
         if (here.device > needs->device) needs->device = here.device;
@@ -266,11 +289,11 @@ size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_c
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
     spot_bytes needs;
 
-    return count_training(&c, &needs, scene, cfg) ? 0 : needs.host;
+    return count_training(&c, &needs, scene, cfg, false) ? 0 : needs.host;
 }
 
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
-                             int images)
+                             int images, bool robust)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     spot_model_config how = *cfg;
@@ -278,7 +301,7 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
 
     if (!c->device) how.precision = SPOT_FP32;
     SPOT_TRY(check_config(c, &how));
-    SPOT_TRY(count_training(c, needs, scene, &how));
+    SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
     look.host += spot_model_layout(table, how.width, 1) * sizeof(float) + 64;
     if (look.host > needs->host) needs->host = look.host;

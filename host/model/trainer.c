@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attack.h"
 #include "device.h"
 #include "model/train.h"
 #include "sample.h"
@@ -37,6 +38,16 @@ static spot_status take_course(spot_ctx *c, spot_arena *a, spot_trainer *t, size
     return SPOT_OK;
 }
 
+static spot_status take_adversary(spot_ctx *c, spot_arena *a, spot_trainer *t)
+{
+    spot_adversary *foe = &t->foe;
+
+    SPOT_TRY(spot_arena_take(c, a, &foe->clean, spot_net_image_bytes(c, &t->net)));
+    SPOT_TRY(SPOT_TAKE(c, a, foe->moved, (size_t)t->net.s.rows * 3 * t->net.s.size * t->net.s.size));
+    SPOT_TRY(SPOT_TAKE(c, a, foe->running, t->net.state - t->net.params));
+    return SPOT_TAKE(c, a, foe->loss, 1);
+}
+
 /* What the host reads and writes, where it cannot do so in place. */
 static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, size_t steps)
 {
@@ -48,7 +59,7 @@ static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, s
 }
 
 spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
-                              const spot_model_config *cfg)
+                              const spot_model_config *cfg, const spot_robust_config *foe)
 {
     spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
     size_t rows = (size_t)s.rows, steps;
@@ -56,6 +67,8 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     memset(t, 0, sizeof *t);
     t->ec = ec;
     t->cfg = cfg;
+    t->foe.how = foe;
+    s.attacked = foe != NULL;
     t->images = ec->images[SPOT_TRAIN];
     t->steps = batches_of(t->images, cfg->batch);
     steps = (size_t)t->steps * (size_t)cfg->epochs;
@@ -65,6 +78,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     SPOT_TRY(SPOT_TAKE(c, a, t->order, t->images));
     SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
     if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, t->pixels, rows * 3 * s.size * s.size));
+    if (foe) SPOT_TRY(take_adversary(c, a, t));
     SPOT_TRY(take_course(c, a, t, steps));
     SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
     return take_copies(c, host, t, steps);
@@ -91,6 +105,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     for (int i = 0; i < steps; i++) t->rates[i] = spot_learning_rate(t->cfg, i, steps);
     SPOT_TRY(move(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
+    if (t->foe.how) SPOT_TRY(spot_device_clear(c, t->foe.running, (t->net.state - t->net.params) * sizeof(float)));
     SPOT_TRY(spot_sample_images(c, 1, &s));
     SPOT_TRY(move(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
     SPOT_TRY(move(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
@@ -107,6 +122,45 @@ static spot_status draw(spot_ctx *c, spot_trainer *t, const spot_image *image, i
     return spot_image_input_as(c, t->net.planes, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, scene);
 }
 
+static spot_status draw_apart(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
+{
+    const spot_scene_config *scene = &t->ec->scene;
+    bool half = t->net.s.precision == SPOT_BF16;
+
+    if (!t->pixels) return spot_image_input_as(c, t->foe.clean, c->ops->conv->stem, half, image, n, scene);
+    SPOT_TRY(spot_image_input(c, t->pixels, image, n, scene));
+    return spot_conv_planes(c, t->foe.clean, t->pixels, n, n, scene->size * scene->size, t->net.s.precision);
+}
+
+/* The ball is a little smaller around a smaller image: as many pixels as there are may each move as far. */
+static spot_attack_rule rule_of(const spot_trainer *t)
+{
+    const spot_robust_config *how = t->foe.how;
+    double epsilon = how->epsilon * t->ec->scene.size / 224;
+
+    return (spot_attack_rule){ .epsilon = epsilon, .length = how->step * epsilon, .random = how->random,
+                               .seed = t->ec->seed, .ec = t->ec->index, .made = t->course.made };
+}
+
+/* Draws n images into the net's input and moves them to where the loss is greater. */
+static spot_status attack(spot_ctx *c, spot_trainer *t, const spot_image *image, const float *target, int n)
+{
+    const spot_attack_rule rule = rule_of(t);
+    const spot_adversary *foe = &t->foe;
+    spot_net net = t->net;
+    spot_plane p = spot_net_images(c, &net, n);
+
+    spot_net_running(&net, foe->running);
+    SPOT_TRY(draw_apart(c, t, image, n));
+    SPOT_TRY(spot_attack_start(c, net.planes, foe->moved, foe->clean, p, &rule));
+    for (int k = 0; k < foe->how->steps; k++) {
+        SPOT_TRY(spot_net_forward(c, &net, NULL, n, true));
+        SPOT_TRY(spot_net_backward_image(c, &net, target, n, foe->loss));
+        SPOT_TRY(spot_attack_move(c, net.planes, foe->moved, foe->clean, net.dplanes, p, &rule));
+    }
+    return SPOT_OK;
+}
+
 /* The next n images of the epoch. */
 static spot_status step(spot_ctx *c, spot_trainer *t, int n)
 {
@@ -118,8 +172,8 @@ static spot_status step(spot_ctx *c, spot_trainer *t, int n)
                              .rounded = t->net.rounded };
 
     SPOT_TRY(spot_sample_images(c, 1, &s));
-    SPOT_TRY(draw(c, t, t->image, n));
-    SPOT_TRY(spot_net_forward(c, &t->net, t->pixels, n, true));
+    SPOT_TRY(t->foe.how ? attack(c, t, t->image, t->target, n) : draw(c, t, t->image, n));
+    SPOT_TRY(spot_net_forward(c, &t->net, t->foe.how ? NULL : t->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));
     return spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule);
 }
@@ -152,8 +206,9 @@ static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int
     double loss = t->losses[epoch * t->steps + step];
 
     if (isfinite(loss)) return SPOT_OK;
-    return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.lr "
-                     "may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step]);
+    return spot_fail(c, SPOT_NUMERIC, "the loss is %g in epoch %d, step %d, at learning rate %g; a smaller model.%slr "
+                     "may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step],
+                     t->foe.how ? "robust." : "");
 }
 
 static int of_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }
@@ -165,8 +220,8 @@ static void tell(spot_ctx *c, const spot_trainer *t, int epoch, int step)
 
     if (c->device) snprintf(note, sizeof note, "epoch %d", epoch + 1);
     else snprintf(note, sizeof note, "epoch %d loss %.4f", epoch + 1, t->losses[epoch * t->steps + step]);
-    spot_tell(c, t->ec->targets > 1 ? "base" : "train", (int)t->ec->index, epoch + (step + 1.0) / t->steps, t->cfg->epochs,
-              note);
+    spot_tell(c, t->foe.how ? "robust" : t->ec->targets > 1 ? "base" : "train", (int)t->ec->index,
+              epoch + (step + 1.0) / t->steps, t->cfg->epochs, note);
 }
 
 spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *mean)
@@ -194,25 +249,26 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
 
 /* -- val images ----------------------------------------------------------------------------------------------- */
 
-static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k)
+static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k, bool attacked)
 {
     int n = of_batch(t->ec->images[SPOT_VAL], t->cfg->batch, k), targets = t->ec->targets;
     size_t first = (size_t)k * t->cfg->batch;
     spot_net net = t->net;
 
+    if (attacked) SPOT_TRY(attack(c, t, t->val.image + first, t->val.target + first * targets, n));
+    else          SPOT_TRY(draw(c, t, t->val.image + first, n));
     net.logit = t->val.logit + first * targets;
-    SPOT_TRY(draw(c, t, t->val.image + first, n));
-    SPOT_TRY(spot_net_forward(c, &net, t->pixels, n, false));
+    SPOT_TRY(spot_net_forward(c, &net, attacked ? NULL : t->pixels, n, false));
     return spot_head_loss(c, &t->val.loss[k], NULL, net.logit, t->val.target + first * targets, n * targets);
 }
 
-spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, double *mean)
+spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, bool attacked, double *mean)
 {
     int images = t->ec->images[SPOT_VAL], batch = t->cfg->batch, batches = batches_of(images, batch);
 
     for (int k = 0; k < batches; k++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(watch_batch(c, t, k));
+        SPOT_TRY(watch_batch(c, t, k, attacked));
     }
     SPOT_TRY(move(c, t->here.loss, t->val.loss, (size_t)batches * sizeof *t->val.loss));
     SPOT_TRY(move(c, t->here.logit, t->val.logit, (size_t)images * t->ec->targets * sizeof *t->val.logit));

@@ -15,11 +15,21 @@ typedef struct {
     double     *loss;         /* (batches) */
 } spot_val;
 
+/* Who moves images to where their loss is greater, before they are learned. */
+typedef struct {
+    const spot_robust_config *how;        /* NULL: nobody */
+    void  *clean;                         /* as net.planes: the images as they were drawn */
+    float *moved;                         /* (rows, 3, size, size): how far they have come, in pixel values */
+    float *running;                       /* statistics that nobody asks about */
+    double *loss;                         /* (1): no more */
+} spot_adversary;
+
 typedef struct {
     const spot_ec *ec;
     const spot_model_config *cfg;
     int         images, steps;            /* of an epoch; the last step may have fewer images than a batch */
     spot_net    net;
+    spot_adversary foe;
     spot_image *image;                    /* (rows): of the batch */
     float      *target;                   /* (rows, targets) */
     float      *pixels;                   /* (rows, size, size, 3); NULL where images are drawn into net.planes */
@@ -34,10 +44,13 @@ typedef struct {
     bool        warm;                     /* one has been done */
 } spot_trainer;
 
-/* Lays everything into a, which lies on c's device, and what the host reads into `host`, which may be a on the CPU; both
+/* foe: NULL, or an adversary who attacks every batch first: gradient ascent through the net as it trains, with the batch's
+ * statistics (its running ones stay as they are), from the images themselves or at random from the sphere around them. It is
+ * part of the step that is recorded.
+ * Lays everything into a, which lies on c's device, and what the host reads into `host`, which may be a on the CPU; both
  * may count. Close it even after a failure. */
 spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot_trainer *t, const spot_ec *ec,
-                              const spot_model_config *cfg);
+                              const spot_model_config *cfg, const spot_robust_config *foe);
 void        spot_trainer_close(spot_ctx *c, spot_trainer *t);
 
 /* Begins with m's weights: draws the val images, plans the learning rates. */
@@ -46,8 +59,9 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
 /* One pass over the training images; their mean loss. */
 spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *mean);
 
-/* One pass over the val images: their mean loss against what training is told; t->here holds the logits. */
-spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, double *mean);
+/* One pass over the val images: their mean loss against what training is told; t->here holds the logits. attacked: by the
+ * adversary, who moves them first. */
+spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, bool attacked, double *mean);
 
 /* Remembers the net as it is; m becomes what was remembered last. */
 spot_status spot_trainer_keep(spot_ctx *c, spot_trainer *t);

@@ -1,7 +1,9 @@
 /* canvas.c - see canvas.h. */
 #include "report/canvas.h"
 
+#include <cairo-svg.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,16 @@ void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha)
     cairo_set_source_rgba(cr, rgb[0], rgb[1], rgb[2], alpha);
 }
 
-void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m)
+void spot_canvas_colour(cairo_t *cr, int i, double alpha)
+{
+    static const double rgb[8][3] = {
+        { 0.000, 0.447, 0.698 }, { 0.835, 0.369, 0.000 }, { 0.000, 0.620, 0.451 }, { 0.800, 0.475, 0.655 },
+        { 0.200, 0.200, 0.200 }, { 0.337, 0.706, 0.914 }, { 0.902, 0.624, 0.000 }, { 0.550, 0.520, 0.100 },
+    };
+    cairo_set_source_rgba(cr, rgb[i % 8][0], rgb[i % 8][1], rgb[i % 8][2], alpha);
+}
+
+void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m)
 {
     static const struct { int corners; double turn; } shapes[] = {
         { 0, 0 }, { 3, -0.25 }, { 4, 0.125 }, { 4, 0 }, { 3, 0.25 }, { 6, 0 }, { 5, -0.25 }, { 8, 0 },
@@ -45,6 +56,11 @@ void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m)
         cairo_line_to(cr, at.x + 1.25 * radius * cos(angle), at.y + 1.25 * radius * sin(angle));
     }
     cairo_close_path(cr);
+}
+
+void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m)
+{
+    spot_canvas_shape(cr, at, radius, m);
     cairo_stroke(cr);
 }
 
@@ -104,11 +120,11 @@ void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin
     cairo_stroke(cr);
 }
 
-typedef struct { unsigned char *bytes; size_t used, size; } png_buffer;
+typedef struct { unsigned char *bytes; size_t used, size; } buffer;
 
 static cairo_status_t append(void *closure, const unsigned char *data, unsigned int length)
 {
-    png_buffer *b = closure;
+    buffer *b = closure;
 
     if (b->used + length > b->size) {
         size_t size = (b->used + length) * 2;
@@ -122,17 +138,42 @@ static cairo_status_t append(void *closure, const unsigned char *data, unsigned 
     return CAIRO_STATUS_SUCCESS;
 }
 
+static spot_status write_out(spot_ctx *c, cairo_status_t made, const buffer *b, const char *path)
+{
+    if (made == CAIRO_STATUS_SUCCESS) return spot_file_write(c, path, b->bytes, b->used);
+    return spot_fail(c, made == CAIRO_STATUS_NO_MEMORY ? SPOT_NOMEM : SPOT_IO, "%s: cairo could not make the picture: %s",
+                     path, cairo_status_to_string(made));
+}
+
 spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *path)
 {
-    png_buffer b = { 0 };
-    cairo_status_t made = cairo_surface_write_to_png_stream(surface, append, &b);
+    buffer b = { 0 };
+    spot_status s = write_out(c, cairo_surface_write_to_png_stream(surface, append, &b), &b, path);
+
+    free(b.bytes);
+    return s;
+}
+
+spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
+                              const void *user)
+{
+    const char *end = strrchr(path, '.');
+    bool svg = end && !strcmp(end, ".svg");
+    buffer b = { 0 };
+    cairo_surface_t *surface = svg ? cairo_svg_surface_create_for_stream(append, &b, width, height)
+        : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * scale), (int)(height * scale));
+    cairo_t *cr = cairo_create(surface);
+    cairo_status_t made;
     spot_status s;
 
-    if (made == CAIRO_STATUS_SUCCESS)
-        s = spot_file_write(c, path, b.bytes, b.used);
-    else
-        s = spot_fail(c, made == CAIRO_STATUS_NO_MEMORY ? SPOT_NOMEM : SPOT_IO, "%s: cairo could not make the picture: %s",
-                      path, cairo_status_to_string(made));
+    if (!svg) cairo_scale(cr, scale, scale);
+    draw(cr, user);
+    made = cairo_status(cr);
+    cairo_destroy(cr);
+    if (svg) cairo_surface_finish(surface);            /* writes what is left of it */
+    if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_status(surface);
+    s = svg || made != CAIRO_STATUS_SUCCESS ? write_out(c, made, &b, path) : spot_canvas_save(c, surface, path);
+    cairo_surface_destroy(surface);
     free(b.bytes);
     return s;
 }

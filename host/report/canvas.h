@@ -16,7 +16,11 @@ double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, 
 /* Sets the colour of a confidence: vermilion at 0, grey at 0.5, blue at 1. Legible to the colour-blind. */
 void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
 
-/* The outline of marker number m (ring, triangle, square, diamond, ...) around a dot, in the current colour. */
+/* Colour number i of eight that stay apart for the colour-blind (Okabe and Ito's, the yellow darkened). */
+void spot_canvas_colour(cairo_t *cr, int i, double alpha);
+
+/* The path of marker number m (ring, triangle, square, diamond, ...) around a dot; and its outline in the current colour. */
+void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m);
 void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m);
 
 /* Convex hull of n dots, counter-clockwise on the screen, in place; returns its length. Sorts the dots. */
@@ -27,5 +31,10 @@ void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin
 
 /* The surface as a PNG file, whole or not at all. */
 spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *path);
+
+/* What draw draws on width x height units, as SVG where the path ends so, else as PNG of `scale` pixels a unit. */
+typedef void spot_canvas_draw(cairo_t *cr, const void *user);
+spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
+                              const void *user);
 
 #endif

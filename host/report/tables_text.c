@@ -1,114 +1,68 @@
 /* tables_text.c - the tables for eyes: plain text in columns, or Markdown. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "report/columns.h"
 #include "report/factors.h"
 
-/* A row is put together cell by cell; a table is printed twice, the first time to learn its columns' widths. */
-enum { COLUMNS = 64, METHODS_IN_A_ROW = 8 };
+enum { METHODS_IN_A_ROW = 8 };
 
-typedef struct {
-    FILE *f;
-    bool  markdown, measuring, head;
-    int   column, width[COLUMNS];
-} printer;
-
-__attribute__((format(printf, 2, 3)))
-static void cell(printer *p, const char *fmt, ...)
-{
-    char text[256];
-    int w, column = p->column++;
-    va_list args;
-
-    va_start(args, fmt);
-    w = vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    if (p->measuring) p->width[column] = w > p->width[column] ? w : p->width[column];
-    else fprintf(p->f, "%s%*s", p->markdown ? "| " : column ? "  " : "",
-                 column ? p->width[column] : -p->width[column], text);
-    if (!p->measuring && p->markdown) fputc(' ', p->f);
-}
-
-static void end_row(printer *p)
-{
-    if (!p->measuring) fputs(p->markdown ? "|\n" : "\n", p->f);
-    if (!p->measuring && p->markdown && p->head)
-        for (int i = 0; i < p->column; i++) fputs(i + 1 < p->column ? (i ? "|---:" : "|:---") : "|---:|\n", p->f);
-    p->head = false;
-    p->column = 0;
-}
-
-static void average(printer *p, const spot_average *a)
-{
-    if (!a->n) cell(p, "-");
-    else if (isnan(a->se)) cell(p, "%.3f (-)", a->mean);
-    else cell(p, "%.3f (%.3f)", a->mean, a->se);
-}
-
-static void number(printer *p, double v)
-{
-    if (isnan(v)) cell(p, "-");
-    else cell(p, "%.3f", v);
-}
-
-static void methods_table(printer *p, const spot_results *t)
+static void methods_table(spot_columns *p, const spot_results *t)
 {
     static const char *const head[] = { "method", "DR (s.e.)", "ECs", "FDR (s.e.)", "ECs", "not learned", "failed", "DR = 0" };
 
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) cell(p, "%s", head[i]);
-    end_row(p);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
+    spot_end_row(p);
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
-        cell(p, "%d %s", b + 1, m->name);
-        average(p, &m->sum.dr);
-        cell(p, "%d", m->sum.dr.n);
-        average(p, &m->sum.fdr);
-        cell(p, "%d", m->sum.fdr.n);
-        cell(p, "%d", t->include_all ? 0 : t->not_learned);
-        cell(p, "%d", m->failed);
-        cell(p, "%d", m->sum.fdr.left_out);
-        end_row(p);
+        spot_cell(p, "%d %s", b + 1, m->name);
+        spot_cell_average(p, &m->sum.dr);
+        spot_cell(p, "%d", m->sum.dr.n);
+        spot_cell_average(p, &m->sum.fdr);
+        spot_cell(p, "%d", m->sum.fdr.n);
+        spot_cell(p, "%d", t->include_all ? 0 : t->not_learned);
+        spot_cell(p, "%d", m->failed);
+        spot_cell(p, "%d", m->sum.fdr.left_out);
+        spot_end_row(p);
     }
 }
 
-static void failures_table(printer *p, const spot_results *t)
+static void failures_table(spot_columns *p, const spot_results *t)
 {
-    cell(p, "method");
-    for (int f = 0; f < SPOT_FAILURES; f++) cell(p, "%s", spot_failure_name(f));
-    cell(p, "ECs");
-    cell(p, "DR = 1");
-    end_row(p);
+    spot_cell(p, "method");
+    for (int f = 0; f < SPOT_FAILURES; f++) spot_cell(p, "%s", spot_failure_name(f));
+    spot_cell(p, "ECs");
+    spot_cell(p, "DR = 1");
+    spot_end_row(p);
     for (int b = 0; b < t->methods; b++) {
         const spot_summary *s = &t->method[b].sum;
-        cell(p, "%d %s", b + 1, t->method[b].name);
-        for (int f = 0; f < SPOT_FAILURES; f++) average(p, &s->failure[f]);
-        cell(p, "%d", s->failure[0].n);
-        cell(p, "%d", s->failure[0].left_out);
-        end_row(p);
+        spot_cell(p, "%d %s", b + 1, t->method[b].name);
+        for (int f = 0; f < SPOT_FAILURES; f++) spot_cell_average(p, &s->failure[f]);
+        spot_cell(p, "%d", s->failure[0].n);
+        spot_cell(p, "%d", s->failure[0].left_out);
+        spot_end_row(p);
     }
 }
 
 /* DR by number of blindspots, blindspots covered by specificity; by feature there is more than a line holds. */
-static void factors_table(printer *p, const spot_results *t)
+static void factors_table(spot_columns *p, const spot_results *t)
 {
     spot_factor_row row;
 
-    cell(p, "method");
+    spot_cell(p, "method");
     for (int b = -1; b < t->methods; b++) {
-        if (b >= 0) cell(p, "%d %s", b + 1, t->method[b].name);
+        if (b >= 0) spot_cell(p, "%d %s", b + 1, t->method[b].name);
         for (int i = 0; spot_factor_next(t, &i, &row);) {
             if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0) continue;
-            if (b < 0 && row.rate == SPOT_RATE_DR) cell(p, "DR, %s", row.value);
-            else if (b < 0) cell(p, "covered, %s", row.value);
-            else number(p, spot_factor(t, b, row.rate, row.level).mean);
+            if (b < 0 && row.rate == SPOT_RATE_DR) spot_cell(p, "DR, %s", row.value);
+            else if (b < 0) spot_cell(p, "covered, %s", row.value);
+            else spot_cell_number(p, spot_factor(t, b, row.rate, row.level).mean);
         }
-        end_row(p);
+        spot_end_row(p);
     }
 }
 
-static void ec_row(printer *p, const spot_results *t, int i)
+static void ec_row(spot_columns *p, const spot_results *t, int i)
 {
     const spot_results_ec *e = &t->ec[i];
     char specificity[64] = "", inside[96] = "-";
@@ -118,44 +72,47 @@ static void ec_row(printer *p, const spot_results *t, int i)
         s += (size_t)snprintf(specificity + s, sizeof specificity - s, "%s%d", m ? " " : "", e->specificity[m]);
         if (!e->status) k += (size_t)snprintf(inside + k, sizeof inside - k, "%s%.3f", m ? " " : "", e->inside[m]);
     }
-    cell(p, "%d", e->index);
-    cell(p, "%d", e->blindspots);
-    cell(p, "%s", specificity);
-    number(p, e->status ? NAN : e->outside);
-    cell(p, "%s", inside);
-    cell(p, "%s", e->status ? "failed" : e->learned ? "yes" : "no");
+    spot_cell(p, "%d", e->index);
+    spot_cell(p, "%d", e->blindspots);
+    spot_cell(p, "%s", specificity);
+    spot_cell_number(p, e->status ? NAN : e->outside);
+    spot_cell(p, "%s", inside);
+    spot_cell(p, "%s", e->status ? "failed" : e->learned ? "yes" : "no");
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         const spot_results_method *m = &t->method[b];
-        number(p, m->scored[i] ? m->score[i].dr : NAN);
-        number(p, m->scored[i] ? m->score[i].fdr : NAN);
+        spot_cell_number(p, m->scored[i] ? m->score[i].dr : NAN);
+        spot_cell_number(p, m->scored[i] ? m->score[i].fdr : NAN);
     }
-    end_row(p);
+    spot_end_row(p);
 }
 
-static void ecs_table(printer *p, const spot_results *t)
+static void ecs_table(spot_columns *p, const spot_results *t)
 {
     static const char *const head[] = { "EC", "blindspots", "specificity", "outside", "inside", "learned" };
 
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) cell(p, "%s", head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
-        cell(p, "DR %d", b + 1);
-        cell(p, "FDR %d", b + 1);
+        spot_cell(p, "DR %d", b + 1);
+        spot_cell(p, "FDR %d", b + 1);
     }
-    end_row(p);
+    spot_end_row(p);
     for (int i = 0; i < t->ecs; i++) ec_row(p, t, i);
 }
 
-static void print(FILE *f, bool markdown, const char *title, void (*table)(printer *, const spot_results *),
+typedef struct { const spot_results *t; void (*table)(spot_columns *, const spot_results *); } body;
+
+static void rows(spot_columns *p, const void *user)
+{
+    const body *b = user;
+    b->table(p, b->t);
+}
+
+static void print(FILE *f, bool markdown, const char *title, void (*table)(spot_columns *, const spot_results *),
                   const spot_results *t)
 {
-    printer p = { .f = f, .markdown = markdown };
+    const body b = { t, table };
 
-    fprintf(f, markdown ? "\n## %s\n\n" : "\n%s\n\n", title);
-    for (int pass = 0; pass < 2; pass++) {
-        p.measuring = !pass;
-        p.head = true;
-        table(&p, t);
-    }
+    spot_columns_print(f, markdown, title, rows, &b);
 }
 
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
@@ -176,7 +133,7 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
             t->build[0] ? t->build : "-", t->device[0] ? t->device : "-");
     print(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
     print(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table, t);
-    print(f, markdown, "By factor: DR by number of blindspots, share of blindspots covered by specificity (more in csv and json)",
+    print(f, markdown, "By factor: DR by number of blindspots, share of blindspots covered by specificity (more in csv, json)",
           factors_table, t);
     print(f, markdown, t->methods <= METHODS_IN_A_ROW
           ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"

@@ -88,6 +88,7 @@ spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
     SPOT_TRY(check_choice(c, "attribute_choice", s->attribute_choice));
     SPOT_TRY(check_choice(c, "square_presence", s->square_presence));
     SPOT_TRY(check_choice(c, "text_alternative", s->text_alternative));
+    SPOT_TRY(check_choice(c, "induce", s->induce));
     if (s->jpeg_quality < 0 || s->jpeg_quality > 100)
         return spot_fail(c, SPOT_USAGE, "scene.jpeg_quality is %d; 0 is lossless, else 1 to 100", s->jpeg_quality);
     if (!(s->flip >= 0 && s->flip <= 1))

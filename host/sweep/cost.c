@@ -69,7 +69,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
 /* One that found its view in the store and not its lesson has it in the arena, too. */
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, int rows)
 {
-    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows));
+    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows, spot_wants_robust(cfg)));
     needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return SPOT_OK;
 }
@@ -165,6 +165,8 @@ static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, uint64_t 
     for (int j = 0; j < v->d; j++) v->head[j] = (float)spot_rng_normal(&r);
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));
+    SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
+    for (int k = 0; k < v->d; k++) v->head[k] = (float)spot_rng_normal(&r);
     for (size_t i = 0; i < (size_t)v->n * (size_t)v->d; i++) v->feature[i] = (float)spot_rng_normal(&r);
     for (int i = 0; i < v->n; i++) {
         v->confidence[i] = (float)(i % 3 ? 1 - 0.1 * spot_rng_uniform(&r) : 0.1 * spot_rng_uniform(&r));

@@ -58,6 +58,12 @@ static bool but_ecs(const spot_setting *s, const void *base)
     return strcmp(s->name, "ecs") != 0;
 }
 
+/* A setting that came later than runs that are there matters where it is not what was always done. */
+static bool for_images(const spot_setting *s, const void *base)
+{
+    return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
+}
+
 static bool for_model(const spot_setting *s, const void *base)
 {
     (void)base;
@@ -137,7 +143,7 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
     spot_key k = spot_key_join(numbers_key(), "seed, ec", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = fold(k, group("scene"), &cfg->scene, "scene.", NULL);
+    k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
     k = fold(k, group("model"), &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }

@@ -1,6 +1,7 @@
 /* pack.c - the description of every stage value that is kept. */
 #include "sweep/pack.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,8 @@ spot_status spot_pack_lesson(spot_ctx *c, spot_packer *p, void *value)
     PART(l->inside_count);
     PART(l->blindspots);
     PART(l->learned);
+    if (p->way == PACK_READ) l->attacked = NAN;
+    if (p->way == PACK_READ ? p->left : !isnan(l->attacked)) PART(l->attacked);      /* only a robust network has it */
     return SPOT_OK;
 }
 

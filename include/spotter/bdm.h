@@ -59,7 +59,7 @@ typedef enum { SPOT_ORDER_SOFT, SPOT_ORDER_HARD } spot_error_order;       /* err
 /* Spotlight (d'Eon et al. 2022): one kernel after another, each placed where the mean loss under it is greatest. */
 typedef enum { SPOT_KERNEL_GAUSSIAN, SPOT_KERNEL_COMPACT } spot_spotlight_kernel;   /* exp(-D/2), max(0, 1 - D) */
 typedef enum { SPOT_PRECISION_SPHERICAL, SPOT_PRECISION_FULL } spot_spotlight_precision;
-typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* kernel >= threshold; the size-th by weight */
+typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* weight >= threshold; the greatest weights */
 
 typedef struct {
     double min_weight;         /* least total weight, as a fraction of the rows: 0.01 */
@@ -116,7 +116,7 @@ typedef struct {
     spot_embed_config embed;
     spot_mixture_config mixture;   /* tolerances of every mixture; sizes of PlaneSpot's */
     int    compat;             /* the method as its upstream code has it, to the letter; each method's file says what that is */
-    double threshold;          /* Spotlight: of the kernel in [0, 1]; Multiaccuracy: of an auditor's maximum */
+    double threshold;          /* Spotlight: of the greatest weight; Multiaccuracy: of an auditor's maximum */
     int    least;              /* rows of a piece (GEORGE) or of a partition (Multiaccuracy), at least */
     double weight;             /* PlaneSpot's w */
     int    norm, order;        /* spot_points_norm, spot_error_order */

@@ -39,6 +39,7 @@ typedef struct {
     double epsilon;            /* of an image of 224 pixels a side with values from 0 to 1; size/224 of it at another size */
     int    steps;              /* of the attack on each batch */
     double step;               /* the length of one, in epsilons */
+    int    random;             /* 1: it begins on the sphere around each image, 0: with the image */
     int    epochs;
     double lr;
 } spot_robust_config;
@@ -88,6 +89,7 @@ typedef struct {
     int    outside_count, inside_count[SPOT_MAX_BLINDSPOTS];
     int    blindspots;
     bool   learned;
+    double attacked;                               /* of a robust network: accuracy outside, under its adversary's attack */
 } spot_lesson;
 
 spot_model_config spot_model_defaults(void);
@@ -104,7 +106,7 @@ spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
                              const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
-/* The same against an adversary, as cfg->robust has it. */
+/* The same against the adversary of cfg->robust. */
 spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
                               const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
@@ -136,9 +138,10 @@ size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_co
 /* The direction in which m's logit grows, m of one output: the head's row (8*width) into direction. */
 void spot_model_direction(float *direction, const spot_model *m);
 
-/* What training, and looking with its model, take on c's device; the CPU is asked about fp32 whatever cfg says. */
+/* What training, robust: against the adversary too, and looking with its model take on c's device; the CPU is asked about
+ * fp32 whatever cfg says. */
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
-                             int images);
+                             int images, bool robust);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,7 @@ typedef enum {
 typedef enum { SPOT_CHOICE_PAIRS, SPOT_CHOICE_LAYER_FIRST } spot_attribute_choice;
 typedef enum { SPOT_SQUARE_FORCED, SPOT_SQUARE_FREE } spot_square_presence;
 typedef enum { SPOT_TEXT_LARGER, SPOT_TEXT_SMALLER } spot_text_alternative;
+typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT } spot_induce;
 
 #define SPOT_MAX_BLINDSPOTS 8
 #define SPOT_MAX_TRIPLETS   20
@@ -51,6 +52,7 @@ typedef struct {
     int text_alternative;          /* spot_text_alternative: "small" text is larger (code) or smaller (paper) */
     int jpeg_quality;              /* 0: lossless; 75: through JPEG as the authors' files went                 */
     double flip;                   /* chance that a blindspot's label is flipped in train and val; 1 in the paper */
+    int induce;                    /* spot_induce: labels flipped, or (appendix B) blindspots kept out of training */
 } spot_scene_config;
 
 typedef struct { uint8_t layer, attribute; int8_t value; } spot_triplet;

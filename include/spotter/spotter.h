@@ -13,6 +13,7 @@
 #include "spotter/view.h"
 #include "spotter/embed.h"
 #include "spotter/cluster.h"
+#include "spotter/tree.h"
 #include "spotter/bdm.h"
 #include "spotter/metric.h"
 #include "spotter/config.h"

@@ -1,0 +1,87 @@
+/* check_results.h - a run directory written by hand: ECs of 1 to 3 blindspots of 5 to 7 features, and for each method a chance
+ * to cover a blindspot that falls with both. For tests of what tables print and figures draw. */
+#ifndef SPOTTER_TESTS_CHECK_RESULTS_H
+#define SPOTTER_TESTS_CHECK_RESULTS_H
+
+#include "check.h"
+#include "check_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/rng.h"
+#include "spotter/store.h"
+#include "sweep/keys.h"
+#include "sweep/segment.h"
+
+static const char paper_like[] =
+    "seed: 1\necs: 100\n"
+    "bdms:\n"
+    "  - {method: barlow}\n"
+    "  - {method: spotlight, min_weight: [0.01, 0.02]}\n"
+    "  - {method: domino}\n"
+    "  - {method: planespot, reduce: [scvis, pca, tsne]}\n";
+
+static inline void fake_blindspot(spot_segment *s, int m, spot_rng *r)
+{
+    static const char *const words[] = { "square", "square above", "circle", "circle striped", "rectangle", "text orange",
+                                         "background grey", "two squares", "square small" };
+    char *text = s->blindspot[m];
+    s->specificity[m] = 5 + (int)spot_rng_below(r, 3);
+    for (int k = 0, from = (int)spot_rng_below(r, 3); k < s->specificity[m]; k++) {
+        strcat(text, k ? ", " : "");
+        strcat(text, words[(from + k) % LEN(words)]);
+    }
+}
+
+static inline void fake_outcome(spot_outcome *o, const spot_segment *s, int b, spot_rng *r)
+{
+    spot_score *k = &o->score;
+    int covered = 0;
+    k->blindspots = s->blindspots;
+    for (int m = 0; m < s->blindspots; m++) {
+        double chance = 1.15 - 0.1 * b - 0.08 * s->blindspots - 0.06 * (s->specificity[m] - 5);
+        covered += k->covered[m] = spot_rng_below(r, 1000) < 1000 * chance;
+        for (int f = 0; f < SPOT_FAILURES; f++) k->failure[m][f] = k->covered[m] ? NAN : f == 2 ? 0.7 : 0.1;
+    }
+    k->dr = (double)covered / s->blindspots;
+    k->fdr = covered ? 0.02 * s->blindspots * (double)spot_rng_below(r, 3) : NAN;
+}
+
+/* cfg's ECs into dir; EC 7 did not learn its blindspots, the training of EC 9 failed. */
+static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg)
+{
+    spot_segment *s = malloc(sizeof *s);
+    spot_identity id;
+    spot_store store;
+    char path[256], *yaml;
+    assert_non_null(s);
+    CHECK_OK(c, spot_store_open(c, &store, dir));
+    CHECK_OK(c, spot_config_print(c, cfg, &yaml));
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    CHECK_OK(c, spot_file_write(c, path, yaml, strlen(yaml)));
+    free(yaml);
+    CHECK_OK(c, spot_identify(c, &id, cfg));
+    for (int i = 0; i < cfg->ecs; i++) {
+        spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, (uint32_t)i, 0);
+        memset(s, 0, sizeof *s);
+        spot_key_text(s->config, id.config);
+        s->index = i;
+        s->numbers = SPOT_NUMBERS;
+        s->metric = cfg->metric;
+        s->status = i == 9 ? SPOT_NUMERIC : SPOT_OK;
+        s->blindspots = 1 + i % 3;
+        s->lesson = (spot_lesson){ .outside = 0.995, .learned = i != 7 };
+        s->methods = cfg->bdms;
+        for (int m = 0; m < s->blindspots; m++) fake_blindspot(s, m, &r);
+        for (int b = 0; b < s->methods; b++) {
+            spot_bdm_name(&cfg->bdm[b], s->method[b].name, sizeof s->method[b].name);
+            s->method[b].status = s->status;
+            fake_outcome(&s->method[b], s, b, &r);
+        }
+        CHECK_OK(c, spot_segment_write(c, dir, s));
+    }
+    free(s);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* islands.c - the row that the classifier is most wrong about and the rows nearest to it; then the worst of the others. */
+#include "bdm/methods.h"
+
+#include <stdlib.h>
+
+typedef struct { double far; int row; } neighbour;
+typedef struct { neighbour *near; int *row, *island; } space;     /* (n) each; island: the row's, -1 none yet */
+
+static int nearer(const void *a, const void *b)
+{
+    const neighbour *p = a, *q = b;
+    return p->far < q->far ? -1 : p->far > q->far ? 1 : p->row - q->row;    /* no ties: the same order everywhere */
+}
+
+/* The worst row that no island has; -1 where the classifier is right about all of them. */
+static int worst(const spot_view *v, const int *island)
+{
+    int best = -1;
+    for (int i = 0; i < v->n; i++)
+        if (island[i] < 0 && spot_view_error(v, i) > (best < 0 ? 0.5 : spot_view_error(v, best))) best = i;
+    return best;
+}
+
+/* Island k around a row, a twentieth of all rows. They stand, ascending, at *row, which moves on behind them. */
+static void settle(spot_hypothesis *h, int k, int **row, const space *s, const spot_view *v, const spot_points *p, int centre)
+{
+    int others = 0;
+    for (int i = 0; i < v->n; i++) {
+        if (s->island[i] >= 0) continue;
+        s->near[others++] = (neighbour){ 0, i };
+        for (int j = 0; j < p->d; j++) {
+            double x = p->at[(size_t)i * p->d + j] - p->at[(size_t)centre * p->d + j];
+            s->near[others - 1].far += x * x;
+        }
+    }
+    qsort(s->near, (size_t)others, sizeof *s->near, nearer);
+    for (int i = 0; i < others && i <= v->n / 20; i++) s->island[s->near[i].row] = k;
+    *h = (spot_hypothesis){ .row = *row, .score = spot_view_error(v, centre) };
+    for (int i = 0; i < v->n; i++)
+        if (s->island[i] == k) h->row[h->len++] = i, h->mean_error += spot_view_error(v, i);
+    h->mean_error /= h->len;
+    *row += h->len;
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, space *s, int n)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, s->row, n));
+    SPOT_TRY(SPOT_TAKE(c, a, s->near, n));
+    return SPOT_TAKE(c, a, s->island, n);
+}
+
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    space s;
+    (void)seeds;                           /* nothing here is drawn at random */
+    for (int p = 0, centre; p < problems; p++) {
+        SPOT_TRY(take(c, a, &s, views[p].n));
+        for (int i = 0; i < views[p].n; i++) s.island[i] = -1;
+        out[p] = (spot_hypotheses){ 0 };
+        for (int *row = s.row; out[p].len < cfg->top && (centre = worst(&views[p], s.island)) >= 0; out[p].len++)
+            settle(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
+        out[p].components = out[p].len;
+    }
+    return SPOT_OK;
+}
+
+static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
+{
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    space s;
+    (void)c, (void)d, (void)cfg;
+    for (int p = 0; p < problems; p++) take(&quiet, &a, &s, n[p]);
+    return (spot_bytes){ a.peak, 0 };
+}
+
+static void defaults(spot_bdm_config *cfg) { cfg->embed.method = SPOT_REDUCE_PCA; }     /* cfg->embed.dim is 2 */
+const spot_method spot_method_islands = { defaults, find, needs };

@@ -1,0 +1,332 @@
+/* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c. */
+#include "check.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/bdm.h"
+#include "spotter/rng.h"
+
+static char heard[4096];
+
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
+}
+
+/* A view of four groups in D dimensions: the second and the third are errors, the third the worse. */
+enum { N = 200, D = 6 };
+typedef struct { float x[N * D], confidence[N]; uint8_t label[N]; } four_groups;
+
+static void plant(four_groups *g)
+{
+    spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
+    const double sure[] = { 0.97, 0.3, 0.05, 0.9 };
+
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < D; j++) g->x[i * D + j] = (float)(5 * (j == i % 4) + 0.5 * spot_rng_normal(&r));
+        g->confidence[i] = (float)(sure[i % 4] + 0.02 * spot_rng_uniform(&r));
+        g->label[i] = 1;
+    }
+}
+
+static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
+                        const spot_points *points, const spot_bdm_config *cfg)
+{
+    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
+    int n[] = { points[0].n, problems > 1 ? points[1].n : 0, problems > 2 ? points[2].n : 0 };
+
+    heard[0] = 0;
+    c->on_log = hear;
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
+    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+static void each_row_once(const spot_hypotheses *found, int n, int all)
+{
+    int rows = 0, *seen = calloc((size_t)n, sizeof *seen);
+
+    for (int k = 0; k < found->len; k++) {
+        const spot_hypothesis *h = &found->h[k];
+        assert_true(h->len > 0 && isfinite(h->score) && h->mean_error >= 0 && h->mean_error <= 1);
+        assert_true(!k || h->score <= found->h[k - 1].score);
+        for (int i = 0; i < h->len; i++) {
+            assert_true(h->row[i] >= 0 && h->row[i] < n && (!i || h->row[i] > h->row[i - 1]) && !seen[h->row[i]]++);
+            rows++;
+        }
+    }
+    if (all) assert_int_equal(rows, n);
+    free(seen);
+}
+
+static void planted_slices_come_first(void **state)
+{
+    four_groups g;
+    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
+    spot_points points = { .n = N, .d = D, .at = g.x };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    spot_hypotheses found;
+    spot_ctx c = check_ctx(2);
+    spot_arena a;
+
+    (void)state;
+    plant(&g);
+    cfg.domino.components = 4;
+    for (int start = SPOT_START_CONFUSION; start <= SPOT_START_KMEANS; start++)
+        for (int covariance = SPOT_COVARIANCE_DIAG; covariance <= SPOT_COVARIANCE_FULL; covariance++) {
+            cfg.domino.start = start;
+            cfg.domino.covariance = covariance;
+            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+            each_row_once(&found, N, 1);
+            assert_string_equal(heard, "");
+            if (start == SPOT_START_KMEANS) {
+                assert_true(found.h[0].len == N / 4 && found.h[0].row[0] == 2);
+                assert_true(found.h[1].len == N / 4 && found.h[1].row[0] == 1);
+                CHECK_NEAR(found.h[0].mean_error, 0.94, 0.005);
+                CHECK_NEAR(found.h[0].score, found.h[0].mean_error, 1e-6);
+            } else {      /* it tells errors from the rest, but stops at the tolerance before groups part */
+                assert_true(found.h[0].mean_error > 0.75 && found.h[found.len - 1].mean_error < 0.06);
+            }
+            spot_arena_close(&a);
+        }
+}
+
+/* Rows of slices that are not returned go to the best that is, or nowhere. */
+static void the_list_is_cut(void **state)
+{
+    four_groups g;
+    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
+    spot_points points = { .n = N, .d = D, .at = g.x };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    spot_hypotheses found;
+    spot_ctx c = check_ctx(1);
+    spot_arena a;
+
+    (void)state;
+    plant(&g);
+    cfg.domino.components = 4;
+    cfg.domino.start = SPOT_START_KMEANS;
+    cfg.top = 2;
+    for (int assign = SPOT_ASSIGN_KEPT; assign <= SPOT_ASSIGN_ALL; assign++) {
+        cfg.domino.assign = assign;
+        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+        assert_true(found.len == 2 && found.components == 4);
+        each_row_once(&found, N, assign == SPOT_ASSIGN_KEPT);
+        assert_int_equal(found.h[0].len + found.h[1].len, assign == SPOT_ASSIGN_KEPT ? N : N / 2);
+        spot_arena_close(&a);
+    }
+}
+
+/* The errors of negatives are those with much confidence. */
+static void labels_turn_errors_round(void **state)
+{
+    four_groups g;
+    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence, .label = g.label };
+    spot_points points = { .n = N, .d = D, .at = g.x };
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    spot_hypotheses found;
+    spot_ctx c = check_ctx(1);
+    spot_arena a;
+
+    (void)state;
+    plant(&g);
+    cfg.domino.components = 4;
+    cfg.domino.start = SPOT_START_KMEANS;
+    for (int both = 0; both < 2; both++) {
+        for (int i = 0; i < N; i++) g.label[i] = both && i % 4 < 2;
+        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+        each_row_once(&found, N, 1);
+        assert_int_equal(found.h[0].row[0], both ? 3 : 0);
+        CHECK_NEAR(found.h[0].mean_error, both ? 0.91 : 0.98, 0.005);
+        spot_arena_close(&a);
+    }
+}
+
+/* Alone, in a batch, on any number of threads; and CUDA's test has the same for a GPU. */
+static void a_batch_equals_its_problems(void **state)
+{
+    four_groups g;
+    spot_view views[3];
+    spot_points points[3];
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    int n[] = { N, 130, 57 };
+
+    (void)state;
+    plant(&g);
+    cfg.domino.components = 9;
+    for (int p = 0; p < 3; p++) {
+        views[p] = (spot_view){ .n = n[p], .d = D, .feature = g.x, .confidence = g.confidence };
+        points[p] = (spot_points){ .n = n[p], .d = D, .at = g.x };
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        spot_ctx many = check_ctx(2), few = check_ctx(1), more = check_ctx(5);
+        spot_hypotheses batch[3], threads[3], alone;
+        spot_arena a, b, e;
+        cfg.domino.start = kind % 2;
+        cfg.domino.covariance = kind / 2;
+        CHECK_OK(&many, find(&many, &a, batch, 3, views, points, &cfg));
+        CHECK_OK(&more, find(&more, &e, threads, 3, views, points, &cfg));
+        for (int p = 0; p < 3; p++) {
+            spot_seed seed = { 1, (uint32_t)p };
+            CHECK_OK(&few, spot_arena_open(&few, &b, spot_bdm_bytes(1, &n[p], D, &cfg, 1)));
+            CHECK_OK(&few, spot_bdm_find(&few, &b, 1, &alone, &views[p], &points[p], &seed, &cfg));
+            assert_true(batch[p].len == alone.len && threads[p].len == alone.len && alone.len > 2);
+            for (int k = 0; k < alone.len; k++) {
+                assert_int_equal(batch[p].h[k].len, alone.h[k].len);
+                assert_memory_equal(batch[p].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
+                assert_memory_equal(&batch[p].h[k].score, &alone.h[k].score, sizeof(double));
+                assert_memory_equal(&threads[p].h[k].score, &alone.h[k].score, sizeof(double));
+            }
+            spot_arena_close(&b);
+        }
+        spot_arena_close(&a);
+        spot_arena_close(&e);
+    }
+}
+
+/* What a view may be without being a mistake. */
+static void views_that_say_little(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    spot_hypotheses found;
+    spot_arena a;
+    four_groups g;
+    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
+    spot_points points = { .n = N, .d = D, .at = g.x };
+
+    (void)state;
+    for (int kind = 0; kind < 4 * 6; kind++) {
+        int what = kind / 4;
+        plant(&g);
+        cfg.domino.start = kind % 2;
+        cfg.domino.covariance = kind / 2 % 2;
+        for (int i = 0; i < N; i++) {
+            if (what < 2) g.confidence[i] = (float)what;                                  /* only errors; none */
+            if (what == 2) g.confidence[i] = (float)(i % 2);                              /* probabilities of 0 and 1 */
+            if (what == 3) memcpy(&g.x[i * D], &g.x[i % 7 * D], D * sizeof *g.x);         /* seven points, many times */
+            if (what == 4) memcpy(&g.x[i * D], &g.x[0], D * sizeof *g.x);                 /* one */
+            if (what == 5) g.x[i * D + 1] = -7, g.x[i * D + 2] = 1e6f + g.x[i * D + 2];   /* a constant; far from the origin */
+        }
+        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+        assert_true(found.len >= 1 && found.len <= cfg.top && found.components <= cfg.domino.components);
+        each_row_once(&found, N, 1);
+        if (what < 2) CHECK_NEAR(found.h[0].mean_error, 1 - what, 0);
+        spot_arena_close(&a);
+    }
+}
+
+static void few_rows_are_told(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    spot_hypotheses found;
+    spot_arena a;
+    four_groups g;
+    spot_view view = { .n = 11, .d = 40, .feature = g.x, .confidence = g.confidence };
+    spot_points points = { .n = 11, .d = 128 };
+    spot_seed seed = { 1, 0 };
+
+    (void)state;
+    plant(&g);
+    CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &view.n, view.d, &cfg.embed, 1) + 4096
+                                 + spot_bdm_bytes(1, &view.n, cfg.embed.dim, &cfg, 1)));
+    heard[0] = 0;
+    c.on_log = hear;
+    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &points, &view, &seed, &cfg.embed));
+    CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
+    assert_non_null(strstr(heard, "11 rows have no 128 principal components; domino goes by 10"));
+    assert_non_null(strstr(heard, "11 rows, so domino has 11 components instead of 25"));
+    each_row_once(&found, 11, 1);
+    view.n = points.n = 3;
+    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg), SPOT_INPUT, "3 rows for domino");
+    cfg.domino.start = SPOT_START_KMEANS;
+    for (view.n = points.n = 1; view.n < 4; view.n = ++points.n) {
+        CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
+        each_row_once(&found, view.n, 1);
+    }
+    spot_arena_close(&a);
+}
+
+static void bad_input_gets_a_sentence(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO), bad;
+    spot_hypotheses found;
+    spot_arena a;
+    four_groups g;
+    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
+    spot_points points = { .n = N, .d = D, .at = g.x };
+    spot_seed seed = { 1, 0 };
+    static const struct {
+        double gamma, gamma_hat, noise, ridge, tol;
+        int components, start, iterations;
+        const char *words;
+    } no[] = {
+        { NAN, -1, 0, 0, 0, 25, 0, 9, "gamma is nan" },     { 1, INFINITY, 0, 0, 0, 25, 0, 9, "gamma_hat inf" },
+        { 1, NAN, 0, 0, 0, 25, 0, 9, "gamma_hat nan" },     { 1, 1, NAN, 0, 0, 25, 0, 9, "noise nan" },
+        { 1, 1, 0, NAN, 0, 25, 0, 9, "ridge nan" },         { 1, 1, 0, 0, -1, 25, 0, 9, "tolerance -1" },
+        { 1, 1, 0, 0, 0, 25, 0, 0, "iterations 0" },        { 1, 1, 0, 0, 0, 513, 0, 9, "components are 513" },
+        { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "4 cells of the confusion matrix" },
+    };
+
+    (void)state;
+    plant(&g);
+    for (int i = 0; i < LEN(no); i++) {
+        bad = cfg;
+        bad.domino = (spot_domino_config){ .components = 25, .gamma = no[i].gamma, .gamma_hat = no[i].gamma_hat,
+                                           .noise = no[i].noise, .start = no[i].start };
+        bad.mixture.ridge = no[i].ridge;
+        bad.mixture.tol = no[i].tol;
+        bad.mixture.max_iterations = no[i].iterations;
+        CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 24));
+        bad.domino.components = no[i].components;
+        CHECK_FAILS(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &bad), SPOT_INVALID, no[i].words);
+        spot_arena_close(&a);
+    }
+    for (int i = 0; i < N; i++) g.x[i * D + 3] = 0;
+    bad = cfg;
+    bad.mixture.ridge = 0;      /* a constant feature has no density without a ridge */
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_NUMERIC, "raise the mixture's ridge");
+    spot_arena_close(&a);
+    bad.domino.covariance = SPOT_COVARIANCE_FULL;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_NUMERIC, "not positive definite");
+    spot_arena_close(&a);
+    g.x[7] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 1");
+    spot_arena_close(&a);
+    g.x[7] = 0;
+    g.confidence[5] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 5");
+    spot_arena_close(&a);
+}
+
+static void names(void **state)
+{
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
+    char text[48];
+
+    (void)state;
+    assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "domino");
+    assert_true(cfg.domino.gamma == 10 && cfg.domino.gamma_hat < 0 && cfg.domino.components == 25 && cfg.embed.dim == 128
+                && cfg.embed.method == SPOT_REDUCE_PCA && cfg.domino.start == SPOT_START_CONFUSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_slices_come_first),
+        cmocka_unit_test(the_list_is_cut),
+        cmocka_unit_test(labels_turn_errors_round),
+        cmocka_unit_test(a_batch_equals_its_problems),
+        cmocka_unit_test(views_that_say_little),
+        cmocka_unit_test(few_rows_are_told),
+        cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(names),
+    };
+
+    openblas_set_num_threads(1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

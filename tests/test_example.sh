@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# test_example.sh BUILD: host/bdm/README.md shows a method in one file and one row. Does what it says, in a copy of the tree:
+# the file from the page's first block of C, the row from its second, a build, a sweep.
+set -euo pipefail
+
+build=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+page=host/bdm/README.md
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+block()   # N: the page's Nth block of C
+{
+    awk -v want="$1" '/^```/ { if (inside) inside = 0; else if ($0 == "```c") inside = ++n; next } inside == want' "$page"
+}
+
+block 1 > "$dir/islands.c"
+cmp -s "$dir/islands.c" tests/example_method.c || fail "$page and tests/example_method.c differ: $(diff "$dir/islands.c" \
+    tests/example_method.c | head -5)"
+[ "$(wc -l < tests/example_method.c)" -lt 80 ] || fail "the example has 80 lines or more"
+
+mkdir "$dir/tree"
+cp -r CMakeLists.txt kernels host include bench "$dir/tree"
+cp "$dir/islands.c" "$dir/tree/host/bdm/"
+header=$dir/tree/include/spotter/bdm.h last=$(block 2 | head -1 | sed 's/ *\\$//')
+grep -qF "$last" "$header" || fail "$page: \"$last\" is no row of $header"
+row=$last block=$(block 2) awk 'index($0, ENVIRON["row"]) == 1 { print ENVIRON["block"]; next } { print }' "$header" \
+    > "$dir/new.h"
+mv "$dir/new.h" "$header"
+
+cmake -S "$dir/tree" -B "$dir/build" -G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")" \
+    -DSPOT_TESTS=OFF -DSPOT_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
+    > "$dir/log" 2>&1 || fail "$(tail -5 "$dir/log")"
+cmake --build "$dir/build" --target spotter --parallel 2 > "$dir/log" 2>&1 || fail "$(grep -m5 "error:" "$dir/log")"
+
+cat > "$dir/my.yaml" <<'EOF'
+ecs: 1
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{method: islands, reduce: [pca, none]}]
+EOF
+"$dir/build/spotter" sweep "$dir/my.yaml" --out "$dir/run" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
+"$dir/build/spotter" tables "$dir/run" --format csv > "$dir/tables"
+grep -q '^"islands",0,dr,' "$dir/tables" || grep -q '^"islands-pca",0,dr,' "$dir/tables" || fail "$(cat "$dir/tables")"
+echo "a new method is one file and one row"

@@ -1,0 +1,331 @@
+/* test_figures.c - results by factor against counts by hand, the paper's tables beside a run's, figures as files. */
+#define _POSIX_C_SOURCE 200809L
+#include "check_results.h"
+
+#include <cairo.h>
+
+#include "report/factors.h"
+#include "report/paper.h"
+
+static spot_config cfg, other;
+static char dir[96];
+
+static spot_results *made(spot_ctx *c, const char *yaml)
+{
+    spot_results *r;
+    CHECK_OK(c, spot_config_parse(c, &cfg, yaml, strlen(yaml), "config"));
+    snprintf(dir, sizeof dir, "%s/run", root);
+    fake_run(c, dir, &cfg);
+    CHECK_OK(c, spot_results_read(c, &r, dir, false));
+    return r;
+}
+
+static void words_of_a_blindspot_read_back(void **state)
+{
+    char text[512];
+    spot_blindspot b = { .len = 0 }, back;
+    unsigned features;
+    (void)state;
+    for (int layer = 0; layer < SPOT_LAYERS; layer++)
+        for (int k = 0; k < SPOT_ATTRIBUTES; k++)
+            for (int v = 0; v < 2; v++) {
+                bool background = layer == SPOT_BACKGROUND;
+                if (background ? k < SPOT_COLOR || k == SPOT_NUMBER : k == SPOT_RELATIVE_POSITION) continue;
+                if (k == SPOT_NUMBER && layer != SPOT_SQUARE) continue;
+                if (b.len == SPOT_MAX_TRIPLETS) b.len = 0;
+                b.triplet[b.len++] = (spot_triplet){ (uint8_t)layer, (uint8_t)k, (int8_t)v };
+                spot_blindspot_describe(text, sizeof text, &b);
+                assert_true(spot_blindspot_read(&back, text));
+                assert_int_equal(back.len, b.len);
+                assert_memory_equal(back.triplet, b.triplet, (size_t)b.len * sizeof *b.triplet);
+            }
+    assert_false(spot_blindspot_read(&back, "square, a dog"));
+    assert_false(spot_blindspot_read(&back, "squar"));
+    assert_true(spot_features_read(&features, "square above, square, no circle, text striped, text"));
+    assert_int_equal(features, 1u << SPOT_FEATURE_RELATIVE_POSITION | 1u << SPOT_FEATURE_CIRCLE | 1u << SPOT_FEATURE_TEXTURE |
+                               1u << SPOT_FEATURE_WORDS);
+}
+
+static void factors_count_what_they_say(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, paper_like);
+    spot_factor_row row;
+    int rows = 0;
+    (void)state;
+    for (int i = 0; spot_factor_next(r, &i, &row); rows++) {
+        spot_estimate e = spot_factor(r, 3, row.rate, row.level);
+        double sum = 0;
+        int n = 0;
+        for (int k = 0; k < r->ecs; k++) {                     /* once more, the long way */
+            const spot_score *s = &r->method[3].score[k];
+            if (k == 7 || k == 9) continue;
+            if (row.rate != SPOT_RATE_COVERED) {
+                if (r->ec[k].blindspots != row.level.blindspots || (row.rate == SPOT_RATE_FDR && s->dr == 0)) continue;
+                sum += row.rate == SPOT_RATE_DR ? s->dr : s->fdr;
+                n++;
+                continue;
+            }
+            for (int m = 0; m < r->ec[k].blindspots; m++) {
+                bool with = row.level.feature >= 0 && (r->ec[k].features[m] & 1u << row.level.feature);
+                if (row.level.feature >= 0 ? with != row.level.has : r->ec[k].specificity[m] != row.level.specificity) continue;
+                sum += s->covered[m];
+                n++;
+            }
+        }
+        assert_int_equal(e.n, n);
+        CHECK_NEAR(e.mean, sum / n, 1e-12);
+        assert_true(e.low <= e.mean && e.mean <= e.high && e.low >= 0 && e.high <= 1);
+    }
+    assert_true(rows > 3 + 3 + 3 + 2 * 4);
+    spot_results_free(r);
+}
+
+/* Wilson's interval for 8 of 10 is 0.4902 to 0.9433 (Wilson 1927; Brown, Cai & DasGupta 2001 print 0.49, 0.94). */
+static void intervals_are_wilsons(void **state)
+{
+    bool scored[10];
+    spot_score score[10] = { { 0 } };
+    spot_results_ec ec[10] = { { 0 } };
+    spot_results *r = calloc(1, sizeof *r);
+    spot_estimate e;
+    (void)state;
+    assert_non_null(r);
+    r->ecs = 10;
+    r->methods = 1;
+    r->ec = ec;
+    r->method[0].score = score;
+    r->method[0].scored = scored;
+    for (int i = 0; i < 10; i++) {
+        ec[i] = (spot_results_ec){ .blindspots = 1, .specificity = { 5 }, .counted = true };
+        score[i] = (spot_score){ .blindspots = 1, .dr = i < 8, .fdr = i < 8 ? 0 : NAN, .covered = { i < 8 } };
+        scored[i] = true;
+    }
+    e = spot_factor(r, 0, SPOT_RATE_COVERED, SPOT_EVERY);
+    CHECK_NEAR(e.mean, 0.8, 1e-15);
+    CHECK_NEAR(e.low, 0.49016, 1e-5);
+    CHECK_NEAR(e.high, 0.94332, 1e-5);
+    e = spot_factor(r, 0, SPOT_RATE_DR, SPOT_EVERY);           /* s.e. sqrt(10 x 0.16 / 9 / 10) */
+    CHECK_NEAR(e.se, 0.1333333, 1e-6);
+    CHECK_NEAR(e.low, 0.8 - 1.96 * 0.1333333, 1e-5);
+    CHECK_NEAR(e.high, 1, 0);
+    assert_int_equal(spot_factor(r, 0, SPOT_RATE_FDR, SPOT_EVERY).n, 8);
+    assert_int_equal(spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1 }).n, 0);
+    free(r);
+}
+
+static char *paper(spot_ctx *c, int number, spot_table_format format)
+{
+    const char *const dirs[] = { dir };
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    CHECK_OK(c, spot_tables_paper(c, f, dirs, 1, number, format, false));
+    fclose(f);
+    return text;
+}
+
+static void holds(char *text, const char *words)
+{
+    if (!strstr(text, words)) fail_msg("\"%s\" is not in\n%s", words, text);
+}
+
+static void rows_are_found_by_settings(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, "ecs: 20\nbdms:\n"
+        " - {method: spotlight, name: a, min_weight: [0.005, 0.01]}\n"
+        " - {method: domino, name: b, gamma: 10, representation: model}\n"
+        " - {method: barlow, name: depths, depth: [3, 11], representation: model}\n"
+        " - {method: planespot, name: c, reduce: scvis}\n"
+        " - {method: planespot, name: d, reduce: [tsne, pca], weight: [0.025, 0.1]}\n");
+    char *text;
+    (void)state;
+    text = paper(&c, 2, SPOT_TABLE_TEXT);
+    holds(text, "18 of 20 ECs counted; left out: 1 did not learn their blindspots, 1 failed to train\n");
+    holds(text, "profile tmlr");
+    holds(text, r->config);
+    holds(text, "\nSpotlight     a min_weight=0.01  ");
+    holds(text, "\nDomino        -    ");
+    holds(text, "\nDomino-Model  b   ");
+    holds(text, "\nPlaneSpot     c   ");
+    holds(text, "0.88 (0.03)");
+    holds(text, "no method of the run is Domino, which needs method=domino gamma=10 representation=file");
+    holds(text, "depths depth=11: representation is model, the paper's robust");
+    holds(text, "\nc: dr is 0.398 here and 0.88 in the paper, more than two standard errors apart (one is 0.09");
+    if (strstr(text, "min_weight=0.01: dr is")) fail_msg("0.787 and 0.79 are near each other:\n%s", text);
+    if (strstr(text, "min_weight=0.005")) fail_msg("another setting is in\n%s", text);
+    free(text);
+    text = paper(&c, 10, SPOT_TABLE_MD);
+    holds(text, "| minimum weight 0.005 | a min_weight=0.005 |");
+    holds(text, "| minimum weight 0.02  | -  ");
+    free(text);
+    text = paper(&c, 7, SPOT_TABLE_CSV);
+    holds(text, "\n7,\"t-SNE, d = 2\",\"d reduce=tsne weight=0.025\",\"");
+    holds(text, "\n7,\"scvis, d = 16\",\"\",\"\",,,dr,,,,,0.53,0.066,\n");
+    free(text);
+    text = paper(&c, 13, SPOT_TABLE_JSON);
+    holds(text, "\"paper\": 0.57");
+    holds(text, "\"not_returned\": {");
+    free(text);
+    for (int i = 9; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
+    free(paper(&c, 16, SPOT_TABLE_TEXT));
+    CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
+                "Table 3 is not here; the tables are 2, 7, 9, 10, 11, 12, 13 or 16");
+    spot_results_free(r);
+}
+
+static void runs_of_the_same_ecs_are_joined(void **state)
+{
+    static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight}]\n",
+                                        "ecs: 20\nbdms: [{method: barlow}, {method: spotlight}]\n",
+                                        "ecs: 20\nseed: 2\nbdms: [{method: barlow}]\n" };
+    spot_ctx c = check_ctx(1);
+    char path[3][96], *text;
+    const char *dirs[] = { path[0], path[1], path[2] };
+    size_t n;
+    FILE *f;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(&c, spot_config_parse(&c, &other, yaml[i], strlen(yaml[i]), "config"));
+        snprintf(path[i], sizeof path[i], "%s/%d", root, i);
+        fake_run(&c, path[i], &other);
+    }
+    f = open_memstream(&text, &n);
+    CHECK_OK(&c, spot_tables_paper(&c, f, dirs, 2, 2, SPOT_TABLE_CSV, false));
+    CHECK_FAILS(&c, spot_tables_paper(&c, f, dirs, 3, 2, SPOT_TABLE_CSV, false), SPOT_USAGE,
+                "cannot be one table: seed is 1 there and 2 here; runs are joined when");
+    fclose(f);
+    holds(text, "\"Barlow\",\"barlow\"");
+    n = 0;
+    for (const char *p = text; (p = strstr(p, "\"Spotlight\",\"spotlight\"")); p++) n++;
+    assert_int_equal(n, 2);                                     /* its DR and its FDR, of one of the two runs */
+    free(text);
+}
+
+static unsigned char *file(spot_ctx *c, const char *name, size_t *n)
+{
+    unsigned char *bytes;
+    char path[160];
+    snprintf(path, sizeof path, "%s/figures/%s", root, name);
+    CHECK_OK(c, spot_file_read(c, path, &bytes, n, 1 << 24));
+    return bytes;
+}
+
+/* Colours that are not grey, in a PNG of the folder. */
+static int coloured(const char *name)
+{
+    char path[160];
+    cairo_surface_t *s;
+    int n = 0;
+    snprintf(path, sizeof path, "%s/figures/%s", root, name);
+    s = cairo_image_surface_create_from_png(path);
+    assert_int_equal(cairo_surface_status(s), CAIRO_STATUS_SUCCESS);
+    for (int y = 0; y < cairo_image_surface_get_height(s); y++) {
+        const unsigned char *line = cairo_image_surface_get_data(s) + (size_t)y * (size_t)cairo_image_surface_get_stride(s);
+        for (int x = 0; x < cairo_image_surface_get_width(s); x++) n += abs(line[4 * x] - line[4 * x + 2]) > 60;
+    }
+    cairo_surface_destroy(s);
+    return n;
+}
+
+static void figures_are_drawn_and_told(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, paper_like);
+    spot_figures_options o = { .which = 7u << 2, .png = true, .svg = true };
+    static const char *const wrong[] = { "nobody" };
+    char folder[96], want[256], *text;
+    unsigned char *bytes, *again;
+    spot_estimate e;
+    size_t n, m;
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/figures", root);
+    o.out = folder;
+    o.csv = open_memstream(&text, &n);
+    CHECK_OK(&c, spot_figures(&c, dir, &o));
+    fclose(o.csv);
+    o.csv = NULL;
+    for (int i = 2; i <= 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "figure_%d.png", i);
+        assert_true(coloured(name) > 500);
+        snprintf(name, sizeof name, "figure_%d.svg", i);
+        bytes = file(&c, name, &m);
+        assert_non_null(strstr((char *)bytes, "<svg"));
+        assert_non_null(strstr((char *)bytes, "</svg>"));
+        free(bytes);
+    }
+    e = spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1 });
+    snprintf(want, sizeof want, "3,%s,tmlr,Discovery rate (DR),\"barlow\",2,run,%.9g,%.9g,%.9g,%.9g,%d\n", r->config, e.mean,
+             e.low, e.high, e.se, e.n);
+    holds(text, want);
+    holds(text, "\"barlow\",all,paper,0.43,");
+    holds(text, "\"planespot-scvis\",all,paper,0.88,0.8212,0.9388,0.03,100\n");
+    holds(text, "\n2,");
+    holds(text, "\n4,");
+    free(text);
+    bytes = file(&c, "figure_3.png", &n);                       /* the same picture every time */
+    CHECK_OK(&c, spot_figures(&c, dir, &o));
+    again = file(&c, "figure_3.png", &m);
+    assert_true(n == m && !memcmp(bytes, again, n));
+    free(bytes);
+    free(again);
+    o.method = wrong;
+    o.methods = 1;
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has no method \"nobody\"; `spotter tables` lists those");
+    spot_results_free(r);
+}
+
+static void many_methods_need_a_choice(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, "ecs: 20\nbdms: [{method: planespot, reduce: pca, weight: [1, 2, 3, 4, 5, 6, 7, 8, 9]}]\n");
+    const char *two[] = { "planespot-pca weight=3", "planespot-pca weight=9" };
+    spot_figures_options o = { .which = 1u << 3, .png = true, .out = root };
+    (void)state;
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has 9 methods, more than the 8 that a figure tells apart");
+    o.method = two;
+    o.methods = 2;
+    CHECK_OK(&c, spot_figures(&c, dir, &o));
+    spot_results_free(r);
+}
+
+/* Which shipped config fills which table: every row of the paper's but CLIP's, whose embeddings a user must bring. */
+static void shipped_configs_hold_the_papers_rows(void **state)
+{
+    static const struct { const char *config; int table; } of[] = {
+        { "paper_synthetic", 2 }, { "paper_synthetic", 13 }, { "paper_synthetic", 16 }, { "ablation_representation", 16 },
+        { "ablation_reducers", 7 }, { "tuning", 9 }, { "tuning", 10 }, { "tuning", 11 }, { "tuning", 12 },
+        { "mini_synthetic", 2 }, { "mini_tuning", 9 }, { "mini_tuning", 10 }, { "mini_tuning", 11 }, { "mini_tuning", 12 },
+    };
+    spot_ctx c = check_ctx(1);
+    char path[128];
+    (void)state;
+    for (int i = 0; i < LEN(of); i++) {
+        const spot_paper_table *t = spot_paper_find(of[i].table);
+        snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
+        CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        for (int k = 0; k < t->rows; k++) {
+            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=file");
+            for (int b = 0; b < cfg.bdms && !there; b++) there = spot_bdm_has(&cfg.bdm[b], t->row[k].needs);
+            if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
+        }
+    }
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_a_blindspot_read_back),
+        cmocka_unit_test(intervals_are_wilsons),
+        cmocka_unit_test(shipped_configs_hold_the_papers_rows),
+        IN_A_FOLDER(factors_count_what_they_say),
+        IN_A_FOLDER(rows_are_found_by_settings),
+        IN_A_FOLDER(runs_of_the_same_ecs_are_joined),
+        IN_A_FOLDER(figures_are_drawn_and_told),
+        IN_A_FOLDER(many_methods_need_a_choice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
