@@ -3,7 +3,7 @@
  * by the many slices of many jobs. Jobs that have ended are passed over; the host looks every few iterations. */
 #include "cuda.cuh"
 #include "domino_cuda.h"
-#include "exp64.cuh"
+#include "vmath64.cuh"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,6 @@
  * Points are read where they lie: a fit's few kilobytes stay in the cache, and the arithmetic on them takes far longer.
  * Responsibilities are not stored: the E step keeps each point's log-normaliser, the M step gives each component to a
  * warp, which finds its densities again. */
-#include "exp64.cuh"
 #include "mixture.cuh"
 
 #include <math.h>
