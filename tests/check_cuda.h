@@ -41,6 +41,28 @@ static inline void expect_bytes(spot_ctx *c, void *p, const void *want, size_t b
     spot_device_give(c, p);
 }
 
+/* The largest piece of device memory that was taken since note_takes. */
+static size_t noted;
+static const spot_plugin *noted_plugin;
+
+static inline spot_status noted_take(spot_ctx *c, void **out, size_t bytes)
+{
+    if (bytes > noted) noted = bytes;
+    return noted_plugin->take(c, out, bytes);
+}
+
+static inline void note_takes(spot_ctx *c)
+{
+    static spot_plugin noting;
+    spot_device *d = c->device;
+
+    noted = 0;
+    noted_plugin = d->plugin;
+    noting = *d->plugin;
+    noting.take = noted_take;
+    d->plugin = &noting;
+}
+
 /* main() of a test of CUDA: 77 where neither a GPU nor the emulator is. */
 #define RUN_ON_CUDA(tests) run_on_cuda(tests, sizeof(tests) / sizeof *(tests))
 static inline int run_on_cuda(const struct CMUnitTest *tests, size_t count)

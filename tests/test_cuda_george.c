@@ -97,7 +97,9 @@ static void hypotheses_agree(void **state)
             if (cuda) open_cuda(&c, 3);
             needs = spot_bdm_needs(&c, PROBLEMS, n, 2, &cfg);
             CHECK_OK(&host, spot_arena_open(&host, &a[cuda], needs.host));
+            if (cuda) note_takes(&c);
             CHECK_OK(&c, spot_bdm_find(&c, &a[cuda], PROBLEMS, found[cuda], views, points, seeds, &cfg));
+            if (cuda) assert_true(noted > 0 && noted <= needs.device);
             spot_device_close(&c);
         }
         for (int p = 0; p < PROBLEMS; p++) {

@@ -141,9 +141,13 @@ static void hypotheses_have_the_same_bits(void **state)
         cfg.top = 4;
         for (int cuda = 0; cuda < 2; cuda++) {
             spot_ctx c = check_ctx(1), host = check_ctx(1);
+            spot_bytes needs;
             if (cuda) open_cuda(&c, 3);
-            CHECK_OK(&host, spot_arena_open(&host, &a[cuda], spot_bdm_needs(&c, PROBLEMS, n, D, &cfg).host));
+            needs = spot_bdm_needs(&c, PROBLEMS, n, D, &cfg);
+            CHECK_OK(&host, spot_arena_open(&host, &a[cuda], needs.host));
+            if (cuda) note_takes(&c);
             CHECK_OK(&c, spot_bdm_find(&c, &a[cuda], PROBLEMS, found[cuda], views, points, seeds, &cfg));
+            if (cuda) assert_true(noted > 0 && noted <= needs.device);
             spot_device_close(&c);
         }
         for (int p = 0; p < PROBLEMS; p++) {

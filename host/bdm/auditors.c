@@ -51,23 +51,29 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
     return take(c, host, work, &a->score, SPOT_AUDITORS * n * each);
 }
 
+static void begin(spot_auditors *a)
+{
+    double *centre = a->centre.here;
+
+    memset(centre, 0, a->centre.bytes);
+    for (int i = 0; i < a->n; i++)
+        for (int j = 0; j < a->d; j++) centre[j] += a->feature[(size_t)i * a->d + j];
+    for (int j = 0; j < a->d; j++) centre[j] /= a->n;
+    memset(a->before, SPOT_NO_PART, (size_t)a->n);
+    memset(a->w.here, 0, a->w.bytes);
+    memset(a->b.here, 0, a->b.bytes);
+    a->known = 0;
+    a->h = a->score.here;
+}
+
 spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *all)
 {
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+    for (int p = 0; p < problems; p++) begin(all[p]);
     for (int p = 0; p < problems; p++) {
-        spot_auditors *a = all[p];
-        double *centre = a->centre.here;
-        memset(centre, 0, a->centre.bytes);
-        for (int i = 0; i < a->n; i++)
-            for (int j = 0; j < a->d; j++) centre[j] += a->feature[(size_t)i * a->d + j];
-        for (int j = 0; j < a->d; j++) centre[j] /= a->n;
-        memset(a->before, SPOT_NO_PART, (size_t)a->n);
-        a->known = 0;
-        a->h = a->score.here;
-        memset(a->w.here, 0, a->w.bytes);
-        memset(a->b.here, 0, a->b.bytes);
-        SPOT_TRY(push(c, &a->x));
-        SPOT_TRY(push(c, &a->centre));
-        SPOT_TRY(spot_device_clear(c, a->gram.there, a->gram.bytes));
+        SPOT_TRY(push(c, &all[p]->x));
+        SPOT_TRY(push(c, &all[p]->centre));
+        SPOT_TRY(spot_device_clear(c, all[p]->gram.there, all[p]->gram.bytes));
     }
     return SPOT_OK;
 }
