@@ -210,10 +210,11 @@ static void close_school(spot_ctx *c, void *p)
 static spot_status lay_school(spot_ctx *c, school *s, spot_arena *host, spot_arena *device)
 {
     SPOT_TRY(spot_model_take(c, host, &s->m, s->cfg.width, 1));
-    return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg, NULL);
+    return spot_trainer_open(c, device, host, &s->t, &s->ec, &s->cfg, s->cfg.robust.steps ? &s->cfg.robust : NULL);
 }
 
-/* size: width, pixels a side, batch, precision, steps of an epoch. */
+/* size: width, pixels a side, batch, precision, steps of an epoch, steps of an adversary: of these each goes forward, and back
+ * but for the weights. */
 static spot_status open_school(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
     spot_arena host = spot_arena_counting(), device = spot_arena_counting();
@@ -224,13 +225,14 @@ static spot_status open_school(spot_ctx *c, void **out, const int *size, spot_be
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     s->cfg = spot_model_defaults();
     s->cfg.width = size[0], s->cfg.batch = size[2], s->cfg.precision = size[3], s->cfg.epochs = SPOT_MAX_EPOCHS;
+    s->cfg.robust.steps = size[5];
     scene.size = size[1];
     SPOT_TRY(spot_ec_draw(c, &s->ec, &scene, 1, 0));
     s->ec.images[SPOT_TRAIN] = size[2] * size[4];
     s->ec.images[SPOT_VAL] = size[2];
     e = lay_school(c, s, &host, &device);
     work->items = s->ec.images[SPOT_TRAIN];
-    work->flops = flops_of(spot_net_shape_of(&s->cfg, size[1], 1), TRAIN) * size[4];
+    work->flops = flops_of(spot_net_shape_of(&s->cfg, size[1], 1), TRAIN) * size[4] * (1 + 2 / 3.0 * size[5]);
     work->matrix = true;
     spot_trainer_close(c, &s->t);
     SPOT_TRY(e);
@@ -283,6 +285,10 @@ const spot_bench_row spot_bench_model[] = {
     CPU("train", trains, TRAIN, "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("train", trains, TRAIN, "width 64, 224 px, batch 16", 64, 224, 16),
     CPU("train", trains, TRAIN, "width 32, 64 px, batch 64",  32, 64, 64),
+    { "train", "width 32, 64 px, batch 64, epoch of 5 steps", "images", SPOT_ON_CPU, &epochs, { 32, 64, 64, SPOT_FP32, 5 },
+      { 16, 32, 4, SPOT_FP32, 2 } },
+    { "train", "the same against an adversary of 1 step", "images", SPOT_ON_CPU, &epochs, { 32, 64, 64, SPOT_FP32, 5, 1 },
+      { 16, 32, 4, SPOT_FP32, 2, 1 } },
     CPU("infer", looks,  LOOK,  "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("infer", looks,  LOOK,  "width 64, 224 px, batch 16", 64, 224, 16),
     CPU("infer", looks,  LOOK,  "width 32, 64 px, batch 64",  32, 64, 64),
@@ -292,6 +298,8 @@ const spot_bench_row spot_bench_model[] = {
     CUDA("train", trains, TRAIN, "64 px, batch 256, bf16", 64, 64, 256),
     { "train", "64 px, batch 256, bf16, epoch of 40 steps", "images", SPOT_ON_CUDA, &epochs, { 64, 64, 256, SPOT_BF16, 40 },
       { 16, 32, 4, SPOT_BF16, 2 } },
+    { "train", "the same against an adversary of 1 step", "images", SPOT_ON_CUDA, &epochs, { 64, 64, 256, SPOT_BF16, 40, 1 },
+      { 16, 32, 4, SPOT_BF16, 2, 1 } },
     CUDA("infer", looks,  LOOK,  "224 px, batch 256, bf16", 64, 224, 256),
     CUDA("infer", looks,  LOOK,  "64 px, batch 256, bf16",  64, 64, 256),
     { 0 },

@@ -273,8 +273,8 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
 }
 
 /* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows, int j0,
-                   bool weighted)
+static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows,
+                   int j0, bool weighted)
 {
     int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
     const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
@@ -291,7 +291,8 @@ static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_do
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
-    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } }, a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
+    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
+    double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
@@ -314,7 +315,8 @@ static int maximise(const work *w, const spot_domino_job *job, double ridge)
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
         for (int task = 0; task < job->k * side * side; task++)
             if (task / side % side >= task % side)
-                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE, task % side * SPOT_OUTER_TILE);
+                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE,
+                               task % side * SPOT_OUTER_TILE);
     }
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
     for (int k = 0; k < job->k; k += GROUP) {

@@ -13,10 +13,6 @@
 
 enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
 
-typedef float vs __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
-
-VD_INLINE vd widen(const float *x) { return __builtin_convertvector(*(const vs *)x, vd); }
-
 /* 32 lanes by halves. */
 VD_INLINE double fold(vd lane[PARTS])
 {
@@ -33,7 +29,7 @@ VD_INLINE double product(const float *x, const double *y, int d)
 
     for (int j = 0; j < d; j += WIDE)
         for (int q = 0; q < PARTS; q++)
-            sum[q] = vd_fma(widen(x + j + q * LANES), *(const vd *)(y + j + q * LANES), sum[q]);
+            sum[q] = vd_fma(vd_wide(x + j + q * LANES), *(const vd *)(y + j + q * LANES), sum[q]);
     return fold(sum);
 }
 
@@ -43,7 +39,7 @@ static double square_of_row(const float *x, int d)
 
     for (int j = 0; j < d; j += WIDE)
         for (int q = 0; q < PARTS; q++) {
-            vd v = widen(x + j + q * LANES);
+            vd v = vd_wide(x + j + q * LANES);
             sum[q] = vd_fma(v, v, sum[q]);
         }
     return fold(sum);
@@ -109,7 +105,7 @@ VD_INLINE void add_rows(double *sum, const float *x, int d, const double *u, con
         }
         for (int r = 0; r < rows; r++)
             for (int q = 0; q < PARTS; q++) {
-                vd v = widen(x + (size_t)r * d + j + q * LANES);
+                vd v = vd_wide(x + (size_t)r * d + j + q * LANES);
                 a[q] = vd_fma(vd_all(u[r]), v, a[q]);
                 b[q] = vd_fma(vd_all(ul[r]), v, b[q]);
             }
@@ -203,7 +199,7 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
         int lost = 0;
 #pragma omp for schedule(static)
         for (int i = 0; i < p->n; i++) w->square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
-        for (int t = 0; t < steps && !lost; t++) {
+        for (int t = 0; t < steps; t++) {
             double s[SPOTLIGHT_SUMS];
             spot_spotlight_pull g;
             precision = vd_exp(vd_all(fmin(a, 700)))[0];

@@ -17,9 +17,9 @@
  *
  * x is fp32, all else fp64. spherical: a product of rows is summed in 32 lanes (column j in lane j mod 32) folded by halves,
  * rows in tiles of 128 one after another, tiles in their order: every device gives the same bits (gpu_to_gpu). full: sums as
- * BLAS orders them; devices agree to 1e-9 a step. Neither depends on threads or neighbours.
+ * BLAS orders them, so that devices agree to 1e-8 over the first steps. Neither depends on threads or neighbours.
  *
- * Structs lie on the host, arrays and scratch in the memory of c's device. */
+ * Structs lie on the host, arrays and scratch in the memory of c's device, aligned to 64 bytes as an arena gives them. */
 #ifndef SPOTTER_KERNELS_SPOTLIGHT_H
 #define SPOTTER_KERNELS_SPOTLIGHT_H
 
@@ -37,7 +37,7 @@ typedef struct {
     double *mean;            /* (d): in, the start; out, the end */
     double *log_precision;   /* (1), full (d): a; likewise */
     double *axes;            /* (d, d): V, likewise; full alone */
-    double *trace;           /* (steps, 3): J, W and the learning rate after each step; NULL: nobody asks */
+    double *trace;           /* (steps, 3): J, W and the learning rate after each step that was made; NULL: nobody asks */
 } spot_spotlight_problem;
 
 struct spot_spotlight_ops {
@@ -47,7 +47,7 @@ struct spot_spotlight_ops {
                         const spot_spotlight_config *cfg, int compat);
 };
 
-/* Checked entry; which of the two, cfg->precision says. On the way to the weights of a spotlight nothing fails. */
+/* Checked entry; which of the two, cfg->precision says. */
 spot_status spot_spotlight_shine(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
                                  const spot_spotlight_config *cfg, int compat);
 

@@ -116,7 +116,7 @@ static spot_status shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg,
     int steps = spot_spotlight_steps(cfg, compat), lost = 0;
 
     clear(w);
-    for (int t = 0; t < steps && !lost; t++) {
+    for (int t = 0; t < steps; t++) {
         double k = 0, kl = 0;
         spot_spotlight_pull g;
         if (spot_check_stop(c) != SPOT_OK) return SPOT_STOPPED;

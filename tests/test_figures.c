@@ -178,7 +178,7 @@ static void rows_are_found_by_settings(void **state)
 static void runs_of_the_same_ecs_are_joined(void **state)
 {
     static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight}]\n",
-                                        "ecs: 20\nbdms: [{method: barlow}, {method: spotlight}]\n",
+                                        "ecs: 20\nmodel: {robust: {steps: 9}}\nbdms: [{method: barlow}, {method: spotlight}]\n",
                                         "ecs: 20\nseed: 2\nbdms: [{method: barlow}]\n" };
     spot_ctx c = check_ctx(1);
     char path[3][96], *text;

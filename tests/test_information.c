@@ -150,6 +150,33 @@ static void says_what_a_feature_says(void **state)
     CHECK_NEAR(got[2], again[2], 0.03);
 }
 
+/* Noise that is drawn has the bits of the generator's numbers, of every row and feature. */
+static void noise_has_addresses(void **state)
+{
+    enum { N = 300, D = 3 };
+    static float x[N * D];
+    static double z[N * D];
+    uint8_t y[N];
+    double drawn[D], given[D];
+    spot_ctx c = check_ctx(1);
+    spot_information_problem p = { .n = N, .d = D, .x = x, .y = y, .seed = { 11, 4 }, .information = drawn };
+    (void)state;
+    for (int j = 0; j < D; j++) {
+        spot_rng r = spot_rng_at(11, SPOT_RNG_INFORMATION, 4, (uint32_t)j);
+        for (int i = 0; i < N; i++) z[i * D + j] = spot_rng_normal(&r);
+    }
+    for (int i = 0; i < N; i++) {      /* few values, so that the noise says nearly everything */
+        y[i] = i % 3 == 0;
+        for (int j = 0; j < D; j++) x[i * D + j] = i % 3 < 2 ? (float)((i / 3 + j) % 2) : 2;
+    }
+    mutual(&c, 1, &p);
+    p.noise = z;
+    p.information = given;
+    mutual(&c, 1, &p);
+    assert_true(drawn[0] > 0.1 && drawn[0] != drawn[1]);
+    assert_memory_equal(drawn, given, sizeof drawn);
+}
+
 /* One outcome, one row of an outcome, one row: nothing to say, and no NaN. */
 static void little_to_ask(void **state)
 {
@@ -208,6 +235,7 @@ int main(void)
         cmocka_unit_test(agrees_with_scikit_learn),
         cmocka_unit_test(agrees_with_every_pair),
         cmocka_unit_test(says_what_a_feature_says),
+        cmocka_unit_test(noise_has_addresses),
         cmocka_unit_test(little_to_ask),
         cmocka_unit_test(bits_depend_on_neither_threads_nor_batch),
     };

@@ -88,6 +88,50 @@ static void more_components_than_features_are_zero(void **state)
     blobs_free(&v);
 }
 
+/* Constant features, repeated ones, fewer rows than features: eigenvalues of 0 and equal ones. What is left of the covariance
+ * is in the scores, and they are uncorrelated. */
+static void poor_features_have_components(void **state)
+{
+    enum { D = 40 };
+    const int rows[] = { 4, 11, 60 };
+
+    (void)state;
+    for (int kind = 0; kind < 12; kind++) {
+        int n = rows[kind % 3];
+        spot_ctx c = check_ctx(1);
+        spot_embed_config cfg = spot_embed_defaults();
+        spot_view v = blobs(n, D, 5, (uint64_t)kind);
+        double total = 0, kept = 0;
+        spot_arena a;
+        spot_points out;
+
+        for (int e = 0; e < n * D; e++) {
+            if (kind / 3 == 0 && e % 2) v.feature[e] = 3;
+            if (kind / 3 == 1 && e % D > 2) v.feature[e] = v.feature[e - 3];
+            if (kind / 3 == 2) v.feature[e] = (float)(e % D == e / D % D);
+            if (kind / 3 == 3) v.feature[e] = -1;
+        }
+        for (int j = 0; j < D; j++) {
+            double mean = 0;
+            for (int i = 0; i < n; i++) mean += v.feature[i * D + j] / (double)n;
+            for (int i = 0; i < n; i++) total += (v.feature[i * D + j] - mean) * (v.feature[i * D + j] - mean);
+        }
+        cfg.method = SPOT_REDUCE_PCA;
+        cfg.dim = D;
+        out = fit(&c, &a, &v, &cfg);
+        for (int j = 0; j < D; j++)
+            for (int k = 0; k <= j; k++) {
+                double product = 0;
+                for (int i = 0; i < n; i++) product += (double)out.at[i * D + j] * out.at[i * D + k];
+                if (j == k) kept += product;
+                else CHECK_NEAR(product, 0, 1e-6 * total + 1e-20);
+            }
+        CHECK_NEAR(kept, total, 1e-6 * total + 1e-20);
+        spot_arena_close(&a);
+        blobs_free(&v);
+    }
+}
+
 static void none_copies_the_features(void **state)
 {
     spot_ctx c = check_ctx(1);
@@ -133,7 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_those_of_scikit_learn), cmocka_unit_test(largest_loading_is_positive),
-        cmocka_unit_test(more_components_than_features_are_zero), cmocka_unit_test(none_copies_the_features),
+        cmocka_unit_test(more_components_than_features_are_zero), cmocka_unit_test(poor_features_have_components),
+        cmocka_unit_test(none_copies_the_features),
         cmocka_unit_test(says_what_is_wrong_with_the_input),
     };
     openblas_set_num_threads(1);

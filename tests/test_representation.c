@@ -146,6 +146,14 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
     spot_ctx_close(&c);
 }
 
+/* The classifier's errors, all clusters counted. */
+static double errors_of(const spot_outcome *o)
+{
+    double sum = 0;
+    for (int k = 0; k < o->components; k++) sum += o->size[k] * o->mean_error[k];
+    return sum;
+}
+
 static void a_robust_network_is_trained_once_and_only_when_asked_for(void **state)
 {
     spot_ctx c = context(2);
@@ -174,6 +182,7 @@ static void a_robust_network_is_trained_once_and_only_when_asked_for(void **stat
     shell("cd %s/cache && for f in */*.model */*.view; do cmp $f ../../plain/cache/$f || exit 1; done", "robust");
     spot_outcome was = segment_of(&c, "plain", 0)->method[0];
     assert_memory_equal(&segment_of(&c, "robust", 0)->method[0].score, &was.score, sizeof was.score);
+    CHECK_NEAR(errors_of(&segment_of(&c, "robust", 0)->method[1]), errors_of(&was), 1e-3);     /* the confidences are its own */
     was = segment_of(&c, "plain", 0)->method[1];
     assert_memory_not_equal(segment_of(&c, "robust", 0)->method[1].order, was.order, sizeof was.order);
 

@@ -20,6 +20,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                         re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
     "mixture_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"mixture":
                            statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
+    "domino_pypi.py": (["{spotter}", "{threads}"], lambda text: {"domino":
+                       statistics.median(float(s) for s in re.findall(r"domino: ([\d.]+) s", text))}),
     "barlow_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"barlow":
                           statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
     "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
@@ -41,6 +43,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("infer", "width 32, 64 px, batch 64", "resnet_torch.py", "PyTorch", 0),
     ("render", "224 px, bytes", "render_pil.py", "PIL and numpy, an image on one thread", 1),
     ("mixture", "K = 1..32 on 3,000 x 3, BIC", "mixture_sklearn.py", "scikit-learn", 0),
+    ("domino", "3,200 x 512, PCA 128, K = 25", "domino_pypi.py", "the domino package", 0),
     ("barlow", "3,200 x 512, depth 11", "barlow_sklearn.py", "scikit-learn, one thread", 0),
     ("george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "george_sklearn.py", "scikit-learn", 0),
     ("multiaccuracy", "3,200 x 512, 10 auditors", "george_sklearn.py", "scikit-learn", 0),

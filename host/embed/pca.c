@@ -1,7 +1,9 @@
 /* pca.c - principal components from the covariance, in double: d is at most a few thousand here, and LAPACK finds just the
- * few eigenvectors that are wanted. The covariance and the scores are the device's; all between them is the host's. */
+ * eigenvectors that are wanted. The covariance and the scores are the device's; all between them is the host's. */
+#include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "device.h"
@@ -11,32 +13,65 @@
 enum { GROUP = 16 };   /* problems at a time */
 
 /* What a problem has on the host; on the CPU that is the problem's own. */
-typedef struct { double *cov, *value, *loading, *axis; float *score; lapack_int *support; } solver;
+typedef struct { double *cov, *diagonal, *beside, *tau, *value, *loading, *axis; float *score; lapack_int *block; } solver;
 
-static double sign_of_largest(const double *loading, int d, int step)
+static double sign_of_largest(const double *loading, int d)
 {
     int best = 0;
 
     for (int j = 1; j < d; j++)
-        if (fabs(loading[(size_t)j * step]) > fabs(loading[(size_t)best * step])) best = j;
-    return loading[(size_t)best * step] < 0 ? -1 : 1;
+        if (fabs(loading[j]) > fabs(loading[best])) best = j;
+    return loading[best] < 0 ? -1 : 1;
+}
+
+/* Whether the loadings are at right angles; s->axis is not needed yet. */
+static bool orthonormal(const solver *s, int d, int kept)
+{
+    cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, kept, d, 1, s->loading, d, 0, s->axis, kept);
+    for (int a = 0; a < kept; a++)
+        for (int b = 0; b <= a; b++)
+            if (!(fabs(s->axis[(size_t)a * kept + b] - (a == b)) < 1e-12)) return false;
+    return true;
+}
+
+/* s->value (d) and s->loading (kept, d): eigenvalues, rising, and the eigenvectors of the greatest. The values by QL, which is
+ * quick without vectors, these by inverse iteration: half the time of dsyevr. Matrices that fall apart into blocks, as those
+ * of constant or repeated features, may defeat it; then dstemr bisects. LAPACK takes columns for rows, and so our upper
+ * triangle for its lower. */
+static bool decompose(const solver *s, int d, int kept)
+{
+    lapack_int *split = s->block + d, *fail = split + d, found = 0;
+    lapack_logical accurate = 1;
+
+    if (LAPACKE_dsytrd(LAPACK_COL_MAJOR, 'L', d, s->cov, d, s->diagonal, s->beside, s->tau)) return false;
+    memcpy(s->value, s->diagonal, (size_t)d * sizeof *s->value);
+    memcpy(s->loading, s->beside, (size_t)(d - 1) * sizeof *s->value);
+    if (LAPACKE_dsterf(d, s->value, s->loading)) return false;
+    for (int j = 0; j < d; j++) s->block[j] = 1;
+    split[0] = d;
+    if (LAPACKE_dstein(LAPACK_COL_MAJOR, d, s->diagonal, s->beside, kept, s->value + d - kept, s->block, split, s->loading, d,
+                       fail) || !orthonormal(s, d, kept)) {
+        if (LAPACKE_dstemr(LAPACK_COL_MAJOR, 'V', 'I', d, s->diagonal, s->beside, 0, 0, d - kept + 1, d, &found, s->value,
+                           s->loading, d, kept, s->block, &accurate) || found != kept)
+            return false;
+        memmove(s->value + d - kept, s->value, (size_t)kept * sizeof *s->value);
+    }
+    return d == 1 || !LAPACKE_dormtr(LAPACK_COL_MAJOR, 'L', 'L', 'N', d, kept, s->cov, d, s->tau, s->loading, d);
 }
 
 /* s->axis (kept, d), the first component first, from the covariance in s->cov; 0 when LAPACK finds it not. */
 static int solve(const solver *s, const spot_pca_problem *p, double *left_out)
 {
-    int d = p->d, kept = p->kept, found = 0;
+    int d = p->d, kept = p->kept;
     double trace = 0;
 
     for (int j = 0; j < d; j++) trace += s->cov[(size_t)j * d + j];
-    if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', d, s->cov, d, 0, 0, d - kept + 1, d, 0, &found, s->value, s->loading,
-                       kept, s->support) || found != kept)
-        return 0;
+    if (!decompose(s, d, kept)) return 0;
     for (int k = 0; k < kept; k++) {
-        int from = kept - 1 - k;                               /* eigenvalues rise */
-        double sign = sign_of_largest(s->loading + from, d, kept);
-        for (int j = 0; j < d; j++) s->axis[(size_t)k * d + j] = sign * s->loading[(size_t)j * kept + from];
-        trace -= s->value[from];
+        const double *loading = s->loading + (size_t)(kept - 1 - k) * d;      /* eigenvalues rise */
+        double sign = sign_of_largest(loading, d);
+        for (int j = 0; j < d; j++) s->axis[(size_t)k * d + j] = sign * loading[j];
+        trace -= s->value[d - 1 - k];
     }
     *left_out = fmax(trace, 0) / (p->n - 1);
     return 1;
@@ -58,9 +93,12 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const s
     SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
     *s = (solver){ .cov = p->cov, .axis = axis, .score = p->score };
     p->axis = axis;
+    SPOT_TRY(SPOT_TAKE(c, host, s->diagonal, d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->beside, d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->tau, d));
     SPOT_TRY(SPOT_TAKE(c, host, s->value, d));
-    SPOT_TRY(SPOT_TAKE(c, host, s->loading, (size_t)d * kept));   /* (d, kept) */
-    SPOT_TRY(SPOT_TAKE(c, host, s->support, 2 * (size_t)d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->loading, (size_t)d * kept));
+    SPOT_TRY(SPOT_TAKE(c, host, s->block, 3 * (size_t)d));
     if (!c->device) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, host, s->cov, (size_t)d * d));
     SPOT_TRY(SPOT_TAKE(c, host, s->axis, (size_t)kept * d));

@@ -9,6 +9,7 @@
 #include "report/results.h"
 #include "store/json.h"
 #include "sweep/keys.h"
+#include "sweep/pipeline.h"
 
 enum { MAX_ROWS = 256 };
 
@@ -77,7 +78,8 @@ static void add_row(comparison *t, const spot_paper_row *row)
     if (t->lines == from && !row->extra && t->lines < MAX_ROWS) t->line[t->lines++] = (line){ row, NULL, 0 };
 }
 
-/* Numbers of two runs stand in one table when both are of the same ECs and models, judged alike. */
+/* Numbers of two runs stand in one table when both are of the same ECs and models, judged alike. How a robust network is
+ * trained is no difference where one of them has none. */
 static spot_status check_joined(spot_ctx *c, const comparison *t)
 {
     const spot_results *a = t->run[0];
@@ -90,6 +92,7 @@ static spot_status check_joined(spot_ctx *c, const comparison *t)
         *same = b->cfg;
         same->bdms = a->cfg.bdms;
         memcpy(same->bdm, a->cfg.bdm, sizeof same->bdm);
+        if (!spot_wants_robust(&a->cfg) || !spot_wants_robust(&b->cfg)) same->model.robust = a->cfg.model.robust;
         words[0] = 0;
         if (a->cfg.ecs != b->cfg.ecs) snprintf(words, sizeof words, "ecs is %d there and %d here", a->cfg.ecs, b->cfg.ecs);
         else if (a->numbers != b->numbers)
@@ -119,6 +122,7 @@ static const char *not_the_papers(char *text, size_t size, const spot_results *r
     paper->bdms = r->cfg.bdms;
     memcpy(paper->bdm, r->cfg.bdm, sizeof paper->bdm);
     memcpy(paper->model.init, r->cfg.model.init, sizeof paper->model.init);
+    if (!spot_wants_robust(&r->cfg)) paper->model.robust = r->cfg.model.robust;
     if (!spot_config_differs(text, size, paper, &r->cfg)) *text = 0;
     free(paper);
     return text;
@@ -160,6 +164,15 @@ static void paper_cell(spot_columns *p, double value, double se)
     else spot_cell(p, "%.*f (%.*f)", digits, value, more, se);
 }
 
+static void run_cell(spot_columns *p, const comparison *t, const line *l)
+{
+    int r = 0;
+
+    while (r < t->runs && t->run[r] != l->run) r++;
+    if (l->run) spot_cell(p, "%d", r + 1);
+    else spot_cell(p, "-");
+}
+
 static void rows(spot_columns *p, const void *user)
 {
     const comparison *t = user;
@@ -167,6 +180,7 @@ static void rows(spot_columns *p, const void *user)
     p->left |= 2;
     spot_cell(p, "paper's row");
     spot_cell(p, "method");
+    if (t->runs > 1) spot_cell(p, "run");
     for (int q = 0; q < quantities(t); q++) {
         spot_cell(p, "%s (s.e.)", t->paper->failures ? spot_failure_name(q) : q ? "FDR" : "DR");
         spot_cell(p, "paper");
@@ -180,6 +194,7 @@ static void rows(spot_columns *p, const void *user)
         const line *l = &t->line[i];
         spot_cell(p, "%s", l->paper->name);
         spot_cell(p, "%s", l->run ? l->run->method[l->method].name : "-");
+        if (t->runs > 1) run_cell(p, t, l);
         for (int q = 0; q < quantities(t); q++) {
             spot_average a = ours(t, l, q);
             spot_cell_average(p, &a);
@@ -202,7 +217,9 @@ static void print_text(FILE *f, const comparison *t, bool markdown)
     char title[128], text[600];
 
     for (int r = 0; r < t->runs; r++) {
-        fprintf(f, "%s%s: %s\n", item, t->run[r]->dir, spot_results_counted(text, sizeof text, t->run[r]));
+        fprintf(f, "%s", item);
+        if (t->runs > 1) fprintf(f, "run %d, ", r + 1);
+        fprintf(f, "%s: %s\n", t->run[r]->dir, spot_results_counted(text, sizeof text, t->run[r]));
         fprintf(f, "%s%s\n", item, spot_results_origin(text, sizeof text, t->run[r]));
     }
     fprintf(f, "%sthe paper's numbers are over %s\n", item, t->paper->over);
