@@ -1,4 +1,4 @@
-/* ridge.c - normal equations and scores on the CPU: threads own 64 x 64 tiles of a gram, 64 columns of a moment, 16 rows of
+/* ridge.c - normal equations and scores on the CPU: threads own 64 x 64 tiles of a gram, 64 columns of a moment, 64 rows of
  * the scores. */
 #include "ridge.h"
 
@@ -6,7 +6,7 @@
 
 #include "outer.h"
 
-enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, BAND = 16 };
+enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
 
 /* slab[r][j] = x[row[r0+r], j0+j] less its centre, times the weight if asked for; columns past the last are 0. */
 static void load(double slab[DEPTH][TILE], const spot_ridge_rows *s, int r0, int rows, int j0, bool weighted)
@@ -71,33 +71,40 @@ static spot_status moment_cpu(spot_ctx *c, int count, const spot_ridge_rows *set
     return SPOT_OK;
 }
 
-/* Rows i0.. side by side in vectors; those past the last repeat it. */
-static void score_band(const spot_ridge_fit *f, int i0)
+/* sum += the chains of 32 `blocks` columns at a time, which rest in registers. */
+static void add_chains(double sum[CHAINS], const double *off, const double *w, int blocks)
 {
-    int rows = f->n - i0 < BAND ? f->n - i0 : BAND;
-    double x[TILE][BAND], sum[SPOT_RIDGE_SCORES][BAND];
+    double s[CHAINS];
 
-    for (int v = 0; v < f->scores; v++)
-        for (int i = 0; i < BAND; i++) sum[v][i] = f->b[v];
-    for (int j0 = 0; j0 < f->d; j0 += TILE) {
-        int cols = f->d - j0 < TILE ? f->d - j0 : TILE;
-        for (int i = 0; i < BAND; i++) {
-            const float *from = f->x + (size_t)(i0 + (i < rows ? i : rows - 1)) * f->d + j0;
-            for (int j = 0; j < cols; j++) x[j][i] = from[j] - f->centre[j0 + j];
-        }
+    memcpy(s, sum, sizeof s);
+    for (int b = 0; b < blocks; b++) {
+#pragma omp simd
+        for (int j = 0; j < CHAINS; j++) s[j] = fma(off[b * CHAINS + j], w[b * CHAINS + j], s[j]);
+    }
+    memcpy(sum, s, sizeof s);
+}
+
+/* The scores of row i. */
+static void score_row(const spot_ridge_fit *f, int i)
+{
+    const float *x = f->x + (size_t)i * f->d;
+    double sum[SPOT_RIDGE_SCORES][CHAINS] = { { 0 } };
+
+    for (int j0 = 0; j0 < f->d; j0 += SLAB) {
+        int cols = f->d - j0 < SLAB ? f->d - j0 : SLAB;
+        double off[SLAB];
+        for (int j = 0; j < cols; j++) off[j] = x[j0 + j] - f->centre[j0 + j];
         for (int v = 0; v < f->scores; v++) {
             const double *w = f->w + (size_t)v * f->d + j0;
-            double s[BAND];
-            memcpy(s, sum[v], sizeof s);
-            for (int j = 0; j < cols; j++) {
-                double slope = w[j];
-#pragma omp simd
-                for (int i = 0; i < BAND; i++) s[i] = fma(x[j][i], slope, s[i]);
-            }
-            memcpy(sum[v], s, sizeof s);
+            add_chains(sum[v], off, w, cols / CHAINS);
+            for (int j = cols / CHAINS * CHAINS; j < cols; j++) sum[v][j % CHAINS] = fma(off[j], w[j], sum[v][j % CHAINS]);
         }
     }
-    for (int v = 0; v < f->scores; v++) memcpy(f->score + (size_t)v * f->n + i0, sum[v], (size_t)rows * sizeof(double));
+    for (int v = 0; v < f->scores; v++) {
+        for (int by = CHAINS / 2; by; by /= 2)
+            for (int j = 0; j < by; j++) sum[v][j] += sum[v][j + by];
+        f->score[(size_t)v * f->n + i] = f->b[v] + sum[v][0];
+    }
 }
 
 static spot_status score_cpu(spot_ctx *c, int count, const spot_ridge_fit *fits)
@@ -106,9 +113,9 @@ static spot_status score_cpu(spot_ctx *c, int count, const spot_ridge_fit *fits)
 
     for (int q = 0; q < count; q++) if (fits[q].n > most) most = fits[q].n;
     most = (most + BAND - 1) / BAND;
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < count * most; t++)
-        if (t % most * BAND < fits[t / most].n) score_band(&fits[t / most], t % most * BAND);
+        for (int i = t % most * BAND; i < t % most * BAND + BAND && i < fits[t / most].n; i++) score_row(&fits[t / most], i);
     return SPOT_OK;
 }
 

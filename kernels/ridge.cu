@@ -1,9 +1,10 @@
 /* ridge.cu - a block owns 64 x 64 entries of a gram, a thread 4 x 4 of them: rows pass by in slabs, centred, through shared
- * memory. Columns of a moment and scores have a thread each. */
+ * memory. A column of a moment has a thread, a score a warp. */
 #include "cuda.cuh"
 #include "ridge.h"
 
-enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, THREADS = 256, BATCH = 64 };
+enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, THREADS = 256, BATCH = 64,
+       WARP = SPOT_RIDGE_CHAINS, WARPS = THREADS / WARP };
 
 typedef struct { spot_ridge_rows set[BATCH]; } sets_batch;      /* launches' arguments, of at most 4 kB */
 typedef struct { spot_ridge_fit fit[BATCH]; } fits_batch;
@@ -62,18 +63,19 @@ static __global__ void __launch_bounds__(THREADS) moment_kernel(const __grid_con
     s->out[j] = sum;
 }
 
-/* grid (ceil(scores n / 256), fits): neighbours share a row of x. */
+/* grid (ceil(scores n / 8), fits): a warp owns a score, a lane a chain of it; neighbours share a row of x. */
 static __global__ void __launch_bounds__(THREADS) score_kernel(const __grid_constant__ fits_batch all)
 {
     const spot_ridge_fit *f = &all.fit[blockIdx.y];
-    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, i = e / f->scores, v = e % f->scores;
+    const size_t e = (size_t)blockIdx.x * WARPS + threadIdx.x / WARP, i = e / f->scores, v = e % f->scores;
+    const int lane = threadIdx.x % WARP;
+    double sum = 0;
 
-    if (i >= (size_t)f->n) return;
-    const float *x = f->x + i * f->d;
-    const double *w = f->w + v * f->d;
-    double sum = f->b[v];
-    for (int j = 0; j < f->d; j++) sum = fma(x[j] - f->centre[j], w[j], sum);
-    f->score[v * f->n + i] = sum;
+    if (i >= (size_t)f->n) return;          /* the whole warp */
+    for (int j = lane; j < f->d; j += WARP)
+        sum = fma(f->x[i * f->d + j] - f->centre[j], f->w[v * f->d + j], sum);
+    for (int by = WARP / 2; by; by /= 2) sum += __shfl_xor_sync(~0u, sum, by);
+    if (!lane) f->score[v * f->n + i] = f->b[v] + sum;
 }
 
 static int pieces(size_t whole, int piece) { return (int)((whole + piece - 1) / piece); }
@@ -142,7 +144,7 @@ static spot_status score_cuda(spot_ctx *c, int count, const spot_ridge_fit *fits
             SPOT_TRY(spot_cuda_needs(c, f->score, "ridge.score: score"));
             scores = max(scores, (size_t)f->n * f->scores);
         }
-        SPOT_LAUNCH(score_kernel, dim3(pieces(scores, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(score_kernel, dim3(pieces(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.score of %d fits, at most %zu scores", some, scores));
     }
     return SPOT_OK;

@@ -5,15 +5,16 @@
  *   score:   score[v,i] = b[v] + sum_j (x[i,j] - centre[j]) w[v,j]
  *
  * A set that changes by a few rows has the gram of these added, with weight 1 or -1, not its own found again. The Cholesky
- * factor and the solution between them are LAPACK's, on the host. All but x is fp64, and every sum is one fmaf chain in the
- * order of r, or of j, so every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a regression agrees
- * with scikit-learn's Ridge to 1e-8. Arrays lie in the memory of c's device, the structs on the host. */
+ * factor and the solution between them are LAPACK's, on the host. All but x is fp64. A gram's and a moment's sums are one fma
+ * chain in the order of r; a score's are 32, chain t of the j with j % 32 == t, which are then added to each other 16 apart,
+ * 8, 4, 2, 1, and to b at last. So every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a
+ * regression agrees with scikit-learn's Ridge to 1e-8. Arrays lie in the memory of c's device, the structs on the host. */
 #ifndef SPOTTER_KERNELS_RIDGE_H
 #define SPOTTER_KERNELS_RIDGE_H
 
 #include "ops.h"
 
-enum { SPOT_RIDGE_SCORES = 4 };
+enum { SPOT_RIDGE_SCORES = 4, SPOT_RIDGE_CHAINS = 32 };
 
 /* Some rows of a problem. */
 typedef struct {
