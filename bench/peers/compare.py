@@ -24,7 +24,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                        statistics.median(float(s) for s in re.findall(r"domino: ([\d.]+) s", text))}),
     "barlow_sklearn.py": (["{spotter}", "{threads}"], lambda text: {"barlow":
                           statistics.median(float(s) for s in re.findall(r"scikit-learn: ([\d.]+) s", text))}),
-    "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
+    "george_sklearn.py": (["{threads}"], lambda text: {op: float(s) for op, s in
+                          re.findall(r"^(\w+): ([\d.]+) s", text, re.M)}),
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
