@@ -1,10 +1,12 @@
-/* umap.c - strengths row by row, and the descent 16 points abreast, on the CPU. */
+/* umap.c - strengths row by row, and the descent 32 points abreast, on the CPU. A point's moves are one long chain, each from
+ * where the last one ended, so that two vectors of 16 points side by side keep the core busy where one would wait. */
 #include "umap.h"
 
 #include "philox.h"
 #include "umap_step.h"
 
-enum { LANES = 32, RUN = 16, ROUND = 16, MOST = SPOT_UMAP_MOST_DIM };
+enum { LANES = 32, RUN = 16, ROUND = 16 };   /* points abreast; edges looked at in one go; due edges held, at least */
+enum { MOST = SPOT_UMAP_MOST_DIM };
 
 static spot_status strengths_cpu(spot_ctx *c, int problems, const spot_umap_row *r)
 {

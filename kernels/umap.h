@@ -36,7 +36,7 @@ typedef struct {
     uint32_t ec;
     float a, b, lr;
     float scale;              /* 1 / greatest weight */
-    const int   *start;       /* (n + 1): where a row of the graph begins */
+    const int   *start;       /* (n + 1): where a row of the graph begins; rows are whole multiples of 16 long */
     const int   *to;          /* the column of an edge */
     const float *weight;      /* of an edge; of padding 0 */
     const int   *order;       /* (n): the points, those of many edges first; who works beside whom, no more */

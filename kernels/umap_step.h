@@ -57,7 +57,7 @@ static SPOT_HD inline uint32_t spot_umap_draw(const spot_umap_layout *u, int i)
     return (uint32_t)u->start[i] * (uint32_t)spot_umap_blocks(u);
 }
 
-/* sigma's bisection, by one row's distances above rho; `total` of them is 64 bit. */
+/* sigma's search ends after so many looks, or once the sum is as near as that; its floor, in mean distances. */
 enum { SPOT_UMAP_BISECTIONS = 64 };
 #define SPOT_UMAP_TOLERANCE 1e-5
 #define SPOT_UMAP_LEAST     1e-3

@@ -48,9 +48,9 @@ typedef struct {
     } compat;
 } spot_scvis_config;
 
-/* UMAP (McInnes, Healy & Melville 2018) with exact neighbours; defaults are umap-learn's. */
+/* UMAP (McInnes, Healy & Melville 2018) with exact neighbours, to at most 32 dimensions; defaults are umap-learn's. */
 typedef struct {
-    int    neighbours;         /* 15, a point counts as its own first */
+    int    neighbours;         /* 15, a point counts as its own first; at most n, with a message */
     double min_dist, spread;   /* 0.1, 1 */
     int    epochs;             /* 0: 500 up to 10,000 points, 200 above */
     int    negatives;          /* 5 a drawn edge */
@@ -60,7 +60,8 @@ typedef struct {
 typedef struct {
     int method;                /* spot_reduce */
     int normalise;             /* every row to length 1 first */
-    int hardness;              /* 1st coordinate: along view.head; the others: of the reducer on what is left (GEORGE) */
+    int hardness;              /* 1st coordinate: along view.head; the others: of the reducer on what is left (GEORGE); dim 1:
+                                * hardness alone. Not with none. */
     int dim;                   /* of the points; ignored by none */
     spot_tsne_config  tsne;
     spot_scvis_config scvis;

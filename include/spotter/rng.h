@@ -20,7 +20,7 @@ typedef enum {
     SPOT_RNG_SCVIS_INIT, SPOT_RNG_SCVIS_BATCH, SPOT_RNG_SCVIS_NOISE, SPOT_RNG_SCVIS_DROP,
     SPOT_RNG_TSNE, SPOT_RNG_KMEANS, SPOT_RNG_PCA, SPOT_RNG_BOOTSTRAP,
     SPOT_RNG_FLIP,          /* label noise below 100 % */
-    SPOT_RNG_UMAP_START, SPOT_RNG_UMAP_DRAW,       /* noise of the first map; drawn edges and negatives, index = epoch */
+    SPOT_RNG_UMAP_START, SPOT_RNG_UMAP_DRAW,       /* noise of the first map; drawn negatives, index = step */
     SPOT_RNG_DOMINO,        /* noise of the first responsibilities, row by row */
     SPOT_RNG_INFORMATION,   /* noise that breaks ties of a feature; index = feature */
     SPOT_RNG_SPOTLIGHT,     /* noise of the full precision's projection; index = step */
