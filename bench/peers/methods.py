@@ -5,9 +5,9 @@ views: one sweep of ours, wall time, against the sum of theirs.
     methods.py RUN [build/spotter] [--threads 2] [--ecs N]
 
 The peers are those of the single benches: the domino package, Spotlight's step in PyTorch (40 steps of each EC's 10,000 are
-timed), scikit-learn for Barlow, umap-learn and scikit-learn for GEORGE. What takes them to read a view is not counted; of
-ours all is, from starting the program to its last segment. Needs what those benches need; umap-learn 0.5.6 and scikit-learn 1.2,
-which both it and the domino package can live with, were measured.
+timed), scikit-learn for Barlow, umap-learn and scikit-learn for GEORGE. What it takes them to read a view is not counted; of
+ours all is, from starting the program to its last segment. Needs what those benches need; scikit-learn 1.2 with umap-learn
+0.5.6, which both umap-learn and the domino package can live with, was measured.
 """
 import argparse
 import json
@@ -104,7 +104,7 @@ def main():
                 george(umap, x[:300], loss[:300])                      # numba compiles
             spotlight_torch.D = x.shape[1]
             total["spotlight"] += spotlight(x, loss)
-            # fp64: in fp32 the package's variances, mean of squares less squared mean, go negative on such views, and it gives up
+            # fp64: in fp32 the package's variances, mean square less squared mean, go negative on such views; it gives up
             total["domino"] += domino_pypi.fit(domino, x.astype(float), confidence, o.threads)[0]
             total["barlow"] += barlow_sklearn.fit(x, confidence < 0.5)[0]
             total["george"] += george(umap, x, loss)
