@@ -34,7 +34,7 @@ sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir
 
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
-run 0 "" --version;          prints "numbers 2"
+run 0 "" --version;          prints "numbers 3"
 for c in sweep plan tables figures scene bench view; do
     run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
 done
