@@ -209,17 +209,17 @@ static bool solve(spot_auditors *a, int q, double ridge)
 static spot_status fit(spot_ctx *c, int problems, spot_auditors *const *all, spot_ridge_rows *sets, spot_ridge_fit *fits,
                        double ridge)
 {
-    int failed = -1;
+    int failed = problems;             /* the first of them, whichever thread comes first */
 
     SPOT_TRY(sums(c, problems, all, sets));
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < problems * SPOT_AUDITORS; t++) {
         spot_auditors *a = all[t / SPOT_AUDITORS];
         if (a->wanted[t % SPOT_AUDITORS] && !solve(a, t % SPOT_AUDITORS, ridge))
-#pragma omp atomic write
-            failed = t / SPOT_AUDITORS;
+#pragma omp critical
+            failed = t / SPOT_AUDITORS < failed ? t / SPOT_AUDITORS : failed;
     }
-    if (failed >= 0)
+    if (failed < problems)
         return spot_fail(c, SPOT_NUMERIC, "an auditor of %d x %d features has no solution with the ridge %g; raise it",
                          all[failed]->n, all[failed]->d, ridge);
     for (int p = 0; p < problems; p++) {

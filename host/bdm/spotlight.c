@@ -345,9 +345,9 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     SPOT_TAKE(&quiet, &a, lights, problems);
     for (int p = 0; p < problems; p++) SPOT_TAKE(&quiet, &a, rows, (size_t)cfg->top * n[p]);
     take(&quiet, &a, NULL, &s, problems, n, d, cfg);
-    if (c->device) return (spot_bytes){ a.peak, device_bytes(problems, n, d, cfg) };
-    return (spot_bytes){ a.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
-                                                              c->threads), 0 };
+    if (c->device) return (spot_bytes){ a.peak + 64, device_bytes(problems, n, d, cfg) };
+    return (spot_bytes){ a.peak + 128 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
+                                                               c->threads), 0 };
 }
 
 /* Upstream's, but for rate and threshold: with these every min_weight from 0.005 to 0.04 finds all blindspots of the 19 ECs

@@ -158,8 +158,8 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
                                   const spot_mixture_config *cfg)
 {
     spot_arena there = spot_arena_counting();
-    unsigned char *host = a->base + begin, *piece;
-    size_t bytes = a->used - begin;
+    size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
+    unsigned char *host = a->base + first, *piece;
     int n = 0, d = 0, k = 0;
     spot_status s;
 

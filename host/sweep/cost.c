@@ -165,8 +165,6 @@ static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, uint64_t 
     for (int j = 0; j < v->d; j++) v->head[j] = (float)spot_rng_normal(&r);
     SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));
-    SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
-    for (int k = 0; k < v->d; k++) v->head[k] = (float)spot_rng_normal(&r);
     for (size_t i = 0; i < (size_t)v->n * (size_t)v->d; i++) v->feature[i] = (float)spot_rng_normal(&r);
     for (int i = 0; i < v->n; i++) {
         v->confidence[i] = (float)(i % 3 ? 1 - 0.1 * spot_rng_uniform(&r) : 0.1 * spot_rng_uniform(&r));
