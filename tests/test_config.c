@@ -95,6 +95,7 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "bdms:\n  - planespot\n", "a.yaml line 2: bdms[0] takes a group of settings ({method: ...})" },
     { "bdms:\n  - {method: domino, gamma: 10}\n  - {method: planespot, gamma: 10}\n",
       "a.yaml line 3: bdms[1].gamma is a setting of domino, not of planespot" },
+    { "bdms: [{method: domino, gamma_hat: -0.5}]\n", "bdms[0].gamma_hat is -0.5; it takes a number from 0, or -1" },
     { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
     { "bdms:\n - {reduce: pca}\n - {representation: file}\n", "a.yaml line 3: bdms[1].representation: file needs the folder" },
     { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },

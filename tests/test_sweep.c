@@ -303,6 +303,34 @@ static void a_plan_counts_its_cost(void **state)
     spot_ctx_close(&c);
 }
 
+/* The second method's map cannot be made. The first one, which would be drawn on it, found what it found. */
+static void a_picture_decides_nothing(void **state)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    char dir[128], path[200], why[1300];
+    (void)state;
+    assert_non_null(s);
+    cfg->ecs = 1;
+    cfg->bdm[0] = spot_bdm_defaults(SPOT_BARLOW);
+    cfg->bdm[0].representation = SPOT_BY_MODEL;
+    cfg->bdm[1].embed.method = SPOT_REDUCE_UMAP;
+    cfg->bdm[1].embed.umap.min_dist = 2;
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "a", (spot_sweep_options){ .shards = 1, .pictures = true }, &r), SPOT_USAGE, "heavy");
+    snprintf(dir, sizeof dir, "%s/a", root);
+    CHECK_OK(&c, spot_segment_read(&c, dir, 0, s, &found, why, sizeof why));
+    assert_int_equal(s->method[0].status, SPOT_OK);
+    assert_int_equal(s->method[1].status, SPOT_USAGE);
+    snprintf(path, sizeof path, "%s/pictures/ec-000000-0-barlow-model.png", dir);
+    assert_int_equal(access(path, F_OK), 0);
+    free(s);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
 /* A method without a map is drawn on the first of the config, wherever it stands there, else on principal components. */
 static void pictures_have_a_map(void **state)
 {
@@ -336,6 +364,7 @@ int main(void)
         IN_A_FOLDER(a_stopped_sweep_goes_on),
         IN_A_FOLDER(a_full_disk_loses_nothing),
         IN_A_FOLDER(a_failed_method_is_a_result_and_loses_no_other),
+        IN_A_FOLDER(a_picture_decides_nothing),
         cmocka_unit_test(a_plan_counts_its_cost),
         cmocka_unit_test(pictures_have_a_map),
     };

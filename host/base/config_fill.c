@@ -251,6 +251,9 @@ spot_status spot_config_check(spot_reading *r, const spot_config *cfg)
         snprintf(path, sizeof path, "bdms[%u]", r->entry[i]);
         if (m->k_min > m->k_max)
             return spot_refuse(r, path, "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
+        if (cfg->bdm[i].domino.gamma_hat < 0 && cfg->bdm[i].domino.gamma_hat != -1)
+            return spot_refuse(r, path, "%s.gamma_hat is %g; it takes a number from 0, or -1 for that of gamma", path,
+                               cfg->bdm[i].domino.gamma_hat);
         if (cfg->bdm[i].representation == SPOT_BY_FILE && !cfg->bdm[i].embeddings[0])
             return spot_refuse(r, path, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
         spot_bdm_name(&cfg->bdm[i], name, sizeof name);

@@ -88,7 +88,7 @@ static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *c
 
 static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost)
 {
-    char time[32], name[64];
+    char time[32], name[80];
 
     if (o->json) {
         printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"wave\":%d,\"images\":%.0f,\"seconds\":", cost->memory,

@@ -41,14 +41,15 @@ static spot_average ours(const comparison *t, const line *l, int q)
     return q ? summary(l)->fdr : summary(l)->dr;
 }
 
-/* The difference from the paper's number in units of its standard error; NaN where there is nothing to compare. */
+/* The difference from the paper's number in units of its standard error; NaN where there is nothing to compare, or where all
+ * values are equal, so that no error is known. */
 static double apart(const comparison *t, const line *l, int q, double *se)
 {
     spot_average a = ours(t, l, q);
-    double theirs = isnan(l->paper->se[q]) ? 0 : l->paper->se[q], mine = isnan(a.se) ? 0 : a.se;
+    double theirs = isnan(l->paper->se[q]) ? 0 : l->paper->se[q];
 
-    *se = sqrt(theirs * theirs + mine * mine);
-    if (!a.n || isnan(l->paper->value[q])) return NAN;
+    *se = a.n ? sqrt(theirs * theirs + a.se * a.se) : NAN;
+    if (!(*se > 0) || isnan(l->paper->value[q])) return NAN;
     return a.mean == l->paper->value[q] ? 0 : (a.mean - l->paper->value[q]) / *se;
 }
 
@@ -109,8 +110,8 @@ static spot_status check_joined(spot_ctx *c, const comparison *t)
 
 /* ---- what stands below a table ---- */
 
-/* The first way in which the ECs are not the paper's; "" when they are. Weights from elsewhere are no difference: the
- * paper's came from ImageNet, which no setting says. */
+/* The first way in which the ECs are not the paper's; "" when they are. The batch is not in the paper, and weights from
+ * elsewhere are no difference: the paper's came from ImageNet, which no setting says. */
 static const char *not_the_papers(char *text, size_t size, const spot_results *r)
 {
     spot_config *paper = malloc(sizeof *paper);
@@ -122,6 +123,7 @@ static const char *not_the_papers(char *text, size_t size, const spot_results *r
     paper->bdms = r->cfg.bdms;
     memcpy(paper->bdm, r->cfg.bdm, sizeof paper->bdm);
     memcpy(paper->model.init, r->cfg.model.init, sizeof paper->model.init);
+    paper->model.batch = r->cfg.model.batch;
     if (!spot_wants_robust(&r->cfg)) paper->model.robust = r->cfg.model.robust;
     if (!spot_config_differs(text, size, paper, &r->cfg)) *text = 0;
     free(paper);

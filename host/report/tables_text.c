@@ -70,7 +70,10 @@ static void ec_row(spot_columns *p, const spot_results *t, int i)
 
     for (int m = 0; m < e->blindspots; m++) {
         s += (size_t)snprintf(specificity + s, sizeof specificity - s, "%s%d", m ? " " : "", e->specificity[m]);
-        if (!e->status) k += (size_t)snprintf(inside + k, sizeof inside - k, "%s%.3f", m ? " " : "", e->inside[m]);
+        if (e->status) continue;
+        k += (size_t)snprintf(inside + k, sizeof inside - k, "%s", m ? " " : "");
+        k += isnan(e->inside[m]) ? (size_t)snprintf(inside + k, sizeof inside - k, "-")
+                                 : (size_t)snprintf(inside + k, sizeof inside - k, "%.3f", e->inside[m]);
     }
     spot_cell(p, "%d", e->index);
     spot_cell(p, "%d", e->blindspots);

@@ -3,6 +3,7 @@
  * A method without a map of its own is shown on the first method's of the config that has one of two dimensions, or on
  * the first two principal components; which one depends on the config alone, so that a picture made anew is the same. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,19 +50,39 @@ static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const
     return spot_keep(c, &run->store, key, "points", spot_pack_points, map);
 }
 
+/* Another method's map may fail where this one's findings do not; they are then shown on none, all dots in one place. */
+static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, const spot_bdm_config *cfg,
+                              spot_points *map, char *title, size_t size)
+{
+    char name[80];
+    spot_status s = map_of(c, a, run, p, cfg, map);
+
+    if (!spot_is_verdict(s)) {
+        snprintf(title, size, "on the map of %s", spot_bdm_name(cfg, name, sizeof name));
+        return s;
+    }
+    spot_log(c, SPOT_LOG_WARN, "a picture of EC %u has no map: %s", p->ec.index, spot_message(c, s));
+    spot_forget(c);
+    snprintf(title, size, "without a map");
+    *map = (spot_points){ .n = p->seen.view.n, .d = 1, .objective = NAN };
+    SPOT_TRY(SPOT_TAKE(c, a, map->at, map->n));
+    memset(map->at, 0, (size_t)map->n * sizeof *map->at);
+    return SPOT_OK;
+}
+
 spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, int b)
 {
     const spot_bdm_config map = spot_picture_map(run->cfg, b);
     const spot_outcome *o = &p->segment.method[b];
-    char path[1200], name[80], title[200];
+    char path[1200], where[120], title[240];
     spot_points points = p->points;
     size_t mark = a->used;
     spot_status s = SPOT_OK;
 
     if (is_map(&run->cfg->bdm[b])) snprintf(title, sizeof title, "%s", o->name);
     else {
-        s = map_of(c, a, run, p, &map, &points);
-        snprintf(title, sizeof title, "%s   on the map of %s", o->name, spot_bdm_name(&map, name, sizeof name));
+        s = borrow_map(c, a, run, p, &map, &points, where, sizeof where);
+        snprintf(title, sizeof title, "%s   %s", o->name, where);
     }
     spot_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
     if (s == SPOT_OK)
