@@ -51,8 +51,8 @@ static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const
 }
 
 /* Another method's map may fail where this one's findings do not; they are then shown on none, all dots in one place. */
-static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, const spot_bdm_config *cfg,
-                              spot_points *map, char *title, size_t size)
+static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p,
+                              const spot_bdm_config *cfg, spot_points *map, char *title, size_t size)
 {
     char name[80];
     spot_status s = map_of(c, a, run, p, cfg, map);
