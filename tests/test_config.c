@@ -95,6 +95,13 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "bdms:\n  - planespot\n", "a.yaml line 2: bdms[0] takes a group of settings ({method: ...})" },
     { "bdms:\n  - {method: domino, gamma: 10}\n  - {method: planespot, gamma: 10}\n",
       "a.yaml line 3: bdms[1].gamma is a setting of domino, not of planespot" },
+    { "bdms: [{reduce: none}]\n", "bdms[0]: planespot clusters in at most 31 dimensions and here are 512" },
+    { "bdms: [{reduce: pca, dim: 32}]\n", "at most 31 dimensions and here are 32" },
+    { "bdms: [{method: george, dim: 33}]\n", "bdms[0]: george clusters in at most 32 dimensions and here are 33" },
+    { "bdms: [{method: domino, components: 3}]\n", "bdms[0].components is 3; a start from the confusion matrix has 4 cells" },
+    { "bdms: [{method: george, umap: {min_dist: 2}}]\n", "bdms[0].umap: min_dist 2 is above spread 1" },
+    { "bdms: [{method: spotlight, hardness: true}]\n", "bdms[0].hardness needs a reducer for what is left" },
+    { "bdms: [{method: spotlight, embeddings: clip}]\n", "bdms[0].embeddings is for representation: file" },
     { "bdms: [{method: domino, gamma_hat: -0.5}]\n", "bdms[0].gamma_hat is -0.5; it takes a number from 0, or -1" },
     { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
     { "bdms:\n - {reduce: pca}\n - {representation: file}\n", "a.yaml line 3: bdms[1].representation: file needs the folder" },
@@ -154,7 +161,7 @@ static void lists_stand_for_their_product(void **state)
     static const char *const name[] = { "plain", "planespot-scvis tsne.perplexity=10", "planespot-scvis tsne.perplexity=30",
                                         "planespot-pca tsne.perplexity=10", "planespot-pca tsne.perplexity=30",
                                         "S min_weight=0.005", "S min_weight=0.01",
-                                        "planespot-none", "domino" };
+                                        "spotlight", "domino" };
     spot_ctx c = check_ctx(1);
     char *text, words[512], label[80];
     (void)state;
@@ -165,7 +172,7 @@ static void lists_stand_for_their_product(void **state)
         "    weight: [0.25]\n"
         "    tsne:\n      perplexity:\n      - 10\n      # between\n      - \"30\"\n    dim: 3\n"
         "  - {method: spotlight, name: S, min_weight: [0.005, 0.01], kernel: [compact], compat: true}\n"
-        "  - {method: [planespot, domino], reduce: none}\n"));
+        "  - {method: [spotlight, domino], reduce: none}\n"));
     assert_int_equal(cfg.bdms, LEN(name));
     for (int i = 0; i < LEN(name) - 1; i++) assert_string_equal(spot_bdm_name(&cfg.bdm[i], label, sizeof label), name[i]);
     for (int i = 1; i < 5; i++) {
@@ -222,6 +229,9 @@ static void printed_configs_read_back(void **state)
         other.bdm[i] = spot_config_defaults().bdm[0];
         snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
     }
+    other.bdm[0].representation = SPOT_BY_FILE;    /* what goes together with embeddings, and what does not */
+    other.bdm[0].embed.hardness = 0;
+    other.bdm[1].embed.hardness = 1;
     for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
         int images = other.model.base.images;
         if (k) memset(other.model.init, 0, sizeof other.model.init);

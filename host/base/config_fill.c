@@ -240,6 +240,35 @@ spot_status spot_config_fill(spot_reading *r, spot_config *cfg, void **slot)
     return fill(r, spot_settings, (char *)cfg, slot, "");
 }
 
+/* What a method would refuse at the end of a sweep, where the config shows it already. */
+static spot_status check_method(spot_reading *r, const char *path, const spot_config *cfg, const spot_bdm_config *m)
+{
+    const bool file = m->representation == SPOT_BY_FILE, mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
+    const int most = SPOT_MAX_MIXTURE_DIM - (m->method == SPOT_PLANESPOT);
+    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file ? 0 : 8 * cfg->model.width;
+
+    if (mixes && d > most)
+        return spot_refuse(r, path, "%s: %s clusters in at most %d dimensions and here are %d; set reduce and dim", path,
+                           spot_method_names[m->method], most, d);
+    if (m->method == SPOT_DOMINO && m->domino.start == SPOT_START_CONFUSION && m->domino.components < 4)
+        return spot_refuse(r, path, "%s.components is %d; a start from the confusion matrix has 4 cells and needs as many",
+                           path, m->domino.components);
+    if (m->domino.gamma_hat < 0 && m->domino.gamma_hat != -1)
+        return spot_refuse(r, path, "%s.gamma_hat is %g; it takes a number from 0, or -1 for that of gamma", path,
+                           m->domino.gamma_hat);
+    if (m->embed.method == SPOT_REDUCE_UMAP && m->embed.umap.min_dist > m->embed.umap.spread)
+        return spot_refuse(r, path, "%s.umap: min_dist %g is above spread %g", path, m->embed.umap.min_dist,
+                           m->embed.umap.spread);
+    if (m->embed.hardness && (file || m->embed.method == SPOT_REDUCE_NONE))
+        return spot_refuse(r, path, "%s.hardness needs %s", path, file ? "the classifier's own direction, which files have not"
+                           : "a reducer for what is left; set reduce, and dim: 1 for hardness alone");
+    if (file && !m->embeddings[0])
+        return spot_refuse(r, path, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
+    if (!file && m->embeddings[0])
+        return spot_refuse(r, path, "%s.embeddings is for representation: file, and this is another", path);
+    return SPOT_OK;
+}
+
 spot_status spot_config_check(spot_reading *r, const spot_config *cfg)
 {
     char path[SPOT_CONFIG_PATH], name[80], other[80];
@@ -251,11 +280,7 @@ spot_status spot_config_check(spot_reading *r, const spot_config *cfg)
         snprintf(path, sizeof path, "bdms[%u]", r->entry[i]);
         if (m->k_min > m->k_max)
             return spot_refuse(r, path, "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
-        if (cfg->bdm[i].domino.gamma_hat < 0 && cfg->bdm[i].domino.gamma_hat != -1)
-            return spot_refuse(r, path, "%s.gamma_hat is %g; it takes a number from 0, or -1 for that of gamma", path,
-                               cfg->bdm[i].domino.gamma_hat);
-        if (cfg->bdm[i].representation == SPOT_BY_FILE && !cfg->bdm[i].embeddings[0])
-            return spot_refuse(r, path, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
+        SPOT_TRY(check_method(r, path, cfg, &cfg->bdm[i]));
         spot_bdm_name(&cfg->bdm[i], name, sizeof name);
         for (int j = 0; j < i; j++) {
             if (strcmp(name, spot_bdm_name(&cfg->bdm[j], other, sizeof other))) continue;

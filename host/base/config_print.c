@@ -1,6 +1,7 @@
 /* config_print.c - a config as YAML, every setting named; and the help of the settings. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,29 +88,89 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
     return SPOT_OK;
 }
 
-static void document_rows(FILE *f, const spot_setting *rows, const char *base, const char *above)
+/* Whose defaults, and where they lie. */
+typedef struct { const char *method, *base; } owner;
+
+/* "0.1", or "pca (domino), umap (george)" where methods differ. */
+static void print_defaults(FILE *f, const spot_setting *s, const owner *o, int owners)
+{
+    char text[SPOT_METHODS][300];
+    bool differ = false;
+
+    for (int i = 0; i < owners; i++) {
+        FILE *t = fmemopen(text[i], sizeof text[i], "w");
+        text[i][0] = 0;
+        if (!t) continue;
+        print_value(t, s, o[i].base + s->offset);
+        fclose(t);
+        differ |= strcmp(text[i], text[0]) != 0;
+    }
+    for (int i = 0; i < owners; i++) {
+        int first = 0;
+        while (strcmp(text[first], text[i])) first++;
+        if (first < i) continue;
+        fprintf(f, "%s%s", i ? ", " : "", text[i]);
+        for (int j = i; differ && j < owners; j++)
+            if (!strcmp(text[j], text[i])) fprintf(f, "%s%s", j == i ? " (" : ", ", o[j].method);
+        if (differ) fputc(')', f);
+    }
+}
+
+static void document_methods(FILE *f, const spot_setting *rows, const char *above);
+
+/* Those of o that have s, into own; returns how many. */
+static int select_owners(owner *own, const spot_setting *s, const owner *o, int owners)
+{
+    int n = 0;
+
+    for (int i = 0; i < owners; i++)
+        if (spot_setting_applies(s, o[i].base)) own[n++] = o[i];
+    return n;
+}
+
+static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above)
 {
     char path[128], takes[256];
+    owner own[SPOT_METHODS] = { o[0] };
 
     for (const spot_setting *s = rows; s->name; s++) {
+        int n = s->names == spot_method_names ? 1 : select_owners(own, s, o, owners);     /* that row is the owner's name */
         snprintf(path, sizeof path, "%s%s", above, s->name);
-        if (s->rows) {
-            fprintf(f, "\n%s: %s\n", path, s->help);
-            strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
-            document_rows(f, s->rows, base + s->offset, path);
-            continue;
+        if (s->rows) fprintf(f, "\n%s: ", path);
+        else {
+            fprintf(f, "%s  %s = ", s > rows && s[-1].rows ? "\n" : "", path);
+            print_defaults(f, s, own, n);
+            fprintf(f, "  (%s)\n      ", spot_setting_takes(takes, sizeof takes, s));
         }
-        fprintf(f, "%s  %s = ", s > rows && s[-1].rows ? "\n" : "", path);
-        print_value(f, s, base + s->offset);
-        fprintf(f, "  (%s)\n      %s\n", spot_setting_takes(takes, sizeof takes, s), s->help);
+        for (int i = 0; s->only && i < n; i++) fprintf(f, "%s%s", own[i].method, i < n - 1 ? ", " : ": ");
+        fprintf(f, "%s\n", s->help);
+        if (!s->rows) continue;
+        strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
+        for (int i = 0; i < n; i++) own[i].base += s->offset;
+        if (s->kind != SETTING_LIST) document_rows(f, s->rows, own, n, path);
+        else document_methods(f, s->rows, path);
     }
+}
+
+/* A method's settings are its own, and so are its defaults. */
+static void document_methods(FILE *f, const spot_setting *rows, const char *above)
+{
+    spot_bdm_config cfg[SPOT_METHODS];
+    owner o[SPOT_METHODS];
+
+    for (int m = 0; m < SPOT_METHODS; m++) {
+        cfg[m] = spot_bdm_defaults(m);
+        o[m] = (owner){ spot_method_names[m], (const char *)&cfg[m] };
+    }
+    document_rows(f, rows, o, SPOT_METHODS, above);
 }
 
 void spot_config_document(FILE *f)
 {
     spot_config cfg = spot_config_defaults();
+    const owner all = { "", (const char *)&cfg };
 
-    document_rows(f, spot_settings, (const char *)&cfg, "");
+    document_rows(f, spot_settings, &all, 1, "");
     fputs("\nA setting below bdms[] may be a list of values, as in {method: spotlight, min_weight: [0.005, 0.01]}: the entry\n"
           "stands for every combination, the last list varying fastest; names tell them apart.\n", f);
 }
