@@ -237,7 +237,7 @@ static void few_rows_are_told(void **state)
     c.on_log = hear;
     CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &points, &view, &seed, &cfg.embed));
     CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
-    assert_non_null(strstr(heard, "11 rows have no 128 principal components; domino goes by 10"));
+    assert_non_null(strstr(heard, "of 11 rows and their features there are 10 principal components and not 128"));
     assert_non_null(strstr(heard, "11 rows, so domino has 11 components instead of 25"));
     each_row_once(&found, 11, 1);
     view.n = points.n = 3;

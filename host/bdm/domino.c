@@ -225,8 +225,8 @@ static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_p
         return spot_fail(c, SPOT_NUMERIC, "EC %u: the covariances of %d of domino's %d slices are not positive definite; raise "
                          "the mixture's ridge", ec, job->ill, job->k);
     if (job->d < points->d)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows have no %d principal components; domino goes by %d", ec, job->n, points->d,
-                 job->d);
+        spot_log(c, SPOT_LOG_WARN, "EC %u: of %d rows and their features there are %d principal components and not %d; domino "
+                 "goes by those", ec, job->n, job->d, points->d);
     if (job->k < cfg->domino.components)
         spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows, so domino has %d components instead of %d", ec, job->n, job->k,
                  cfg->domino.components);

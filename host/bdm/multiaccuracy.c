@@ -282,8 +282,9 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     a->used = used;
     for (int p = 0; p < problems; p++) {
         if (!t[p].len)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: no auditor of at least %d rows agrees with %d others: there is nothing to audit",
-                     seeds[p].ec, cfg->least, cfg->least);
+            spot_log(c, SPOT_LOG_WARN, "EC %u: multiaccuracy's list is empty: no auditor, made from at least %d rows, follows "
+                     "the errors of at least %d held out by more than gain %g", seeds[p].ec, cfg->least, cfg->least,
+                     cfg->multiaccuracy.gain);
         SPOT_TRY(collect(c, a, &out[p], &t[p], cfg->compat));
     }
     return SPOT_OK;

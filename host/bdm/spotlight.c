@@ -101,7 +101,7 @@ static void begin(spot_ctx *c, light *l, uint32_t ec, const spot_view *view, con
 {
     int distinct = prepare(l->x, points, l->op.d, cfg->compat);
 
-    for (int i = 0; i < view->n; i++) l->loss[i] = -log(fmax(1 - spot_view_error(view, i), LEAST_P));
+    for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && differ(l->loss, view->n);
     if (!distinct)
         spot_log(c, SPOT_LOG_WARN, "EC %u: all %d rows have the same features, so there is no place to shine a spotlight on",

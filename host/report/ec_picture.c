@@ -173,16 +173,17 @@ static void draw_caption(page *p, int k, double y)
     const spot_hypothesis *h = &p->found->h[k];
     char text[160];
     int m = p->score->belongs[k];
+    const char *many = h->len == 1 ? "" : "s";
     double width;
 
     snprintf(text, sizeof text, "%d", k + 1);
     cairo_set_source_rgb(p->cr, 0, 0, 0);
     width = spot_canvas_text(p->cr, LIST_X, y, 15, 1, text);
     if (m >= 0)
-        snprintf(text, sizeof text, "%d images, mean error %.2f, belongs to B%d (precision %.2f)", h->len, h->mean_error,
-                 m + 1, p->score->bp[k][m]);
+        snprintf(text, sizeof text, "%d image%s, mean error %.2f, belongs to B%d (precision %.2f)", h->len, many,
+                 h->mean_error, m + 1, p->score->bp[k][m]);
     else
-        snprintf(text, sizeof text, "%d images, mean error %.2f, belongs to no blindspot", h->len, h->mean_error);
+        snprintf(text, sizeof text, "%d image%s, mean error %.2f, belongs to no blindspot", h->len, many, h->mean_error);
     spot_canvas_text(p->cr, LIST_X + width + 10, y, 13, 0, text);
 }
 
@@ -201,6 +202,11 @@ static spot_status draw_list(page *p)
         draw_caption(p, k, y);
         for (int i = 0; i < shown && !s; i++)
             s = draw_thumb(p, rgb, tile, h->row[(long)i * h->len / shown], LIST_X + i * (THUMB + 7.0), y + 8);
+    }
+    if (p->found->len > rows) {
+        char more[48];
+        snprintf(more, sizeof more, "and %d more", p->found->len - rows);
+        spot_canvas_text(p->cr, LIST_X, MAP_Y + 14 + rows * (THUMB + 34.0), 13, 0, more);
     }
     if (p->found->len == 0) spot_canvas_text(p->cr, LIST_X, MAP_Y + 14, 14, 0, "no hypotheses");
     cairo_surface_destroy(tile);
