@@ -1,5 +1,5 @@
 /* domino.c - Domino's mixture on the CPU: threads own tiles of 64 points in the E step, slices in the M step; many jobs
- * are a thread each. */
+ * are a thread each. Long, since both steps, in both forms of covariance, share one workspace and its layout. */
 #include "domino.h"
 
 #include <float.h>

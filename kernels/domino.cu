@@ -1,6 +1,7 @@
 /* domino.cu - Domino's mixture for all jobs of a call at once: domino.c's steps, and for diagonal covariances its sums in their
  * order. A thread owns a point in the E step and a column of a slice in the M step, where a chain over the rows is waited for
- * by the many slices of many jobs. Jobs that have ended are passed over; the host looks every few iterations. */
+ * by the many slices of many jobs. Jobs that have ended are passed over; the host looks every few iterations.
+ * Long, since both forms of covariance share the E step and the rounds. */
 #include "cuda.cuh"
 #include "domino_cuda.h"
 #include "vmath64.cuh"

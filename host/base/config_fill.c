@@ -96,9 +96,6 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, const ch
     spot_setting_takes(takes, sizeof takes, s);
     if (s->kind == SETTING_RANGE)
         return spot_refuse(r, path, "%s is [%.20s, %.20s]; it takes %s", path, pair[0], pair[1], takes);
-    if (index_of(slot, s->later) >= 0)
-        return spot_refuse(r, path, "%s: %s comes in a later version of spotter; this one knows %s", path,
-                      (const char *)slot, takes);
     if (!*(const char *)slot) return spot_refuse(r, path, "%s has no value; it takes %s", path, takes);
     if (near) return spot_refuse(r, path, "%s is \"%.40s\"; did you mean \"%s\"?", path, (const char *)slot, near);
     return spot_refuse(r, path, "%s is %.40s; it takes %s", path, (const char *)slot, takes);

@@ -29,7 +29,6 @@ typedef struct spot_setting {
     double lo, hi;                         /* of a list, how many entries */
     int unit;
     const char *const *names;              /* NULL-terminated */
-    const char *const *later;              /* names that a later version will know; may be NULL */
     const struct spot_setting *rows;
     size_t size, count;
     unsigned only;                         /* of a method's settings: bits of the methods that have it; 0: all */

@@ -23,7 +23,7 @@ typedef enum {
     SPOT_RNG_UMAP_START, SPOT_RNG_UMAP_DRAW,       /* noise of the first map; drawn negatives, index = step */
     SPOT_RNG_DOMINO,        /* noise of the first responsibilities, row by row */
     SPOT_RNG_INFORMATION,   /* noise that breaks ties of a feature; index = feature */
-    SPOT_RNG_SPOTLIGHT,     /* noise of the full precision's projection; index = step */
+    SPOT_RNG_SPOTLIGHT,     /* drawn from by nobody: upstream's noise before its projection is left out */
     SPOT_RNG_ADVERSARY,     /* where an attack begins; index = step */
     SPOT_RNG_AUDIT          /* the split of Multiaccuracy */
 } spot_rng_purpose;
