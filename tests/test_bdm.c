@@ -37,7 +37,7 @@ static void a_method_takes_no_more_than_it_said(void **state)
                 cfg.spotlight.steps = 20;
                 if (method == SPOT_PLANESPOT) cfg.mixture.k_max = 3;
                 if (d > SPOT_MAX_MIXTURE_DIM && (method == SPOT_PLANESPOT || method == SPOT_GEORGE)) points.d = 5;
-                CHECK_OK(&c, spot_arena_open(&c, &a, spot_bdm_needs(&c, 1, &n, points.d, &cfg).host + 64));
+                CHECK_OK(&c, spot_arena_open(&c, &a, spot_bdm_needs(&c, 1, &n, points.d, &cfg).host + 1));
                 CHECK_OK(&c, SPOT_TAKE(&c, &a, byte, 1));
                 e = spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg);
                 if (e == SPOT_NOMEM)
