@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 
 #define SPOT_TENSOR_DIMS 8
-
-typedef enum { SPOT_F32, SPOT_I64 } spot_dtype;
 
 typedef struct {
     const char *name;

@@ -6,6 +6,7 @@
 #define SPOTTER_BDM_H
 
 #include "spotter/arena.h"
+#include "spotter/array.h"
 #include "spotter/cluster.h"
 #include "spotter/ctx.h"
 #include "spotter/embed.h"
@@ -29,6 +30,22 @@ typedef struct {
     spot_hypothesis h[SPOT_MAX_HYPOTHESES];
     int components;            /* clusters with rows that the method found before it cut its list */
 } spot_hypotheses;
+
+/* What a method learned, as named arrays, so that rows it has not seen can be assigned (spot_bdm_assign): a mixture, centres,
+ * a tree, and the reducer's part of it under names that begin with "reduce.". Data lives in the arena of the call. */
+#define SPOT_FIT_TENSORS 48
+
+typedef struct {
+    char       name[40];
+    spot_dtype type;           /* F32, F64, I32 or U8 */
+    int        rows, columns;  /* columns 0: (rows) */
+    void      *data;
+} spot_fit_tensor;
+
+typedef struct {
+    int             count;
+    spot_fit_tensor tensor[SPOT_FIT_TENSORS];
+} spot_fit;
 
 /* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
  * (host/bdm/methods.h). Settings of its own are rows of host/base/config_table.c. */
@@ -137,6 +154,16 @@ const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t siz
  * failure: a message says so, and what comes back is what the method means by it, be it an empty list. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
+
+/* The same, and with fits (problems) not NULL what assigns new rows. */
+spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
+                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
+
+/* Rows of a view into the hypotheses that `fit` was learned with: member (rows->n, hypotheses), 1 where row i belongs. The rows
+ * that were fitted come back as they were found, but for what the method's file says (maps of t-SNE and UMAP have no formula: a
+ * new row lies where its nearest fitted neighbours lie). a is for scratch. */
+spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                            const spot_fit *fit, const spot_bdm_config *cfg);
 
 /* What spot_bdm_find takes for n[p] points of d coordinates; and what of the arena on the CPU, which is the most. */
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);

@@ -7,6 +7,7 @@
 
 #include "spotter/bdm.h"
 #include "spotter/ctx.h"
+#include "spotter/discover.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/scene.h"
@@ -48,6 +49,21 @@ typedef struct {
 } spot_figures_options;
 
 spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_options *o);
+
+/* One HTML file for eyes, self-contained: no network, any browser. */
+typedef struct {
+    size_t budget;                     /* bytes it may have, at most about: 10 MB; pictures get smaller and fewer to stay within */
+    bool   full;                       /* every picture, whatever it takes */
+    int    thumb;                      /* pixels of a thumbnail's side: 64, less where the budget asks */
+} spot_report_options;
+
+/* What was found in a subject (spotter discover), of one model; or of several, whose rows must have the same ids, side by side. */
+spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
+                                 const spot_findings *const *f, const spot_discover_options *const *o,
+                                 const spot_report_options *r);
+
+/* A sweep's run: table, figures, each EC's map. */
+spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, const spot_report_options *r);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "spotter/ctx.h"
 #include "spotter/arena.h"
 #include "spotter/tensor.h"
+#include "spotter/array.h"
 #include "spotter/rng.h"
 #include "spotter/scene.h"
 #include "spotter/model.h"
@@ -19,6 +20,8 @@
 #include "spotter/config.h"
 #include "spotter/store.h"
 #include "spotter/sweep.h"
+#include "spotter/subject.h"
+#include "spotter/discover.h"
 #include "spotter/report.h"
 
 #endif

@@ -1,0 +1,88 @@
+/* discover.h - subject -> findings: every method on every class asked for, under every seed; and what is written of them.
+ *
+ * A folder of findings:
+ *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice
+ *     slices.json    what was examined; each slice: size, error rate, mean confidence, share of all errors, nearest correct
+ *                    neighbours; what was not examined and why
+ *     map.npy        (n, 2): the first map's first two columns in the subject's order, NaN where a row was in no class examined
+ *     fit.safetensors    what the methods learned (spot_fit), by which spotter assign puts new rows into the slices
+ *     config.yaml    methods and seeds as resolved
+ *     report.html    for eyes (report.h)
+ * Each whole or not at all; the same bytes for any number of threads, and from the library, the program and Python. */
+#ifndef SPOTTER_DISCOVER_H
+#define SPOTTER_DISCOVER_H
+
+#include <stdbool.h>
+
+#include "spotter/bdm.h"
+#include "spotter/subject.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SPOT_EACH_CLASS = -2, SPOT_ALL_CLASSES = -1 };
+#define SPOT_MAX_NEIGHBOURS 8
+
+typedef struct {
+    const spot_bdm_config *bdm;
+    int   bdms;
+    const uint64_t *seed;
+    int   seeds;
+    int   cls;                 /* one class, or one of the two above */
+    int   least;               /* rows that a class must have to be examined: 20 */
+    int   neighbours;          /* correct rows nearest to each slice's middle that are named: 8 at most */
+    bool  fit;                 /* keep what assigns new rows */
+} spot_discover_options;
+
+/* A hypothesis with what people ask about it. */
+typedef struct {
+    int    size, wrong;        /* rows; of them wrong for certain */
+    double error_rate;         /* wrong / size */
+    double mean_confidence, share;   /* share of all wrong rows of its class */
+    double score;              /* the method's */
+    int   *row;                /* (size): rows of the subject, ascending */
+    int    neighbours, neighbour[SPOT_MAX_NEIGHBOURS];   /* correct rows of the class, nearest in the features first */
+} spot_slice;
+
+/* One method on one class under one seed. */
+typedef struct {
+    int         bdm, cls;      /* of the options; SPOT_ALL_CLASSES */
+    uint64_t    seed;
+    int         n, wrong;      /* rows of the class; of them wrong for certain */
+    int        *row;           /* (n): rows of the subject */
+    spot_points points;        /* the map the method saw, (n, points.d); at NULL where nothing was reduced */
+    int         slices;
+    spot_slice  slice[SPOT_MAX_HYPOTHESES];
+    spot_fit    fit;           /* of no tensors unless asked for */
+    spot_status status;        /* not SPOT_OK: it failed on this class, others went on, and this is why */
+    char        message[1024];
+} spot_finding;
+
+typedef struct {
+    int           count;
+    spot_finding *finding;     /* by class, then method, then seed */
+    int           left_out;    /* classes with fewer than `least` rows, or without a wrong one */
+    int          *left_class;  /* (left_out) */
+    float        *map;         /* (n, 2), as map.npy */
+    spot_arena    arena;       /* holds all of it; the features of a large subject are not copied into it */
+} spot_findings;
+
+spot_discover_options spot_discover_defaults(void);      /* planespot as spot_bdm_defaults has it; one seed, 0; each class */
+
+/* Bytes and seconds (an estimate from sizes and a calibration of at most two seconds; NaN where none is known). */
+spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                               double *seconds);
+
+/* SPOT_OK where at least one finding is; else the first failure. Close after either. */
+spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
+void        spot_findings_close(spot_findings *f);
+
+/* All files above but report.html into dir, which is made. */
+spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
+                                const spot_discover_options *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
