@@ -35,13 +35,18 @@ static size_t bytes_of_memory(void)
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
 }
 
-static spot_status take_block(spot_ctx *c, spot_array *a, size_t bytes, size_t limit)
+spot_status spot_array_fits(spot_ctx *c, const spot_array *a, size_t bytes, size_t limit)
 {
     size_t most = limit ? limit : bytes_of_memory();
 
-    if (bytes > most || bytes > SIZE_MAX - 64)
-        return spot_fail(c, limit ? SPOT_INPUT : SPOT_NOMEM, "%s would take %zu bytes of memory where %s", a->name, bytes,
-                         limit ? "fewer are allowed; allow more, or bring less" : "this machine has fewer; bring less");
+    if (bytes <= most && bytes <= SIZE_MAX / 2) return SPOT_OK;
+    return spot_fail(c, limit ? SPOT_INPUT : SPOT_NOMEM, "%s would take %zu bytes of memory; %s %zu", a->name, bytes,
+                     limit ? "allowed are" : "this machine has", most);
+}
+
+static spot_status take_block(spot_ctx *c, spot_array *a, size_t bytes, size_t limit)
+{
+    SPOT_TRY(spot_array_fits(c, a, bytes, limit));
     a->data = aligned_alloc(64, (bytes / 64 + 1) * 64);
     if (!a->data) return spot_fail(c, SPOT_NOMEM, "no memory for the %zu bytes of %s", bytes, a->name);
     return SPOT_OK;

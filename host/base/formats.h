@@ -47,6 +47,9 @@ spot_stream spot_source_stream(const spot_source *s);
 
 /* -- what is made of them -------------------------------------------------------------------------------------- */
 
+/* SPOT_INPUT where bytes are more than limit; SPOT_NOMEM, with limit 0, where they are more than the machine has. */
+spot_status spot_array_fits(spot_ctx *c, const spot_array *a, size_t bytes, size_t limit);
+
 /* type, rank and dim of a are set: counts, compares with limit, takes the memory. Not for words. */
 spot_status spot_array_take(spot_ctx *c, spot_array *a, size_t limit);
 
