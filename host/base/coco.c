@@ -274,8 +274,8 @@ static int on_array(void *at)
 static int on_array_end(void *at) { heard(at)->level--; return 1; }
 
 static const yajl_callbacks callbacks = {
-    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string, .yajl_map_key = on_key,
-    .yajl_start_map = on_map, .yajl_end_map = on_map_end, .yajl_start_array = on_array, .yajl_end_array = on_array_end,
+    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,
+    .yajl_map_key = on_key, .yajl_start_map = on_map, .yajl_end_map = on_map_end, .yajl_start_array = on_array, .yajl_end_array = on_array_end,
 };
 
 /* -- ids to indices ------------------------------------------------------------------------------------------------- */
@@ -305,21 +305,21 @@ static by_id *sorted(reader *r, int list, const pile *p, size_t size)
     qsort(ids, p->count, sizeof *ids, compare_ids);
     for (size_t i = 1; i < p->count; i++)
         if (ids[i].id == ids[i - 1].id) {
-            r->status = spot_fail(r->c, SPOT_INPUT, "%s: numbers %d and %d of \"%s\" (from 0) have the same id, %" PRId64, r->name,
-                      ids[i - 1].at, ids[i].at, list_name[list], ids[i].id);
+            r->status = spot_fail(r->c, SPOT_INPUT, "%s: numbers %d and %d of \"%s\" (from 0) have the same id, %" PRId64,
+                                  r->name, ids[i - 1].at, ids[i].at, list_name[list], ids[i].id);
             free(ids);
             return NULL;
         }
     return ids;
 }
 
-static int find(const by_id *ids, size_t count, int64_t id)
+static int find(const by_id *ids, int count, int64_t id)
 {
     by_id key = { id, INT_MAX };
-    size_t low = 0;
+    int low = 0;
 
-    for (size_t high = count; low < high;) {
-        size_t mid = low + (high - low) / 2;
+    for (int high = count; low < high;) {
+        int mid = low + (high - low) / 2;
         if (compare_ids(&ids[mid], &key) < 0) low = mid + 1;
         else high = mid;
     }
@@ -332,10 +332,10 @@ static spot_status place(reader *r, spot_coco *k, const by_id *images, const by_
     raw_box *raw = r->annotations.at;
 
     for (int i = 0; i < k->boxes; i++) {
-        int image = find(images, r->images.count, raw[i].image), category = find(categories, r->categories.count, raw[i].category);
+        int image = find(images, k->images, raw[i].image), category = find(categories, k->categories, raw[i].category);
         if (image < 0 || category < 0)
-            return spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation", r->name,
-                             raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
+            return spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation",
+                             r->name, raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
         raw[i].image = image;
         raw[i].category = category;
         k->first[image + 1]++;
