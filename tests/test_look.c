@@ -174,8 +174,8 @@ static void unreadable_pictures_are_left_out_with_leave_only(void **state)
     spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 32, .crop = 32 };
     (void)state;
     put_many();
-    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short (2 of "
-                "the 32 pictures so far cannot be read; skip leaves such out)");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
+                "(2 of the 32 pictures so far cannot be read; skip leaves such out)");
     spot_subject_close(&s);
     says = 0;
     files.skip = true;
@@ -240,8 +240,9 @@ static void a_single_output_speaks_for_the_second_class(void **state)
 static void annotations_give_several_classes(void **state)
 {
     static const char text[] =
-        "{\"images\": [{\"id\": 5, \"file_name\": \"x.png\"}, {\"id\": 2, \"file_name\": \"sub/y.jpg\"}], \"annotations\": "
-        "[{\"image_id\": 5, \"category_id\": 8}, {\"image_id\": 5, \"category_id\": 1}, {\"image_id\": 5, \"category_id\": 8}], "
+        "{\"images\": [{\"id\": 5, \"file_name\": \"x.png\"}, {\"id\": 2, \"file_name\": \"sub/y.jpg\"}], "
+        "\"annotations\": [{\"image_id\": 5, \"category_id\": 8}, {\"image_id\": 5, \"category_id\": 1}, "
+        "{\"image_id\": 5, \"category_id\": 8}], "
         "\"categories\": [{\"id\": 8, \"name\": \"cup\"}, {\"id\": 1, \"name\": \"cat\"}, {\"id\": 3, \"name\": \"sky\"}]}";
     spot_ctx c = context(1);
     spot_subject s = { 0 };
@@ -266,6 +267,26 @@ static void annotations_give_several_classes(void **state)
     CHECK_OK(&c, spot_subject_check(&c, &s));
     spot_subject_close(&s);
     spot_arena_close(&a);
+}
+
+static void labels_of_a_table_are_read_with_their_pictures(void **state)
+{
+    spot_ctx c = context(1);
+    spot_subject s;
+    spot_subject_files files = { .images = root, .ids = in_root("t.csv:path"), .labels = in_root("t.csv:label"),
+                                 .model = put_net(2), .resize = 32, .crop = 32 };
+    (void)state;
+    put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
+    put_text(in_root("t.csv"), "path,label\nsub/y.jpg,1\nx.png,1\n");
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+    assert_true(s.n == 2 && s.classes == 2 && s.target[0] == 1 && s.target[1] == 1);
+    assert_string_equal(s.class_name[0], "0");
+    assert_string_equal(s.image[0], in_root("sub/y.jpg"));
+    assert_true(s.confidence[0] == s.prob[1] && s.confidence[1] == s.prob[3]);
+    spot_subject_close(&s);
+    files.ids = NULL;
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "ids that name the pictures");
 }
 
 /* Labels that came as arrays: their ids name the pictures. */
@@ -363,6 +384,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(any_number_of_threads_sees_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_single_output_speaks_for_the_second_class, set_up, tear_down),
         cmocka_unit_test_setup_teardown(annotations_give_several_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(labels_of_a_table_are_read_with_their_pictures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(labels_of_arrays_name_their_pictures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_together_is_said, set_up, tear_down),
     };
