@@ -57,6 +57,8 @@ typedef struct {
     int    thumb;                      /* pixels of a thumbnail's side: 64, less where the budget asks */
 } spot_report_options;
 
+spot_report_options spot_report_defaults(void);
+
 /* What was found in a subject (spotter discover), of one model; or of several, whose rows must have the same ids, side by side. */
 spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
                                  const spot_findings *const *f, const spot_discover_options *const *o,
