@@ -13,7 +13,7 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
 {
     *p = (spot_page){ .c = c, .o = o, .title = title };
     if (!o->budget || o->thumb < 16 || o->thumb > 240)
-        return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels; these have %d", o->thumb);
+        return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels, not %d", o->thumb);
     spot_page_open(p, NULL, '{');
     spot_page_text(p, "kind", kind);
     spot_page_text(p, "title", title);
@@ -50,8 +50,8 @@ spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
     if (s == SPOT_OK && (p->what.status || p->blocks.status || out.status))
         s = spot_fail(p->c, SPOT_NOMEM, "no memory for the report %s", path);
     if (s == SPOT_OK && !p->o->full && out.used > p->o->budget)
-        spot_log(p->c, SPOT_LOG_WARN, "%s takes %.1f MB, more than the %.1f that it may have: numbers of rows and slices are not "
-                 "left out, pictures are", path, (double)out.used / 1e6, (double)p->o->budget / 1e6);
+        spot_log(p->c, SPOT_LOG_WARN, "%s takes %.1f MB, more than the %.1f that it may have: pictures are left out for "
+                 "that, rows are not", path, (double)out.used / 1e6, (double)p->o->budget / 1e6);
     if (s == SPOT_OK) s = spot_file_write(p->c, path, out.bytes, out.used);
     spot_text_free(&out);
     spot_text_free(&p->what);

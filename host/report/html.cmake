@@ -23,8 +23,8 @@ endif()
 
 find_file(D3 d3.min.js PATHS /usr/share/javascript/d3 /usr/share/nodejs/d3/dist /usr/share/nodejs/d3 NO_DEFAULT_PATH)
 if(NOT D3)
-  message(FATAL_ERROR "D3 is not here, which reports need: apt-get install libjs-d3 (tools/setup does), or -DD3=/path/d3.min.js "
-    "of version 3.5")
+  message(FATAL_ERROR "D3 is not here, which reports need: apt-get install libjs-d3 (tools/setup does), or say where: "
+    "-DD3=/path/of/d3.min.js, version 3.5")
 endif()
 file(STRINGS ${D3} d3_version REGEX "version:\"3[.]5" LIMIT_COUNT 1)
 if(NOT d3_version)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/picture.h"
 #include "spotter/report.h"
 
 /* Bytes that grow. The first failure is kept in `status`, and what is added after it is dropped: look at the end. */
@@ -53,13 +54,11 @@ uint8_t spot_page_confidence(double confidence);
 
 /* ---- pictures (html_pictures.c) ---- */
 
-typedef struct { uint8_t *rgb; int width, height; } spot_pixels;           /* malloc'd */
-
-/* Where pictures come from; read may be called from several threads, each with a context of its own. */
+/* Where pictures come from; read is called from several threads, each with a context and a picture of its own. */
 typedef struct {
     int   rows;
     bool (*has) (void *user, int row);
-    spot_status (*read)(spot_ctx *c, void *user, int row, spot_pixels *out);
+    spot_status (*read)(spot_ctx *c, void *user, int row, spot_picture *out);
     void *user;
 } spot_picture_source;
 
@@ -79,7 +78,7 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
 spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options *o, const char *kind, const char *title);
 spot_status spot_page_write(spot_page *p, const char *path, spot_status so_far);
 
-enum { SPOT_STRIP = 12 };      /* pictures of a slice in the list, worst first */
+enum { SPOT_STRIP = 8 };       /* pictures of a slice in the list, worst first */
 
 /* n rows by their confidences at[row], the least first, of equal ones the first row: the order of the page's strips. */
 spot_status spot_worst_first(spot_ctx *c, int *row, int n, const uint8_t *at);

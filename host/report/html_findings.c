@@ -67,8 +67,8 @@ static spot_status match(report *r, int k)
     int *one = NULL, *two = NULL, bad = -1;
 
     if (a->n != b->n || a->classes != b->classes)
-        return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be of "
-                         "the same rows", k + 1, b->n, b->classes, a->n, a->classes);
+        return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
+                         "of the same rows", k + 1, b->n, b->classes, a->n, a->classes);
     one = sorted_by_id(a);
     two = sorted_by_id(b);
     for (int i = 0; one && two && i < a->n && bad < 0; i++) {
@@ -93,7 +93,9 @@ static bool same_rows(const spot_finding *a, const spot_finding *b)
 
 static bool same_points(const spot_points *a, const spot_points *b)
 {
-    return a->n == b->n && a->d == b->d && (a->at == b->at || !memcmp(a->at, b->at, (size_t)a->n * (size_t)a->d * sizeof *a->at));
+    size_t bytes = (size_t)a->n * (size_t)a->d * sizeof *a->at;
+
+    return a->n == b->n && a->d == b->d && (a->at == b->at || !memcmp(a->at, b->at, bytes));
 }
 
 static void place_it(report *r, int i)
@@ -332,10 +334,11 @@ static bool has_picture(void *user, int row)
     return s->image && s->image[row];
 }
 
-static spot_status read_picture(spot_ctx *c, void *user, int row, spot_pixels *out)
+static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *out)
 {
-    (void)user, (void)row, (void)out;
-    return spot_fail(c, SPOT_UNSUPPORTED, "pictures cannot be read yet");
+    const spot_subject *s = user;
+
+    return spot_picture_read(c, out, s->image[row]);
 }
 
 /* Of slice k of every finding: the rows [from, to) that are worst first. */

@@ -45,7 +45,7 @@ void spot_wanted_close(spot_wanted *w)
 }
 
 /* Means over areas: w x h pixels of `in` as tw x th into a tile of a sheet that is `stride` pixels wide. */
-static void shrink(uint8_t *out, size_t stride, int tw, int th, const spot_pixels *in)
+static void shrink(uint8_t *out, size_t stride, int tw, int th, const spot_picture *in)
 {
     for (int y = 0; y < th; y++) {
         int y0 = (int)((long long)y * in->height / th), y1 = (int)((long long)(y + 1) * in->height / th);
@@ -75,23 +75,21 @@ typedef struct {
 } album;
 
 /* One picture into its tile. A picture larger than the tile shrinks, a smaller one stays as it is. */
-static spot_status place(album *a, spot_ctx *quiet, int row, int at)
+static spot_status place(album *a, spot_ctx *quiet, spot_picture *in, int row, int at)
 {
-    spot_pixels in = { 0 };
     size_t stride = (size_t)a->side * ACROSS;
     uint8_t *out = a->rgb + ((size_t)(at / ACROSS * a->side) * stride + (size_t)(at % ACROSS * a->side)) * 3;
     int longer, w, h;
 
-    SPOT_TRY(a->from->read(quiet, a->from->user, row, &in));
-    longer = in.width > in.height ? in.width : in.height;
-    w = longer > a->side ? (int)((long long)in.width * a->side / longer) : in.width;
-    h = longer > a->side ? (int)((long long)in.height * a->side / longer) : in.height;
+    SPOT_TRY(a->from->read(quiet, a->from->user, row, in));
+    longer = in->width > in->height ? in->width : in->height;
+    w = longer > a->side ? (int)((long long)in->width * a->side / longer) : in->width;
+    h = longer > a->side ? (int)((long long)in->height * a->side / longer) : in->height;
     if (w < 1) w = 1;
     if (h < 1) h = 1;
-    shrink(out, stride, w, h, &in);
+    shrink(out, stride, w, h, in);
     a->shape[2 * row] = (uint8_t)w;
     a->shape[2 * row + 1] = (uint8_t)h;
-    free(in.rgb);
     return SPOT_OK;
 }
 
@@ -105,12 +103,17 @@ static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool 
     char head[80];
 
     memset(a->rgb, 0x80, (size_t)lines * (size_t)a->side * ACROSS * 3);
-    #pragma omp parallel for schedule(dynamic) num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
-    for (int i = 0; i < n; i++) {
-        spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
-        spot_status s = place(a, &quiet, row[i], i);
-        a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
-        failed += s != SPOT_OK;
+    #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
+    {
+        spot_picture in = { 0 };
+        #pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; i++) {
+            spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
+            spot_status s = place(a, &quiet, &in, row[i], i);
+            a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
+            failed += s != SPOT_OK;
+        }
+        spot_picture_close(&in);
     }
     SPOT_TRY(spot_jpeg_encode(c, &jpeg, &bytes, a->rgb, a->side * ACROSS, lines, 80));
     *fits = bytes * 4 / 3 + 100 <= room;
@@ -130,11 +133,12 @@ static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool 
     return SPOT_OK;
 }
 
-/* The side with which `left` pictures fit into the room, judged by the strips' bytes; half the wanted one at least. */
+/* The side with which `left` pictures fit into the room, judged by the bytes of those that are there, or a guess: as wanted,
+ * and half of that at least. */
 static int smaller(const album *a, int left, size_t room)
 {
     int full = a->side;
-    double each = a->pictures ? (double)a->spent / (double)a->pictures : 0.4 * full * full;
+    double each = a->pictures ? (double)a->spent / (double)a->pictures : 0.3 * full * full;
 
     for (int side = full; side > full / 2; side -= 16)
         if (1.1 * left * each * side * side / full / full < (double)room) return side;
@@ -147,9 +151,9 @@ static spot_status fill(album *a, const spot_wanted *w, size_t room)
 
     for (int i = 0; i < w->n && fits;) {
         int end = i < w->strips ? w->strips : w->n, n = end - i < SHEET ? end - i : SHEET;
-        if (i == w->strips && !a->p->o->full) {
-            int side = smaller(a, w->n - i, room - a->spent);
-            a->shrunk = side < a->side;
+        if ((i == 0 || i == w->strips) && !a->p->o->full) {
+            int side = smaller(a, end - i, room - a->spent);
+            a->shrunk |= side < a->side;
             a->side = side;
         }
         SPOT_TRY(add_sheet(a, w->row + i, n, a->p->o->full ? SIZE_MAX : room - a->spent, &fits));
@@ -189,7 +193,7 @@ static void describe(album *a, int there, int side)
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
 {
     int there = keep_those_with(w, from), side = (p->o->thumb + 8) / 16 * 16;
-    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 400000;     /* the parts; the tiles' numbers */
+    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 400000;   /* tiles' numbers; the page's parts */
     size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
     album a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
     spot_status s = SPOT_OK;
@@ -209,7 +213,7 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
         spot_page_close(p, '}');
         if (a.unreadable) spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read", a.unreadable, there);
         if (a.given + a.unreadable < there)
-            spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures, the others are beyond its %.3g MB; --full takes all",
+            spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures; more do not fit into %.3g MB; --full takes all",
                      a.given, there, (double)p->o->budget / 1e6);
     }
     free(a.rgb);

@@ -32,7 +32,7 @@ const List = (() => {
   }
 
   function notes() {
-    const out = [], p = what.pictures;
+    const out = [...(what.notes || [])], p = what.pictures;
     const few = what.left_out || [];
     for (const m of what.models)
       if (m.skipped) out.push(`${plural(m.skipped, "picture")} could not be read and ${m.skipped === 1 ? "was" : "were"} left out.`);
@@ -41,7 +41,10 @@ const List = (() => {
       out.push(`${plural(few.length, "class", "classes")} not examined, with too few rows or none that is wrong: ` +
                `${names}${few.length > 6 ? `, and ${few.length - 6} more` : ""}.`);
     }
-    for (const f of what.findings) if (f.failed) out.push(`${Data.findingName(f)} failed: ${f.failed}`);
+    const failed = what.findings.filter(f => f.failed);
+    for (const f of failed.slice(0, 6)) out.push(`${Data.findingName(f)} failed: ${f.failed}`);
+    if (failed.length > 6) out.push(`${failed.length - 6} more failed; each says why where it is selected.`);
+    if (what.no_figures) out.push(what.no_figures);
     if (p && p.unreadable) out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
     if (p && p.given + p.unreadable < p.there)
       out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures` +
