@@ -1,4 +1,4 @@
-/* jpeg.c - a round trip through libjpeg, in memory. */
+/* jpeg.c - through libjpeg, in memory: a round trip, and reading what others wrote. */
 #include "jpeg.h"
 
 #include <setjmp.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
+#include <jerror.h>
 
 /* libjpeg reports by calling back and must not be returned to: the message is kept and the caller jumped to. */
 typedef struct {
@@ -86,5 +87,91 @@ spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int heigh
     jpeg_destroy_compress(&t.enc);
     jpeg_destroy_decompress(&t.dec);
     free(t.file);
+    return s;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    struct jpeg_decompress_struct dec;
+    struct jpeg_progress_mgr progress;
+    trouble err;
+    const uint8_t *file;
+    size_t size;
+    spot_ctx *c;
+    spot_picture *picture;
+    const char *name;
+    spot_status refused;
+} reading;
+
+/* libjpeg goes on behind the end of a file as if there were more; PIL does not. */
+static void on_message(j_common_ptr any, int level)
+{
+    if (level < 0 && any->err->msg_code == JWRN_JPEG_EOF) give_up(any);
+}
+
+static void on_progress(j_common_ptr any)
+{
+    if (((j_decompress_ptr)any)->input_scan_number > SPOT_PICTURE_SCANS) ERREXIT(any, JERR_BAD_PROGRESSION);
+}
+
+/* row (width, 4) of ink as Adobe stores it, inverted, to RGB: paper that ink takes from, rounded as PIL rounds. */
+static void from_ink(uint8_t *rgb, const uint8_t *ink, int width)
+{
+    for (int x = 0; x < width; x++, rgb += 3, ink += 4)
+        for (int k = 0; k < 3; k++) {
+            unsigned light = ink[3], taken = (255u - ink[k]) * light + 128;
+            taken = (taken + (taken >> 8)) >> 8;
+            rgb[k] = (uint8_t)(light > taken ? light - taken : 0);
+        }
+}
+
+static spot_status prepare(reading *r)
+{
+    j_decompress_ptr dec = &r->dec;
+
+    if (dec->num_components != 1 && dec->num_components != 3 && dec->num_components != 4)
+        return spot_fail(r->c, SPOT_INPUT, "%s is a JPEG of %d channels; 1, 3 and 4 are read", r->name, dec->num_components);
+    SPOT_TRY(spot_picture_start(r->c, r->picture, dec->image_width, dec->image_height, r->name));
+    dec->out_color_space = dec->num_components == 4 ? JCS_CMYK : JCS_RGB;
+    return spot_room_need(r->c, &r->picture->line, 4 * (size_t)dec->image_width);
+}
+
+/* 0, or -1 after libjpeg gave up or the picture was refused. */
+static int see(reading *r)
+{
+    j_decompress_ptr dec = &r->dec;
+    spot_picture *p = r->picture;
+
+    if (setjmp(r->err.out)) return -1;
+    jpeg_create_decompress(dec);
+    r->progress.progress_monitor = on_progress;
+    dec->progress = &r->progress;
+    jpeg_mem_src(dec, r->file, r->size);
+    jpeg_read_header(dec, TRUE);
+    r->refused = prepare(r);
+    if (r->refused) return -1;
+    jpeg_start_decompress(dec);
+    while (dec->output_scanline < dec->output_height) {
+        uint8_t *row = p->rgb + 3 * (size_t)p->width * dec->output_scanline;
+        JSAMPROW to = dec->num_components == 4 ? p->line.at : row;
+        jpeg_read_scanlines(dec, &to, 1);
+        if (to != row) from_ink(row, to, p->width);
+    }
+    return 0;
+}
+
+spot_status spot_jpeg_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    reading r = { .file = file, .size = size, .c = c, .picture = p, .name = name };
+    spot_status s = SPOT_OK;
+
+    r.dec.err = jpeg_std_error(&r.err.jpeg);
+    r.err.jpeg.error_exit = give_up;
+    r.err.jpeg.emit_message = on_message;
+    r.err.jpeg.output_message = say_nothing;
+    if (see(&r))
+        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no JPEG that can be read: %s", name, r.err.text);
+    jpeg_destroy_decompress(&r.dec);
     return s;
 }
