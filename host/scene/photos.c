@@ -393,5 +393,15 @@ void spot_photos_close(spot_photos *p)
     free(p);
 }
 
+spot_scene_config spot_photos_scene(const spot_photos *p)
+{
+    spot_scene_config scene = { .size = p->cfg.size, .flip = p->cfg.flip };
+
+    for (int t = 0; t < p->tasks; t++)
+        for (int k = 0; k < SPOT_SPLITS; k++)
+            if (p->task[t].images[k] > scene.per_bucket[k]) scene.per_bucket[k] = p->task[t].images[k];
+    return scene;
+}
+
 int         spot_photos_count(const spot_photos *p) { return p->used; }
 const char *spot_photos_hash(const spot_photos *p)  { return p->hash; }

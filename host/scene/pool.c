@@ -40,7 +40,7 @@ static bool eligible(const spot_photos *p, const spot_task *task, int a, int b)
 static bool is_taken(const spot_ec *ec, int category)
 {
     for (int m = 0; m < ec->blindspot_count; m++)
-        if (ec->sight[m].object == category || ec->sight[m].other == category) return true;
+        if (ec->motif[m].object == category || ec->motif[m].other == category) return true;
     return false;
 }
 
@@ -48,7 +48,7 @@ static void add(spot_ec *ec, int object, int other, bool with)
 {
     int m = ec->blindspot_count++;
 
-    ec->sight[m] = (spot_sight){ object, other, with };
+    ec->motif[m] = (spot_motif){ object, other, with };
     ec->blindspot[m].specificity = 1 + (other >= 0);
 }
 
@@ -151,20 +151,20 @@ static int choose(int n, int k)
 }
 
 /* The n-th more-specific blindspot of a task, counted over all: first object, second, with before without. */
-static int specifics(const spot_photos *p, const spot_task *task, int n, spot_sight *s)
+static int specifics(const spot_photos *p, const spot_task *task, int n, spot_motif *s)
 {
     int i = 0;
 
     for (int a = 0; a < task->categories; a++)
         for (int b = 0; b < p->categories && is_candidate(p, task, a); b++)
             for (int without = 0; without < 2 && eligible(p, task, a, b); without++)
-                if (i++ == n) *s = (spot_sight){ task->category[a], b, !without };
+                if (i++ == n) *s = (spot_motif){ task->category[a], b, !without };
     return i;
 }
 
 static int choices(const spot_photos *p, cell k)
 {
-    spot_sight none;
+    spot_motif none;
 
     if (k.specificity == 2) return specifics(p, &p->task[k.task], -1, &none);
     return choose(candidates(p, &p->task[k.task]), k.number);
@@ -239,7 +239,7 @@ static spot_status draw_conditioned(spot_ctx *c, const spot_photos *p, spot_ec *
         free(order);
     }
     if (k.specificity == 2) {
-        spot_sight s;
+        spot_motif s;
         specifics(p, &p->task[k.task], turn, &s);
         add(ec, s.object, s.other, s.with);
     } else {

@@ -33,7 +33,7 @@ const char *spot_ec_task(const spot_ec *ec) { return ec->photos->task[ec->task].
 
 void spot_ec_describe(char *text, size_t size, const spot_ec *ec, int blindspot)
 {
-    const spot_sight *s = &ec->sight[blindspot];
+    const spot_motif *s = &ec->motif[blindspot];
 
     if (!ec->photos) spot_blindspot_describe(text, size, &ec->blindspot[blindspot]);
     else if (s->other < 0) snprintf(text, size, "%s", spot_category(ec->photos, s->object));
@@ -55,7 +55,7 @@ static void look_up(spot_image *image, const spot_ec *ec, spot_split split, uint
     image->ec = ec->index;
     for (int a = 0; a < task->categories; a++) image->label |= spot_shows(p, picture, task->category[a]);
     for (int m = 0; m < ec->blindspot_count; m++) {
-        const spot_sight *s = &ec->sight[m];
+        const spot_motif *s = &ec->motif[m];
         bool in = spot_shows(p, picture, s->object) && (s->other < 0 || spot_shows(p, picture, s->other) == s->with);
         image->blindspots |= (uint32_t)in << m;
     }

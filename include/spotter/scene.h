@@ -64,7 +64,7 @@ typedef struct {
 } spot_blindspot;
 
 /* The same in real pictures (photos.h): an object's category, with or without that of another one; other -1: it alone. */
-typedef struct { int object, other; bool with; } spot_sight;
+typedef struct { int object, other; bool with; } spot_motif;
 
 typedef struct {
     uint64_t seed;
@@ -81,7 +81,7 @@ typedef struct {
     int      targets;                         /* what a network is asked about an image: 1, or all (spot_ec_base) */
     const struct spot_photos *photos;         /* pictures from files in place of rendered images (photos.h); NULL: none */
     int      task;                            /* of photos: which; and what its blindspots are */
-    spot_sight sight[SPOT_MAX_BLINDSPOTS];
+    spot_motif motif[SPOT_MAX_BLINDSPOTS];
 } spot_ec;
 
 /* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
