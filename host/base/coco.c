@@ -23,13 +23,14 @@ enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of le
 static const char *const list_name[] = { "", "images", "annotations", "categories" };
 
 /* Members of level 3, and which lists have them. */
-enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, MEMBERS };
+enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, MEMBERS };
 static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
     [CATEGORY_ID] = { "category_id", 1 << ANNOTATIONS }, [WIDTH] = { "width", 1 << IMAGES },
     [HEIGHT] = { "height", 1 << IMAGES },              [CROWD] = { "iscrowd", 1 << ANNOTATIONS },
     [AREA] = { "area", 1 << ANNOTATIONS },             [BOX] = { "bbox", 1 << ANNOTATIONS },
     [FILE_NAME] = { "file_name", 1 << IMAGES },        [NAME] = { "name", 1 << CATEGORIES },
+    [SUPER] = { "supercategory", 1 << CATEGORIES },
 };
 
 /* An array that doubles. */
@@ -46,7 +47,7 @@ typedef struct {
     int64_t     whole[CROWD + 1];
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
-    size_t      text;                     /* of FILE_NAME or NAME, within texts */
+    size_t      text, super;              /* of FILE_NAME or NAME, and of SUPER, within texts */
     pile        images, categories, annotations, texts;
     spot_status status;                   /* of the first thing wrong */
 } reader;
@@ -102,8 +103,12 @@ static int end_image(reader *r)
 
 static int end_category(reader *r)
 {
-    spot_coco_category v = { r->whole[ID], (char *)(uintptr_t)r->text };
+    spot_coco_category v = { r->whole[ID], (char *)(uintptr_t)r->text, (char *)(uintptr_t)r->super };
 
+    if (!(r->has >> SUPER & 1)) {
+        v.super = (char *)(uintptr_t)r->texts.count;
+        if (!push(r, &r->texts, "", 1, 1)) return 0;
+    }
     return need(r, ID) && need(r, NAME) && push(r, &r->categories, &v, 1, sizeof v);
 }
 
@@ -196,9 +201,9 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 {
     reader *r = heard(at);
 
-    if (!taken(r) || (r->member != FILE_NAME && r->member != NAME)) return other_value(r, "a word");
-    if (!len || memchr(text, 0, len)) return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
-    r->text = r->texts.count;
+    if (!taken(r) || r->member < FILE_NAME) return other_value(r, "a word");
+    if ((!len && r->member != SUPER) || memchr(text, 0, len)) return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
+    *(r->member == SUPER ? &r->super : &r->text) = r->texts.count;
     return push(r, &r->texts, text, len, 1) && push(r, &r->texts, "", 1, 1);
 }
 
@@ -289,7 +294,11 @@ static spot_status join(reader *r, spot_coco *k)
                       .owned = r->texts.at };
     r->images.at = r->categories.at = r->texts.at = NULL;      /* k's from now on, whatever happens */
     for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
-    for (int i = 0; i < k->categories; i++) k->category[i].name = (char *)k->owned + (uintptr_t)k->category[i].name;
+    for (int i = 0; i < k->categories; i++) {
+        spot_coco_category *of = &k->category[i];
+        of->name = (char *)k->owned + (uintptr_t)of->name;
+        of->super = (char *)k->owned + (uintptr_t)of->super;
+    }
     return spot_coco_join(r->c, k, r->annotations.at, r->name);
 }
 

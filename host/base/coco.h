@@ -18,7 +18,7 @@ typedef struct {
     char   *file;               /* "file_name": below the folder of the pictures */
 } spot_coco_image;
 
-typedef struct { int64_t id; char *name; } spot_coco_category;
+typedef struct { int64_t id; char *name, *super; } spot_coco_category;      /* super: "supercategory", "" where there is none */
 
 typedef struct {
     int   image, category;      /* indices of the arrays below, not ids */

@@ -126,7 +126,7 @@ static int select_owners(owner *own, const spot_setting *s, const owner *o, int 
     int n = 0;
 
     for (int i = 0; i < owners; i++)
-        if (spot_setting_applies(s, o[i].base)) own[n++] = o[i];
+        if (spot_setting_is_of(s, o[i].base)) own[n++] = o[i];
     return n;
 }
 

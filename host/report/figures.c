@@ -92,7 +92,7 @@ static int levels_counted(const spot_results *r, spot_rate rate, spot_level l)
         if (fits && rate != SPOT_RATE_COVERED) n++;
         for (int m = 0; m < e->blindspots && fits && rate == SPOT_RATE_COVERED; m++)
             n += (l.specificity < 0 || e->specificity[m] == l.specificity) &&
-                 (l.feature < 0 || (int)(e->features[m] >> l.feature & 1) == l.has);
+                 (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
     }
     return n;
 }
