@@ -307,7 +307,7 @@ static size_t device_bytes(int problems, const int *n, int d, const spot_bdm_con
     return there.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight, 0);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     int d = problems ? points[0].d : 0, *n;
@@ -317,6 +317,7 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t mark;
     spot_status e;
 
+    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, n, problems));
     SPOT_TRY(SPOT_TAKE(c, a, lights, problems));
@@ -360,4 +361,4 @@ static void defaults(spot_bdm_config *cfg)
                                               .barrier_end = 0.05 };
 }
 
-const spot_method spot_method_spotlight = { defaults, find, needs };
+const spot_method spot_method_spotlight = { defaults, find, needs, NULL };
