@@ -87,7 +87,7 @@ static void what_differs_is_named(void **state)
     here->metric.profile = SPOT_PROFILE_WORKSHOP;
     here->bdms = 1;
     assert_true(spot_config_differs(words, sizeof words, there, here));
-    assert_string_equal(words, "bdms has 2 entries there and 1 here");
+    assert_string_equal(words, "the number of bdms is 2 there and 1 here");
     free(there);
     free(here);
     spot_ctx_close(&c);

@@ -18,7 +18,9 @@ typedef struct {
     spot_score  *score;                        /* (ecs) */
     bool        *scored;                       /* (ecs): false where training or the method failed */
     spot_summary sum;
-    int          failed;                       /* counted ECs without a score */
+    int          failed;                       /* counted ECs without a score, and those that failed to train */
+    int          gave_up;                      /* counted ECs whose training went well, and the method failed */
+    char         why[1100];                    /* "EC 4: ..." of the first of these; "" when there is none */
 } spot_results_method;
 
 typedef struct {
