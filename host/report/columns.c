@@ -56,6 +56,13 @@ void spot_note(FILE *f, bool markdown, const char *fmt, ...)
     if (!markdown) fputc('\n', f);
 }
 
+void spot_csv_text(FILE *f, const char *text, const char *end)
+{
+    fputc('"', f);
+    for (; *text; text++) fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
+    fprintf(f, "\"%s", end);
+}
+
 /* ---- cells ---- */
 
 static bool left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }

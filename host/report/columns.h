@@ -38,6 +38,9 @@ void spot_columns_print(FILE *f, bool markdown, const char *title, void (*rows)(
 __attribute__((format(printf, 3, 4)))
 void spot_note(FILE *f, bool markdown, const char *fmt, ...);
 
+/* A text of a CSV file, in quotes, and what follows it. */
+void spot_csv_text(FILE *f, const char *text, const char *end);
+
 /* How many columns a UTF-8 text takes where each character takes one. */
 int spot_text_width(const char *text);
 

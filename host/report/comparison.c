@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "report/columns.h"
 #include "store/json.h"
 
 int spot_comparison_quantities(const spot_comparison *t) { return t->paper->failures ? SPOT_FAILURES : 2; }
@@ -48,13 +49,6 @@ static int left_out(const spot_comparison_line *l, const spot_average *a)
     return a->left_out + l->run->method[l->method].failed + summary(l)->not_learned;
 }
 
-static void csv_text(FILE *f, const char *text, const char *end)
-{
-    fputc('"', f);
-    for (; *text; text++) fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
-    fprintf(f, "\"%s", end);
-}
-
 static void csv_number(FILE *f, double v, const char *end)
 {
     if (!isnan(v)) fprintf(f, "%.9g", v);
@@ -73,9 +67,9 @@ spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_compariso
             const spot_comparison_line *l = &t->line[i];
             spot_average a = spot_comparison_ours(t, l, q);
             fprintf(f, "%d,", t->paper->number);
-            csv_text(f, l->paper->name, ",");
-            csv_text(f, spot_comparison_method(l), ",");
-            csv_text(f, l->run ? l->run->dir : "", ",");
+            spot_csv_text(f, l->paper->name, ",");
+            spot_csv_text(f, spot_comparison_method(l), ",");
+            spot_csv_text(f, l->run ? l->run->dir : "", ",");
             fprintf(f, "%s,%s,%s,", l->run ? l->run->config : "", l->run ? spot_profile_name(l->run->metric.profile) : "",
                     spot_comparison_quantity(t, q));
             csv_number(f, a.n ? a.mean : NAN, ",");
@@ -85,10 +79,10 @@ spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_compariso
             csv_number(f, l->paper->value[q], ",");
             csv_number(f, l->paper->se[q], ",");
             csv_number(f, spot_comparison_apart(t, l, q, &se), ",");
-            csv_text(f, spot_comparison_differs(words, l), ",");
+            spot_csv_text(f, spot_comparison_differs(words, l), ",");
             *words = 0;
             if (l->run) SPOT_TRY(spot_paper_run_differs(c, words, sizeof words, &l->run->cfg));
-            csv_text(f, words, "\n");
+            spot_csv_text(f, words, "\n");
         }
     return SPOT_OK;
 }

@@ -5,7 +5,7 @@
 #include "report/paper.h"
 #include "report/results.h"
 
-enum { SPOT_COMPARISON_LINES = 256, SPOT_DIFFERS = 2000 };     /* of a table, at most; bytes of a list of settings */
+enum { SPOT_COMPARISON_LINES = 256 };      /* of a table, at most */
 
 /* A row of the table: the method of a run that has the row's settings, or none. */
 typedef struct { const spot_paper_row *paper; const spot_results *run; int method; } spot_comparison_line;

@@ -5,7 +5,8 @@
 #include "spotter/config.h"
 #include "spotter/ctx.h"
 
-enum { SPOT_PAPER_QUANTITIES = SPOT_FAILURES };       /* of a table, at most */
+enum { SPOT_PAPER_QUANTITIES = SPOT_FAILURES,         /* of a table, at most */
+       SPOT_DIFFERS = 2000 };                         /* bytes of a list of settings, enough for most */
 
 /* A method of a run is the row's when it has the settings `needs`, written "method=planespot reduce=scvis dim=2". What the
  * paper had besides is `as`; a method that differs there is still the row's, and the tables say so. NaN: not in the paper. */
@@ -37,6 +38,6 @@ const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_co
 spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg);
 
 /* What stands before such lists. */
-#define SPOT_PAPER_DIFFERS "settings that are not the paper's; in brackets its own, or the default where it names none"
+#define SPOT_PAPER_DIFFERS " that are not the paper's; in brackets its own, or the default where it names none"
 
 #endif

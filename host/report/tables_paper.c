@@ -30,9 +30,11 @@ static void add_row(spot_comparison *t, const spot_paper_row *row)
     for (int r = 0; r < t->runs; r++)
         for (int b = 0; b < t->run[r]->methods && t->lines < SPOT_COMPARISON_LINES; b++) {
             const spot_bdm_config *m = &t->run[r]->cfg.bdm[b];
-            if (spot_bdm_has(m, row->needs) && !there_already(t, from, m)) t->line[t->lines++] = (spot_comparison_line){ row, t->run[r], b };
+            if (!spot_bdm_has(m, row->needs) || there_already(t, from, m)) continue;
+            t->line[t->lines++] = (spot_comparison_line){ row, t->run[r], b };
         }
-    if (t->lines == from && !row->extra && t->lines < SPOT_COMPARISON_LINES) t->line[t->lines++] = (spot_comparison_line){ row, NULL, 0 };
+    if (t->lines == from && !row->extra && t->lines < SPOT_COMPARISON_LINES)
+        t->line[t->lines++] = (spot_comparison_line){ row, NULL, 0 };
 }
 
 /* Numbers of two runs stand in one table when both are of the same ECs and models, judged alike. How a robust network is
@@ -92,7 +94,7 @@ static void note_distance(FILE *f, const spot_comparison *t, const spot_comparis
 static void note_list(FILE *f, bool markdown, const char *whose, const char *list, int *lists)
 {
     if (!*list) return;
-    if (!(*lists)++) spot_note(f, markdown, "%s", SPOT_PAPER_DIFFERS ":");
+    if (!(*lists)++) spot_note(f, markdown, "%s", "settings" SPOT_PAPER_DIFFERS ":");
     spot_note(f, markdown, "%s: %s", whose, list);
 }
 
@@ -116,9 +118,10 @@ static spot_status print_notes(spot_ctx *c, FILE *f, const spot_comparison *t, b
 {
     spot_short_name shorter;
 
-    for (int i = 0; i < t->lines; i++)
-        if (!t->line[i].run)
-            spot_note(f, markdown, "no method of the run is %s, which needs %s", t->line[i].paper->name, t->line[i].paper->needs);
+    for (int i = 0; i < t->lines; i++) {
+        const spot_paper_row *row = t->line[i].paper;
+        if (!t->line[i].run) spot_note(f, markdown, "no method of the run is %s, which needs %s", row->name, row->needs);
+    }
     for (int i = 0; i < t->lines && !markdown; i++) {
         const char *name = spot_comparison_method(&t->line[i]);
         if (strcmp(spot_shorten(shorter, name), name)) spot_note(f, false, "%s is %s", shorter, name);

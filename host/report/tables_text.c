@@ -131,8 +131,8 @@ static void note_methods(FILE *f, bool markdown, const spot_results *t)
         bool cut = !markdown && strcmp(spot_shorten(shorter, m->name), m->name);
         if ((cut || *m->why) && !notes++) fputc('\n', f);
         if (cut) spot_note(f, false, "%d %s is %s", b + 1, shorter, m->name);
-        if (*m->why) spot_note(f, markdown, "%d %s failed in %d EC%s; %s", b + 1, m->name, m->gave_up, m->gave_up == 1 ? "" : "s",
-                               m->why);
+        if (*m->why) spot_note(f, markdown, "%d %s failed in %d EC%s; %s", b + 1, m->name, m->gave_up,
+                               m->gave_up == 1 ? "" : "s", m->why);
     }
 }
 
@@ -143,8 +143,9 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
     char text[600];
 
     fprintf(f, markdown ? "# %s\n\n" : "%s\n\n", t->dir);
-    spot_note(f, markdown, "%d of %d ECs are done; of these %d failed to train and %d did not learn their blindspots (%s)", t->ecs,
-              t->planned, t->untrained, t->not_learned, t->include_all ? "averaged all the same" : "left out of averages");
+    spot_note(f, markdown, "%d of %d ECs are done; of these %d failed to train and %d did not learn their blindspots (%s)",
+              t->ecs, t->planned, t->untrained, t->not_learned,
+              t->include_all ? "averaged all the same" : "left out of averages");
     if (t->bad)
         spot_note(f, markdown, "%d result segment%s damaged or of another config and not counted", t->bad,
                   t->bad == 1 ? " is" : "s are");
