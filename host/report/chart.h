@@ -20,7 +20,7 @@ typedef struct {
 } spot_chart_panel;
 
 typedef struct {
-    char title[128], caption[6000];             /* lines of it end in a line feed */
+    char title[128], caption[32000];            /* lines of it end in a line feed */
     int  series, panels, across;               /* panels in a row */
     double plot;                               /* width of a panel's plot */
     char name[SPOT_MAX_SERIES][256];

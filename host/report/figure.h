@@ -15,6 +15,9 @@ typedef struct {
     int number;                                /* of the figure */
 } spot_figure;
 
+/* figures.c: f->chart of figure 2, 3 or 4 from the run and the options; no method in a Figure 2 without two to compare. */
+spot_status spot_figure_compose(spot_figure *f, int number);
+
 /* figure_words.c: the chart's caption; the panels' values as rows of CSV. */
 spot_status spot_figure_caption(spot_figure *f);
 spot_status spot_figure_print(const spot_figure *f);

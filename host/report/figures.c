@@ -223,7 +223,7 @@ static void name_series(spot_figure *f, int s)
     snprintf(f->chart.name[s], sizeof f->chart.name[s], "%s%s", spot_shorten(name, m->name), failed);
 }
 
-static spot_status draw(spot_figure *f, int number)
+spot_status spot_figure_compose(spot_figure *f, int number)
 {
     spot_chart *chart = &f->chart;
 
@@ -231,15 +231,10 @@ static spot_status draw(spot_figure *f, int number)
     f->number = number;
     f->methods = 0;
     SPOT_TRY(number == 2 && !f->o->methods ? choose_two(f) : choose(f));
-    if (number == 2 && f->methods < 2) {
-        spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
-        return SPOT_OK;
-    }
-    if (number == 2) f->methods = 2;
+    if (number == 2) f->methods = f->methods < 2 ? 0 : 2;
     choose_styles(f);
     chart->series = f->methods;
-    for (int s = 0; s < f->methods; s++)
-        name_series(f, s);
+    for (int s = 0; s < f->methods; s++) name_series(f, s);
     snprintf(chart->title, sizeof chart->title, "%s", titles[number]);
     if (number == 3) {
         by_number(f, SPOT_RATE_DR);
@@ -249,8 +244,15 @@ static spot_status draw(spot_figure *f, int number)
     else by_specificity(f);
     chart->across = number == 2 ? 1 : 3;
     chart->plot = number == 2 ? 470 : number == 3 ? 290 : 240;
-    SPOT_TRY(spot_figure_caption(f));
-    return write_out(f);
+    return spot_figure_caption(f);
+}
+
+static spot_status draw(spot_figure *f, int number)
+{
+    SPOT_TRY(spot_figure_compose(f, number));
+    if (f->methods) return write_out(f);
+    spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
+    return SPOT_OK;
 }
 
 /* Who is drawn is known before the first figure: the message comes once, and styles are the same in all. */
