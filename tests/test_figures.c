@@ -444,8 +444,8 @@ static void figures_say_what_failed_and_over_how_many(void **state)
     CHECK_OK(&c, spot_figure_compose(f, 3));
     assert_string_equal(f->chart.name[0], "s (failed)");
     assert_string_equal(f->chart.name[1], "d (failed in 1 EC)");
-    holds(f->chart.caption, "\ns failed in 18 ECs; EC 0: no luck");
-    holds(f->chart.caption, "\nd failed in 1 EC; EC 4: singular");
+    holds(f->chart.caption, "\ns failed in 18 of the 18 ECs counted; EC 0: no luck");
+    holds(f->chart.caption, "\nd failed in 1 of the 18 ECs counted; EC 4: singular");
     assert_string_equal(f->chart.panel[0].level[f->chart.panel[0].levels - 2].count, "17–18 ECs");
 
     for (int b = 1; b < 4; b++)

@@ -149,6 +149,17 @@ static bool anything(const spot_chart_panel *p, int series)
     return false;
 }
 
+static void draw_empty(cairo_t *cr, const plot *t)
+{
+    double width = spot_canvas_text_width(cr, TEXT, 0, t->p->empty), x = t->x + t->w / 2, y = t->y + t->h / 2;
+
+    ink(cr, 1);
+    cairo_rectangle(cr, x - width / 2 - 6, y - 14, width + 12, 20);
+    cairo_fill(cr);
+    ink(cr, 0.35);
+    centred(cr, x, y, TEXT, t->p->empty);
+}
+
 static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
 {
     plot t = { x + LEFT, y + HEAD, g->chart->plot, PLOT_H, p, g->chart->series, g->chart->style };
@@ -166,10 +177,7 @@ static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
     }
     ink(cr, 0.25);
     centred(cr, t.x + t.w / 2, t.y + t.h + 53, SMALL, p->x);
-    if (!anything(p, t.series)) {
-        ink(cr, 0.45);
-        centred(cr, t.x + t.w / 2, t.y + t.h / 2, TEXT, p->empty);
-    }
+    if (!anything(p, t.series)) draw_empty(cr, &t);
     for (int s = 0; s < t.series; s++) line_of(cr, &t, s);
     for (int s = 0; s < t.series; s++) bars(cr, &t, s);
     for (int s = 0; s < t.series; s++) dots(cr, &t, s);

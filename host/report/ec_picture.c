@@ -204,6 +204,7 @@ static spot_status draw_list(page *p)
         for (int i = 0; i < shown && !s; i++)
             s = draw_thumb(p, rgb, tile, h->row[(long)i * h->len / shown], LIST_X + i * (THUMB + 7.0), y + 8);
     }
+    cairo_set_source_rgb(p->cr, 0, 0, 0);
     if (p->found->len > rows) {
         char more[64];
         snprintf(more, sizeof more, "and %d more, which the map outlines", p->found->len - rows);

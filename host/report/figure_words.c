@@ -36,7 +36,7 @@ static spot_status add_notes(spot_figure *f, FILE *to)
     for (int s = 0; s < f->methods; s++) {
         const spot_results_method *m = &f->r->method[f->method[s]];
         if (strcmp(spot_shorten(shorter, m->name), m->name)) fprintf(to, "\n%s is %s.", shorter, m->name);
-        if (m->gave_up) fprintf(to, "\n%s failed in %d EC%s; %s", shorter, m->gave_up, m->gave_up == 1 ? "" : "s", m->why);
+        if (*spot_results_failed(text, sizeof text, m)) fprintf(to, "\n%s %s", shorter, text);
     }
     SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
     add_list(to, "the run", text, &lists);

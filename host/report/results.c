@@ -175,3 +175,11 @@ const char *spot_results_origin(char *text, size_t size, const spot_results *r)
                  r->device[0] ? r->device : "-");
     return text;
 }
+
+const char *spot_results_failed(char *text, size_t size, const spot_results_method *m)
+{
+    *text = 0;
+    if (m->gave_up)
+        snprintf(text, size, "failed in %d of the %d ECs counted; %s", m->gave_up, m->gave_up + m->sum.dr.n, m->why);
+    return text;
+}

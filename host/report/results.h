@@ -54,6 +54,9 @@ spot_status spot_results_verdict(spot_ctx *c, const spot_results *r);
 const char *spot_results_counted(char *text, size_t size, const spot_results *r);
 const char *spot_results_origin(char *text, size_t size, const spot_results *r);
 
+/* "failed in 2 of the 19 ECs counted; EC 4: ..." into text; "" for a method that did not. */
+const char *spot_results_failed(char *text, size_t size, const spot_results_method *m);
+
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown);
 void spot_table_print_csv(FILE *f, const spot_results *t);
 spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t);

@@ -114,18 +114,21 @@ static spot_status note_settings(spot_ctx *c, FILE *f, const spot_comparison *t,
     return SPOT_OK;
 }
 
+static void note_method(FILE *f, const spot_comparison_line *l, bool markdown)
+{
+    char text[1300];
+    spot_short_name shorter;
+    const char *name = spot_comparison_method(l);
+
+    if (!l->run) spot_note(f, markdown, "no method of the run is %s, which needs %s", l->paper->name, l->paper->needs);
+    if (!markdown && strcmp(spot_shorten(shorter, name), name)) spot_note(f, false, "%s is %s", shorter, name);
+    if (l->run && *spot_results_failed(text, sizeof text, &l->run->method[l->method]))
+        spot_note(f, markdown, "%s %s", name, text);
+}
+
 static spot_status print_notes(spot_ctx *c, FILE *f, const spot_comparison *t, bool markdown)
 {
-    spot_short_name shorter;
-
-    for (int i = 0; i < t->lines; i++) {
-        const spot_paper_row *row = t->line[i].paper;
-        if (!t->line[i].run) spot_note(f, markdown, "no method of the run is %s, which needs %s", row->name, row->needs);
-    }
-    for (int i = 0; i < t->lines && !markdown; i++) {
-        const char *name = spot_comparison_method(&t->line[i]);
-        if (strcmp(spot_shorten(shorter, name), name)) spot_note(f, false, "%s is %s", shorter, name);
-    }
+    for (int i = 0; i < t->lines; i++) note_method(f, &t->line[i], markdown);
     SPOT_TRY(note_settings(c, f, t, markdown));
     for (int i = 0; i < t->lines; i++)
         for (int q = 0; q < spot_comparison_quantities(t); q++) note_distance(f, t, &t->line[i], q, markdown);

@@ -124,15 +124,16 @@ static void print(FILE *f, bool markdown, const char *title, void (*table)(spot_
 static void note_methods(FILE *f, bool markdown, const spot_results *t)
 {
     spot_short_name shorter;
+    char text[1300];
     int notes = 0;
 
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
         bool cut = !markdown && strcmp(spot_shorten(shorter, m->name), m->name);
-        if ((cut || *m->why) && !notes++) fputc('\n', f);
+        if ((cut || m->gave_up) && !notes++) fputc('\n', f);
         if (cut) spot_note(f, false, "%d %s is %s", b + 1, shorter, m->name);
-        if (*m->why) spot_note(f, markdown, "%d %s failed in %d EC%s; %s", b + 1, m->name, m->gave_up,
-                               m->gave_up == 1 ? "" : "s", m->why);
+        if (*spot_results_failed(text, sizeof text, m))
+            spot_note(f, markdown, "%d %s %s", b + 1, markdown ? m->name : shorter, text);
     }
 }
 
