@@ -171,7 +171,10 @@ static void rows_are_found_by_settings(void **state)
     holds(text, "\"paper\": 0.57");
     holds(text, "\"not_returned\": {");
     free(text);
-    for (int i = 9; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
+    text = paper(&c, 9, SPOT_TABLE_TEXT);
+    holds(text, " here and 0.00 in the paper");                /* the paper's decimals */
+    free(text);
+    for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
                 "Table 3 is not here; the tables are 2, 7, 9, 10, 11, 12, 13 or 16");
@@ -237,6 +240,30 @@ static void what_is_not_the_papers_is_named(void **state)
     text = paper(&c, 2, SPOT_TABLE_TEXT);
     if (strstr(text, "brackets")) fail_msg("nothing differs, but\n%s", text);
     free(text);
+    spot_results_free(r);
+}
+
+/* A standard error of 2e-5 is not told as 0.000, nor what is so far apart as 0.500. */
+static void a_note_has_the_digits_it_needs(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, min_weight: 0.01}]\n");
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    char why[1300], *text;
+    (void)state;
+    assert_non_null(s);
+    for (int i = 0; i < 20; i++) {
+        CHECK_OK(&c, spot_segment_read(&c, dir, i, s, &found, why, sizeof why));
+        s->method[0].score.dr = 1;
+        s->method[0].score.fdr = 0.5 + 1e-4 * (i % 3);
+        CHECK_OK(&c, spot_segment_write(&c, dir, s));
+    }
+    text = paper(&c, 10, SPOT_TABLE_MD);
+    holds(text, "- s: fdr is 0.50010 here and 0.06 in the paper, more than two standard errors apart (one is 0.00002, "
+                "of ours alone");
+    free(text);
+    free(s);
     spot_results_free(r);
 }
 
@@ -518,6 +545,7 @@ int main(void)
         IN_A_FOLDER(runs_of_the_same_ecs_are_joined),
         IN_A_FOLDER(figures_are_drawn_and_told),
         IN_A_FOLDER(what_is_not_the_papers_is_named),
+        IN_A_FOLDER(a_note_has_the_digits_it_needs),
         IN_A_FOLDER(tables_fit_a_terminal),
         IN_A_FOLDER(nothing_done_is_said),
         IN_A_FOLDER(figures_say_what_failed_and_over_how_many),
