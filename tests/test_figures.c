@@ -174,6 +174,9 @@ static void rows_are_found_by_settings(void **state)
     text = paper(&c, 9, SPOT_TABLE_TEXT);
     holds(text, " here and 0.00 in the paper");                /* the paper's decimals */
     free(text);
+    text = paper(&c, 11, SPOT_TABLE_TEXT);
+    holds(text, "\nb: representation=model (file)\n");
+    free(text);
     for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
@@ -519,12 +522,14 @@ static void shipped_configs_hold_the_papers_rows(void **state)
         { "mini_synthetic", 2 }, { "mini_tuning", 9 }, { "mini_tuning", 10 }, { "mini_tuning", 11 }, { "mini_tuning", 12 },
     };
     spot_ctx c = check_ctx(1);
-    char path[128];
+    char path[128], differs[SPOT_DIFFERS];
     (void)state;
     for (int i = 0; i < LEN(of); i++) {
         const spot_paper_table *t = spot_paper_find(of[i].table);
         snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
         CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        CHECK_OK(&c, spot_paper_run_differs(&c, differs, sizeof differs, &cfg));
+        if (!*differs != (strncmp(of[i].config, "mini", 4) != 0)) fail_msg("%s: %s", path, differs);
         for (int k = 0; k < t->rows; k++) {
             bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=file");
             for (int b = 0; b < cfg.bdms && !there; b++) there = spot_bdm_has(&cfg.bdm[b], t->row[k].needs);

@@ -89,9 +89,11 @@ static void what_differs_is_named(void **state)
     assert_true(spot_config_differs(words, sizeof words, there, here));
     assert_string_equal(words, "the number of bdms is 2 there and 1 here");
     here->bdms = 2;
+    here->metric.profile = SPOT_PROFILE_TMLR;
+    here->metric.top = 9;
     here->model.lr = 0.1;
     assert_int_equal(spot_config_differences(words, sizeof words, there, here), 3);
-    assert_string_equal(words, "model.lr=0.1 (0.001), bdms[1].mixture.k_max=9 (4), metric.profile=workshop (tmlr)");
+    assert_string_equal(words, "model.lr=0.1 (0.001), bdms[1].mixture.k_max=9 (4), metric.top=9 (10)");
     assert_int_equal(spot_config_differences(words, 60, there, here), 3);      /* what has no room is counted */
     assert_string_equal(words, "model.lr=0.1 (0.001), and 2 more");
     assert_int_equal(spot_config_differences(words, 20, there, here), 3);
