@@ -182,7 +182,7 @@ bool spot_eigen_top(const spot_eigen *s, double *a, int d, int kept, int threads
     bool good = true;
     band t;
 
-    if (LAPACKE_dsytrd(LAPACK_COL_MAJOR, 'L', d, a, d, s->diagonal, s->beside, s->tau)) return false;
+    if (LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', d, a, d, s->diagonal, s->beside, s->tau, s->lane, WIDE * d)) return false;
     t = band_of(s, d);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int k0 = 0; k0 < kept; k0 += WIDE)
