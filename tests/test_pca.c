@@ -133,10 +133,12 @@ static void poor_features_have_components(void **state)
     }
 }
 
-/* Features of kinds that take every way through eigen.c: close and distant eigenvalues, repeated ones, none at all. */
-static float feature_of(spot_rng *r, int kind, int j, float before)
+/* Features of kinds that take every way through eigen.c: eigenvalues far apart, so close beside great ones that Newton takes
+ * more than a step, repeated ones, all but a few at rounding, none at all. */
+static float feature_of(spot_rng *r, int kind, int i, int j, float before)
 {
-    double u = spot_rng_uniform(r) - 0.5, part[] = { u, u * exp(-0.05 * j) + j % 24, j % 2 ? before : u, u * exp(-j), 0 };
+    double u = spot_rng_uniform(r) - 0.5, g = i % 24, groups = 10 * g * sin(0.1 * j * g);
+    double part[] = { u, groups + sin(0.01 * i * j) + 1e-6 * u, j % 2 ? before : u, u * exp(-j), 0 };
 
     return (float)part[kind];
 }
@@ -157,7 +159,7 @@ static void leading_eigenvectors(void **state)
     CHECK_OK(&c, spot_eigen_take(&c, &a, &s, D, KEPT));
     for (int kind = 0; kind < 5; kind++) {
         spot_rng r = spot_rng_at(1, SPOT_RNG_PCA, 0, (uint32_t)kind);
-        for (int e = 0; e < N * D; e++) x[e] = feature_of(&r, kind, e % D, e ? x[e - 1] : 0);
+        for (int e = 0; e < N * D; e++) x[e] = feature_of(&r, kind, e / D, e % D, e ? x[e - 1] : 0);
         memset(cov, 0, sizeof cov);
         for (int i = 0; i < N; i++)
             for (int e = 0; e < D * D; e++) cov[e] += (double)x[i * D + e / D] * x[i * D + e % D];
