@@ -74,6 +74,19 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     spot_ctx_close(&c);
 }
 
+static void what_cannot_be_leaves_nothing_behind(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    (void)state;
+    cfg->scene.rollable[0] = cfg->scene.rollable[1] = 16;      /* of two layers: there are not so many */
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "");
+    shell("test ! -e %s", "a");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
 static void what_differs_is_named(void **state)
 {
     spot_ctx c = context(1);
@@ -358,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_setting_moves_the_keys_it_matters_to),
         cmocka_unit_test(what_differs_is_named),
+        IN_A_FOLDER(what_cannot_be_leaves_nothing_behind),
         IN_A_FOLDER(packed_values_come_back),
         IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
         IN_A_FOLDER(a_grid_shares_what_is_upstream),

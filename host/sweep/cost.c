@@ -98,12 +98,10 @@ static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, cons
     return SPOT_OK;
 }
 
-/* Without a file to look at, as many as the classifier has. */
-static int features_of(const spot_config *cfg, const spot_bdm_config *bdm)
+static spot_status features_of(spot_ctx *c, int *features, const spot_config *cfg, const spot_bdm_config *bdm)
 {
-    int columns = bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(bdm->embeddings) : 0;
-
-    return columns ? columns : 8 * cfg->model.width;
+    *features = 8 * cfg->model.width;
+    return bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(c, features, bdm->embeddings) : SPOT_OK;
 }
 
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
@@ -111,7 +109,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
     spot_bytes wave;
 
-    for (int b = 0; b < cfg->bdms; b++) l->features[b] = features_of(cfg, &cfg->bdm[b]);
+    for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
     SPOT_TRY(worker_needs(c, &l->worker, cfg, rows));
     SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);

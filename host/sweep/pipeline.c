@@ -297,6 +297,7 @@ static spot_status represent(const wave *w, spot_passage *p, spot_key *features)
     if (cfg->representation == SPOT_BY_MODEL) return SPOT_OK;
     SPOT_TRY(spot_embedding_read(w->c, w->a, &p->view, &content, cfg->embeddings, (int)p->ec.index,
                                  w->run->layout.features[w->b]));
+    spot_key_text(outcome_of(w, p)->embedding, content);
     *features = spot_key_of_features(p->key, content);
     return SPOT_OK;
 }
