@@ -134,7 +134,7 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
         { "rows for the", -1, 7, -1 },
         { "rows for the", 1, 7, -1 },
         { "rows of 8 numbers where the first file of the folder has 7", 0, 8, -1 },
-        { "number 3 of row 2 is nan", 0, 7, 17 },
+        { "feature 3 of row 2 is nan; features must be finite", 0, 7, 17 },
     };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);

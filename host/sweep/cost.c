@@ -9,11 +9,6 @@
 #include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 
-static int dimensions(const spot_bdm_config *cfg, int features)
-{
-    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-}
-
 static size_t view_bytes(int features, int rows)
 {
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
@@ -23,7 +18,7 @@ static size_t view_bytes(int features, int rows)
  * looks for blindspots in them. */
 static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
 {
-    int d = dimensions(cfg, features);
+    int d = spot_embed_dim(&cfg->embed, *rows, features);
     size_t points = (size_t)wave * *rows * d * sizeof(float);
     size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
     spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);

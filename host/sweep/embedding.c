@@ -67,8 +67,8 @@ static spot_status columns_of(spot_ctx *c, int *columns, const char *folder, str
         return SPOT_OK;
     }
     if (files) return spot_fail(c, s, "%s%s", spot_message(&quiet, s), files > 1 ? "; nor can the other files be read" : "");
-    return spot_fail(c, SPOT_INPUT, "%s holds no file like ec-000000.safetensors; bdms[].embeddings names a folder with one for "
-                     "each EC", folder);
+    return spot_fail(c, SPOT_INPUT, "%s holds no file like ec-000000.safetensors; bdms[].embeddings names a folder with one "
+                     "for each EC", folder);
 }
 
 spot_status spot_embedding_columns(spot_ctx *c, int *columns, const char *folder)
@@ -78,8 +78,8 @@ spot_status spot_embedding_columns(spot_ctx *c, int *columns, const char *folder
     spot_status s;
 
     if (files < 0)
-        return spot_fail(c, SPOT_INPUT, "%s cannot be read: %s; bdms[].embeddings names a folder with a file for each EC", folder,
-                         strerror(errno));
+        return spot_fail(c, SPOT_INPUT, "%s cannot be read: %s; bdms[].embeddings names a folder with a file for each EC",
+                         folder, strerror(errno));
     s = columns_of(c, columns, folder, entry, files);
     for (int i = 0; i < files; i++) free(entry[i]);
     free(entry);
@@ -123,9 +123,9 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_view *v, spot_key *cont
     SPOT_TRY(SPOT_TAKE(c, a, v->feature, v->n * d));
     memcpy(v->feature, e->data, e->bytes);
     for (size_t i = 0; i < v->n * d; i++)
-        if (!isfinite(v->feature[i]))
-            return spot_fail(c, SPOT_INPUT, "%s: number %zu of row %zu is %g; an embedding must be finite", path, i % d, i / d,
-                             v->feature[i]);
+        if (!(fabsf(v->feature[i]) <= SPOT_LARGEST_FEATURE))
+            return spot_fail(c, SPOT_INPUT, "%s: feature %zu of row %zu is %g; features must be finite and within %g", path,
+                             i % d, i / d, v->feature[i], SPOT_LARGEST_FEATURE);
     v->d = (int)d;
     v->head = NULL;
     *content = content_of(e);
