@@ -299,6 +299,15 @@ bool spot_setting_applies(const spot_setting *s, const void *group)
     return !s->only || (s->only >> ((const spot_bdm_config *)group)->method & 1);
 }
 
+bool spot_setting_is_idle(const spot_setting *s, const spot_bdm_config *m)
+{
+    if (!strcmp(s->name, "dim"))   return m->embed.method == SPOT_REDUCE_NONE;
+    if (!strcmp(s->name, "tsne"))  return m->embed.method != SPOT_REDUCE_TSNE;
+    if (!strcmp(s->name, "scvis")) return m->embed.method != SPOT_REDUCE_SCVIS;
+    if (!strcmp(s->name, "umap"))  return m->embed.method != SPOT_REDUCE_UMAP;
+    return false;
+}
+
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)
 {
     size_t n;

@@ -48,6 +48,9 @@ const spot_setting *spot_settings_at(const char *path, const spot_setting **s);
 /* Whether the group, which s is a setting of, has it: a method has not those of the others. */
 bool spot_setting_applies(const spot_setting *s, const void *group);
 
+/* Whether a method's setting is one that its reducer does not read: dim where nothing reduces, and the others' groups. */
+bool spot_setting_is_idle(const spot_setting *s, const spot_bdm_config *m);
+
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);
 
