@@ -149,8 +149,8 @@ static spot_status label(spot_reading *r, spot_bdm_config *m, const spot_axis *a
             used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", axis[k].path,
                                      r->grid.value[axis[k].first + axis[k].at]);
     if (used >= sizeof m->name)
-        return spot_refuse(r, at, "%s: a combination would be called \"%.100s\"; a name has at most %d bytes: give a shorter "
-                           "one, or fewer lists", at, text, (int)sizeof m->name - 1);
+        return spot_refuse(r, at, "%s: a combination would be called \"%.200s%s\"; a name has at most %d bytes: give a shorter "
+                           "one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)sizeof m->name - 1);
     if (used > own) memcpy(m->name, text, used + 1);
     return SPOT_OK;
 }

@@ -232,13 +232,15 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_
         char name[80];
         spot_points points;
         spot_hypotheses found;
+        spot_status s;
         SPOT_TRY(make_view(c, a, &view, cfg->seed, p->rows, l->features[b]));
-        SPOT_TRY(time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed));
+        c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
+        s = time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed);
         start = spot_clock();
-        SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));
+        if (s == SPOT_OK) s = spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]);
+        c->who = NULL;
+        SPOT_TRY(s);
         p->method[b] = spot_clock() - start + (has_points_before(cfg, b) ? 0 : embed);
-        spot_log(c, SPOT_LOG_INFO, "calibrated: training %.2f ms an image, %s %.2f s for %d rows", 1e3 * p->image,
-                 spot_bdm_name(&cfg->bdm[b], name, sizeof name), p->method[b], p->rows);
         a->used = mark;
         SPOT_TRY(spot_check_stop(c));
     }
@@ -273,6 +275,9 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
     if (s == SPOT_OK && spot_wants_robust(cfg)) s = time_training(c, &a, &p->robust, cfg, ec, true);
     if (s == SPOT_OK) s = time_methods(c, &a, p, cfg, &layout);
     spot_arena_close(&a);
+    if (s == SPOT_OK)
+        spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; methods on its %d rows", ec->index,
+                 1e3 * p->image, p->rows);
     return s;
 }
 
@@ -299,6 +304,7 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         if (!p.rows) {
             p.rows = rows;
             SPOT_TRY(calibrate_on(c, &p, cfg, &ec));
+            memcpy(cost->method, p.method, sizeof cost->method);
         }
         cost->seconds += seconds_of(cfg, &ec, rows, &p);
     }

@@ -54,6 +54,7 @@ typedef struct {
     size_t device_memory;      /* ... and on the device, 0 where that is the host */
     int    ecs, wave;          /* how many; how many of them go together */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
+    double method[SPOT_MAX_BDMS];  /* of them, what each method takes on the EC that was calibrated on; 0 where none was */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
 } spot_sweep_cost;
 
