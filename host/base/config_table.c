@@ -174,7 +174,7 @@ static const spot_setting bdm[] = {
       .hi = 256),
     S("reduce",  NAME,  embed.method,  "dimensionality reduction before the method",
       .names = NAMES("none", "pca", "tsne", "scvis", "umap")),
-    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, 4096)),
+    S("dim",     INT,   embed.dim,     "dimensions after it; pca: at most rows - 1, and features", IN(1, 4096)),
     S("normalise", SWITCH, embed.normalise, "features to length 1 before it", .hi = 1),
     S("hardness", SWITCH, embed.hardness, "first dimension: along the classifier's direction; the reducer gets the rest",
       .hi = 1),
