@@ -18,6 +18,8 @@ enum { MAX_HEADER = 100000000, MAX_NESTING = 16 };
 
 static const struct { const char *name; size_t size; } types[] = { [SPOT_F32] = { "F32", 4 }, [SPOT_I64] = { "I64", 8 } };
 
+const char *spot_dtype_name(spot_dtype type) { return types[type].name; }
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const spot_tensor *)a)->name, ((const spot_tensor *)b)->name);

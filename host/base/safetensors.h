@@ -15,6 +15,8 @@
 
 typedef enum { SPOT_F32, SPOT_I64 } spot_dtype;
 
+const char *spot_dtype_name(spot_dtype type);
+
 typedef struct {
     const char *name;
     spot_dtype  type;

@@ -97,6 +97,9 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
     spot_status s;
     FILE *lines;
 
+    if (o->ec >= cfg->ecs)
+        return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0; raise its ecs to see more", o->ec, o->config,
+                         cfg->ecs);
     SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)o->ec));
     if (mkdir(o->out, 0777) && errno != EEXIST)
         return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
