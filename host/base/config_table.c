@@ -208,7 +208,7 @@ static const spot_setting bdm[] = {
       .hi = 256),
     S("reduce",  NAME,  embed.method,  "dimensionality reduction before the method",
       .names = NAMES("none", "pca", "tsne", "scvis", "umap")),
-    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, 4096)),
+    S("dim",     INT,   embed.dim,     "dimensions after it; pca: at most rows - 1, and features", IN(1, 4096)),
     S("normalise", SWITCH, embed.normalise, "features to length 1 before it", .hi = 1),
     S("hardness", SWITCH, embed.hardness, "first dimension: along the classifier's direction; the reducer gets the rest",
       .hi = 1),
@@ -339,6 +339,15 @@ bool spot_setting_is_of(const spot_setting *s, const void *group)
 bool spot_setting_applies(const spot_setting *s, const void *group)
 {
     return spot_setting_is_of(s, group) && (!s->when || s->when(group));
+}
+
+bool spot_setting_is_idle(const spot_setting *s, const spot_bdm_config *m)
+{
+    if (!strcmp(s->name, "dim"))   return m->embed.method == SPOT_REDUCE_NONE;
+    if (!strcmp(s->name, "tsne"))  return m->embed.method != SPOT_REDUCE_TSNE;
+    if (!strcmp(s->name, "scvis")) return m->embed.method != SPOT_REDUCE_SCVIS;
+    if (!strcmp(s->name, "umap"))  return m->embed.method != SPOT_REDUCE_UMAP;
+    return false;
 }
 
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)
