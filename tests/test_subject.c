@@ -234,6 +234,7 @@ static void pictures_are_found(void **state)
                 "1 of 5 pictures are not in");
     assert_non_null(strstr(f.logs, "row 3: "));
     assert_non_null(strstr(f.logs, "none.png is no file"));
+    assert_non_null(strstr(f.logs, "t.csv:id: 1 rows have the id of an earlier row, the first of them is row 4, a.png"));
     files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, "y", 0), .probs = column(&f, "pc", 1),
                                   .ids = column(&f, "id", 3), .images = root, .skip = true };
     CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
@@ -248,6 +249,8 @@ static void pictures_are_found(void **state)
     spot_subject_close(&s);
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "up", true), SPOT_INPUT, "row 0, \"../a.png\", leads out");
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, true), SPOT_INPUT, "give ids that name them");
+    files.images = "/nowhere";
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_IO, "/nowhere is no folder");
 }
 
 static void what_does_not_fit_is_told(void **state)
