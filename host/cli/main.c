@@ -16,6 +16,7 @@ const cli_command cli_commands[] = {
     { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
+    { "report", "DIR -o FILE",      "a run as one HTML file, with the map of every EC",        cli_report },
     { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
     { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
     { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },

@@ -13,6 +13,8 @@ typedef struct { double x, y; } spot_dot;
 /* Left-aligned text with its baseline at (x, y); gives its width. */
 double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text);
 
+double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text);
+
 /* Sets the colour of a confidence: vermilion at 0, grey at 0.5, blue at 1. Legible to the colour-blind. */
 void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
 
@@ -36,5 +38,9 @@ spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *
 typedef void spot_canvas_draw(cairo_t *cr, const void *user);
 spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
                               const void *user);
+
+/* The same as SVG in memory: *bytes is malloc'd. */
+spot_status spot_canvas_svg(spot_ctx *c, char **bytes, size_t *n, double width, double height, spot_canvas_draw *draw,
+                            const void *user);
 
 #endif
