@@ -261,7 +261,7 @@ static char *read_file(spot_ctx *c, const char *dir, const char *name, size_t *n
 /* One thread and all classes at once; two threads and so little memory that classes go one by one; and from the cache. */
 static void bytes_are_equal(void **state)
 {
-    static const char *const files[] = { "slices.csv", "slices.json", "map.npy", "config.yaml" };
+    static const char *const files[] = { "slices.csv", "slices.json", "map.npy", "config.yaml", "fit.safetensors" };
     const spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), spot_bdm_defaults(SPOT_SPOTLIGHT) };
     spot_discover_options o = options(bdm, 2);
     char dir[3][128], cache[128];
@@ -272,6 +272,7 @@ static void bytes_are_equal(void **state)
     (void)state;
     make_subject(&x);
     snprintf(cache, sizeof cache, "%s/kept", root);
+    o.fit = true;
     for (int way = 0; way < 3; way++) {
         spot_ctx c = check_ctx(way ? 2 : 1);
         snprintf(dir[way], sizeof dir[way], "%s/found %d/here", root, way);

@@ -59,10 +59,10 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
         if (!(view->confidence[i] >= 0 && view->confidence[i] <= 1))
             return spot_fail(c, SPOT_INPUT, "EC %u: the confidence of row %d is %g; it must lie in [0, 1]", ec, i,
                              view->confidence[i]);
-    for (int i = 0; i < points->n * points->d; i++)
+    for (size_t i = 0; i < (size_t)points->n * (size_t)points->d; i++)
         if (!isfinite(points->at[i]))
-            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %d of point %d is %g; did the reduction diverge?", ec,
-                             i % points->d, i / points->d, points->at[i]);
+            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %zu of point %zu is %g; did the reduction diverge?", ec,
+                             i % (size_t)points->d, i / (size_t)points->d, points->at[i]);
     return SPOT_OK;
 }
 
