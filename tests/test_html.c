@@ -7,13 +7,7 @@
 #include "report/html.h"
 #include "spotter/store.h"
 
-#pragma weak spot_subject_error
-#pragma weak spot_subject_wrong
-#pragma weak spot_subject_rows
 
-double spot_subject_error(const spot_subject *s, int i, int cls) { return 1 - (double)s->prob[i * s->classes + cls]; }
-bool spot_subject_wrong(const spot_subject *s, int i, int cls) { return spot_subject_error(s, i, cls) > 0.5; }
-int spot_subject_rows(const spot_subject *s, int cls) { (void)cls; return s->n; }
 
 static void write_report(spot_ctx *c, const char *path, const fake_findings *k)
 {

@@ -329,8 +329,11 @@ static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_disco
 static spot_status report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
-    (void)c, (void)o, (void)f, (void)s, (void)d;
-    return SPOT_OK;
+    const spot_report_options r = spot_report_defaults();
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/report.html", o->out);
+    return spot_report_findings(c, path, 1, &s, &f, &d, &r);
 }
 
 static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
