@@ -64,7 +64,7 @@ static spot_status match(report *r, int k)
 {
     const spot_subject *a = r->s[0], *b = r->s[k];
     spot_ctx *c = r->p->c;
-    int *one = NULL, *two = NULL, bad = -1;
+    int *one = NULL, *two = NULL, bad = -1, order = 0;
 
     if (a->n != b->n || a->classes != b->classes)
         return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
@@ -73,11 +73,13 @@ static spot_status match(report *r, int k)
     two = sorted_by_id(b);
     for (int i = 0; one && two && i < a->n && bad < 0; i++) {
         r->row[k][two[i]] = one[i];
-        if (strcmp(a->id[one[i]], b->id[two[i]])) bad = i;
+        order = strcmp(a->id[one[i]], b->id[two[i]]);
+        if (order) bad = i;
     }
-    if (bad >= 0)
-        spot_fail(c, SPOT_INPUT, "model %d has a row \"%s\" that the first has not (or as often as it); side by side they must "
-                  "be of the same rows", k + 1, b->id[two[bad]]);
+    if (bad >= 0)                                          /* of the first two that differ the lesser has no counterpart */
+        spot_fail(c, SPOT_INPUT, "row \"%s\" is one of %s model and not (or not as often) of %s; side by side they must be of "
+                  "the same rows", order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
+                  order < 0 ? "the others" : "the first");
     free(one);
     free(two);
     if (bad >= 0) return SPOT_INPUT;

@@ -5,7 +5,7 @@ const List = (() => {
   const filter = { model: "0", place: "", method: "", seed: "", order: "" };
   const own = [];                       // slices drawn on the map
   let entries = [], shown = 0, selected = null, partner = null, own_count = 0;
-  const PAGE = 40, STRIP = 8, NEAR = 3, GALLERY = 96, ROWS = 300;
+  const PAGE = 40, STRIP = 8, NEAR = 3, GALLERY = 96, ROWS = 300, TILE = 56;
 
   // ---- the head of the page ----
 
@@ -175,10 +175,10 @@ const List = (() => {
       return h("span", { class: "strip words" }, spectrum(s),
                h("span", { class: "ids" }, ...s.worst.slice(0, 4).flatMap((i, k) =>
                  [k ? ", " : "worst: ", h("bdi", {}, Data.row(s.place, i).id)]), s.worst.length > 4 ? ", …" : ""));
-    const out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, 60))));
+    const out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, TILE))));
     if (s.near.length)
       out.append(h("span", { class: "near", title: "the nearest images of the class that the model gets right" },
-                   ...s.near.slice(0, NEAR).map(i => picture(s.place, i, 60))));
+                   ...s.near.slice(0, NEAR).map(i => picture(s.place, i, TILE))));
     return out;
   }
 

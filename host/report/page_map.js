@@ -117,8 +117,8 @@ const PointMap = (() => {
     const ring = flat(disc(r + 1.6 * ratio)), square = flat(box(Math.round(r + 2 * ratio))), big = flat(disc(r + 0.4)),
           bigBad = flat(cross(Math.max(r + 1, 3), Math.max(1.2, r * 0.6)));
     const each = (s, f) => {
-      for (const i of s.worst) {
-        const x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
+      for (let j = s.worst.length - 1; j >= 0; j--) {            // the worst on top
+        const i = s.worst[j], x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
         if (x >= 0 && y >= 0 && x < w && y < H) f(i, x, y);
       }
     };
