@@ -97,6 +97,18 @@ static void a_model_reads_back(void **state)
     clear(&f);
 }
 
+/* The longest of torchvision's names fit. */
+static void names_are_whole(void **state)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    int longest = 0;
+    (void)state;
+    spot_model_layout(table, 64, 1000);
+    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++)
+        longest += !strcmp(table[t].name + 7, "0.downsample.1.num_batches_tracked");
+    assert_int_equal(longest, 3);
+}
+
 static void another_head_is_started_anew(void **state)
 {
     fixture f;
@@ -147,6 +159,7 @@ int main(void)
         cmocka_unit_test(hostile_files_get_their_sentence),
         cmocka_unit_test(good_files_are_read),
         cmocka_unit_test(a_model_reads_back),
+        cmocka_unit_test(names_are_whole),
         cmocka_unit_test(another_head_is_started_anew),
         cmocka_unit_test(wrong_models_are_refused_by_name),
     };

@@ -107,9 +107,7 @@ static spot_status want_range(spot_ctx *c, header *h, const char *first, const c
     while (tail && last[tail - 1] >= '0' && last[tail - 1] <= '9') tail--;
     if (head == tail && !strncmp(first, last, head) && spot_integer(&from, first + head, n - head)
         && spot_integer(&to, last + tail, m - tail)) {
-        if (to < from || to - from >= h->columns)
-            return spot_fail(c, SPOT_INPUT, "%s has no %" PRId64 " columns from \"%.80s\" to \"%.80s\"", file,
-                             to < from ? 0 : to - from + 1, first, last);
+        if (to < from) return spot_fail(c, SPOT_INPUT, "%s: columns from \"%.80s\" down to \"%.80s\"", file, first, last);
         for (; from <= to; from++) {
             char name[256];
             snprintf(name, sizeof name, "%.*s%0*" PRId64, (int)head, first, (int)(n - head), from);
@@ -221,7 +219,7 @@ static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block
 
 /* -- several columns: a matrix ---------------------------------------------------------------------------------- */
 
-static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_source *in)
+static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
 {
     spot_csv_block b;
     spot_status s;
@@ -331,7 +329,7 @@ static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot
     return s;
 }
 
-spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *columns, size_t limit)
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit)
 {
     header h = { 0 };
     spot_csv_block b;

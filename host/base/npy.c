@@ -135,22 +135,22 @@ static spot_status check_type(spot_ctx *c, npy_header *h, const char *name)
 {
     const char *d = h->descr;
     char order = *d && strchr("<>|=", *d) ? *d++ : '|';
-    bool number = strchr("?biufcSUOVMm", *d) && spot_integer(&h->size, d + (*d != 0), strlen(d + (*d != 0)));
+    bool known = *d && strchr("biufcSUVMm", *d), number = known && spot_integer(&h->size, d + 1, strlen(d + 1));
 
     h->kind = *d;
     if (*d == 'O')
         return spot_fail(c, SPOT_INPUT, "%s holds pickled Python objects (object), which can run any program and are not read; "
                          "save numbers, or words with a.astype(str)", name);
-    if (!number || h->size < 1)
+    if (!known || (number && h->size < 1))
         return spot_fail(c, SPOT_INPUT, "%s: \"%s\" is no type of numpy's", name, h->descr);
-    if (order == '>' && h->size > 1)
+    if (order == '>' && number && h->size > 1)
         return spot_fail(c, SPOT_INPUT, "%s is big-endian (%s); save a.astype(a.dtype.newbyteorder(\"<\"))", name, h->descr);
-    if ((*d == 'U' || *d == 'S') && h->size <= MAX_WORD) {
+    if (number && (*d == 'U' || *d == 'S') && h->size <= MAX_WORD) {
         h->size *= *d == 'U' ? 4 : 1;
         return SPOT_OK;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].kind == *d && types[i].size == h->size) return SPOT_OK;
+        if (number && types[i].kind == *d && types[i].size == h->size) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s is of type %s, which is not read; save a.astype(\"float32\"), or \"int64\" for whole "
                      "numbers", name, h->descr);
 }
@@ -243,11 +243,15 @@ static spot_status cut_words(spot_ctx *c, spot_array *a, const npy_header *h, ui
 
 static spot_status read_words(spot_ctx *c, spot_array *a, const npy_header *h, spot_stream *in, size_t bytes, size_t limit)
 {
-    uint8_t *raw = malloc(bytes + 1);
-    const char **text_of = malloc((a->count + 1) * sizeof *text_of);
-    size_t *length = malloc((a->count + 1) * sizeof *length);
-    spot_status s = SPOT_OK;
+    uint8_t *raw;
+    const char **text_of;
+    size_t *length;
+    spot_status s;
 
+    SPOT_TRY(s = spot_array_fits(c, a, bytes, limit));
+    raw = malloc(bytes + 1);
+    text_of = malloc((a->count + 1) * sizeof *text_of);
+    length = malloc((a->count + 1) * sizeof *length);
     if (!raw || !text_of || !length) s = spot_fail(c, SPOT_NOMEM, "no memory for the %zu words of %s", a->count, a->name);
     if (!s) s = in->take(c, in, raw, bytes);
     if (!s) s = cut_words(c, a, h, raw, text_of, length, limit);

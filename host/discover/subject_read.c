@@ -320,13 +320,26 @@ static spot_status read_arrays(reading *r)
     return spot_subject_check_as(r->c, s, &(spot_subject_words){ f->embeddings, f->labels, prob, prob });
 }
 
+/* Pictures, whose labels may come as arrays: then ids name them. */
+static spot_status look(reading *r)
+{
+    const spot_subject_files *f = r->files;
+
+    if (!f->labels != !f->ids || f->probs || f->losses)
+        return spot_fail(r->c, SPOT_INPUT, "without embeddings a network looks at pictures: no probabilities or losses, and "
+                         "labels together with ids that name the pictures, or neither");
+    if (f->labels) SPOT_TRY(read_part(r, read_labels));
+    if (f->labels) SPOT_TRY(read_part(r, read_ids));
+    return spot_subject_look(r->c, r->s, f);
+}
+
 spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
 {
     reading r = { .c = c, .s = s, .files = files };
     spot_status status;
 
     memset(s, 0, sizeof *s);
-    status = files->embeddings ? read_arrays(&r) : spot_subject_look(c, s, files);
+    status = files->embeddings ? read_arrays(&r) : look(&r);
     if (status) spot_subject_close(s);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "base/config_table.h"
 #include "ops.h"
 
-enum { VALUE = 320, NAME = 128 };
+enum { VALUE = 1100, NAME = 128 };
 
 static void value_text(char text[VALUE], const spot_setting *s, const void *value)
 {
@@ -64,10 +64,22 @@ static bool for_images(const spot_setting *s, const void *base)
     return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
 }
 
-static bool for_model(const spot_setting *s, const void *base)
+/* What the files are is in their hash. */
+static bool for_pictures(const spot_setting *s, const void *base)
 {
     (void)base;
-    return strcmp(s->name, "init") != 0 && strcmp(s->name, "robust") != 0;
+    return strcmp(s->name, "coco") != 0 && strcmp(s->name, "images") != 0;
+}
+
+/* By what an EC's lesson is judged when its view is there is of no matter to what is kept. */
+static bool for_model(const spot_setting *s, const void *base)
+{
+    static const char *const other[] = { "init", "robust", "learned_gap", "learned_rest" };
+
+    (void)base;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(s->name, other[i])) return false;
+    return true;
 }
 
 /* What the images of every EC look like; the rest says what is in them. */
@@ -79,7 +91,8 @@ static bool for_base_images(const spot_setting *s, const void *base)
 
 static bool for_base(const spot_setting *s, const void *base)
 {
-    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside" };
+    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
+                                        "learned_gap", "learned_rest" };
 
     (void)base;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
@@ -120,12 +133,13 @@ static spot_key numbers_key(void)
     return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
 }
 
-spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg)
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos)
 {
     unsigned char *bytes;
     size_t n;
 
     id->init[0] = 0;
+    snprintf(id->data, sizeof id->data, "%s", photos ? spot_photos_hash(photos) : "");
     if (cfg->model.init[0]) {
         SPOT_TRY(spot_file_read(c, cfg->model.init, &bytes, &n, (size_t)1 << 32));
         spot_key_text(id->init, spot_key_of(bytes, n));
@@ -133,6 +147,7 @@ spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg
     }
     id->config = fold(numbers_key(), spot_settings, cfg, "", but_ecs);
     id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
+    if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
     return SPOT_OK;
 }
 
@@ -143,7 +158,12 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
     spot_key k = spot_key_join(numbers_key(), "seed, ec", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+    if (id->data[0]) {
+        k = fold(k, group("data"), &cfg->data, "data.", for_pictures);
+        k = spot_key_join(k, "data", id->data, strlen(id->data));
+    } else {
+        k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+    }
     k = fold(k, group("model"), &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
@@ -201,38 +221,82 @@ spot_key spot_key_of_method(const spot_bdm_config *cfg)
     return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
 }
 
-static bool differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here,
-                   const char *above, chooser *matters)
+/* What is told of settings in which two groups differ. First: a sentence on the first of them. Else all, "lr=0.1 (0.005),
+ * steps=9 (1000)"; those behind the room are counted. */
+typedef struct { char *text; size_t size, used; bool first; int n, more; } telling;
+
+static void tell(telling *t, const char *name, const char *there, const char *here)
+{
+    char *end = t->text + t->used;
+    size_t room = t->size - t->used;
+    int n;
+
+    t->n++;
+    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, there, here);
+    if (t->first) return;
+    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, there);
+    if (!t->more && (size_t)n + sizeof ", and 9999 more" <= room) t->used += (size_t)n;
+    else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
+}
+
+/* What a method has is told by here's: the other of two may be of another kind. */
+static void differ(telling *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+                   chooser *matters)
 {
     char name[NAME], a[VALUE], b[VALUE];
 
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, there) || (matters && !matters(s, there))) continue;
+        if (!spot_setting_applies(s, here) || (matters && !matters(s, here))) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
-            snprintf(words, size, "%s has %d entries there and %d here", name, n,
-                     *(const int *)((const char *)here + s->count));
-            return true;
+            snprintf(name, sizeof name, "the number of %s%s", above, s->name);
+            snprintf(a, sizeof a, "%d", n);
+            snprintf(b, sizeof b, "%d", *(const int *)((const char *)here + s->count));
+            tell(t, name, a, b);
+            continue;
         }
         for (int e = 0; s->rows && e < n; e++) {
             char inner[NAME + 24];
             if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
             else snprintf(inner, sizeof inner, "%s.", name);
-            if (differ(words, size, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL)) return true;
+            differ(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
         }
-        if (s->rows) continue;
-        value_text(a, s, x);
-        value_text(b, s, y);
-        if (!strcmp(a, b)) continue;
-        snprintf(words, size, "%s is %s there and %s here", name, a, b);
-        return true;
+        spot_setting_text(a, sizeof a, s, x);
+        spot_setting_text(b, sizeof b, s, y);
+        if (!s->rows && strcmp(a, b)) tell(t, name, a, b);
     }
-    return false;
 }
 
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
 {
-    return differ(words, size, spot_settings, there, here, "", but_ecs);
+    telling t = { .text = words, .size = size, .first = true };
+
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+/* Whatever is in the keys of its features, its points or its findings. */
+static bool for_method(const spot_setting *s, const void *base)
+{
+    return for_features(s, base) || for_points(s, base) || for_finding(s, base);
+}
+
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, group("bdms"), there, here, "", for_method);
+    return t.n;
 }

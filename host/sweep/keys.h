@@ -11,11 +11,12 @@
 
 typedef struct {
     char     init[33];         /* hash of what model.init holds, "" for none: a path does not say what is in it */
+    char     data[33];         /* of the pictures and what is annotated in them, "" where scenes are rendered */
     spot_key config;           /* of every setting but `ecs`: a run may grow */
 } spot_identity;
 
-/* SPOT_IO when model.init cannot be read. */
-spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg);
+/* SPOT_IO when model.init cannot be read. photos: those of the source, NULL for scenes. */
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos);
 
 /* The keys of one EC's values, and of the base model that all of them start from. A view has its network's key: looking
  * has no settings of its own; and a robust network's grows from the model's, so that what is found in its features does. The
@@ -36,5 +37,11 @@ spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
 
 /* Names the first setting in which the configs differ, "scene.size is 64 there and 32 here"; false when only `ecs` does. */
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);
+
+/* All of them, "scene.size=64 (224), model.width=32 (64)" with there's values in brackets and "and 3 more" for those that the
+ * text has no room for; and those of two methods' settings that can change their numbers: not the label, nor what belongs to
+ * a reducer that `here` has not. How many. */
+int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here);
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here);
 
 #endif

@@ -23,7 +23,7 @@ static spot_key key_on(const char *device, const spot_memory *m, uint32_t ec, bo
 spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg)
 {
     *m = (spot_memory){ .cfg = cfg };
-    SPOT_TRY(spot_identify(c, &m->id, cfg));
+    SPOT_TRY(spot_identify(c, &m->id, cfg, NULL));
     return spot_store_open(c, &m->store, dir);
 }
 

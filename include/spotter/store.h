@@ -32,8 +32,11 @@ void     spot_key_text(char text[33], spot_key k);
 
 /* bytes to path, whole or not at all. SPOT_IO names the path and the reason. */
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
-/* The last step of it, for a file that another library wrote (and closed) beside path: fsync, rename, fsync. */
+/* The same in steps: a new file beside path, whose name `temp` gets, open for writing; and when it is written and closed,
+ * fsync, rename, fsync, as also for a file that another library wrote; or its end with the errno that it came to. */
+spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
+spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
 /* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
