@@ -412,8 +412,7 @@ const List = (() => {
   }
 
   return { head, filters, tools, listen, refresh, choose, picture, strip, nameOf, methodOf, numbers, button, has,
-           own: () => own, selected: () => selected, finding: () => finding,
-           pick: (name, value) => { filter[name] = value; return refresh(); } };
+           own: () => own, selected: () => selected, finding: () => finding };
 })();
 
 // ---- saving: the columns of slices.csv; JSON with the numbers, too ----

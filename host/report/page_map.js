@@ -225,14 +225,15 @@ const PointMap = (() => {
   function plant() {
     if (treeOf === map || !map) return;
     const v = map.v, count = n;
-    tree = d3.geom.quadtree().x(i => v[i]).y(i => v[count + i]).extent([[-32768, -32768], [32768, 32768]])(d3.range(count));
+    tree = d3.geom.quadtree().x(i => v[i - 1]).y(i => v[count + i - 1])          // D3 3 does not find what is falsy, as 0
+      .extent([[-32768, -32768], [32768, 32768]])(d3.range(1, count + 1));
     treeOf = map;
   }
 
   function nearest(x, y) {
     if (treeOf !== map) return -1;
-    const i = tree.find([fromX(x), fromY(y)]);
-    return i !== undefined && i !== null && Math.hypot(toX(i) - x, toY(i) - y) < 14 ? i : -1;
+    const i = (tree.find([fromX(x), fromY(y)]) || 0) - 1;
+    return i >= 0 && Math.hypot(toX(i) - x, toY(i) - y) < 14 ? i : -1;
   }
 
   function showTip(i, x, y) {
