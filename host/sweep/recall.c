@@ -20,10 +20,11 @@ static spot_key key_on(const char *device, const spot_memory *m, uint32_t ec, bo
     return robust ? spot_key_of_robust(&as, &m->id, m->cfg, ec) : spot_key_of_model(&as, &m->id, m->cfg, ec);
 }
 
-spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg)
+spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg,
+                             const struct spot_photos *photos)
 {
     *m = (spot_memory){ .cfg = cfg };
-    SPOT_TRY(spot_identify(c, &m->id, cfg, NULL));
+    SPOT_TRY(spot_identify(c, &m->id, cfg, photos));
     return spot_store_open(c, &m->store, dir);
 }
 
