@@ -45,8 +45,7 @@ static const spot_setting scene[] = {
 
 static const spot_setting data[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
-    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them; this is what makes a config one of pictures",
-      .hi = 512),
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512),
     S("images",  TEXT, images,  "the folder of their pictures, or one for each file, ':' between them", .hi = 512),
     S("tasks",   TEXT, tasks,   "super-categories, ',' between them: is one of its objects in the picture?", .hi = 256),
     S("against", TEXT, against, "negatives show an object of this super-category; "": anything but the task's", .hi = 64),

@@ -140,7 +140,7 @@ static spot_status no_super(spot_ctx *c, const spot_photos *p, const char *setti
     }
     all[n] = NULL;
     near = spot_nearest(name, all);
-    return spot_fail(c, SPOT_USAGE, "data.%s: no category of the annotations has the super-category \"%s\"%s%s%s", setting, name,
+    return spot_fail(c, SPOT_USAGE, "data.%s: no category has the super-category \"%s\"%s%s%s", setting, name,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -346,7 +346,8 @@ static spot_status identify(spot_ctx *c, spot_photos *p)
 
 static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
 {
-    if (cfg->size < 32 || cfg->size > 1024) return spot_fail(c, SPOT_USAGE, "data.size is %d; 32 to 1024 are possible", cfg->size);
+    if (cfg->size < 32 || cfg->size > 1024)
+        return spot_fail(c, SPOT_USAGE, "data.size is %d; pictures are 32 to 1024 pixels a side", cfg->size);
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
         return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
                          cfg->val, cfg->test);

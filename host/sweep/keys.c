@@ -229,7 +229,8 @@ static bool differ(char *words, size_t size, const spot_setting *rows, const voi
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, there) || (matters && !matters(s, there))) continue;
+        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
+        if (matters && !matters(s, there)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
             snprintf(words, size, "%s has %d entries there and %d here", name, n,
