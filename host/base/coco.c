@@ -1,14 +1,13 @@
-/* coco.c - COCO's annotations, streamed through yajl: one state machine of four levels, and a join by ids at the end.
+/* coco.c - COCO's annotations, streamed through yajl: one state machine of four levels. coco_join.c looks ids up at the end.
  *
  *     { "images": [ {"id": 9, "file_name": "a.jpg", ...}, ... ], "annotations": [ {..., "bbox": [x, y, w, h]} ], ... }
  *     level 1       level 2  level 3                                                      level 4
  *
  * The parser holds what one annotation says; outlines, licences and whatever else pass by. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/coco.h"
+#include "base/coco_join.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -33,9 +32,6 @@ static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [FILE_NAME] = { "file_name", 1 << IMAGES },        [NAME] = { "name", 1 << CATEGORIES },
     [SUPER] = { "supercategory", 1 << CATEGORIES },
 };
-
-/* An annotation before its ids are looked up, and where it is in the file. */
-typedef struct { int64_t image, category; size_t byte; float box[4], area; bool crowd; } raw_box;
 
 /* An array that doubles. */
 typedef struct { void *at; size_t count, room; } pile;
@@ -118,7 +114,7 @@ static int end_category(reader *r)
 
 static int end_annotation(reader *r)
 {
-    raw_box v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
+    spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
                   .crowd = r->whole[CROWD] != 0 };
 
     if (!need(r, IMAGE_ID) || !need(r, CATEGORY_ID)) return 0;
@@ -279,95 +275,23 @@ static int on_array(void *at)
 static int on_array_end(void *at) { heard(at)->level--; return 1; }
 
 static const yajl_callbacks callbacks = {
-    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string, .yajl_map_key = on_key,
-    .yajl_start_map = on_map, .yajl_end_map = on_map_end, .yajl_start_array = on_array, .yajl_end_array = on_array_end,
+    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,
+    .yajl_map_key = on_key, .yajl_start_map = on_map, .yajl_end_map = on_map_end, .yajl_start_array = on_array,
+    .yajl_end_array = on_array_end,
 };
 
-/* -- ids to indices ------------------------------------------------------------------------------------------------- */
-
-typedef struct { int64_t id; int at; } by_id;
-
-static int compare_ids(const void *a, const void *b)
-{
-    const by_id *x = a, *y = b;
-
-    return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
-}
-
-/* Sorted ids of the `count` structs of `size` bytes, whose first member is the id; NULL after a failure. */
-static by_id *sorted(reader *r, int list, const pile *p, size_t size)
-{
-    by_id *ids = malloc((p->count + 1) * sizeof *ids);
-
-    if (!ids) {
-        r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu ids", r->name, p->count);
-        return NULL;
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        memcpy(&ids[i].id, (char *)p->at + i * size, sizeof ids[i].id);
-        ids[i].at = (int)i;
-    }
-    qsort(ids, p->count, sizeof *ids, compare_ids);
-    for (size_t i = 1; i < p->count; i++)
-        if (ids[i].id == ids[i - 1].id) {
-            r->status = spot_fail(r->c, SPOT_INPUT, "%s: numbers %d and %d of \"%s\" (from 0) have the same id, %" PRId64, r->name,
-                      ids[i - 1].at, ids[i].at, list_name[list], ids[i].id);
-            free(ids);
-            return NULL;
-        }
-    return ids;
-}
-
-static int find(const by_id *ids, size_t count, int64_t id)
-{
-    by_id key = { id, INT_MAX };
-    size_t low = 0;
-
-    for (size_t high = count; low < high;) {
-        size_t mid = low + (high - low) / 2;
-        if (compare_ids(&ids[mid], &key) < 0) low = mid + 1;
-        else high = mid;
-    }
-    return low && ids[low - 1].id == id ? ids[low - 1].at : -1;
-}
-
-/* Boxes by image: first counted, then put. */
-static spot_status place(reader *r, spot_coco *k, const by_id *images, const by_id *categories)
-{
-    raw_box *raw = r->annotations.at;
-
-    for (int i = 0; i < k->boxes; i++) {
-        int image = find(images, r->images.count, raw[i].image), category = find(categories, r->categories.count, raw[i].category);
-        if (image < 0 || category < 0)
-            return spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation", r->name,
-                             raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
-        raw[i].image = image;
-        raw[i].category = category;
-        k->first[image + 1]++;
-    }
-    for (int i = 0; i < k->images; i++) k->first[i + 1] += k->first[i];
-    for (int i = k->boxes - 1; i >= 0; i--) {      /* from behind, so that first[] ends where it began */
-        spot_coco_box *b = &k->box[--k->first[raw[i].image + 1]];
-        *b = (spot_coco_box){ (int)raw[i].image, (int)raw[i].category, raw[i].box[0], raw[i].box[1], raw[i].box[2],
-                              raw[i].box[3], raw[i].area, raw[i].crowd };
-    }
-    memmove(k->first, k->first + 1, (size_t)k->images * sizeof *k->first);
-    k->first[k->images] = k->boxes;
-    return SPOT_OK;
-}
+/* -- the whole -------------------------------------------------------------------------------------------------------- */
 
 static spot_status join(reader *r, spot_coco *k)
 {
-    by_id *images = NULL, *categories = NULL;
-    spot_status s;
-
     for (int list = IMAGES; list <= CATEGORIES; list++)
         if (!(r->seen >> list & 1))
             return spot_fail(r->c, SPOT_INPUT, "%s has no \"%s\": no annotations in COCO's format", r->name, list_name[list]);
-    if (r->images.count > INT_MAX - 1 || r->annotations.count > INT_MAX)
-        return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 1);
-    *k = (spot_coco){ (int)r->images.count, (int)r->categories.count, (int)r->annotations.count, r->images.at, r->categories.at,
-                      NULL, NULL, r->texts.at };
+    if (r->images.count > INT_MAX - 2 || r->categories.count > INT_MAX - 2 || r->annotations.count > INT_MAX - 2)
+        return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
+    *k = (spot_coco){ .images = (int)r->images.count, .categories = (int)r->categories.count,
+                      .boxes = (int)r->annotations.count, .image = r->images.at, .category = r->categories.at,
+                      .owned = r->texts.at };
     r->images.at = r->categories.at = r->texts.at = NULL;      /* k's from now on, whatever happens */
     for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
     for (int i = 0; i < k->categories; i++) {
@@ -375,18 +299,8 @@ static spot_status join(reader *r, spot_coco *k)
         of->name = (char *)k->owned + (uintptr_t)of->name;
         of->super = (char *)k->owned + (uintptr_t)of->super;
     }
-    k->box = malloc(((size_t)k->boxes + 1) * sizeof *k->box);
-    k->first = calloc((size_t)k->images + 2, sizeof *k->first);
-    if (!k->box || !k->first) return spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %d boxes", r->name, k->boxes);
-    images = sorted(r, IMAGES, &(pile){ k->image, (size_t)k->images, 0 }, sizeof *k->image);
-    categories = images ? sorted(r, CATEGORIES, &(pile){ k->category, (size_t)k->categories, 0 }, sizeof *k->category) : NULL;
-    s = categories ? place(r, k, images, categories) : r->status;
-    free(images);
-    free(categories);
-    return s;
+    return spot_coco_join(r->c, k, r->annotations.at, r->name);
 }
-
-/* -- the file --------------------------------------------------------------------------------------------------------- */
 
 /* One piece; the last is of 0 bytes. */
 static spot_status feed(reader *r, const uint8_t *json, size_t size)

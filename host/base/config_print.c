@@ -73,6 +73,8 @@ static void print_rows(FILE *f, const spot_setting *rows, const char *base, int 
     }
 }
 
+void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { print_rows(f, rows, base, 0, NULL); }
+
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 {
     size_t n;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "spotter/config.h"
 
@@ -51,6 +52,9 @@ const spot_setting *spot_settings_at(const char *path, const spot_setting **s);
  * and the other way round. And whether its kind has it, whatever else is set. */
 bool spot_setting_applies(const spot_setting *s, const void *group);
 bool spot_setting_is_of(const spot_setting *s, const void *group);
+
+/* The settings of a group as YAML. */
+void spot_settings_print(FILE *f, const spot_setting *rows, const void *base);
 
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);

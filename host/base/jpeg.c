@@ -2,6 +2,7 @@
 #include "jpeg.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +34,8 @@ typedef struct {
     unsigned long size;
 } trip;
 
-static void encode(trip *t, uint8_t *rgb, int width, int height, int quality)
+/* small: tables of its own, 10 % fewer bytes for twice the time. */
+static void encode(trip *t, uint8_t *rgb, int width, int height, int quality, bool small)
 {
     jpeg_create_compress(&t->enc);
     jpeg_mem_dest(&t->enc, &t->file, &t->size);
@@ -43,6 +45,7 @@ static void encode(trip *t, uint8_t *rgb, int width, int height, int quality)
     t->enc.in_color_space = JCS_RGB;
     jpeg_set_defaults(&t->enc);
     jpeg_set_quality(&t->enc, quality, TRUE);
+    t->enc.optimize_coding = small;
     jpeg_start_compress(&t->enc, TRUE);
     while (t->enc.next_scanline < t->enc.image_height) {
         JSAMPROW row = rgb + 3 * (size_t)width * t->enc.next_scanline;
@@ -69,7 +72,7 @@ static void decode(trip *t, uint8_t *rgb, int width)
 static int go(trip *t, uint8_t *rgb, int width, int height, int quality)
 {
     if (setjmp(t->err.out)) return -1;
-    encode(t, rgb, width, height, quality);
+    encode(t, rgb, width, height, quality, false);
     decode(t, rgb, width);
     return 0;
 }
@@ -87,6 +90,32 @@ spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int heigh
     jpeg_destroy_compress(&t.enc);
     jpeg_destroy_decompress(&t.dec);
     free(t.file);
+    return s;
+}
+
+static int encode_only(trip *t, uint8_t *rgb, int width, int height, int quality)
+{
+    if (setjmp(t->err.out)) return -1;
+    encode(t, rgb, width, height, quality, true);
+    return 0;
+}
+
+spot_status spot_jpeg_encode(spot_ctx *c, unsigned char **jpeg, size_t *size, uint8_t *rgb, int width, int height, int quality)
+{
+    spot_status s = SPOT_OK;
+    trip t = { .file = NULL };
+
+    t.enc.err = jpeg_std_error(&t.err.jpeg);
+    t.err.jpeg.error_exit = give_up;
+    t.err.jpeg.output_message = say_nothing;
+    if (encode_only(&t, rgb, width, height, quality)) {
+        s = spot_fail(c, SPOT_NUMERIC, "JPEG of %dx%d pixels at quality %d: %s", width, height, quality, t.err.text);
+        free(t.file);
+        t.file = NULL;
+    }
+    jpeg_destroy_compress(&t.enc);
+    *jpeg = t.file;
+    *size = t.file ? t.size : 0;
     return s;
 }
 

@@ -114,8 +114,9 @@ static spot_status resample(spot_ctx *c, uint8_t *out, spot_picture *p, axis *x,
     for (int r = 0; r < rows; r++)
         along_row((uint8_t *)p->line.at + (size_t)r * wide, p->rgb + 3 * (size_t)p->width * (top + r), x);
     for (int i = 0; i < y->count; i++)
-        across_rows(out + 3 * ((size_t)crop * (y->pad + i) + x->pad), (uint8_t *)p->line.at + (size_t)(y->start[i] - top) * wide,
-                    wide, y->weight + (size_t)i * y->most, y->taps[i], sum);
+        across_rows(out + 3 * ((size_t)crop * (y->pad + i) + x->pad),
+                    (uint8_t *)p->line.at + (size_t)(y->start[i] - top) * wide, wide, y->weight + (size_t)i * y->most,
+                    y->taps[i], sum);
     return SPOT_OK;
 }
 

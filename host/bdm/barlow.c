@@ -202,7 +202,7 @@ static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     const uint8_t **y;
@@ -212,6 +212,7 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     rank *ranks;
     int **row, count, most = 0, weigh = 0;
 
+    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
     for (int p = 0; p < problems; p++) {
@@ -279,4 +280,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->barlow = (spot_barlow_config){ .depth = 11, .features = 128 };
 }
 
-const spot_method spot_method_barlow = { defaults, find, needs };
+const spot_method spot_method_barlow = { defaults, find, needs, NULL };

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/config_table.h"
+#include "bdm/fit.h"
 #include "methods.h"
 
 static const spot_method *const methods[] = {
@@ -64,15 +66,51 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
     return SPOT_OK;
 }
 
+static spot_status check_method(spot_ctx *c, const spot_bdm_config *cfg)
+{
+    if (!known(cfg->method)) return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
+    if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
+        return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
+    return SPOT_OK;
+}
+
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    if (!known(cfg->method))
-        return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
-    if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
-        return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
+    return spot_bdm_fit(c, a, problems, out, NULL, views, points, seeds, cfg);
+}
+
+spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
+                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    spot_status s;
+
+    SPOT_TRY(check_method(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p]));
-    return methods[cfg->method]->find(c, a, problems, out, views, points, seeds, cfg);
+    for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
+    s = methods[cfg->method]->find(c, a, problems, out, fits, views, points, seeds, cfg);
+    for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
+        s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);
+    for (int p = 0; fits && s != SPOT_OK && p < problems; p++) spot_fit_close(&fits[p]);
+    return s;
+}
+
+spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                            const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    spot_points points;
+    size_t mark = a->used;
+    spot_status s;
+
+    SPOT_TRY(check_method(c, cfg));
+    if (!methods[cfg->method]->assign)
+        return spot_fail(c, SPOT_UNSUPPORTED, "%s has no rule for rows it has not seen", spot_method_names[cfg->method]);
+    SPOT_TRY(spot_fit_place(c, a, &points, rows, fit, &cfg->embed));
+    SPOT_TRY(check_problem(c, 0, rows, &points));
+    memset(member, 0, (size_t)rows->n * (size_t)hypotheses);
+    s = methods[cfg->method]->assign(c, a, member, hypotheses, rows, &points, fit, cfg);
+    a->used = mark;
+    return s;
 }
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)

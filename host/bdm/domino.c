@@ -268,7 +268,7 @@ static size_t scratch(const spot_ctx *c, int problems, int n, int d, const spot_
     return (means > em ? means : em) + 64;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     spot_arena there = spot_arena_counting(), sizes = there;
@@ -276,6 +276,7 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     spot_status s;
     size_t mark;
 
+    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     for (int i = 0; i < problems; i++)
         if (cfg->domino.start == SPOT_START_CONFUSION && views[i].n < CLASSES * CLASSES)
@@ -325,4 +326,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->domino = (spot_domino_config){ .components = 25, .gamma = 10, .gamma_hat = -1, .noise = 1e-3 };
 }
 
-const spot_method spot_method_domino = { defaults, find, needs };
+const spot_method spot_method_domino = { defaults, find, needs, NULL };

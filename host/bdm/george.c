@@ -264,13 +264,14 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     int parts;
     size_t mark;
     part *t;
 
+    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
     SPOT_TRY(divide(c, a, t, &parts, problems, views, points));
@@ -340,4 +341,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->george = (spot_george_config){ .clusters = 10, .search = 1, .starts = 3, .overcluster = 5 };
 }
 
-const spot_method spot_method_george = { defaults, find, needs };
+const spot_method spot_method_george = { defaults, find, needs, NULL };

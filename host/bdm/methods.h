@@ -8,13 +8,17 @@ typedef struct {
     /* What differs from the common defaults: the method's own settings, its reducer, its representation. */
     void (*defaults)(spot_bdm_config *cfg);
 
-    /* As spot_bdm_find, which has checked confidences and points. The rows of every hypothesis go into a, after scratch has
+    /* As spot_bdm_fit, which has checked confidences and points. The rows of every hypothesis go into a, after scratch has
      * been given back; on CUDA the work is done in an arena of the device that the method opens and closes. */
-    spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+    spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
     /* As spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
+
+    /* As spot_bdm_assign; points are the rows where the reducer puts them. NULL: it cannot, and leaves fits alone. */
+    spot_status (*assign)(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg);
 } spot_method;
 
 #define X(NAME, name) extern const spot_method spot_method_##name;

@@ -265,12 +265,13 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     size_t used;
     audit *t;
 
+    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, problems));
     for (int p = 0; p < problems; p++) {
@@ -319,4 +320,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->multiaccuracy = (spot_multiaccuracy_config){ .eta = 0.1, .ridge = 1, .held_out = 0.3, .gain = 1e-4 };
 }
 
-const spot_method spot_method_multiaccuracy = { defaults, find, needs };
+const spot_method spot_method_multiaccuracy = { defaults, find, needs, NULL };

@@ -4,10 +4,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "bdm/fit.h"
 #include "methods.h"
 
+/* What makes a column of R of one of the map: (x - lo) / scale, and 0 where the scale is. */
+typedef struct { double lo, scale; } ruler;
+
+static float measured(ruler u, float x) { return u.scale == 0 ? 0 : (float)((x - u.lo) / u.scale); }
+
 /* Column j of the map into column j of r (n, d + 1). A column of one value says nothing and becomes 0. */
-static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
+static ruler normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
 {
     double lo = INFINITY, hi = -INFINITY, scale;
 
@@ -22,18 +28,24 @@ static void normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points,
         spot_log(c, SPOT_LOG_WARN, "EC %u: column %d of the map has maximum 0, by which the released normalisation "
                  "cannot divide; the column is dropped", ec, j);
     for (int i = 0; i < points->n; i++)
-        r.v[(size_t)i * r.cols + j] = scale == 0 ? 0 : (float)((points->at[(size_t)i * points->d + j] - lo) / scale);
+        r.v[(size_t)i * r.cols + j] = measured((ruler){ lo, scale }, points->at[(size_t)i * points->d + j]);
+    return (ruler){ lo, scale };
 }
 
 /* R = [normalised points; weight * confidence], (n, d + 1). */
-static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, uint32_t ec, const spot_view *view,
+static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *fit, uint32_t ec, const spot_view *view,
                              const spot_points *points, const spot_bdm_config *cfg)
 {
+    ruler *rulers = NULL;
     bool same = true;
 
     *r = (spot_mat){ NULL, points->n, points->d + 1 };
     SPOT_TRY(SPOT_TAKE(c, a, r->v, (size_t)r->rows * r->cols));
-    for (int j = 0; j < points->d; j++) normalise(c, *r, j, points, ec, cfg->norm);
+    if (fit) SPOT_TRY(spot_fit_put(c, fit, "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
+    for (int j = 0; j < points->d; j++) {
+        ruler u = normalise(c, *r, j, points, ec, cfg->norm);
+        if (fit) rulers[j] = u;
+    }
     for (int i = 0; i < points->n; i++) {
         same &= view->confidence[i] == view->confidence[0];
         r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
@@ -80,13 +92,26 @@ static int order(rank *ranks, const spot_mixture *best, const int *label, const 
     return len;
 }
 
-static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const spot_mixture *best, const int *label,
-                           const spot_view *view, const spot_bdm_config *cfg)
+static spot_status keep(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const rank *ranks, int len)
+{
+    int *component;
+
+    SPOT_TRY(spot_fit_put(c, fit, "mixture.weight", SPOT_F64, m->weight, m->k, 0, NULL));
+    SPOT_TRY(spot_fit_put(c, fit, "mixture.mean", SPOT_F64, m->mean, m->k, m->d, NULL));
+    SPOT_TRY(spot_fit_put(c, fit, "mixture.covariance", SPOT_F64, m->covariance, m->k, m->d * m->d, NULL));
+    SPOT_TRY(spot_fit_put(c, fit, "component", SPOT_I32, NULL, len, 0, (void **)&component));
+    for (int k = 0; k < len; k++) component[k] = ranks[k].cluster;
+    return SPOT_OK;
+}
+
+static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const spot_mixture *best,
+                           const int *label, const spot_view *view, const spot_bdm_config *cfg)
 {
     rank ranks[SPOT_MAX_COMPONENTS];
 
     *out = (spot_hypotheses){ .components = order(ranks, best, label, view, cfg->order) };
     out->len = out->components < cfg->top ? out->components : cfg->top;
+    if (fit) SPOT_TRY(keep(c, fit, best, ranks, out->len));
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
@@ -108,7 +133,7 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     spot_mat *r;
@@ -119,9 +144,36 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     SPOT_TRY(SPOT_TAKE(c, a, r, problems));
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
-    for (int p = 0; p < problems; p++) SPOT_TRY(represent(c, a, &r[p], seeds[p].ec, &views[p], &points[p], cfg));
+    for (int p = 0; p < problems; p++)
+        SPOT_TRY(represent(c, a, &r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
     SPOT_TRY(spot_mixture_fit(c, a, problems, best, label, NULL, r, seeds, &cfg->mixture));
-    for (int p = 0; p < problems; p++) SPOT_TRY(collect(c, a, &out[p], &best[p], label[p], &views[p], cfg));
+    for (int p = 0; p < problems; p++)
+        SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg));
+    return SPOT_OK;
+}
+
+/* A new row is measured with the rulers of the rows that were fitted, and belongs to the component that most likely made it. */
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *component, *t;
+    const ruler *rulers;
+    int *label, d = points->d;
+    float *r;
+
+    SPOT_TRY(spot_fit_take(c, fit, "ruler", SPOT_F64, d, 2, &t));
+    SPOT_TRY(spot_fit_take(c, fit, "component", SPOT_I32, hypotheses, 0, &component));
+    SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)rows->n * (d + 1)));
+    SPOT_TRY(SPOT_TAKE(c, a, label, rows->n));
+    rulers = t->data;
+    for (int i = 0; i < rows->n; i++) {
+        for (int j = 0; j < d; j++) r[(size_t)i * (d + 1) + j] = measured(rulers[j], points->at[(size_t)i * d + j]);
+        r[(size_t)i * (d + 1) + d] = (float)(cfg->weight * rows->confidence[i]);
+    }
+    SPOT_TRY(spot_fit_component(c, a, label, r, rows->n, d + 1, fit));
+    for (int i = 0; i < rows->n; i++)
+        for (int k = 0; k < hypotheses; k++)
+            member[(size_t)i * hypotheses + k] = ((const int *)component->data)[k] == label[i];
     return SPOT_OK;
 }
 
@@ -151,4 +203,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->weight = 0.025;
 }
 
-const spot_method spot_method_planespot = { defaults, find, needs };
+const spot_method spot_method_planespot = { defaults, find, needs, assign };

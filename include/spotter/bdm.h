@@ -5,6 +5,8 @@
 #ifndef SPOTTER_BDM_H
 #define SPOTTER_BDM_H
 
+#include <stdbool.h>
+
 #include "spotter/arena.h"
 #include "spotter/array.h"
 #include "spotter/cluster.h"
@@ -32,7 +34,7 @@ typedef struct {
 } spot_hypotheses;
 
 /* What a method learned, as named arrays, so that rows it has not seen can be assigned (spot_bdm_assign): a mixture, centres,
- * a tree, and the reducer's part of it under names that begin with "reduce.". Data lives in the arena of the call. */
+ * a tree, and the reducer's part of it under names that begin with "reduce.". Large ones are the view's and points' own. */
 #define SPOT_FIT_TENSORS 48
 
 typedef struct {
@@ -40,6 +42,7 @@ typedef struct {
     spot_dtype type;           /* F32, F64, I32 or U8 */
     int        rows, columns;  /* columns 0: (rows) */
     void      *data;
+    bool       owned;          /* malloc'd for the fit: spot_fit_close */
 } spot_fit_tensor;
 
 typedef struct {
@@ -155,9 +158,11 @@ const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t siz
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-/* The same, and with fits (problems) not NULL what assigns new rows. */
+/* The same, and with fits (problems) not NULL what assigns new rows: close each. */
 spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                          const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
+
+void        spot_fit_close(spot_fit *fit);
 
 /* Rows of a view into the hypotheses that `fit` was learned with: member (rows->n, hypotheses), 1 where row i belongs. The rows
  * that were fitted come back as they were found, but for what the method's file says (maps of t-SNE and UMAP have no formula: a

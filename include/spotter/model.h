@@ -68,7 +68,7 @@ typedef struct {
 #define SPOT_RESNET18_TENSORS 122
 
 typedef struct {
-    char   name[40];           /* "layer1.0.conv1.weight" */
+    char   name[48];           /* "layer1.0.conv1.weight"; the longest has 41 letters */
     int    rank, dim[4];
     size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
 } spot_model_tensor;

@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < k.images; i++) {
         sink += strlen(k.image[i].file);
         for (int b = k.first[i]; b < k.first[i + 1]; b++)
-            if (k.box[b].image != i || k.box[b].category < 0 || k.box[b].category >= k.categories || !(k.box[b].area == k.box[b].area))
+            if (k.box[b].image != i || k.box[b].category < 0 || k.box[b].category >= k.categories
+                || k.box[b].area != k.box[b].area)
                 abort();
     }
     if (k.first[0] != 0 || k.first[k.images] != k.boxes) abort();

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/formats.h"
 #include "spotter/store.h"
 
 static const char *advice(int error)
@@ -120,6 +121,23 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
     error = write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
     return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
+}
+
+spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what)
+{
+    char temp[PATH_MAX];
+    int error = 0, fd = open_temp(temp, sizeof temp, path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+
+    if (fd < 0) return cannot(c, "write", path, errno);
+    errno = 0;
+    if (!f || !fill(f, what) || fflush(f)) error = errno ? errno : EIO;
+    if (f ? fclose(f) : close(fd)) error = error ? error : errno;
+    if (error) {
+        unlink(temp);
+        return cannot(c, "write", path, error);
+    }
+    return spot_file_commit(c, temp, path);
 }
 
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit)
