@@ -279,7 +279,7 @@ static void printed_configs_read_back(void **state)
     other.bdm[3].embed.hardness = 1;
     for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
         int images = other.model.base.images;
-        if (k) memset(other.model.init, 0, sizeof other.model.init);
+        if (k) other.model.init[0] = other.data.coco[0] = 0;      /* a base model learns scenes, not pictures */
         else other.model.base.images = 0;
         CHECK_OK(&c, spot_config_print(&c, &other, &text));
         CHECK_OK(&c, parse(&c, &cfg, text));

@@ -30,6 +30,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },
         { "model.robust.steps", offsetof(spot_config, model.robust.steps), 1,     "rc" },
         { "model.robust.epochs", offsetof(spot_config, model.robust.epochs), 1,   "rc" },
+        { "model.learned_rest", offsetof(spot_config, model.learned_rest), 1,     "c"    },
         { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
         { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
         { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },

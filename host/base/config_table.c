@@ -45,11 +45,10 @@ static const spot_setting scene[] = {
 
 static const spot_setting data[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
-    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them; this is what makes a config one of pictures",
-      .hi = 512),
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512),
     S("images",  TEXT, images,  "the folder of their pictures, or one for each file, ':' between them", .hi = 512),
     S("tasks",   TEXT, tasks,   "super-categories, ',' between them: is one of its objects in the picture?", .hi = 256),
-    S("against", TEXT, against, "negatives show an object of this super-category; "": anything but the task's", .hi = 64),
+    S("against", TEXT, against, "negatives show an object of this super-category; \"\": anything but the task's", .hi = 64),
     S("size",    INT,  size,    "pixels a side", IN(32, 1024)),
     S("fit",     NAME, fit,     "how a picture becomes square: black bars, or its middle", .names = NAMES("pad", "crop")),
     S("val",     REAL, val,     "share of the pictures that validate", IN(0, 1)),
@@ -59,7 +58,7 @@ static const spot_setting data[] = {
       .names = NAMES("general", "singles", "number", "specificity")),
     S("blindspots", RANGE, blindspots, "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
     S("each",    INT,  each,    "ECs of a kind in a conditioned pool, at most", IN(1, 1e6)),
-    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; "": all",
+    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; \"\": all",
       .hi = 1024),
     S("pair_least", INT, pair_least,
       "training pictures with and without a second category that make it eligible to define a blindspot", IN(1, 1e9)),

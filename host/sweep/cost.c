@@ -142,7 +142,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, double *image, cons
     few.epochs = few.robust.epochs = 3;
     small.images[SPOT_TRAIN] = CALIBRATION_STEPS * few.batch < ec->images[SPOT_TRAIN] ? CALIBRATION_STEPS * few.batch
                                                                                      : ec->images[SPOT_TRAIN];
-    small.images[SPOT_VAL] = small.images[SPOT_TRAIN] / 8 + 1;
+    small.images[SPOT_VAL] = (int)fmin(small.images[SPOT_TRAIN] / 8 + 1, ec->images[SPOT_VAL]);
     memset(&lesson, 0, sizeof lesson);
     SPOT_TRY(train(c, a, &model, &lesson, &small, &few, NULL));
     a->used = mark;
@@ -293,7 +293,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
-    if (source->photos) cost->album = spot_album_bytes(source->photos);
+    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
@@ -318,7 +318,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
         cost->seconds += base ? base * p.image : 0;
     }
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, most));
-    cost->memory = layout.all.host;
+    cost->memory = layout.all.host + (source->photos ? spot_photos_bytes(source->photos) : 0);
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     return SPOT_OK;

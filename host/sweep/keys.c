@@ -238,7 +238,8 @@ static void differ(telling *t, const spot_setting *rows, const void *there, cons
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, here) || (matters && !matters(s, here))) continue;
+        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
+        if (matters && !matters(s, here)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
             snprintf(name, sizeof name, "the number of %s%s", above, s->name);
