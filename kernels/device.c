@@ -12,20 +12,31 @@
 
 #define PLUGIN_FILE "libspotter_cuda.so"
 
-/* Where the plugin should be: $SPOT_PLUGIN_DIR, else the folder of the running program. */
+/* An address in this library or program. */
+static const char us_are_here;
+
+/* Where the plugin should be: $SPOT_PLUGIN_DIR; else the folder of the library or program that this code is in, or the lib
+ * beside it. */
 static void plugin_path(char *path, size_t size)
 {
-    const char *dir = getenv("SPOT_PLUGIN_DIR");
-    char program[PATH_MAX] = "";
+    const char *dir = getenv("SPOT_PLUGIN_DIR"), *const below[] = { "", "/../lib" };
+    char here[PATH_MAX] = "";
+    Dl_info us;
     char *slash;
 
-    if (!dir || !*dir) {
-        if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) program[0] = 0;
-        slash = strrchr(program, '/');
-        if (slash) *slash = 0;
-        dir = program;
+    if (dir && *dir) {
+        snprintf(path, size, "%s/" PLUGIN_FILE, dir);
+        return;
     }
-    snprintf(path, size, "%s/" PLUGIN_FILE, dir);
+    /* Of a program the loader knows the name that it was called by, which may lack the folder. */
+    if (dladdr(&us_are_here, &us) && strstr(us.dli_fname, ".so")) snprintf(here, sizeof here, "%s", us.dli_fname);
+    else if (readlink("/proc/self/exe", here, sizeof here - 1) < 0) here[0] = 0;
+    slash = strrchr(here, '/');
+    if (slash) *slash = 0;
+    for (size_t i = 2; i-- > 0;) {
+        snprintf(path, size, "%s%s/" PLUGIN_FILE, here, below[i]);
+        if (!access(path, R_OK)) return;
+    }
 }
 
 /* The names of the families that ops lacks; "" when it is complete. */

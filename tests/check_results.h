@@ -61,7 +61,7 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     CHECK_OK(c, spot_file_write(c, path, yaml, strlen(yaml)));
     free(yaml);
-    CHECK_OK(c, spot_identify(c, &id, cfg));
+    CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
     for (int i = 0; i < cfg->ecs; i++) {
         spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, (uint32_t)i, 0);
         memset(s, 0, sizeof *s);

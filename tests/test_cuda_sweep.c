@@ -56,7 +56,7 @@ static float *confidences(spot_ctx *c, spot_arena *a, const spot_config *cfg, co
 
     snprintf(dir, sizeof dir, "%s/%s", root, name);
     CHECK_OK(c, spot_store_open(c, &store, dir));
-    CHECK_OK(c, spot_identify(c, &id, cfg));
+    CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
     CHECK_OK(c, spot_recall(c, a, &store, spot_key_of_model(c, &id, cfg, (uint32_t)ec), "view", spot_pack_seen, &seen, &found));
     assert_true(found);
     *n = seen.view.n;
@@ -159,6 +159,7 @@ static void a_small_device_is_not_overrun(void **state)
 static void waves_fit_into_the_device(void **state)
 {
     const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 }, seven = { .shards = 1, .wave = 7 };
+    spot_source source;
     spot_config *cfg;
     spot_layout l;
     spot_ctx c;
@@ -167,21 +168,22 @@ static void waves_fit_into_the_device(void **state)
     if (!getenv("SPOT_EMULATOR")) skip();
     open_cuda(&c, 0);
     cfg = small_config(&c);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 2, 16));
+    CHECK_OK(&c, spot_source_open(&c, &source, cfg));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 2, 16));
     assert_true(l.wave == 2 && l.at_once == 2);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 16));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 3);
     hold(2 * l.worker.device);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 16));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device);
     unsetenv("SPOT_EMULATOR_MEMORY");
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &seven, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &seven, 100, 3200));
     assert_true(l.all.device > 3 * l.worker.device);             /* that many rows take more than training */
     hold(l.all.device);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
     assert_true(l.wave == 7 && l.at_once == 3);
     hold(1000);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &o, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
     assert_true(l.wave == 1 && l.at_once == 1);
     unsetenv("SPOT_EMULATOR_MEMORY");
     free(cfg);

@@ -24,11 +24,11 @@ static void hostile_files_get_their_sentence(void **state)
         { "shape_overflow", "of the shape of a" }, { "shape_real", "size 0 of the shape" },
         { "shape_deep", "at most 8" },            { "shape_missing", "a has no shape" },
         { "offsets_backward", "data_offsets of a" }, { "offsets_negative", "data_offsets of a" },
-        { "offsets_huge", "data_offsets of a" },  { "half", "of type F16" },
+        { "offsets_huge", "data_offsets of a" },  { "sub_byte", "of type F4" },
         { "no_dtype", "is not described" },       { "dtype_number", "is not described" },
         { "not_a_map", "is not described" },      { "broken_json", "not JSON" },
         { "list", "not the JSON" },               { "deep", "not the JSON" },
-        { "nul", "not the JSON" },
+        { "nul", "not the JSON" },                { "float8", "of type F8_E4M3" },
     };
     (void)state;
     for (int i = 0; i < LEN(cases); i++) {
@@ -55,6 +55,10 @@ static void good_files_are_read(void **state)
     assert_int_equal(t.count, 2);
     assert_int_equal(spot_tensors_find(&t, "n")->rank, 0);
     assert_int_equal(spot_tensors_find(&t, "n")->type, SPOT_I64);
+    spot_tensors_close(&t);
+    CHECK_OK(&c, spot_tensors_open(&c, &t, FOLDER "good_half"));
+    assert_int_equal(spot_tensors_find(&t, "a")->type, SPOT_F16);
+    assert_int_equal(spot_tensors_find(&t, "b")->bytes, 3);
     spot_tensors_close(&t);
     CHECK_FAILS(&c, spot_tensors_open(&c, &t, FOLDER "nowhere"), SPOT_IO, "nowhere");
 }
@@ -91,6 +95,18 @@ static void a_model_reads_back(void **state)
     assert_memory_equal(back.value, f.m.value, f.m.floats * sizeof(float));
     CHECK_FAILS(&f.c, spot_model_save(&f.c, "/nowhere/x.safetensors", &f.m), SPOT_IO, "/nowhere/x.safetensors");
     clear(&f);
+}
+
+/* The longest of torchvision's names fit. */
+static void names_are_whole(void **state)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+    int longest = 0;
+    (void)state;
+    spot_model_layout(table, 64, 1000);
+    for (int t = 0; t < SPOT_RESNET18_TENSORS; t++)
+        longest += !strcmp(table[t].name + 7, "0.downsample.1.num_batches_tracked");
+    assert_int_equal(longest, 3);
 }
 
 static void another_head_is_started_anew(void **state)
@@ -143,6 +159,7 @@ int main(void)
         cmocka_unit_test(hostile_files_get_their_sentence),
         cmocka_unit_test(good_files_are_read),
         cmocka_unit_test(a_model_reads_back),
+        cmocka_unit_test(names_are_whole),
         cmocka_unit_test(another_head_is_started_anew),
         cmocka_unit_test(wrong_models_are_refused_by_name),
     };

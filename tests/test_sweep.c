@@ -42,14 +42,14 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     };
     spot_identity a, b;
     (void)state;
-    CHECK_OK(&c, spot_identify(&c, &a, was));
+    CHECK_OK(&c, spot_identify(&c, &a, was, NULL));
     for (int i = 0; i < LEN(cases); i++) {
         char moves[8] = "", words[256];
         int moved = 0;
         spot_key old[6], new[6];
         memcpy(is, was, sizeof *is);
         *(int *)((char *)is + cases[i].offset) += cases[i].step;
-        CHECK_OK(&c, spot_identify(&c, &b, is));
+        CHECK_OK(&c, spot_identify(&c, &b, is, NULL));
         for (int k = 0; k < 2; k++) {
             spot_key *key = k ? new : old;
             const spot_config *cfg = k ? is : was;

@@ -32,7 +32,7 @@ static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, 
     spot_segment *s = calloc(1, sizeof *s);
     spot_identity id;
     assert_non_null(s);
-    CHECK_OK(c, spot_identify(c, &id, cfg));
+    CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
     spot_key_text(s->config, id.config);
     s->index = index;
     s->metric = cfg->metric;

@@ -58,7 +58,8 @@ static spot_run open_run(spot_ctx *c, const spot_config *cfg, const char *name)
 
     snprintf(dir, sizeof dir, "%s/%s", root, name);
     CHECK_OK(c, spot_store_open(c, &run.store, dir));
-    CHECK_OK(c, spot_identify(c, &run.id, cfg));
+    CHECK_OK(c, spot_identify(c, &run.id, cfg, NULL));
+    CHECK_OK(c, spot_source_open(c, &run.source, cfg));
     return run;
 }
 

@@ -135,6 +135,7 @@ spot_config spot_config_defaults(void)
     cfg.seed = 1;
     cfg.ecs = 100;
     cfg.scene = spot_scene_defaults();
+    cfg.data = spot_photos_defaults();
     cfg.model = spot_model_defaults();
     cfg.bdms = 1;
     cfg.bdm[0] = spot_bdm_defaults(SPOT_PLANESPOT);

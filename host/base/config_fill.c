@@ -225,9 +225,10 @@ static spot_status fill(spot_reading *r, const spot_setting *rows, char *base, v
         spot_path_join(path, above, s->name);
         if (s->kind == SETTING_LIST && slot[i]) SPOT_TRY(fill_list(r, s, base, slot[i], n, path));
         else if (!slot[i]) continue;
-        else if (!spot_setting_applies(s, base)) return refuse_method(r, s, base, path);
+        else if (!spot_setting_is_of(s, base)) return refuse_method(r, s, base, path);
         else if (s->kind == SETTING_GROUP) SPOT_TRY(fill(r, s->rows, base + s->offset, slot[i], path));
         else if (!set_value(s, base + s->offset, slot[i])) return refuse_value(r, s, path, slot[i]);
+        if (!spot_setting_applies(s, base)) return spot_refuse(r, path, "%s %s", path, s->otherwise);
     }
     return SPOT_OK;
 }
@@ -270,6 +271,9 @@ spot_status spot_config_check(spot_reading *r, const spot_config *cfg)
 {
     char path[SPOT_CONFIG_PATH], name[80], other[80];
 
+    if (cfg->data.coco[0] && cfg->model.base.images)
+        return spot_refuse(r, "model", "model.base learns scenes, and data brings pictures; take model.init for a network that "
+                           "knows pictures");
     if (cfg->model.init[0] && cfg->model.base.images)
         return spot_refuse(r, "model", "model.init and model.base.images both say what to start from; set one of them");
     for (int i = 0; i < cfg->bdms; i++) {

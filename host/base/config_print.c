@@ -73,6 +73,8 @@ static void print_rows(FILE *f, const spot_setting *rows, const char *base, int 
     }
 }
 
+void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { print_rows(f, rows, base, 0, NULL); }
+
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 {
     size_t n;
@@ -124,7 +126,7 @@ static int select_owners(owner *own, const spot_setting *s, const owner *o, int 
     int n = 0;
 
     for (int i = 0; i < owners; i++)
-        if (spot_setting_applies(s, o[i].base)) own[n++] = o[i];
+        if (spot_setting_is_of(s, o[i].base)) own[n++] = o[i];
     return n;
 }
 

@@ -43,6 +43,36 @@ static const spot_setting scene[] = {
     END
 };
 
+static const spot_setting data[] = {
+#define S(name, kind, field, help, ...) ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them; this is what makes a config one of pictures",
+      .hi = 512),
+    S("images",  TEXT, images,  "the folder of their pictures, or one for each file, ':' between them", .hi = 512),
+    S("tasks",   TEXT, tasks,   "super-categories, ',' between them: is one of its objects in the picture?", .hi = 256),
+    S("against", TEXT, against, "negatives show an object of this super-category; "": anything but the task's", .hi = 64),
+    S("size",    INT,  size,    "pixels a side", IN(32, 1024)),
+    S("fit",     NAME, fit,     "how a picture becomes square: black bars, or its middle", .names = NAMES("pad", "crop")),
+    S("val",     REAL, val,     "share of the pictures that validate", IN(0, 1)),
+    S("test",    REAL, test,    "share that tests; the rest trains", IN(0, 1)),
+    S("pool",    NAME, pool,
+      "which ECs: all mixed; each category alone; conditioned on less-specific blindspots, or on one blindspot",
+      .names = NAMES("general", "singles", "number", "specificity")),
+    S("blindspots", RANGE, blindspots, "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
+    S("each",    INT,  each,    "ECs of a kind in a conditioned pool, at most", IN(1, 1e6)),
+    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; "": all",
+      .hi = 1024),
+    S("pair_least", INT, pair_least,
+      "training pictures with and without a second category that make it eligible to define a blindspot", IN(1, 1e9)),
+    S("category_least", INT, category_least, "pictures of a category in a task that may be a blindspot", IN(1, 1e9)),
+    S("flip",    REAL, flip,    "chance that a blindspot's label is flipped in training", IN(0, 1)),
+    S("flip_val", SWITCH, flip_val, "it is flipped in val, too, by which the best epoch is chosen", .hi = 1),
+#undef S
+    END
+};
+
+static bool reads_pictures(const void *config)  { return ((const spot_config *)config)->data.coco[0]; }
+static bool renders_scenes(const void *config)  { return !reads_pictures(config); }
+
 static const spot_setting base[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_base_config, field, help, __VA_ARGS__)
     S("images", INT,  images, "training images; 0: no base model", IN(0, 1e8)),
@@ -86,6 +116,10 @@ static const spot_setting model[] = {
     S("learned_outside", REAL, learned_outside, "an EC is learned if accuracy outside its blindspots is at least this",
       IN(0, 1)),
     S("learned_inside",  REAL, learned_inside,  "... and inside each of them at most this", IN(0, 1)),
+    S("learned_gap",     REAL, learned_gap,
+      "in place of these: by how much less test positives inside each are recalled than outside; 0: not asked", IN(0, 1)),
+    S("learned_rest",    NAME, learned_rest, "of learned_gap, outside: of the blindspot at hand, or of all",
+      .names = NAMES("this", "all")),
 #undef S
     END
 };
@@ -252,7 +286,10 @@ const spot_setting spot_settings[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_config, field, help, __VA_ARGS__)
     S("seed",   SEED,  seed,   "every random number follows from it", .hi = 0),
     S("ecs",    INT,   ecs,    "experimental configurations: data sets with their blindspots", IN(1, 1000000)),
-    S("scene",  GROUP, scene,  "the images", .rows = scene),
+    S("data",   GROUP, data,   "in place of scene: pictures from files, with what is annotated in them", .rows = data,
+      .when = reads_pictures, .otherwise = "needs data.coco, the file of annotations"),
+    S("scene",  GROUP, scene,  "the images", .rows = scene,
+      .when = renders_scenes, .otherwise = "does not go with data: images are rendered, or read from files"),
     S("model",  GROUP, model,  "the classifier", .rows = model),
     S("bdms",   LIST,  bdm,    "blindspot discovery methods, each one column of the tables", IN(1, SPOT_MAX_BDMS),
       .rows = bdm, .size = sizeof(spot_bdm_config), .count = offsetof(spot_config, bdms)),
@@ -294,9 +331,14 @@ const spot_setting *spot_settings_at(const char *path, const spot_setting **s)
     return rows;
 }
 
-bool spot_setting_applies(const spot_setting *s, const void *group)
+bool spot_setting_is_of(const spot_setting *s, const void *group)
 {
     return !s->only || (s->only >> ((const spot_bdm_config *)group)->method & 1);
+}
+
+bool spot_setting_applies(const spot_setting *s, const void *group)
+{
+    return spot_setting_is_of(s, group) && (!s->when || s->when(group));
 }
 
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)

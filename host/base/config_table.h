@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "spotter/config.h"
 
@@ -32,6 +33,8 @@ typedef struct spot_setting {
     const struct spot_setting *rows;
     size_t size, count;
     unsigned only;                         /* of a method's settings: bits of the methods that have it; 0: all */
+    bool (*when)(const void *group);       /* of a group: whether this config has it; NULL: every one has */
+    const char *otherwise;                 /* what is said of one that is given nevertheless */
     const char *help;
 } spot_setting;
 
@@ -45,8 +48,13 @@ int spot_settings_count(const spot_setting *rows);
  * NULL when the path ends at a value. */
 const spot_setting *spot_settings_at(const char *path, const spot_setting **s);
 
-/* Whether the group, which s is a setting of, has it: a method has not those of the others. */
+/* Whether the group, which s is a setting of, has it: a method has not those of the others, pictures from files have no scene
+ * and the other way round. And whether its kind has it, whatever else is set. */
 bool spot_setting_applies(const spot_setting *s, const void *group);
+bool spot_setting_is_of(const spot_setting *s, const void *group);
+
+/* The settings of a group as YAML. */
+void spot_settings_print(FILE *f, const spot_setting *rows, const void *base);
 
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);

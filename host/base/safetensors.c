@@ -2,21 +2,14 @@
 #define _GNU_SOURCE
 #include "base/safetensors.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
 
 enum { MAX_HEADER = 100000000, MAX_NESTING = 16 };
-
-static const struct { const char *name; size_t size; } types[] = { [SPOT_F32] = { "F32", 4 }, [SPOT_I64] = { "I64", 8 } };
 
 static int by_name(const void *a, const void *b)
 {
@@ -27,7 +20,7 @@ static int by_place(const void *a, const void *b)
 {
     const spot_tensor *x = a, *y = b;
 
-    if (x->data != y->data) return x->data < y->data ? -1 : 1;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
@@ -67,7 +60,7 @@ static bool natural(yajl_val v, int64_t *out)
 
 static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const char *file)
 {
-    size_t bytes = types[t->type].size;
+    size_t bytes = spot_dtype_size(t->type);
 
     if (!YAJL_IS_ARRAY(shape) || YAJL_GET_ARRAY(shape)->len > SPOT_TENSOR_DIMS)
         return spot_fail(c, SPOT_INPUT, "%s: the shape of %.80s is no list of at most %d sizes", file, t->name,
@@ -92,9 +85,9 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
 
     if (!type || YAJL_GET_OBJECT(v)->len != 3)
         return spot_fail(c, SPOT_INPUT, "%s: %.80s is not described by dtype, shape and data_offsets", file, t->name);
-    while (k < 2 && strcmp(types[k].name, type)) k++;
-    if (k == 2)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is of type %.20s; only F32 and I64 are read, convert it first", file,
+    while (k < SPOT_WORDS && strcmp(spot_dtype_name((spot_dtype)k), type)) k++;
+    if (k == SPOT_WORDS)
+        return spot_fail(c, SPOT_INPUT, "%s: %.80s is of type %.20s, which is not read; convert it to F32 or I64 first", file,
                          t->name, type);
     t->type = (spot_dtype)k;
     shape = member(v, "shape");
@@ -104,27 +97,27 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
         || at[0] > at[1] || (uint64_t)at[1] > size)
         return spot_fail(c, SPOT_INPUT, "%s: the data_offsets of %.80s do not lie in the file's %zu bytes of data", file,
                          t->name, size);
-    t->data = data + at[0];
+    t->data = data ? data + at[0] : NULL;
+    t->at = (size_t)at[0];
     t->bytes = (size_t)(at[1] - at[0]);
     if (!shape) return spot_fail(c, SPOT_INPUT, "%s: %.80s has no shape", file, t->name);
     return read_shape(c, t, shape, file);
 }
 
 /* Data without gaps, overlaps or rest; names without doubles. Leaves the tensors sorted by name. */
-static spot_status check_all(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *file)
+static spot_status check_all(spot_ctx *c, spot_tensors *t, size_t size, const char *file)
 {
-    const uint8_t *next = data;
+    size_t next = 0;
 
     qsort(t->tensor, (size_t)t->count, sizeof *t->tensor, by_place);
     for (int i = 0; i < t->count; i++) {
-        if ((const uint8_t *)t->tensor[i].data != next)
+        if (t->tensor[i].at != next)
             return spot_fail(c, SPOT_INPUT, "%s: the data of %.80s %s", file, t->tensor[i].name,
-                             (const uint8_t *)t->tensor[i].data > next ? "leaves a gap before it" : "overlaps another's");
+                             t->tensor[i].at > next ? "leaves a gap before it" : "overlaps another's");
         next += t->tensor[i].bytes;
     }
-    if (next != data + size)
-        return spot_fail(c, SPOT_INPUT, "%s: %zu bytes behind the last tensor belong to none", file,
-                         (size_t)(data + size - next));
+    if (next != size)
+        return spot_fail(c, SPOT_INPUT, "%s: %zu bytes behind the last tensor belong to none", file, size - next);
     qsort(t->tensor, (size_t)t->count, sizeof *t->tensor, by_name);
     for (int i = 1; i < t->count; i++)
         if (!strcmp(t->tensor[i - 1].name, t->tensor[i].name))
@@ -146,56 +139,129 @@ static spot_status read_header(spot_ctx *c, spot_tensors *t, yajl_val map, const
         t->tensor[t->count].name = key;
         SPOT_TRY(read_tensor(c, &t->tensor[t->count++], YAJL_GET_OBJECT(map)->values[i], data, size, file));
     }
-    return check_all(c, t, data, size, file);
+    return check_all(c, t, size, file);
 }
 
-spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *file)
+/* length bytes of JSON, behind which lie size bytes of data; data NULL: not read. */
+static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64_t length, const uint8_t *data, size_t size,
+                                const char *file)
 {
-    uint64_t length = 0;
-    char *text, why[128] = "";
+    char why[128] = "";
     yajl_val map;
     spot_status s;
 
-    memset(t, 0, sizeof *t);
-    if (size < 8) return spot_fail(c, SPOT_INPUT, "%s: %zu bytes are too few for a safetensors file", file, size);
-    for (int i = 0; i < 8; i++) length |= (uint64_t)data[i] << 8 * i;
-    if (length > MAX_HEADER || length > size - 8)
-        return spot_fail(c, SPOT_INPUT, "%s: a header of %" PRIu64 " bytes in a file of %zu: cut short, or no safetensors "
-                         "file", file, length, size);
-    if (!length || data[8] != '{' || memchr(data + 8, 0, length) || nests_too_deep(data + 8, length))
+    if (!length || *text != '{' || memchr(text, 0, length) || nests_too_deep((uint8_t *)text, length))
         return spot_fail(c, SPOT_INPUT, "%s: its header is not the JSON of a safetensors file", file);
-    text = strndup((const char *)data + 8, length);
-    if (!text) return spot_fail(c, SPOT_NOMEM, "%s: no memory for its header", file);
+    text[length] = 0;
     map = yajl_tree_parse(text, why, sizeof why);
-    free(text);
     why[strcspn(why, "\n")] = 0;
     if (!map || !YAJL_IS_OBJECT(map)) {
         yajl_tree_free(map);
         return spot_fail(c, SPOT_INPUT, "%s: its header is not JSON: %s", file, why);
     }
-    s = read_header(c, t, map, data + 8 + length, size - 8 - length, file);
+    s = read_header(c, t, map, data, size, file);
     if (s) spot_tensors_close(t);
     return s;
 }
 
-spot_status spot_tensors_open(spot_ctx *c, spot_tensors *t, const char *path)
+/* The header of a source; and where its data begins. */
+static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_source *in, uint64_t *start, const uint8_t *data)
 {
-    FILE *f = fopen(path, "rb");
-    struct stat st;
-    uint8_t *data = NULL;
-    spot_status s = SPOT_OK;
+    uint8_t head[8];
+    uint64_t length = 0;
+    char *text;
+    spot_status s;
 
     memset(t, 0, sizeof *t);
-    if (!f || fstat(fileno(f), &st)) s = spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))   s = spot_fail(c, SPOT_INPUT, "%s is not a regular file", path);
-    else if (!(data = malloc((size_t)st.st_size + 1)))
-        s = spot_fail(c, SPOT_NOMEM, "%s: no memory for %lld bytes", path, (long long)st.st_size);
-    else if (fread(data, 1, (size_t)st.st_size, f) != (size_t)st.st_size)
-        s = spot_fail(c, SPOT_IO, "%s could not be read whole", path);
-    if (f) fclose(f);
-    if (!s) s = spot_tensors_parse(c, t, data, (size_t)st.st_size, path);
+    if (in->size < 8)
+        return spot_fail(c, SPOT_INPUT, "%s: %" PRIu64 " bytes are too few for a safetensors file", in->name, in->size);
+    SPOT_TRY(spot_source_read(c, in, 0, head, 8));
+    for (int i = 0; i < 8; i++) length |= (uint64_t)head[i] << 8 * i;
+    if (length > MAX_HEADER || length > in->size - 8)
+        return spot_fail(c, SPOT_INPUT, "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64 ": cut short, or no "
+                         "safetensors file", in->name, length, in->size);
+    *start = 8 + length;
+    text = malloc(length + 1);
+    if (!text) return spot_fail(c, SPOT_NOMEM, "%s: no memory for its header", in->name);
+    s = spot_source_read(c, in, 8, text, length);
+    if (!s) s = parse_header(c, t, text, length, data ? data + *start : NULL, (size_t)(in->size - *start), in->name);
+    free(text);
+    return s;
+}
+
+spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *file)
+{
+    spot_source in = spot_source_memory(data, size, file);
+    uint64_t start;
+
+    return open_header(c, t, &in, &start, in.bytes);
+}
+
+spot_status spot_tensors_open(spot_ctx *c, spot_tensors *t, const char *path)
+{
+    spot_source in;
+    uint8_t *data;
+    spot_status s;
+
+    memset(t, 0, sizeof *t);
+    SPOT_TRY(spot_source_open(c, &in, path));
+    data = malloc(in.size + 1);
+    if (!data) s = spot_fail(c, SPOT_NOMEM, "%s: no memory for %" PRIu64 " bytes", path, in.size);
+    else s = spot_source_read(c, &in, 0, data, in.size);
+    if (!s) s = spot_tensors_parse(c, t, data, in.size, path);
     if (s) free(data);
     else t->owned[0] = data;
+    spot_source_close(&in);
+    return s;
+}
+
+/* "a, b, c, ...": what there is to choose from. */
+static void list_names(char *out, size_t size, const spot_tensors *t)
+{
+    size_t n = 0;
+
+    *out = 0;
+    for (int i = 0; i < t->count && n + 100 < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%.80s", i ? ", " : "", t->tensor[i].name);
+    if (n + 100 >= size) snprintf(out + n, size - n, ", ...");
+}
+
+static spot_status choose(spot_ctx *c, const spot_tensor **e, const spot_tensors *t, const char *name, const char *file)
+{
+    char names[400];
+
+    *e = name ? spot_tensors_find(t, name) : t->count == 1 ? t->tensor : NULL;
+    if (*e) return SPOT_OK;
+    list_names(names, sizeof names, t);
+    if (!t->count) return spot_fail(c, SPOT_INPUT, "%s holds no tensor", file);
+    if (!name)
+        return spot_fail(c, SPOT_INPUT, "%s holds %d tensors; say which, as in %s:%.80s; there are %s", file, t->count, file,
+                         t->tensor->name, names);
+    return spot_fail(c, SPOT_INPUT, "%s has no tensor \"%.80s\"; there are %s", file, name, names);
+}
+
+static spot_status read_one(spot_ctx *c, spot_array *a, const spot_source *in, uint64_t start, const spot_tensor *e,
+                            size_t limit)
+{
+    a->type = e->type;
+    a->rank = e->rank;
+    memcpy(a->dim, e->dim, sizeof a->dim);
+    SPOT_TRY(spot_array_take(c, a, limit));
+    SPOT_TRY(spot_source_read(c, in, start + e->at, a->data, e->bytes));
+    return spot_array_check(c, a);
+}
+
+spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *name, size_t limit)
+{
+    const spot_tensor *e;
+    spot_tensors t;
+    uint64_t start;
+    spot_status s;
+
+    SPOT_TRY(open_header(c, &t, in, &start, NULL));
+    s = choose(c, &e, &t, name, in->name);
+    if (!s) s = read_one(c, a, in, start, e, limit);
+    spot_tensors_close(&t);
     return s;
 }
 
@@ -224,7 +290,7 @@ static void describe(yajl_gen g, const spot_tensor *t, size_t at)
     text(g, t->name);
     yajl_gen_map_open(g);
     text(g, "dtype");
-    text(g, types[t->type].name);
+    text(g, spot_dtype_name(t->type));
     text(g, "shape");
     yajl_gen_array_open(g);
     for (int i = 0; i < t->rank; i++) yajl_gen_integer(g, t->dim[i]);
@@ -237,53 +303,33 @@ static void describe(yajl_gen g, const spot_tensor *t, size_t at)
     yajl_gen_map_close(g);
 }
 
+typedef struct { const spot_tensor *tensor; int count; } list;
+
 /* Header, padded with blanks so that the data starts on a multiple of 8, and data. */
-static bool write_all(FILE *f, yajl_gen g, const spot_tensor *tensor, int count)
+static bool write_all(FILE *f, const void *what)
 {
+    const list *l = what;
     const unsigned char *header;
     size_t length, at = 0;
     unsigned char start[8];
-    bool good = true;
+    yajl_gen g = yajl_gen_alloc(NULL);
+    bool good = g;
 
-    yajl_gen_map_open(g);
-    for (int i = 0; i < count; at += tensor[i++].bytes) describe(g, &tensor[i], at);
-    yajl_gen_map_close(g);
-    if (yajl_gen_get_buf(g, &header, &length) != yajl_gen_status_ok) return errno = EINVAL, false;
-    for (int i = 0; i < 8; i++) start[i] = (unsigned char)((length + 7) / 8 * 8 >> 8 * i);
-    good = fwrite(start, 1, 8, f) == 8 && fwrite(header, 1, length, f) == length;
+    if (good) yajl_gen_map_open(g);
+    for (int i = 0; good && i < l->count; at += l->tensor[i++].bytes) describe(g, &l->tensor[i], at);
+    good = good && yajl_gen_map_close(g) == yajl_gen_status_ok && yajl_gen_get_buf(g, &header, &length) == yajl_gen_status_ok;
+    for (int i = 0; good && i < 8; i++) start[i] = (unsigned char)((length + 7) / 8 * 8 >> 8 * i);
+    good = good && fwrite(start, 1, 8, f) == 8 && fwrite(header, 1, length, f) == length;
     for (; good && length % 8; length++) good = fputc(' ', f) != EOF;
-    for (int i = 0; i < count && good; i++)
-        good = !tensor[i].bytes || fwrite(tensor[i].data, 1, tensor[i].bytes, f) == tensor[i].bytes;
-    return good && !fflush(f) && !fsync(fileno(f));
-}
-
-/* The rename itself must reach the disk. */
-static void sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int d = folder ? open(folder, O_RDONLY | O_DIRECTORY) : -1;
-
-    if (d >= 0) { fsync(d); close(d); }
-    free(folder);
+    for (int i = 0; i < l->count && good; i++)
+        good = !l->tensor[i].bytes || fwrite(l->tensor[i].data, 1, l->tensor[i].bytes, f) == l->tensor[i].bytes;
+    if (g) yajl_gen_free(g);
+    return good;
 }
 
 spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *tensor, int count)
 {
-    yajl_gen g = yajl_gen_alloc(NULL);
-    char *temp = NULL;
-    FILE *f = NULL;
-    int error = 0;
+    list l = { tensor, count };
 
-    if (!g || asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0) error = ENOMEM, temp = NULL;
-    if (!error && !(f = fopen(temp, "wb"))) error = errno;
-    if (f && !write_all(f, g, tensor, count)) error = errno ? errno : EIO;
-    if (f && fclose(f) && !error) error = errno;
-    if (!error && rename(temp, path)) error = errno;
-    if (error && f) remove(temp);
-    if (!error) sync_folder(path);
-    if (g) yajl_gen_free(g);
-    free(temp);
-    if (error) return spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(error));
-    return SPOT_OK;
+    return spot_file_fill(c, path, write_all, &l);
 }

@@ -1,14 +1,16 @@
 /* safetensors.h - named tensors in one file: 8 bytes little-endian length, a JSON header, the data.
  *
  * Read as strictly as the format's authors do: header at most 100,000,000 bytes, no key twice, every tensor's bytes
- * as many as its shape says, no gaps, overlaps or bytes left over. F32 and I64 are read; other types are refused by
- * name. Everything that is wrong with a file is one SPOT_INPUT. The machine is taken to be little-endian. */
+ * as many as its shape says, no gaps, overlaps or bytes left over. The types of array.h but words are read and written
+ * (U64 is not: save I64); those of less than a byte and other strange ones are refused by name. Everything that is wrong with
+ * a file is one SPOT_INPUT. The machine is taken to be little-endian. */
 #ifndef SPOTTER_BASE_SAFETENSORS_H
 #define SPOTTER_BASE_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/formats.h"
 #include "spotter/array.h"
 #include "spotter/ctx.h"
 
@@ -19,7 +21,8 @@ typedef struct {
     spot_dtype  type;
     int         rank;
     int64_t     dim[SPOT_TENSOR_DIMS];
-    const void *data;          /* aligned to nothing: copy, do not cast */
+    const void *data;          /* aligned to nothing: copy, do not cast; NULL where only the header was read */
+    size_t      at;            /* where in the data it begins, as a reader found it */
     size_t      bytes;
 } spot_tensor;
 
@@ -33,6 +36,9 @@ typedef struct {
 spot_status spot_tensors_open (spot_ctx *c, spot_tensors *t, const char *path);
 spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *name);
 void        spot_tensors_close(spot_tensors *t);
+
+/* One tensor as an array: NULL for the only one there is. Its bytes alone are read. */
+spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *name, size_t limit);
 
 /* NULL when there is none of that name. */
 const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name);

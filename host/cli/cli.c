@@ -145,7 +145,7 @@ spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
     spot_status s;
 
     SPOT_TRY(spot_config_load(c, cfg, path));
-    s = spot_scene_check(c, &cfg->scene);
+    s = cfg->data.coco[0] ? SPOT_OK : spot_scene_check(c, &cfg->scene);
     if (s == SPOT_OK) return s;
     snprintf(why, sizeof why, "%s", spot_message(c, s));
     spot_forget(c);

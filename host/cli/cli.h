@@ -16,9 +16,11 @@ typedef struct {
 extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
 
 int cli_sweep (int argc, char **argv);
+int cli_discover(int argc, char **argv);
 int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "spotter/source.h"
 #include "spotter/sweep.h"
 
 typedef struct {
@@ -57,15 +58,17 @@ static void print_ec(const spot_ec *ec)
             size_t n = strlen(layers);
             snprintf(layers + n, sizeof layers - n, " %s", spot_layer_name((spot_layer)k));
         }
-    printf("%4u  %8d  %7d  %6d  %6d  %s\n", ec->index, ec->rollable_count, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL],
-           ec->images[SPOT_TEST], layers);
+    if (ec->photos) printf("%4u            ", ec->index);
+    else printf("%4u  %8d  ", ec->index, ec->rollable_count);
+    printf("%7d  %6d  %6d  %s\n", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], ec->images[SPOT_TEST],
+           ec->photos ? spot_ec_task(ec) : layers);
     for (int m = 0; m < ec->blindspot_count; m++) {
-        spot_blindspot_describe(text, sizeof text, &ec->blindspot[m]);
+        spot_ec_describe(text, sizeof text, ec, m);
         printf("      blindspot %d: %s\n", m, text);
     }
 }
 
-static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *cfg)
+static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
     const char *comma = "";
@@ -73,10 +76,11 @@ static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *c
     spot_ec ec;
 
     if (o->json) printf("{\"schema\":1,\"ecs\":[");
+    else if (source->photos) printf("  EC              train     val    test  task\n");
     else printf("  EC  rollable    train     val    test  layers\n");
     for (int i = o->sweep.shard; i < n; i += o->sweep.shards) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         if (!o->json) { print_ec(&ec); continue; }
         SPOT_TRY(spot_ec_json(c, json, sizeof json, &ec));
         printf("%s\n%s", comma, json);
@@ -86,13 +90,24 @@ static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *c
     return SPOT_OK;
 }
 
+static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *cfg)
+{
+    spot_source source;
+    spot_status s = spot_source_open(c, &source, cfg);
+
+    if (!s) s = print_source(c, o, cfg, &source);
+    spot_source_close(&source);
+    return s;
+}
+
 static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost)
 {
+    const char *made = cost->album > 0 ? "read" : "rendered";
     char time[32], name[80];
 
     if (o->json) {
-        printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"wave\":%d,\"images\":%.0f,\"seconds\":", cost->memory,
-               cost->device_memory, cost->wave, cost->images);
+        printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"disk_bytes\":%.0f,\"wave\":%d,\"images\":%.0f,\"seconds\":",
+               cost->memory, cost->device_memory, cost->album, cost->wave, cost->images);
         if (isfinite(cost->seconds)) printf("%.1f}\n", cost->seconds);
         else printf("null}\n");
         return;
@@ -101,9 +116,10 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     for (int i = 0; i < cfg->bdms; i++) printf("%s %s", i ? "," : "", spot_bdm_name(&cfg->bdm[i], name, sizeof name));
     printf("\nmemory  %.2f GB", cost->memory / 1e9);
     if (cost->device_memory) printf(", device %.2f GB for waves of %d ECs", cost->device_memory / 1e9, cost->wave);
+    if (cost->album > 0) printf(", disk %.2f GB for the pixels of all pictures", cost->album / 1e9);
     printf("\n");
-    if (cost->images < 1e6) printf("images  %.0f rendered and trained on, all epochs\n", cost->images);
-    else printf("images  %.1f million rendered and trained on, all epochs\n", cost->images / 1e6);
+    if (cost->images < 1e6) printf("images  %.0f %s and trained on, all epochs\n", cost->images, made);
+    else printf("images  %.1f million %s and trained on, all epochs\n", cost->images / 1e6, made);
     if (isfinite(cost->seconds))
         printf("time    %s on %s, %d threads\n", cli_duration(time, cost->seconds), spot_ctx_device_name(c), c->threads);
 }

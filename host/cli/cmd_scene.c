@@ -8,7 +8,7 @@
 
 #include "base/png.h"
 #include "cli/cli.h"
-#include "spotter/config.h"
+#include "spotter/source.h"
 #include "spotter/store.h"
 
 typedef struct {
@@ -57,7 +57,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
 static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
 {
     int size = ec->scene.size;
-    char file[32], path[1200], line[4096];
+    char file[32], path[1200], line[16384];
     unsigned char *png;
     spot_image image;
     size_t n;
@@ -66,7 +66,7 @@ static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, u
     snprintf(file, sizeof file, "%s-%06u.png", spot_split_name((spot_split)o->split), index);
     snprintf(path, sizeof path, "%s/%s", o->out, file);
     SPOT_TRY(spot_image_picture(c, &image, rgb, ec, (spot_split)o->split, index));
-    SPOT_TRY(spot_scene_jsonl(c, line, sizeof line, &image, file));
+    SPOT_TRY(spot_ec_jsonl(c, line, sizeof line, &image, file, ec));
     SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
     s = spot_file_write(c, path, png, n);
     free(png);
@@ -89,7 +89,7 @@ static spot_status write_all(spot_ctx *c, const options *o, const spot_ec *ec, F
     return s;
 }
 
-static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *source)
 {
     char path[1200], *text = NULL;
     size_t n = 0;
@@ -97,7 +97,10 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
     spot_status s;
     FILE *lines;
 
-    SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)o->ec));
+    SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)o->ec));
+    if (ec.photos && o->start + o->count > ec.images[o->split])
+        return spot_fail(c, SPOT_USAGE, "the %s split of EC %d has %d pictures; --start and --count go past them",
+                         spot_split_name((spot_split)o->split), o->ec, ec.images[o->split]);
     if (mkdir(o->out, 0777) && errno != EEXIST)
         return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
     lines = open_memstream(&text, &n);
@@ -108,6 +111,16 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
     if (s == SPOT_OK) s = spot_file_write(c, path, text, n);
     if (s == SPOT_OK) printf("%s\n", path);
     free(text);
+    return s;
+}
+
+static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+{
+    spot_source source;
+    spot_status s = spot_source_open(c, &source, cfg);
+
+    if (!s) s = write_ec(c, o, &source);
+    spot_source_close(&source);
     return s;
 }
 

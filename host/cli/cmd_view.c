@@ -5,6 +5,7 @@
 
 #include "base/safetensors.h"
 #include "cli/cli.h"
+#include "spotter/source.h"
 #include "spotter/sweep.h"
 
 typedef struct {
@@ -80,25 +81,35 @@ static spot_status save(spot_ctx *c, spot_arena *a, const char *path, const spot
     return SPOT_OK;
 }
 
-static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+static spot_status view(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     char path[64];
     spot_bytes needs;
     spot_truth truth;
-    spot_view view;
+    spot_view seen;
     spot_arena a;
     spot_status s;
     spot_ec ec;
     int rows;
 
-    SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)o->ec));
+    SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)o->ec));
     rows = spot_ec_positives(NULL, &ec, (spot_split)o->split);
-    SPOT_TRY(spot_model_needs(c, &needs, &cfg->scene, &cfg->model, rows, false));
+    SPOT_TRY(spot_model_needs(c, &needs, &source->scene, &cfg->model, rows, false));
     SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 32));
-    s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &view, &truth);
+    s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
-    if (s == SPOT_OK) s = save(c, &a, o->out ? o->out : path, &view, &truth);
+    if (s == SPOT_OK) s = save(c, &a, o->out ? o->out : path, &seen, &truth);
     spot_arena_close(&a);
+    return s;
+}
+
+static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+{
+    spot_source source;
+    spot_status s = spot_source_open(c, &source, cfg);
+
+    if (!s) s = view(c, o, cfg, &source);
+    spot_source_close(&source);
     return s;
 }
 

@@ -13,8 +13,10 @@
 
 const cli_command cli_commands[] = {
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
+    { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
+    { "report", "DIR -o FILE",      "a run as one HTML file, with the map of every EC",        cli_report },
     { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
     { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
     { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
@@ -31,8 +33,8 @@ static void print_help(FILE *f)
           "  spotter scene configs/quickstart.yaml --ec 0 --out images      look at the images\n\n"
           "Commands:\n", f);
     for (const cli_command *k = cli_commands; k->name; k++)
-        fprintf(f, "  %-7s %-17s %s\n", k->name, k->args, k->help);
-    fputs("  help    COMMAND|config    options of a command; every setting of a config\n\n"
+        fprintf(f, "  %-8s %-17s %s\n", k->name, k->args, k->help);
+    fputs("  help     COMMAND|config    options of a command; every setting of a config\n\n"
           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a check failed, 2 usage or config,\n"
           "3 bad input, 4 files, 5 device, 6 memory, 75 stopped early and saved: run the same command again.\n", f);
 }

@@ -100,6 +100,33 @@ static bool was_learned(const spot_lesson *l, const spot_model_config *cfg)
     return learned;
 }
 
+/* rows[0] are outside of all blindspots; NaN, where there are none, fails the comparison. */
+void spot_lesson_by_view(spot_lesson *l, const spot_view *v, const spot_truth *t, const spot_model_config *cfg)
+{
+    int rows[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, right[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, all = 0;
+
+    if (!(cfg->learned_gap > 0)) return;
+    for (int i = 0; i < v->n; i++) {
+        int good = v->confidence[i] > 0.5f;
+        all += good;
+        for (int b = 0; b <= t->blindspots; b++) {
+            bool in = b ? t->mask[i] >> (b - 1) & 1 : !t->mask[i];
+            rows[b] += in;
+            right[b] += in && good;
+        }
+    }
+    l->learned = true;
+    l->outside_count = rows[0];
+    l->outside = rows[0] ? (double)right[0] / rows[0] : NAN;
+    for (int b = 0; b < t->blindspots; b++) {
+        int others = v->n - rows[1 + b];
+        double outside = cfg->learned_rest ? l->outside : others ? (double)(all - right[1 + b]) / others : NAN;
+        l->inside_count[b] = rows[1 + b];
+        l->inside[b] = rows[1 + b] ? (double)right[1 + b] / rows[1 + b] : NAN;
+        l->learned = l->learned && outside - l->inside[b] >= cfg->learned_gap;
+    }
+}
+
 /* Tells the images and the truth as they were, but what the net says under attack. */
 static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_lesson *lesson)
 {

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "model/train.h"
 #include "sample.h"
+#include "scene/source.h"
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +107,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     SPOT_TRY(move(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
     if (t->foe.how) SPOT_TRY(spot_device_clear(c, t->foe.running, (t->net.state - t->net.params) * sizeof(float)));
-    SPOT_TRY(spot_sample_images(c, 1, &s));
+    SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(move(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
     SPOT_TRY(move(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
     return spot_net_put(c, &t->net, m);
@@ -116,20 +117,18 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
 
 static spot_status draw(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
 {
-    const spot_scene_config *scene = &t->ec->scene;
-
-    if (t->pixels) return spot_image_input(c, t->pixels, image, n, scene);
-    return spot_image_input_as(c, t->net.planes, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, scene);
+    if (t->pixels) return spot_ec_input(c, t->pixels, image, n, t->ec);
+    return spot_ec_input_as(c, t->net.planes, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, t->ec);
 }
 
 static spot_status draw_apart(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
 {
-    const spot_scene_config *scene = &t->ec->scene;
-    bool half = t->net.s.precision == SPOT_BF16;
+    int size = t->net.s.size;
 
-    if (!t->pixels) return spot_image_input_as(c, t->foe.clean, c->ops->conv->stem, half, image, n, scene);
-    SPOT_TRY(spot_image_input(c, t->pixels, image, n, scene));
-    return spot_conv_planes(c, t->foe.clean, t->pixels, n, n, scene->size * scene->size, t->net.s.precision);
+    if (!t->pixels)
+        return spot_ec_input_as(c, t->foe.clean, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, t->ec);
+    SPOT_TRY(spot_ec_input(c, t->pixels, image, n, t->ec));
+    return spot_conv_planes(c, t->foe.clean, t->pixels, n, n, size * size, t->net.s.precision);
 }
 
 /* The ball is a little smaller around a smaller image: as many pixels as there are may each move as far. */
@@ -171,7 +170,7 @@ static spot_status step(spot_ctx *c, spot_trainer *t, int n)
                              .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course,
                              .rounded = t->net.rounded };
 
-    SPOT_TRY(spot_sample_images(c, 1, &s));
+    SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(t->foe.how ? attack(c, t, t->image, t->target, n) : draw(c, t, t->image, n));
     SPOT_TRY(spot_net_forward(c, &t->net, t->foe.how ? NULL : t->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));

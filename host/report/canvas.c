@@ -154,26 +154,56 @@ spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *
     return s;
 }
 
+static cairo_status_t draw_svg(buffer *b, double width, double height, spot_canvas_draw *draw, const void *user)
+{
+    cairo_surface_t *surface = cairo_svg_surface_create_for_stream(append, b, width, height);
+    cairo_t *cr = cairo_create(surface);
+    cairo_status_t made;
+
+    draw(cr, user);
+    made = cairo_status(cr);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);                     /* writes what is left of it */
+    if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return made;
+}
+
+spot_status spot_canvas_svg(spot_ctx *c, char **bytes, size_t *n, double width, double height, spot_canvas_draw *draw,
+                            const void *user)
+{
+    buffer b = { 0 };
+    cairo_status_t made = draw_svg(&b, width, height, draw, user);
+
+    *bytes = made == CAIRO_STATUS_SUCCESS ? (char *)b.bytes : NULL;
+    *n = *bytes ? b.used : 0;
+    if (*bytes) return SPOT_OK;
+    free(b.bytes);
+    return spot_fail(c, SPOT_NOMEM, "cairo could not make a picture: %s", cairo_status_to_string(made));
+}
+
 spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
                               const void *user)
 {
     const char *end = strrchr(path, '.');
-    bool svg = end && !strcmp(end, ".svg");
     buffer b = { 0 };
-    cairo_surface_t *surface = svg ? cairo_svg_surface_create_for_stream(append, &b, width, height)
-        : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * scale), (int)(height * scale));
-    cairo_t *cr = cairo_create(surface);
+    cairo_surface_t *surface;
     cairo_status_t made;
+    cairo_t *cr;
     spot_status s;
 
-    if (!svg) cairo_scale(cr, scale, scale);
+    if (end && !strcmp(end, ".svg")) {
+        s = write_out(c, draw_svg(&b, width, height, draw, user), &b, path);
+        free(b.bytes);
+        return s;
+    }
+    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * scale), (int)(height * scale));
+    cr = cairo_create(surface);
+    cairo_scale(cr, scale, scale);
     draw(cr, user);
     made = cairo_status(cr);
     cairo_destroy(cr);
-    if (svg) cairo_surface_finish(surface);            /* writes what is left of it */
-    if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_status(surface);
-    s = svg || made != CAIRO_STATUS_SUCCESS ? write_out(c, made, &b, path) : spot_canvas_save(c, surface, path);
+    s = made == CAIRO_STATUS_SUCCESS ? spot_canvas_save(c, surface, path) : write_out(c, made, &b, path);
     cairo_surface_destroy(surface);
-    free(b.bytes);
     return s;
 }

@@ -37,4 +37,8 @@ typedef void spot_canvas_draw(cairo_t *cr, const void *user);
 spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
                               const void *user);
 
+/* The same as SVG in memory: *bytes is malloc'd. */
+spot_status spot_canvas_svg(spot_ctx *c, char **bytes, size_t *n, double width, double height, spot_canvas_draw *draw,
+                            const void *user);
+
 #endif

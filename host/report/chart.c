@@ -229,7 +229,7 @@ static void draw_page(cairo_t *cr, const void *user)
     lay_out(&g, true);
 }
 
-spot_status spot_chart_write(spot_ctx *c, const char *path, const spot_chart *chart)
+static double page_height(const spot_chart *chart)
 {
     cairo_surface_t *nothing = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
     page g = { cairo_create(nothing), chart, page_width(chart) };
@@ -237,5 +237,15 @@ spot_status spot_chart_write(spot_ctx *c, const char *path, const spot_chart *ch
 
     cairo_destroy(g.cr);
     cairo_surface_destroy(nothing);
-    return spot_canvas_write(c, path, g.width, height, 2, draw_page, chart);
+    return height;
+}
+
+spot_status spot_chart_write(spot_ctx *c, const char *path, const spot_chart *chart)
+{
+    return spot_canvas_write(c, path, page_width(chart), page_height(chart), 2, draw_page, chart);
+}
+
+spot_status spot_chart_svg(spot_ctx *c, char **bytes, size_t *n, const spot_chart *chart)
+{
+    return spot_canvas_svg(c, bytes, n, page_width(chart), page_height(chart), draw_page, chart);
 }

@@ -30,4 +30,7 @@ typedef struct {
 /* As PNG or SVG, as the path ends. */
 spot_status spot_chart_write(spot_ctx *c, const char *path, const spot_chart *chart);
 
+/* As SVG in memory: *bytes is malloc'd. */
+spot_status spot_chart_svg(spot_ctx *c, char **bytes, size_t *n, const spot_chart *chart);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "report/canvas.h"
 #include "spotter/report.h"
+#include "spotter/source.h"
 
 enum { WIDTH = 1500, HEIGHT = 930, MAP = 720, MAP_X = 30, MAP_Y = 84, LIST_X = 790, ROWS = 7, THUMBS = 8, THUMB = 78 };
 
@@ -126,7 +127,7 @@ static void draw_legend(page *p)
     spot_canvas_text(p->cr, MAP_X, y, 12, 0, "confidence 0");
     spot_canvas_text(p->cr, MAP_X + 224, y, 12, 0, "1    outline: 95 % of a hypothesis; thick where it belongs to a blindspot");
     for (int m = 0; m < p->truth->blindspots; m++) {
-        spot_blindspot_describe(what, sizeof what, &p->ec->blindspot[m]);
+        spot_ec_describe(what, sizeof what, p->ec, m);
         snprintf(line, sizeof line, "B%d  %d images, recall %.2f, %s:  %s", m + 1, p->score->size[m], p->score->br[m],
                  p->score->covered[m] ? "covered" : "missed", what);
         y += 19;

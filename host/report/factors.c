@@ -41,7 +41,7 @@ bool spot_features_read(unsigned *features, const char *words)
 static bool fits(const spot_results_ec *e, int m, spot_level l)
 {
     return (l.specificity < 0 || e->specificity[m] == l.specificity) &&
-           (l.feature < 0 || (int)(e->features[m] >> l.feature & 1) == l.has);
+           (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
 }
 
 bool spot_level_there(const spot_results *r, spot_level l)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "report/chart.h"
+#include "report/figures.h"
 #include "report/paper.h"
 
 typedef struct {
@@ -18,6 +18,8 @@ typedef struct {
     int styled[SPOT_MAX_SERIES], styles;       /* those of Figures 3 and 4: the same method looks the same everywhere */
     spot_chart chart;
     int number;                                /* of the figure */
+    spot_figure_taker *take;                   /* who gets the charts; NULL: files */
+    void *taker;
 } figure;
 
 /* ---- which methods ---- */
@@ -90,7 +92,7 @@ static int levels_counted(const spot_results *r, spot_rate rate, spot_level l)
         if (fits && rate != SPOT_RATE_COVERED) n++;
         for (int m = 0; m < e->blindspots && fits && rate == SPOT_RATE_COVERED; m++)
             n += (l.specificity < 0 || e->specificity[m] == l.specificity) &&
-                 (l.feature < 0 || (int)(e->features[m] >> l.feature & 1) == l.has);
+                 (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
     }
     return n;
 }
@@ -242,6 +244,7 @@ static spot_status write_out(figure *f)
 {
     char path[1200];
 
+    if (f->take) return f->take(f->c, f->taker, f->number, &f->chart);
     if (f->o->csv) print_csv(f);
     for (int svg = 0; svg < 2; svg++) {
         if (!(svg ? f->o->svg : f->o->png)) continue;
@@ -313,6 +316,27 @@ static spot_status prepare(figure *f)
     return SPOT_OK;
 }
 
+static spot_status draw_all(figure *f)
+{
+    SPOT_TRY(prepare(f));
+    for (int number = 2; number <= 4; number++)
+        if (f->o->which >> number & 1) SPOT_TRY(draw(f, number));
+    return SPOT_OK;
+}
+
+spot_status spot_figures_take(spot_ctx *c, const spot_results *r, spot_figure_taker *take, void *taker)
+{
+    const spot_figures_options all = { .which = 7u << 2 };
+    figure *f = calloc(1, sizeof *f);
+    spot_status s;
+
+    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for figures");
+    *f = (figure){ .c = c, .o = &all, .r = r, .take = take, .taker = taker };
+    s = draw_all(f);
+    free(f);
+    return s;
+}
+
 spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_options *o)
 {
     figure *f = calloc(1, sizeof *f);
@@ -325,9 +349,7 @@ spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_option
     if (s == SPOT_OK && (o->png || o->svg) && mkdir(o->out, 0777) && errno != EEXIST)
         s = spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
     if (s == SPOT_OK && o->csv) fputs("figure,config,profile,panel,method,level,source,value,low,high,se,n\n", o->csv);
-    if (s == SPOT_OK) s = prepare(f);
-    for (int number = 2; number <= 4 && s == SPOT_OK; number++)
-        if (o->which >> number & 1) s = draw(f, number);
+    if (s == SPOT_OK) s = draw_all(f);
     if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
         s = spot_fail(c, SPOT_IO, "the numbers could not be written");
     if (s == SPOT_OK) s = spot_results_verdict(c, r);

@@ -12,11 +12,12 @@ static bool add_ec(spot_results *t, const spot_segment *s)
 {
     spot_results_ec *e = &t->ec[t->ecs];
 
-    *e = (spot_results_ec){ .index = s->index, .status = s->status, .blindspots = s->blindspots };
+    *e = (spot_results_ec){ .index = s->index, .status = s->status, .blindspots = s->blindspots,
+                             .rendered = s->rollable[0] };
     memcpy(e->specificity, s->specificity, sizeof e->specificity);
     memcpy(e->inside, s->lesson.inside, sizeof e->inside);
     for (int m = 0; m < s->blindspots; m++)
-        if (!spot_features_read(&e->features[m], s->blindspot[m])) return false;
+        if (e->rendered && !spot_features_read(&e->features[m], s->blindspot[m])) return false;
     e->outside = s->lesson.outside;
     e->learned = !s->status && s->lesson.learned;
     e->counted = !s->status && (s->lesson.learned || t->include_all);

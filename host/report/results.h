@@ -9,7 +9,7 @@
 typedef struct {
     int    index, status, blindspots, specificity[SPOT_MAX_BLINDSPOTS];
     unsigned features[SPOT_MAX_BLINDSPOTS];    /* bits of factors.h's kinds of features that define a blindspot */
-    bool   learned, counted;                   /* counted: part of the averages */
+    bool   learned, counted, rendered;         /* counted: part of the averages; rendered: of a scene, with features */
     double outside, inside[SPOT_MAX_BLINDSPOTS];
 } spot_results_ec;
 

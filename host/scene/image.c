@@ -3,8 +3,8 @@
 #include "device.h"
 #include "raster.h"
 #include "sample.h"
+#include "scene/source.h"
 #include "scene_draw.h"
-#include "spotter/scene.h"
 
 void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index)
 {
@@ -14,18 +14,6 @@ void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uin
 }
 
 void spot_image_targets(float *target, const spot_image *image, const spot_ec *ec) { spot_scene_targets(target, image, ec); }
-
-int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
-{
-    int n = 0, bit = spot_scene_label_bit(ec);
-
-    for (int i = 0; i < ec->images[split]; i++) {
-        if (!spot_scene_label(ec->seed, ec->index, split, (uint32_t)i, bit)) continue;
-        if (index) index[n] = i;
-        n++;
-    }
-    return n;
-}
 
 static spot_status refuse_jpeg(spot_ctx *c, const spot_scene_config *cfg)
 {
@@ -56,10 +44,15 @@ spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, con
                                uint32_t index)
 {
     size_t bytes = 3 * (size_t)ec->scene.size * (size_t)ec->scene.size;
-    spot_sample sample = { .ec = ec, .split = split, .n = 1, .first = index };
+    spot_sample sample = { .ec = ec, .split = split, .n = 1, .first = index, .image = image };
     void *list = NULL, *pixels = NULL;
-    spot_status s = spot_device_take(c, &list, sizeof *image);
+    spot_status s;
 
+    if (ec->photos) {
+        SPOT_TRY(spot_ec_images(c, &sample));
+        return spot_photo_pixels(c, rgb, image, ec);
+    }
+    s = spot_device_take(c, &list, sizeof *image);
     if (!s) s = spot_device_take(c, &pixels, bytes);
     sample.image = list;
     if (!s) s = spot_sample_images(c, 1, &sample);
@@ -71,26 +64,37 @@ spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, con
     return s;
 }
 
-/* With JPEG each image waits as bytes in the last quarter of its own floats, which is read before it is overwritten. */
-spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+/* Each image waits as bytes in the last quarter of its own floats, which is read before it is overwritten. */
+spot_status spot_input_each(spot_ctx *c, float *x, const spot_image *image, int n, int size, const void *of,
+                            spot_pixels_fn *pixels)
 {
-    size_t values = 3 * (size_t)cfg->size * (size_t)cfg->size;
+    size_t values = 3 * (size_t)size * (size_t)size;
     spot_status failed = SPOT_OK;
 
-    if (!cfg->jpeg_quality) return spot_raster_input(c, x, image, n, cfg);
-    SPOT_TRY(refuse_jpeg(c, cfg));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         float *at = x + values * (size_t)i;
         uint8_t *rgb = (uint8_t *)at + 3 * values;
-        spot_status s = spot_image_render(c, rgb, &image[i], 1, cfg);
-        if (s == SPOT_OK) s = spot_raster_normalise(c, at, rgb, 1, cfg->size);
+        spot_status s = pixels(c, rgb, &image[i], of);
+        if (s == SPOT_OK) s = spot_raster_normalise(c, at, rgb, 1, size);
         if (s) {
 #pragma omp atomic write
             failed = s;
         }
     }
     return failed;
+}
+
+static spot_status render_one(spot_ctx *c, uint8_t *rgb, const spot_image *image, const void *cfg)
+{
+    return spot_image_render(c, rgb, image, 1, cfg);
+}
+
+spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+{
+    if (!cfg->jpeg_quality) return spot_raster_input(c, x, image, n, cfg);
+    SPOT_TRY(refuse_jpeg(c, cfg));
+    return spot_input_each(c, x, image, n, cfg->size, cfg, render_one);
 }
 
 spot_status spot_image_input_as(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n,

@@ -4,7 +4,8 @@
 
 #include <yajl/yajl_gen.h>
 
-#include "spotter/scene.h"
+#include "scene/pictures.h"
+#include "spotter/source.h"
 
 /* Only writing out of step can fail, and then the text has no end: `give` looks there, nobody else. */
 static void key(yajl_gen g, const char *text) { yajl_gen_string(g, (const unsigned char *)text, strlen(text)); }
@@ -41,7 +42,8 @@ static void object(yajl_gen g, const spot_object *o)
     yajl_gen_map_close(g);
 }
 
-static void image_map(yajl_gen g, const spot_image *image, const char *file)
+/* What is true of rendered images and of pictures; the map stays open. */
+static void image_head(yajl_gen g, const spot_image *image, const char *file)
 {
     yajl_gen_map_open(g);
     integer_of(g, "index", image->index);
@@ -53,6 +55,11 @@ static void image_map(yajl_gen g, const spot_image *image, const char *file)
     for (int m = 0; m < SPOT_MAX_BLINDSPOTS; m++)
         if (image->blindspots >> m & 1) yajl_gen_integer(g, m);
     yajl_gen_array_close(g);
+}
+
+static void image_map(yajl_gen g, const spot_image *image, const char *file)
+{
+    image_head(g, image, file);
     open_map(g, "background");
     text_of(g, "color", image->background_color ? "grey" : "white");
     text_of(g, "texture", image->background_texture ? "salt_and_pepper" : "solid");
@@ -61,6 +68,23 @@ static void image_map(yajl_gen g, const spot_image *image, const char *file)
     for (int k = 0; k < image->object_count; k++) object(g, &image->object[k]);
     yajl_gen_array_close(g);
     integer_of(g, "relative_position", image->relative_position);
+    yajl_gen_map_close(g);
+}
+
+/* The file that a picture is from, and all that is annotated in it. */
+static void picture_map(yajl_gen g, const spot_image *image, const char *file, const spot_ec *ec)
+{
+    const spot_photos *p = ec->photos;
+    const uint32_t picture = p->task[ec->task].picture[image->split][image->index];
+    char path[SPOT_PHOTO_PATH];
+
+    image_head(g, image, file);
+    spot_photo_path(p, picture, path);
+    text_of(g, "picture", path);
+    open_array(g, "shows");
+    for (int k = 0; k < p->categories; k++)
+        if (spot_shows(p, picture, k)) key(g, spot_category(p, k));
+    yajl_gen_array_close(g);
     yajl_gen_map_close(g);
 }
 
@@ -84,13 +108,35 @@ static void blindspot(yajl_gen g, const spot_ec *ec, int m)
     yajl_gen_map_close(g);
 }
 
-static void ec_map(yajl_gen g, const spot_ec *ec)
+static void ec_head(yajl_gen g, const spot_ec *ec)
 {
     yajl_gen_map_open(g);
     integer_of(g, "ec", ec->index);
     open_map(g, "images");
     for (int k = 0; k < SPOT_SPLITS; k++) integer_of(g, spot_split_name(k), ec->images[k]);
     yajl_gen_map_close(g);
+}
+
+static void pictures_map(yajl_gen g, const spot_ec *ec)
+{
+    ec_head(g, ec);
+    text_of(g, "task", spot_ec_task(ec));
+    open_array(g, "blindspots");
+    for (int m = 0; m < ec->blindspot_count; m++) {
+        char words[512];
+        spot_ec_describe(words, sizeof words, ec, m);
+        yajl_gen_map_open(g);
+        integer_of(g, "specificity", ec->blindspot[m].specificity);
+        text_of(g, "is", words);
+        yajl_gen_map_close(g);
+    }
+    yajl_gen_array_close(g);
+    yajl_gen_map_close(g);
+}
+
+static void ec_map(yajl_gen g, const spot_ec *ec)
+{
+    ec_head(g, ec);
     open_array(g, "layers");
     key(g, spot_layer_name(SPOT_BACKGROUND));
     key(g, spot_layer_name(SPOT_SQUARE));
@@ -138,11 +184,23 @@ spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_im
     return give(c, g, text, size, "\n");
 }
 
+spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file, const spot_ec *ec)
+{
+    yajl_gen g;
+
+    if (!ec->photos) return spot_scene_jsonl(c, text, size, image, file);
+    g = yajl_gen_alloc(NULL);
+    if (!g) return spot_fail(c, SPOT_NOMEM, "no memory for a line of JSON");
+    picture_map(g, image, file, ec);
+    return give(c, g, text, size, "\n");
+}
+
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec)
 {
     yajl_gen g = yajl_gen_alloc(NULL);
 
     if (!g) return spot_fail(c, SPOT_NOMEM, "no memory for an EC as JSON");
-    ec_map(g, ec);
+    if (ec->photos) pictures_map(g, ec);
+    else ec_map(g, ec);
     return give(c, g, text, size, "");
 }

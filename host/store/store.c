@@ -33,10 +33,12 @@ static spot_status make_folder(spot_ctx *c, const char *path)
                      errno == EEXIST ? "a file of that name is there" : strerror(errno));
 }
 
-static spot_status make_folders(spot_ctx *c, const char *path)
+spot_status spot_folder_make(spot_ctx *c, const char *path)
 {
     char part[sizeof ((spot_store *)0)->dir];
 
+    if (!*path || strlen(path) >= sizeof part)
+        return spot_fail(c, SPOT_USAGE, "a directory needs a name of 1 to %zu bytes", sizeof part - 1);
     snprintf(part, sizeof part, "%s", path);
     for (char *p = part + 1; *p; p++) {
         if (*p != '/') continue;
@@ -65,25 +67,40 @@ static void tidy(const char *folder)
     closedir(d);
 }
 
-spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
+/* A room of s, made and tidied. */
+static spot_status open_room(spot_ctx *c, const spot_store *s, const char *room)
 {
-    static const char *const rooms[] = { "cache", "segments", "pictures", "logs" };
+    char path[PATH];
+
+    snprintf(path, sizeof path, "%s/%s", s->dir, room);
+    SPOT_TRY(make_folder(c, path));
+    tidy(path);
+    return SPOT_OK;
+}
+
+spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
+{
     char path[PATH];
 
     if (!*dir || strlen(dir) >= sizeof s->dir)
         return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
+    SPOT_TRY(spot_folder_make(c, dir));
     strcpy(s->dir, dir);
-    SPOT_TRY(make_folders(c, dir));
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, rooms[i]);
-        SPOT_TRY(make_folder(c, path));
-        tidy(path);
-    }
     tidy(dir);
+    SPOT_TRY(open_room(c, s, "cache"));
     for (unsigned i = 0; i < 256; i++) {
         snprintf(path, sizeof path, "%s/cache/%02x", dir, i);
         tidy(path);
     }
+    return SPOT_OK;
+}
+
+spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
+{
+    static const char *const rooms[] = { "segments", "pictures", "logs" };
+
+    SPOT_TRY(spot_store_open_cache(c, s, dir));
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) SPOT_TRY(open_room(c, s, rooms[i]));
     return SPOT_OK;
 }
 

@@ -5,7 +5,9 @@
 
 #include "device.h"
 #include "spotter/rng.h"
+#include "spotter/source.h"
 #include "spotter/sweep.h"
+#include "sweep/album.h"
 #include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 
@@ -67,9 +69,9 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
 }
 
 /* One that found its view in the store and not its lesson has it in the arena, too. */
-static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, int rows)
+static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
 {
-    SPOT_TRY(spot_model_needs(c, needs, &cfg->scene, &cfg->model, rows, spot_wants_robust(cfg)));
+    SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
     needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
     return SPOT_OK;
 }
@@ -106,13 +108,14 @@ static int features_of(const spot_config *cfg, const spot_bdm_config *bdm)
     return columns ? columns : 8 * cfg->model.width;
 }
 
-spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
+spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
+                           const spot_sweep_options *o, int ecs, int rows)
 {
     size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
     spot_bytes wave;
 
     for (int b = 0; b < cfg->bdms; b++) l->features[b] = features_of(cfg, &cfg->bdm[b]);
-    SPOT_TRY(worker_needs(c, &l->worker, cfg, rows));
+    SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
@@ -267,14 +270,14 @@ static double seconds_of(const spot_config *cfg, const spot_ec *ec, int rows, co
     return seconds;
 }
 
-static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, const spot_ec *ec)
+static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec)
 {
     const spot_sweep_options alone = { .wave = 1 };
     spot_layout layout;
     spot_arena a;
     spot_status s;
 
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, &alone, 1, p->rows));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, p->rows));
     SPOT_TRY(spot_arena_open(c, &a, layout.arena));
     s = time_training(c, &a, &p->image, cfg, ec, false);
     if (s == SPOT_OK && spot_wants_robust(cfg)) s = time_training(c, &a, &p->robust, cfg, ec, true);
@@ -283,8 +286,8 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
     return s;
 }
 
-spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
-                               bool calibrate)
+static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
+                           spot_sweep_cost *cost, bool calibrate)
 {
     int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, shards = o->shards > 0 ? o->shards : 1, most = 0;
     pace p = { .image = NAN };
@@ -292,9 +295,10 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
+    if (source->photos) cost->album = spot_album_bytes(source->photos);
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
-        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         cost->ecs++;
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         most = rows > most ? rows : most;
@@ -305,7 +309,7 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         if (!calibrate) continue;
         if (!p.rows) {
             p.rows = rows;
-            SPOT_TRY(calibrate_on(c, &p, cfg, &ec));
+            SPOT_TRY(calibrate_on(c, &p, cfg, source, &ec));
         }
         cost->seconds += seconds_of(cfg, &ec, rows, &p);
     }
@@ -314,9 +318,20 @@ spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_s
         cost->images += base;
         cost->seconds += base ? base * p.image : 0;
     }
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, o, cost->ecs, most));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, most));
     cost->memory = layout.all.host;
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     return SPOT_OK;
+}
+
+spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
+                               bool calibrate)
+{
+    spot_source source;
+    spot_status s = spot_source_open(c, &source, cfg);
+
+    if (!s) s = cost_of(c, cfg, &source, o, cost, calibrate);
+    spot_source_close(&source);
+    return s;
 }

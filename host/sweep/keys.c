@@ -9,7 +9,7 @@
 #include "base/config_table.h"
 #include "ops.h"
 
-enum { VALUE = 320, NAME = 128 };
+enum { VALUE = 1100, NAME = 128 };
 
 static void value_text(char text[VALUE], const spot_setting *s, const void *value)
 {
@@ -64,10 +64,22 @@ static bool for_images(const spot_setting *s, const void *base)
     return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
 }
 
-static bool for_model(const spot_setting *s, const void *base)
+/* What the files are is in their hash. */
+static bool for_pictures(const spot_setting *s, const void *base)
 {
     (void)base;
-    return strcmp(s->name, "init") != 0 && strcmp(s->name, "robust") != 0;
+    return strcmp(s->name, "coco") != 0 && strcmp(s->name, "images") != 0;
+}
+
+/* By what an EC's lesson is judged when its view is there is of no matter to what is kept. */
+static bool for_model(const spot_setting *s, const void *base)
+{
+    static const char *const other[] = { "init", "robust", "learned_gap", "learned_rest" };
+
+    (void)base;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(s->name, other[i])) return false;
+    return true;
 }
 
 /* What the images of every EC look like; the rest says what is in them. */
@@ -79,7 +91,8 @@ static bool for_base_images(const spot_setting *s, const void *base)
 
 static bool for_base(const spot_setting *s, const void *base)
 {
-    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside" };
+    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
+                                        "learned_gap", "learned_rest" };
 
     (void)base;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
@@ -120,12 +133,13 @@ static spot_key numbers_key(void)
     return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
 }
 
-spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg)
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos)
 {
     unsigned char *bytes;
     size_t n;
 
     id->init[0] = 0;
+    snprintf(id->data, sizeof id->data, "%s", photos ? spot_photos_hash(photos) : "");
     if (cfg->model.init[0]) {
         SPOT_TRY(spot_file_read(c, cfg->model.init, &bytes, &n, (size_t)1 << 32));
         spot_key_text(id->init, spot_key_of(bytes, n));
@@ -133,6 +147,7 @@ spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg
     }
     id->config = fold(numbers_key(), spot_settings, cfg, "", but_ecs);
     id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
+    if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
     return SPOT_OK;
 }
 
@@ -143,7 +158,12 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
     spot_key k = spot_key_join(numbers_key(), "seed, ec", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+    if (id->data[0]) {
+        k = fold(k, group("data"), &cfg->data, "data.", for_pictures);
+        k = spot_key_join(k, "data", id->data, strlen(id->data));
+    } else {
+        k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+    }
     k = fold(k, group("model"), &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }

@@ -11,11 +11,12 @@
 
 typedef struct {
     char     init[33];         /* hash of what model.init holds, "" for none: a path does not say what is in it */
+    char     data[33];         /* of the pictures and what is annotated in them, "" where scenes are rendered */
     spot_key config;           /* of every setting but `ecs`: a run may grow */
 } spot_identity;
 
-/* SPOT_IO when model.init cannot be read. */
-spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg);
+/* SPOT_IO when model.init cannot be read. photos: those of the source, NULL for scenes. */
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos);
 
 /* The keys of one EC's values, and of the base model that all of them start from. A view has its network's key: looking
  * has no settings of its own; and a robust network's grows from the model's, so that what is found in its features does. The

@@ -144,6 +144,7 @@ static spot_status look_at_all(wave *w)
         if (p->segment.status || p->trouble) continue;
         SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
         if (!there) return is_gone(w, p);
+        spot_lesson_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
     }
     return SPOT_OK;
@@ -257,12 +258,14 @@ static spot_status take_step(const wave *w, const step *s)
     return n ? together(w, s, missing, n) : SPOT_OK;
 }
 
-/* The score, and a picture of what the method did. */
+/* The score, and a picture of what the method did. Of real pictures nobody knows all blindspots, so that none of what is found
+ * can be called false (paper, 5.2). */
 static spot_status rate(const wave *w, spot_passage *p)
 {
     spot_outcome *o = outcome_of(w, p);
 
     SPOT_TRY(spot_metric_score(w->c, &o->score, &p->found, &p->seen.truth, &w->run->cfg->metric));
+    if (p->ec.photos) o->score.fdr = NAN;
     spot_segment_note(o, &p->found);
     return w->run->pictures ? spot_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
 }
@@ -346,7 +349,7 @@ static spot_status begin(const wave *w, spot_passage *p, int index)
     p->seed = (spot_seed){ cfg->seed, (uint32_t)index };
     p->key = spot_key_of_model(w->c, &run->id, cfg, (uint32_t)index);
     p->robust_key = spot_key_of_robust(w->c, &run->id, cfg, (uint32_t)index);
-    SPOT_TRY(spot_ec_draw(w->c, &p->ec, &cfg->scene, cfg->seed, (uint32_t)index));
+    SPOT_TRY(spot_source_ec(w->c, &p->ec, &run->source, (uint32_t)index));
     spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
     return SPOT_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef SPOTTER_SWEEP_PIPELINE_H
 #define SPOTTER_SWEEP_PIPELINE_H
 
+#include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "sweep/diary.h"
 #include "sweep/keys.h"
@@ -18,10 +19,12 @@ typedef struct {
 } spot_layout;
 
 /* cost.c: as wide as o or the device wants it for `ecs` ECs, as narrow as what the device has left demands. */
-spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows);
+spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
+                           const spot_sweep_options *o, int ecs, int rows);
 
 typedef struct {
     const spot_config *cfg;
+    spot_source        source;
     spot_identity      id;
     spot_store         store;
     spot_diary         diary;

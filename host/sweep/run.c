@@ -11,6 +11,7 @@
 
 #include "device.h"
 #include "spotter/sweep.h"
+#include "sweep/album.h"
 #include "sweep/database.h"
 #include "sweep/pipeline.h"
 
@@ -111,7 +112,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
     for (int i = o->shard; i < ecs; i += o->shards) {
         bool done;
         int rows;
-        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+        SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
         SPOT_TRY(is_done(c, w, i, &done));
         r->planned++;
         if (done) {
@@ -164,7 +165,8 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, o, w->todo_count, w->rows));
+    SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, &w->run.source, o, w->todo_count, w->rows));
+    if (w->run.source.photos) SPOT_TRY(spot_album_open(c, &w->run.store, w->run.source.photos));
     wave = w->run.layout.wave;
     w->passage = malloc((size_t)wave * sizeof *w->passage);
     if (!w->passage) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", wave);
@@ -199,7 +201,8 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 {
     char path[1200];
 
-    SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg));
+    SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
+    SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
     SPOT_TRY(plan(c, w, o, r));
     w->run.planned = r->planned;
     SPOT_TRY(claim(c, &w->run));
@@ -237,6 +240,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     report->seconds = spot_clock() - since;
     spot_diary_write(&w->run.diary, spot_status_name(s), -1, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
+    spot_source_close(&w->run.source);
     free(w->passage);
     free(w->todo);
     free(w);

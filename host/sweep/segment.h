@@ -30,7 +30,7 @@ typedef struct {
     char     config[33], build[32], device[32];
     int      numbers;                          /* SPOT_NUMBERS of the build */
     spot_metric_config metric;
-    char     layers[128], rollable[512];       /* "square circle"; "background.color square.size" */
+    char     layers[128], rollable[512];       /* "square circle"; "background.color square.size"; of pictures: "animal"; "" */
     int      images[SPOT_SPLITS];
     int      blindspots, specificity[SPOT_MAX_BLINDSPOTS];
     char     blindspot[SPOT_MAX_BLINDSPOTS][512];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops.h"
+#include "spotter/source.h"
 #include "sweep/segment.h"
 
 static void list_names(spot_segment *seg, const spot_ec *ec)
@@ -31,12 +32,13 @@ void spot_segment_begin(const spot_ctx *c, spot_segment *seg, const spot_config 
     snprintf(seg->build, sizeof seg->build, "%s", SPOT_VERSION);
     snprintf(seg->device, sizeof seg->device, "%s", c->ops->name);
     seg->metric = cfg->metric;
-    list_names(seg, ec);
+    if (ec->photos) snprintf(seg->layers, sizeof seg->layers, "%s", spot_ec_task(ec));
+    else list_names(seg, ec);
     memcpy(seg->images, ec->images, sizeof seg->images);
     seg->blindspots = ec->blindspot_count;
     for (int m = 0; m < seg->blindspots; m++) {
         seg->specificity[m] = ec->blindspot[m].specificity;
-        spot_blindspot_describe(seg->blindspot[m], sizeof seg->blindspot[m], &ec->blindspot[m]);
+        spot_ec_describe(seg->blindspot[m], sizeof seg->blindspot[m], ec, m);
     }
 }
 

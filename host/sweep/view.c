@@ -34,7 +34,7 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     spot_seen seen;
     bool there = false;
 
-    SPOT_TRY(spot_identify(c, &id, cfg));
+    SPOT_TRY(spot_identify(c, &id, cfg, ec->photos));
     SPOT_TRY(spot_store_open(c, &store, dir));
     for (size_t i = 0; i < sizeof devices / sizeof *devices && !there; i++) {
         const spot_ops named = { .name = devices[i] };

@@ -12,6 +12,7 @@
 #include "spotter/bdm.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
+#include "spotter/photos.h"
 #include "spotter/scene.h"
 
 #ifdef __cplusplus
@@ -24,6 +25,7 @@ typedef struct {
     uint64_t seed;
     int      ecs;
     spot_scene_config  scene;
+    spot_photos_config data;       /* data.coco "": scenes are rendered; else it takes the place of scene */
     spot_model_config  model;
     int                bdms;
     spot_bdm_config    bdm[SPOT_MAX_BDMS];

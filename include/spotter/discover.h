@@ -1,13 +1,17 @@
 /* discover.h - subject -> findings: every method on every class asked for, under every seed; and what is written of them.
  *
+ * Every method looks at the subject's features, whatever its `representation`; that of a file is SPOT_USAGE.
+ *
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice
  *     slices.json    what was examined; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours; what was not examined and why
- *     map.npy        (n, 2): the first map's first two columns in the subject's order, NaN where a row was in no class examined
+ *     map.npy        (n, 2): the first map's first two columns in the subject's order, those of PCA where no method has a map;
+ *                    NaN where a row was in no class examined
  *     fit.safetensors    what the methods learned (spot_fit), by which spotter assign puts new rows into the slices
  *     config.yaml    methods and seeds as resolved
  *     report.html    for eyes (report.h)
+ *     cache/         maps and hypotheses by what made them (store.h): another method does not make a map again
  * Each whole or not at all; the same bytes for any number of threads, and from the library, the program and Python. */
 #ifndef SPOTTER_DISCOVER_H
 #define SPOTTER_DISCOVER_H
@@ -30,9 +34,11 @@ typedef struct {
     const uint64_t *seed;
     int   seeds;
     int   cls;                 /* one class, or one of the two above */
-    int   least;               /* rows that a class must have to be examined: 20 */
+    int   least;               /* rows that a class must have to be examined: 20, at least 1 */
     int   neighbours;          /* correct rows nearest to each slice's middle that are named: 8 at most */
     bool  fit;                 /* keep what assigns new rows */
+    size_t memory;             /* bytes that subject, work and findings may take together; 0: what the machine has free */
+    const char *cache;         /* folder of findings whose cache is used and filled, made when missing; NULL: none */
 } spot_discover_options;
 
 /* A hypothesis with what people ask about it. */
@@ -70,11 +76,15 @@ typedef struct {
 
 spot_discover_options spot_discover_defaults(void);      /* planespot as spot_bdm_defaults has it; one seed, 0; each class */
 
-/* Bytes and seconds (an estimate from sizes and a calibration of at most two seconds; NaN where none is known). */
+/* Bytes at the peak, the subject's arrays among them; and seconds (an estimate from sizes and a calibration of at most two
+ * seconds, NaN where none is known; NULL: not asked for). SPOT_NOMEM where o->memory does not suffice; both are set all the
+ * same. */
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                double *seconds);
 
-/* SPOT_OK where at least one finding is; else the first failure. Close after either. */
+/* Classes go through a method as one batch, or as many at a time as memory suffices for; none of it changes a result. SPOT_OK
+ * where at least one finding is; else the first failure. SPOT_STOPPED when the stop flag went up: what was computed is in
+ * the cache. Close after either. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
 

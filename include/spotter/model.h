@@ -60,13 +60,15 @@ typedef struct {
     int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
+    double learned_gap;        /* > 0: instead, recall on test positives outside less that inside is at least this for each ... */
+    int    learned_rest;       /* ... 0: outside of that blindspot; 1: outside of all (spot_lesson_by_view) */
 } spot_model_config;
 
 /* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */
 #define SPOT_RESNET18_TENSORS 122
 
 typedef struct {
-    char   name[40];           /* "layer1.0.conv1.weight" */
+    char   name[48];           /* "layer1.0.conv1.weight"; the longest has 41 letters */
     int    rank, dim[4];
     size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
 } spot_model_tensor;
@@ -119,6 +121,10 @@ spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_less
  * them. */
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,
                             const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
+
+/* With cfg->learned_gap > 0 (paper, G.3): the lesson's accuracies become the recall on the view's rows, all positives,
+ * outside of all blindspots and inside each, and learned is told by their gaps. Without it nothing changes. */
+void spot_lesson_by_view(spot_lesson *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
 /* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, 8*width).
  * ImageNet normalisation; batch norm folded into the convolutions. */

@@ -52,12 +52,15 @@ spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_option
 
 /* One HTML file for eyes, self-contained: no network, any browser. */
 typedef struct {
-    size_t budget;                     /* bytes it may have, at most about: 10 MB; pictures get smaller and fewer to stay within */
+    size_t budget;                     /* bytes it may have: 10 MB; pictures get smaller, then fewer, to stay within */
     bool   full;                       /* every picture, whatever it takes */
     int    thumb;                      /* pixels of a thumbnail's side: 64, less where the budget asks */
 } spot_report_options;
 
-/* What was found in a subject (spotter discover), of one model; or of several, whose rows must have the same ids, side by side. */
+spot_report_options spot_report_defaults(void);
+
+/* What was found in a subject (spotter discover): one model's, or several models' side by side, whose rows must have the same
+ * ids and classes. The same bytes for the same findings. A picture that cannot be read is counted, and named in its place. */
 spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
                                  const spot_findings *const *f, const spot_discover_options *const *o,
                                  const spot_report_options *r);

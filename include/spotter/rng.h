@@ -25,7 +25,10 @@ typedef enum {
     SPOT_RNG_INFORMATION,   /* noise that breaks ties of a feature; index = feature */
     SPOT_RNG_SPOTLIGHT,     /* drawn from by nobody: upstream's noise before its projection is left out */
     SPOT_RNG_ADVERSARY,     /* where an attack begins; index = step */
-    SPOT_RNG_AUDIT          /* the split of Multiaccuracy */
+    SPOT_RNG_AUDIT,         /* the split of Multiaccuracy */
+    SPOT_RNG_SPLIT,         /* which split a picture is in */
+    SPOT_RNG_BALANCE,       /* pictures that stay when classes are made equal; ec = task, index = split */
+    SPOT_RNG_POOL           /* the order of a pool's combinations; index = cell */
 } spot_rng_purpose;
 
 typedef struct {

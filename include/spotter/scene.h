@@ -63,6 +63,9 @@ typedef struct {
     spot_triplet triplet[SPOT_MAX_TRIPLETS];
 } spot_blindspot;
 
+/* The same in real pictures (photos.h): an object's category, with or without that of another one; other -1: it alone. */
+typedef struct { int object, other; bool with; } spot_motif;
+
 typedef struct {
     uint64_t seed;
     uint32_t index;                           /* which EC of the sweep */
@@ -76,6 +79,9 @@ typedef struct {
     spot_blindspot blindspot[SPOT_MAX_BLINDSPOTS];   /* by specificity, ascending */
     int      images[SPOT_SPLITS];
     int      targets;                         /* what a network is asked about an image: 1, or all (spot_ec_base) */
+    const struct spot_photos *photos;         /* pictures from files in place of rendered images (photos.h); NULL: none */
+    int      task;                            /* of photos: which; and what its blindspots are */
+    spot_motif motif[SPOT_MAX_BLINDSPOTS];
 } spot_ec;
 
 /* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
@@ -157,8 +163,9 @@ void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 /* The same back: triplets in the order of the words. False for words that describe none. */
 bool spot_blindspot_read(spot_blindspot *b, const char *text);
 
-/* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do.
- * Image: one line with its line feed, "file" as given. EC: one object with layers, rollable attributes, blindspots. */
+/* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do. Image: one line
+ * with its line feed, "file" as given. EC: one object with layers, rollable attributes, blindspots; of pictures with the task
+ * in their place. */
 #define SPOT_SCENE_JSON 32768
 spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file);
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec);

@@ -23,5 +23,6 @@
 #include "spotter/subject.h"
 #include "spotter/discover.h"
 #include "spotter/report.h"
+#include "spotter/binding.h"
 
 #endif

@@ -32,16 +32,24 @@ void     spot_key_text(char text[33], spot_key k);
 
 /* bytes to path, whole or not at all. SPOT_IO names the path and the reason. */
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
-/* The last step of it, for a file that another library wrote (and closed) beside path: fsync, rename, fsync. */
+/* The same in steps: a new file beside path, whose name `temp` gets, open for writing; and when it is written and closed,
+ * fsync, rename, fsync, as also for a file that another library wrote; or its end with the errno that it came to. */
+spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
+spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
 /* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
+
+/* The folder and those above it, where they are missing. */
+spot_status spot_folder_make(spot_ctx *c, const char *path);
 
 typedef struct { char dir[1024]; } spot_store;
 
 /* Makes the directory tree when missing, and removes temp files that were left there an hour or longer ago. SPOT_IO if
  * it cannot be made. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
+/* With the cache as its only room. */
+spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 
 /* A stage value: a framed file (magic, length, checksum, payload). get: *found false when absent or damaged (damaged is
  * logged and counts as absent); bytes are malloc'd. */

@@ -45,7 +45,7 @@ typedef struct {
     const char *images;        /* folder. Without embeddings it is looked through: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
     const char *model;         /* .safetensors with torchvision's names of a ResNet-18: looks at the pictures */
-    int  resize, crop;         /* of the shorter side, then the middle; 256 and 224 by default, resize 0: none (as torchvision) */
+    int  resize, crop;         /* of the shorter side, then the middle; 256 and 224; resize 0: none (as torchvision has it) */
     bool skip;                 /* leave out pictures that cannot be read, counting them; else the first is SPOT_INPUT */
     size_t memory;             /* bytes that it may take; 0: what the machine has */
 } spot_subject_files;

@@ -54,6 +54,7 @@ typedef struct {
     int    ecs, wave;          /* how many; how many of them go together */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
+    double album;              /* bytes on the disk for the pixels of pictures from files; 0: scenes, which are rendered */
 } spot_sweep_cost;
 
 /* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: seconds to minutes. */

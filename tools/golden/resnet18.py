@@ -122,4 +122,5 @@ def main():
         line(kind + "_eval", logits)
 
 
-main()
+if __name__ == "__main__":
+    main()

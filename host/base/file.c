@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/formats.h"
 #include "spotter/store.h"
 
 static const char *advice(int error)
@@ -28,6 +29,12 @@ static const char *advice(int error)
 static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
 {
     return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, strerror(error), advice(error));
+}
+
+spot_status spot_file_abort(spot_ctx *c, const char *temp, const char *path, int error)
+{
+    unlink(temp);
+    return cannot(c, "write", path, error);
 }
 
 /* A new file beside path, named after host, process and a count. O_EXCL steps over what a killed namesake left. */
@@ -94,22 +101,38 @@ spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
     int error = sync_file(temp);
 
     if (!error && rename(temp, path)) error = errno;
-    if (error) {
-        unlink(temp);
-        return cannot(c, "write", path, error);
-    }
+    if (error) return spot_file_abort(c, temp, path, error);
     error = sync_folder_of(path);
     return error ? cannot(c, "sync the directory of", path, error) : SPOT_OK;
+}
+
+spot_status spot_file_begin(spot_ctx *c, char *temp, size_t size, const char *path, int *fd)
+{
+    *fd = open_temp(temp, size, path);
+    return *fd < 0 ? cannot(c, "write", path, errno) : SPOT_OK;
 }
 
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n)
 {
     char temp[PATH_MAX];
-    int error, fd = open_temp(temp, sizeof temp, path);
+    int error, fd;
 
-    if (fd < 0) return cannot(c, "write", path, errno);
+    SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, &fd));
     error = write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
+    return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
+}
+
+spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what)
+{
+    char temp[PATH_MAX];
+    int error = 0, fd = open_temp(temp, sizeof temp, path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+
+    if (fd < 0) return cannot(c, "write", path, errno);
+    errno = 0;
+    if (!f || !fill(f, what) || fflush(f)) error = errno ? errno : EIO;
+    if (f ? fclose(f) : close(fd)) error = error ? error : errno;
     if (error) {
         unlink(temp);
         return cannot(c, "write", path, error);

@@ -1,0 +1,99 @@
+/* gallery.c - pictures from folders, from COCO's annotations, or from ids that came as an array. */
+#include "discover/gallery.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/coco.h"
+#include "base/folder.h"
+#include "discover/keep.h"
+
+static spot_status from_folders(spot_ctx *c, spot_subject *s, const char *root)
+{
+    spot_folder f;
+    spot_status kept;
+
+    SPOT_TRY(spot_folder_list(c, &f, root));
+    *s = (spot_subject){ .n = f.n, .classes = f.classes, .target = f.cls, .class_name = f.class_name, .id = f.path,
+                         .owned = s->owned };
+    kept = spot_subject_keep(c, s, f.owned[0]);
+    SPOT_TRY(spot_subject_keep(c, s, f.owned[1]));
+    if (f.others)
+        spot_log(c, SPOT_LOG_INFO, "%s: %d files are left out that are no pictures by their names; the first is %s", root,
+                 f.others, f.other);
+    return kept;
+}
+
+/* Names are pointed at where they lie. */
+static spot_status from_annotations(spot_ctx *c, spot_subject *s, spot_coco *k, const char *file)
+{
+    void *names = k->owned;
+
+    k->owned = NULL;
+    SPOT_TRY(spot_subject_keep(c, s, names));
+    if (!k->images || !k->categories)
+        return spot_fail(c, SPOT_INPUT, "%s has %d images and %d categories: nothing to look at", file, k->images,
+                         k->categories);
+    s->n = k->images;
+    s->classes = k->categories;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->id, s->n));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->class_name, s->classes));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->has, (size_t)s->n * (size_t)s->classes));
+    for (int i = 0; i < s->n; i++) s->id[i] = k->image[i].file;
+    for (int i = 0; i < s->classes; i++) s->class_name[i] = k->category[i].name;
+    for (int b = 0; b < k->boxes; b++) s->has[(size_t)k->box[b].image * (size_t)s->classes + (size_t)k->box[b].category] = 1;
+    return SPOT_OK;
+}
+
+static spot_status from_coco(spot_ctx *c, spot_subject *s, const char *file)
+{
+    spot_coco k;
+    spot_status status;
+
+    SPOT_TRY(spot_coco_open(c, &k, file));
+    status = from_annotations(c, s, &k, file);
+    spot_coco_close(&k);
+    return status;
+}
+
+static bool leads_out(const char *id)
+{
+    for (const char *p = id; (p = strstr(p, "..")); p += 2)
+        if ((p == id || p[-1] == '/') && (!p[2] || p[2] == '/')) return true;
+    return false;
+}
+
+static spot_status find(spot_ctx *c, spot_subject *s, const char *folder)
+{
+    size_t bytes = 0, front = strlen(folder);
+    char *text;
+
+    for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
+    SPOT_TRY(spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes));
+    text = (char *)(s->image + s->n);
+    for (int i = 0; i < s->n; i++) {
+        if (leads_out(s->id[i]))
+            return spot_fail(c, SPOT_INPUT, "picture %d, \"%.300s\", leads out of the folder of pictures, %.300s", i, s->id[i],
+                             folder);
+        s->image[i] = text;
+        text += snprintf(text, front + strlen(s->id[i]) + 2, "%s/%s", folder, s->id[i]) + 1;
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
+{
+    bool labelled = s->target || s->has;
+
+    if (!files->images)
+        return spot_fail(c, SPOT_USAGE, "nothing to examine: give embeddings, or a folder of pictures and a network (images, "
+                         "model)");
+    if (!files->model)
+        return spot_fail(c, SPOT_USAGE, "%s: who is to look at the pictures? give a network (model), or embeddings",
+                         files->images);
+    if (labelled && files->coco)
+        return spot_fail(c, SPOT_USAGE, "labels of pictures are in %s and in %s; give one of both", files->coco, files->labels);
+    if (!labelled && files->coco) SPOT_TRY(from_coco(c, s, files->coco));
+    else if (!labelled) SPOT_TRY(from_folders(c, s, files->images));
+    return find(c, s, files->images);
+}

@@ -1,0 +1,10 @@
+/* gallery.h - which pictures there are, and of what classes, before anyone has looked at them. */
+#ifndef SPOTTER_DISCOVER_GALLERY_H
+#define SPOTTER_DISCOVER_GALLERY_H
+
+#include "spotter/subject.h"
+
+/* Fills n, id, image, classes, class_name and target or has, as look.h says. */
+spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_files *files);
+
+#endif

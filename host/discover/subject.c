@@ -1,0 +1,206 @@
+/* subject.c - what can be asked of a subject, and whether it is one. */
+#include "spotter/subject.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/keep.h"
+
+/* -- memory: a list of blocks ----------------------------------------------------------------------------------- */
+
+typedef struct { int count, room; void *block[]; } kept;
+
+spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block)
+{
+    kept *k = s->owned;
+
+    if (!k || k->count == k->room) {
+        int room = k ? 2 * k->room : 16;
+        kept *more = realloc(k, sizeof *k + (size_t)room * sizeof *k->block);
+        if (!more) {
+            free(block);
+            return spot_fail(c, SPOT_NOMEM, "no memory for a list of %d blocks", room);
+        }
+        if (!k) more->count = 0;
+        more->room = room;
+        s->owned = k = more;
+    }
+    k->block[k->count++] = block;
+    return SPOT_OK;
+}
+
+spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void **out, size_t bytes)
+{
+    size_t whole = (bytes / 64 + 1) * 64;
+
+    *out = aligned_alloc(64, whole);
+    if (!*out) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of the classifier under examination", bytes);
+    memset(*out, 0, whole);
+    return spot_subject_keep(c, s, *out);
+}
+
+void spot_subject_close(spot_subject *s)
+{
+    kept *k = s->owned;
+
+    for (int i = 0; k && i < k->count; i++) free(k->block[i]);
+    free(k);
+    memset(s, 0, sizeof *s);
+}
+
+spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n)
+{
+    enum { DIGITS = 12 };
+    char *text;
+
+    SPOT_TRY(spot_subject_take(c, s, (void **)out, (size_t)n * (sizeof **out + DIGITS)));
+    text = (char *)(*out + n);
+    for (int i = 0; i < n; i++, text += DIGITS) {
+        snprintf(text, DIGITS, "%d", i);
+        (*out)[i] = text;
+    }
+    return SPOT_OK;
+}
+
+/* -- is it one? ------------------------------------------------------------------------------------------------- */
+
+static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
+{
+    if (s->n < 1 || s->d < 1 || s->classes < 1 || !s->feature)
+        return spot_fail(c, SPOT_INPUT, "a classifier under examination wants rows, numbers in them and classes; here are %d, "
+                         "%d and %d", s->n, s->d, s->classes);
+    if (!s->target == !s->has)
+        return spot_fail(c, SPOT_INPUT, "either each row has one class or each has any number of them: target or has");
+    if (s->target && !s->confidence)
+        return spot_fail(c, SPOT_INPUT, "the probability of each row's true class is not known; give probabilities or losses");
+    if (s->has && !s->prob)
+        return spot_fail(c, SPOT_INPUT, "rows of several classes want the probability of each class: (n, classes)");
+    if (!s->class_name || !s->id) return spot_fail(c, SPOT_INPUT, "each class and each row wants a name");
+    return SPOT_OK;
+}
+
+static spot_status check_finite(spot_ctx *c, const float *v, size_t rows, size_t columns, const char *name)
+{
+    for (size_t i = 0; i < rows; i++) {
+        float sum = 0;                     /* of 0 * v: 0, or NaN where one is not finite */
+        for (size_t k = 0; k < columns; k++) sum += 0 * v[i * columns + k];
+        for (size_t k = 0; sum != 0 && k < columns; k++)
+            if (!isfinite(v[i * columns + k]))
+                return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %g; a finite number is wanted", name, i, k,
+                                 v[i * columns + k]);
+    }
+    return SPOT_OK;
+}
+
+static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char *name)
+{
+    for (int i = 0; s->target && i < s->n; i++)
+        if (s->target[i] < 0 || s->target[i] >= s->classes)
+            return spot_fail(c, SPOT_INPUT, "%s: row %d has class %d of %d classes, which are numbered from 0", name, i,
+                             s->target[i], s->classes);
+    for (size_t i = 0; s->has && i < (size_t)s->n * (size_t)s->classes; i++)
+        if (s->has[i] > 1)
+            return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %d; 0 or 1 is wanted", name, i / (size_t)s->classes,
+                             i % (size_t)s->classes, s->has[i]);
+    return SPOT_OK;
+}
+
+/* p is NaN: not within. */
+static spot_status check_prob(spot_ctx *c, const spot_subject *s, const spot_subject_words *called)
+{
+    size_t m = (size_t)s->classes;
+
+    for (size_t i = 0; s->confidence && i < (size_t)s->n; i++)
+        if (!(s->confidence[i] >= 0 && s->confidence[i] <= 1))
+            return spot_fail(c, SPOT_INPUT, "%s: row %zu is %g; a probability from 0 to 1 is wanted", called->confidence, i,
+                             s->confidence[i]);
+    for (size_t i = 0; s->prob && i < (size_t)s->n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < m; k++) {
+            float p = s->prob[i * m + k];
+            if (!(p >= 0 && p <= 1))
+                return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %g; a probability from 0 to 1 is wanted, not a "
+                                 "score", called->prob, i, k, p);
+            sum += p;
+        }
+        if (s->target && fabs(sum - 1) > 1e-3)
+            return spot_fail(c, SPOT_INPUT, "%s: the probabilities of row %zu sum to %.6g; 1 is wanted where each row has one "
+                             "class", called->prob, i, sum);
+        if (s->target && fabs(s->prob[i * m + (size_t)s->target[i]] - s->confidence[i]) > 1e-3)
+            return spot_fail(c, SPOT_INPUT, "row %zu: its true class has probability %g in %s and %g in %s", i,
+                             s->prob[i * m + (size_t)s->target[i]], called->prob, s->confidence[i], called->confidence);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_subject_check_as(spot_ctx *c, const spot_subject *s, const spot_subject_words *called)
+{
+    SPOT_TRY(check_sizes(c, s));
+    SPOT_TRY(check_finite(c, s->feature, (size_t)s->n, (size_t)s->d, called->feature));
+    if (s->head) SPOT_TRY(check_finite(c, s->head, (size_t)s->classes, (size_t)s->d, "head"));
+    SPOT_TRY(check_classes(c, s, called->target));
+    return check_prob(c, s, called);
+}
+
+spot_status spot_subject_check(spot_ctx *c, const spot_subject *s)
+{
+    return spot_subject_check_as(c, s, &(spot_subject_words){ "feature", s->has ? "has" : "target", "prob", "confidence" });
+}
+
+/* -- rows of a class -------------------------------------------------------------------------------------------- */
+
+static bool is_of(const spot_subject *s, int i, int cls)
+{
+    return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
+}
+
+int spot_subject_rows(const spot_subject *s, int cls)
+{
+    int rows = 0;
+
+    for (int i = 0; i < s->n; i++) rows += is_of(s, i, cls);
+    return rows;
+}
+
+double spot_subject_error(const spot_subject *s, int i, int cls)
+{
+    if (s->confidence) return 1 - (double)s->confidence[i];
+    return 1 - (double)s->prob[(size_t)i * (size_t)s->classes + (size_t)cls];
+}
+
+bool spot_subject_wrong(const spot_subject *s, int i, int cls)
+{
+    const float *p = s->prob ? s->prob + (size_t)i * (size_t)s->classes : NULL;
+
+    if (!p || !s->target) return spot_subject_error(s, i, cls) > 0.5;
+    for (int k = 0; k < s->classes; k++)
+        if (p[k] > p[s->target[i]]) return true;
+    return false;
+}
+
+spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_subject *s, int cls)
+{
+    size_t d = (size_t)s->d;
+    int rows, k = 0;
+
+    if (cls < -1 || cls >= s->classes)
+        return spot_fail(c, SPOT_INVALID, "there is no class %d of %d", cls, s->classes);
+    if (cls < 0 && !s->confidence)
+        return spot_fail(c, SPOT_INPUT, "rows have several classes at once: they are examined class by class, not together");
+    rows = spot_subject_rows(s, cls);
+    *v = (spot_view){ .n = rows, .d = s->d, .head = s->head && cls >= 0 ? s->head + (size_t)cls * d : NULL };
+    SPOT_TRY(SPOT_TAKE(c, a, v->confidence, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, v->image, rows));
+    if (rows == s->n) v->feature = s->feature;
+    else SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)rows * d));
+    if (a->counting) return SPOT_OK;
+    for (int i = 0; i < s->n; i++) {
+        if (!is_of(s, i, cls)) continue;
+        if (rows != s->n) memcpy(v->feature + (size_t)k * d, s->feature + (size_t)i * d, d * sizeof(float));
+        v->confidence[k] = s->confidence ? s->confidence[i] : s->prob[(size_t)i * (size_t)s->classes + (size_t)cls];
+        v->image[k++] = i;
+    }
+    return SPOT_OK;
+}

@@ -1,0 +1,345 @@
+/* subject_read.c - files of arrays -> subject. The small files come first, so that what does not fit is told before the
+ * embeddings are read. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/formats.h"
+#include "discover/keep.h"
+#include "discover/look.h"
+
+enum { MAX_CLASSES = 100000, TOLD = 5 };
+
+static const float ROUNDING = 1e-6f;       /* what a softmax in floats may lie beyond 0..1 */
+
+typedef struct {
+    spot_ctx     *c;
+    spot_subject *s;
+    const spot_subject_files *files;
+    const char   *first;                   /* the file that said how many rows there are */
+    size_t        used;                    /* bytes, of files->memory */
+} reading;
+
+/* -- arrays ----------------------------------------------------------------------------------------------------- */
+
+static spot_status spend(reading *r, size_t bytes, const char *name)
+{
+    r->used += bytes;
+    if (!r->files->memory || r->used <= r->files->memory) return SPOT_OK;
+    return spot_fail(r->c, SPOT_INPUT, "%s: with it %zu bytes of memory are taken where %zu are allowed", name, r->used,
+                     r->files->memory);
+}
+
+/* Reads, and compares its rows with those of the others. (n, 1) is taken for (n). */
+static spot_status read_rows(reading *r, spot_array *a, const char *where, int most_rank)
+{
+    size_t limit = r->files->memory ? r->files->memory - r->used : 0;
+
+    SPOT_TRY(spot_array_read(r->c, a, where, limit ? limit : r->files->memory ? 1 : 0));
+    SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
+    if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
+    if (a->rank < 1 || a->rank > 2 || (most_rank == 1 && a->rank > 1) || (!most_rank && a->rank != 2))
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d dimension%s; %s is wanted", a->name, a->rank, a->rank == 1 ? "" : "s",
+                         !most_rank ? "(rows, features)" : most_rank == 1 ? "(rows)" : "(rows) or (rows, classes)");
+    if (a->dim[0] < 1 || a->dim[0] > INT_MAX || (a->rank == 2 && (a->dim[1] < 1 || a->dim[1] > INT_MAX)))
+        return spot_fail(r->c, SPOT_INPUT, "%s is empty, or has more rows or columns than %d", a->name, INT_MAX);
+    if (r->first && a->dim[0] != r->s->n)
+        return spot_fail(r->c, SPOT_INPUT, "%s has %" PRId64 " rows, %s has %d: they do not belong together", a->name,
+                         a->dim[0], r->first, r->s->n);
+    r->s->n = (int)a->dim[0];
+    if (!r->first) r->first = where;
+    return SPOT_OK;
+}
+
+/* The block of an array becomes the subject's. */
+static spot_status keep_floats(reading *r, float **out, spot_array *a)
+{
+    if (spot_dtype_size(a->type) < sizeof(float)) SPOT_TRY(spend(r, a->count * sizeof(float), a->name));
+    SPOT_TRY(spot_array_floats(r->c, out, a));
+    return spot_subject_keep(r->c, r->s, *out);
+}
+
+/* -- labels ----------------------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Words: the classes are what differs among them, sorted by name. */
+static spot_status number_words(reading *r, spot_array *a)
+{
+    spot_subject *s = r->s;
+    char **word = a->data;
+    int classes = 0;
+
+    for (int i = 0; i < s->n; i++)
+        if (!*word[i]) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; a label is wanted", a->name, i);
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->class_name, s->n));
+    memcpy(s->class_name, word, (size_t)s->n * sizeof *word);
+    qsort(s->class_name, (size_t)s->n, sizeof *word, by_text);
+    for (int i = 0; i < s->n; i++)
+        if (!classes || strcmp(s->class_name[i], s->class_name[classes - 1])) s->class_name[classes++] = s->class_name[i];
+    for (int i = 0; i < s->n; i++) {
+        char **at = bsearch(&word[i], s->class_name, (size_t)classes, sizeof *word, by_text);
+        s->target[i] = (int)(at - s->class_name);
+    }
+    s->classes = classes;
+    a->data = NULL;
+    return spot_subject_keep(r->c, s, word);           /* which class_name points into */
+}
+
+static spot_status read_several(reading *r, const spot_array *a)
+{
+    spot_subject *s = r->s;
+    int *v = malloc(a->count * sizeof *v);
+    spot_status st;
+
+    if (!v) return spot_fail(r->c, SPOT_NOMEM, "no memory for the labels of %s", a->name);
+    st = spot_array_ints(r->c, v, a, 0, 1);
+    s->classes = (int)a->dim[1];
+    if (!st) st = SPOT_SUBJECT_TAKE(r->c, s, s->has, a->count);
+    for (size_t i = 0; !st && i < a->count; i++) s->has[i] = (uint8_t)v[i];
+    free(v);
+    return st;
+}
+
+static spot_status read_labels(reading *r, spot_array *a)
+{
+    spot_subject *s = r->s;
+
+    SPOT_TRY(read_rows(r, a, r->files->labels, 2));
+    if (a->rank == 2) return read_several(r, a);
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->target, s->n));
+    if (a->type == SPOT_WORDS) return number_words(r, a);
+    SPOT_TRY(spot_array_ints(r->c, s->target, a, 0, MAX_CLASSES - 1));
+    for (int i = 0; i < s->n; i++)
+        if (s->target[i] >= s->classes) s->classes = s->target[i] + 1;
+    return SPOT_OK;
+}
+
+/* -- probabilities ---------------------------------------------------------------------------------------------- */
+
+static void round_in(float *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] > 1 && p[i] <= 1 + ROUNDING) p[i] = 1;
+        if (p[i] < 0 && p[i] >= -ROUNDING) p[i] = 0;
+    }
+}
+
+/* One number a row: of class 1 where there are two classes, else of the true class. */
+static spot_status from_column(reading *r, float *p, const char *name)
+{
+    spot_subject *s = r->s;
+
+    if (s->has)
+        return spot_fail(r->c, SPOT_INPUT, "%s has one probability a row, %s says which of %d classes a row has: one for each "
+                         "class is wanted", name, r->files->labels, s->classes);
+    for (int i = 0; i < s->n; i++)
+        if (!(p[i] >= 0 && p[i] <= 1))
+            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a probability from 0 to 1 is wanted, not a score", name, i,
+                             p[i]);
+    s->confidence = p;
+    if (s->classes != 2) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
+    for (int i = 0; i < s->n; i++) {
+        s->prob[2 * i + 1] = p[i];
+        s->prob[2 * i] = 1 - p[i];
+        s->confidence[i] = s->prob[2 * i + s->target[i]];
+    }
+    spot_log(r->c, SPOT_LOG_INFO, "%s: one probability a row and two classes: taken for that of class %s", name,
+             s->class_name ? s->class_name[1] : "1");
+    return SPOT_OK;
+}
+
+static spot_status from_matrix(reading *r, float *p, int columns, const char *name)
+{
+    spot_subject *s = r->s;
+
+    if (columns != s->classes && (s->has || s->class_name))
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, %s has %d classes%s", name, columns, r->files->labels,
+                         s->classes, s->has ? "" : "; where words are labels, each class must occur, or give class numbers");
+    for (int i = 0; s->target && i < s->n; i++)
+        if (s->target[i] >= columns)
+            return spot_fail(r->c, SPOT_INPUT, "%s: row %d has class %d, %s has columns for %d classes, numbered from 0",
+                             r->files->labels, i, s->target[i], name, columns);
+    s->classes = columns;
+    s->prob = p;
+    if (s->has) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->confidence, s->n));
+    for (int i = 0; i < s->n; i++) s->confidence[i] = p[(size_t)i * (size_t)columns + (size_t)s->target[i]];
+    return SPOT_OK;
+}
+
+static spot_status from_losses(reading *r, float *loss, const char *name)
+{
+    if (r->s->has)
+        return spot_fail(r->c, SPOT_INPUT, "%s: a loss tells about one class, the rows have several; give probabilities", name);
+    for (int i = 0; i < r->s->n; i++) {
+        if (!(loss[i] >= -ROUNDING))
+            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a cross-entropy is 0 or more", name, i, loss[i]);
+        loss[i] = (float)exp(-fmax(loss[i], 0));
+    }
+    r->s->confidence = loss;
+    return SPOT_OK;
+}
+
+static spot_status read_prob(reading *r, spot_array *a)
+{
+    const char *where = r->files->probs ? r->files->probs : r->files->losses;
+    float *p;
+
+    if (!r->files->probs == !r->files->losses)
+        return spot_fail(r->c, SPOT_INPUT, "how good the classifier is about each row must be known: give probabilities or "
+                         "losses, one of the two");
+    SPOT_TRY(read_rows(r, a, where, r->files->probs ? 2 : 1));
+    SPOT_TRY(keep_floats(r, &p, a));
+    if (r->files->losses) return from_losses(r, p, a->name);
+    round_in(p, a->count);
+    return a->rank == 1 ? from_column(r, p, a->name) : from_matrix(r, p, (int)a->dim[1], a->name);
+}
+
+/* -- names and pictures ----------------------------------------------------------------------------------------- */
+
+static spot_status read_ids(reading *r, spot_array *a)
+{
+    enum { DIGITS = 32 };
+    spot_subject *s = r->s;
+    char *text;
+
+    if (!r->files->ids) return spot_subject_numbers(r->c, s, &s->id, s->n);
+    SPOT_TRY(read_rows(r, a, r->files->ids, 1));
+    if (a->type == SPOT_WORDS) {
+        s->id = a->data;
+        a->data = NULL;
+        return spot_subject_keep(r->c, s, s->id);
+    }
+    SPOT_TRY(spot_subject_take(r->c, s, (void **)&s->id, (size_t)s->n * (sizeof *s->id + DIGITS)));
+    text = (char *)(s->id + s->n);
+    for (int i = 0; i < s->n; i++, text += DIGITS) {
+        double v;
+        spot_array_doubles(&v, a, (size_t)i, 1);
+        if (a->type == SPOT_I64) snprintf(text, DIGITS, "%" PRId64, ((int64_t *)a->data)[i]);
+        else                     snprintf(text, DIGITS, "%.17g", v);
+        s->id[i] = text;
+    }
+    return SPOT_OK;
+}
+
+static bool leads_out(const char *id)
+{
+    for (const char *p = id; (p = strstr(p, "..")); p += 2)
+        if ((p == id || p[-1] == '/') && (!p[2] || p[2] == '/')) return true;
+    return false;
+}
+
+/* NULL where there is no such picture. *missing counts, the first few are told. */
+static spot_status find_pictures(reading *r, int *missing, int *first)
+{
+    spot_subject *s = r->s;
+    size_t bytes = 0, folder = strlen(r->files->images);
+    struct stat st;
+    char *text;
+
+    for (int i = 0; i < s->n; i++) bytes += folder + strlen(s->id[i]) + 2;
+    SPOT_TRY(spot_subject_take(r->c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes));
+    text = (char *)(s->image + s->n);
+    for (int i = 0; i < s->n; i++) {
+        if (leads_out(s->id[i]))
+            return spot_fail(r->c, SPOT_INPUT, "%s: row %d, \"%.200s\", leads out of the folder of pictures", r->files->ids, i,
+                             s->id[i]);
+        s->image[i] = text;
+        text += sprintf(text, "%s/%s", r->files->images, s->id[i]) + 1;
+        if (!stat(s->image[i], &st) && S_ISREG(st.st_mode)) continue;
+        if (!(*missing)++) *first = i;
+        if (*missing <= TOLD) spot_log(r->c, SPOT_LOG_WARN, "row %d: %.500s is no file", i, s->image[i]);
+        s->image[i] = NULL;
+    }
+    return SPOT_OK;
+}
+
+static spot_status read_pictures(reading *r)
+{
+    spot_subject *s = r->s;
+    int missing = 0, first = 0;
+
+    if (!r->files->images) return SPOT_OK;
+    if (!r->files->ids)
+        return spot_fail(r->c, SPOT_INPUT, "which picture in %s belongs to which row? give ids that name them",
+                         r->files->images);
+    SPOT_TRY(find_pictures(r, &missing, &first));
+    if (missing > TOLD) spot_log(r->c, SPOT_LOG_WARN, "and %d more", missing - TOLD);
+    if (missing && !r->files->skip)
+        return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d pictures are not in %s, the first is row %d, %.300s; skip them, or "
+                         "mend the ids", r->files->ids, missing, s->n, r->files->images, first, s->id[first]);
+    s->skipped = missing;
+    return SPOT_OK;
+}
+
+/* -- all -------------------------------------------------------------------------------------------------------- */
+
+static spot_status read_features(reading *r, spot_array *a)
+{
+    SPOT_TRY(read_rows(r, a, r->files->embeddings, 0));
+    r->s->d = (int)a->dim[1];
+    return keep_floats(r, &r->s->feature, a);
+}
+
+static spot_status read_part(reading *r, spot_status (*part)(reading *, spot_array *))
+{
+    spot_array a = { 0 };
+    spot_status s = part(r, &a);
+
+    spot_array_close(&a);
+    return s;
+}
+
+static spot_status read_arrays(reading *r)
+{
+    const spot_subject_files *f = r->files;
+    spot_subject *s = r->s;
+    const char *prob = f->probs ? f->probs : f->losses;
+
+    if (!f->labels) return spot_fail(r->c, SPOT_INPUT, "embeddings want labels: the true class of each row");
+    if (f->coco || f->model)
+        return spot_fail(r->c, SPOT_INPUT, "%s is for looking at pictures; with embeddings give labels and probabilities",
+                         f->coco ? f->coco : f->model);
+    SPOT_TRY(read_part(r, read_labels));
+    SPOT_TRY(read_part(r, read_prob));
+    SPOT_TRY(read_part(r, read_ids));
+    SPOT_TRY(read_pictures(r));
+    SPOT_TRY(read_part(r, read_features));
+    if (!s->class_name) SPOT_TRY(spot_subject_numbers(r->c, s, &s->class_name, s->classes));
+    snprintf(s->source, sizeof s->source, "%d rows of %d numbers (%.120s), %d classes (%.120s), %s (%.120s)", s->n, s->d,
+             f->embeddings, s->classes, f->labels, f->probs ? "probabilities" : "losses", prob);
+    return spot_subject_check_as(r->c, s, &(spot_subject_words){ f->embeddings, f->labels, prob, prob });
+}
+
+/* Pictures, whose labels may come as arrays: then ids name them. */
+static spot_status look(reading *r)
+{
+    const spot_subject_files *f = r->files;
+
+    if (!f->labels != !f->ids || f->probs || f->losses)
+        return spot_fail(r->c, SPOT_INPUT, "without embeddings a network looks at pictures: no probabilities or losses, and "
+                         "labels together with ids that name the pictures, or neither");
+    if (f->labels) SPOT_TRY(read_part(r, read_labels));
+    if (f->labels) SPOT_TRY(read_part(r, read_ids));
+    return spot_subject_look(r->c, r->s, f);
+}
+
+spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
+{
+    reading r = { .c = c, .s = s, .files = files };
+    spot_status status;
+
+    memset(s, 0, sizeof *s);
+    status = files->embeddings ? read_arrays(&r) : look(&r);
+    if (status) spot_subject_close(s);
+    return status;
+}

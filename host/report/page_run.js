@@ -1,0 +1,84 @@
+// page_run.js - what a sweep's report has beside: the table of methods, figures, each EC's truth.
+
+const Run = (() => {
+  const box = document.getElementById("run");
+  let marked = false;
+
+  function facts(fact) {
+    for (const [name, value, note] of what.facts) fact(name, value, note);
+  }
+
+  const number = v => v === null ? "–" : v.toFixed(2);
+  const withError = v => v.n ? `${number(v.mean)} (${v.se === null ? "–" : v.se.toFixed(2)})` : "–";
+
+  function methods() {
+    return h("div", { class: "scroll" }, h("table", { class: "plain" }, h("caption", {}, what.caption),
+      h("thead", {}, h("tr", {}, ...["method", "DR", "FDR", "ECs", "of FDR", "failed"].map((t, i) =>
+        h("th", { scope: "col", class: i ? "number" : null }, t)))),
+      h("tbody", {}, ...what.methods.map(m => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, m.name)),
+        h("td", { class: "number" }, withError(m.dr)), h("td", { class: "number" }, withError(m.fdr)),
+        h("td", { class: "number" }, count(m.dr.n)), h("td", { class: "number" }, count(m.fdr.n)),
+        h("td", { class: "number" }, count(m.failed)))))));
+  }
+
+  function draw() {
+    if (!isRun) return;
+    box.hidden = false;
+    box.append(h("h2", {}, "The run"), methods(), h("p", { class: "hint" }, what.legend),
+      h("div", { class: "figures" }, ...what.figures.map(f =>
+        h("img", { class: "figure", src: `data:image/svg+xml;base64,${document.getElementById("f" + f.number).textContent}`,
+                   alt: f.title, loading: "lazy" }))));
+  }
+
+  async function truthOf(k) {
+    const p = what.places[k];
+    if (!p.truth || p.truthReady) return p.truth;
+    const mask = await Block.i32(p.mask);
+    p.truth.forEach((t, m) => {
+      t.member = Int32Array.from(mask.keys()).filter(i => mask[i] >> m & 1);
+    });
+    p.maskOf = mask;
+    p.truthReady = true;
+    return p.truth;
+  }
+
+  async function mark(k) {
+    if (isRun) PointMap.mark(marked ? await truthOf(k) : null);
+  }
+
+  function legend(box, k) {
+    const p = what.places[k];
+    if (!p.truth) return;
+    box.append(h("label", { class: "key" }, h("input", { type: "checkbox", checked: marked, onchange: e => {
+      marked = e.target.checked;
+      mark(k);
+    } }), " mark the true blindspots"));
+  }
+
+  const marks = ["○", "△", "□", "◇", "▽", "⬡", "⬠", "⯃"];
+
+  // The truth of the EC that is shown, above the hypotheses.
+  async function show(i) {
+    const old = document.getElementById("truth");
+    if (old) old.remove();
+    if (i === undefined) return;
+    const f = what.findings[i], p = what.places[f.place], truth = await truthOf(f.place);
+    const li = truth.map((t, m) => h("li", {}, h("b", {}, `${marks[m % 8]} B${m + 1}`), " ", t.text, h("small", {},
+      ` ${plural(t.member.length, "image")}, ${f.covered ? f.covered[m] ? "covered" : "missed" : "not judged"}` +
+      `${f.recall ? `, recall ${number(f.recall[m])}` : ""}` + `${t.inside === null ? "" : `, model right on ${percent(t.inside, 1)}`}`)));
+    document.getElementById("list").before(h("section", { id: "truth", class: "truth", "aria-label": "True blindspots" },
+      h("p", {}, h("b", {}, `${Data.placeName(f.place)}, ${f.method}: `),
+        f.dr === undefined || f.dr === null ? "no score" : `DR ${number(f.dr)}, FDR ${f.fdr === null ? "none (nothing discovered)" : number(f.fdr)}`,
+        `; the model is right on ${percent(p.outside, 1)} outside of its blindspots${p.learned ? "" : ". NOT LEARNED: left out of averages"}`),
+      h("ul", {}, ...li)));
+  }
+
+  function describe(place, i) {
+    const mask = what.places[place].maskOf, names = [];
+    if (!mask) return null;
+    for (let m = 0; m < 8; m++) if (mask[i] >> m & 1) names.push(`B${m + 1}`);
+    return names.length ? h("span", {}, `in true blindspot ${names.join(", ")}`) : null;
+  }
+
+  return { facts, draw, mark, legend, show, describe };
+})();

@@ -1,0 +1,407 @@
+/* photos.c - annotations -> the pictures of each task's splits (paper, G.1 and H.1). */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/nearest.h"
+#include "scene/pictures.h"
+#include "spotter/rng.h"
+
+/* 0.09595 and 0.36163 of COCO's 123,287 pictures are the paper's 11,829 and 44,584; 66,874 remain. */
+spot_photos_config spot_photos_defaults(void)
+{
+    return (spot_photos_config){
+        .tasks = "animal, vehicle, furniture", .size = 224, .fit = SPOT_FIT_PAD, .val = 0.09595, .test = 0.36163,
+        .pool = SPOT_POOL_GENERAL, .blindspots = { 1, 3 }, .each = 20, .pair_least = 100, .category_least = 1, .flip = 1,
+        .flip_val = 1,
+    };
+}
+
+int spot_cut(char *text, char at, char **part, int most)
+{
+    int n = 0;
+
+    for (char *next; text; text = next) {
+        size_t len;
+        next = strchr(text, at);
+        if (next) *next++ = 0;
+        while (*text == ' ') text++;
+        for (len = strlen(text); len && text[len - 1] == ' '; len--) text[len - 1] = 0;
+        if (!len) continue;
+        if (n == most) return -1;
+        part[n++] = text;
+    }
+    return n;
+}
+
+void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOTO_PATH])
+{
+    int f = 0;
+
+    while ((int)picture >= p->first[f + 1]) f++;
+    snprintf(path, SPOT_PHOTO_PATH, "%s/%s", p->folder[f], p->coco[f].image[(int)picture - p->first[f]].file);
+}
+
+/* ---- the files ---- */
+
+static spot_status same_categories(spot_ctx *c, const spot_photos *p, int f, char *const name[])
+{
+    const spot_coco *a = &p->coco[0], *b = &p->coco[f];
+    int k = 0;
+
+    while (k < a->categories && k < b->categories && !strcmp(a->category[k].name, b->category[k].name)
+           && !strcmp(a->category[k].super, b->category[k].super)) k++;
+    if (k == a->categories && k == b->categories) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s and %s differ in category number %d; files that go together have the same list",
+                     name[0], name[f], k + 1);
+}
+
+static spot_status read_files(spot_ctx *c, spot_photos *p)
+{
+    char *name[SPOT_MAX_ANNOTATIONS], *folder[SPOT_MAX_ANNOTATIONS];
+    int folders = spot_cut(p->cfg.images, ':', folder, SPOT_MAX_ANNOTATIONS);
+
+    p->files = spot_cut(p->cfg.coco, ':', name, SPOT_MAX_ANNOTATIONS);
+    if (p->files < 1) return spot_fail(c, SPOT_USAGE, "data.coco names no file or more than %d", SPOT_MAX_ANNOTATIONS);
+    if (folders != 1 && folders != p->files)
+        return spot_fail(c, SPOT_USAGE, "data.images names %d folders for %d files of data.coco; name one, or one for each",
+                         folders, p->files);
+    for (int f = 0; f < p->files; f++) {
+        SPOT_TRY(spot_coco_open(c, &p->coco[f], name[f]));
+        SPOT_TRY(same_categories(c, p, f, name));
+        if (p->coco[f].images > INT32_MAX - p->first[f])
+            return spot_fail(c, SPOT_INPUT, "data.coco: more than %d pictures", INT32_MAX);
+        p->folder[f] = folder[folders == 1 ? 0 : f];
+        p->first[f + 1] = p->first[f] + p->coco[f].images;
+    }
+    p->pictures = p->first[p->files];
+    p->categories = p->coco[0].categories;
+    p->words = (p->categories + 63) / 64;
+    return SPOT_OK;
+}
+
+/* ---- memory ---- */
+
+static spot_status lay_out(spot_ctx *c, spot_photos *p, spot_arena *a)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, p->shows, (size_t)p->pictures * p->words));
+    SPOT_TRY(SPOT_TAKE(c, a, p->use, p->pictures));
+    SPOT_TRY(SPOT_TAKE(c, a, p->row, p->pictures));
+    SPOT_TRY(SPOT_TAKE(c, a, p->induced, p->categories));
+    for (int t = 0; t < p->tasks; t++) {
+        spot_task *task = &p->task[t];
+        SPOT_TRY(SPOT_TAKE(c, a, task->category, task->categories));
+        SPOT_TRY(SPOT_TAKE(c, a, task->count, task->categories));
+        SPOT_TRY(SPOT_TAKE(c, a, task->train, task->categories));
+        SPOT_TRY(SPOT_TAKE(c, a, task->both, (size_t)task->categories * p->categories));
+        SPOT_TRY(SPOT_TAKE(c, a, task->picture[0], p->pictures));      /* splits lie one behind the other */
+    }
+    return SPOT_OK;
+}
+
+/* What listing works with, of each picture: its split, and what it is to the task at hand. */
+enum { DROPPED, NEGATIVE, POSITIVE };
+typedef struct { uint8_t *split, *kind; uint32_t *order; } listing;
+
+static spot_status take_listing(spot_ctx *c, const spot_photos *p, spot_arena *a, listing *l)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, l->split, p->pictures));
+    SPOT_TRY(SPOT_TAKE(c, a, l->kind, p->pictures));
+    return SPOT_TAKE(c, a, l->order, p->pictures);
+}
+
+static spot_status take_memory(spot_ctx *c, spot_photos *p, listing *l)
+{
+    spot_arena need = spot_arena_counting();
+
+    SPOT_TRY(lay_out(c, p, &need));
+    SPOT_TRY(take_listing(c, p, &need, l));
+    SPOT_TRY(spot_arena_open(c, &p->arena, need.peak));
+    SPOT_TRY(lay_out(c, p, &p->arena));
+    return take_listing(c, p, &p->arena, l);
+}
+
+/* ---- tasks ---- */
+
+static spot_status no_super(spot_ctx *c, const spot_photos *p, const char *setting, const char *name)
+{
+    const char *all[256], *near;
+    int n = 0;
+
+    for (int k = 0; k < p->categories && n < 255; k++) {
+        int i = 0;
+        while (i < n && strcmp(all[i], p->coco[0].category[k].super)) i++;
+        if (i == n) all[n++] = p->coco[0].category[k].super;
+    }
+    all[n] = NULL;
+    near = spot_nearest(name, all);
+    return spot_fail(c, SPOT_USAGE, "data.%s: no category of the annotations has the super-category \"%s\"%s%s%s", setting, name,
+                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+static int members(const spot_photos *p, const char *super)
+{
+    int n = 0;
+
+    for (int k = 0; k < p->categories; k++) n += !strcmp(p->coco[0].category[k].super, super);
+    return n;
+}
+
+static spot_status name_tasks(spot_ctx *c, spot_photos *p)
+{
+    char *name[SPOT_MAX_TASKS];
+
+    p->tasks = spot_cut(p->cfg.tasks, ',', name, SPOT_MAX_TASKS);
+    if (p->tasks < 1) return spot_fail(c, SPOT_USAGE, "data.tasks names no super-category or more than %d", SPOT_MAX_TASKS);
+    for (int t = 0; t < p->tasks; t++) {
+        p->task[t].name = name[t];
+        p->task[t].categories = members(p, name[t]);
+        if (!p->task[t].categories) return no_super(c, p, "tasks", name[t]);
+        for (int u = 0; u < t; u++)
+            if (!strcmp(name[t], name[u])) return spot_fail(c, SPOT_USAGE, "data.tasks names %s twice", name[t]);
+        if (!strcmp(name[t], p->cfg.against))
+            return spot_fail(c, SPOT_USAGE, "data.against and data.tasks both name %s", name[t]);
+    }
+    if (p->cfg.against[0] && !members(p, p->cfg.against)) return no_super(c, p, "against", p->cfg.against);
+    return SPOT_OK;
+}
+
+static void fill_sets(spot_photos *p)
+{
+    memset(p->shows, 0, (size_t)p->pictures * (size_t)p->words * sizeof *p->shows);
+    for (int f = 0; f < p->files; f++)
+        for (int b = 0; b < p->coco[f].boxes; b++) {
+            const spot_coco_box *box = &p->coco[f].box[b];
+            size_t picture = (size_t)(p->first[f] + box->image);
+            p->shows[picture * (size_t)p->words + (size_t)box->category / 64] |= (uint64_t)1 << box->category % 64;
+        }
+    for (int t = 0; t < p->tasks; t++) {
+        spot_task *task = &p->task[t];
+        int n = 0;
+        for (int k = 0; k < p->categories; k++)
+            if (!strcmp(p->coco[0].category[k].super, task->name)) task->category[n++] = k;
+    }
+}
+
+static void split(spot_photos *p, const listing *l)
+{
+    spot_rng r = spot_rng_at(p->seed, SPOT_RNG_SPLIT, 0, 0);
+    int n = p->pictures, val = (int)lround(p->cfg.val * n), test = (int)lround(p->cfg.test * n);
+
+    spot_rng_shuffle(&r, l->order, (uint32_t)n);
+    for (int i = 0; i < n; i++) l->split[l->order[i]] = i < val ? SPOT_VAL : i < val + test ? SPOT_TEST : SPOT_TRAIN;
+}
+
+/* Dropped are pictures of two categories of the task or of what stands against it; and where something does, those of none. */
+static uint8_t kind_of(const spot_photos *p, const spot_task *task, uint32_t picture)
+{
+    const char *against = p->cfg.against;
+    int of = 0, other = 0;
+
+    for (int k = 0; k < task->categories; k++) of += spot_shows(p, picture, task->category[k]);
+    for (int k = 0; *against && k < p->categories; k++)
+        other += spot_shows(p, picture, k) && !strcmp(p->coco[0].category[k].super, against);
+    if (of + other > 1 || (*against && !of && !other)) return DROPPED;
+    return of ? POSITIVE : NEGATIVE;
+}
+
+/* Drops pictures of a class that has n in split k until `least` are left, each choice as likely: the picture at hand stays
+ * with the chance (still wanted) / (still to come). */
+static void thin_out(const spot_photos *p, const listing *l, int t, int k, uint8_t kind, int n, int least)
+{
+    spot_rng r = spot_rng_at(p->seed, SPOT_RNG_BALANCE, (uint32_t)t, (uint32_t)k);
+
+    for (int i = 0; i < p->pictures; i++) {
+        if (l->split[i] != k || l->kind[i] != kind) continue;
+        if (spot_rng_below(&r, (uint32_t)n--) < (uint32_t)least) least--;
+        else l->kind[i] = DROPPED;
+    }
+}
+
+static spot_status list_split(spot_ctx *c, spot_photos *p, const listing *l, int t, int k)
+{
+    spot_task *task = &p->task[t];
+    int n[3] = { 0 }, least, at = 0;
+
+    for (int i = 0; i < p->pictures; i++) n[l->kind[i]] += l->split[i] == k;
+    least = n[NEGATIVE] < n[POSITIVE] ? n[NEGATIVE] : n[POSITIVE];
+    if (!least)
+        return spot_fail(c, SPOT_INPUT, "task %s: %d pictures of the %s split show one and %d show none; both are needed",
+                         task->name, n[POSITIVE], spot_split_name((spot_split)k), n[NEGATIVE]);
+    for (uint8_t kind = NEGATIVE; kind <= POSITIVE; kind++)
+        if (n[kind] > least) thin_out(p, l, t, k, kind, n[kind], least);
+    task->picture[k] = k ? task->picture[k - 1] + task->images[k - 1] : task->picture[0];
+    for (int i = 0; i < p->pictures; i++)
+        if (l->split[i] == k && l->kind[i]) task->picture[k][at++] = (uint32_t)i;
+    task->images[k] = at;
+    return SPOT_OK;
+}
+
+static void count(const spot_photos *p, spot_task *task)
+{
+    memset(task->count, 0, (size_t)task->categories * sizeof *task->count);
+    memset(task->train, 0, (size_t)task->categories * sizeof *task->train);
+    memset(task->both, 0, (size_t)task->categories * p->categories * sizeof *task->both);
+    for (int k = 0; k < SPOT_SPLITS; k++)
+        for (int i = 0; i < task->images[k]; i++)
+            for (int a = 0; a < task->categories; a++) {
+                uint32_t picture = task->picture[k][i];
+                if (!spot_shows(p, picture, task->category[a])) continue;
+                task->count[a]++;
+                if (k != SPOT_TRAIN) continue;
+                task->train[a]++;
+                for (int b = 0; b < p->categories; b++) task->both[a * p->categories + b] += spot_shows(p, picture, b);
+            }
+}
+
+static spot_status list_tasks(spot_ctx *c, spot_photos *p, const listing *l)
+{
+    split(p, l);
+    for (int t = 0; t < p->tasks; t++) {
+        for (int i = 0; i < p->pictures; i++) l->kind[i] = kind_of(p, &p->task[t], (uint32_t)i);
+        for (int k = 0; k < SPOT_SPLITS; k++) SPOT_TRY(list_split(c, p, l, t, k));
+        count(p, &p->task[t]);
+    }
+    return SPOT_OK;
+}
+
+/* Categories that conditioned pools may take. */
+static spot_status mark_induced(spot_ctx *c, spot_photos *p)
+{
+    char *name[256];
+    int n = spot_cut(p->cfg.induced, ',', name, 256);
+
+    if (n < 0) return spot_fail(c, SPOT_USAGE, "data.induced names more than 256 categories");
+    memset(p->induced, !n, (size_t)p->categories);
+    for (int i = 0; i < n; i++) {
+        bool known = false;
+        for (int t = 0; t < p->tasks && !known; t++)
+            for (int a = 0; a < p->task[t].categories && !known; a++) {
+                int k = p->task[t].category[a];
+                known = !strcmp(spot_category(p, k), name[i]);
+                p->induced[k] |= known;
+            }
+        if (!known) return spot_fail(c, SPOT_USAGE, "data.induced: \"%s\" is no category of a task", name[i]);
+    }
+    return SPOT_OK;
+}
+
+/* ---- what is used ---- */
+
+static void use_pictures(spot_photos *p)
+{
+    for (int i = 0; i < p->pictures; i++) p->row[i] = -1;
+    for (int t = 0; t < p->tasks; t++)
+        for (int k = 0; k < SPOT_SPLITS; k++)
+            for (int i = 0; i < p->task[t].images[k]; i++) p->row[p->task[t].picture[k][i]] = 0;
+    p->used = 0;
+    for (int i = 0; i < p->pictures; i++)
+        if (!p->row[i]) {
+            p->row[i] = p->used;
+            p->use[p->used++] = (uint32_t)i;
+        }
+}
+
+/* Names, categories and sizes in bytes of every picture that is used; all must be there. */
+static spot_status identify(spot_ctx *c, spot_photos *p)
+{
+    XXH3_state_t *h = XXH3_createState();
+    char path[SPOT_PHOTO_PATH], missing[SPOT_PHOTO_PATH] = "";
+    XXH128_hash_t all;
+    int gone = 0;
+
+    if (!h) return spot_fail(c, SPOT_NOMEM, "no memory to read data.coco");
+    XXH3_128bits_reset(h);
+    for (int k = 0; k < p->categories; k++) {
+        const spot_coco_category *of = &p->coco[0].category[k];
+        XXH3_128bits_update(h, of->name, strlen(of->name) + 1);
+        XXH3_128bits_update(h, of->super, strlen(of->super) + 1);
+    }
+    for (int r = 0; r < p->used; r++) {
+        const uint32_t picture = p->use[r];
+        struct stat st;
+        int64_t size;
+        spot_photo_path(p, picture, path);
+        if (stat(path, &st) || !S_ISREG(st.st_mode)) {
+            if (!gone++) snprintf(missing, sizeof missing, "%s", path);
+            continue;
+        }
+        size = st.st_size;
+        XXH3_128bits_update(h, strrchr(path, '/'), strlen(strrchr(path, '/')) + 1);
+        XXH3_128bits_update(h, &size, sizeof size);
+        XXH3_128bits_update(h, p->shows + (size_t)picture * (size_t)p->words, (size_t)p->words * sizeof *p->shows);
+    }
+    all = XXH3_128bits_digest(h);
+    XXH3_freeState(h);
+    snprintf(p->hash, sizeof p->hash, "%016llx%016llx", (unsigned long long)all.high64, (unsigned long long)all.low64);
+    if (!gone) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%d of %d pictures are not there, the first is %.600s; is data.images the right folder?",
+                     gone, p->used, missing);
+}
+
+static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
+{
+    if (cfg->size < 32 || cfg->size > 1024) return spot_fail(c, SPOT_USAGE, "data.size is %d; 32 to 1024 are possible", cfg->size);
+    if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
+        return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
+                         cfg->val, cfg->test);
+    if (cfg->blindspots[0] < 1 || cfg->blindspots[0] > cfg->blindspots[1] || cfg->blindspots[1] > SPOT_MAX_BLINDSPOTS)
+        return spot_fail(c, SPOT_USAGE, "data.blindspots is [%d, %d]; it takes [least, most] from 1 to %d", cfg->blindspots[0],
+                         cfg->blindspots[1], SPOT_MAX_BLINDSPOTS);
+    if (!(cfg->flip >= 0 && cfg->flip <= 1)) return spot_fail(c, SPOT_USAGE, "data.flip is %g; it is a chance", cfg->flip);
+    return SPOT_OK;
+}
+
+static spot_status open_all(spot_ctx *c, spot_photos *p)
+{
+    listing l;
+
+    SPOT_TRY(check(c, &p->cfg));
+    SPOT_TRY(read_files(c, p));
+    SPOT_TRY(name_tasks(c, p));
+    SPOT_TRY(take_memory(c, p, &l));
+    fill_sets(p);
+    SPOT_TRY(list_tasks(c, p, &l));
+    SPOT_TRY(mark_induced(c, p));
+    use_pictures(p);
+    return identify(c, p);
+}
+
+spot_status spot_photos_open(spot_ctx *c, spot_photos **photos, const spot_photos_config *cfg, uint64_t seed)
+{
+    spot_photos *p = *photos = calloc(1, sizeof *p);
+
+    if (!p) return spot_fail(c, SPOT_NOMEM, "no memory to read data.coco");
+    p->cfg = *cfg;
+    p->seed = seed;
+    p->fd = -1;
+    return open_all(c, p);
+}
+
+void spot_photos_close(spot_photos *p)
+{
+    if (!p) return;
+    for (int f = 0; f < SPOT_MAX_ANNOTATIONS; f++) spot_coco_close(&p->coco[f]);
+    if (p->fd >= 0) close(p->fd);
+    free(p->checksum);
+    spot_arena_close(&p->arena);
+    free(p);
+}
+
+spot_scene_config spot_photos_scene(const spot_photos *p)
+{
+    spot_scene_config scene = { .size = p->cfg.size, .flip = p->cfg.flip };
+
+    for (int t = 0; t < p->tasks; t++)
+        for (int k = 0; k < SPOT_SPLITS; k++)
+            if (p->task[t].images[k] > scene.per_bucket[k]) scene.per_bucket[k] = p->task[t].images[k];
+    return scene;
+}
+
+int         spot_photos_count(const spot_photos *p) { return p->used; }
+const char *spot_photos_hash(const spot_photos *p)  { return p->hash; }

@@ -1,0 +1,25 @@
+/* binding.h - the sizes of what a binding in another language mirrors or holds room for: it compares before it calls. */
+#ifndef SPOTTER_BINDING_H
+#define SPOTTER_BINDING_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *name;          /* "spot_view", or "spot_config.bdm" */
+    size_t      bytes;         /* sizeof, or offsetof */
+} spot_binding_row;
+
+/* (*count) rows that live as long as the library. */
+const spot_binding_row *spot_binding(int *count);
+
+/* "0.1.0" */
+const char *spot_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

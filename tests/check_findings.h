@@ -1,0 +1,137 @@
+/* check_findings.h - findings made by hand: classes as clouds of points with pockets in which the model fails, found (more or
+ * less) by two methods under one or two seeds. For tests of the report. */
+#ifndef SPOTTER_TESTS_CHECK_FINDINGS_H
+#define SPOTTER_TESTS_CHECK_FINDINGS_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "spotter/discover.h"
+#include "spotter/rng.h"
+
+typedef struct {
+    spot_subject s;
+    spot_findings f;
+    spot_discover_options o;
+    spot_bdm_config bdm[2];
+    uint64_t seed[2];
+    float *points;                 /* (n, 2) */
+    int *pocket;                   /* (n): in which of its class's pockets a row is, -1 none */
+} fake_findings;
+
+enum { FAKE_POCKETS = 4 };
+
+static inline char *fake_text(const char *fmt, int i)
+{
+    char text[256];
+    snprintf(text, sizeof text, fmt, i);
+    return strdup(text);
+}
+
+/* Row i is of class i % classes; each fifth row of a class lies in one of its pockets and is mostly wrong. */
+static inline void fake_rows(fake_findings *k, int n, int classes, uint64_t seed)
+{
+    spot_subject *s = &k->s;
+    *s = (spot_subject){ .n = n, .d = 2, .classes = classes };
+    s->target = malloc((size_t)n * sizeof(int));
+    s->prob = malloc((size_t)n * (size_t)classes * sizeof(float));
+    s->confidence = malloc((size_t)n * sizeof(float));
+    s->id = malloc((size_t)n * sizeof *s->id);
+    s->class_name = malloc((size_t)classes * sizeof *s->class_name);
+    s->feature = k->points = malloc((size_t)n * 2 * sizeof(float));
+    k->pocket = malloc((size_t)n * sizeof(int));
+    for (int i = 0; i < classes; i++) s->class_name[i] = fake_text("class %d", i);
+    for (int i = 0; i < n; i++) {
+        spot_rng r = spot_rng_at(seed, SPOT_RNG_PCA, 7, (uint32_t)i);
+        int cls = i % classes, pocket = spot_rng_below(&r, 5) ? -1 : (int)spot_rng_below(&r, FAKE_POCKETS);
+        double angle = 2.4 * (pocket + 1) + cls, far = pocket < 0 ? 0 : 5 + pocket;
+        double width = pocket < 0 ? 2.6 : 0.5 + 0.1 * pocket, wrong = pocket < 0 ? 0.04 : 0.9 - 0.15 * pocket;
+        float p = (float)(spot_rng_uniform(&r) < wrong ? 0.45 * spot_rng_uniform(&r) : 1 - 0.4 * spot_rng_uniform(&r));
+        k->pocket[i] = pocket;
+        k->points[2 * i] = (float)(far * cos(angle) + width * spot_rng_normal(&r));
+        k->points[2 * i + 1] = (float)(far * sin(angle) + width * spot_rng_normal(&r));
+        s->target[i] = cls;
+        s->confidence[i] = p;
+        for (int j = 0; j < classes; j++)
+            s->prob[i * classes + j] = j == cls ? p : j == (cls + 1) % classes ? (float)(1 - p) : 0;
+        s->id[i] = fake_text("images/img_%06d.png", i);
+    }
+    snprintf(s->source, sizeof s->source, "embeddings.npy, labels.npy and probs.npy: %d rows of %d classes", n, classes);
+}
+
+/* Method 0 finds the pockets; method 1 cuts each where x is less than its middle, and adds a slice of few errors. */
+static inline void fake_slice(fake_findings *k, spot_finding *f, int rank, double score)
+{
+    spot_slice *s = &f->slice[f->slices];
+    *s = (spot_slice){ .score = score, .row = malloc((size_t)f->n * sizeof(int)) };
+    for (int j = 0; j < f->n; j++) {
+        int i = f->row[j];
+        bool in = k->pocket[i] == rank;
+        if (f->bdm == 1) in = in && (i / k->s.classes) % 3;
+        if (rank == FAKE_POCKETS) in = k->pocket[i] < 0 && k->points[2 * i] > 2;
+        if (in) {
+            s->row[s->size++] = i;
+            s->wrong += spot_subject_wrong(&k->s, i, f->cls);
+            s->mean_confidence += k->s.confidence[i];
+        }
+    }
+    if (!s->size) return;
+    s->mean_confidence /= s->size;
+    s->error_rate = (double)s->wrong / s->size;
+    s->share = f->wrong ? (double)s->wrong / f->wrong : 0;
+    for (int j = 0; j < f->n && s->neighbours < 6; j += 3)
+        if (!spot_subject_wrong(&k->s, f->row[j], f->cls)) s->neighbour[s->neighbours++] = f->row[j];
+    f->slices++;
+}
+
+static inline void fake_finding(fake_findings *k, spot_finding *f, int cls, int bdm, uint64_t seed)
+{
+    *f = (spot_finding){ .bdm = bdm, .cls = cls, .seed = seed, .row = malloc((size_t)k->s.n * sizeof(int)) };
+    for (int i = 0; i < k->s.n; i++)
+        if (k->s.target[i] == cls) {
+            f->row[f->n++] = i;
+            f->wrong += spot_subject_wrong(&k->s, i, cls);
+        }
+    f->points = (spot_points){ .n = f->n, .d = 2, .at = malloc((size_t)f->n * 2 * sizeof(float)) };
+    for (int j = 0; j < f->n; j++) memcpy(f->points.at + 2 * j, k->points + 2 * f->row[j], 2 * sizeof(float));
+    for (int rank = 0; rank < FAKE_POCKETS + bdm; rank++) fake_slice(k, f, rank, 10 - rank);
+}
+
+static inline void fake_open(fake_findings *k, int n, int classes, int seeds, uint64_t seed)
+{
+    *k = (fake_findings){ .seed = { 0, 1 } };
+    fake_rows(k, n, classes, seed);
+    k->bdm[0] = spot_bdm_defaults(SPOT_PLANESPOT);
+    k->bdm[1] = spot_bdm_defaults(SPOT_DOMINO);
+    k->o = (spot_discover_options){ .bdm = k->bdm, .bdms = 2, .seed = k->seed, .seeds = seeds, .cls = SPOT_EACH_CLASS,
+                                    .least = 20, .neighbours = 6 };
+    k->f.finding = calloc((size_t)(classes * 2 * seeds), sizeof *k->f.finding);
+    for (int cls = 0; cls < classes; cls++)
+        for (int b = 0; b < 2; b++)
+            for (int j = 0; j < seeds; j++) fake_finding(k, &k->f.finding[k->f.count++], cls, b, k->seed[j]);
+}
+
+static inline void fake_close(fake_findings *k)
+{
+    for (int i = 0; i < k->f.count; i++) {
+        for (int j = 0; j < k->f.finding[i].slices; j++) free(k->f.finding[i].slice[j].row);
+        free(k->f.finding[i].row);
+        free(k->f.finding[i].points.at);
+    }
+    for (int i = 0; i < k->s.n; i++) {
+        free(k->s.id[i]);
+        if (k->s.image) free(k->s.image[i]);
+    }
+    for (int i = 0; i < k->s.classes; i++) free(k->s.class_name[i]);
+    free(k->s.image);
+    free(k->s.id);
+    free(k->s.class_name);
+    free(k->s.target);
+    free(k->s.prob);
+    free(k->s.confidence);
+    free(k->points);
+    free(k->pocket);
+    free(k->f.finding);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* fuzz_npz.c - any bytes as a .npz file: the only array of it, and the one called "a". */
+#include "fuzz/fuzz_array.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const member[] = { NULL, "a" };
+    spot_source in = spot_source_memory(data, size, "fuzz");
+
+    for (int i = 0; i < 2; i++) {
+        spot_array a = fuzz_array();
+        spot_ctx c = fuzz_ctx();
+        fuzz_look(&c, &a, spot_npz_read(&c, &a, &in, member[i], FUZZ_LIMIT));
+    }
+    return 0;
+}

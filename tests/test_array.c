@@ -1,0 +1,371 @@
+/* test_array.c - files of arrays: what numpy, zipfile and csv see in them (golden/arrays.txt, made by tools/golden/arrays.py)
+ * is what we see, and each file that no honest program makes gets its sentence. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "check_folder.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/formats.h"
+#include "base/safetensors.h"
+
+/* -- what is good ------------------------------------------------------------------------------------------------ */
+
+static void word_is(const spot_array *a, size_t i, const char *hex)
+{
+    const char *word = ((char **)a->data)[i];
+    char text[2048] = "x";
+
+    for (size_t k = 0; word[k]; k++) sprintf(text + 1 + 2 * k, "%02x", (unsigned char)word[k]);
+    assert_string_equal(text, hex);
+}
+
+/* The same bits, but for NaN, which has many. */
+static void number_is(const spot_array *a, size_t i, const char *text)
+{
+    double want = strtod(text, NULL), got;
+
+    if (a->type == SPOT_I64) {
+        assert_int_equal(((int64_t *)a->data)[i], strtoll(text, NULL, 10));
+        return;
+    }
+    spot_array_doubles(&got, a, i, 1);
+    if (isnan(want) ? !isnan(got) : memcmp(&want, &got, sizeof want) != 0)
+        fail_msg("%s: value %zu is %.17g, wanted %s", a->name, i, got, text);
+}
+
+static void check_line(spot_ctx *c, char *line)
+{
+    char *rest = line, *where = strsep(&rest, "\t"), *type = strsep(&rest, "\t"), *dims = strsep(&rest, "\t");
+    char shape[128] = "";
+    spot_array a;
+    size_t n = 0;
+
+    CHECK_OK(c, spot_array_read(c, &a, where, 0));
+    for (int i = 0; i < a.rank; i++) sprintf(shape + strlen(shape), "%s%d", i ? "x" : "", (int)a.dim[i]);
+    assert_string_equal(spot_dtype_name(a.type), type);
+    assert_string_equal(a.rank ? shape : "-", dims);
+    assert_string_equal(a.name, where);
+    assert_int_equal((uintptr_t)a.data % 64, 0);
+    for (char *value; (value = strsep(&rest, "\t")); n++) {
+        assert_true(n < a.count);
+        if (a.type == SPOT_WORDS) word_is(&a, n, value);
+        else number_is(&a, n, value);
+    }
+    assert_int_equal(n, a.count);
+    spot_array_close(&a);
+}
+
+static void what_others_wrote_is_read(void **state)
+{
+    FILE *f = fopen("golden/arrays.txt", "r");
+    spot_ctx c = check_ctx(2);
+    char *line = NULL;
+    size_t room = 0, lines = 0;
+    (void)state;
+
+    assert_non_null(f);
+    for (ssize_t n; (n = getline(&line, &room, f)) > 0; lines++) {
+        line[n - 1] = 0;
+        check_line(&c, line);
+    }
+    assert_true(lines > 50);
+    free(line);
+    fclose(f);
+}
+
+/* -- what is not ------------------------------------------------------------------------------------------------- */
+
+typedef struct { const char *where, *words; } sentence;
+
+static void refused(const char *folder, const sentence *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        spot_ctx c = check_ctx(2);
+        spot_array a;
+        char path[256];
+        snprintf(path, sizeof path, "fuzz/corpus_%s/%s", folder, list[i].where);
+        CHECK_FAILS(&c, spot_array_read(&c, &a, path, 1 << 16), SPOT_INPUT, list[i].words);
+        assert_null(a.data);
+    }
+}
+
+static void no_npy(void **state)
+{
+    static const sentence list[] = {
+        { "empty.npy", "0 bytes are too few" }, { "magic.npy", "(byte 0)" }, { "version9.npy", "version 9.0" },
+        { "short_start.npy", "9 bytes are too few" }, { "short_header.npy", "a header of 118 bytes, where 50 follow" },
+        { "short_data.npy", "is cut short: it ends at byte 151, its header promises 152 bytes" },
+        { "rest.npy", "is longer than it says: it ends at byte 153" }, { "big_endian.npy", "is big-endian (>i4); save" },
+        { "fortran.npy", "Fortran order (column after column); save numpy.ascontiguousarray" },
+        { "object.npy", "pickled Python objects" }, { "fields.npy", "named fields" }, { "complex.npy", "of type <c8" },
+        { "date.npy", "of type <M8[s]" }, { "bfloat.npy", "of type <V2" }, { "truth.npy", "row 2 is 2 where a truth" },
+        { "u8_large.npy", "row 1 is 9223372036854775808" }, { "shape_huge.npy", "size 0 of its shape is not possible" },
+        { "shape_overflow.npy", "is not the descr" }, { "shape_negative.npy", "is not the descr" },
+        { "shape_deep.npy", "is not the descr" }, { "shape_number.npy", "is not the descr" },
+        { "key_twice.npy", "is not the descr" }, { "key_missing.npy", "is not the descr" },
+        { "key_other.npy", "is not the descr" },
+        { "order_maybe.npy", "is not the descr" }, { "code.npy", "is not the descr" }, { "tail.npy", "(byte 68)" },
+        { "open.npy", "is not the descr" }, { "type_none.npy", "\"\" is no type" },
+        { "surrogate.npy", "row 1 holds a character that Unicode has not" },
+        { "latin.npy", "row 1 is no text in UTF-8 (its byte 1)" },
+        { "nul_inside.npy", "row 1 is no text in UTF-8 (its byte 1)" }, { "f4.npy:x", "holds one array, without a name" },
+    };
+    (void)state;
+    refused("npy", list, LEN(list));
+}
+
+static void no_npz(void **state)
+{
+    static const sentence list[] = {
+        { "empty.npz", "no directory of a zip archive" }, { "no_end.npz", "no directory" }, { "half_end.npz", "no directory" },
+        { "comment_lies.npz", "no directory" }, { "parts.npz", "in several parts" }, { "count_lies.npz", "for 2 members" },
+        { "offset_lies.npz", "does not end at byte" }, { "crc.npz", "its checksum" }, { "encrypted.npz", "x.npy is encrypted" },
+        { "method.npz", "packed in way 12" }, { "name_differs.npz", "is not that of x.npy" },
+        { "no_array.npz", "but archive/data.pkl (a file of PyTorch's?" }, { "several.npz", "there are x, y" },
+        { "several.npz:z", "has no array \"z\"; there are x, y" }, { "twice.npz", "x.npy is there twice" },
+        { "overlap.npz", "overlap" }, { "size_lies.npz", "x.npy cannot have 1000000000 bytes" },
+        { "more.npz", "is cut short" }, { "fewer.npz", "fewer bytes than" }, { "cut_deflate.npz", "end too early" },
+        { "broken_deflate.npz", "is damaged near byte" }, { "left_over.npz", "packed bytes are left over" },
+        { "local_lies.npz", "no header of x.npy" }, { "stored_size.npz", "cannot have 160 bytes" },
+        { "bomb.npz", "would take 400000 bytes of memory; allowed are 65536" }, { "object.npz", "pickled Python objects" },
+        { "member_short.npz", "is cut short" }, { "member_long.npz", "is longer than it says" },
+        { "wide_lies.npz", "does not end" }, { "nothing.npz", "holds no .npy file" },
+        { "nul_name.npz", "entry 0 of its directory" },
+    };
+    (void)state;
+    refused("npz", list, LEN(list));
+}
+
+static void no_csv(void **state)
+{
+    static const sentence list[] = {
+        { "empty.csv:a", "is empty" }, { "blank.csv:a", "is empty" }, { "header_only.csv:a", "a header and no rows" },
+        { "utf16.csv:a", "UTF-16" }, { "fewer.csv:a,b", "row 1 (line 3) has fewer cells than the 2" },
+        { "more.csv:a", "row 1 (line 3) has more cells than the 2" },
+        { "missing.csv:b", "row 1 (line 3): the cell of column \"b\" is empty" },
+        { "missing.csv:a,b", "row 1 (line 3): the cell of column \"b\" is empty" },
+        { "blank_cell.csv:a,b", "row 1 (line 3): the cell of column \"b\" is empty" },
+        { "word.csv:a,b", "row 1 (line 3): \"x\" in column \"b\" is no number" },
+        { "never_closed.csv:a", "begins in line 3 and never closed" }, { "amid.csv:a", "row 1 (line 3): cell 1 has quotes" },
+        { "behind.csv:b", "row 0 (line 2): cell 1 has quotes" }, { "header_quotes.csv:c", "header (line 1)" },
+        { "same_name.csv:a", "two columns \"a\"" }, { "lines.csv:b", "row 1 (line 4) has more cells" },
+        { "nul.csv:a", "row 0 is no text in UTF-8 (its byte 1)" }, { "latin.csv:a", "row 0 is no text in UTF-8 (its byte 1)" },
+        { "hex.csv:a,b", "\"0x10\" in column \"a\" is no number" }, { "comma_number.csv:a,b", "\"1,5\" in column \"a\"" },
+        { "gap.csv:a", "row 1 (line 3)" }, { "dots.csv:e0..e3", "has no column \"e2\"" },
+        { "plain.csv", "has 4 columns; say which" },
+        { "plain.csv:e1..e0", "from \"e1\" down to \"e0\"" }, { "plain.csv:id,id", "is asked for twice" },
+        { "plain.csv:label..id", "\"id\" stands before \"label\"" }, { "plain.csv:e0..x", "has no column \"x\"" },
+        { "plain.csv:e0..e9999999", "has no column \"e2\"" }, { "plain.csv:", "has no column \"\"" },
+    };
+    (void)state;
+    refused("csv", list, LEN(list));
+}
+
+/* -- which file -------------------------------------------------------------------------------------------------- */
+
+static void put(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void names_may_hold_colons(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_array a;
+    char path[300], where[340];
+    (void)state;
+
+    snprintf(path, sizeof path, "%s/a:b.csv", root);
+    put(path, "x:y,z\n1,2\n", 10);
+    snprintf(where, sizeof where, "%s:x:y", path);
+    CHECK_OK(&c, spot_array_read(&c, &a, where, 0));
+    assert_int_equal(*(int64_t *)a.data, 1);
+    spot_array_close(&a);
+    CHECK_FAILS(&c, spot_array_read(&c, &a, "nowhere.npy:x", 0), SPOT_IO, "cannot open nowhere.npy:x");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, root, 0), SPOT_INPUT, "is a folder");
+    CHECK_FAILS(&c, spot_array_read(&c, &a, "/dev/null", 0), SPOT_INPUT, "is a device");
+    memset(where, 'n', sizeof where - 1);
+    where[sizeof where - 1] = 0;
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_IO, "cannot open");
+}
+
+static void other_formats_are_named(void **state)
+{
+    static const struct { const char *bytes, *words; } list[] = {
+        { "\x80\x04" "abcdefgh", "is a pickle" }, { "\x89HDF\r\n\x1a\n", "is HDF5" }, { "PAR1xxxxxxxx", "is Parquet" },
+        { "\x1f\x8b\x08xxxxxx", "gzip" }, { "hello, world", "none of the formats that are read" },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_array a;
+    char path[128];
+    (void)state;
+
+    snprintf(path, sizeof path, "%s/some.bin", root);
+    for (int i = 0; i < LEN(list); i++) {
+        put(path, list[i].bytes, strlen(list[i].bytes));
+        CHECK_FAILS(&c, spot_array_read(&c, &a, path, 0), SPOT_INPUT, list[i].words);
+    }
+}
+
+/* Our own writers, and tensors of every type. */
+static void what_we_wrote_is_read(void **state)
+{
+    static const float v[6] = { 1, -2.5f, 3, 4, 5, 6 };
+    static const double wide[2] = { 0.1, -1e300 };
+    static const int32_t whole[2] = { -7, 1 << 30 };
+    static const uint8_t bytes[3] = { 0, 1, 255 };
+    const spot_tensor tensor[] = {
+        { .name = "double", .type = SPOT_F64, .rank = 1, .dim = { 2 }, .data = wide, .bytes = sizeof wide },
+        { .name = "int", .type = SPOT_I32, .rank = 2, .dim = { 2, 1 }, .data = whole, .bytes = sizeof whole },
+        { .name = "byte", .type = SPOT_U8, .rank = 1, .dim = { 3 }, .data = bytes, .bytes = sizeof bytes },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_array a;
+    char path[128], where[160];
+    (void)state;
+
+    snprintf(path, sizeof path, "%s/v.npy", root);
+    for (int columns = 0; columns <= 3; columns += 3) {
+        CHECK_OK(&c, spot_npy_write(&c, path, v, columns ? 2 : 6, columns));
+        CHECK_OK(&c, spot_array_read(&c, &a, path, 0));
+        assert_int_equal(a.rank, columns ? 2 : 1);
+        assert_int_equal(a.dim[0], columns ? 2 : 6);
+        assert_memory_equal(a.data, v, sizeof v);
+        spot_array_close(&a);
+    }
+    CHECK_FAILS(&c, spot_npy_write(&c, "/nowhere/v.npy", v, 1, 1), SPOT_IO, "cannot write /nowhere/v.npy");
+    snprintf(path, sizeof path, "%s/t.safetensors", root);
+    CHECK_OK(&c, spot_tensors_save(&c, path, tensor, 3));
+    for (int i = 0; i < 3; i++) {
+        snprintf(where, sizeof where, "%s:%s", path, tensor[i].name);
+        CHECK_OK(&c, spot_array_read(&c, &a, where, 0));
+        assert_int_equal(a.type, tensor[i].type);
+        assert_int_equal(a.rank, tensor[i].rank);
+        assert_memory_equal(a.data, tensor[i].data, tensor[i].bytes);
+        spot_array_close(&a);
+    }
+    CHECK_FAILS(&c, spot_array_read(&c, &a, path, 0), SPOT_INPUT, "holds 3 tensors; say which");
+    snprintf(where, sizeof where, "%s:none", path);
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "no tensor \"none\"; there are byte, double, int");
+    snprintf(where, sizeof where, "%s:double", path);
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 15), SPOT_INPUT, "would take 16 bytes of memory; allowed are 15");
+}
+
+/* -- as numbers -------------------------------------------------------------------------------------------------- */
+
+static void read_good(spot_ctx *c, spot_array *a, const char *where) { CHECK_OK(c, spot_array_read(c, a, where, 0)); }
+
+static void floats_and_ints_are_looked_at(void **state)
+{
+    static const char *const finite[] = { "f4", "f8", "i8", "i4", "i2", "i1", "u1", "u2", "u4", "u8", "b1", "f2" };
+    spot_ctx c = check_ctx(2);
+    spot_array a, b;
+    float *v;
+    int whole[12];
+    (void)state;
+
+    for (int i = 0; i < LEN(finite); i++) {
+        char where[64];
+        snprintf(where, sizeof where, "fuzz/corpus_npy/%s.npy", finite[i]);
+        read_good(&c, &a, where);
+        read_good(&c, &b, where);
+        CHECK_OK(&c, spot_array_floats(&c, &v, &a));
+        assert_null(a.data);
+        for (size_t k = 0; k < b.count; k++) {
+            double want;
+            spot_array_doubles(&want, &b, k, 1);
+            assert_true(v[k] == (float)want);
+        }
+        free(v);
+        spot_array_close(&b);
+    }
+    read_good(&c, &a, "fuzz/corpus_npy/half.npy");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 5 is inf; a finite number is wanted");
+    spot_array_close(&a);
+    read_good(&c, &a, "fuzz/corpus_csv/numbers.csv");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 3 is inf");
+    assert_null(v);
+    spot_array_close(&a);
+    read_good(&c, &a, "fuzz/corpus_csv/plain.csv:label");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 0 is \"cat\" where a number is wanted");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 1), SPOT_INPUT, "row 0 is \"cat\"");
+    spot_array_close(&a);
+    read_good(&c, &a, "fuzz/corpus_npy/i1.npy");
+    CHECK_OK(&c, spot_array_ints(&c, whole, &a, -128, 127));
+    for (size_t k = 0; k < a.count; k++) assert_int_equal(whole[k], ((int8_t *)a.data)[k]);
+    ((int8_t *)a.data)[7] = -128;
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -127, 127), SPOT_INPUT, "row 1, column 3 is -128; a whole number from -127");
+    spot_array_close(&a);
+    read_good(&c, &a, "fuzz/corpus_csv/mixed.csv");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, 0, 9), SPOT_INPUT, "row 1 is 2.5; a whole number from 0 to 9");
+    spot_array_close(&a);
+    read_good(&c, &a, "fuzz/corpus_csv/wild.csv:a");
+    CHECK_FAILS(&c, spot_array_floats(&c, &v, &a), SPOT_INPUT, "row 0 is nan");
+    CHECK_FAILS(&c, spot_array_ints(&c, whole, &a, -9, 9), SPOT_INPUT, "row 0 is nan");
+    spot_array_close(&a);
+}
+
+/* Blocks, records across their borders, a record longer than a block, and any number of threads. */
+static void long_files_are_read_in_blocks(void **state)
+{
+    enum { ROWS = 40000, LONG = 5000000 };
+    spot_ctx c = check_ctx(1);
+    spot_array a, b;
+    char path[128], where[160];
+    FILE *f;
+    (void)state;
+
+    snprintf(path, sizeof path, "%s/long.csv", root);
+    f = fopen(path, "w");
+    fputs("name,a,b,c\n", f);
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; i == 17 && k < LONG; k++) fputc(k ? k % 100 ? 'x' : '\n' : '"', f);
+        fprintf(f, "r%d%s,%d,%.9f,%d.5%s", i, i == 17 ? "\"" : "", i, i / 7.0, i, i % 3 ? "\n" : "\r\n");
+    }
+    fclose(f);
+    snprintf(where, sizeof where, "%s:a..c", path);
+    read_good(&c, &a, where);
+    assert_int_equal(a.dim[0], ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        char text[64];
+        assert_true(((double *)a.data)[3 * i] == i);
+        snprintf(text, sizeof text, "%.9f", i / 7.0);
+        assert_true(((double *)a.data)[3 * i + 1] == strtod(text, NULL));
+    }
+    c.threads = 3;
+    read_good(&c, &b, where);
+    assert_memory_equal(a.data, b.data, a.count * sizeof(double));
+    spot_array_close(&a);
+    spot_array_close(&b);
+    snprintf(where, sizeof where, "%s:name", path);
+    read_good(&c, &a, where);
+    assert_int_equal(strlen(((char **)a.data)[17]), LONG + 2);
+    assert_string_equal(((char **)a.data)[ROWS - 1], "r39999");
+    spot_array_close(&a);
+    f = fopen(path, "a");
+    fputs("x,1,2,\n", f);
+    fclose(f);
+    snprintf(where, sizeof where, "%s:a..c", path);
+    CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "row 40000 (line 90001): the cell of column \"c\" is empty");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_wrote_is_read),
+        cmocka_unit_test(no_npy),
+        cmocka_unit_test(no_npz),
+        cmocka_unit_test(no_csv),
+        cmocka_unit_test_setup_teardown(names_may_hold_colons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_formats_are_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_we_wrote_is_read, set_up, tear_down),
+        cmocka_unit_test(floats_and_ints_are_looked_at),
+        cmocka_unit_test_setup_teardown(long_files_are_read_in_blocks, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

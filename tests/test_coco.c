@@ -1,0 +1,135 @@
+/* test_coco.c - annotations in COCO's format: what is kept of good ones, what is said of wrong ones, and in how much memory. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/coco.h"
+
+#define FOLDER "fuzz/corpus_coco/"
+
+static void wrong_files_get_their_sentence(void **state)
+{
+    static const struct { const char *file, *words; } cases[] = {
+        { "empty", "empty" },                      { "space", "premature EOF" },
+        { "list", "the file is a list" },          { "number", "the file is a number" },
+        { "no_categories", "has no \"categories\"" }, { "images_object", "\"images\" is an object; it has to be a list" },
+        { "image_word", "a member of \"images\" is a word" }, { "no_file_name", "has no \"file_name\"" },
+        { "id_word", "\"id\" is a word" },         { "id_real", "\"id\" is 7.5" },
+        { "id_huge", "\"id\" is 1180591620717411303424" },
+        { "id_twice", "numbers 0 and 1 of \"images\" (from 0) have the same id, 9" },
+        { "category_twice", "\"categories\" (from 0) have the same id, 1" },
+        { "no_such_image", "no one of \"images\" has the id 77" },
+        { "no_such_category", "no one of \"categories\" has the id 77" },
+        { "box_three", "has 3 numbers" },          { "box_five", "more than 4" },
+        { "box_word", "\"bbox\" holds a word" },   { "box_negative", "negative width" },
+        { "box_huge", "\"bbox\" is 1e+300" },      { "box_nested", "\"bbox\" holds a list" },
+        { "crowd_two", "\"iscrowd\" is 2" },       { "width_negative", "\"width\" is -1" },
+        { "area_nan", "not JSON" },                { "area_huge", "\"area\" is 1e999" },
+        { "area_digits", "a number of 82 digits" }, { "nul", "holds a NUL" },
+        { "key_twice", "\"width\" is there twice" }, { "list_twice", "\"images\" is there twice" },
+        { "cut", "not JSON" },                     { "behind", "not JSON" },
+        { "deep", "nested deeper than 64" },       { "not_utf8", "not JSON" },
+    };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_coco k;
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s", cases[i].file);
+        CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_INPUT, cases[i].words);
+        assert_null(k.image);
+    }
+}
+
+/* The byte that is named is where the wrong thing is. */
+static void the_byte_is_named(void **state)
+{
+    static const struct { const char *text; int byte; } cases[] = {
+        { "{\"images\": [], \"annotations\": [{\"image_id\": 1, \"category_id\": 2}], \"categories\": []}", 31 },
+        { "{\"images\": [{\"id\": 1}]}", 12 },
+        { "{\"images\": [{\"id\": null}]}", 23 },
+        { "{\"images\": [,]}", 13 },
+    };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_coco k;
+        char words[64];
+        snprintf(words, sizeof words, "text, byte %d: ", cases[i].byte);
+        CHECK_FAILS(&c, spot_coco_parse(&c, &k, (const uint8_t *)cases[i].text, strlen(cases[i].text), "text"), SPOT_INPUT,
+                    words);
+    }
+}
+
+static void what_is_kept(void **state)
+{
+    static const char *const files[] = { FOLDER "good", FOLDER "annotations_first" };
+    (void)state;
+    for (int f = 0; f < LEN(files); f++) {
+        spot_ctx c = check_ctx(1);
+        spot_coco k;
+        CHECK_OK(&c, spot_coco_open(&c, &k, files[f]));
+        assert_int_equal(k.images, 3);
+        assert_int_equal(k.categories, 2);
+        assert_int_equal(k.boxes, 4);
+        assert_string_equal(k.image[0].file, "b/000000000009.jpg");
+        assert_string_equal(k.image[1].file, "\u00e4 \u00fc.png");
+        assert_int_equal(k.image[0].width, 640);
+        assert_int_equal(k.image[1].id, -3);
+        assert_string_equal(k.category[1].name, "tooth \"brush\"");
+        assert_memory_equal(k.first, ((int[]){ 0, 2, 2, 4 }), 4 * sizeof(int));
+        assert_true(k.box[0].crowd && k.box[0].category == 0 && k.box[0].area == 200);
+        assert_true(k.box[1].category == 1 && k.box[1].x == 5 && k.box[1].area == 1);
+        assert_true(k.box[2].image == 2 && k.box[2].w == 3.5f && k.box[2].area == 5.25f && !k.box[2].crowd);
+        assert_true(k.box[3].w == 0 && k.box[3].category == 0);
+        spot_coco_close(&k);
+    }
+}
+
+/* A word that goes on for ever must not be held for ever, and a file of 100 MB of outlines needs no more than its boxes. */
+static void memory_is_bounded(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    char path[64];
+    struct rusage before, after;
+    spot_coco k;
+    FILE *f;
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/spotter_coco_%ld.json", (long)getpid());
+    f = fopen(path, "w");
+    fputs("{\"categories\":[{\"id\":1,\"name\":\"a\"}],\"images\":[{\"id\":1,\"file_name\":\"a\"}],\"annotations\":[", f);
+    for (int i = 0; i < 5000; i++) {
+        fprintf(f, "%s{\"image_id\":1,\"category_id\":1,\"segmentation\":[[0", i ? "," : "");
+        for (int p = 0; p < 2000; p++) fputs(",123.4567", f);
+        fputs("]]}", f);
+    }
+    fputs("]}", f);
+    fclose(f);
+    getrusage(RUSAGE_SELF, &before);
+    CHECK_OK(&c, spot_coco_open(&c, &k, path));
+    getrusage(RUSAGE_SELF, &after);
+    assert_int_equal(k.boxes, 5000);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 4096);
+    spot_coco_close(&k);
+    f = fopen(path, "w");
+    fputs("{\"info\": \"", f);
+    for (int i = 0; i < 4000000; i++) fputc('x', f);
+    fclose(f);
+    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_INPUT, "comes no value within 1048576 bytes");
+    remove(path);
+    CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_IO, path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_files_get_their_sentence),
+        cmocka_unit_test(the_byte_is_named),
+        cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(memory_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

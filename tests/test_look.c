@@ -1,0 +1,392 @@
+/* test_look.c - folders, annotations and networks against torchvision (tools/golden/look.py), and what is said when they do not
+ * fit together.
+ *
+ * With arguments MODEL FOLDER RESIZE CROP: writes what it sees to stdout, for that script to compare. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "check_folder.h"
+#include "check_resnet.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/folder.h"
+#include "discover/look.h"
+#include "spotter/model.h"
+
+static char said[8][1024];
+static int  says;
+
+static void listen(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level >= SPOT_LOG_INFO && says < LEN(said)) snprintf(said[says++], sizeof *said, "%s", text);
+}
+
+static bool was_said(const char *words)
+{
+    for (int i = 0; i < says; i++)
+        if (strstr(said[i], words)) return true;
+    return false;
+}
+
+static spot_ctx context(int threads)
+{
+    spot_ctx c = check_ctx(threads);
+
+    c.on_log = listen;
+    says = 0;
+    return c;
+}
+
+__attribute__((format(printf, 1, 2)))
+static const char *in_root(const char *fmt, ...)
+{
+    static char path[1000][128];      /* as many as a test asks for */
+    static int next;
+    va_list args;
+    char *p = path[next++ % 1000];
+    int n = snprintf(p, sizeof *path, "%s/", root);
+
+    va_start(args, fmt);
+    vsnprintf(p + n, sizeof *path - (size_t)n, fmt, args);
+    va_end(args);
+    return p;
+}
+
+static void put(const char *to, const char *from)
+{
+    char command[600], *slash;
+
+    for (slash = strchr(to + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(to, 0777);
+        *slash = '/';
+    }
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0);
+}
+
+static void put_text(const char *to, const char *text)
+{
+    FILE *f = fopen(to, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A net of width 16 with the weights of resnet18.py in root/net. */
+static const char *put_net(int outputs)
+{
+    spot_ctx c = check_ctx(1);
+    spot_arena a;
+    spot_model m;
+    const char *path = in_root("net%d", outputs);
+
+    CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
+    CHECK_OK(&c, spot_model_take(&c, &a, &m, 16, outputs));
+    fill_model(&m);
+    m.batches_tracked = 0;
+    CHECK_OK(&c, spot_model_save(&c, path, &m));
+    spot_arena_close(&a);
+    return path;
+}
+
+/* Logits of a row from what a subject holds: the head and its bias, which only the file has. */
+static void logits_of(float *logit, const spot_subject *s, int row, const spot_model *m)
+{
+    const float *bias = m->value + m->floats - m->outputs;
+
+    for (int k = 0; k < m->outputs; k++) {
+        double sum = bias[k];
+        for (int i = 0; i < s->d; i++) sum += (double)s->head[(size_t)k * s->d + i] * s->feature[(size_t)row * s->d + i];
+        logit[k] = (float)sum;
+    }
+}
+
+static void pictures_are_seen_as_torchvision_sees_them(void **state)
+{
+    enum { D = 128 };
+    struct { char name[32]; float logit[2], feature[D]; } want;
+    spot_ctx c = context(2);
+    spot_arena a;
+    spot_subject s = { 0 };
+    spot_model m;
+    int rows = 0;
+    const char *net = put_net(2);
+    spot_subject_files files = { .images = in_root("pictures"), .model = net, .resize = 70, .crop = 64 };
+    FILE *f = fopen("golden/look.bin", "rb");
+    (void)state;
+    assert_non_null(f);
+    while (fread(&want, sizeof want, 1, f) == 1) {
+        char from[64];
+        snprintf(from, sizeof from, "fuzz/corpus_%s", want.name);
+        put(in_root("pictures/%s.jpg", want.name), from);
+        rows++;
+    }
+    assert_true(rows > 30);
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
+    CHECK_OK(&c, spot_model_load(&c, &a, &m, net, 0, 0));
+    assert_int_equal(s.n, rows);
+    assert_int_equal(s.d, D);
+    assert_int_equal(s.classes, 2);
+    assert_string_equal(s.class_name[0], "jpeg");
+    rewind(f);
+    while (fread(&want, sizeof want, 1, f) == 1) {
+        int row = 0;
+        char id[64];
+        float logit[2];
+        snprintf(id, sizeof id, "%s.jpg", want.name);
+        while (row < s.n && strcmp(s.id[row], id)) row++;
+        assert_true(row < s.n);
+        assert_string_equal(s.image[row], in_root("pictures/%s", id));
+        assert_int_equal(s.target[row], *id == 'p');
+        logits_of(logit, &s, row, &m);
+        for (int k = 0; k < 2; k++) CHECK_NEAR(logit[k], want.logit[k], 1e-4);
+        for (int k = 0; k < D; k++) CHECK_NEAR(s.feature[(size_t)row * D + k], want.feature[k], 1e-4);
+        CHECK_NEAR(s.prob[2 * row + 1], 1 / (1 + exp(want.logit[0] - want.logit[1])), 1e-5);
+        CHECK_NEAR(s.confidence[row], s.prob[2 * row + s.target[row]], 0);
+    }
+    fclose(f);
+    CHECK_OK(&c, spot_subject_check(&c, &s));
+    spot_subject_close(&s);
+    spot_arena_close(&a);
+}
+
+/* 300 pictures of two kinds, more than one batch; every twentieth is broken. */
+static void put_many(void)
+{
+    for (int i = 0; i < 300; i++) {
+        const char *to = in_root("many/%s/%03d.png", i % 3 ? "dog" : "cat", i);
+        if (i < 2) put(to, "fuzz/corpus_png/rgb_8");
+        else if (i % 20 == 7) put_text(to, "\x89PNG\r\n\x1a\n");
+        else assert_int_equal(symlink(i % 2 ? "../cat/000.png" : "../dog/001.png", to), 0);
+    }
+    put(in_root("many/cat/000.png"), "fuzz/corpus_jpeg/rgb_420");
+}
+
+static void unreadable_pictures_are_left_out_with_leave_only(void **state)
+{
+    spot_ctx c = context(2);
+    spot_subject s = { 0 };
+    spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 32, .crop = 32 };
+    (void)state;
+    put_many();
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
+                "(2 of the 32 pictures so far cannot be read; skip leaves such out)");
+    spot_subject_close(&s);
+    says = 0;
+    files.skip = true;
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    assert_int_equal(s.skipped, 15);
+    assert_int_equal(s.n, 285);
+    assert_true(was_said("MB") && was_said("more pictures takes about"));
+    for (int i = 0, number; i < s.n; i++) {          /* the right row beside each picture, and the same bits for the same one */
+        sscanf(s.id[i] + 4, "%d", &number);
+        assert_true(number % 20 != 7);
+        assert_int_equal(s.target[i], number % 3 != 0);
+        assert_memory_equal(s.id[i], s.target[i] ? "dog" : "cat", 3);
+        assert_non_null(strstr(s.image[i], s.id[i]));
+        if (number > 1 && number % 2) assert_memory_equal(s.feature + (size_t)i * s.d, s.feature, (size_t)s.d * sizeof(float));
+    }
+    CHECK_OK(&c, spot_subject_check(&c, &s));
+    spot_subject_close(&s);
+}
+
+static void any_number_of_threads_sees_the_same(void **state)
+{
+    spot_subject s[2] = { { 0 } };
+    spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 0, .crop = 32, .skip = true };
+    (void)state;
+    put_many();
+    for (int i = 0; i < 2; i++) {
+        spot_ctx c = context(1 + 2 * i);
+        CHECK_OK(&c, spot_subject_look(&c, &s[i], &files));
+    }
+    assert_memory_equal(s[0].feature, s[1].feature, (size_t)s[0].n * s[0].d * sizeof(float));
+    assert_memory_equal(s[0].prob, s[1].prob, (size_t)s[0].n * 2 * sizeof(float));
+    for (int i = 0; i < 2; i++) spot_subject_close(&s[i]);
+}
+
+static void a_single_output_speaks_for_the_second_class(void **state)
+{
+    spot_ctx c = context(1);
+    spot_subject s = { 0 };
+    spot_subject_files files = { .images = in_root("p"), .model = put_net(1), .resize = 32, .crop = 32 };
+    spot_arena a;
+    spot_model m;
+    float logit;
+    (void)state;
+    put(in_root("p/no/x.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("p/yes/y.JPEG"), "fuzz/corpus_jpeg/rgb_420");
+    put_text(in_root("p/yes/readme.md"), "");
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    assert_true(was_said("1 files are left out that are no pictures by their names; the first is yes/readme.md"));
+    CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
+    CHECK_OK(&c, spot_model_load(&c, &a, &m, files.model, 0, 0));
+    for (int i = 0; i < s.d; i++) assert_true(s.head[i] == -s.head[s.d + i]);
+    memmove(s.head, s.head + s.d, (size_t)s.d * sizeof(float));
+    logits_of(&logit, &s, 1, &m);
+    CHECK_NEAR(s.prob[3], 1 / (1 + exp(-logit)), 1e-6);
+    CHECK_NEAR(s.prob[2] + s.prob[3], 1, 1e-6);
+    CHECK_NEAR(s.confidence[1], s.prob[3], 0);
+    CHECK_NEAR(s.confidence[0], s.prob[0], 0);
+    spot_subject_close(&s);
+    spot_arena_close(&a);
+}
+
+static void annotations_give_several_classes(void **state)
+{
+    static const char text[] =
+        "{\"images\": [{\"id\": 5, \"file_name\": \"x.png\"}, {\"id\": 2, \"file_name\": \"sub/y.jpg\"}], "
+        "\"annotations\": [{\"image_id\": 5, \"category_id\": 8}, {\"image_id\": 5, \"category_id\": 1}, "
+        "{\"image_id\": 5, \"category_id\": 8}], "
+        "\"categories\": [{\"id\": 8, \"name\": \"cup\"}, {\"id\": 1, \"name\": \"cat\"}, {\"id\": 3, \"name\": \"sky\"}]}";
+    spot_ctx c = context(1);
+    spot_subject s = { 0 };
+    spot_subject_files files = { .images = root, .coco = in_root("a.json"), .model = put_net(3), .resize = 32, .crop = 32 };
+    spot_arena a;
+    spot_model m;
+    float logit[3];
+    (void)state;
+    put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
+    put_text(files.coco, text);
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    assert_null(s.target);
+    assert_null(s.confidence);
+    assert_memory_equal(s.has, ((uint8_t[]){ 1, 1, 0, 0, 0, 0 }), 6);
+    assert_string_equal(s.class_name[2], "sky");
+    assert_string_equal(s.id[1], "sub/y.jpg");
+    CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
+    CHECK_OK(&c, spot_model_load(&c, &a, &m, files.model, 0, 0));
+    logits_of(logit, &s, 1, &m);
+    for (int k = 0; k < 3; k++) CHECK_NEAR(s.prob[3 + k], 1 / (1 + exp(-logit[k])), 1e-6);
+    CHECK_OK(&c, spot_subject_check(&c, &s));
+    spot_subject_close(&s);
+    spot_arena_close(&a);
+}
+
+static void labels_of_a_table_are_read_with_their_pictures(void **state)
+{
+    spot_ctx c = context(1);
+    spot_subject s;
+    spot_subject_files files = { .images = root, .ids = in_root("t.csv:path"), .labels = in_root("t.csv:label"),
+                                 .model = put_net(2), .resize = 32, .crop = 32 };
+    (void)state;
+    put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
+    put_text(in_root("t.csv"), "path,label\nsub/y.jpg,1\nx.png,1\n");
+    CHECK_OK(&c, spot_subject_read(&c, &s, &files));
+    assert_true(s.n == 2 && s.classes == 2 && s.target[0] == 1 && s.target[1] == 1);
+    assert_string_equal(s.class_name[0], "0");
+    assert_string_equal(s.image[0], in_root("sub/y.jpg"));
+    assert_true(s.confidence[0] == s.prob[1] && s.confidence[1] == s.prob[3]);
+    spot_subject_close(&s);
+    files.ids = NULL;
+    CHECK_FAILS(&c, spot_subject_read(&c, &s, &files), SPOT_INPUT, "ids that name the pictures");
+}
+
+/* Labels that came as arrays: their ids name the pictures. */
+static void labels_of_arrays_name_their_pictures(void **state)
+{
+    spot_ctx c = context(1);
+    char *ids[] = { "sub/y.jpg", "nowhere.jpg", "x.png" }, *classes[] = { "a", "b" };
+    int target[] = { 1, 0, 0 };
+    spot_subject s = { .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
+    spot_subject_files files = { .images = root, .labels = "l.npy", .model = put_net(2), .resize = 32, .crop = 32,
+                                 .skip = true };
+    (void)state;
+    put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.skipped, 1);
+    assert_true(target[0] == 1 && target[1] == 0);
+    assert_string_equal(s.id[1], "x.png");
+    spot_subject_close(&s);
+    ids[0] = "a/../../../etc/passwd";
+    s = (spot_subject){ .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "leads out of the folder");
+    spot_subject_close(&s);
+}
+
+static void what_does_not_fit_together_is_said(void **state)
+{
+    spot_ctx c = context(1);
+    spot_subject s = { 0 };
+    spot_subject_files files = { .images = in_root("p"), .model = put_net(3), .resize = 256, .crop = 224 };
+    (void)state;
+    put(in_root("p/no/x.png"), "fuzz/corpus_png/rgb_8");
+    mkdir(in_root("p/yes"), 0777);
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "p/yes holds no pictures");
+    put(in_root("p/yes/y.gif.png"), "fuzz/corpus_coco/good");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "net3 has 3 outputs, ");
+    spot_subject_close(&s);
+    files.crop = 225;
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "crop 225");
+    files = (spot_subject_files){ .images = in_root("p"), .model = put_net(2), .resize = 256, .crop = 224, .memory = 1 << 20 };
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "bytes of memory where 1048576 are allowed");
+    spot_subject_close(&s);
+    files.memory = 0;
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "y.gif.png is neither PNG nor JPEG: it is something else "
+                "(1 of the 2 pictures so far");
+    spot_subject_close(&s);
+    files.model = NULL;
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_USAGE, "who is to look");
+    files.model = "x";
+    files.images = in_root("p/no");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "holds no folders");
+    files.images = in_root("nowhere");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_IO, "nowhere");
+    assert_int_equal(symlink("..", in_root("p/no/round")), 0);
+    files.images = in_root("p");
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "do links lead round?");
+    spot_subject_close(&s);
+}
+
+static int show(char **argv)
+{
+    spot_ctx c = { 0 };
+    spot_subject s = { 0 };
+    spot_subject_files files = { .model = argv[1], .images = argv[2], .resize = atoi(argv[3]), .crop = atoi(argv[4]) };
+    spot_arena a = { 0 };
+    spot_model m;
+    float *logit;
+
+    if (spot_ctx_open(&c, "cpu", 0) || spot_subject_look(&c, &s, &files) || spot_arena_open(&c, &a, 64 << 20)
+        || spot_model_load(&c, &a, &m, argv[1], 0, 0)) {
+        fprintf(stderr, "%s\n", c.message);
+        return 1;
+    }
+    fwrite((int32_t[]){ s.n, s.d, s.classes }, sizeof(int32_t), 3, stdout);
+    logit = malloc((size_t)s.classes * sizeof *logit);
+    for (int i = 0; i < s.n; i++) {
+        logits_of(logit, &s, i, &m);
+        fwrite(logit, sizeof *logit, (size_t)s.classes, stdout);
+        fwrite(s.prob + (size_t)i * s.classes, sizeof *s.prob, (size_t)s.classes, stdout);
+        fwrite(s.feature + (size_t)i * s.d, sizeof *s.feature, (size_t)s.d, stdout);
+    }
+    free(logit);
+    spot_subject_close(&s);
+    spot_arena_close(&a);
+    spot_ctx_close(&c);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(pictures_are_seen_as_torchvision_sees_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unreadable_pictures_are_left_out_with_leave_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_number_of_threads_sees_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_single_output_speaks_for_the_second_class, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(annotations_give_several_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(labels_of_a_table_are_read_with_their_pictures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(labels_of_arrays_name_their_pictures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_together_is_said, set_up, tear_down),
+    };
+    return argc == 5 ? show(argv) : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* test_picture.c - pictures of every kind that PNG and JPEG know, to the byte as PIL and torchvision show them; and what is
+ * said of broken ones. Inputs and answers are made by tools/golden/pictures.py.
+ *
+ * With arguments FILE RESIZE CROP ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/picture.h"
+
+static uint8_t *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *data = malloc(1 << 20);
+
+    if (!f) fail_msg("cannot read %s", path);
+    *size = fread(data, 1, 1 << 20, f);
+    fclose(f);
+    return data;
+}
+
+static void pictures_are_as_pil_shows_them(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    FILE *f = fopen("golden/pictures.bin", "rb");
+    char name[32], path[64];
+    int32_t head[3], fit[2], pictures = 0;
+    (void)state;
+    assert_non_null(f);
+    while (fread(name, sizeof name, 1, f) == 1) {
+        static uint8_t want[1 << 14], got[1 << 14];
+        assert_int_equal(fread(head, sizeof head, 1, f), 1);
+        snprintf(path, sizeof path, "fuzz/corpus_%s", name);
+        CHECK_OK(&c, spot_picture_read(&c, &p, path));
+        assert_int_equal(p.width, head[0]);
+        assert_int_equal(p.height, head[1]);
+        assert_int_equal(fread(want, 3, (size_t)(head[0] * head[1]), f), head[0] * head[1]);
+        if (memcmp(p.rgb, want, (size_t)(3 * head[0] * head[1]))) fail_msg("%s is not as PIL shows it", name);
+        for (int k = 0; k < head[2]; k++) {
+            assert_int_equal(fread(fit, sizeof fit, 1, f), 1);
+            assert_int_equal(fread(want, 3, (size_t)(fit[1] * fit[1]), f), fit[1] * fit[1]);
+            CHECK_OK(&c, spot_picture_fit(&c, got, &p, fit[0], fit[1]));
+            if (memcmp(got, want, (size_t)(3 * fit[1] * fit[1])))
+                fail_msg("%s resized to %d and cut to %d is not as torchvision has it", name, fit[0], fit[1]);
+        }
+        pictures++;
+    }
+    assert_true(pictures > 40);
+    fclose(f);
+    spot_picture_close(&p);
+}
+
+/* Cut anywhere, a file is shown or gets a sentence that names it. PNG's rows end before its last chunk does, and before that
+ * a checksum that nobody needs. */
+static void files_cut_short_get_their_sentence(void **state)
+{
+    static const struct { const char *file; size_t behind; } cases[] = {
+        { "png/rgb_8", 16 }, { "png/gray_4_i", 16 }, { "jpeg/rgb_420", 2 }, { "jpeg/rgb_444_p", 2 }, { "jpeg/cmyk", 2 },
+    };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_picture p = { 0 };
+        char path[64];
+        size_t size;
+        uint8_t *data;
+        int shown = 0;
+        snprintf(path, sizeof path, "fuzz/corpus_%s", cases[i].file);
+        data = read_file(path, &size);
+        for (size_t cut = 0; cut < size - cases[i].behind; cut++) {
+            spot_ctx c = check_ctx(1);
+            uint8_t *exact = malloc(cut ? cut : 1);      /* so that ASan sees one byte too far */
+            memcpy(exact, data, cut);
+            spot_status s = spot_picture_decode(&c, &p, exact, cut, "cut.jpg");
+            free(exact);
+            if (s == SPOT_OK) { shown++; continue; }
+            assert_int_equal(s, SPOT_INPUT);
+            assert_non_null(strstr(c.message, "cut.jpg"));
+            assert_null(p.rgb);
+        }
+        if (shown > 4) fail_msg("%s: %d cuts of it are taken for whole", cases[i].file, shown);
+        free(data);
+        spot_picture_close(&p);
+    }
+}
+
+static void hostile_files_get_their_sentence(void **state)
+{
+    static const struct { const char *bytes; size_t size; const char *words; } cases[] = {
+        { "", 0, "a.png is neither PNG nor JPEG: it is empty" },
+        { "GIF89a..", 8, "a GIF" },
+        { "RIFF....WEBP", 12, "a WebP" },
+        { "hello", 5, "something else" },
+        { "\x89PNG\r\n\x1a\n", 8, "cut short" },
+        { "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\x02\0\0\0\x1a\x2b\x3c\x4d", 33, "CRC" },
+        { "\xff\xd8\xff\xd9", 4, "JPEG" },
+        { "\xff\xd8\xff", 3, "JPEG" },
+    };
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_picture p = { 0 };
+        CHECK_FAILS(&c, spot_picture_decode(&c, &p, (const uint8_t *)cases[i].bytes, cases[i].size, "a.png"), SPOT_INPUT,
+                    cases[i].words);
+        spot_picture_close(&p);
+    }
+}
+
+/* The width and height that a header claims, where the file has them; nothing of the size is taken. */
+static void bombs_are_refused_before_they_are_decoded(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    size_t size;
+    uint8_t *data = read_file("fuzz/corpus_png/bomb", &size);
+    (void)state;
+    CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "b.png"), SPOT_INPUT, "says that it has 20000 x 20000 pixels");
+    assert_int_equal(p.pixels.size, 0);
+    free(data);
+    data = read_file("fuzz/corpus_jpeg/rgb_420", &size);
+    for (size_t i = 0; i + 9 < size; i++)
+        if (data[i] == 0xff && data[i + 1] == 0xc0) memset(data + i + 5, 0xfe, 4);
+    CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "b.jpg"), SPOT_INPUT, "says that it has 65278 x 65278 pixels");
+    assert_int_equal(p.pixels.size, 0);
+    free(data);
+    data = read_file("fuzz/corpus_jpeg/scans", &size);
+    CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "s.jpg"), SPOT_INPUT, "s.jpg is no JPEG that can be read");
+    free(data);
+    spot_picture_close(&p);
+}
+
+static void what_is_no_file_is_said_to_be_none(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    uint8_t out[3];
+    (void)state;
+    CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden"), SPOT_INPUT, "golden is no file");
+    CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden/nowhere.png"), SPOT_IO, "nowhere.png");
+    CHECK_FAILS(&c, spot_picture_read(&c, &p, "/dev/zero"), SPOT_INPUT, "/dev/zero is no file");
+    CHECK_FAILS(&c, spot_picture_fit(&c, out, &p, 1, 1), SPOT_INVALID, "cannot be fit to 1 and then 1");
+    spot_picture_close(&p);
+}
+
+static int show(int argc, char **argv)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+
+    for (int i = 1; i + 2 < argc; i += 3) {
+        int crop = atoi(argv[i + 2]);
+        uint8_t *out = malloc(3 * (size_t)crop * (size_t)crop);
+        if (spot_picture_read(&c, &p, argv[i]) || spot_picture_fit(&c, out, &p, atoi(argv[i + 1]), crop)) {
+            fprintf(stderr, "%s\n", c.message);
+            return 1;
+        }
+        fwrite(out, 3, (size_t)crop * (size_t)crop, stdout);
+        free(out);
+    }
+    spot_picture_close(&p);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pictures_are_as_pil_shows_them),
+        cmocka_unit_test(files_cut_short_get_their_sentence),
+        cmocka_unit_test(hostile_files_get_their_sentence),
+        cmocka_unit_test(bombs_are_refused_before_they_are_decoded),
+        cmocka_unit_test(what_is_no_file_is_said_to_be_none),
+    };
+    return argc > 1 ? show(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+"""test_python.py SPOTTER: run by test_python.sh in an empty folder, with the package installed."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from sklearn.base import clone
+
+import spotter
+from spotter.scene import Scene
+
+program = sys.argv[1]
+
+
+def planted(n=900, d=12, seed=0):
+    """Two classes of three places each; the third place of class 1 is what the classifier gets wrong."""
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 2, n).astype(np.int64)
+    place = rng.integers(0, 3, n)
+    feature = rng.normal(0, 0.3, (n, d)).astype(np.float32)
+    feature[np.arange(n), 2 * place + target] += 4
+    blind = (target == 1) & (place == 2)
+    right = np.where(blind, rng.uniform(0.05, 0.2, n), rng.uniform(0.9, 0.99, n)).astype(np.float32)
+    return feature, target, np.where(target == 1, right, 1 - right).astype(np.float32), blind
+
+
+def raises(words, call, kind=spotter.InputError):
+    try:
+        call()
+    except kind as e:
+        assert words in str(e), f"{words!r} is not in {e!s}"
+    else:
+        raise AssertionError(f"nothing was raised; {words!r} was to be")
+
+
+def test_fit_finds_the_planted_blindspot():
+    feature, target, prob, blind = planted()
+    found = spotter.PlaneSpot(reduce="pca", seed=3).fit(feature, target, prob)
+    first = [s for s in found.slices_ if s.class_ == 1][0]
+    assert set(first.rows) == set(np.flatnonzero(blind)) and first.error_rate == 1 and first.share == 1
+    assert found.left_out_ == ["0"] and found.map_.shape == (len(feature), 2)
+    assert (found.labels_[blind] == found.labels_[first.rows[0]]).all()
+    assert not blind[first.neighbours].any() and (target[first.neighbours] == 1).all()
+
+
+def test_predict_puts_new_rows_where_they_belong():
+    feature, target, prob, blind = planted()
+    for cls in (spotter.PlaneSpot, spotter.Domino, spotter.Spotlight, spotter.Barlow, spotter.Multiaccuracy):
+        found = cls(**({"reduce": "pca"} if cls is spotter.PlaneSpot else {})).fit(feature, target, prob)
+        again = found.predict(feature, target, prob)
+        assert again.shape == (len(feature), len(found.slices_))
+        for j, s in enumerate(found.slices_):
+            assert (np.flatnonzero(again[:, j]) == s.rows).all(), (cls, j)
+        fresh, fresh_target, fresh_prob, fresh_blind = planted(seed=1)
+        member = found.predict(fresh, fresh_target, fresh_prob)
+        assert member[fresh_blind].any(1).mean() > 0.9, cls
+
+
+def test_same_bytes_as_the_program():
+    feature, target, prob, _ = planted()
+    np.save("e.npy", feature), np.save("y.npy", target), np.save("p.npy", prob)
+    Path("methods.yaml").write_text("seed: 3\nbdms:\n  - {method: planespot, reduce: pca, representation: model, top: 10}\n")
+    subprocess.run([program, "discover", "--embeddings", "e.npy", "--labels", "y.npy", "--probs", "p.npy", "--config",
+                    "methods.yaml", "--device", "cpu", "--no-report", "--out", "by_program"], check=True, capture_output=True)
+    spotter.PlaneSpot(reduce="pca", seed=3, device="cpu").fit(feature, target, prob).write("by_python")
+    for name in ("slices.csv", "map.npy", "fit.safetensors", "config.yaml"):
+        assert Path("by_program", name).read_bytes() == Path("by_python", name).read_bytes(), name
+    ours, theirs = (json.loads(Path(d, "slices.json").read_text()) for d in ("by_python", "by_program"))
+    assert ours["slices"] == theirs["slices"]
+
+
+def test_tensors_and_lists():
+    feature, target, prob, _ = planted(300)
+    by_numpy = spotter.Domino().fit(feature, target, prob).labels_
+    by_torch = spotter.Domino().fit(torch.from_numpy(feature), torch.from_numpy(target), torch.from_numpy(prob)).labels_
+    by_list = spotter.Domino().fit(feature.tolist(), ["yes" if t else "no" for t in target], prob.tolist()).labels_
+    of_graph = spotter.Domino().fit(torch.from_numpy(feature).requires_grad_(), target, prob).labels_
+    fortran = spotter.Domino().fit(np.asfortranarray(feature.astype(np.float64)), target, prob).labels_
+    assert all((by_numpy == other).all() for other in (by_torch, by_list, of_graph, fortran))
+    both = np.stack([1 - prob, prob], 1)
+    assert (spotter.Domino().fit(feature, target, both).labels_ == by_numpy).all()
+
+
+def test_manners_of_scikit_learn():
+    one = spotter.PlaneSpot(n_slices=4, reduce="pca", mixture={"k_max": 6})
+    two = clone(one).set_params(seed=7)
+    assert two.get_params() == {**one.get_params(), "seed": 7} and one.seed == 0 and two.reduce == "pca"
+    assert "n_slices=4" in repr(one)
+    raises("call fit first", lambda: one.predict(np.zeros((2, 2))))
+    raises("call fit first", lambda: one.slices_, AttributeError)
+
+
+def test_what_is_wrong_is_said():
+    feature, target, prob, _ = planted(200)
+    fit = spotter.PlaneSpot(reduce="pca").fit
+    raises("shape (199,)", lambda: fit(feature, target[:-1], prob))
+    raises("200 rows", lambda: fit(feature, target, prob[:-1]))
+    raises("probs or losses", lambda: fit(feature, target))
+    raises("(rows, features)", lambda: fit(feature[0], target, prob))
+    raises("no numbers", lambda: fit(np.array([["a"]]), None, [0.5]))
+    raises("targets[7] is 0.5", lambda: fit(feature, np.where(np.arange(200) == 7, 0.5, 1), prob))
+    broken = feature.copy()
+    broken[5, 3] = np.nan
+    raises("row 5", lambda: fit(broken, target, prob))
+    raises("row 9", lambda: fit(feature, target, np.where(np.arange(200) == 9, 1.5, prob)))
+    raises("reduce", lambda: spotter.PlaneSpot(reduce="tsme").fit(feature, target, prob))
+    raises("wieght", lambda: spotter.PlaneSpot(wieght=1).fit(feature, target, prob))
+    raises("target_class", lambda: spotter.PlaneSpot(target_class="dog").fit(feature, target, prob))
+
+
+def test_scene_draws_what_the_program_draws():
+    settings = {"size": 64, "rollable": [5, 6], "blindspots": [1, 2], "specificity": [4, 5]}
+    Path("scene.yaml").write_text(f"seed: 1\nscene: {json.dumps(settings)}\n")
+    subprocess.run([program, "scene", "scene.yaml", "--ec", "2", "--count", "8", "--out", "images"], check=True,
+                   capture_output=True)
+    s = Scene(seed=1, ec=2, **settings)
+    images, labels, masks = s.arrays("test", range(8))
+    drawn = sorted(Path("images").rglob("*.png"))
+    assert len(drawn) == 8 and all((np.array(Image.open(f)) == images[k]).all() for k, f in enumerate(drawn))
+    assert (s.labels("test", range(8))[0] == labels).all() and len(s.blindspots) == s.ec.blindspot_count
+    raises("no image", lambda: s.arrays("test", [10**6]))
+    raises("rollabel", lambda: Scene(rollabel=[5, 6]))
+    batches = torch.utils.data.DataLoader(s.dataset("train"), batch_size=16)
+    x, y, mask = next(iter(batches))
+    assert x.shape == (16, 3, 64, 64) and x.max() <= 1 and y.shape == mask.shape == (16,)
+    flipped = s.train_labels(range(200)) != s.labels("train", range(200))[0]
+    assert (flipped == (s.labels("train", range(200))[1] > 0)).all()
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+        print("ok", name)

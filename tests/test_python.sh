@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# test_python.sh BUILD: the Python package, installed as a user would, does what the program does, byte for byte.
+set -euo pipefail
+
+build=$1
+[ -e "$build/libspotter.so" ] || { echo "skipped: there is no $build/libspotter.so"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+# Debian's Python, whose numpy, PyTorch and setuptools tools/setup brings: nothing is fetched.
+/usr/bin/python3 -m venv --system-site-packages "$dir/venv"
+SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation ../tools/python 2>"$dir/said" ||
+    { cat "$dir/said"; fail "pip install"; }
+cd "$dir"
+"$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
+echo "Python says what the program says"

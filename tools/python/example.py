@@ -1,0 +1,14 @@
+"""example.py IMAGES REPORT: from a PyTorch classifier to a report. IMAGES holds a folder of pictures per class."""
+import sys
+import torch
+from torchvision import datasets, models, transforms
+from spotter import PlaneSpot
+
+images = datasets.ImageFolder(sys.argv[1], transforms.Compose([transforms.Resize(64), transforms.CenterCrop(64), transforms.ToTensor()]))
+model = models.resnet18(num_classes=len(images.classes)).eval()          # yours, trained
+embed = torch.nn.Sequential(*list(model.children())[:-1], torch.nn.Flatten())
+with torch.no_grad():
+    features = torch.cat([embed(x) for x, _ in torch.utils.data.DataLoader(images, batch_size=64)])
+    probs = model.fc(features).softmax(1)
+paths = [path for path, _ in images.samples]
+PlaneSpot(n_slices=10, reduce="pca").fit(features, images.targets, probs, ids=paths, images=paths).report(sys.argv[2])

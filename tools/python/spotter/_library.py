@@ -1,0 +1,232 @@
+"""The C library: where it is, its structs as ctypes see them, and its failures as exceptions."""
+import ctypes as ct
+import os
+import threading
+from pathlib import Path
+
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS, BLINDSPOTS, TRIPLETS, OBJECTS = 48, 64, 8, 8, 20, 5
+LAYERS, ATTRIBUTES = 5, 6
+
+
+class SpotterError(Exception):
+    """What went wrong, where, and what to do about it."""
+
+
+class InputError(SpotterError, ValueError):
+    """An array, a file or a setting is not what it should be."""
+
+
+class Stopped(SpotterError, KeyboardInterrupt):
+    """Ctrl-C."""
+
+
+ON_LOG = ct.CFUNCTYPE(None, ct.c_void_p, ct.c_int, ct.c_char_p)
+
+
+class Ctx(ct.Structure):
+    _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
+                ("message", ct.c_char * 1024), ("on_log", ON_LOG), ("on_progress", ct.c_void_p), ("user", ct.c_void_p),
+                ("stop", ct.POINTER(ct.c_int))]
+
+
+class Arena(ct.Structure):
+    _fields_ = [("base", ct.c_void_p), ("size", ct.c_size_t), ("used", ct.c_size_t), ("peak", ct.c_size_t),
+                ("counting", ct.c_bool), ("on", ct.c_void_p)]
+
+
+class View(ct.Structure):
+    _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("feature", ct.c_void_p), ("confidence", ct.c_void_p),
+                ("image", ct.c_void_p), ("label", ct.c_void_p), ("head", ct.c_void_p)]
+
+
+class Points(ct.Structure):
+    _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("at", ct.POINTER(ct.c_float)), ("objective", ct.c_double)]
+
+
+class Subject(ct.Structure):
+    _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("classes", ct.c_int), ("feature", ct.c_void_p), ("target", ct.c_void_p),
+                ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("head", ct.c_void_p),
+                ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)), ("image", ct.POINTER(ct.c_char_p)),
+                ("source", ct.c_char * 512), ("skipped", ct.c_int), ("owned", ct.c_void_p)]
+
+
+class FitTensor(ct.Structure):
+    _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p)]
+
+
+class Fit(ct.Structure):
+    _fields_ = [("count", ct.c_int), ("tensor", FitTensor * FIT_TENSORS)]
+
+
+class Slice(ct.Structure):
+    _fields_ = [("size", ct.c_int), ("wrong", ct.c_int), ("error_rate", ct.c_double), ("mean_confidence", ct.c_double),
+                ("share", ct.c_double), ("score", ct.c_double), ("row", ct.POINTER(ct.c_int)), ("neighbours", ct.c_int),
+                ("neighbour", ct.c_int * NEIGHBOURS)]
+
+
+class Finding(ct.Structure):
+    _fields_ = [("bdm", ct.c_int), ("cls", ct.c_int), ("seed", ct.c_uint64), ("n", ct.c_int), ("wrong", ct.c_int),
+                ("row", ct.POINTER(ct.c_int)), ("points", Points), ("slices", ct.c_int), ("slice", Slice * HYPOTHESES),
+                ("fit", Fit), ("status", ct.c_int), ("message", ct.c_char * 1024)]
+
+
+class Findings(ct.Structure):
+    _fields_ = [("count", ct.c_int), ("finding", ct.POINTER(Finding)), ("left_out", ct.c_int),
+                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("arena", Arena)]
+
+
+class DiscoverOptions(ct.Structure):
+    _fields_ = [("bdm", ct.c_void_p), ("bdms", ct.c_int), ("seed", ct.POINTER(ct.c_uint64)), ("seeds", ct.c_int),
+                ("cls", ct.c_int), ("least", ct.c_int), ("neighbours", ct.c_int), ("fit", ct.c_bool)]
+
+
+class ReportOptions(ct.Structure):
+    _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int)]
+
+
+class SceneConfig(ct.Structure):
+    _fields_ = [("size", ct.c_int), ("rollable", ct.c_int * 2), ("extra_layers", ct.c_int * 2), ("blindspots", ct.c_int * 2),
+                ("specificity", ct.c_int * 2), ("per_bucket", ct.c_int * 3), ("attribute_choice", ct.c_int),
+                ("square_presence", ct.c_int), ("text_alternative", ct.c_int), ("jpeg_quality", ct.c_int),
+                ("flip", ct.c_double), ("induce", ct.c_int)]
+
+
+class Triplet(ct.Structure):
+    _fields_ = [("layer", ct.c_uint8), ("attribute", ct.c_uint8), ("value", ct.c_int8)]
+
+
+class Blindspot(ct.Structure):
+    _fields_ = [("len", ct.c_int), ("specificity", ct.c_int), ("triplet", Triplet * TRIPLETS)]
+
+
+class Ec(ct.Structure):
+    _fields_ = [("seed", ct.c_uint64), ("index", ct.c_uint32), ("scene", SceneConfig), ("layer", ct.c_uint8 * LAYERS),
+                ("extra", ct.c_uint8 * 3), ("extras", ct.c_int), ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
+                ("rollable_count", ct.c_int), ("blindspot_count", ct.c_int), ("blindspot", Blindspot * BLINDSPOTS),
+                ("images", ct.c_int * 3), ("targets", ct.c_int)]
+
+
+class Object(ct.Structure):
+    _fields_ = [("layer", ct.c_uint8), ("size", ct.c_uint8), ("color", ct.c_uint8), ("texture", ct.c_uint8),
+                ("stripe_phase", ct.c_uint8), ("x0", ct.c_int16), ("y0", ct.c_int16), ("x1", ct.c_int16), ("y1", ct.c_int16),
+                ("place_x", ct.c_int16), ("place_y", ct.c_int16)]
+
+
+class Image(ct.Structure):
+    _fields_ = [("index", ct.c_uint32), ("split", ct.c_uint8), ("label", ct.c_uint8), ("train_label", ct.c_uint8),
+                ("blindspots", ct.c_uint32), ("background_color", ct.c_uint8), ("background_texture", ct.c_uint8),
+                ("relative_position", ct.c_int8), ("value", ct.c_int8 * ATTRIBUTES * LAYERS), ("object_count", ct.c_uint8),
+                ("object", Object * OBJECTS), ("seed", ct.c_uint64), ("ec", ct.c_uint32)]
+
+
+class BindingRow(ct.Structure):
+    _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
+
+
+MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
+            "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
+            "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_scene_config": SceneConfig,
+            "spot_triplet": Triplet, "spot_blindspot": Blindspot, "spot_ec": Ec, "spot_object": Object, "spot_image": Image}
+
+
+def _find():
+    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
+    said = os.environ.get("SPOTTER_LIBRARY")
+    if said:
+        return said
+    ours = Path(__file__).with_name("lib") / "libspotter.so"
+    return str(ours) if ours.exists() else "libspotter.so"
+
+
+def _load():
+    where = _find()
+    try:
+        library = ct.CDLL(where)
+    except OSError as e:
+        raise ImportError(f"the Spotter library does not load ({e}); build it with tools/build and reinstall the package, or "
+                          "set SPOTTER_LIBRARY to libspotter.so") from None
+    rows = ct.c_int()
+    library.spot_binding.restype = ct.POINTER(BindingRow)
+    table = library.spot_binding(ct.byref(rows))
+    sizes = {table[i].name.decode(): table[i].bytes for i in range(rows.value)}
+    for name, struct in MIRRORED.items():
+        if sizes.get(name) != ct.sizeof(struct):
+            raise ImportError(f"{where} is of another version than this package: its {name} takes {sizes.get(name)} bytes, "
+                              f"here it is {ct.sizeof(struct)}; install both from one build")
+    library.spot_version.restype = ct.c_char_p
+    library.spot_message.restype = ct.c_char_p
+    library.spot_status_name.restype = ct.c_char_p
+    library.spot_status_name.argtypes = [ct.c_int]
+    library.spot_bdm_name.restype = ct.c_char_p
+    library.spot_discover_defaults.restype = DiscoverOptions
+    library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
+    library.spot_image_draw.restype = None
+    library.spot_blindspot_describe.restype = None
+    return library, sizes
+
+
+lib, SIZES = _load()
+VERSION = lib.spot_version().decode()
+
+
+def bytes_of(path):
+    return os.fsencode(path)
+
+
+class Context:
+    """An open spot_ctx: `with Context(...) as c`, then c("spot_something", ...) raises what the call complains of."""
+
+    def __init__(self, device="auto", threads=0, verbose=False):
+        self.c, self.warnings = Ctx(), []
+        self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
+        self.c.on_log = self._on_log
+        self("spot_ctx_open", device.encode(), ct.c_int(threads))
+
+    def _hear(self, level, text, verbose):
+        if level == 2:
+            self.warnings.append(text)
+        if verbose:
+            print(text)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        lib.spot_ctx_close(ct.byref(self.c))
+
+    def __call__(self, function, *args):
+        status = getattr(lib, function)(ct.byref(self.c), *args)
+        if status:
+            sentence = lib.spot_message(ct.byref(self.c), status).decode(errors="replace")
+            lib.spot_forget(ct.byref(self.c))
+            self.fail(status, sentence)
+
+    def patiently(self, function, *args):
+        """A call that may take long, so that Ctrl-C stops it at its next safe point."""
+        failure, stop = [], ct.c_int(0)
+
+        def call():
+            try:
+                self(function, *args)
+            except BaseException as e:
+                failure.append(e)
+
+        self.c.stop = ct.pointer(stop)
+        worker = threading.Thread(target=call)
+        worker.start()
+        while worker.is_alive():
+            try:
+                worker.join(0.2)
+            except KeyboardInterrupt:
+                stop.value = 2
+        self.c.stop = None
+        if failure:
+            raise failure[0]
+
+    @staticmethod
+    def fail(status, sentence):
+        name = lib.spot_status_name(status).decode()
+        kind = {"INPUT": InputError, "USAGE": InputError, "INVALID": InputError, "STOPPED": Stopped}.get(name, SpotterError)
+        if name == "NOMEM":
+            raise MemoryError(sentence)
+        raise kind(sentence)

@@ -1,0 +1,109 @@
+"""SpotCheck's data sets: images with known blindspots, as numpy arrays or a PyTorch Dataset."""
+import ctypes as ct
+import json
+
+import numpy as np
+
+from . import _library as c_side
+from ._library import Context, InputError, lib
+
+SPLITS = ("train", "val", "test")
+ATTRIBUTE_NONE = -1
+
+
+class Scene:
+    """One experimental configuration (EC): image i of a split can be had alone, in any order, with the same bytes.
+
+    settings: those of `scene` in a config (`spotter help config`): size, rollable, blindspots, specificity, per_bucket, ...
+
+        s = Scene(seed=1, ec=0, size=64, blindspots=[1, 2])
+        s.blindspots                       ['square above, square, circle blue, no text', ...]
+        images, labels, masks = s.arrays("test", range(100))
+        train = s.dataset("train", transform=...)          # a PyTorch Dataset
+    """
+
+    def __init__(self, seed=0, ec=0, **settings):
+        self.ec, self.seed, self._context = c_side.Ec(), seed, Context("cpu", 0)
+        cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+        text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
+        self._context("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
+        self.config = c_side.SceneConfig.from_buffer(cfg, c_side.SIZES["spot_config.scene"])
+        self._context("spot_scene_check", ct.byref(self.config))
+        self._context("spot_ec_draw", ct.byref(self.ec), ct.byref(self.config), ct.c_uint64(seed), ct.c_uint32(ec))
+
+    @property
+    def size(self):
+        """Pixels a side."""
+        return self.config.size
+
+    @property
+    def blindspots(self):
+        """A description of each, as the tables have it."""
+        text, said = ct.create_string_buffer(512), []
+        for m in range(self.ec.blindspot_count):
+            lib.spot_blindspot_describe(text, ct.c_size_t(512), ct.byref(self.ec.blindspot[m]))
+            said.append(text.value.decode())
+        return said
+
+    def length(self, split):
+        return self.ec.images[_split(split)]
+
+    def _draw(self, split, indices):
+        images = (c_side.Image * len(indices))()
+        for k, i in enumerate(indices):
+            if not 0 <= i < self.length(split):
+                raise InputError(f"there is no image {i}; {split} has {self.length(split)}")
+            lib.spot_image_draw(ct.byref(images[k]), ct.byref(self.ec), ct.c_int(_split(split)), ct.c_uint32(int(i)))
+        return images
+
+    def arrays(self, split="test", indices=None):
+        """images (n, size, size, 3) uint8, labels (n,) uint8 (the truth), masks (n,) uint32: bit m is set in blindspot m."""
+        indices = range(self.length(split)) if indices is None else list(indices)
+        drawn = self._draw(split, indices)
+        rgb = np.zeros((len(indices), self.size, self.size, 3), np.uint8)
+        if len(indices):
+            self._context("spot_image_render", rgb.ctypes.data_as(ct.c_void_p), drawn, ct.c_int(len(indices)),
+                          ct.byref(self.config))
+        return rgb, *self._labels(drawn)
+
+    def labels(self, split="test", indices=None):
+        """labels and masks as arrays has them, without drawing a pixel."""
+        return self._labels(self._draw(split, range(self.length(split)) if indices is None else list(indices)))
+
+    @staticmethod
+    def _labels(drawn):
+        return (np.array([i.label for i in drawn], np.uint8), np.array([i.blindspots for i in drawn], np.uint32))
+
+    def train_labels(self, indices=None):
+        """(n,) uint8: what training sees, wrong in blindspots."""
+        drawn = self._draw("train", range(self.length("train")) if indices is None else list(indices))
+        return np.array([i.train_label for i in drawn], np.uint8)
+
+    def dataset(self, split="train", transform=None, truth=False):
+        """A torch.utils.data.Dataset of (image, label, mask). transform: of the (size, size, 3) uint8 array; without one a
+        float tensor (3, size, size) in 0..1. Labels are those that training sees, unless truth."""
+        return _dataset(self, split, transform, truth)
+
+
+def _split(name):
+    if name not in SPLITS:
+        raise InputError(f"there is no split {name!r}; there are train, val and test")
+    return SPLITS.index(name)
+
+
+def _dataset(scene, split, transform, truth):
+    import torch
+
+    class SceneDataset(torch.utils.data.Dataset):
+        def __len__(self):
+            return scene.length(split)
+
+        def __getitem__(self, i):
+            if not 0 <= i < len(self):
+                raise IndexError(i)
+            drawn = scene._draw(split, [i])
+            rgb = scene.arrays(split, [i])[0][0]
+            x = transform(rgb) if transform else torch.from_numpy(rgb).permute(2, 0, 1).float().div_(255)
+            return x, int(drawn[0].label if truth else drawn[0].train_label), int(drawn[0].blindspots)
+
+    return SceneDataset()
