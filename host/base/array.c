@@ -150,7 +150,7 @@ static spot_status split(spot_ctx *c, char **path, const char **member, const ch
 }
 
 /* Formats that people have at hand and that are not read: what to do instead. */
-static spot_status not_read(spot_ctx *c, const spot_source *in, const uint8_t *head, size_t n)
+static spot_status not_read(spot_ctx *c, const spot_blob *in, const uint8_t *head, size_t n)
 {
     static const struct { const char *bytes, *words; } others[] = {
         { "\x80\x02", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
@@ -177,13 +177,13 @@ static bool ends_in(const char *name, const char *end)
 }
 
 /* What the bytes say counts for more than what the name says. */
-static spot_status read_format(spot_ctx *c, spot_array *a, const spot_source *in, const char *member, size_t limit)
+static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
 {
     uint8_t head[9] = "";
     size_t n = in->size < 9 ? (size_t)in->size : 9;
-    spot_stream whole = spot_source_stream(in);
+    spot_stream whole = spot_blob_stream(in);
 
-    SPOT_TRY(spot_source_read(c, in, 0, head, n));
+    SPOT_TRY(spot_blob_read(c, in, 0, head, n));
     if (ends_in(in->name, ".csv"))         return spot_csv_read(c, a, in, member, limit);
     if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) return spot_npz_read(c, a, in, member, limit);
     if (!memcmp(head, "\x93NUMPY", 6) || ends_in(in->name, ".npy")) {
@@ -201,18 +201,18 @@ spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_
     size_t length = strlen(where), most = sizeof a->name - 1;
     const char *member;
     char *path;
-    spot_source in;
+    spot_blob in;
     spot_status s;
 
     memset(a, 0, sizeof *a);
     if (length <= most) memcpy(a->name, where, length);
     else snprintf(a->name, sizeof a->name, "...%s", where + length - (most - 3));
     SPOT_TRY(split(c, &path, &member, where));
-    s = spot_source_open(c, &in, path);
+    s = spot_blob_open(c, &in, path);
     if (!s) {
         if (in.size >= LONG) spot_log(c, SPOT_LOG_INFO, "reading %s: %.0f MB", where, (double)in.size / 1e6);
         s = read_format(c, a, &in, member, limit);
-        spot_source_close(&in);
+        spot_blob_close(&in);
     }
     free(path);
     if (s) spot_array_close(a);

@@ -219,7 +219,7 @@ static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block
 
 /* -- several columns: a matrix ---------------------------------------------------------------------------------- */
 
-static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_source *in)
+static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
 {
     spot_csv_block b;
     spot_status s;
@@ -329,7 +329,7 @@ static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot
     return s;
 }
 
-spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *columns, size_t limit)
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit)
 {
     header h = { 0 };
     spot_csv_block b;

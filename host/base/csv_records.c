@@ -14,7 +14,7 @@ static spot_status find_end(spot_ctx *c, spot_csv_block *b)
 
     for (b->end = b->in->size; b->end > b->at;) {
         size_t n = b->end - b->at < sizeof tail ? (size_t)(b->end - b->at) : sizeof tail, k = n;
-        SPOT_TRY(spot_source_read(c, b->in, b->end - n, tail, n));
+        SPOT_TRY(spot_blob_read(c, b->in, b->end - n, tail, n));
         while (k && (tail[k - 1] == '\n' || tail[k - 1] == '\r')) k--;
         b->end -= n - k;
         if (k) break;
@@ -22,13 +22,13 @@ static spot_status find_end(spot_ctx *c, spot_csv_block *b)
     return SPOT_OK;
 }
 
-spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_source *in)
+spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
 {
     uint8_t mark[4] = "";
     size_t n = in->size < 4 ? (size_t)in->size : 4;
 
     *b = (spot_csv_block){ .in = in, .room = BLOCK };
-    SPOT_TRY(spot_source_read(c, in, 0, mark, n));
+    SPOT_TRY(spot_blob_read(c, in, 0, mark, n));
     if (!memcmp(mark, "\xff\xfe", 2) || !memcmp(mark, "\xfe\xff", 2))
         return spot_fail(c, SPOT_INPUT, "%s is in UTF-16; save it in UTF-8", in->name);
     if (!memcmp(mark, "\xef\xbb\xbf", 3)) b->at = 3;
@@ -92,7 +92,7 @@ static spot_status fill(spot_ctx *c, spot_csv_block *b)
     size_t n = b->room - b->have;
 
     if (n > b->end - b->at) n = (size_t)(b->end - b->at);
-    SPOT_TRY(spot_source_read(c, b->in, b->at, b->bytes + b->have, n));
+    SPOT_TRY(spot_blob_read(c, b->in, b->at, b->bytes + b->have, n));
     b->at += n;
     b->have += n;
     if (n && b->at == b->end) b->bytes[b->have++] = '\n';      /* room + 1 bytes are there */

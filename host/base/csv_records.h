@@ -8,7 +8,7 @@ enum { SPOT_CSV_RECORDS = 1 << 15 };
 
 /* One block at a time; record i lies from start[i] to before start[i + 1], its line end included. */
 typedef struct {
-    const spot_source *in;
+    const spot_blob *in;
     uint64_t at, end;          /* next byte to read, and where the last record ends: line ends behind it are no records */
     char    *bytes;
     size_t   have, room, *start;
@@ -18,7 +18,7 @@ typedef struct {
 } spot_csv_block;
 
 /* Opens at the start, behind a byte order mark. Close after success. */
-spot_status spot_csv_open (spot_ctx *c, spot_csv_block *b, const spot_source *in);
+spot_status spot_csv_open (spot_ctx *c, spot_csv_block *b, const spot_blob *in);
 void        spot_csv_close(spot_csv_block *b);
 
 /* The next block; records 0 at the end. */

@@ -1,6 +1,6 @@
 /* formats.h - what the readers of a user's array files share; include/spotter/array.h is what others see of them.
  *
- * Bytes come from a file or from memory (the fuzz targets) through a spot_source, which is read at places, and member by
+ * Bytes come from a file or from memory (the fuzz targets) through a spot_blob, which is read at places, and member by
  * member through a spot_stream, which is read once from its start to its end. A reader believes nothing that it has not
  * compared with the size of what it reads, and takes memory only for bytes that are there. */
 #ifndef SPOTTER_BASE_FORMATS_H
@@ -25,15 +25,15 @@ typedef struct {
     int            fd;
     const uint8_t *bytes;                  /* not NULL: memory, and fd is not used */
     uint64_t       size;
-} spot_source;
+} spot_blob;
 
 /* A regular file; SPOT_IO where it cannot be opened, SPOT_INPUT where it is a folder, a pipe, a device. */
-spot_status spot_source_open(spot_ctx *c, spot_source *s, const char *path);
-void        spot_source_close(spot_source *s);
-spot_source spot_source_memory(const void *bytes, size_t size, const char *name);
+spot_status spot_blob_open(spot_ctx *c, spot_blob *s, const char *path);
+void        spot_blob_close(spot_blob *s);
+spot_blob spot_blob_memory(const void *bytes, size_t size, const char *name);
 
 /* n bytes from place at; SPOT_INPUT with the place where the source ends before them. */
-spot_status spot_source_read(spot_ctx *c, const spot_source *s, uint64_t at, void *out, size_t n);
+spot_status spot_blob_read(spot_ctx *c, const spot_blob *s, uint64_t at, void *out, size_t n);
 
 typedef struct spot_stream spot_stream;
 struct spot_stream {
@@ -43,7 +43,7 @@ struct spot_stream {
     const void *from;
 };
 
-spot_stream spot_source_stream(const spot_source *s);
+spot_stream spot_blob_stream(const spot_blob *s);
 
 /* -- what is made of them -------------------------------------------------------------------------------------- */
 
@@ -67,8 +67,8 @@ const char *spot_array_place(char text[64], const spot_array *a, size_t i);
 
 /* The formats. a is zeroed but for its name; it is to be closed after success only. */
 spot_status spot_npy_read(spot_ctx *c, spot_array *a, spot_stream *in, size_t limit);
-spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *member, size_t limit);
-spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *columns, size_t limit);
+spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit);
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit);
 
 /* A number, and nothing beside it, as C and JSON write it, for every locale the same; also nan and inf. */
 bool spot_number (double *out, const char *text, size_t n);

@@ -68,7 +68,7 @@ static spot_status read_member(spot_ctx *c, spot_array *a, const spot_zip *z, co
     return s;
 }
 
-spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *member, size_t limit)
+spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
 {
     const spot_zip_member *m;
     spot_zip z;

@@ -165,7 +165,7 @@ static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64
 }
 
 /* The header of a source; and where its data begins. */
-static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_source *in, uint64_t *start, const uint8_t *data)
+static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start, const uint8_t *data)
 {
     uint8_t head[8];
     uint64_t length = 0;
@@ -175,7 +175,7 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_source *
     memset(t, 0, sizeof *t);
     if (in->size < 8)
         return spot_fail(c, SPOT_INPUT, "%s: %" PRIu64 " bytes are too few for a safetensors file", in->name, in->size);
-    SPOT_TRY(spot_source_read(c, in, 0, head, 8));
+    SPOT_TRY(spot_blob_read(c, in, 0, head, 8));
     for (int i = 0; i < 8; i++) length |= (uint64_t)head[i] << 8 * i;
     if (length > MAX_HEADER || length > in->size - 8)
         return spot_fail(c, SPOT_INPUT, "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64 ": cut short, or no "
@@ -183,7 +183,7 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_source *
     *start = 8 + length;
     text = malloc(length + 1);
     if (!text) return spot_fail(c, SPOT_NOMEM, "%s: no memory for its header", in->name);
-    s = spot_source_read(c, in, 8, text, length);
+    s = spot_blob_read(c, in, 8, text, length);
     if (!s) s = parse_header(c, t, text, length, data ? data + *start : NULL, (size_t)(in->size - *start), in->name);
     free(text);
     return s;
@@ -191,7 +191,7 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_source *
 
 spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *file)
 {
-    spot_source in = spot_source_memory(data, size, file);
+    spot_blob in = spot_blob_memory(data, size, file);
     uint64_t start;
 
     return open_header(c, t, &in, &start, in.bytes);
@@ -199,19 +199,19 @@ spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data
 
 spot_status spot_tensors_open(spot_ctx *c, spot_tensors *t, const char *path)
 {
-    spot_source in;
+    spot_blob in;
     uint8_t *data;
     spot_status s;
 
     memset(t, 0, sizeof *t);
-    SPOT_TRY(spot_source_open(c, &in, path));
+    SPOT_TRY(spot_blob_open(c, &in, path));
     data = malloc(in.size + 1);
     if (!data) s = spot_fail(c, SPOT_NOMEM, "%s: no memory for %" PRIu64 " bytes", path, in.size);
-    else s = spot_source_read(c, &in, 0, data, in.size);
+    else s = spot_blob_read(c, &in, 0, data, in.size);
     if (!s) s = spot_tensors_parse(c, t, data, in.size, path);
     if (s) free(data);
     else t->owned[0] = data;
-    spot_source_close(&in);
+    spot_blob_close(&in);
     return s;
 }
 
@@ -240,18 +240,18 @@ static spot_status choose(spot_ctx *c, const spot_tensor **e, const spot_tensors
     return spot_fail(c, SPOT_INPUT, "%s has no tensor \"%.80s\"; there are %s", file, name, names);
 }
 
-static spot_status read_one(spot_ctx *c, spot_array *a, const spot_source *in, uint64_t start, const spot_tensor *e,
+static spot_status read_one(spot_ctx *c, spot_array *a, const spot_blob *in, uint64_t start, const spot_tensor *e,
                             size_t limit)
 {
     a->type = e->type;
     a->rank = e->rank;
     memcpy(a->dim, e->dim, sizeof a->dim);
     SPOT_TRY(spot_array_take(c, a, limit));
-    SPOT_TRY(spot_source_read(c, in, start + e->at, a->data, e->bytes));
+    SPOT_TRY(spot_blob_read(c, in, start + e->at, a->data, e->bytes));
     return spot_array_check(c, a);
 }
 
-spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *name, size_t limit)
+spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *name, size_t limit)
 {
     const spot_tensor *e;
     spot_tensors t;

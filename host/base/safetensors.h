@@ -38,7 +38,7 @@ spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data
 void        spot_tensors_close(spot_tensors *t);
 
 /* One tensor as an array: NULL for the only one there is. Its bytes alone are read. */
-spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_source *in, const char *name, size_t limit);
+spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *name, size_t limit);
 
 /* NULL when there is none of that name. */
 const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name);

@@ -17,25 +17,25 @@ static uint64_t u64(const uint8_t *p) { return u32(p) | (uint64_t)u32(p + 4) << 
 typedef struct { uint64_t at, size, count, end; } directory;
 
 /* Zip64 says in a record before the end what does not fit there. */
-static spot_status find_wide(spot_ctx *c, directory *d, const spot_source *in, uint64_t end)
+static spot_status find_wide(spot_ctx *c, directory *d, const spot_blob *in, uint64_t end)
 {
     uint8_t locator[LOCATOR], wide[END64];
     uint64_t at;
 
     if (end < LOCATOR) return SPOT_OK;
-    SPOT_TRY(spot_source_read(c, in, end - LOCATOR, locator, LOCATOR));
+    SPOT_TRY(spot_blob_read(c, in, end - LOCATOR, locator, LOCATOR));
     if (memcmp(locator, "PK\6\7", 4)) return SPOT_OK;
     at = u64(locator + 8);
     if (at > end - LOCATOR || end - LOCATOR - at < END64)
         return spot_fail(c, SPOT_INPUT, "%s: the zip64 record does not lie before byte %" PRIu64, in->name, end - LOCATOR);
-    SPOT_TRY(spot_source_read(c, in, at, wide, END64));
+    SPOT_TRY(spot_blob_read(c, in, at, wide, END64));
     if (memcmp(wide, "PK\6\6", 4) || u32(locator + 16) > 1 || u32(wide + 16) || u32(wide + 20))
         return spot_fail(c, SPOT_INPUT, "%s: no zip64 record of an archive in one part at byte %" PRIu64, in->name, at);
     *d = (directory){ u64(wide + 48), u64(wide + 40), u64(wide + 32), at };
     return SPOT_OK;
 }
 
-static spot_status find_directory(spot_ctx *c, directory *d, const spot_source *in)
+static spot_status find_directory(spot_ctx *c, directory *d, const spot_blob *in)
 {
     size_t n = in->size < END + COMMENT ? (size_t)in->size : END + COMMENT, i = n < END ? 0 : n - END + 1;
     uint8_t *tail = malloc(n + 1);
@@ -43,7 +43,7 @@ static spot_status find_directory(spot_ctx *c, directory *d, const spot_source *
     spot_status s;
 
     if (!tail) return spot_fail(c, SPOT_NOMEM, "no memory for the end of %s", in->name);
-    s = spot_source_read(c, in, from, tail, n);
+    s = spot_blob_read(c, in, from, tail, n);
     while (!s && i && (memcmp(tail + i - 1, "PK\5\6", 4) || i - 1 + END + u16(tail + i - 1 + 20) != n)) i--;
     if (!s && !i)
         s = spot_fail(c, SPOT_INPUT, "%s: no directory of a zip archive at its end (byte %" PRIu64 "); cut short?", in->name,
@@ -111,13 +111,13 @@ static spot_status find_data(spot_ctx *c, const spot_zip *z, spot_zip_member *m,
     char *name;
     bool same;
 
-    SPOT_TRY(spot_source_read(c, z->in, m->at, head, LOCAL));
+    SPOT_TRY(spot_blob_read(c, z->in, m->at, head, LOCAL));
     if (memcmp(head, "PK\3\4", 4) || u16(head + 26) != length || u16(head + 8) != (m->deflated ? DEFLATED : STORED))
         return spot_fail(c, SPOT_INPUT, "%s: at byte %" PRIu64 " no header of %.80s as the directory has it", file, m->at,
                          m->name);
     name = malloc(length + 1);
     if (!name) return spot_fail(c, SPOT_NOMEM, "no memory for a name in %s", file);
-    same = spot_source_read(c, z->in, m->at + LOCAL, name, length) == SPOT_OK && !memcmp(name, m->name, length);
+    same = spot_blob_read(c, z->in, m->at + LOCAL, name, length) == SPOT_OK && !memcmp(name, m->name, length);
     free(name);
     m->data = m->at + LOCAL + length + u16(head + 28);
     if (!same) return spot_fail(c, SPOT_INPUT, "%s: the header at byte %" PRIu64 " is not that of %.80s", file, m->at, m->name);
@@ -183,7 +183,7 @@ static spot_status read_directory(spot_ctx *c, spot_zip *z, const directory *d, 
     return SPOT_OK;
 }
 
-spot_status spot_zip_open(spot_ctx *c, spot_zip *z, const spot_source *in)
+spot_status spot_zip_open(spot_ctx *c, spot_zip *z, const spot_blob *in)
 {
     directory d = { 0 };
     uint8_t *bytes;
@@ -198,7 +198,7 @@ spot_status spot_zip_open(spot_ctx *c, spot_zip *z, const spot_source *in)
     z->owned[1] = malloc((size_t)d.size + 1);          /* names: each with its NUL shorter than its entry */
     s = bytes && order && z->owned[0] && z->owned[1] ? SPOT_OK
       : spot_fail(c, SPOT_NOMEM, "no memory for the directory of %s", in->name);
-    if (!s) s = spot_source_read(c, in, d.at, bytes, (size_t)d.size);
+    if (!s) s = spot_blob_read(c, in, d.at, bytes, (size_t)d.size);
     if (!s) s = read_directory(c, z, &d, bytes);
     if (!s) s = check_members(c, z, order, d.at);
     free(bytes);

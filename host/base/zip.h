@@ -15,14 +15,14 @@ typedef struct {
 } spot_zip_member;
 
 typedef struct {
-    const spot_source *in;
+    const spot_blob *in;
     int              count;
     spot_zip_member *member;               /* in the directory's order */
     void            *owned[2];
 } spot_zip;
 
 /* Close after success; in must live as long. */
-spot_status spot_zip_open (spot_ctx *c, spot_zip *z, const spot_source *in);
+spot_status spot_zip_open (spot_ctx *c, spot_zip *z, const spot_blob *in);
 void        spot_zip_close(spot_zip *z);
 
 /* A member's bytes, inflated as they are taken; finish compares what came with what the directory promised. */

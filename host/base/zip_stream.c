@@ -37,7 +37,7 @@ static spot_status inflate_some(spot_ctx *c, spot_zip_stream *s, uint8_t *out, s
             uint64_t left = s->m->packed - s->packed_at;
             size_t more = left < PIECE ? (size_t)left : PIECE;
             if (!more) return damaged(c, s, "its packed bytes end too early");
-            SPOT_TRY(spot_source_read(c, s->zip->in, s->m->data + s->packed_at, s->piece, more));
+            SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + s->packed_at, s->piece, more));
             s->packed_at += more;
             s->z.next_in = s->piece;
             s->z.avail_in = (uInt)more;
@@ -59,7 +59,7 @@ static spot_status take(spot_ctx *c, spot_stream *stream, void *out, size_t n)
     size_t got = n;
 
     if (s->m->deflated) SPOT_TRY(inflate_some(c, s, out, n, &got));
-    else SPOT_TRY(spot_source_read(c, s->zip->in, s->m->data + stream->at, out, n));
+    else SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + stream->at, out, n));
     if (got < n) return damaged(c, s, "it inflates to fewer bytes than the directory says");
     s->crc = (uint32_t)crc32_z(s->crc, out, n);
     stream->at += n;

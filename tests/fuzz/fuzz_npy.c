@@ -4,8 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    spot_source in = spot_source_memory(data, size, "fuzz");
-    spot_stream whole = spot_source_stream(&in);
+    spot_blob in = spot_blob_memory(data, size, "fuzz");
+    spot_stream whole = spot_blob_stream(&in);
     spot_array a = fuzz_array();
     spot_ctx c = fuzz_ctx();
 

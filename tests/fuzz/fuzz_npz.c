@@ -4,7 +4,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const member[] = { NULL, "a" };
-    spot_source in = spot_source_memory(data, size, "fuzz");
+    spot_blob in = spot_blob_memory(data, size, "fuzz");
 
     for (int i = 0; i < 2; i++) {
         spot_array a = fuzz_array();

@@ -1,4 +1,4 @@
-/* source.c - bytes of a file or of memory, at places or as a stream. */
+/* blob.c - bytes of a file or of memory, at places or as a stream. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 
 #include "base/formats.h"
 
-spot_status spot_source_open(spot_ctx *c, spot_source *s, const char *path)
+spot_status spot_blob_open(spot_ctx *c, spot_blob *s, const char *path)
 {
     struct stat st;
 
-    *s = (spot_source){ .name = path, .fd = -1 };
+    *s = (spot_blob){ .name = path, .fd = -1 };
     if (stat(path, &st)) return spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))              /* asked before opening, which would wait at a pipe */
         return spot_fail(c, SPOT_INPUT, "%s is %s, not a file of data", path,
@@ -21,25 +21,25 @@ spot_status spot_source_open(spot_ctx *c, spot_source *s, const char *path)
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &st)) {
         spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
-        spot_source_close(s);
+        spot_blob_close(s);
         return SPOT_IO;
     }
     s->size = (uint64_t)st.st_size;
     return SPOT_OK;
 }
 
-void spot_source_close(spot_source *s)
+void spot_blob_close(spot_blob *s)
 {
     if (s->name && !s->bytes && s->fd >= 0) close(s->fd);
-    *s = (spot_source){ .fd = -1 };
+    *s = (spot_blob){ .fd = -1 };
 }
 
-spot_source spot_source_memory(const void *bytes, size_t size, const char *name)
+spot_blob spot_blob_memory(const void *bytes, size_t size, const char *name)
 {
-    return (spot_source){ .name = name, .fd = -1, .bytes = bytes ? bytes : "", .size = size };
+    return (spot_blob){ .name = name, .fd = -1, .bytes = bytes ? bytes : "", .size = size };
 }
 
-spot_status spot_source_read(spot_ctx *c, const spot_source *s, uint64_t at, void *out, size_t n)
+spot_status spot_blob_read(spot_ctx *c, const spot_blob *s, uint64_t at, void *out, size_t n)
 {
     unsigned char *p = out;
 
@@ -64,12 +64,12 @@ spot_status spot_source_read(spot_ctx *c, const spot_source *s, uint64_t at, voi
 
 static spot_status take(spot_ctx *c, spot_stream *s, void *out, size_t n)
 {
-    SPOT_TRY(spot_source_read(c, s->from, s->at, out, n));
+    SPOT_TRY(spot_blob_read(c, s->from, s->at, out, n));
     s->at += n;
     return SPOT_OK;
 }
 
-spot_stream spot_source_stream(const spot_source *s)
+spot_stream spot_blob_stream(const spot_blob *s)
 {
     return (spot_stream){ .name = s->name, .size = s->size, .take = take, .from = s };
 }
