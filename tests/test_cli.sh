@@ -133,9 +133,10 @@ done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
 run 0 "" tables "$dir/run" --which 2;             prints "no method of the run is Barlow"
 run 0 "" tables "$dir/run" --which 7 --format json; is_json "$dir/out"
-run 0 "" figures "$dir/run" -o "$dir/figures"
+run 3 "--all counts ECs that did not learn" figures "$dir/run" -o "$dir/figures"
+run 0 "" figures "$dir/run" -o "$dir/figures" --all
 for f in figure_3.png figure_3.svg figure_4.png; do [ -s "$dir/figures/$f" ] || fail "figures made no $f"; done
-run 0 "" figures "$dir/run" --format csv;         prints "figure,config,profile,panel,method"
+run 0 "" figures "$dir/run" --format csv --all;   prints "figure,run,config,profile,panel,method"
 run 0 "" view "$dir/run" --ec 1 --out "$dir/ec.safetensors";  prints "ec.safetensors"
 python3 - "$dir/ec.safetensors" <<'EOF' || fail "view left no features, confidences, images and blindspots"
 import json, struct, sys

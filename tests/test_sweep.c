@@ -33,7 +33,7 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
         { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
         { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
-        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), 1,   "c" },
+        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), -1,   "c" },
         { "mixture.k_max", offsetof(spot_config, bdm[0].mixture.k_max), 1,        "fc"   },
         { "order",       offsetof(spot_config, bdm[0].order), 1,                  "fc"   },
         { "name",        offsetof(spot_config, bdm[0].name), 'x',                 "c"    },
@@ -100,10 +100,38 @@ static void what_differs_is_named(void **state)
     here->metric.profile = SPOT_PROFILE_WORKSHOP;
     here->bdms = 1;
     assert_true(spot_config_differs(words, sizeof words, there, here));
-    assert_string_equal(words, "bdms has 2 entries there and 1 here");
+    assert_string_equal(words, "the number of bdms is 2 there and 1 here");
+    here->bdms = 2;
+    here->metric.profile = SPOT_PROFILE_TMLR;
+    here->metric.top = 9;
+    here->model.lr = 0.1;
+    assert_int_equal(spot_config_differences(words, sizeof words, there, here), 3);
+    assert_string_equal(words, "model.lr=0.1 (0.001), bdms[1].mixture.k_max=9 (4), metric.top=9 (10)");
+    assert_int_equal(spot_config_differences(words, 60, there, here), 3);      /* what has no room is counted */
+    assert_string_equal(words, "model.lr=0.1 (0.001), and 2 more");
+    assert_int_equal(spot_config_differences(words, 20, there, here), 3);
+    assert_string_equal(words, "3 more");
     free(there);
     free(here);
     spot_ctx_close(&c);
+}
+
+/* Of a method only what can change its numbers: no label, nothing of a reducer that it has not, nothing of another method. */
+static void methods_differ_in_what_they_do(void **state)
+{
+    spot_bdm_config there = spot_bdm_defaults(SPOT_SPOTLIGHT), here = there;
+    char words[256];
+    (void)state;
+    strcpy(here.name, "mine");
+    here.embed.dim = 9;
+    here.embed.tsne.perplexity = 7;
+    here.weight = 3;
+    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 0);
+    assert_string_equal(words, "");
+    here.spotlight.lr = 0.1;
+    here.embed.method = SPOT_REDUCE_TSNE;
+    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 4);
+    assert_string_equal(words, "reduce=tsne (none), dim=9 (2), tsne.perplexity=7 (30), lr=0.1 (0.005)");
 }
 
 static void packed_values_come_back(void **state)
@@ -380,6 +408,7 @@ static void pictures_have_a_map(void **state)
     cfg.bdms = 2;
     map = spot_picture_map(&cfg, 0);
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
+    assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
 }
 
 int main(void)
@@ -389,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_setting_moves_the_keys_it_matters_to),
         cmocka_unit_test(what_differs_is_named),
         IN_A_FOLDER(what_cannot_be_leaves_nothing_behind),
+        cmocka_unit_test(methods_differ_in_what_they_do),
         IN_A_FOLDER(packed_values_come_back),
         IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
         IN_A_FOLDER(a_grid_shares_what_is_upstream),
