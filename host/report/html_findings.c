@@ -69,6 +69,10 @@ static spot_status match(report *r, int k)
     if (a->n != b->n || a->classes != b->classes)
         return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
                          "of the same rows", k + 1, b->n, b->classes, a->n, a->classes);
+    if (!a->id || !b->id) {                                /* rows are called by their numbers */
+        for (int i = 0; i < a->n; i++) r->row[k][i] = i;
+        return SPOT_OK;
+    }
     one = sorted_by_id(a);
     two = sorted_by_id(b);
     for (int i = 0; one && two && i < a->n && bad < 0; i++) {
@@ -338,7 +342,7 @@ static void write_all(report *r)
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
     spot_page_close(p, ']');
     spot_page_int(p, "rows", r->s[0]->n);
-    spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
+    if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
     write_models(r);
     spot_page_open(p, "places", '[');
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);
