@@ -1,11 +1,9 @@
-/* look.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it.
- *
- * On the CPU the two take turns, since both take every core. A GPU looks while the cores decode what comes next. */
+/* look.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it. The two take turns,
+ * since on the CPU both take every core. */
 #include "discover/look.h"
 
 #include <math.h>
 #include <omp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +37,7 @@ typedef struct {
     spot_arena    weights, scratch;
     spot_model    m;
     spot_picture *picture;
-    batch         batch[2];
+    batch         batch;
     float        *logit;       /* (BATCH, outputs) */
     int           all, kept;   /* pictures that there are; of them seen so far */
     double        start;
@@ -55,13 +53,10 @@ static void develop_one(batch *b, int k, spot_picture *p)
     if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
 }
 
-static void *develop(void *at)
+static void develop(batch *b)
 {
-    batch *b = at;
-
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
     for (int k = 0; k < b->n; k++) develop_one(b, k, &b->picture[omp_get_thread_num()]);
-    return NULL;
 }
 
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
@@ -165,32 +160,18 @@ static void tell(looker *l, int done)
     spot_tell(l->c, "look", -1, done, l->all, "");
 }
 
-static void next(const looker *l, batch *b, int first)
-{
-    b->first = first;
-    b->n = first ? BATCH : FIRST;
-    if (b->n > l->all - first) b->n = l->all - first;
-}
-
 static spot_status look(looker *l)
 {
-    int now = 0;
+    batch *b = &l->batch;
 
     l->start = omp_get_wtime();
-    next(l, &l->batch[0], 0);
-    develop(&l->batch[0]);
-    for (batch *b = &l->batch[0], *after = &l->batch[1]; b->n; now = !now, b = &l->batch[now], after = &l->batch[!now]) {
-        pthread_t ahead;
-        spot_status s = spot_check_stop(l->c);
-        bool beside;
-        if (s) return s;
-        next(l, after, b->first + b->n);
-        beside = l->c->device && !pthread_create(&ahead, NULL, develop, after);
-        s = look_at(l, b);
-        if (beside) pthread_join(ahead, NULL);
-        if (s) return s;
+    for (; b->first < l->all; b->first += b->n) {
+        b->n = b->first ? BATCH : FIRST;
+        if (b->n > l->all - b->first) b->n = l->all - b->first;
+        SPOT_TRY(spot_check_stop(l->c));
+        develop(b);
+        SPOT_TRY(look_at(l, b));
         tell(l, b->first + b->n);
-        if (!beside) develop(after);
     }
     if (l->s->skipped > NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", l->s->skipped - NAMED);
     l->s->n = l->kept;
@@ -252,7 +233,7 @@ static spot_status take(looker *l)
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, image = 3 * (size_t)l->files->crop * (size_t)l->files->crop;
     spot_arena count = spot_arena_counting();
-    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * 2 * image;
+    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * image;
 
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
     bytes += l->weights.size + count.peak;
@@ -268,21 +249,17 @@ static spot_status take(looker *l)
     SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
     l->picture = calloc((size_t)l->c->threads, sizeof *l->picture);
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
-    for (int i = 0; i < 2; i++) {
-        l->batch[i] = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
-                               calloc(BATCH, sizeof(verdict)) };
-        if (!l->batch[i].rgb || !l->batch[i].verdict) return spot_fail(l->c, SPOT_NOMEM, "no memory for %d pictures", BATCH);
-    }
+    l->batch = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
+                        calloc(BATCH, sizeof(verdict)) };
+    if (!l->batch.rgb || !l->batch.verdict) return spot_fail(l->c, SPOT_NOMEM, "no memory for %d pictures", BATCH);
     return l->picture && l->logit ? SPOT_OK : spot_fail(l->c, SPOT_NOMEM, "no memory to look at pictures");
 }
 
 static void close_looker(looker *l)
 {
     for (int i = 0; l->picture && i < l->c->threads; i++) spot_picture_close(&l->picture[i]);
-    for (int i = 0; i < 2; i++) {
-        free(l->batch[i].rgb);
-        free(l->batch[i].verdict);
-    }
+    free(l->batch.rgb);
+    free(l->batch.verdict);
     free(l->picture);
     free(l->logit);
     spot_arena_close(&l->weights);
