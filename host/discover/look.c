@@ -69,17 +69,23 @@ static void move_row(spot_subject *s, int to, int from)
     if (s->has) memmove(s->has + (size_t)to * s->classes, s->has + (size_t)from * s->classes, (size_t)s->classes);
 }
 
+/* Without leave to go on: the first is the failure, the others of its batch are told, too. */
+static spot_status refuse(looker *l, const batch *b, int first)
+{
+    int bad = 1;
+
+    for (int k = first + 1; k < b->n; k++)
+        if (b->verdict[k].status && bad++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "%s", b->verdict[k].why);
+    return spot_fail(l->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; skip leaves such out)",
+                     b->verdict[first].why, bad, b->first + b->n);
+}
+
 static spot_status left_out(looker *l, const batch *b, int k)
 {
     const verdict *v = &b->verdict[k];
 
     if (v->status == SPOT_NOMEM) return spot_fail(l->c, v->status, "%s", v->why);
-    if (!l->files->skip) {
-        int bad = 0;
-        for (int i = 0; i < b->n; i++) bad += b->verdict[i].status != SPOT_OK;
-        return spot_fail(l->c, v->status, "%s (%d of the %d pictures so far cannot be read; skip leaves such out)", v->why, bad,
-                         b->first + b->n);
-    }
+    if (!l->files->skip) return refuse(l, b, k);
     if (l->s->skipped++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %s", v->why);
     return SPOT_OK;
 }
