@@ -22,9 +22,11 @@ typedef struct {
     spot_subject_files files;
 } state;
 
+static const char *const folder[] = { "", "/0", "/1" };    /* below own/pictures */
+
 static void name(char *path, size_t size, const state *s, int i)
 {
-    snprintf(path, size, "%s/%d/%03d.png", s->own, i % 2, i);
+    snprintf(path, size, "%s/pictures/%d/%03d.png", s->own, i % 2, i);
 }
 
 /* Slopes with some noise, as photographs are. */
@@ -77,9 +79,9 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     snprintf(s->own, sizeof s->own, "%.40s/spot_bench_XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(s->own)) return spot_fail(c, SPOT_IO, "no folder %s can be made", s->own);
     snprintf(s->net, sizeof s->net, "%s/net", s->own);
-    snprintf(s->folder, sizeof s->folder, "%s", given ? there : s->own);
-    for (int k = 0; k < 2; k++) {
-        snprintf(sub, sizeof sub, "%s/%d", s->own, k);
+    snprintf(s->folder, sizeof s->folder, "%s%s", given ? there : s->own, given ? "" : "/pictures");
+    for (int k = 0; k < 3; k++) {
+        snprintf(sub, sizeof sub, "%s/pictures%s", s->own, folder[k]);
         if (mkdir(sub, 0777)) return spot_fail(c, SPOT_IO, "no folder %s can be made", sub);
     }
     if (!given) SPOT_TRY(make(c, s, size[3], size[4]));
@@ -102,8 +104,8 @@ static void close_state(spot_ctx *c, void *p)
         name(path, sizeof path, s, i);
         remove(path);
     }
-    for (int k = 0; k < 2; k++) {
-        snprintf(path, sizeof path, "%s/%d", s->own, k);
+    for (int k = 2; k >= 0; k--) {
+        snprintf(path, sizeof path, "%s/pictures%s", s->own, folder[k]);
         rmdir(path);
     }
     remove(s->net);
