@@ -99,6 +99,7 @@ const PointMap = (() => {
   // squares, for while the map moves.
   function draw(fast) {
     if (!map || !width) return;
+    if (printing) { drawShapes(); return; }
     const since = performance.now(), p = palette(), colour = colours(p), r = radius(), small = Math.max(1, Math.round(r * 0.8));
     const many = fast && n > 20000;
     const good = flat(many ? disc(Math.min(1, small)) : disc(r)), bad = flat(cross(Math.max(r + 0.6, 2), many ? 1 : Math.max(1, r * 0.55)));
@@ -114,8 +115,8 @@ const PointMap = (() => {
       else stamp(good, x, y, c, strength);
     };
     for (let j = 0; j < n; j++) one(order[j], faint);
-    const ring = flat(disc(r + 1.6 * ratio)), square = flat(box(Math.round(r + 2 * ratio))), big = flat(disc(r + 0.4)),
-          bigBad = flat(cross(Math.max(r + 1, 3), Math.max(1.2, r * 0.6)));
+    const R = r + 0.8 * ratio, ring = flat(disc(R + 1.5 * ratio)), square = flat(box(Math.round(R + 2 * ratio))), big = flat(disc(R)),
+          bigBad = flat(cross(R * 0.75, Math.max(1.3, r * 0.5)));
     const each = (s, f) => {
       for (let j = s.worst.length - 1; j >= 0; j--) {            // the worst on top
         const i = s.worst[j], x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
@@ -131,6 +132,50 @@ const PointMap = (() => {
     if (truth) drawTruth(r);
     drawOver();
     times[fast ? "fast" : "full"].push(performance.now() - since);
+  }
+
+  // On paper shapes are sharp where pixels are not. Points of a colour are one shape; numbers stand on the same canvas, since
+  // an upper one would hide it.
+  function drawShapes() {
+    const cx = points.getContext("2d"), p = palette(), colour = colours(p), r = radius(), bins = new Map();
+    const add = (key, i) => bins.has(key) ? bins.get(key).push(i) : bins.set(key, [i]);
+    const fill = (list, R) => {
+      cx.beginPath();
+      for (const i of list) { const x = ratio * toX(i), y = ratio * toY(i); cx.moveTo(x + R, y); cx.arc(x, y, R, 0, 2 * Math.PI); }
+      cx.fill();
+    };
+    const strike = (list, R) => {
+      cx.beginPath();
+      for (const i of list) {
+        const x = ratio * toX(i), y = ratio * toY(i);
+        cx.moveTo(x - R, y - R); cx.lineTo(x + R, y + R); cx.moveTo(x - R, y + R); cx.lineTo(x + R, y - R);
+      }
+      cx.stroke();
+    };
+    const paint = (list, R) => {
+      bins.clear();
+      for (const i of list) add(place.at[i] >> 3 | place.isBad[i] << 8, i);
+      cx.lineWidth = Math.max(1, r * 0.55);
+      for (const [key, rows] of [...bins].sort((a, b) => a[0] - b[0])) {
+        cx.fillStyle = cx.strokeStyle = `rgb(${colour[(key & 31) << 3 | 4]})`;
+        if (key >> 8) strike(rows, R);
+        else fill(rows, R);
+      }
+    };
+    cx.fillStyle = `rgb(${p.ground})`;
+    cx.fillRect(0, 0, points.width, points.height);
+    cx.globalAlpha = lit.length ? 0.25 : 0.9;
+    paint(order, r);
+    cx.globalAlpha = 1;
+    for (const s of lit) {
+      cx.fillStyle = `rgb(${p.ink})`;
+      fill(s.worst, r + 2.2 * ratio);
+      cx.fillStyle = `rgb(${p.ground})`;
+      fill(s.worst, r + 0.8 * ratio);
+      paint(s.worst, r);
+    }
+    if (truth) drawTruth(r);
+    drawOver();
   }
 
   // The members of true blindspots (ECs only): a ring, triangle, square, ... a blindspot, as in the pictures of a run.
@@ -154,9 +199,9 @@ const PointMap = (() => {
   }
 
   function drawOver() {
-    const cx = over.getContext("2d"), p = palette(), ink = `rgb(${p.ink})`, ground = `rgb(${p.ground})`;
+    const cx = (printing ? points : over).getContext("2d"), p = palette(), ink = `rgb(${p.ink})`, ground = `rgb(${p.ground})`;
     cx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    cx.clearRect(0, 0, width, height);
+    if (!printing) cx.clearRect(0, 0, width, height);
     cx.font = "600 12px system-ui, sans-serif";
     cx.textAlign = "center";
     cx.textBaseline = "middle";
@@ -194,6 +239,7 @@ const PointMap = (() => {
       cx.stroke();
       cx.setLineDash([]);
     }
+    cx.setTransform(1, 0, 0, 1, 0, 0);
   }
 
   let frame = 0, settle = 0;
