@@ -62,7 +62,10 @@ const Compare = (() => {
   }
 
   function both(s, t) {
-    if (s.place !== t.place && rowsOf(s).length) t = { ...t, place: s.place, member: inPlace(t, s.place) };
+    if (s.place !== t.place) {
+      const member = inPlace(t, s.place);
+      t = { ...t, place: s.place, member, worst: member };
+    }
     List.choose(s, t);
     document.getElementById("stage").scrollIntoView({ block: "center" });
   }

@@ -357,7 +357,7 @@ const List = (() => {
       "principal components" : `the map of ${m.of}`}${m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : ""}` : "There is no map of these rows.";
     document.getElementById("over").setAttribute("aria-label", `Map: ${on}, ${count(p.wrong)} wrong`);
     box.replaceChildren(
-      h("span", { class: "key" }, "confidence 0 ", h("span", { class: "ramp", style: `background:linear-gradient(90deg, ${PointMap.gradient()})` }), " 1"),
+      h("span", { class: "key" }, "confidence 0 ", h("span", { class: "ramp" }), " 1"),
       h("span", { class: "key" }, h("b", { "aria-hidden": "true" }, "●"), " right"),
       h("span", { class: "key" }, h("b", { "aria-hidden": "true" }, "✕"), " wrong, drawn on top"),
       h("span", { class: "key on" }, h("bdi", {}, on)));

@@ -99,7 +99,6 @@ const PointMap = (() => {
   // squares, for while the map moves.
   function draw(fast) {
     if (!map || !width) return;
-    if (printing) { drawShapes(); return; }
     const since = performance.now(), p = palette(), colour = colours(p), r = radius(), small = Math.max(1, Math.round(r * 0.8));
     const many = fast && n > 20000;
     const good = flat(many ? disc(Math.min(1, small)) : disc(r)), bad = flat(cross(Math.max(r + 0.6, 2), many ? 1 : Math.max(1, r * 0.55)));
@@ -134,50 +133,6 @@ const PointMap = (() => {
     times[fast ? "fast" : "full"].push(performance.now() - since);
   }
 
-  // On paper shapes are sharp where pixels are not. Points of a colour are one shape; numbers stand on the same canvas, since
-  // an upper one would hide it.
-  function drawShapes() {
-    const cx = points.getContext("2d"), p = palette(), colour = colours(p), r = radius(), bins = new Map();
-    const add = (key, i) => bins.has(key) ? bins.get(key).push(i) : bins.set(key, [i]);
-    const fill = (list, R) => {
-      cx.beginPath();
-      for (const i of list) { const x = ratio * toX(i), y = ratio * toY(i); cx.moveTo(x + R, y); cx.arc(x, y, R, 0, 2 * Math.PI); }
-      cx.fill();
-    };
-    const strike = (list, R) => {
-      cx.beginPath();
-      for (const i of list) {
-        const x = ratio * toX(i), y = ratio * toY(i);
-        cx.moveTo(x - R, y - R); cx.lineTo(x + R, y + R); cx.moveTo(x - R, y + R); cx.lineTo(x + R, y - R);
-      }
-      cx.stroke();
-    };
-    const paint = (list, R) => {
-      bins.clear();
-      for (const i of list) add(place.at[i] >> 3 | place.isBad[i] << 8, i);
-      cx.lineWidth = Math.max(1, r * 0.55);
-      for (const [key, rows] of [...bins].sort((a, b) => a[0] - b[0])) {
-        cx.fillStyle = cx.strokeStyle = `rgb(${colour[(key & 31) << 3 | 4]})`;
-        if (key >> 8) strike(rows, R);
-        else fill(rows, R);
-      }
-    };
-    cx.fillStyle = `rgb(${p.ground})`;
-    cx.fillRect(0, 0, points.width, points.height);
-    cx.globalAlpha = lit.length ? 0.25 : 0.9;
-    paint(order, r);
-    cx.globalAlpha = 1;
-    for (const s of lit) {
-      cx.fillStyle = `rgb(${p.ink})`;
-      fill(s.worst, r + 2.2 * ratio);
-      cx.fillStyle = `rgb(${p.ground})`;
-      fill(s.worst, r + 0.8 * ratio);
-      paint(s.worst, r);
-    }
-    if (truth) drawTruth(r);
-    drawOver();
-  }
-
   // The members of true blindspots (ECs only): a ring, triangle, square, ... a blindspot, as in the pictures of a run.
   function drawTruth(r) {
     const cx = points.getContext("2d"), corners = [0, 3, 4, 4, 3, 6, 5, 8], turn = [0, -0.25, 0.125, 0, 0.25, 0, -0.25, 0];
@@ -198,6 +153,7 @@ const PointMap = (() => {
     });
   }
 
+  // On paper both are one canvas, since the upper one would hide the other.
   function drawOver() {
     const cx = (printing ? points : over).getContext("2d"), p = palette(), ink = `rgb(${p.ink})`, ground = `rgb(${p.ground})`;
     cx.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -459,7 +415,6 @@ const PointMap = (() => {
     place: () => placeIndex,
     lassoMode: () => lassoMode,
     where: i => [toX(i), toY(i)],
-    gradient: () => { const p = palette(); return [p.low, p.middle, p.high].map(c => `rgb(${c})`).join(", "); },
     onPick: f => { onPick = f; }, onLasso: f => { onLasso = f; }, onHover: f => { onHover = f; },
     redrawNow: fast => { const t = performance.now(); draw(fast); return performance.now() - t; },
   };
