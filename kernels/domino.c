@@ -20,9 +20,11 @@ enum { VECTORS = LANES == 8 ? 8 : 4, GROUP = 4, CHUNK = 256 };     /* of columns
 
 /* One job's workspace, with `threads` threads to itself. */
 typedef struct {
-    int     tiles, threads;
+    int     tiles, threads, wide;
     float  *tile;              /* (tiles, d, 64) */
     double *p;                 /* (tiles, classes, 64) */
+    double *share;             /* (n, wide): a point's 1, whether y is each class, p, and zeros up to a vector's end */
+    double *held;              /* (k, wide): their sums of a slice */
     double *scale, *shift;     /* (k, d): 1 / sigma, -mean / sigma; during the M step first and second moments */
     double *factor;            /* (k, d, d) if full: inverse Cholesky factors, lower, 0 above; before that second moments */
     double *base;              /* (k): what of l depends on the slice alone */
@@ -170,18 +172,13 @@ static void add_moments(const sums *s, const spot_domino_job *job, const double 
         }
 }
 
-/* The slice's share of rows, labels and predictions. */
-static void add_counts(sums *s, const spot_domino_job *job, int k, const int *row, int held)
+/* held (wide) += r share of the rows: a slice's part of points, of labels and of predictions. */
+static void add_shares(double *held, const work *w, const double *r, const int *row, int rows)
 {
-    const double *r = job->r + (size_t)k * job->n;
-    int classes = job->classes;
-
-    for (int h = 0; h < held; h++) {
-        double own = r[row[h]];
-        const float *p = job->p + (size_t)row[h] * classes;
-        s->count += own;
-        job->of_y[k * classes + job->y[row[h]]] += own;
-        for (int c = 0; c < classes; c++) job->of_p[k * classes + c] = fma(own, p[c], job->of_p[k * classes + c]);
+    for (int j = 0; j < w->wide; j += LANES) {
+        vd sum = *(vd *)(held + j);
+        for (int h = 0; h < rows; h++) sum = vd_fma(vd_all(r[row[h]]), *(vd *)(w->share + (size_t)row[h] * w->wide + j), sum);
+        *(vd *)(held + j) = sum;
     }
 }
 
@@ -235,13 +232,15 @@ static double settle_full(const work *w, const spot_domino_job *job, int k, cons
 static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
 {
     int classes = job->classes;
+    const double *held = slice_of(w->held, k, w->wide);
     double logs;
 
+    s->count = held[0];
     s->nk = s->count + 10 * DBL_EPSILON;
     job->weight[k] = s->nk / job->n;
-    for (int e = k * classes; e < (k + 1) * classes; e++) {
-        job->of_y[e] /= s->nk;
-        job->of_p[e] /= s->nk;
+    for (int c = 0, e = k * classes; c < classes; c++, e++) {
+        job->of_y[e] = held[1 + c] / s->nk;
+        job->of_p[e] = held[1 + classes + c] / s->nk;
         w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
     }
     logs = (job->full ? settle_full : settle_diagonal)(w, job, k, s, ridge);
@@ -252,21 +251,21 @@ static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, do
 /* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
 static int maximise_group(const work *w, const spot_domino_job *job, int k0, int k1, double ridge)
 {
-    int d = job->d, classes = job->classes, *row = w->row + (size_t)omp_get_thread_num() * job->n, ill = 0;
+    int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, ill = 0;
     sums s[GROUP];
 
     for (int k = k0; k < k1; k++) {
         s[k - k0] = (sums){ 0, 0, slice_of(w->scale, k, d), slice_of(w->shift, k, d) };
         memset(s[k - k0].first, 0, (size_t)d * sizeof(double));
         memset(s[k - k0].second, 0, (size_t)d * sizeof(double));
-        memset(slice_of(job->of_y, k, classes), 0, (size_t)classes * sizeof(double));
-        memset(slice_of(job->of_p, k, classes), 0, (size_t)classes * sizeof(double));
+        memset(slice_of(w->held, k, w->wide), 0, (size_t)w->wide * sizeof(double));
     }
     for (int from = 0; from < job->n; from += CHUNK)
         for (int k = k0; k < k1; k++) {
             int held = rows_held(row, job, k, from, job->n - from < CHUNK ? job->n : from + CHUNK);
-            add_counts(&s[k - k0], job, k, row, held);
-            add_moments(&s[k - k0], job, slice_of(job->r, k, job->n), slice_of(job->mean, k, d), row, held);
+            const double *r = slice_of(job->r, k, job->n);
+            add_shares(slice_of(w->held, k, w->wide), w, r, row, held);
+            add_moments(&s[k - k0], job, r, slice_of(job->mean, k, d), row, held);
         }
     for (int k = k0; k < k1; k++) ill += !settle(w, job, k, &s[k - k0], ridge);
     return ill;
@@ -327,6 +326,9 @@ static int maximise(const work *w, const spot_domino_job *job, double ridge)
     return ill;
 }
 
+/* Entries of a point's share. */
+static int shares(int classes) { return (1 + 2 * classes + LANES - 1) / LANES * LANES; }
+
 /* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
 static void begin(const work *w, const spot_domino_job *job)
 {
@@ -340,6 +342,12 @@ static void begin(const work *w, const spot_domino_job *job)
             const float *p = job->p + (size_t)(t * ROWS64 + r < n ? t * ROWS64 + r : n - 1) * classes;
             for (int c = 0; c < classes; c++) w->p[((size_t)t * classes + c) * ROWS64 + r] = p[c];
         }
+    }
+    memset(w->share, 0, (size_t)n * w->wide * sizeof *w->share);
+    for (int i = 0; i < n; i++) {
+        double *share = w->share + (size_t)i * w->wide;
+        share[0] = share[1 + job->y[i]] = 1;
+        for (int c = 0; c < classes; c++) share[1 + classes + c] = job->p[(size_t)i * classes + c];
     }
     memset(mean, 0, (size_t)d * sizeof *mean);
     for (int i = 0; i < n; i++)
@@ -357,6 +365,7 @@ static bool fit_one(spot_ctx *c, work w, spot_domino_job *job, int threads, cons
     double before = -INFINITY;
 
     w.tiles = spot_tiles(job->n);
+    w.wide = shares(job->classes);
     w.threads = threads;
     begin(&w, job);
     job->iterations = job->converged = 0;
@@ -380,6 +389,8 @@ static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, tiles * wide));
     SPOT_TRY(SPOT_TAKE(c, a, w->p, tiles * classes * ROWS64));
+    SPOT_TRY(SPOT_TAKE(c, a, w->share, (size_t)n * shares(classes)));
+    SPOT_TRY(SPOT_TAKE(c, a, w->held, (size_t)k * shares(classes)));
     SPOT_TRY(SPOT_TAKE(c, a, w->scale, (size_t)k * d));
     SPOT_TRY(SPOT_TAKE(c, a, w->shift, (size_t)k * d));
     SPOT_TRY(SPOT_TAKE(c, a, w->factor, full ? (size_t)k * d * d : 0));

@@ -58,25 +58,23 @@ static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_prob
     return SPOT_OK;
 }
 
-/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: a slab holds 128 features of the rows, turned on its side. */
+/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: slabs of 128 features, that of the rows turned on its side. */
 static void project_tile(const spot_pca_problem *p, int i0, int k0)
 {
     int rows = p->n - i0 < TILE ? p->n - i0 : TILE, axes = p->kept - k0 < TILE ? p->kept - k0 : TILE;
-    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE] = { { 0 } }, b[DEPTH][TILE] = { { 0 } };
+    double sum[TILE][TILE] = { { 0 } }, turned[DEPTH][TILE] = { { 0 } }, axis[TILE][DEPTH] = { { 0 } };
 
     for (int j0 = 0; j0 < p->d; j0 += DEPTH) {
         int deep = p->d - j0 < DEPTH ? p->d - j0 : DEPTH;
-        for (int j1 = 0; j1 < deep; j1 += LINE) {      /* so few columns at a time as a cache holds turned */
-            int end = deep - j1 < LINE ? deep : j1 + LINE;
+        for (int j1 = 0; j1 < deep; j1 += LINE)        /* so few columns at a time as a cache holds turned */
             for (int i = 0; i < rows; i++)
-                for (int j = j1; j < end; j++) a[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];
-            for (int k = 0; k < axes; k++)
-                for (int j = j1; j < end; j++) b[j][k] = p->axis[(size_t)(k0 + k) * p->d + j0 + j];
-        }
-        spot_outer_add(sum, a, b, deep);
+                for (int j = j1; j < j1 + LINE && j < deep; j++)
+                    turned[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];
+        for (int k = 0; k < axes; k++) memcpy(axis[k], p->axis + (size_t)(k0 + k) * p->d + j0, deep * sizeof **axis);
+        spot_outer_strided(sum, axis[0], 1, DEPTH, turned, deep);
     }
     for (int i = 0; i < rows; i++)
-        for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[i][k];
+        for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[k][i];
 }
 
 static spot_status project_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)

@@ -3,8 +3,8 @@
  *   covariance:  mean[j] = sum_i x[i,j] / n,   cov[j,k] = sum_i (x[i,j] - mean[j]) (x[i,k] - mean[k]),  j <= k
  *   project:     score[i,k] = sum_j (x[i,j] - mean[j]) axis[k,j]
  *
- * The eigenvectors between them are LAPACK's, on the host. Every sum is one fp64 chain in the order of i, or of j, with
- * fmaf, so every device gives the same bits (gpu_to_gpu), and through LAPACK the same components and signs; BLAS orders its
+ * The eigenvectors between them are eigen.h's, on the host. Every sum is one fp64 chain in the order of i, or of j, with
+ * fma, so every device gives the same bits (gpu_to_gpu), and through eigen.h the same components and signs; BLAS orders its
  * sums as it likes. Arrays lie in the memory of c's device, the structs on the host. */
 #ifndef SPOTTER_KERNELS_PCA_H
 #define SPOTTER_KERNELS_PCA_H

@@ -2,8 +2,8 @@
  * how far predictions are from labels: |max over classes c of (Q_c - P_c)|, on positives alone a slice's mean error.
  *
  * What the package `domino` 0.1.5 (DominoSlicer) does, so that there is no compat switch. Of ours are the noise and the draws
- * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be, where the package gives up;
- * and that a slice without rows, which there is an empty column, is not returned. */
+ * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be (embed.h), where the package
+ * gives up; and that a slice without rows, which there is an empty column, is not returned. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,7 +21,6 @@ typedef struct {
     spot_domino_job   job;
     spot_domino_cells start;
     spot_kmeans_job   means;
-    float   *x;                /* (n, d): the points that are used, where not all columns are */
     uint8_t *y;                /* (n) */
     float   *p;                /* (n, 2) */
     double  *r, *of_y, *of_p;  /* (k, n), (k, 2), (k, 2) */
@@ -49,20 +48,10 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-/* Principal components that n rows of `features` columns can have; the map has zeros beyond them. */
-static int columns_used(int n, int features, int d, const spot_bdm_config *cfg)
-{
-    int most = n - 1 < features ? n - 1 : features;
-
-    if (cfg->embed.method != SPOT_REDUCE_PCA || d <= most) return d;
-    return most > 1 ? most : 1;
-}
-
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
-/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. from: columns of the points. */
-static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, int from,
-                        const spot_bdm_config *cfg)
+/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. */
+static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, const spot_bdm_config *cfg)
 {
     size_t k = (size_t)slices_used(n, cfg), values = k * d, full = cfg->domino.covariance == SPOT_COVARIANCE_FULL;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
@@ -74,9 +63,8 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem
     SPOT_TRY(SPOT_TAKE(c, host, q->of_y, k * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, host, q->of_p, k * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, host, q->place, n));
-    SPOT_TRY(SPOT_TAKE(c, host, q->x, d < from ? (size_t)n * d : 0));
     *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full, .y = q->y, .p = q->p,
-                              .x = q->x, .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
+                              .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
     if (c->device) {
         SPOT_TRY(SPOT_TAKE(c, work, job->x, (size_t)n * d));
         SPOT_TRY(SPOT_TAKE(c, work, job->y, n));
@@ -113,9 +101,6 @@ static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_
         q->p[CLASSES * i] = 1 - v->confidence[i];
         q->p[CLASSES * i + 1] = v->confidence[i];
     }
-    for (int i = 0; i < n && d < points->d; i++)
-        memcpy(q->x + (size_t)i * d, points->at + (size_t)i * points->d, (size_t)d * sizeof *q->x);
-    if (d < points->d) x = q->x;
     if (!c->device) job->x = x;
     SPOT_TRY(carry(c, job->x, x, (size_t)n * d * sizeof *x));
     SPOT_TRY(carry(c, job->y, q->y, (size_t)n));
@@ -217,16 +202,13 @@ static void collect(spot_hypotheses *out, const problem *q, const spot_view *v, 
     }
 }
 
-static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_points *points, const spot_bdm_config *cfg)
+static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
 {
     const spot_domino_job *job = &q->job;
 
     if (job->ill)
         return spot_fail(c, SPOT_NUMERIC, "EC %u: the covariances of %d of domino's %d slices are not positive definite; raise "
                          "the mixture's ridge", ec, job->ill, job->k);
-    if (job->d < points->d)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: of %d rows and their features there are %d principal components and not %d; domino "
-                 "goes by those", ec, job->n, job->d, points->d);
     if (job->k < cfg->domino.components)
         spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows, so domino has %d components instead of %d", ec, job->n, job->k,
                  cfg->domino.components);
@@ -244,15 +226,14 @@ static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int pr
     SPOT_TRY(take_batch(c, host, &b, problems));
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        int d = columns_used(views[i].n, views[i].d, points[i].d, cfg);
-        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, d, points[i].d, cfg));
+        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, points[i].d, cfg));
         if (out) SPOT_TRY(fill(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
     }
     if (!out) return SPOT_OK;
     SPOT_TRY(run(c, work, &b, problems, cfg));
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
-        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], &points[i], cfg));
+        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], cfg));
         collect(&out[i], &b.q[i], &views[i], cfg);
     }
     return SPOT_OK;
@@ -312,7 +293,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     take_batch(&quiet, &host, &b, problems);
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        take(&quiet, &host, work, &counted, n[i], d, d + 1, cfg);
+        take(&quiet, &host, work, &counted, n[i], d, cfg);
         most = n[i] > most ? n[i] : most;
     }
     if (!c->device) return (spot_bytes){ host.peak + scratch(c, problems, most, d, cfg), 0 };

@@ -107,17 +107,7 @@ static bool is_embedding(const spot_setting *s)
     return s->offset >= start && s->offset < start + sizeof(spot_embed_config);
 }
 
-/* Settings of a reducer that is not the method's change nothing. */
-static bool for_points(const spot_setting *s, const void *base)
-{
-    int method = ((const spot_bdm_config *)base)->embed.method;
-
-    if (!strcmp(s->name, "dim"))   return method != SPOT_REDUCE_NONE;
-    if (!strcmp(s->name, "tsne"))  return method == SPOT_REDUCE_TSNE;
-    if (!strcmp(s->name, "scvis")) return method == SPOT_REDUCE_SCVIS;
-    if (!strcmp(s->name, "umap"))  return method == SPOT_REDUCE_UMAP;
-    return is_embedding(s);
-}
+static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
 
 /* The representation is in the key of the features. */
 static bool for_finding(const spot_setting *s, const void *base)
@@ -248,7 +238,8 @@ static void differ(telling *t, const spot_setting *rows, const void *there, cons
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, here) || (matters && !matters(s, here))) continue;
+        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
+        if (matters && !matters(s, here)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
             snprintf(name, sizeof name, "the number of %s%s", above, s->name);
