@@ -64,8 +64,8 @@ static spot_status rows_cpu(spot_ctx *c, int problems, const spot_mat *p, const 
     return SPOT_OK;
 }
 
-/* Moves the k smallest keys to the front (Hoare's selection, median of three). Keys differ, so the set is unique. */
-static void select_smallest(uint64_t *key, int n, int k)
+/* Hoare's selection, median of three. */
+void spot_select_smallest(uint64_t *key, int n, int k)
 {
     int lo = 0, hi = n - 1;
 
@@ -101,7 +101,7 @@ static void nearest_of_row(const float *d, int m, int own, int k, int *column, f
     int found = 0;
 
     for (int j = 0; j < m; j++) key[j] = key_of(d, j, own);
-    select_smallest(key, m, k);
+    spot_select_smallest(key, m, k);
     last = key[0];
     for (int j = 1; j < k; j++) last = key[j] > last ? key[j] : last;
     for (int j = 0; j < m; j++)

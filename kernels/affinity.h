@@ -68,4 +68,7 @@ static inline size_t spot_affinity_room(int n, int k) { return 2 * (size_t)n * k
 /* One row on the CPU; what larger CPU kernels call inside their own loops. */
 void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule);
 
+/* Moves the k smallest keys to the front; they differ, so the set is unique. 0 < k <= n. */
+void spot_select_smallest(uint64_t *key, int n, int k);
+
 #endif

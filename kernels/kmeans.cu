@@ -1,5 +1,5 @@
 /* kmeans.cu - k-means, a block a job: kmeans.c's steps and its sums in their order. A chain over points is one thread's, and
- * there are as many as trials or columns. */
+ * there are as many as trials or columns. A launch for the start, then one for each 16 iterations. */
 #include "cuda.cuh"
 #include "kmeans_cuda.h"
 
@@ -8,7 +8,7 @@
 
 #include "philox.h"
 
-enum { THREADS = 256, LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };
+enum { THREADS = 256, LLOYD = 300, ROUND = 16, TRIALS = SPOT_KMEANS_TRIALS };
 
 typedef spot_kmeans_job job_of;
 
@@ -185,30 +185,78 @@ static __device__ double mean_variance(const job_of *job, const work *w)
     return w->total[0];
 }
 
-/* grid (count) */
-static __global__ void __launch_bounds__(THREADS) fit_kernel(const __grid_constant__ spot_kmeans_space m)
+/* The block's own. */
+static __device__ work work_of(const spot_kmeans_space *m, double *totals, double *want, int *chosen)
+{
+    const size_t own = blockIdx.x;
+
+    return { m->near + own * m->n, m->trial + own * TRIALS * m->n, m->sum + own * m->k * m->d, m->held + own * m->k,
+             totals, want, chosen };
+}
+
+/* Where Lloyd's iterations begin. grid (count) */
+static __global__ void __launch_bounds__(THREADS) start_kernel(const __grid_constant__ spot_kmeans_space m)
 {
     SPOT_SHARED(double, totals, TRIALS);
     SPOT_SHARED(double, want, TRIALS);
     SPOT_SHARED(int, chosen, TRIALS);
     const job_of *job = &m.job[blockIdx.x];
-    const size_t own = blockIdx.x;
-    const work w = { m.near + own * m.n, m.trial + own * TRIALS * m.n, m.sum + own * m.k * m.d, m.held + own * m.k,
-                     totals, want, chosen };
+    const work w = work_of(&m, totals, want, chosen);
     const double tolerance = 1e-4 * mean_variance(job, &w);
-    int iterations = 0;
 
     for (int i = threadIdx.x; i < job->n; i += THREADS) job->label[i] = -1;
     __syncthreads();
     if (!job->given) plus_plus(job, &w);
-    while (iterations < LLOYD) {
+    if (threadIdx.x) return;
+    m.tolerance[blockIdx.x] = tolerance;
+    m.job[blockIdx.x].iterations = 0;
+}
+
+/* ROUND of Lloyd's iterations, if a job has so many left; *m.going counts those that have more. grid (count) */
+static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_constant__ spot_kmeans_space m)
+{
+    SPOT_SHARED(double, totals, TRIALS);
+    SPOT_SHARED(double, want, TRIALS);
+    SPOT_SHARED(int, chosen, TRIALS);
+    const job_of *job = &m.job[blockIdx.x];
+    const work w = work_of(&m, totals, want, chosen);
+    const double tolerance = m.tolerance[blockIdx.x];
+    int iterations = job->iterations, last = min((int)LLOYD, iterations + ROUND);
+    bool over = false;
+
+    if (tolerance < 0) return;
+    while (!over && iterations < last) {
         iterations++;
-        if (!assign(job, &w) || recentre(job, &w) <= tolerance) break;
+        over = !assign(job, &w) || recentre(job, &w) <= tolerance;
     }
-    assign(job, &w);
+    over = over || iterations == LLOYD;
+    if (over) assign(job, &w);
     if (threadIdx.x) return;
     m.job[blockIdx.x].iterations = iterations;
+    if (!over) {
+        atomicAdd(m.going, 1);
+        return;
+    }
+    m.tolerance[blockIdx.x] = -1;
     m.job[blockIdx.x].inertia = total(w.near, job->n);
+}
+
+/* A stop request is heard between rounds. */
+static spot_status rounds(spot_ctx *c, const spot_kmeans_space *m, int count)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+    int going;
+
+    SPOT_LAUNCH(start_kernel, count, THREADS, 0, stream, *m);
+    SPOT_TRY(spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d));
+    do {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(m->going, 0, sizeof going, stream), "kmeans.fit: its counter"));
+        SPOT_LAUNCH(lloyd_kernel, count, THREADS, 0, stream, *m);
+        SPOT_TRY(spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d));
+        SPOT_TRY(spot_cuda_memory(c)->copy(c, &going, m->going, sizeof going));
+    } while (going);
+    return SPOT_OK;
 }
 
 static spot_status run(spot_ctx *c, const spot_kmeans_space *m, int count, spot_kmeans_job *jobs)
@@ -224,8 +272,7 @@ static spot_status run(spot_ctx *c, const spot_kmeans_space *m, int count, spot_
     }
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(memory->copy(c, m->job, jobs, bytes));
-    SPOT_LAUNCH(fit_kernel, count, THREADS, 0, spot_cuda_stream(c), *m);
-    SPOT_TRY(spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d));
+    SPOT_TRY(rounds(c, m, count));
     return memory->copy(c, jobs, m->job, bytes);
 }
 

@@ -12,6 +12,8 @@ typedef struct {
     spot_kmeans_job *job;      /* (count) */
     double *near, *trial;      /* (count, n), (count, TRIALS, n) */
     double *sum, *held;        /* (count, k, d), (count, k): sums of a centre's points, how many */
+    double *tolerance;         /* (count): moves that end a job; -1: it has ended */
+    int    *going;             /* how many have not */
     int     n, d, k;           /* the most of any job */
 } spot_kmeans_space;
 
@@ -25,7 +27,9 @@ static inline spot_status spot_kmeans_space_take(spot_ctx *c, spot_arena *a, spo
     SPOT_TRY(SPOT_TAKE(c, a, s->near, jobs * n));
     SPOT_TRY(SPOT_TAKE(c, a, s->trial, jobs * SPOT_KMEANS_TRIALS * n));
     SPOT_TRY(SPOT_TAKE(c, a, s->sum, jobs * k * d));
-    return SPOT_TAKE(c, a, s->held, jobs * k);
+    SPOT_TRY(SPOT_TAKE(c, a, s->held, jobs * k));
+    SPOT_TRY(SPOT_TAKE(c, a, s->tolerance, jobs));
+    return SPOT_TAKE(c, a, s->going, 1);
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include "affinity.h"
 #include "distance.h"
 
-enum { ROW_TILE = 256, GROUP = 16 };   /* rows whose distances are held at a time, of so many problems at a time */
+enum { ROW_TILE = SPOT_NEIGHBOURS_TILE, GROUP = 16 };   /* rows whose distances are held at a time, of so many problems */
 
 /* Rows i0 .. i0+255 of every problem that has them. */
 static spot_status search_tile(spot_ctx *c, int problems, const spot_neighbours *s, float *const *held, uint64_t *keys, int i0)
@@ -49,12 +49,41 @@ static spot_status search_group(spot_ctx *c, spot_arena *a, int problems, const 
     return SPOT_OK;
 }
 
+/* The tiles that the filter leaves over go the way of all others. */
+static spot_status search_many(spot_ctx *c, spot_arena *a, const spot_neighbours *s)
+{
+    size_t mark = a->used;
+    int tiles = (s->x.rows + ROW_TILE - 1) / ROW_TILE, after = 0;
+    uint8_t *left;
+    uint64_t *keys;
+    float *held;
+
+    SPOT_TRY(SPOT_TAKE(c, a, left, tiles));
+    SPOT_TRY(spot_neighbours_filter(c, a, s, left));
+    SPOT_TRY(SPOT_TAKE(c, a, held, (size_t)ROW_TILE * s->x.rows));
+    SPOT_TRY(SPOT_TAKE(c, a, keys, (size_t)c->threads * s->x.rows));
+    a->used = mark;
+    for (int t = 0; t < tiles && !a->counting; t++) {
+        if (!left[t]) continue;
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(search_tile(c, 1, s, &held, keys, t * ROW_TILE));
+        after++;
+    }
+    if (after) spot_log(c, SPOT_LOG_DEBUG, "neighbours: %d of %d tiles searched without the filter", after, tiles);
+    return SPOT_OK;
+}
+
+static int goes_alone(const spot_ctx *c, const spot_neighbours *s) { return !c->device && s->x.rows > SPOT_NEIGHBOURS_MANY; }
+
 spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems, const spot_neighbours *s)
 {
     for (int p = 0; p < problems; p++)
         if (s[p].k < 1 || s[p].k >= s[p].x.rows)
             return spot_fail(c, SPOT_INVALID, "neighbours, problem %d: %d of %d rows", p, s[p].k, s[p].x.rows);
-    for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(search_group(c, scratch, problems - p < GROUP ? problems - p : GROUP, s + p));
+    for (int p = 0, n; p < problems; p += n) {
+        for (n = 0; p + n < problems && n < GROUP && !goes_alone(c, &s[p + n]); n++) { }
+        if (n) SPOT_TRY(search_group(c, scratch, n, s + p));
+        else SPOT_TRY(search_many(c, scratch, &s[p + n++]));
+    }
     return SPOT_OK;
 }

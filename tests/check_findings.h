@@ -6,8 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/png.h"
+#include "check.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"
+#include "spotter/store.h"
 
 typedef struct {
     spot_subject s;
@@ -101,6 +104,7 @@ static inline void fake_open(fake_findings *k, int n, int classes, int seeds, ui
 {
     *k = (fake_findings){ .seed = { 0, 1 } };
     fake_rows(k, n, classes, seed);
+    if (classes == 1) free(k->s.prob), k->s.prob = NULL;      /* of one class only its own probability is known */
     k->bdm[0] = spot_bdm_defaults(SPOT_PLANESPOT);
     k->bdm[1] = spot_bdm_defaults(SPOT_DOMINO);
     k->o = (spot_discover_options){ .bdm = k->bdm, .bdms = 2, .seed = k->seed, .seeds = seeds, .cls = SPOT_EACH_CLASS,
@@ -109,6 +113,55 @@ static inline void fake_open(fake_findings *k, int n, int classes, int seeds, ui
     for (int cls = 0; cls < classes; cls++)
         for (int b = 0; b < 2; b++)
             for (int j = 0; j < seeds; j++) fake_finding(k, &k->f.finding[k->f.count++], cls, b, k->seed[j]);
+}
+
+/* Ids and classes that try to become markup, to end a script or a line, or are no UTF-8. */
+static const char *const fake_nasty[] = {
+    "</script><script>window.hacked = 1</script>", "<img src=x onerror=\"window.hacked = 2\">", "a\nb\rc\td",
+    "\xff\xfe\xc0\x80", "\"quotes\" and 'these', \\back", "<!-- <script>", "\xe2\x80\xae" "drawkcab",
+    "&amp; {{what}} {{page.css}}", "\xed\xa0\x80\xf4\x90\x80\x80", "=1+1", "",
+};
+enum { FAKE_NASTY = sizeof fake_nasty / sizeof *fake_nasty };
+
+static inline void fake_hostile(fake_findings *k)
+{
+    for (int i = 0; i < FAKE_NASTY; i++) {
+        int row = 3 * i;
+        free(k->s.id[row]);
+        k->s.id[row] = strdup(fake_nasty[i]);
+    }
+    free(k->s.class_name[1]);
+    k->s.class_name[1] = strdup("</script><b>bold\xff</b>");
+    snprintf(k->s.source, sizeof k->s.source, "</title><script>window.hacked = 3</script> & \"co\"");
+}
+
+/* The colour of row i's picture: a page that shows another row's is found out. */
+static inline void fake_colour(uint8_t rgb[3], int i)
+{
+    rgb[0] = (uint8_t)(28 + i * 37 % 200);
+    rgb[1] = (uint8_t)(28 + i * 91 % 200);
+    rgb[2] = (uint8_t)(28 + i * 53 % 200);
+}
+
+/* A picture of one colour for each row, some wide and some high; none for row 7, no file for row 5, no PNG for row 11. */
+static inline void fake_pictures(spot_ctx *c, fake_findings *k, const char *folder)
+{
+    static uint8_t rgb[96 * 96 * 3];
+
+    k->s.image = calloc((size_t)k->s.n, sizeof *k->s.image);
+    for (int i = 0; i < k->s.n; i++) {
+        int width = i % 3 == 1 ? 32 : 96, height = i % 3 == 2 ? 40 : 96;
+        char path[256];
+        unsigned char *png;
+        size_t bytes;
+        snprintf(path, sizeof path, "%s/%d.png", folder, i);
+        if (i != 7) k->s.image[i] = strdup(path);
+        if (i == 5 || i == 7) continue;
+        for (int p = 0; p < width * height; p++) fake_colour(rgb + 3 * p, i);
+        CHECK_OK(c, spot_png_encode(c, &png, &bytes, rgb, width, height));
+        CHECK_OK(c, spot_file_write(c, path, png, i == 11 ? 20 : bytes));
+        free(png);
+    }
 }
 
 static inline void fake_close(fake_findings *k)

@@ -84,4 +84,19 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
     free(s);
 }
 
+/* Method b of an EC of such a run failed. */
+static inline void fake_failure(spot_ctx *c, const char *dir, int ec, int b, const char *message)
+{
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state state;
+    char why[1300];
+    assert_non_null(s);
+    CHECK_OK(c, spot_segment_read(c, dir, ec, s, &state, why, sizeof why));
+    assert_int_equal(state, SPOT_SEGMENT_WHOLE);
+    s->method[b].status = SPOT_NUMERIC;
+    snprintf(s->method[b].message, sizeof s->method[b].message, "%s", message);
+    CHECK_OK(c, spot_segment_write(c, dir, s));
+    free(s);
+}
+
 #endif

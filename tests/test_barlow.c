@@ -321,7 +321,7 @@ static void bad_input_gets_a_sentence(void **state)
     (void)state;
     planted(x, confidence);
     x[D + 2] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 2 of point 1");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");
     spot_arena_close(&a);
     x[D + 2] = 0;
     confidence[3] = NAN;

@@ -34,7 +34,7 @@ sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir
 
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
-run 0 "" --version;          prints "numbers 3"
+run 0 "" --version;          prints "numbers 4"
 for c in sweep plan tables figures scene bench view; do
     run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
 done
@@ -98,9 +98,26 @@ cp "$dir/images/test-000006.png" "$dir/six.png"
 run 0 "" scene "$dir/tiny.yaml" --ec 1 --count 1 --start 6 --out "$dir/images" --threads 1
 cmp -s "$dir/six.png" "$dir/images/test-000006.png" || fail "image 6 differs when it is asked for alone"
 run 4 "spotter: " scene "$dir/tiny.yaml" --ec 0 --out /dev/null/x
+run 2 "there is no EC 2: $dir/tiny.yaml has 2, from 0" scene "$dir/tiny.yaml" --ec 2 --out "$dir/beyond"
+[ ! -e "$dir/beyond" ] || fail "an EC that is not there left a directory"
 
-# Every shipped config makes a plan.
-for f in ../configs/*.yaml; do run 0 "" plan "$f" --quick; prints "methods"; done
+# A plan names the methods once, in lines that fit, with the time of each.
+sed '/^bdms/,$d' "$dir/tiny.yaml" >"$dir/many.yaml"
+printf 'bdms:\n  - {reduce: pca, mixture: {k_max: 2}, weight: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]}\n' \
+    >>"$dir/many.yaml"
+run 0 "" plan "$dir/many.yaml"; prints "methods planespot-pca weight=0 "
+[ "$(grep -c "calibrated" "$dir/err")" -eq 1 ] || fail "plan says $(grep -c calibrated "$dir/err") times what it calibrated"
+[ "$(grep -o "weight=[0-9.]* [0-9.e-]* s" "$dir/out" | wc -l)" -eq 10 ] ||
+    fail "plan lacks methods' times: $(tail -8 "$dir/out")"
+[ "$(sed -n '/^methods/,$p' "$dir/out" | awk '{ if (length > n) n = length } END { print n }')" -le 100 ] ||
+    fail "plan's lines are longer than 100: $(tail -8 "$dir/out")"
+
+# Every shipped config makes a plan; those of pictures say which file they want.
+for f in ../configs/*.yaml; do
+    if grep -q "^data:" "$f"; then run 4 "cannot read" plan "$f" --quick
+    else run 0 "" plan "$f" --quick; prints "methods"
+    fi
+done
 
 # Sweeps: run, again, tables; logs; stopped and killed.
 run 0 "device: c" sweep "$dir/tiny.yaml" --out "$dir/run" --json --log json; is_json "$dir/out"
@@ -120,9 +137,10 @@ done
 run 0 "" tables "$dir/run" --format json; is_json "$dir/out"
 run 0 "" tables "$dir/run" --which 2;             prints "no method of the run is Barlow"
 run 0 "" tables "$dir/run" --which 7 --format json; is_json "$dir/out"
-run 0 "" figures "$dir/run" -o "$dir/figures"
+run 3 "--all counts ECs that did not learn" figures "$dir/run" -o "$dir/figures"
+run 0 "" figures "$dir/run" -o "$dir/figures" --all
 for f in figure_3.png figure_3.svg figure_4.png; do [ -s "$dir/figures/$f" ] || fail "figures made no $f"; done
-run 0 "" figures "$dir/run" --format csv;         prints "figure,config,profile,panel,method"
+run 0 "" figures "$dir/run" --format csv --all;   prints "figure,run,config,profile,panel,method"
 run 0 "" view "$dir/run" --ec 1 --out "$dir/ec.safetensors";  prints "ec.safetensors"
 python3 - "$dir/ec.safetensors" <<'EOF' || fail "view left no features, confidences, images and blindspots"
 import json, struct, sys

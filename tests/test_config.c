@@ -131,6 +131,17 @@ static const struct { const char *text, *sentence; } refused[] = {
       "bdms[0] is a grid of at least 144 combinations, with 0 methods before it" },
     { "bdms: [{scvis: {perplexity: [5, 6]}, mixture: {k_min: [1, 2], k_max: [10, 20]}, umap: {neighbours: [5, 6]}}]\n",
       "bdms[0]: a combination would be called \"planespot-scvis" },
+    { "bdms:\n - {}\n - reduce: pca\n   tsne: {perplexity: 12}\n",
+      "a.yaml line 4: bdms[1].tsne is for reduce: tsne, and here it is pca; remove it, or set reduce" },
+    { "bdms: [{scvis: {compat: {kl_decay: false}}, reduce: [pca,\n tsne]}]\n",
+      "bdms[0].scvis is for reduce: scvis, and here" },
+    { "bdms: [{method: george, umap: {min_dist: 2}, reduce: tsne}]\n",
+      "bdms[0].umap is for reduce: umap, and here it is tsne" },
+    { "bdms: [{method: spotlight, dim: 3}]\n",
+      "bdms[0].dim is for reduce: pca, tsne, scvis or umap, and here it is none" },
+    { "bdms:\n - {reduce: [tsne, umap],\n    tsne: {perplexity: [30, 12]}}\n",
+      "a.yaml line 3: bdms[0].tsne.perplexity is a list, and with reduce: umap, which does not read it, methods would" },
+    { "bdms: [{method: spotlight, reduce: [none, pca], dim: [2, 3]}]\n", "bdms[0].dim is a list, and with reduce: none" },
     { "model: {init: a.safetensors, base: {images: 9}}\n", "a.yaml line 1: model.init and model.base.images both say" },
     { "seed: &a 1\necs: *a\n", "a.yaml line 2: aliases (*name) are not taken" },
     { "seed: 1\n---\nseed: 2\n", "a.yaml line 2: a second document begins" },
@@ -158,8 +169,8 @@ static void refusals_say_where_and_what(void **state)
 /* The last list varies fastest; what stands beside the lists holds for all. The expanded config is one without lists. */
 static void lists_stand_for_their_product(void **state)
 {
-    static const char *const name[] = { "plain", "planespot-scvis tsne.perplexity=10", "planespot-scvis tsne.perplexity=30",
-                                        "planespot-pca tsne.perplexity=10", "planespot-pca tsne.perplexity=30",
+    static const char *const name[] = { "plain", "planespot-scvis mixture.tol=0.1", "planespot-scvis mixture.tol=0.3",
+                                        "planespot-pca mixture.tol=0.1", "planespot-pca mixture.tol=0.3",
                                         "S min_weight=0.005", "S min_weight=0.01",
                                         "spotlight", "domino" };
     spot_ctx c = check_ctx(1);
@@ -170,14 +181,14 @@ static void lists_stand_for_their_product(void **state)
         "  - {name: plain, weight: 0.5}\n"
         "  - reduce: [scvis, pca]   # \xc3\xbc\n"
         "    weight: [0.25]\n"
-        "    tsne:\n      perplexity:\n      - 10\n      # between\n      - \"30\"\n    dim: 3\n"
+        "    mixture:\n      tol:\n      - 0.1\n      # between\n      - \"0.3\"\n    dim: 3\n"
         "  - {method: spotlight, name: S, min_weight: [0.005, 0.01], kernel: [compact], compat: true}\n"
         "  - {method: [spotlight, domino], reduce: none}\n"));
     assert_int_equal(cfg.bdms, LEN(name));
     for (int i = 0; i < LEN(name) - 1; i++) assert_string_equal(spot_bdm_name(&cfg.bdm[i], label, sizeof label), name[i]);
     for (int i = 1; i < 5; i++) {
         assert_int_equal(cfg.bdm[i].embed.method, i < 3 ? SPOT_REDUCE_SCVIS : SPOT_REDUCE_PCA);
-        CHECK_NEAR(cfg.bdm[i].embed.tsne.perplexity, i % 2 ? 10 : 30, 0);
+        CHECK_NEAR(cfg.bdm[i].mixture.tol, i % 2 ? 0.1 : 0.3, 0);
         CHECK_NEAR(cfg.bdm[i].weight, 0.25, 0);
         assert_int_equal(cfg.bdm[i].embed.dim, 3);
     }
@@ -196,6 +207,32 @@ static void lists_stand_for_their_product(void **state)
     assert_int_equal(cfg.bdms, SPOT_MAX_BDMS);
     CHECK_NEAR(cfg.bdm[1].weight, 6, 0);
     CHECK_NEAR(cfg.bdm[127].embed.dim, 8, 0);
+}
+
+/* What some combination reads may be set for all; and a run's own config, which names everything, is read again. */
+static void settings_of_other_reducers_may_stand_where_they_do_no_harm(void **state)
+{
+    static const char *const text[] = {
+        "bdms: [{reduce: [tsne, umap], tsne: {perplexity: 12}, umap: {neighbours: 9}}]",
+        "bdms: [{method: spotlight, reduce: [none, pca], dim: 7}]",
+        "bdms: [{reduce: pca, tsne: {perplexity: 30}, scvis: {compat: {kl_decay: true}}}]",
+        "bdms: [{reduce: tsne, tsne: {perplexity: [10, 20], iterations: [100, 200]}}]",
+    };
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    for (int i = 0; i < LEN(text); i++) {
+        char *printed, words[512];
+        CHECK_OK(&c, parse(&c, &cfg, text[i]));
+        if (!i) {
+            CHECK_NEAR(cfg.bdm[0].embed.tsne.perplexity, 12, 0);
+            CHECK_NEAR(cfg.bdm[1].embed.tsne.perplexity, 30, 0);
+            assert_int_equal(cfg.bdm[1].embed.umap.neighbours, 9);
+        }
+        CHECK_OK(&c, spot_config_print(&c, &cfg, &printed));
+        CHECK_OK(&c, parse(&c, &other, printed));
+        if (spot_config_differs(words, sizeof words, &cfg, &other)) fail_msg("%s", words);
+        free(printed);
+    }
 }
 
 /* Sets every setting of a table to something else than it is. Walks the table, so that a new row is tested unasked. */
@@ -224,17 +261,25 @@ static void printed_configs_read_back(void **state)
     (void)state;
     other = spot_config_defaults();
     change_all(spot_settings, (char *)&other);
-    other.bdms = 3;
-    for (int i = 1; i < 3; i++) {
-        other.bdm[i] = spot_config_defaults().bdm[0];
-        snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
-    }
+    other.bdms = 4;
     other.bdm[0].representation = SPOT_BY_FILE;    /* what goes together with embeddings, and what does not */
     other.bdm[0].embed.hardness = 0;
-    other.bdm[1].embed.hardness = 1;
+    for (int i = 3; i >= 0; i--) {                 /* each reducer's settings where they are read */
+        const spot_embed_config all = other.bdm[0].embed, own = spot_bdm_defaults(other.bdm[0].method).embed;
+        if (i == 3) other.bdm[i] = spot_config_defaults().bdm[0];
+        else {
+            other.bdm[i] = other.bdm[0];
+            other.bdm[i].embed.method = SPOT_REDUCE_TSNE + i;
+            other.bdm[i].embed.tsne = i == 0 ? all.tsne : own.tsne;
+            other.bdm[i].embed.scvis = i == 1 ? all.scvis : own.scvis;
+            other.bdm[i].embed.umap = i == 2 ? all.umap : own.umap;
+        }
+        if (i) snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
+    }
+    other.bdm[3].embed.hardness = 1;
     for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
         int images = other.model.base.images;
-        if (k) memset(other.model.init, 0, sizeof other.model.init);
+        if (k) other.model.init[0] = other.data.coco[0] = 0;      /* a base model learns scenes, not pictures */
         else other.model.base.images = 0;
         CHECK_OK(&c, spot_config_print(&c, &other, &text));
         CHECK_OK(&c, parse(&c, &cfg, text));
@@ -324,6 +369,7 @@ int main(void)
         cmocka_unit_test(values_land_where_they_belong),
         cmocka_unit_test(refusals_say_where_and_what),
         cmocka_unit_test(lists_stand_for_their_product),
+        cmocka_unit_test(settings_of_other_reducers_may_stand_where_they_do_no_harm),
         cmocka_unit_test(printed_configs_read_back),
         cmocka_unit_test(settings_do_not_overlap),
         cmocka_unit_test(words_near_each_other),

@@ -5,6 +5,9 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "blobs.h"
 #include "domino.h"
@@ -284,6 +287,57 @@ static void hypotheses_agree(void **state)
     for (int q = 0; q < PROBLEMS; q++) free(v[q].confidence), v[q].confidence = NULL, blobs_free(&v[q]);
 }
 
+static volatile sig_atomic_t asked;
+static void ask(int number) { asked = number; }
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One fit of many iterations, then the same one again, which a signal asks to stop when a third of its time is over. */
+static void kmeans_hears_a_stop_on_its_way(void **state)
+{
+    enum { N = 1500, K = 24 };
+    spot_kmeans_job job = { .n = N, .d = 2, .k = K, .given = 1 };
+    struct sigaction act = { .sa_handler = ask, .sa_flags = SA_RESTART };
+    spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, 0);
+    struct itimerval when = { .it_value = { 0 } };
+    double centre[K * 2], took;
+    float x[N * 2];
+    spot_arena a;
+    spot_ctx c;
+
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();              /* a GPU is through before a timer goes off */
+    for (int e = 0; e < N * 2; e++) x[e] = (float)spot_rng_uniform(&r);
+    for (int e = 0; e < K * 2; e++) centre[e] = 1e-3 * x[e];
+    open_cuda(&c, 0);
+    job.x = to_device(&c, x, sizeof x);
+    job.label = to_device(&c, NULL, N * sizeof(int));
+    job.centre = to_device(&c, centre, sizeof centre);
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, spot_kmeans_scratch(1, N, 2, K, 0)));
+    took = now();
+    CHECK_OK(&c, spot_kmeans_fit(&c, &a, 1, &job));
+    took = now() - took;
+    assert_in_range(job.iterations, 49, 299);          /* four launches at least */
+    CHECK_OK(&c, spot_device_copy(&c, job.centre, centre, sizeof centre));
+    sigaction(SIGALRM, &act, NULL);
+    c.stop = &asked;
+    when.it_value.tv_sec = (time_t)(took / 3);
+    when.it_value.tv_usec = (suseconds_t)(1e6 * fmod(took / 3, 1));
+    setitimer(ITIMER_REAL, &when, NULL);
+    CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_STOPPED, "stopped on request");
+    spot_arena_close(&a);
+    spot_device_give(&c, (void *)job.x);
+    spot_device_give(&c, job.label);
+    spot_device_give(&c, job.centre);
+    spot_device_close(&c);
+}
+
 static void host_memory_is_refused(void **state)
 {
     spot_mixture_config cfg = spot_mixture_defaults();
@@ -317,6 +371,7 @@ int main(void)
         cmocka_unit_test(mixtures_agree),
         cmocka_unit_test(ill_fits_are_given_up_alike),
         cmocka_unit_test(hypotheses_agree),
+        cmocka_unit_test(kmeans_hears_a_stop_on_its_way),
         cmocka_unit_test(host_memory_is_refused),
     };
 

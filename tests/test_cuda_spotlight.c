@@ -131,10 +131,10 @@ static void compact_has_the_same_bits AGREES(COMPACT, SPHERICAL, 25)
 static void full_gaussian_agrees AGREES(GAUSSIAN, FULL, 3)
 static void full_compact_agrees AGREES(COMPACT, FULL, 3)
 
-/* Views to hypotheses, three problems, two spotlights each. */
+/* Views to hypotheses, three problems, the first with fewer columns than the others, two spotlights each. */
 static void the_method_agrees(void **state)
 {
-    enum { PROBLEMS = 3, D = 20 };
+    enum { PROBLEMS = 3, D = 36 };
     static const int rows[PROBLEMS] = { 70, 33, 129 };
     spot_view v[PROBLEMS];
     spot_points points[PROBLEMS];
@@ -147,7 +147,7 @@ static void the_method_agrees(void **state)
         v[q] = blobs(rows[q], D, 3, (uint64_t)q);
         v[q].confidence = malloc((size_t)rows[q] * sizeof(float));
         for (int i = 0; i < rows[q]; i++) v[q].confidence[i] = i % 3 ? 0.9f + 0.01f * (float)(i % 7) : 0.02f * (float)(i % 5);
-        points[q] = (spot_points){ .n = rows[q], .d = D, .at = v[q].feature };
+        points[q] = (spot_points){ .n = rows[q], .d = q ? D : 20, .at = v[q].feature };
     }
     cfg.top = 2;
     for (int precision = 0; precision < 2; precision++) {

@@ -237,7 +237,7 @@ static void few_rows_are_told(void **state)
     c.on_log = hear;
     CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &points, &view, &seed, &cfg.embed));
     CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
-    assert_non_null(strstr(heard, "of 11 rows and their features there are 10 principal components and not 128"));
+    assert_non_null(strstr(heard, "11 rows of 40 features have no 128 principal components; the map has 10"));
     assert_non_null(strstr(heard, "11 rows, so domino has 11 components instead of 25"));
     each_row_once(&found, 11, 1);
     view.n = points.n = 3;
@@ -295,7 +295,7 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_NUMERIC, "not positive definite");
     spot_arena_close(&a);
     g.x[7] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 1");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 1 of row 1");
     spot_arena_close(&a);
     g.x[7] = 0;
     g.confidence[5] = NAN;

@@ -3,8 +3,10 @@
 #include "check_results.h"
 
 #include <cairo.h>
+#include <limits.h>
 
 #include "report/factors.h"
+#include "report/figure.h"
 #include "report/paper.h"
 
 static spot_config cfg, other;
@@ -142,7 +144,7 @@ static void rows_are_found_by_settings(void **state)
     char *text;
     (void)state;
     text = paper(&c, 2, SPOT_TABLE_TEXT);
-    holds(text, "18 of 20 ECs counted; left out: 1 did not learn their blindspots, 1 failed to train\n");
+    holds(text, "18 of 20 ECs counted; left out: 1 did not learn their blindspots, 1\n  failed to train\n");
     holds(text, "profile tmlr");
     holds(text, r->config);
     holds(text, "\nSpotlight     a min_weight=0.01  ");
@@ -151,8 +153,9 @@ static void rows_are_found_by_settings(void **state)
     holds(text, "\nPlaneSpot     c   ");
     holds(text, "0.88 (0.03)");
     holds(text, "no method of the run is Domino, which needs method=domino gamma=10 representation=file");
-    holds(text, "depths depth=11: representation is model, the paper's robust");
-    holds(text, "\nc: dr is 0.398 here and 0.88 in the paper, more than two standard errors apart (one is 0.09");
+    holds(text, "settings that are not the paper's; in brackets its own, or the default where it names none:\n"
+                "depths depth=11: representation=model (robust)\n");
+    holds(text, "\nc: dr is 0.398 here and 0.88 in the paper, more than two standard errors apart (one");
     if (strstr(text, "min_weight=0.01: dr is")) fail_msg("0.787 and 0.79 are near each other:\n%s", text);
     if (strstr(text, "min_weight=0.005")) fail_msg("another setting is in\n%s", text);
     free(text);
@@ -162,13 +165,19 @@ static void rows_are_found_by_settings(void **state)
     free(text);
     text = paper(&c, 7, SPOT_TABLE_CSV);
     holds(text, "\n7,\"t-SNE, d = 2\",\"d reduce=tsne weight=0.025\",\"");
-    holds(text, "\n7,\"scvis, d = 16\",\"\",\"\",,,dr,,,,,0.53,0.066,\n");
+    holds(text, "\n7,\"scvis, d = 16\",\"\",\"\",,,dr,,,,,0.53,0.066,,\"\",\"\"\n");
     free(text);
     text = paper(&c, 13, SPOT_TABLE_JSON);
     holds(text, "\"paper\": 0.57");
     holds(text, "\"not_returned\": {");
     free(text);
-    for (int i = 9; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
+    text = paper(&c, 9, SPOT_TABLE_TEXT);
+    holds(text, " here and 0.00 in the paper");                /* the paper's decimals */
+    free(text);
+    text = paper(&c, 11, SPOT_TABLE_TEXT);
+    holds(text, "\nb: representation=model (file)\n");
+    free(text);
+    for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
                 "Table 3 is not here; the tables are 2, 7, 9, 10, 11, 12, 13 or 16");
@@ -201,6 +210,153 @@ static void runs_of_the_same_ecs_are_joined(void **state)
     for (const char *p = text; (p = strstr(p, "\"Spotlight\",\"spotlight\"")); p++) n++;
     assert_int_equal(n, 2);                                     /* its DR and its FDR, of one of the two runs */
     free(text);
+}
+
+static const char unlike[] =
+    "ecs: 20\nscene: {size: 64, specificity: [4, 5]}\nmodel: {lr: 0.001, batch: 99, momentum: 0.1, robust: {steps: 9}}\nbdms:\n"
+    " - {method: spotlight, name: s, min_weight: 0.01, lr: 0.1, steps: 500}\n"
+    " - {method: domino, name: d, gamma: 10, representation: model, components: 5}\n"
+    " - {method: planespot, name: p, reduce: scvis}\n"
+    " - {method: george, name: g, reduce: tsne}\nmetric: {lambda_r: 0.7}\n";
+
+/* A row is the paper's by what it needs: whatever else is not as there is named, of the method and of the run. */
+static void what_is_not_the_papers_is_named(void **state)
+{
+    static const char run[] = "scene.size=64 (224), scene.specificity=[4, 5] ([5, 7]), model.lr=0.001 (0.0001), "
+                              "metric.lambda_r=0.7 (0.8)";
+    static const spot_table_format formats[] = { SPOT_TABLE_MD, SPOT_TABLE_CSV, SPOT_TABLE_JSON };
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, unlike);
+    char *text;
+    (void)state;
+    for (int i = 0; i < LEN(formats); i++) {
+        text = paper(&c, 2, formats[i]);
+        holds(text, run);
+        holds(text, "steps=500 (1000), lr=0.1 (0.005)");
+        holds(text, "components=5 (25)");
+        holds(text, "reduce=tsne (umap)");
+        if (strstr(text, "neighbours")) fail_msg("UMAP is no part of t-SNE:\n%s", text);
+        free(text);
+    }
+    spot_results_free(r);
+    r = made(&c, paper_like);
+    text = paper(&c, 2, SPOT_TABLE_TEXT);
+    if (strstr(text, "brackets")) fail_msg("nothing differs, but\n%s", text);
+    free(text);
+    spot_results_free(r);
+}
+
+/* A standard error of 2e-5 is not told as 0.000, nor what is so far apart as 0.500. */
+static void a_note_has_the_digits_it_needs(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, min_weight: 0.01}]\n");
+    spot_segment *s = malloc(sizeof *s);
+    spot_segment_state found;
+    char why[1300], *text;
+    (void)state;
+    assert_non_null(s);
+    for (int i = 0; i < 20; i++) {
+        CHECK_OK(&c, spot_segment_read(&c, dir, i, s, &found, why, sizeof why));
+        s->method[0].score.dr = 1;
+        s->method[0].score.fdr = 0.5 + 1e-4 * (i % 3);
+        CHECK_OK(&c, spot_segment_write(&c, dir, s));
+    }
+    text = paper(&c, 10, SPOT_TABLE_MD);
+    holds(text, "- s: fdr is 0.50010 here and 0.06 in the paper, more than two standard errors apart (one is 0.00002, "
+                "of ours alone");
+    free(text);
+    free(s);
+    spot_results_free(r);
+}
+
+/* Characters of the widest line; of a table's rows, which must all be as wide as their head. */
+static int widest(const char *text, int *ragged)
+{
+    int most = 0, above = 0;
+    *ragged = 0;
+    for (const char *end; *text; text = end + 1) {
+        int n = 0;
+        end = strchr(text, '\n');
+        for (const char *p = text; p < end; p++) n += (*p & 0xc0) != 0x80;
+        *ragged += above && n && n != above;
+        above = n;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* A name of many characters, one of umlauts, one with a bar. */
+static const char named[] =
+    "ecs: 20\nscene: {size: 64}\nbdms:\n"
+    " - {method: spotlight, name: \"spotlight as our colleagues of the other house would like it\",\n"
+    "    min_weight: [0.01, 0.02]}\n"
+    " - {method: barlow, name: \"Bärlöw äöü\"}\n"
+    " - {method: planespot, name: \"a|b\", reduce: scvis}\n"
+    " - {method: george}\n - {method: multiaccuracy}\n";
+
+static void tables_fit_a_terminal(void **state)
+{
+    static const int numbers[] = { 2, 7, 9, 10, 11, 12, 13, 16 };
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, named);
+    const char *const dirs[] = { dir, dir };
+    char *text, *table;
+    int ragged, bars = 0;
+    size_t n;
+    FILE *f;
+    (void)state;
+    for (int i = 0; i <= LEN(numbers); i++) {
+        f = open_memstream(&text, &n);
+        if (i == LEN(numbers)) CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_TEXT, false));
+        else CHECK_OK(&c, spot_tables_paper(&c, f, dirs, 1 + i % 2, numbers[i], SPOT_TABLE_TEXT, false));
+        fclose(f);
+        if (widest(text, &ragged) > 100) fail_msg("more than 100 columns:\n%s", text);
+        free(text);
+    }
+    text = paper(&c, 2, SPOT_TABLE_TEXT);
+    holds(text, "\nspotlight as our co…e it min_weight=0.01 is spotlight as our colleagues of the other house");
+    table = strstr(text, "\npaper's row");
+    strstr(table, "\n\n")[1] = 0;
+    widest(table + 1, &ragged);
+    assert_int_equal(ragged, 0);
+    free(text);
+    text = paper(&c, 2, SPOT_TABLE_MD);
+    holds(text, "| a\\|b ");
+    holds(text, "| spotlight as our colleagues of the other house would like it min_weight=0.01 |");
+    table = strstr(text, "| paper's row");
+    for (const char *p = table; *p && *p != '\n'; p++) bars += *p == '|';
+    for (; *table == '|'; table = strchr(table, '\n') + 1) {
+        int here = 0;
+        for (const char *p = table; *p != '\n'; p++) here += *p == '|' && p[-1] != '\\';
+        assert_int_equal(here, bars);
+    }
+    free(text);
+    spot_results_free(r);
+}
+
+static void nothing_done_is_said(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, paper_like);
+    spot_figures_options o = { .which = 1u << 3, .png = true, .out = root };
+    char command[160], *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    (void)state;
+    spot_results_free(r);
+    snprintf(command, sizeof command, "rm %s/segments/*.json", dir);
+    assert_int_equal(system(command), 0);
+    CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_TEXT, false));
+    fclose(f);
+    holds(text, "0 of 100 ECs are done");
+    holds(text, "nothing is done yet; `spotter sweep ");
+    if (strstr(text, "numbers 0") || strstr(text, "Means")) fail_msg("of nothing there are no means:\n%s", text);
+    free(text);
+    text = paper(&c, 2, SPOT_TABLE_TEXT);
+    holds(text, "nothing is done yet; `spotter sweep ");
+    free(text);
+    CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_INPUT, "there is nothing to draw: nothing is done yet; `spotter sweep ");
 }
 
 static unsigned char *file(spot_ctx *c, const char *name, size_t *n)
@@ -257,11 +413,12 @@ static void figures_are_drawn_and_told(void **state)
         free(bytes);
     }
     e = spot_factor(r, 0, SPOT_RATE_DR, (spot_level){ 2, -1, -1, -1 });
-    snprintf(want, sizeof want, "3,%s,tmlr,Discovery rate (DR),\"barlow\",2,run,%.9g,%.9g,%.9g,%.9g,%d\n", r->config, e.mean,
-             e.low, e.high, e.se, e.n);
+    assert_int_equal(e.n + e.left_out, 33);                     /* ECs of two blindspots */
+    snprintf(want, sizeof want, "3,\"%s\",%s,tmlr,Discovery rate (DR),\"barlow\",2,run,%.9g,%.9g,%.9g,%.9g,%d,%d,\"\",\"\"\n",
+             dir, r->config, e.mean, e.low, e.high, e.se, e.n, e.left_out);
     holds(text, want);
     holds(text, "\"barlow\",all,paper,0.43,");
-    holds(text, "\"planespot-scvis\",all,paper,0.88,0.8212,0.9388,0.03,100\n");
+    holds(text, "\"planespot-scvis\",all,paper,0.88,0.8212,0.9388,0.03,100,,\"\",\"\"\n");
     holds(text, "\n2,");
     holds(text, "\n4,");
     free(text);
@@ -274,6 +431,71 @@ static void figures_are_drawn_and_told(void **state)
     o.method = wrong;
     o.methods = 1;
     CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has no method \"nobody\"; `spotter tables` lists those");
+    spot_results_free(r);
+}
+
+/* The figure itself, before it is drawn: captions and counts are no text in a picture. */
+static void figures_say_what_failed_and_over_how_many(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_results *r = made(&c, unlike);
+    const spot_figures_options o = { .which = 1u << 3 };
+    spot_figure *f = calloc(1, sizeof *f);
+    const spot_chart_panel *p;
+    char want[64], picture[2][96];
+    unsigned char *bytes, *other_bytes;
+    int least = INT_MAX, most = 0;
+    size_t n, m;
+    (void)state;
+    assert_non_null(f);
+    *f = (spot_figure){ .c = &c, .o = &o, .r = r };
+    CHECK_OK(&c, spot_figure_compose(f, 3));
+    holds(f->chart.caption, "\nSettings that are not the paper's; in brackets its own, or the default where it names none:\n"
+                            "the run: scene.size=64 (224), ");
+    holds(f->chart.caption, "\ns: steps=500 (1000), lr=0.1 (0.005)\nd: components=5 (25)\n");
+    for (int b = 0; b < 4; b++) {
+        int k = spot_factor(r, b, SPOT_RATE_FDR, SPOT_EVERY).n;
+        least = k < least ? k : least;
+        most = k > most ? k : most;
+    }
+    assert_true(least < most);
+    p = &f->chart.panel[1];
+    snprintf(want, sizeof want, "%d–%d ECs", least, most);
+    assert_string_equal(p->level[p->levels - 2].count, want);   /* all; behind it the paper's */
+    p = &f->chart.panel[0];
+    assert_string_equal(p->level[p->levels - 2].count, "18 ECs");
+    assert_string_equal(f->chart.name[0], "s");
+
+    for (int i = 0; i < 20; i++) fake_failure(&c, dir, i, 0, "no luck");
+    fake_failure(&c, dir, 4, 1, "singular");
+    spot_results_free(r);
+    CHECK_OK(&c, spot_results_read(&c, &r, dir, false));
+    f->r = r;
+    CHECK_OK(&c, spot_figure_compose(f, 3));
+    assert_string_equal(f->chart.name[0], "s (failed)");
+    assert_string_equal(f->chart.name[1], "d (failed in 1 EC)");
+    holds(f->chart.caption, "\ns failed in 18 of the 18 ECs counted; EC 0: no luck");
+    holds(f->chart.caption, "\nd failed in 1 of the 18 ECs counted; EC 4: singular");
+    assert_string_equal(f->chart.panel[0].level[f->chart.panel[0].levels - 2].count, "17–18 ECs");
+
+    for (int b = 1; b < 4; b++)
+        for (int i = 0; i < 20; i++) fake_failure(&c, dir, i, b, "no luck");
+    spot_results_free(r);
+    CHECK_OK(&c, spot_results_read(&c, &r, dir, false));
+    f->r = r;
+    CHECK_OK(&c, spot_figure_compose(f, 3));
+    assert_string_equal(f->chart.panel[0].empty, "every method failed");
+    for (int k = 0; k < 2; k++) {                               /* and that is seen */
+        snprintf(picture[k], sizeof picture[k], "%s/%d.png", root, k);
+        CHECK_OK(&c, spot_chart_write(&c, picture[k], &f->chart));
+        f->chart.panel[0].empty[0] = 0;
+    }
+    CHECK_OK(&c, spot_file_read(&c, picture[0], &bytes, &n, 1 << 24));
+    CHECK_OK(&c, spot_file_read(&c, picture[1], &other_bytes, &m, 1 << 24));
+    assert_true(n != m || memcmp(bytes, other_bytes, n));
+    free(bytes);
+    free(other_bytes);
+    free(f);
     spot_results_free(r);
 }
 
@@ -300,12 +522,14 @@ static void shipped_configs_hold_the_papers_rows(void **state)
         { "mini_synthetic", 2 }, { "mini_tuning", 9 }, { "mini_tuning", 10 }, { "mini_tuning", 11 }, { "mini_tuning", 12 },
     };
     spot_ctx c = check_ctx(1);
-    char path[128];
+    char path[128], differs[SPOT_DIFFERS];
     (void)state;
     for (int i = 0; i < LEN(of); i++) {
         const spot_paper_table *t = spot_paper_find(of[i].table);
         snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
         CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+        CHECK_OK(&c, spot_paper_run_differs(&c, differs, sizeof differs, &cfg));
+        if (!*differs != (strncmp(of[i].config, "mini", 4) != 0)) fail_msg("%s: %s", path, differs);
         for (int k = 0; k < t->rows; k++) {
             bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=file");
             for (int b = 0; b < cfg.bdms && !there; b++) there = spot_bdm_has(&cfg.bdm[b], t->row[k].needs);
@@ -325,6 +549,11 @@ int main(void)
         IN_A_FOLDER(rows_are_found_by_settings),
         IN_A_FOLDER(runs_of_the_same_ecs_are_joined),
         IN_A_FOLDER(figures_are_drawn_and_told),
+        IN_A_FOLDER(what_is_not_the_papers_is_named),
+        IN_A_FOLDER(a_note_has_the_digits_it_needs),
+        IN_A_FOLDER(tables_fit_a_terminal),
+        IN_A_FOLDER(nothing_done_is_said),
+        IN_A_FOLDER(figures_say_what_failed_and_over_how_many),
         IN_A_FOLDER(many_methods_need_a_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,52 +1,241 @@
-/* test_html.c - the report's file: escaping, determinism, budget. What it looks like and does is tests/test_html.sh's. */
+/* test_html.c - the report's file: escaping, the same bytes, the budget, pictures. What a browser makes of it: test_html.sh. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "check_findings.h"
 #include "check_folder.h"
 
+#include <unistd.h>
+
 #include "report/html.h"
-#include "spotter/store.h"
 
-#pragma weak spot_subject_error
-#pragma weak spot_subject_wrong
-#pragma weak spot_subject_rows
-
-double spot_subject_error(const spot_subject *s, int i, int cls) { return 1 - (double)s->prob[i * s->classes + cls]; }
-bool spot_subject_wrong(const spot_subject *s, int i, int cls) { return spot_subject_error(s, i, cls) > 0.5; }
-int spot_subject_rows(const spot_subject *s, int cls) { (void)cls; return s->n; }
-
-static void write_report(spot_ctx *c, const char *path, const fake_findings *k)
+static void write_report(spot_ctx *c, const char *path, const fake_findings *k, spot_report_options r)
 {
     const spot_subject *s = &k->s;
     const spot_findings *f = &k->f;
     const spot_discover_options *o = &k->o;
-    spot_report_options r = spot_report_defaults();
     CHECK_OK(c, spot_report_findings(c, path, 1, &s, &f, &o, &r));
 }
 
-static void test_writes(void **state)
+/* The file of a report on 300 rows of 3 classes, with pictures; NUL-terminated. */
+static char *report(int threads, bool nasty, spot_report_options r, size_t *n)
 {
-    spot_ctx c = check_ctx(2);
+    spot_ctx c = check_ctx(threads);
     fake_findings k;
     char path[128];
+    unsigned char *bytes;
+    fake_open(&k, 300, 3, 1, 1);
+    if (nasty) fake_hostile(&k);
+    fake_pictures(&c, &k, root);
+    snprintf(path, sizeof path, "%s/report.html", root);
+    write_report(&c, path, &k, r);
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, n, (size_t)1 << 30));
+    fake_close(&k);
+    return (char *)bytes;
+}
+
+static int occurrences(const char *text, const char *words)
+{
+    int n = 0;
+    for (; (text = strstr(text, words)); text += strlen(words)) n++;
+    return n;
+}
+
+static int number(const char *page, const char *key)
+{
+    const char *at = strstr(page, key);
+    if (!at) fail_msg("the page has no %s", key);
+    return atoi(at + strlen(key));
+}
+
+static void test_nothing_becomes_markup(void **state)
+{
+    size_t n;
+    char *plain = report(1, false, spot_report_defaults(), &n), *nasty = report(1, true, spot_report_defaults(), &n);
     (void)state;
-    fake_open(&k, 1200, 3, 2, 1);
-    snprintf(path, sizeof path, "%s/r.html", root);
-    write_report(&c, path, &k);
+    assert_int_equal(strlen(nasty), n);
+    assert_int_equal(occurrences(nasty, "<script"), occurrences(plain, "<script"));
+    assert_int_equal(occurrences(nasty, "</script>"), occurrences(plain, "</script>"));
+    assert_int_equal(occurrences(nasty, "hacked = 3</script>"), 0);
+    assert_non_null(strstr(nasty, "\\u003c/title\\u003e\\u003cscript\\u003ewindow.hacked = 3"));
+    assert_non_null(strstr(nasty, "bold\\u005cxff"));
+    assert_null(strstr(nasty, "{{"));
+    free(plain);
+    free(nasty);
+}
+
+static void test_same_bytes(void **state)
+{
+    size_t one, four;
+    char *a = report(1, true, spot_report_defaults(), &one), *b = report(4, true, spot_report_defaults(), &four);
+    (void)state;
+    assert_int_equal(one, four);
+    assert_memory_equal(a, b, one);
+    free(a);
+    free(b);
+}
+
+static void test_budget(void **state)
+{
+    spot_report_options r = spot_report_defaults();
+    size_t n, tight, full;
+    char *page = report(2, false, r, &n), *small, *whole;
+    (void)state;
+    assert_int_equal(number(page, "\"there\":"), 299);
+    assert_int_equal(number(page, "\"given\":"), 297);
+    assert_int_equal(number(page, "\"unreadable\":"), 2);
+    r.budget = spot_page_bare() + 24000;
+    small = report(2, false, r, &tight);
+    assert_true(tight <= r.budget);
+    assert_in_range(number(small, "\"given\":"), 1, 296);
+    r.full = true;
+    whole = report(2, false, r, &full);
+    assert_int_equal(number(whole, "\"given\":"), 297);
+    free(page);
+    free(small);
+    free(whole);
+}
+
+static void test_shown(const char *given, const char *want)
+{
+    spot_text t = { 0 };
+    spot_text_visible(&t, given);
+    spot_text_add(&t, "", 1);
+    assert_string_equal(t.bytes, want);
+    spot_text_free(&t);
+}
+
+static void test_words_are_shown(void **state)
+{
+    (void)state;
+    test_shown("plain <b>", "plain <b>");
+    test_shown("a\nb\x7f", "a\\x0ab\\x7f");
+    test_shown("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    test_shown("\xff\xc3", "\\xff\\xc3");
+    test_shown("\xc0\x80", "\\xc0\\x80");                       /* overlong */
+    test_shown("\xed\xa0\x80", "\\xed\\xa0\\x80");              /* a surrogate */
+    test_shown("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");     /* beyond U+10FFFF */
+}
+
+static void test_base64(void **state)
+{
+    static const char *const want[] = { "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy" };    /* RFC 4648 */
+    (void)state;
+    for (size_t n = 0; n < 7; n++) {
+        spot_text t = { 0 };
+        spot_text_base64(&t, "foobar", n);
+        spot_text_add(&t, "", 1);
+        assert_string_equal(t.bytes, want[n]);
+        spot_text_free(&t);
+    }
+}
+
+static void test_every_row_has_its_turn(void **state)
+{
+    static const int sizes[] = { 1, 2, 3, 4, 10, 97, 100, 1000, 1597 };
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    for (int k = 0; k < LEN(sizes); k++) {
+        spot_wanted w;
+        CHECK_OK(&c, spot_wanted_open(&c, &w, sizes[k]));
+        spot_wanted_add(&w, 0);
+        spot_wanted_rest(&w, sizes[k]);
+        assert_int_equal(w.n, sizes[k]);
+        for (int i = 0; i < sizes[k]; i++) assert_true(w.taken[i]);
+        spot_wanted_close(&w);
+    }
+}
+
+/* Rows of two models are the same rows in any order, or there is no page. */
+static void test_two_models(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings a, b;
+    const spot_subject *s[] = { &a.s, &b.s };
+    const spot_findings *f[] = { &a.f, &b.f };
+    const spot_discover_options *o[] = { &a.o, &b.o };
+    spot_report_options r = spot_report_defaults();
+    char path[128], *id;
+    (void)state;
+    fake_open(&a, 120, 2, 1, 1);
+    fake_open(&b, 120, 2, 1, 2);
+    snprintf(path, sizeof path, "%s/two.html", root);
+    id = b.s.id[0], b.s.id[0] = b.s.id[118], b.s.id[118] = id;
+    CHECK_OK(&c, spot_report_findings(&c, path, 2, s, f, o, &r));
+    assert_int_equal(access(path, R_OK), 0);
+    remove(path);
+    strcpy(b.s.id[6], "nobody.png");
+    CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT,
+                "row \"images/img_000006.png\" is one of the first model");
+    assert_int_not_equal(access(path, R_OK), 0);
+    fake_close(&a);
+    fake_close(&b);
+}
+
+/* A method that failed, one that found nothing, and no method at all still make a page. */
+static void test_little_to_show(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings k;
+    char path[128];
+    unsigned char *page;
+    size_t n;
+    int count;
+    (void)state;
+    fake_open(&k, 60, 2, 1, 1);
+    count = k.f.count;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < k.f.finding[i].slices; j++) free(k.f.finding[i].slice[j].row);
+        k.f.finding[i].slices = 0;
+    }
+    k.f.finding[0].status = SPOT_NUMERIC;
+    strcpy(k.f.finding[0].message, "it left the finite numbers in <step 3>");
+    snprintf(path, sizeof path, "%s/little.html", root);
+    write_report(&c, path, &k, spot_report_defaults());
+    CHECK_OK(&c, spot_file_read(&c, path, &page, &n, 1 << 24));
+    assert_non_null(strstr((char *)page, "it left the finite numbers in \\u003cstep 3\\u003e"));
+    free(page);
+    k.f.count = 0;
+    write_report(&c, path, &k, spot_report_defaults());
+    k.f.count = count;
     fake_close(&k);
 }
 
-/* test_html FILE N CLASSES: a report for test_html.sh. */
+static void test_refuses(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_report_options r = spot_report_defaults();
+    (void)state;
+    CHECK_FAILS(&c, spot_report_run(&c, "/dev/null/x.html", "/nowhere", &r), SPOT_IO, "/nowhere");
+    r.thumb = 4;
+    CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "1 to 16 models");
+}
+
+/* test_html FILE ROWS CLASSES [FOLDER]: a page for test_html.sh; with a folder for pictures it is a hostile one. */
+static int write_for_browser(char **argv, int argc)
+{
+    spot_ctx c = check_ctx(2);
+    fake_findings k;
+    fake_open(&k, atoi(argv[2]), atoi(argv[3]), 2, 1);
+    if (argc > 4) fake_hostile(&k);
+    if (argc > 4) fake_pictures(&c, &k, argv[4]);
+    write_report(&c, argv[1], &k, spot_report_defaults());
+    fake_close(&k);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_writes, set_up, tear_down) };
-    if (argc == 4) {
-        spot_ctx c = check_ctx(2);
-        fake_findings k;
-        fake_open(&k, atoi(argv[2]), atoi(argv[3]), 2, 1);
-        write_report(&c, argv[1], &k);
-        fake_close(&k);
-        return 0;
-    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_nothing_becomes_markup, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_same_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_two_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_little_to_show, set_up, tear_down),
+        cmocka_unit_test(test_words_are_shown),
+        cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_every_row_has_its_turn),
+        cmocka_unit_test(test_refuses),
+    };
+    if (argc > 3) return write_for_browser(argv, argc);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

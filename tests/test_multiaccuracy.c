@@ -222,7 +222,7 @@ static void data_that_say_nothing(void **state)
                 if (kind == 3) x[i * D + 1] = -1;                           /* a constant feature */
                 if (kind == 6) confidence[i] = (float)(i % 2);              /* nothing between 0 and 1 */
                 if (kind == 7) label[i] = 0, view.label = label;            /* negatives alone */
-                if (kind == 8) x[i * D] = 1e30f * (float)(i % 3);           /* extreme values */
+                if (kind == 8) x[i * D] = 5e11f * (float)(i % 3);           /* extreme values */
             }
             heard[0] = 0;
             CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
@@ -259,7 +259,7 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "held_out");
     spot_arena_close(&a);
     x[8] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 2 of point 1");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");
     spot_arena_close(&a);
     CHECK_FAILS(&c, spot_ridge_score(&c, 1, &fit), SPOT_INVALID, "5 scores");
     CHECK_FAILS(&c, spot_ridge_gram(&c, 1, &rows), SPOT_INVALID, "(1,0)");

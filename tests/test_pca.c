@@ -72,21 +72,52 @@ static void largest_loading_is_positive(void **state)
     }
 }
 
-static void more_components_than_features_are_zero(void **state)
+static char heard[400];
+static void hear(void *user, spot_log_level level, const char *text)
 {
-    spot_ctx c = check_ctx(1);
-    spot_embed_config cfg = spot_embed_defaults();
-    spot_view v = blobs(6, 2, 1, 1);
-    spot_arena a;
-    spot_points out;
+    (void)user, (void)level;
+    snprintf(heard, sizeof heard, "%s", text);
+}
+
+/* As many dimensions as there can be components, no column of zeros, and a word on it that says whose. */
+static void there_are_no_more_components_than_there_can_be(void **state)
+{
+    static const struct { int n, d, hardness, dim, is; } cases[] = {
+        { 6, 2, 0, 4, 2 }, { 6, 2, 0, 2, 2 }, { 5, 40, 0, 30, 4 }, { 5, 40, 0, 4, 4 }, { 6, 1, 0, 3, 1 },
+        { 6, 3, 1, 9, 3 }, { 6, 3, 1, 3, 3 }, { 5, 40, 1, 30, 5 }, { 6, 3, 1, 1, 1 },
+    };
 
     (void)state;
-    cfg.method = SPOT_REDUCE_PCA;
-    cfg.dim = 4;
-    out = fit(&c, &a, &v, &cfg);
-    for (int i = 0; i < 6; i++) assert_true(out.at[4 * i + 2] == 0 && out.at[4 * i + 3] == 0);
-    spot_arena_close(&a);
-    blobs_free(&v);
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_embed_config cfg = spot_embed_defaults();
+        spot_view v = blobs(cases[i].n, cases[i].d, 1, 1);
+        float head[40] = { 1, 2 };
+        char words[80];
+        spot_arena a;
+        spot_points out;
+
+        c.on_log = hear;
+        c.who = "mine";
+        heard[0] = 0;
+        v.head = head;
+        cfg.method = SPOT_REDUCE_PCA;
+        cfg.hardness = cases[i].hardness;
+        cfg.dim = cases[i].dim;
+        out = fit(&c, &a, &v, &cfg);
+        assert_int_equal(out.d, cases[i].is);
+        assert_int_equal(spot_embed_dim(&cfg, v.n, v.d), cases[i].is);
+        for (int k = 0; k < out.d; k++) {
+            double squares = 0;
+            for (int r = 0; r < v.n; r++) squares += out.at[r * out.d + k] * out.at[r * out.d + k];
+            assert_true(squares > 1e-6);
+        }
+        snprintf(words, sizeof words, "EC 0, mine: %d rows of %d features have no %d principal", v.n, v.d, cases[i].dim);
+        if (out.d < cfg.dim) assert_non_null(strstr(heard, words));
+        else assert_int_equal(heard[0], 0);
+        spot_arena_close(&a);
+        blobs_free(&v);
+    }
 }
 
 /* Constant features, repeated ones, fewer rows than features: eigenvalues of 0 and equal ones. What is left of the covariance
@@ -120,10 +151,10 @@ static void poor_features_have_components(void **state)
         cfg.method = SPOT_REDUCE_PCA;
         cfg.dim = D;
         out = fit(&c, &a, &v, &cfg);
-        for (int j = 0; j < D; j++)
+        for (int j = 0; j < out.d; j++)
             for (int k = 0; k <= j; k++) {
                 double product = 0;
-                for (int i = 0; i < n; i++) product += (double)out.at[i * D + j] * out.at[i * D + k];
+                for (int i = 0; i < n; i++) product += (double)out.at[i * out.d + j] * out.at[i * out.d + k];
                 if (j == k) kept += product;
                 else CHECK_NEAR(product, 0, 1e-6 * total + 1e-20);
             }
@@ -229,7 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_those_of_scikit_learn), cmocka_unit_test(largest_loading_is_positive),
-        cmocka_unit_test(more_components_than_features_are_zero), cmocka_unit_test(poor_features_have_components),
+        cmocka_unit_test(there_are_no_more_components_than_there_can_be), cmocka_unit_test(poor_features_have_components),
         cmocka_unit_test(leading_eigenvectors), cmocka_unit_test(none_copies_the_features),
         cmocka_unit_test(says_what_is_wrong_with_the_input),
     };

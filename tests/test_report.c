@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/canvas.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 
@@ -15,6 +16,9 @@
 enum { N = 24, LEFT = 54, RIGHT = 726, TOP = 108, BOTTOM = 780, THUMB = 78, THUMB_X = 790, THUMB_Y = 106 };
 
 /* Three corners of the map with confidence 0, 0.5 and 1, the rest in the middle; a hypothesis of some of the middle. */
+static int hypotheses = 1;
+static const char *method = "planespot-none";
+
 static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
 {
     static spot_lesson lesson = { .epochs = 1, .outside = 0.99, .blindspots = 1 };
@@ -24,10 +28,14 @@ static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
     spot_view view = { .n = N, .confidence = confidence, .image = image };
     spot_truth truth = { .n = N, .blindspots = 1, .mask = mask };
     spot_points points = { .n = N, .d = 2, .at = at };
-    spot_hypotheses found = { .len = 1, .h = { { .len = LEN(row), .row = row, .score = 1, .mean_error = 0.5 } } };
-    spot_score score = { .blindspots = 1, .hypotheses = 1, .fdr = NAN, .belongs = { -1 } };
+    spot_hypotheses found = { .len = hypotheses };
+    spot_score score = { .blindspots = 1, .hypotheses = hypotheses, .fdr = NAN, .size = { 1 } };
     char path[160];
 
+    for (int k = 0; k < hypotheses; k++) {
+        found.h[k] = (spot_hypothesis){ .len = LEN(row), .row = row, .score = 1, .mean_error = 0.5 };
+        score.belongs[k] = -1;
+    }
     for (int i = 0; i < N; i++) image[i] = 3 * i;
     for (int i = 3; i < N; i++) {
         at[2 * i] = 0.4f + 0.01f * (float)(i % 5);
@@ -36,7 +44,7 @@ static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
         mask[i] = i < 12;
     }
     snprintf(path, sizeof path, "%s/%s", root, name);
-    return spot_report_ec(c, path, "planespot-none", ec, &lesson, &view, &truth, &points, &found, &score);
+    return spot_report_ec(c, path, method, ec, &lesson, &view, &truth, &points, &found, &score);
 }
 
 static unsigned char *file(spot_ctx *c, const char *name, size_t *n)
@@ -97,6 +105,53 @@ static void dots_and_thumbnails_stand_where_they_should(void **state)
     cairo_surface_destroy(s);
 }
 
+/* The text stands there and ends there: the same pixels in its strip of the page. */
+static void check_text(cairo_surface_t *page, int x, int y, int size, double grey, const char *text)
+{
+    cairo_surface_t *strip = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 700, 2 * size);
+    cairo_t *cr = cairo_create(strip);
+    int inked = 0;
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    cairo_set_source_rgb(cr, grey, grey, grey);
+    spot_canvas_text(cr, 0, size + 2, size, 0, text);
+    cairo_surface_flush(strip);
+    for (int j = 3; j < size + 5; j++)
+        for (int i = 0; i < 700; i++) {
+            const unsigned char *want = cairo_image_surface_get_data(strip) + j * cairo_image_surface_get_stride(strip) + 4 * i;
+            check_color(page, x + i, y - size - 2 + j, want[2], want[1], want[0], 0);
+            inked += want[0] < 128;
+        }
+    assert_true(inked > 100);
+    cairo_destroy(cr);
+    cairo_surface_destroy(strip);
+}
+
+static void words_say_how_many(void **state)
+{
+    spot_scene_config scene = spot_scene_defaults();
+    spot_ctx c = check_ctx(1);
+    spot_ec ec = an_ec(&scene, 0);
+    char path[160], line[400], what[320];
+    cairo_surface_t *s;
+    (void)state;
+    hypotheses = 10;
+    method = "a name of as many bytes as there may be, which is no fewer than 79, and that is"
+             "   on the map of another one of as many bytes, so that no page is wide enough";
+    CHECK_OK(&c, draw(&c, "a.png", &ec));
+    hypotheses = 1;
+    method = "planespot-none";
+    snprintf(path, sizeof path, "%s/a.png", root);
+    s = cairo_image_surface_create_from_png(path);
+    spot_blindspot_describe(what, sizeof what, &ec.blindspot[0]);
+    snprintf(line, sizeof line, "B1  1 image, recall 0.00, missed:  %s", what);
+    check_text(s, 50, 847, 12, 0, line);                                   /* below the map, below the colours */
+    check_text(s, 790, 882, 13, 0, "and 3 more, which the map outlines");  /* of 10; 7 have their images */
+    for (int x = 1475; x < 1500; x++)
+        for (int y = 10; y < 80; y++) check_color(s, x, y, 255, 255, 255, 0);
+    cairo_surface_destroy(s);
+}
+
 static void equal_calls_give_equal_bytes(void **state)
 {
     spot_scene_config scene = spot_scene_defaults();
@@ -128,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(dots_and_thumbnails_stand_where_they_should, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(words_say_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(equal_calls_give_equal_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_path_that_cannot_be_is_a_sentence, set_up, tear_down),
     };

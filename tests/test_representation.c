@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/safetensors.h"
+#include "sweep/embedding.h"
 #include "sweep/pack.h"
 #include "sweep/segment.h"
 #include "sweep/sight.h"
@@ -92,15 +93,38 @@ static void files_take_the_place_of_features(void **state)
         spot_truth t;
         CHECK_OK(&c, see(&c, &a, cfg, "own", i, SPOT_TEST, false, &v, &t));
         for (int k = 0; k < v.n * 200; k++) v.feature[k % (v.n * v.d)] = (float)((k * 7919) % 1000) / 1000;
-        write_embedding(&c, i, v.feature, v.n, 100);
+        if (i != 1) write_embedding(&c, i, v.feature, v.n, 100);
     }
-    shell("rm -r %s/segments", "file");
-    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
+    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));    /* noticed without being told */
+    assert_true(r.already == 1 && r.done == 2);
     own = segment_of(&c, "own", 0)->method[1];
     assert_memory_not_equal(segment_of(&c, "file", 0)->method[1].order, own.order, sizeof own.order);
+    own = segment_of(&c, "own", 1)->method[1];
+    assert_memory_equal(segment_of(&c, "file", 1)->method[1].order, own.order, sizeof own.order);
+
+    /* the same bytes are no change, and files that are gone take nothing away */
+    shell("cd %s && cp ec-000000.safetensors a && rm ec-000000.safetensors && mv a ec-000000.safetensors", "embeddings");
+    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
+    assert_int_equal(r.already, 3);
+    shell("rm -r %s", "embeddings");
+    CHECK_OK(&c, sweep(&c, cfg, "file", 0, 1, &r));
+    assert_int_equal(r.already, 3);
+    cfg->ecs = 4;                                      /* but one more EC needs them */
+    CHECK_FAILS(&c, sweep(&c, cfg, "file", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file");
     spot_arena_close(&a);
     free(cfg);
     spot_ctx_close(&c);
+}
+
+/* Some numbers for EC k, `more` rows than it has images. bad: which of them is none; -1: none. */
+static void write_numbers(spot_ctx *c, const spot_config *cfg, int k, int more, int columns, int bad)
+{
+    static float v[1 << 16];
+    spot_ec ec;
+    CHECK_OK(c, spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)k));
+    int n = spot_ec_positives(NULL, &ec, SPOT_TEST) + more;
+    for (int j = 0; j < n * columns; j++) v[j] = j == bad ? NAN : (float)(j * j % 101);
+    write_embedding(c, k, v, n, columns);
 }
 
 static void files_that_are_wrong_fail_their_method_alone(void **state)
@@ -110,28 +134,25 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
         { "rows for the", -1, 7, -1 },
         { "rows for the", 1, 7, -1 },
         { "rows of 8 numbers where the first file of the folder has 7", 0, 8, -1 },
-        { "number 3 of row 2 is nan", 0, 7, 17 },
+        { "feature 3 of row 2 is nan; features must be finite", 0, 7, 17 },
     };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
+    spot_sweep_options all = { .shards = 1 };
+    spot_sweep_cost cost;
     spot_sweep_report r;
-    float *v = calloc(1 << 16, sizeof *v);
     (void)state;
-    assert_non_null(v);
     set_file(cfg, 1);
     cfg->ecs = 2;
-    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings/ec-000000.safetensors is not there");
+    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file or directory");
+    CHECK_FAILS(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false), SPOT_INPUT, "/embeddings cannot be read");
     shell("mkdir %s", "embeddings");
+    CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings holds no file like ec-000000.safetensors");
+    shell("test ! -e %s", "none");                     /* refused before anything was made */
     for (int i = 0; i < LEN(cases); i++) {
-        spot_ec ec;
         char path[16];
-        for (int k = 0; k < 2; k++) {
-            CHECK_OK(&c, spot_ec_draw(&c, &ec, &cfg->scene, cfg->seed, (uint32_t)k));
-            int n = spot_ec_positives(NULL, &ec, SPOT_TEST), columns = k ? cases[i].columns : 7;
-            for (int j = 0; j < (n + 1) * 8; j++) v[j] = (float)(j * j % 101);
-            if (k && cases[i].bad >= 0) v[cases[i].bad] = NAN;
-            if (columns) write_embedding(&c, k, v, n + (k ? cases[i].rows : 0), columns);
-        }
+        write_numbers(&c, cfg, 0, 0, 7, -1);
+        if (cases[i].columns) write_numbers(&c, cfg, 1, cases[i].rows, cases[i].columns, cases[i].bad);
         snprintf(path, sizeof path, "case-%d", i);
         CHECK_FAILS(&c, sweep(&c, cfg, path, 0, 1, &r), SPOT_INPUT, cases[i].words);
         assert_true(r.done == 2 && r.failed == 1);
@@ -139,10 +160,43 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
         assert_int_equal(segment_of(&c, path, 1)->method[0].status, SPOT_OK);
         assert_int_equal(segment_of(&c, path, 1)->method[1].status, SPOT_INPUT);
         assert_non_null(strstr(segment_of(&c, path, 1)->method[1].message, "ec-000001.safetensors"));
+        CHECK_FAILS(&c, sweep(&c, cfg, path, 0, 1, &r), SPOT_INPUT, cases[i].words);    /* tried again, and still so */
+        assert_true(r.already == 1 && r.done == 1);
+        write_numbers(&c, cfg, 1, 0, 7, -1);
+        CHECK_OK(&c, sweep(&c, cfg, path, 0, 1, &r));
+        assert_true(r.already == 1 && r.done == 1);
         shell("rm -f %s/*", "embeddings");
     }
-    free(v);
     free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void files_of_something_else_say_what_they_hold(void **state)
+{
+    static const float v[6] = { 1, 2, 3, 4, 5, 6 };
+    static const struct { const char *words; spot_tensor t[2]; int n; } cases[] = {
+        { "\"embedding\" is F32 of shape (3, 2, 1); one of type F32 and shape (images, features) is wanted",
+          { { "embedding", SPOT_F32, 3, { 3, 2, 1 }, v, 24 } }, 1 },
+        { "\"embedding\" is F32 of shape (6);", { { "embedding", SPOT_F32, 1, { 6 }, v, 24 } }, 1 },
+        { "\"embedding\" is I64 of shape (3, 1);", { { "embedding", SPOT_I64, 2, { 3, 1 }, v, 24 } }, 1 },
+        { "\"embedding\" is F32 of shape (0, 2);", { { "embedding", SPOT_F32, 2, { 0, 2 }, v, 0 } }, 1 },
+        { "\"embedding\" is not there, but \"image\";",
+          { { "label", SPOT_F32, 1, { 6 }, v, 24 }, { "image", SPOT_F32, 1, { 6 }, v, 24 } }, 2 },
+        { "\"embedding\" is not there, nor is any other;", { { 0 } }, 0 },
+    };
+    spot_ctx c = context(1);
+    char folder[128], path[160];
+    int columns;
+    (void)state;
+    shell("mkdir %s", "embeddings");
+    snprintf(folder, sizeof folder, "%s/embeddings", root);
+    snprintf(path, sizeof path, "%s/ec-000007.safetensors", folder);
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_key k;
+        CHECK_OK(&c, spot_tensors_save(&c, path, cases[i].t, cases[i].n));
+        CHECK_FAILS(&c, spot_embedding_columns(&c, &columns, folder), SPOT_INPUT, cases[i].words);
+        assert_false(spot_embedding_content(&k, folder, 7));
+    }
     spot_ctx_close(&c);
 }
 
@@ -291,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(files_take_the_place_of_features),
         IN_A_FOLDER(files_that_are_wrong_fail_their_method_alone),
+        IN_A_FOLDER(files_of_something_else_say_what_they_hold),
         IN_A_FOLDER(a_robust_network_is_trained_once_and_only_when_asked_for),
         IN_A_FOLDER(a_robust_training_that_fails_fails_its_methods_alone),
         IN_A_FOLDER(views_come_out_of_a_run),

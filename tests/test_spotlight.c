@@ -349,7 +349,7 @@ static void bad_input_gets_a_sentence(void **state)
     REFUSED(bad.spotlight.steps = 1, SPOT_INVALID, "steps 1")
     REFUSED(bad.spotlight.barrier_end = 0, SPOT_INVALID, "barrier_end 0")
     REFUSED(bad.threshold = 2, SPOT_INVALID, "threshold 2")
-    REFUSED(at[D + 1] = NAN, SPOT_INPUT, "coordinate 1 of point 1")
+    REFUSED(at[D + 1] = NAN, SPOT_INPUT, "feature 1 of row 1")
     at[D + 1] = 0;
     REFUSED(confidence[5] = NAN, SPOT_INPUT, "confidence of row 5")
 #undef REFUSED

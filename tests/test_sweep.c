@@ -30,10 +30,11 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "model.epochs", offsetof(spot_config, model.epochs), 1,                 "mrpfc" },
         { "model.robust.steps", offsetof(spot_config, model.robust.steps), 1,     "rc" },
         { "model.robust.epochs", offsetof(spot_config, model.robust.epochs), 1,   "rc" },
+        { "model.learned_rest", offsetof(spot_config, model.learned_rest), 1,     "c"    },
         { "dim",         offsetof(spot_config, bdm[0].embed.dim), 1,              "pfc"  },
         { "reduce",      offsetof(spot_config, bdm[0].embed.method), 1,           "pfc"  },
         { "tsne.iterations under pca", offsetof(spot_config, bdm[0].embed.tsne.iterations), 1,      "c" },
-        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), 1,   "c" },
+        { "scvis.compat under pca", offsetof(spot_config, bdm[0].embed.scvis.compat.kl_decay), -1,   "c" },
         { "mixture.k_max", offsetof(spot_config, bdm[0].mixture.k_max), 1,        "fc"   },
         { "order",       offsetof(spot_config, bdm[0].order), 1,                  "fc"   },
         { "name",        offsetof(spot_config, bdm[0].name), 'x',                 "c"    },
@@ -74,6 +75,19 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     spot_ctx_close(&c);
 }
 
+static void what_cannot_be_leaves_nothing_behind(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    (void)state;
+    cfg->scene.rollable[0] = cfg->scene.rollable[1] = 16;      /* of two layers: there are not so many */
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "");
+    shell("test ! -e %s", "a");
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
 static void what_differs_is_named(void **state)
 {
     spot_ctx c = context(1);
@@ -87,10 +101,38 @@ static void what_differs_is_named(void **state)
     here->metric.profile = SPOT_PROFILE_WORKSHOP;
     here->bdms = 1;
     assert_true(spot_config_differs(words, sizeof words, there, here));
-    assert_string_equal(words, "bdms has 2 entries there and 1 here");
+    assert_string_equal(words, "the number of bdms is 2 there and 1 here");
+    here->bdms = 2;
+    here->metric.profile = SPOT_PROFILE_TMLR;
+    here->metric.top = 9;
+    here->model.lr = 0.1;
+    assert_int_equal(spot_config_differences(words, sizeof words, there, here), 3);
+    assert_string_equal(words, "model.lr=0.1 (0.001), bdms[1].mixture.k_max=9 (4), metric.top=9 (10)");
+    assert_int_equal(spot_config_differences(words, 60, there, here), 3);      /* what has no room is counted */
+    assert_string_equal(words, "model.lr=0.1 (0.001), and 2 more");
+    assert_int_equal(spot_config_differences(words, 20, there, here), 3);
+    assert_string_equal(words, "3 more");
     free(there);
     free(here);
     spot_ctx_close(&c);
+}
+
+/* Of a method only what can change its numbers: no label, nothing of a reducer that it has not, nothing of another method. */
+static void methods_differ_in_what_they_do(void **state)
+{
+    spot_bdm_config there = spot_bdm_defaults(SPOT_SPOTLIGHT), here = there;
+    char words[256];
+    (void)state;
+    strcpy(here.name, "mine");
+    here.embed.dim = 9;
+    here.embed.tsne.perplexity = 7;
+    here.weight = 3;
+    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 0);
+    assert_string_equal(words, "");
+    here.spotlight.lr = 0.1;
+    here.embed.method = SPOT_REDUCE_TSNE;
+    assert_int_equal(spot_method_differences(words, sizeof words, &there, &here), 4);
+    assert_string_equal(words, "reduce=tsne (none), dim=9 (2), tsne.perplexity=7 (30), lr=0.1 (0.005)");
 }
 
 static void packed_values_come_back(void **state)
@@ -252,6 +294,13 @@ static void a_full_disk_loses_nothing(void **state)
     spot_ctx_close(&c);
 }
 
+static char heard[4096];
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level == SPOT_LOG_WARN) snprintf(heard + strlen(heard), sizeof heard - strlen(heard), "%s\n", text);
+}
+
 static void a_failed_method_is_a_result_and_loses_no_other(void **state)
 {
     spot_ctx c = context(2);
@@ -266,16 +315,26 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     assert_non_null(s);
     cfg->bdm[0].mixture.k_min = cfg->bdm[0].mixture.k_max = 32;
     cfg->scene.per_bucket[SPOT_TEST] = 1;                    /* 16 test images cannot carry 32 components */
-    cfg->bdm[1].mixture.k_max = 1;
+    cfg->bdm[1].mixture.k_max = 31;
     cfg->ecs = 2;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, ");
+    c.on_log = hear;
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, planespot-pca: ");
     assert_true(r.done == 2 && r.failed == 2);
+    for (int ec = 0; ec < 2; ec++) {                         /* every line says once whose it is */
+        char words[80];
+        snprintf(words, sizeof words, "EC %d, planespot-pca: ", ec);
+        assert_non_null(strstr(heard, words));
+        snprintf(words, sizeof words, "EC %d, heavy: ", ec);
+        assert_non_null(strstr(heard, words));
+    }
+    assert_null(strstr(heard, ": EC"));
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_INPUT, "EC 0, ");    /* not tried again, not forgotten */
     assert_true(r.already == 2 && !r.done && r.failed == 2);
     snprintf(dir, sizeof dir, "%s/a", root);
     CHECK_OK(&c, spot_segment_read(&c, dir, 1, s, &found, why, sizeof why));
     assert_int_equal(found, SPOT_SEGMENT_WHOLE);
     assert_int_equal(s->method[0].status, SPOT_INPUT);
+    assert_null(strstr(s->method[0].message, "EC"));
     assert_int_equal(s->method[1].status, SPOT_OK);
     CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_CSV, true));
     fclose(f);
@@ -350,6 +409,7 @@ static void pictures_have_a_map(void **state)
     cfg.bdms = 2;
     map = spot_picture_map(&cfg, 0);
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
+    assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
 }
 
 int main(void)
@@ -358,6 +418,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_setting_moves_the_keys_it_matters_to),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(methods_differ_in_what_they_do),
+        IN_A_FOLDER(what_cannot_be_leaves_nothing_behind),
         IN_A_FOLDER(packed_values_come_back),
         IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
         IN_A_FOLDER(a_grid_shares_what_is_upstream),

@@ -103,7 +103,7 @@ static void tables_average_what_was_learned(void **state)
     shell("printf x >> %s/segments/ec-000002.json");      /* damaged: named, not counted, and the rest is printed */
     text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_INPUT);
     check_holds(text, "2 of 3 ECs are done");
-    check_holds(text, "1 result segments are damaged");
+    check_holds(text, "1 result segment is damaged");
     free(text);
     free(cfg);
 }

@@ -4,7 +4,8 @@
     compare.py [build/spotter] [--threads 2] [--rounds 3]
 
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
-least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, and umap-learn.
+least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, umap-learn, and for
+pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 """
 import argparse
 import json
@@ -13,6 +14,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
@@ -31,6 +33,7 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
     "umap_learn.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
                       re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
+    "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
@@ -51,6 +54,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_learn.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
+    ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 
@@ -59,13 +63,23 @@ def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def main():
+def make_pictures(folder):
+    """For both sides of the row "look"; without Debian's pictures its peer has none to look at."""
+    try:
+        run([sys.executable, os.path.join(HERE, "look_torch.py"), "--make", folder])
+        os.environ["SPOT_BENCH_PICTURES"] = folder
+    except subprocess.CalledProcessError as failure:
+        sys.stderr.write(failure.stderr)
+
+
+def compare(pictures):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("spotter", nargs="?", default="build/spotter")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     o = parser.parse_args()
     ours, theirs = {}, {}
+    make_pictures(pictures)
     for _ in range(o.rounds):
         for peer, (arguments, read) in PEERS.items():
             ops = sorted({(row[0], row[4] or o.threads) for row in ROWS if row[2] == peer})
@@ -74,7 +88,7 @@ def main():
                     # a rate counts what the peer's seconds are of: an image, an iteration; a step or a map is whole
                     each = 1 / line["per_s"] if op in ("render", "scvis") else line["median_s"]
                     ours.setdefault((op, line["case"]), []).append(each)
-            words = [a.format(spotter=o.spotter, threads=o.threads) for a in arguments]
+            words = [a.format(spotter=o.spotter, threads=o.threads, pictures=pictures) for a in arguments]
             try:
                 said = read(run([sys.executable, os.path.join(HERE, peer), *words]))
             except subprocess.CalledProcessError as failure:      # a package that is not there: its rows are left out
@@ -93,4 +107,5 @@ def main():
               f"| {statistics.median(ratio):.1f} | {ratio[0]:.1f} to {ratio[-1]:.1f} |")
 
 
-main()
+with tempfile.TemporaryDirectory() as pictures:
+    compare(pictures)

@@ -149,8 +149,8 @@ static spot_status label(spot_reading *r, spot_bdm_config *m, const spot_axis *a
             used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", axis[k].path,
                                      r->grid.value[axis[k].first + axis[k].at]);
     if (used >= sizeof m->name)
-        return spot_refuse(r, at, "%s: a combination would be called \"%.100s\"; a name has at most %d bytes: give a shorter "
-                           "one, or fewer lists", at, text, (int)sizeof m->name - 1);
+        return spot_refuse(r, at, "%s: a combination would be called \"%.200s%s\"; a name has at most %d bytes: give a shorter "
+                           "one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)sizeof m->name - 1);
     if (used > own) memcpy(m->name, text, used + 1);
     return SPOT_OK;
 }
@@ -165,6 +165,51 @@ static spot_status fill_one(spot_reading *r, const spot_setting *rows, spot_bdm_
     *m = spot_bdm_defaults(method);
     SPOT_TRY(fill(r, rows, (char *)m, slot, at));
     return label(r, m, axis, axes, at);
+}
+
+/* A setting, or a group of them, gets the value that it has in `own`; whether it had another. */
+static bool reset(const spot_setting *s, void *group, const void *own)
+{
+    char *to = (char *)group + s->offset;
+    const char *from = (const char *)own + s->offset;
+    size_t size = s->kind == SETTING_REAL ? sizeof(double) : sizeof(int);
+    bool differed = !s->rows && memcmp(to, from, size);
+
+    for (const spot_setting *in = s->rows; in && in->name; in++) differed |= reset(in, to, from);
+    if (!s->rows) memcpy(to, from, size);
+    return differed;
+}
+
+/* What the reducer of none of an entry's n combinations reads, and what as a list would make some of them the same, is not
+ * taken in silence. What some of them read is as it always is for the others; and what says no more than that may stand
+ * anywhere, as it does in a run's own config, which names everything. */
+static spot_status check_idle(spot_reading *r, const spot_setting *rows, spot_bdm_config *m, int n, const spot_axis *axis,
+                              int axes, const char *at)
+{
+    const char *const *reducer = spot_setting_find(rows, "reduce")->names;
+    char path[SPOT_CONFIG_PATH];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        const spot_bdm_config *set = NULL;
+        int idle = 0;
+        for (int i = 0; i < n; i++) {
+            const spot_bdm_config own = spot_bdm_defaults(m[i].method);
+            if (!spot_setting_is_idle(s, &m[i])) continue;
+            idle++;
+            if (reset(s, &m[i], &own)) set = &m[i];
+        }
+        if (!set) continue;
+        spot_path_join(path, at, s->name);
+        if (idle == n)
+            return spot_refuse(r, path, "%s is for reduce: %s, and here it is %s; remove it, or set reduce", path,
+                               s->rows ? s->name : "pca, tsne, scvis or umap", reducer[set->embed.method]);
+        for (int k = 0; k < axes; k++)
+            if (axis[k].n > 1 && !strncmp(axis[k].path, s->name, strlen(s->name)))
+                return spot_refuse(r, path, "%s.%s is a list, and with reduce: %s, which does not read it, methods would come "
+                                   "out the same; give %s an entry of its own", at, axis[k].path,
+                                   reducer[set->embed.method], reducer[set->embed.method]);
+    }
+    return SPOT_OK;
 }
 
 /* All combinations of an entry, the last list varying fastest, behind the *filled methods that there are. The slots have
@@ -196,7 +241,7 @@ static spot_status fill_entry(spot_reading *r, const spot_setting *s, spot_bdm_c
         status = fill_one(r, s->rows, &m[(*filled)++], slot, axis, axes, at);
     }
     for (int k = 0; k < axes; k++) *where[k] = own[k];
-    return status;
+    return status ? status : check_idle(r, s->rows, &m[*filled - product], product, axis, axes, at);
 }
 
 /* Of methods: the only list there is. */

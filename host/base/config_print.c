@@ -53,6 +53,18 @@ static void print_value(FILE *f, const spot_setting *s, const void *value)
     }
 }
 
+const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value)
+{
+    FILE *f = fmemopen(text, size, "w");
+
+    text[0] = 0;
+    if (!f) return text;
+    print_value(f, s, value);
+    fclose(f);
+    text[size - 1] = 0;
+    return text;
+}
+
 /* `first` stands before the first row in place of its indent: the dash of a list. */
 static void print_rows(FILE *f, const spot_setting *rows, const char *base, int indent, const char *first)
 {
@@ -99,14 +111,8 @@ static void print_defaults(FILE *f, const spot_setting *s, const owner *o, int o
     char text[SPOT_METHODS][300];
     bool differ = false;
 
-    for (int i = 0; i < owners; i++) {
-        FILE *t = fmemopen(text[i], sizeof text[i], "w");
-        text[i][0] = 0;
-        if (!t) continue;
-        print_value(t, s, o[i].base + s->offset);
-        fclose(t);
-        differ |= strcmp(text[i], text[0]) != 0;
-    }
+    for (int i = 0; i < owners; i++)
+        differ |= strcmp(spot_setting_text(text[i], sizeof text[i], s, o[i].base + s->offset), text[0]) != 0;
     for (int i = 0; i < owners; i++) {
         int first = 0;
         while (strcmp(text[first], text[i])) first++;

@@ -45,11 +45,10 @@ static const spot_setting scene[] = {
 
 static const spot_setting data[] = {
 #define S(name, kind, field, help, ...) ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
-    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them; this is what makes a config one of pictures",
-      .hi = 512),
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512),
     S("images",  TEXT, images,  "the folder of their pictures, or one for each file, ':' between them", .hi = 512),
     S("tasks",   TEXT, tasks,   "super-categories, ',' between them: is one of its objects in the picture?", .hi = 256),
-    S("against", TEXT, against, "negatives show an object of this super-category; "": anything but the task's", .hi = 64),
+    S("against", TEXT, against, "negatives show an object of this super-category; \"\": anything but the task's", .hi = 64),
     S("size",    INT,  size,    "pixels a side", IN(32, 1024)),
     S("fit",     NAME, fit,     "how a picture becomes square: black bars, or its middle", .names = NAMES("pad", "crop")),
     S("val",     REAL, val,     "share of the pictures that validate", IN(0, 1)),
@@ -59,7 +58,7 @@ static const spot_setting data[] = {
       .names = NAMES("general", "singles", "number", "specificity")),
     S("blindspots", RANGE, blindspots, "blindspots of an EC", IN(1, SPOT_MAX_BLINDSPOTS)),
     S("each",    INT,  each,    "ECs of a kind in a conditioned pool, at most", IN(1, 1e6)),
-    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; "": all",
+    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; \"\": all",
       .hi = 1024),
     S("pair_least", INT, pair_least,
       "training pictures with and without a second category that make it eligible to define a blindspot", IN(1, 1e9)),
@@ -208,7 +207,7 @@ static const spot_setting bdm[] = {
       .hi = 256),
     S("reduce",  NAME,  embed.method,  "dimensionality reduction before the method",
       .names = NAMES("none", "pca", "tsne", "scvis", "umap")),
-    S("dim",     INT,   embed.dim,     "dimensions after it", IN(1, 4096)),
+    S("dim",     INT,   embed.dim,     "dimensions after it; pca: at most rows - 1, and features", IN(1, 4096)),
     S("normalise", SWITCH, embed.normalise, "features to length 1 before it", .hi = 1),
     S("hardness", SWITCH, embed.hardness, "first dimension: along the classifier's direction; the reducer gets the rest",
       .hi = 1),
@@ -339,6 +338,15 @@ bool spot_setting_is_of(const spot_setting *s, const void *group)
 bool spot_setting_applies(const spot_setting *s, const void *group)
 {
     return spot_setting_is_of(s, group) && (!s->when || s->when(group));
+}
+
+bool spot_setting_is_idle(const spot_setting *s, const spot_bdm_config *m)
+{
+    if (!strcmp(s->name, "dim"))   return m->embed.method == SPOT_REDUCE_NONE;
+    if (!strcmp(s->name, "tsne"))  return m->embed.method != SPOT_REDUCE_TSNE;
+    if (!strcmp(s->name, "scvis")) return m->embed.method != SPOT_REDUCE_SCVIS;
+    if (!strcmp(s->name, "umap"))  return m->embed.method != SPOT_REDUCE_UMAP;
+    return false;
 }
 
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s)

@@ -56,6 +56,12 @@ bool spot_setting_is_of(const spot_setting *s, const void *group);
 /* The settings of a group as YAML. */
 void spot_settings_print(FILE *f, const spot_setting *rows, const void *base);
 
+/* The value as a config has it, numbers in the fewest digits that read back; what does not fit is cut. */
+const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value);
+
+/* Whether a method's setting is one that its reducer does not read: dim where nothing reduces, and the others' groups. */
+bool spot_setting_is_idle(const spot_setting *s, const spot_bdm_config *m);
+
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);
 

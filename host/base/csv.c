@@ -313,7 +313,7 @@ static spot_status convert(spot_ctx *c, spot_array *a, const column *k, size_t l
 
 static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
 {
-    spot_csv_cell *only = malloc(SPOT_CSV_RECORDS * sizeof *only);
+    spot_csv_cell *only = malloc((size_t)b->most * sizeof *only);
     column k = { .numbers = true, .integers = true };
     spot_status s = only ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", a->name);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4 << 20, LONGEST = 256 << 20 };     /* bytes: of a block; of a record at most */
+enum { BLOCK = 4 << 20, LONGEST = 256 << 20, RECORDS = 1 << 15 };    /* bytes of a block, of a record; records of a block */
 
 /* Where the last record ends: line ends behind it make no records. */
 static spot_status find_end(spot_ctx *c, spot_csv_block *b)
@@ -35,7 +35,8 @@ spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
     SPOT_TRY(find_end(c, b));
     if (b->end - b->at < b->room) b->room = (size_t)(b->end - b->at);
     b->bytes = malloc(b->room + 1);
-    b->start = malloc((SPOT_CSV_RECORDS + 1) * sizeof *b->start);
+    b->most = b->room < RECORDS ? (int)b->room + 1 : RECORDS;      /* none has fewer bytes than its line end */
+    b->start = malloc(((size_t)b->most + 1) * sizeof *b->start);
     if (b->bytes && b->start) {
         b->start[0] = 0;
         return SPOT_OK;
@@ -80,7 +81,7 @@ static void cut(spot_csv_block *b)
 
     b->records = 0;
     b->lines = 0;
-    while (b->records < SPOT_CSV_RECORDS && p < end && (next = record_end(p, end, &b->lines))) {
+    while (b->records < b->most && p < end && (next = record_end(p, end, &b->lines))) {
         p = next;
         b->start[++b->records] = (size_t)(p - b->bytes);
     }

@@ -4,15 +4,13 @@
 
 #include "base/formats.h"
 
-enum { SPOT_CSV_RECORDS = 1 << 15 };
-
 /* One block at a time; record i lies from start[i] to before start[i + 1], its line end included. */
 typedef struct {
     const spot_blob *in;
     uint64_t at, end;          /* next byte to read, and where the last record ends: line ends behind it are no records */
     char    *bytes;
     size_t   have, room, *start;
-    int      records;
+    int      records, most;    /* in the block; that it may hold */
     uint64_t row, line;        /* of the block's first record: records before it, lines before it */
     uint64_t lines;            /* in this block */
 } spot_csv_block;

@@ -44,15 +44,19 @@ const char *spot_status_name(spot_status s) { return statuses[s].name; }
 
 void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...)
 {
-    char text[1024];
+    char text[1024], signed_text[1200];
+    int ec = 0;
     va_list args;
 
     if (!c->on_log) return;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    if (c->who) sscanf(text, "EC %*u%n", &ec);         /* "EC 3, spotlight: ...", or "spotlight: ..." */
+    snprintf(signed_text, sizeof signed_text, "%.*s%s%.100s%s%s", ec, text, ec ? ", " : "", c->who ? c->who : "",
+             c->who && !ec ? ": " : "", text + ec);
 #pragma omp critical(spot_log)
-    c->on_log(c->user, level, text);
+    c->on_log(c->user, level, signed_text);
 }
 
 void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note)

@@ -51,19 +51,20 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
     return text;
 }
 
-static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view, const spot_points *points)
+static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view, const spot_points *points,
+                                 const spot_bdm_config *cfg)
 {
+    const spot_view features = { .n = points->n, .d = points->d, .feature = points->at };
+
     if (view->n < 1) return spot_fail(c, SPOT_INPUT, "EC %u has no images to look for blindspots in", ec);
     if (points->n != view->n)
         return spot_fail(c, SPOT_INVALID, "EC %u: %d points for %d images", ec, points->n, view->n);
-    for (int i = 0; i < view->n; i++)
-        if (!(view->confidence[i] >= 0 && view->confidence[i] <= 1))
-            return spot_fail(c, SPOT_INPUT, "EC %u: the confidence of row %d is %g; it must lie in [0, 1]", ec, i,
-                             view->confidence[i]);
-    for (int i = 0; i < points->n * points->d; i++)
-        if (!isfinite(points->at[i]))
-            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %d of point %d is %g; did the reduction diverge?", ec,
-                             i % points->d, i / points->d, points->at[i]);
+    SPOT_TRY(spot_view_check(c, view, ec));
+    if (spot_embed_is_nothing(&cfg->embed)) return spot_view_check(c, &features, ec);
+    for (size_t e = 0; e < (size_t)points->n * points->d; e++)
+        if (!isfinite(points->at[e]))
+            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %zu of point %zu is %g; did the reduction diverge?", ec,
+                             e % points->d, e / points->d, points->at[e]);
     return SPOT_OK;
 }
 
@@ -88,7 +89,7 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
 
     for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
     SPOT_TRY(check_method(c, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p], cfg));
     s = methods[cfg->method]->find(c, a, problems, out, fits, views, points, seeds, cfg);
     for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
         s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);

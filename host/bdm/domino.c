@@ -2,8 +2,8 @@
  * how far predictions are from labels: |max over classes c of (Q_c - P_c)|, on positives alone a slice's mean error.
  *
  * What the package `domino` 0.1.5 (DominoSlicer) does, so that there is no compat switch. Of ours are the noise and the draws
- * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be, where the package gives up;
- * and that a slice without rows, which there is an empty column, is not returned.
+ * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be (embed.h), where the package
+ * gives up; and that a slice without rows, which there is an empty column, is not returned.
  *
  * New rows go through one E step and the same choice. Fitted rows come back as they were found: with diagonal covariances, and
  * with full ones on the CPU, responsibilities have the same bits; CUDA's factors of full ones differ in their last, which a
@@ -29,7 +29,6 @@ typedef struct {
     spot_domino_job   job;
     spot_domino_cells start;
     spot_kmeans_job   means;
-    float   *x;                /* (n, d): the points that are used, where not all columns are */
     uint8_t *y;                /* (n) */
     float   *p;                /* (n, 2) */
     double  *r, *of_y, *of_p;  /* (k, n), (k, 2), (k, 2) */
@@ -57,20 +56,10 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
     return SPOT_OK;
 }
 
-/* Principal components that n rows of `features` columns can have; the map has zeros beyond them. */
-static int columns_used(int n, int features, int d, const spot_bdm_config *cfg)
-{
-    int most = n - 1 < features ? n - 1 : features;
-
-    if (cfg->embed.method != SPOT_REDUCE_PCA || d <= most) return d;
-    return most > 1 ? most : 1;
-}
-
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
-/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. from: columns of the points. */
-static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, int from,
-                        const spot_bdm_config *cfg)
+/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. */
+static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, const spot_bdm_config *cfg)
 {
     size_t k = (size_t)slices_used(n, cfg), values = k * d, full = cfg->domino.covariance == SPOT_COVARIANCE_FULL;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
@@ -82,9 +71,8 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem
     SPOT_TRY(SPOT_TAKE(c, host, q->of_y, k * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, host, q->of_p, k * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, host, q->place, n));
-    SPOT_TRY(SPOT_TAKE(c, host, q->x, d < from ? (size_t)n * d : 0));
     *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full, .y = q->y, .p = q->p,
-                              .x = q->x, .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
+                              .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
     if (c->device) {
         SPOT_TRY(SPOT_TAKE(c, work, job->x, (size_t)n * d));
         SPOT_TRY(SPOT_TAKE(c, work, job->y, n));
@@ -132,9 +120,6 @@ static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_
     bool means = cfg->domino.start == SPOT_START_KMEANS;
 
     say(q->y, q->p, v, 0, n);
-    for (int i = 0; i < n && d < points->d; i++)
-        memcpy(q->x + (size_t)i * d, points->at + (size_t)i * points->d, (size_t)d * sizeof *q->x);
-    if (d < points->d) x = q->x;
     if (!c->device) job->x = x;
     SPOT_TRY(carry(c, job->x, x, (size_t)n * d * sizeof *x));
     SPOT_TRY(carry(c, job->y, q->y, (size_t)n));
@@ -266,16 +251,13 @@ static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, con
     return fit ? keep(c, fit, q, ranks, from, hypothesis) : SPOT_OK;
 }
 
-static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_points *points, const spot_bdm_config *cfg)
+static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
 {
     const spot_domino_job *job = &q->job;
 
     if (job->ill)
         return spot_fail(c, SPOT_NUMERIC, "EC %u: the covariances of %d of domino's %d slices are not positive definite; raise "
                          "the mixture's ridge", ec, job->ill, job->k);
-    if (job->d < points->d)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: of %d rows and their features there are %d principal components and not %d; domino "
-                 "goes by those", ec, job->n, job->d, points->d);
     if (job->k < cfg->domino.components)
         spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows, so domino has %d components instead of %d", ec, job->n, job->k,
                  cfg->domino.components);
@@ -294,15 +276,14 @@ static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int pr
     SPOT_TRY(take_batch(c, host, &b, problems));
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        int d = columns_used(views[i].n, views[i].d, points[i].d, cfg);
-        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, d, points[i].d, cfg));
+        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, points[i].d, cfg));
         if (out) SPOT_TRY(fill(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
     }
     if (!out) return SPOT_OK;
     SPOT_TRY(run(c, work, &b, problems, cfg));
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
-        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], &points[i], cfg));
+        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], cfg));
         SPOT_TRY(collect(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
     }
     return SPOT_OK;
@@ -360,9 +341,9 @@ static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points
     SPOT_TRY(spot_fit_take(c, fit, "domino.mean", SPOT_F64, weight->rows, -1, &mean));
     k = weight->rows;
     d = mean->columns;
-    if (k < 1 || k > SPOT_DOMINO_MOST || d < 1 || d > points->d || (full && (size_t)d * d > INT_MAX))
-        return spot_fail(c, SPOT_INPUT, "the fit has %d slices in %d columns, of which the points have %d; it is of other "
-                         "settings, or damaged", k, d, points->d);
+    if (k < 1 || k > SPOT_DOMINO_MOST || d != points->d || (full && (size_t)d * d > INT_MAX))
+        return spot_fail(c, SPOT_INPUT, "the fit has %d slices in %d columns, the points have %d; it is of other settings, or "
+                         "damaged", k, d, points->d);
     SPOT_TRY(spot_fit_take(c, fit, "domino.covariance", SPOT_F64, k, full ? d * d : d, &covariance));
     SPOT_TRY(spot_fit_take(c, fit, "domino.label", SPOT_F64, k, CLASSES, &of_y));
     SPOT_TRY(spot_fit_take(c, fit, "domino.prediction", SPOT_F64, k, CLASSES, &of_p));
@@ -379,8 +360,6 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     const int *slice, *hypothesis;
     rank ranks[SPOT_DOMINO_MOST];
     problem q = { .row = NULL };
-    size_t d;
-    float *x;
 
     SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
     SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
@@ -390,20 +369,17 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     if (t->rows < 1 || t->rows > q.job.k)
         return spot_fail(c, SPOT_INPUT, "the fit chooses among %d of %d slices; it is damaged", t->rows, q.job.k);
     for (int s = 0; s < t->rows; s++) ranks[s].slice = slice[s];
-    d = (size_t)q.job.d;
-    SPOT_TRY(SPOT_TAKE(c, a, x, CHUNK * d));
     SPOT_TRY(SPOT_TAKE(c, a, q.y, CHUNK));
     SPOT_TRY(SPOT_TAKE(c, a, q.p, CHUNK * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, a, q.r, (size_t)CHUNK * q.job.k));
-    q.job.x = x;
     q.job.y = q.y;
     q.job.p = q.p;
     q.job.r = q.r;
     if (a->counting) return spot_domino_expect(c, a, &q.job);
     for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
         q.job.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
+        q.job.x = points->at + (size_t)i0 * points->d;
         say(q.y, q.p, rows, i0, q.job.n);
-        for (int i = 0; i < q.job.n; i++) memcpy(x + i * d, points->at + (size_t)(i0 + i) * points->d, d * sizeof *x);
         SPOT_TRY(spot_domino_expect(c, a, &q.job));
         if (q.job.ill) return spot_fail(c, SPOT_INPUT, "%d of the fit's slices have no covariance; it is damaged", q.job.ill);
         for (int i = 0; i < q.job.n; i++) {
@@ -426,7 +402,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     take_batch(&quiet, &host, &b, problems);
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        take(&quiet, &host, work, &counted, n[i], d, d + 1, cfg);
+        take(&quiet, &host, work, &counted, n[i], d, cfg);
         most = n[i] > most ? n[i] : most;
     }
     if (!c->device) return (spot_bytes){ host.peak + scratch(c, problems, most, d, cfg), 0 };

@@ -127,9 +127,10 @@ static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise ||
 
 bool spot_fit_has_points(const spot_embed_config *cfg) { return is_map(cfg); }
 
-static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_embed_config *cfg)
+static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_points *points,
+                             const spot_embed_config *cfg)
 {
-    int dim = cfg->dim - (cfg->hardness != 0), kept = dim < v->d ? dim : v->d;
+    int kept = points->d - (cfg->hardness != 0);
     spot_view left = *v;
     void *mean, *axis;
     spot_status s;
@@ -150,7 +151,7 @@ spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, co
 {
     SPOT_TRY(spot_fit_put(c, f, "features", SPOT_I32, &view->d, 1, 0, NULL));
     if (cfg->hardness) SPOT_TRY(spot_fit_put(c, f, "reduce.head", SPOT_F32, view->head, view->d, 0, NULL));
-    if (is_pca(cfg)) return keep_axes(c, f, view, cfg);
+    if (is_pca(cfg)) return keep_axes(c, f, view, points, cfg);
     if (!is_map(cfg)) return SPOT_OK;
     SPOT_TRY(spot_fit_borrow(c, f, "reduce.feature", SPOT_F32, view->feature, view->n, view->d));
     return spot_fit_borrow(c, f, "reduce.point", SPOT_F32, points->at, points->n, points->d);
@@ -158,27 +159,31 @@ spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, co
 
 /* ---- where it puts new rows ---- */
 
-/* to (n, points->d): scores from its column `first` on, 0 where there are no more axes. */
-static spot_status along_axes(spot_ctx *c, spot_arena *a, spot_points *to, int first, const spot_view *rows, const spot_fit *f)
+/* How many axes of PCA the fit has, 0 where it is damaged. */
+static int axes_of(const spot_view *rows, const spot_fit *f)
+{
+    const spot_fit_tensor *axis = spot_fit_find(f, "reduce.axis");
+
+    return axis && axis->rows <= rows->d ? axis->rows : 0;
+}
+
+/* Scores into the last columns of `to`, as many as there are axes. */
+static spot_status along_axes(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f)
 {
     const spot_fit_tensor *mean, *axis;
-    spot_pca_problem p = { .n = rows->n, .d = rows->d, .x = rows->feature };
+    spot_pca_problem p = { .n = rows->n, .d = rows->d, .x = rows->feature, .kept = axes_of(rows, f) };
     size_t mark = a->used;
 
     SPOT_TRY(spot_fit_take(c, f, "reduce.mean", SPOT_F64, rows->d, 0, &mean));
-    SPOT_TRY(spot_fit_take(c, f, "reduce.axis", SPOT_F64, -1, rows->d, &axis));
-    p.kept = axis->rows;
-    if (p.kept < 1 || p.kept > rows->d || p.kept > to->d - first)
-        return spot_fail(c, SPOT_INPUT, "the fit has %d axes for a map of %d columns; it is of other settings, or damaged",
-                         p.kept, to->d);
+    SPOT_TRY(spot_fit_take(c, f, "reduce.axis", SPOT_F64, p.kept, rows->d, &axis));
+    if (p.kept < 1) return spot_fail(c, SPOT_INPUT, "the fit has no axes; it is damaged");
     p.mean = mean->data;
     p.axis = axis->data;
     SPOT_TRY(SPOT_TAKE(c, a, p.score, (size_t)p.n * p.kept));
     if (a->counting) return SPOT_OK;
     SPOT_TRY(spot_pca_project(c, 1, &p));
     for (int i = 0; i < p.n; i++)
-        for (int k = first; k < to->d; k++)
-            to->at[(size_t)i * to->d + k] = k - first < p.kept ? p.score[(size_t)i * p.kept + k - first] : 0;
+        memcpy(to->at + (size_t)(i + 1) * to->d - p.kept, p.score + (size_t)i * p.kept, (size_t)p.kept * sizeof *p.score);
     a->used = mark;
     return SPOT_OK;
 }
@@ -303,8 +308,9 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
     if (is_prepared(cfg) && !a->counting) spot_reduce_prepare(c, &left, along, &given, cfg);
     points->at = left.feature;
     if (cfg->method == SPOT_REDUCE_NONE) return SPOT_OK;
+    if (is_pca(cfg)) points->d = axes_of(rows, f) + (cfg->hardness != 0);
     SPOT_TRY(SPOT_TAKE(c, a, points->at, values(rows->n, points->d)));
-    if (is_pca(cfg)) SPOT_TRY(along_axes(c, a, points, cfg->hardness != 0, &left, f));
+    if (is_pca(cfg)) SPOT_TRY(along_axes(c, a, points, &left, f));
     if (is_map(cfg)) SPOT_TRY(beside_neighbours(c, a, points, &left, f, cfg));
     for (int i = 0; along && i < rows->n; i++) points->at[(size_t)i * points->d] = along[i];
     return SPOT_OK;

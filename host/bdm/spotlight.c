@@ -283,14 +283,16 @@ static int largest(int problems, const int *n)
     return most;
 }
 
+/* points: of which d is the most; NULL: of d all. */
 static spot_status take(spot_ctx *c, spot_arena *a, light *lights, space *s, int problems, const int *n, int d,
-                        const spot_bdm_config *cfg)
+                        const spot_points *points, const spot_bdm_config *cfg)
 {
     light none;
 
     SPOT_TRY(SPOT_TAKE(c, a, s->ops, problems));
     SPOT_TRY(SPOT_TAKE(c, a, s->ranks, largest(problems, n)));
-    for (int p = 0; p < problems; p++) SPOT_TRY(take_host(c, a, a->counting ? &none : &lights[p], n[p], d, cfg));
+    for (int p = 0; p < problems; p++)
+        SPOT_TRY(take_host(c, a, a->counting ? &none : &lights[p], n[p], points ? points[p].d : d, cfg));
     return SPOT_OK;
 }
 
@@ -368,7 +370,7 @@ static size_t device_bytes(int problems, const int *n, int d, const spot_bdm_con
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
-    int d = problems ? points[0].d : 0, *n;
+    int d = 0, *n;
     spot_arena there = { 0 };
     light *lights;
     space s;
@@ -381,11 +383,12 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     for (int p = 0; p < problems; p++) {
         n[p] = views[p].n;
         lights[p] = (light){ 0 };
+        d = points[p].d > d ? points[p].d : d;
         SPOT_TRY(SPOT_TAKE(c, a, lights[p].row, (size_t)cfg->top * n[p]));
         if (fits) SPOT_TRY(open_fit(c, &fits[p], &lights[p], points[p].d, cfg));
     }
     mark = a->used;
-    SPOT_TRY(take(c, a, lights, &s, problems, n, d, cfg));
+    SPOT_TRY(take(c, a, lights, &s, problems, n, d, points, cfg));
     if (c->device) SPOT_TRY(spot_arena_open_device(c, &there, device_bytes(problems, n, d, cfg)));
     e = shine_all(c, c->device ? &there : a, problems, out, lights, &s, views, points, seeds, cfg);
     spot_arena_close(&there);
@@ -457,7 +460,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     SPOT_TAKE(&quiet, &a, rows, problems);
     SPOT_TAKE(&quiet, &a, lights, problems);
     for (int p = 0; p < problems; p++) SPOT_TAKE(&quiet, &a, rows, (size_t)cfg->top * n[p]);
-    take(&quiet, &a, NULL, &s, problems, n, d, cfg);
+    take(&quiet, &a, NULL, &s, problems, n, d, NULL, cfg);
     if (c->device) return (spot_bytes){ a.peak + 64, device_bytes(problems, n, d, cfg) };
     return (spot_bytes){ a.peak + 128 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
                                                                c->threads), 0 };

@@ -20,11 +20,11 @@ typedef struct {
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
-    bool report, json;
+    bool report, fit, json;
 } options;
 
 enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', CLASS = 'c', METHOD = 'm', OUT = 'o', SEED = 's', TOP = 'n',
-       JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT };
+       JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT };
 
 static const struct argp_option table[] = {
     { "embeddings", EMBEDDINGS, "E", 0, "what the classifier sees of each row: (n, d) numbers in .npy, .npz:NAME, "
@@ -49,6 +49,7 @@ static const struct argp_option table[] = {
     { "memory",     MEMORY, "SIZE",  0, "4GB, 500MB or bytes: what takes more is refused (what is free)", 0 },
     { "top",        TOP,    "N",     0, "slices that are shown (20); the files have all", 0 },
     { "no-report",  NO_REPORT, NULL, 0, "leave out report.html", 0 },
+    { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, by which `spotter assign` puts new rows into the slices", 0 },
     { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
     { "out",        OUT,    "DIR",   0, "folder of what is found; the same command again goes on where it was", 0 },
     { 0 }
@@ -129,6 +130,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case MEMORY:        o->files.memory = memory(state, arg); return 0;
     case TOP:           o->top = cli_number(state, "--top", arg, 0, 1000000); return 0;
     case NO_REPORT:     o->report = false; return 0;
+    case NO_FIT:        o->fit = false; return 0;
     case JSON:          o->json = true; return 0;
     case OUT:           o->out = arg; return 0;
     case ARGP_KEY_ARG:  argp_error(state, "\"%s\" is one word too many; every input has an option of its own", arg); return 0;
@@ -329,8 +331,11 @@ static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_disco
 static spot_status report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
-    (void)c, (void)o, (void)f, (void)s, (void)d;
-    return SPOT_OK;
+    const spot_report_options how = spot_report_defaults();
+    char path[PATH];
+
+    snprintf(path, sizeof path, "%s/report.html", o->out);
+    return spot_report_findings(c, path, 1, &s, &f, &d, &how);
 }
 
 static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
@@ -349,6 +354,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     if (o->least) d.least = o->least;
     d.memory = o->files.memory;
     d.cache = o->out;
+    d.fit = o->fit;
     how = announce(c, s, &d, &cost);
     if (how == SPOT_OK) how = spot_discover(c, &f, s, &d);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
@@ -358,7 +364,8 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     else if (how == SPOT_OK) {
         how = print_table(c, &f, s, &d, o->top);
         print_left_out(&f, s, &d);
-        printf("in %s: slices.csv, slices.json, map.npy, config.yaml\n", o->out);
+        printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out, o->fit ? ", fit.safetensors" : "",
+               o->report ? ", report.html" : "");
     }
     spot_findings_close(&f);
     return how;
@@ -395,7 +402,7 @@ int cli_discover(int argc, char **argv)
         "  spotter discover --images photos --model resnet18.safetensors --out found\n"
         "  spotter discover --images val2017 --coco instances_val2017.json --model resnet18.safetensors --out found\n"
         "The same command again goes on where it was stopped.", children, NULL, NULL };
-    options o = { .top = 20, .report = true, .files = { .resize = 256, .crop = 224 } };
+    options o = { .top = 20, .report = true, .fit = true, .files = { .resize = 256, .crop = 224 } };
     static spot_config cfg;
     spot_ctx c;
     spot_status s;

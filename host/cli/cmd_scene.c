@@ -117,8 +117,12 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
 static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 {
     spot_source source;
-    spot_status s = spot_source_open(c, &source, cfg);
+    spot_status s;
 
+    if (o->ec >= cfg->ecs)
+        return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0; raise its ecs to see more", o->ec, o->config,
+                         cfg->ecs);
+    s = spot_source_open(c, &source, cfg);
     if (!s) s = write_ec(c, o, &source);
     spot_source_close(&source);
     return s;

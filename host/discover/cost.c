@@ -147,9 +147,11 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
     size_t bytes = 2 * (size_t)s->n * sizeof(float) + ((size_t)s->classes + 1) * sizeof(int) + 4096, each = 0;
 
     for (int b = 0; b < o->bdms; b++)
-        each += (size_t)(spot_is_map(&o->bdm[b].embed) ? o->bdm[b].embed.dim : 0) + (size_t)o->bdm[b].top;
+        each += (size_t)(spot_is_map(&o->bdm[b].embed) ? o->bdm[b].embed.dim
+                         : o->fit && !spot_embed_is_nothing(&o->bdm[b].embed) ? s->d : 0) + (size_t)o->bdm[b].top;
     for (int i = 0; i < count; i++)
         bytes += (size_t)x[i].n * 4 * (1 + each * (size_t)o->seeds)
+               + (o->fit ? (size_t)x[i].n * ((x[i].n == s->n ? 0 : (size_t)s->d) + 4) * 4 + 256 : 0)
                + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
     return bytes;
 }

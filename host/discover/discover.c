@@ -101,6 +101,7 @@ typedef struct {
     spot_pack_fn *pack;
     size_t        key, value;          /* where a patient has them */
     spot_status (*solve)(search *x, patient **p, int n);
+    bool          fits;                /* makes what assigns new rows, which the cache does not hold */
 } step;
 
 typedef struct { spot_view *view; spot_seed *seed; spot_points *points; } inputs;
@@ -131,18 +132,23 @@ static spot_status embed(search *x, patient **p, int n)
 static spot_status find(search *x, patient **p, int n)
 {
     spot_hypotheses *found;
+    spot_fit *fits = NULL;
     inputs in;
 
     SPOT_TRY(gather(x, &in, p, n));
     SPOT_TRY(SPOT_TAKE(x->c, &x->work, found, n));
-    SPOT_TRY(spot_bdm_find(x->c, &x->work, n, found, in.view, in.points, in.seed, &x->o->bdm[x->b]));
-    for (int i = 0; i < n; i++) p[i]->found = found[i];
+    if (x->o->fit) SPOT_TRY(SPOT_TAKE(x->c, &x->work, fits, n));
+    SPOT_TRY(spot_bdm_fit(x->c, &x->work, n, found, fits, in.view, in.points, in.seed, &x->o->bdm[x->b]));
+    for (int i = 0; i < n; i++) {
+        p[i]->found = found[i];
+        if (fits) p[i]->finding->fit = fits[i];
+    }
     return SPOT_OK;
 }
 
 #define IN(member) offsetof(patient, member)
-static const step reduce_step = { "points", spot_pack_points, IN(points_key), IN(points), embed };
-static const step find_step   = { "found",  spot_pack_found,  IN(found_key),  IN(found),  find };
+static const step reduce_step = { "points", spot_pack_points, IN(points_key), IN(points), embed, false };
+static const step find_step   = { "found",  spot_pack_found,  IN(found_key),  IN(found),  find,  true };
 
 static void *value_of(const step *s, patient *p)  { return (char *)p + s->value; }
 static spot_key key_of(const step *s, patient *p) { return *(spot_key *)((char *)p + s->key); }
@@ -187,7 +193,7 @@ static spot_status take_step(search *x, const step *s, patient **p, int n)
 
     for (int i = 0; i < n; i++) {
         bool found = false;
-        if (x->o->cache)
+        if (x->o->cache && !(s->fits && x->o->fit))
             SPOT_TRY(spot_recall(x->c, &x->work, &x->store, key_of(s, p[i]), s->kind, s->pack, value_of(s, p[i]), &found));
         if (!found) p[missing++] = p[i];
     }
@@ -233,14 +239,15 @@ static void prepare(const search *x, patient *p, spot_finding *f)
     f->seed = p->seed.seed;
 }
 
-static spot_status keep_map(const search *x, patient *p)
+/* From the work's memory into that of the findings. */
+static spot_status keep_points(const search *x, patient *p)
 {
-    spot_finding *f = p->finding;
     size_t entries = (size_t)p->points.n * (size_t)p->points.d;
+    const float *from = p->points.at;
 
-    f->points = p->points;
-    SPOT_TRY(SPOT_TAKE(x->c, &x->f->arena, f->points.at, entries));
-    memcpy(f->points.at, p->points.at, entries * sizeof *f->points.at);
+    SPOT_TRY(SPOT_TAKE(x->c, &x->f->arena, p->points.at, entries));
+    memcpy(p->points.at, from, entries * sizeof *from);
+    if (spot_is_map(&x->o->bdm[x->b].embed)) p->finding->points = p->points;
     return SPOT_OK;
 }
 
@@ -248,7 +255,7 @@ static spot_status keep_map(const search *x, patient *p)
 static spot_status reduce(search *x)
 {
     const spot_embed_config *cfg = &x->o->bdm[x->b].embed;
-    bool map = spot_is_map(cfg);
+    bool stay = spot_is_map(cfg) || x->o->fit;
     size_t mark = x->work.used;
     patient **todo;
     int n = 0;
@@ -261,13 +268,9 @@ static spot_status reduce(search *x)
         else todo[n++] = &x->p[i];
     }
     if (n) SPOT_TRY(take_step(x, &reduce_step, todo, n));
-    for (int i = 0; i < x->count && map; i++) {
-        patient *p = &x->p[i];
-        if (p->finding->status || p->finding->points.at) continue;
-        SPOT_TRY(keep_map(x, p));
-        p->points = p->finding->points;
-    }
-    if (map) x->work.used = mark;
+    for (int i = 0; i < x->count && stay; i++)
+        if (!x->p[i].finding->status && !x->p[i].finding->points.at) SPOT_TRY(keep_points(x, &x->p[i]));
+    if (stay) x->work.used = mark;
     return SPOT_OK;
 }
 
@@ -305,7 +308,8 @@ static spot_key key_of_view(const spot_ctx *c, const spot_view *v)
     return v->head ? spot_key_join(k, "head", v->head, (size_t)v->d * sizeof *v->head) : k;
 }
 
-/* The group's views, and its findings but for what is found. */
+/* The group's views, and its findings but for what is found. What assigns new rows borrows from the views, which therefore
+ * stay with the findings. */
 static spot_status admit(search *x, const spot_candidate *of, spot_finding *first, int findings)
 {
     SPOT_TRY(SPOT_TAKE(x->c, &x->work, x->p, x->count));
@@ -314,7 +318,7 @@ static spot_status admit(search *x, const spot_candidate *of, spot_finding *firs
         int *row;
 
         *p = (patient){ .finding = NULL };
-        SPOT_TRY(spot_subject_view(x->c, &x->work, &p->view, x->s, of[i].cls));
+        SPOT_TRY(spot_subject_view(x->c, x->o->fit ? &x->f->arena : &x->work, &p->view, x->s, of[i].cls));
         SPOT_TRY(SPOT_TAKE(x->c, &x->f->arena, row, p->view.n));
         memcpy(row, p->view.image, (size_t)p->view.n * sizeof *row);
         p->features = key_of_view(x->c, &p->view);
@@ -456,6 +460,7 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
 
 void spot_findings_close(spot_findings *f)
 {
+    for (int i = 0; i < f->count && f->finding; i++) spot_fit_close(&f->finding[i].fit);
     spot_arena_close(&f->arena);
     memset(f, 0, sizeof *f);
 }

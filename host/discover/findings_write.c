@@ -9,6 +9,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "base/config_table.h"
+#include "base/safetensors.h"
 #include "discover/search.h"
 #include "spotter/config.h"
 #include "spotter/store.h"
@@ -298,15 +299,53 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
     return write_stream(c, dir, "config.yaml", f, &text, &n);
 }
 
+/* ---- fit.safetensors ---- */
+
+/* Of every finding that has one, "I/NAME": I is its place among the findings of slices.json. */
+static spot_status write_fit(spot_ctx *c, const char *dir, const spot_findings *f)
+{
+    enum { NAME = 56 };
+    size_t count = 0, room = 0;
+    spot_tensor *all;
+    char path[PATH], *names;
+    spot_status s;
+
+    for (int i = 0; i < f->count; i++) room += (size_t)f->finding[i].fit.count;
+    if (!room) return SPOT_OK;
+    snprintf(path, sizeof path, "%s/fit.safetensors", dir);
+    all = calloc(room, sizeof *all);
+    names = malloc(room * NAME);
+    for (int i = 0; i < f->count && all && names; i++)
+        for (int k = 0; k < f->finding[i].fit.count; k++) {
+            const spot_fit_tensor *t = &f->finding[i].fit.tensor[k];
+            size_t entries = (size_t)t->rows * (size_t)(t->columns ? t->columns : 1);
+            char *name = names + count * NAME;
+            snprintf(name, NAME, "%d/%s", i, t->name);
+            all[count++] = (spot_tensor){ .name = name, .type = t->type, .rank = t->columns ? 2 : 1,
+                                          .dim = { t->rows, t->columns }, .data = t->data,
+                                          .bytes = entries * spot_dtype_size(t->type) };
+        }
+    s = all && names ? spot_tensors_save(c, path, all, (int)count) : spot_fail(c, SPOT_NOMEM, "no memory to write %s", path);
+    free(all);
+    free(names);
+    return s;
+}
+
 spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                                 const spot_discover_options *o)
 {
+    static const char *const earlier[] = { "slices.json", "fit.safetensors", "report.html" };
     char path[PATH];
 
     SPOT_TRY(spot_folder_make(c, dir));
+    for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {       /* of other findings: not beside these */
+        snprintf(path, sizeof path, "%s/%s", dir, earlier[i]);
+        remove(path);
+    }
     snprintf(path, sizeof path, "%s/map.npy", dir);
     SPOT_TRY(write_config(c, dir, o));
     SPOT_TRY(spot_npy_write(c, path, f->map, s->n, 2));
     SPOT_TRY(write_csv(c, dir, f, s, o));
+    SPOT_TRY(write_fit(c, dir, f));
     return write_json(c, dir, f, s, o);              /* the last: where it is, all is */
 }

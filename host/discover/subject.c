@@ -107,30 +107,35 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char 
     return SPOT_OK;
 }
 
-/* p is NaN: not within. */
+static bool is_prob(float p) { return p >= 0 && p <= 1; }      /* NaN is none */
+
+static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const spot_subject_words *called)
+{
+    const float *p = s->prob + i * (size_t)s->classes;
+    double sum = 0;
+
+    for (int k = 0; k < s->classes; k++) {
+        if (!is_prob(p[k]))
+            return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %d is %g; a probability from 0 to 1 is wanted, not a score",
+                             called->prob, i, k, p[k]);
+        sum += p[k];
+    }
+    if (s->target && fabs(sum - 1) > 1e-3)
+        return spot_fail(c, SPOT_INPUT, "%s: the probabilities of row %zu sum to %.6g; 1 is wanted where each row has one "
+                         "class", called->prob, i, sum);
+    if (s->target && fabs(p[s->target[i]] - s->confidence[i]) > 1e-3)
+        return spot_fail(c, SPOT_INPUT, "row %zu: its true class has probability %g in %s and %g in %s", i, p[s->target[i]],
+                         called->prob, s->confidence[i], called->confidence);
+    return SPOT_OK;
+}
+
 static spot_status check_prob(spot_ctx *c, const spot_subject *s, const spot_subject_words *called)
 {
-    size_t m = (size_t)s->classes;
-
-    for (size_t i = 0; s->confidence && i < (size_t)s->n; i++)
-        if (!(s->confidence[i] >= 0 && s->confidence[i] <= 1))
+    for (size_t i = 0; i < (size_t)s->n; i++) {
+        if (s->prob) SPOT_TRY(check_row(c, s, i, called));
+        if (s->confidence && !is_prob(s->confidence[i]))
             return spot_fail(c, SPOT_INPUT, "%s: row %zu is %g; a probability from 0 to 1 is wanted", called->confidence, i,
                              s->confidence[i]);
-    for (size_t i = 0; s->prob && i < (size_t)s->n; i++) {
-        double sum = 0;
-        for (size_t k = 0; k < m; k++) {
-            float p = s->prob[i * m + k];
-            if (!(p >= 0 && p <= 1))
-                return spot_fail(c, SPOT_INPUT, "%s: row %zu, column %zu is %g; a probability from 0 to 1 is wanted, not a "
-                                 "score", called->prob, i, k, p);
-            sum += p;
-        }
-        if (s->target && fabs(sum - 1) > 1e-3)
-            return spot_fail(c, SPOT_INPUT, "%s: the probabilities of row %zu sum to %.6g; 1 is wanted where each row has one "
-                             "class", called->prob, i, sum);
-        if (s->target && fabs(s->prob[i * m + (size_t)s->target[i]] - s->confidence[i]) > 1e-3)
-            return spot_fail(c, SPOT_INPUT, "row %zu: its true class has probability %g in %s and %g in %s", i,
-                             s->prob[i * m + (size_t)s->target[i]], called->prob, s->confidence[i], called->confidence);
     }
     return SPOT_OK;
 }

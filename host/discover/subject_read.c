@@ -206,14 +206,12 @@ static spot_status read_prob(reading *r, spot_array *a)
 
 /* -- names and pictures ----------------------------------------------------------------------------------------- */
 
-static spot_status read_ids(reading *r, spot_array *a)
+static spot_status name_rows(reading *r, spot_array *a)
 {
     enum { DIGITS = 32 };
     spot_subject *s = r->s;
     char *text;
 
-    if (!r->files->ids) return spot_subject_numbers(r->c, s, &s->id, s->n);
-    SPOT_TRY(read_rows(r, a, r->files->ids, 1));
     if (a->type == SPOT_WORDS) {
         s->id = a->data;
         a->data = NULL;
@@ -229,6 +227,45 @@ static spot_status read_ids(reading *r, spot_array *a)
         s->id[i] = text;
     }
     return SPOT_OK;
+}
+
+static int by_id(const void *a, const void *b, void *of)
+{
+    char **id = of;
+    int i = *(const int *)a, k = *(const int *)b, order = strcmp(id[i], id[k]);
+
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Crops of one picture may share its name; who did not mean that should know. An empty id names nothing. */
+static spot_status check_ids(reading *r, const char *name)
+{
+    char **id = r->s->id;
+    int n = r->s->n, twice = 0, first = n, *row = malloc((size_t)n * sizeof *row);
+
+    if (!row) return spot_fail(r->c, SPOT_NOMEM, "no memory to compare the ids of %s", name);
+    for (int i = 0; i < n; i++) row[i] = i;
+    qsort_r(row, (size_t)n, sizeof *row, by_id, id);
+    for (int i = 1; i < n; i++) {
+        if (strcmp(id[row[i]], id[row[i - 1]])) continue;
+        twice++;
+        if (row[i] < first) first = row[i];
+    }
+    n = *id[row[0]] ? n : row[0];              /* the empty one is the first of all */
+    free(row);
+    if (n < r->s->n) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; an id is wanted", name, n);
+    if (twice)
+        spot_log(r->c, SPOT_LOG_WARN, "%s: %d rows have the id of an earlier row, the first of them is row %d, %.200s", name,
+                 twice, first, id[first]);
+    return SPOT_OK;
+}
+
+static spot_status read_ids(reading *r, spot_array *a)
+{
+    if (!r->files->ids) return spot_subject_numbers(r->c, r->s, &r->s->id, r->s->n);
+    SPOT_TRY(read_rows(r, a, r->files->ids, 1));
+    SPOT_TRY(name_rows(r, a));
+    return check_ids(r, a->name);
 }
 
 static bool leads_out(const char *id)
@@ -266,9 +303,12 @@ static spot_status find_pictures(reading *r, int *missing, int *first)
 static spot_status read_pictures(reading *r)
 {
     spot_subject *s = r->s;
+    struct stat st;
     int missing = 0, first = 0;
 
     if (!r->files->images) return SPOT_OK;
+    if (stat(r->files->images, &st) || !S_ISDIR(st.st_mode))
+        return spot_fail(r->c, SPOT_IO, "%s is no folder; the one with the pictures is wanted", r->files->images);
     if (!r->files->ids)
         return spot_fail(r->c, SPOT_INPUT, "which picture in %s belongs to which row? give ids that name them",
                          r->files->images);

@@ -9,7 +9,6 @@
 #include "reduce.h"
 
 #define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
-#define LARGEST  1e12f     /* squared distances of up to 100,000 such features stay finite in fp32 */
 
 spot_embed_config spot_embed_defaults(void)
 {
@@ -23,6 +22,15 @@ spot_embed_config spot_embed_defaults(void)
     };
 }
 
+int spot_embed_dim(const spot_embed_config *cfg, int n, int d)
+{
+    int own = cfg->hardness != 0, most = n - 1 < d - own ? n - 1 : d - own;     /* hardness is the first and the others' loss */
+
+    if (cfg->method == SPOT_REDUCE_NONE) return d;
+    most = most > 1 ? most : 1;
+    return cfg->method == SPOT_REDUCE_PCA && cfg->dim - own > most ? own + most : cfg->dim;
+}
+
 static double length_of(const float *x, int d)
 {
     double squares = 0;
@@ -33,22 +41,18 @@ static double length_of(const float *x, int d)
 
 static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, const spot_embed_config *cfg)
 {
-    size_t n = (size_t)v->n, d = (size_t)v->d;
     double head;
 
     if (v->n < 4 || v->d < 1)
         return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
                          v->d);
-    for (size_t e = 0; e < n * d; e++)
-        if (!(fabsf(v->feature[e]) <= LARGEST))
-            return spot_fail(c, SPOT_INPUT, "EC %u: feature %zu of row %zu is %g; features must be finite and within 1e12", ec,
-                             e % d, e / d, v->feature[e]);
+    SPOT_TRY(spot_view_check(c, v, ec));
     if (!cfg->hardness) return SPOT_OK;
     if (!v->head)
         return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of "
                          "these features; give it or set hardness: false", ec);
     head = length_of(v->head, v->d);
-    if (!(head > 0 && head <= LARGEST))
+    if (!(head > 0 && head <= SPOT_LARGEST_FEATURE))
         return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: false",
                          ec, head);
     return SPOT_OK;
@@ -202,7 +206,7 @@ static spot_status take_points(spot_ctx *c, spot_arena *a, int problems, spot_po
                                const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
-        int d = cfg->method == SPOT_REDUCE_NONE ? views[p].d : cfg->dim;
+        int d = spot_embed_dim(cfg, views[p].n, views[p].d);
         out[p] = (spot_points){ .n = views[p].n, .d = d, .objective = NAN };
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
     }
@@ -215,6 +219,10 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
     SPOT_TRY(check_config(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec, cfg));
     SPOT_TRY(take_points(c, a, problems, out, views, cfg));
+    for (int p = 0; p < problems; p++)
+        if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows of %d features have no %d principal components; the map has %d "
+                     "dimensions", seeds[p].ec, views[p].n, views[p].d, cfg->dim, out[p].d);
     return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
                      : reduce(c, a, a, problems, out, views, seeds, cfg);
 }

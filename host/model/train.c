@@ -123,7 +123,7 @@ void spot_lesson_by_view(spot_lesson *l, const spot_view *v, const spot_truth *t
         double outside = cfg->learned_rest ? l->outside : others ? (double)(all - right[1 + b]) / others : NAN;
         l->inside_count[b] = rows[1 + b];
         l->inside[b] = rows[1 + b] ? (double)right[1 + b] / rows[1 + b] : NAN;
-        l->learned = l->learned && outside - l->inside[b] >= cfg->learned_gap;
+        l->learned = l->learned && outside - l->inside[b] >= cfg->learned_gap - 1e-9;     /* 0.7 - 0.5 is 0.2 */
     }
 }
 

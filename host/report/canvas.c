@@ -9,7 +9,7 @@
 
 #include "spotter/store.h"
 
-double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text)
+double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text)
 {
     cairo_text_extents_t extents;
 
@@ -17,9 +17,16 @@ double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, 
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cr, size);
     cairo_text_extents(cr, text, &extents);
+    return extents.x_advance;
+}
+
+double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text)
+{
+    double width = spot_canvas_text_width(cr, size, bold, text);
+
     cairo_move_to(cr, x, y);
     cairo_show_text(cr, text);
-    return extents.x_advance;
+    return width;
 }
 
 /* Okabe and Ito's vermilion and blue, with a light grey between: red-green blindness leaves them apart. */

@@ -13,6 +13,8 @@ typedef struct { double x, y; } spot_dot;
 /* Left-aligned text with its baseline at (x, y); gives its width. */
 double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text);
 
+double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text);
+
 /* Sets the colour of a confidence: vermilion at 0, grey at 0.5, blue at 1. Legible to the colour-blind. */
 void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
 

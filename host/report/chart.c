@@ -15,20 +15,9 @@ typedef struct { cairo_t *cr; const spot_chart *chart; double width; } page;
 
 static void ink(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, grey, grey); }
 
-static double text_width(cairo_t *cr, double size, int bold, const char *text)
-{
-    cairo_text_extents_t e;
-
-    cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
-                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cr, size);
-    cairo_text_extents(cr, text, &e);
-    return e.x_advance;
-}
-
 static void centred(cairo_t *cr, double x, double y, double size, const char *text)
 {
-    spot_canvas_text(cr, x - text_width(cr, size, 0, text) / 2, y, size, 0, text);
+    spot_canvas_text(cr, x - spot_canvas_text_width(cr, size, 0, text) / 2, y, size, 0, text);
 }
 
 /* Words to lines of at most `width`; draws where cr is there to be drawn on. Returns the height. */
@@ -36,20 +25,22 @@ static double wrapped(cairo_t *cr, double x, double y, double width, double size
 {
     char line[512] = "", longer[512];
     double top = y;
+    bool begun = false;
 
     while (*text) {
-        size_t word = strcspn(text, " ");
+        size_t word = strcspn(text, " \n");
         int shown = (int)(word < 100 ? word : 100);
         snprintf(longer, sizeof longer, "%.400s%s%.*s", line, *line ? " " : "", shown, text);
-        if (*line && text_width(cr, size, 0, longer) > width) {
+        if (*line && (begun || spot_canvas_text_width(cr, size, 0, longer) > width)) {
             if (draw) spot_canvas_text(cr, x, y, size, 0, line);
             y += LINE;
             snprintf(line, sizeof line, "%.*s", shown, text);
         } else {
             snprintf(line, sizeof line, "%s", longer);
         }
+        begun = text[word] == '\n';
         text += word;
-        text += strspn(text, " ");
+        text += strspn(text, " \n");
     }
     if (draw) spot_canvas_text(cr, x, y, size, 0, line);
     return y + LINE - top;
@@ -84,7 +75,7 @@ static void axes(cairo_t *cr, const plot *t)
         cairo_stroke(cr);
         snprintf(text, sizeof text, step < 0.1 ? "%.2f" : "%.1f", i * step);
         ink(cr, 0.25);
-        spot_canvas_text(cr, t->x - 8 - text_width(cr, SMALL, 0, text), y + 4, SMALL, 0, text);
+        spot_canvas_text(cr, t->x - 8 - spot_canvas_text_width(cr, SMALL, 0, text), y + 4, SMALL, 0, text);
     }
     for (int l = 1; l < t->p->levels; l++) {
         if (!t->p->level[l].apart) continue;
@@ -150,6 +141,25 @@ static void dots(cairo_t *cr, const plot *t, int s)
             dot(cr, (spot_dot){ x_of(t, l, s), y_of(t, t->p->at[s][l].mean) }, t->style[s], t->p->level[l].hollow);
 }
 
+static bool anything(const spot_chart_panel *p, int series)
+{
+    for (int s = 0; s < series; s++)
+        for (int l = 0; l < p->levels; l++)
+            if (p->at[s][l].n && !p->level[l].hollow) return true;
+    return false;
+}
+
+static void draw_empty(cairo_t *cr, const plot *t)
+{
+    double width = spot_canvas_text_width(cr, TEXT, 0, t->p->empty), x = t->x + t->w / 2, y = t->y + t->h / 2;
+
+    ink(cr, 1);
+    cairo_rectangle(cr, x - width / 2 - 6, y - 14, width + 12, 20);
+    cairo_fill(cr);
+    ink(cr, 0.35);
+    centred(cr, x, y, TEXT, t->p->empty);
+}
+
 static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
 {
     plot t = { x + LEFT, y + HEAD, g->chart->plot, PLOT_H, p, g->chart->series, g->chart->style };
@@ -167,6 +177,7 @@ static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
     }
     ink(cr, 0.25);
     centred(cr, t.x + t.w / 2, t.y + t.h + 53, SMALL, p->x);
+    if (!anything(p, t.series)) draw_empty(cr, &t);
     for (int s = 0; s < t.series; s++) line_of(cr, &t, s);
     for (int s = 0; s < t.series; s++) bars(cr, &t, s);
     for (int s = 0; s < t.series; s++) dots(cr, &t, s);
@@ -180,7 +191,7 @@ static double legend(page *g, double y, bool draw)
     double x = MARGIN, top = y;
 
     for (int s = 0; s < g->chart->series; s++) {
-        double w = 34 + text_width(g->cr, TEXT, 0, g->chart->name[s]) + 20;
+        double w = 34 + spot_canvas_text_width(g->cr, TEXT, 0, g->chart->name[s]) + 20;
         if (x > MARGIN && x + w - 20 > g->width - MARGIN) x = MARGIN, y += ENTRY_H;
         if (draw) {
             cairo_set_line_width(g->cr, 2);

@@ -8,10 +8,11 @@
 enum { SPOT_MAX_SERIES = 8, SPOT_MAX_LEVELS = 24, SPOT_MAX_PANELS = 16 };
 
 /* "5" and "n = 17" below it. apart: no further one of the row, as "all" of them. hollow: not ours. */
-typedef struct { char name[16], count[24]; bool apart, hollow; } spot_chart_level;
+typedef struct { char name[16], count[40]; bool apart, hollow; } spot_chart_level;
 
 typedef struct {
     char title[64], x[64];
+    char empty[64];                            /* what stands in it when nothing of ours does */
     double top;                                /* of the y axis, which begins at 0 */
     int levels;
     spot_chart_level level[SPOT_MAX_LEVELS];
@@ -19,10 +20,10 @@ typedef struct {
 } spot_chart_panel;
 
 typedef struct {
-    char title[128], caption[1400];
+    char title[128], caption[32000];            /* lines of it end in a line feed */
     int  series, panels, across;               /* panels in a row */
     double plot;                               /* width of a panel's plot */
-    char name[SPOT_MAX_SERIES][80];
+    char name[SPOT_MAX_SERIES][256];
     int  style[SPOT_MAX_SERIES];               /* colour and marker */
     spot_chart_panel panel[SPOT_MAX_PANELS];
 } spot_chart;

@@ -128,7 +128,8 @@ static void draw_legend(page *p)
     spot_canvas_text(p->cr, MAP_X + 224, y, 12, 0, "1    outline: 95 % of a hypothesis; thick where it belongs to a blindspot");
     for (int m = 0; m < p->truth->blindspots; m++) {
         spot_ec_describe(what, sizeof what, p->ec, m);
-        snprintf(line, sizeof line, "B%d  %d images, recall %.2f, %s:  %s", m + 1, p->score->size[m], p->score->br[m],
+        snprintf(line, sizeof line, "B%d  %d image%s, recall %.2f, %s:  %s", m + 1, p->score->size[m],
+                 p->score->size[m] == 1 ? "" : "s", p->score->br[m],
                  p->score->covered[m] ? "covered" : "missed", what);
         y += 19;
         cairo_set_source_rgb(p->cr, 0, 0, 0);
@@ -204,15 +205,24 @@ static spot_status draw_list(page *p)
         for (int i = 0; i < shown && !s; i++)
             s = draw_thumb(p, rgb, tile, h->row[(long)i * h->len / shown], LIST_X + i * (THUMB + 7.0), y + 8);
     }
+    cairo_set_source_rgb(p->cr, 0, 0, 0);
     if (p->found->len > rows) {
-        char more[48];
-        snprintf(more, sizeof more, "and %d more", p->found->len - rows);
+        char more[64];
+        snprintf(more, sizeof more, "and %d more, which the map outlines", p->found->len - rows);
         spot_canvas_text(p->cr, LIST_X, MAP_Y + 14 + rows * (THUMB + 34.0), 13, 0, more);
     }
     if (p->found->len == 0) spot_canvas_text(p->cr, LIST_X, MAP_Y + 14, 14, 0, "no hypotheses");
     cairo_surface_destroy(tile);
     free(rgb);
     return s;
+}
+
+/* The size at which a line is no wider than the page. */
+static double fitting(cairo_t *cr, double size, int bold, const char *text)
+{
+    double width = spot_canvas_text_width(cr, size, bold, text), most = WIDTH - 2 * MAP_X;
+
+    return width > most ? size * most / width : size;
 }
 
 static void draw_title(page *p, const char *method, const spot_lesson *lesson)
@@ -222,7 +232,7 @@ static void draw_title(page *p, const char *method, const spot_lesson *lesson)
 
     cairo_set_source_rgb(p->cr, 0, 0, 0);
     snprintf(text, sizeof text, "EC %u   %s", p->ec->index, method);
-    spot_canvas_text(p->cr, MAP_X, 40, 22, 1, text);
+    spot_canvas_text(p->cr, MAP_X, 40, fitting(p->cr, 22, 1, text), 1, text);
     used = snprintf(text, sizeof text, "discovery rate %.2f    false discovery rate ", p->score->dr);
     if (isnan(p->score->fdr)) used += snprintf(text + used, sizeof text - used, "none (nothing discovered)");
     else used += snprintf(text + used, sizeof text - used, "%.2f of the first %d", p->score->fdr, p->score->u);
@@ -231,7 +241,7 @@ static void draw_title(page *p, const char *method, const spot_lesson *lesson)
     for (int m = 0; m < lesson->blindspots && used < 340; m++)
         used += snprintf(text + used, sizeof text - used, "%s %.1f %%", m ? "," : "", 100 * lesson->inside[m]);
     if (!lesson->learned) snprintf(text + used, sizeof text - used, "  -  NOT LEARNED, left out of averages");
-    spot_canvas_text(p->cr, MAP_X, 66, 14, 0, text);
+    spot_canvas_text(p->cr, MAP_X, 66, fitting(p->cr, 14, 0, text), 0, text);
 }
 
 spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,

@@ -76,6 +76,20 @@ static void normal(spot_estimate *e, double squares)
     e->high = e->n > 1 ? clamp(e->mean + 1.96 * e->se) : NAN;
 }
 
+/* ECs that are done, or blindspots in them, of the level. */
+static int all_of(const spot_results *r, spot_rate rate, spot_level l)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->ecs; i++) {
+        const spot_results_ec *e = &r->ec[i];
+        if (l.blindspots >= 0 && e->blindspots != l.blindspots) continue;
+        if (rate != SPOT_RATE_COVERED) n++;
+        for (int m = 0; m < e->blindspots && rate == SPOT_RATE_COVERED; m++) n += fits(e, m, l);
+    }
+    return n;
+}
+
 /* What EC i adds: how many values, their sum. FDR leaves out DR = 0, as everywhere. */
 static int values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
 {
@@ -94,13 +108,14 @@ static int values(const spot_results *r, int b, int i, spot_rate rate, spot_leve
 
 spot_estimate spot_factor(const spot_results *r, int b, spot_rate rate, spot_level l)
 {
-    spot_estimate e = { NAN, NAN, NAN, NAN, 0 };
+    spot_estimate e = { NAN, NAN, NAN, NAN, 0, 0 };
     double sum = 0, squares = 0, x;
 
     for (int i = 0; i < r->ecs; i++) {
         e.n += values(r, b, i, rate, l, &x);
         sum += x;
     }
+    e.left_out = all_of(r, rate, l) - e.n;
     if (!e.n) return e;
     e.mean = sum / e.n;
     for (int i = 0; i < r->ecs && rate != SPOT_RATE_COVERED; i++)

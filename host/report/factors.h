@@ -32,8 +32,9 @@ const char *spot_feature_name(spot_feature f);
 bool spot_features_read(unsigned *features, const char *words);
 
 /* A mean and its 95 % interval: of DR and FDR mean +- 1.96 standard errors over ECs, cut at 0 and 1; of a share of blindspots
- * Wilson's, which takes them as independent. NaN where n is too small for it. */
-typedef struct { double mean, se, low, high; int n; } spot_estimate;
+ * Wilson's, which takes them as independent. NaN where n is too small for it. left_out: ECs, or blindspots, of the level in
+ * the ECs that are done and not among the n: not trained, not learned, the method failed; of FDR also those with DR = 0. */
+typedef struct { double mean, se, low, high; int n, left_out; } spot_estimate;
 
 typedef enum { SPOT_RATE_DR, SPOT_RATE_FDR, SPOT_RATE_COVERED } spot_rate;
 

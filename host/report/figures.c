@@ -1,30 +1,19 @@
 /* figures.c - Figures 2, 3 and 4 of the paper with a run's numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "report/figures.h"
-#include "report/paper.h"
-
-typedef struct {
-    spot_ctx *c;
-    const spot_figures_options *o;
-    const spot_results *r;
-    int method[SPOT_MAX_SERIES], methods;      /* that are drawn */
-    int styled[SPOT_MAX_SERIES], styles;       /* those of Figures 3 and 4: the same method looks the same everywhere */
-    spot_chart chart;
-    int number;                                /* of the figure */
-    spot_figure_taker *take;                   /* who gets the charts; NULL: files */
-    void *taker;
-} figure;
+#include "report/columns.h"
+#include "report/figure.h"
 
 /* ---- which methods ---- */
 
-static spot_status by_name(figure *f)
+static spot_status by_name(spot_figure *f)
 {
     for (int i = 0; i < f->o->methods; i++) {
         int b = 0;
@@ -39,7 +28,7 @@ static spot_status by_name(figure *f)
     return SPOT_OK;
 }
 
-static bool drawn(const figure *f, int b)
+static bool drawn(const spot_figure *f, int b)
 {
     for (int i = 0; i < f->methods; i++)
         if (f->method[i] == b) return true;
@@ -47,7 +36,7 @@ static bool drawn(const figure *f, int b)
 }
 
 /* All of a run with few methods; of one with many those of the paper's Table 2. */
-static spot_status choose(figure *f)
+static spot_status choose(spot_figure *f)
 {
     const spot_paper_table *t = spot_paper_find(2);
 
@@ -63,7 +52,7 @@ static spot_status choose(figure *f)
 }
 
 /* Two settings of one method: the paper's two minimum weights of Spotlight; else the first two entries of a method. */
-static spot_status choose_two(figure *f)
+static spot_status choose_two(spot_figure *f)
 {
     static const char *const papers[2] = { "method=spotlight min_weight=0.01", "method=spotlight min_weight=0.02" };
 
@@ -82,20 +71,7 @@ static spot_status choose_two(figure *f)
 
 /* ---- panels ---- */
 
-static int levels_counted(const spot_results *r, spot_rate rate, spot_level l)
-{
-    int n = 0;
-
-    for (int i = 0; i < r->ecs; i++) {
-        const spot_results_ec *e = &r->ec[i];
-        bool fits = e->counted && (l.blindspots < 0 || e->blindspots == l.blindspots);
-        if (fits && rate != SPOT_RATE_COVERED) n++;
-        for (int m = 0; m < e->blindspots && fits && rate == SPOT_RATE_COVERED; m++)
-            n += (l.specificity < 0 || e->specificity[m] == l.specificity) &&
-                 (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
-    }
-    return n;
-}
+static bool has_scores(const spot_figure *f, int s) { return f->r->method[f->method[s]].sum.dr.n > 0; }
 
 /* The y axis ends at 0.2, 0.5 or 1. */
 static void make_room(spot_chart_panel *p, const spot_estimate *e)
@@ -105,33 +81,45 @@ static void make_room(spot_chart_panel *p, const spot_estimate *e)
     while (e->n && p->top < 1 && high > p->top) p->top = p->top < 0.5 ? 0.5 : 1;
 }
 
-static void add_level(figure *f, spot_chart_panel *p, spot_rate rate, spot_level level, const char *name)
+/* Below a level stands over how many ECs or blindspots its values are; where methods differ in it, the least and the most. A
+ * method that failed everywhere does not count. */
+static void add_level(spot_figure *f, spot_chart_panel *p, spot_rate rate, spot_level level, const char *name)
 {
     spot_chart_level *l = &p->level[p->levels];
-    int n = levels_counted(f->r, rate, level);
+    int least = INT_MAX, most = 0;
+    char n[32];
 
     snprintf(l->name, sizeof l->name, "%s", name);
-    if (rate == SPOT_RATE_COVERED) snprintf(l->count, sizeof l->count, "n = %d", n);
-    else snprintf(l->count, sizeof l->count, "%d EC%s", n, n == 1 ? "" : "s");
     for (int s = 0; s < f->methods; s++) {
-        p->at[s][p->levels] = spot_factor(f->r, f->method[s], rate, level);
-        make_room(p, &p->at[s][p->levels]);
+        spot_estimate *e = &p->at[s][p->levels];
+        *e = spot_factor(f->r, f->method[s], rate, level);
+        make_room(p, e);
+        if (!has_scores(f, s)) continue;
+        least = e->n < least ? e->n : least;
+        most = e->n > most ? e->n : most;
     }
+    if (least < most) snprintf(n, sizeof n, "%d–%d", least, most);
+    else snprintf(n, sizeof n, "%d", most);
+    if (rate == SPOT_RATE_COVERED) snprintf(l->count, sizeof l->count, "n = %s", n);
+    else snprintf(l->count, sizeof l->count, "%s EC%s", n, most == 1 ? "" : "s");
     p->levels++;
 }
 
-static spot_chart_panel *add_panel(figure *f, double top, const char *title, const char *x)
+static spot_chart_panel *add_panel(spot_figure *f, double top, const char *title, const char *x)
 {
     spot_chart_panel *p = &f->chart.panel[f->chart.panels++];
+    bool some = false;
 
     snprintf(p->title, sizeof p->title, "%s", title);
     snprintf(p->x, sizeof p->x, "%s", x);
     p->top = top;
+    for (int s = 0; s < f->methods; s++) some |= has_scores(f, s);
+    snprintf(p->empty, sizeof p->empty, "%s", some ? "no method found a blindspot" : "every method failed");
     return p;
 }
 
 /* The paper's means over its ECs stand in Table 2 of the text; the levels' values only in its pictures. */
-static void add_paper(figure *f, spot_chart_panel *p, int q)
+static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
 {
     const spot_paper_table *t = spot_paper_find(2);
     bool any = false;
@@ -141,14 +129,14 @@ static void add_paper(figure *f, spot_chart_panel *p, int q)
             const spot_paper_row *row = &t->row[i];
             double v = row->value[q], se = row->se[q];
             if (isnan(v) || !spot_bdm_has(&f->r->cfg.bdm[f->method[s]], row->needs)) continue;
-            p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), 100 };
+            p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), 100, 0 };
             make_room(p, &p->at[s][p->levels]);
             any = true;
         }
     if (any) p->level[p->levels++] = (spot_chart_level){ "paper", "100 ECs", true, true };
 }
 
-static void by_number(figure *f, spot_rate rate)
+static void by_number(spot_figure *f, spot_rate rate)
 {
     bool dr = rate == SPOT_RATE_DR;
     spot_chart_panel *p = add_panel(f, dr ? 1 : 0.2, dr ? "Discovery rate (DR)" : "False discovery rate (FDR)",
@@ -162,7 +150,7 @@ static void by_number(figure *f, spot_rate rate)
     add_paper(f, p, !dr);
 }
 
-static void by_specificity(figure *f)
+static void by_specificity(spot_figure *f)
 {
     spot_chart_panel *p = add_panel(f, 1, "Blindspots covered", "features that define the blindspot");
     spot_factor_row row;
@@ -171,7 +159,7 @@ static void by_specificity(figure *f)
         if (row.level.specificity > 0) add_level(f, p, row.rate, row.level, row.value);
 }
 
-static void by_feature(figure *f)
+static void by_feature(spot_figure *f)
 {
     spot_chart_panel *p = NULL;
     spot_factor_row row;
@@ -192,60 +180,12 @@ static void by_feature(figure *f)
 
 /* ---- a figure ---- */
 
-static void caption(figure *f)
-{
-    static const char rates[] = "Bars are 95 % intervals: mean ± 1.96 standard errors over ECs for DR and FDR, Wilson's for "
-                                "the shares of n blindspots; no bar: all equal, or one EC alone. FDR leaves out the ECs "
-                                "of which a method found nothing.";
-    static const char shares[] = "Shares of n blindspots that a method covered; bars are Wilson's 95 % intervals.";
-    static const char features[] = " With, without: a blindspot's definition has such a feature, or has not.";
-    static const char paper[] = " Hollow: the paper's means over its ECs (Tables 2 and 16).";
-    const spot_chart_panel *p = &f->chart.panel[0];
-    char counted[300], origin[300];
-
-    snprintf(f->chart.caption, sizeof f->chart.caption, "%s%s%s %s%s; %s.", f->number == 3 ? rates : shares,
-             f->number == 4 ? features : "", f->chart.panels && p->level[p->levels - 1].hollow ? paper : "",
-             spot_results_counted(counted, sizeof counted, f->r), f->r->bad ? ", and damaged segments" : "",
-             spot_results_origin(origin, sizeof origin, f->r));
-}
-
-static void csv_estimate(FILE *f, const spot_estimate *e)
-{
-    const double v[4] = { e->mean, e->low, e->high, e->se };
-
-    for (int i = 0; i < 4; i++) {
-        if (!isnan(v[i])) fprintf(f, "%.9g", v[i]);
-        fputc(',', f);
-    }
-    fprintf(f, "%d\n", e->n);
-}
-
-static void csv_head(const figure *f, const spot_chart_panel *p, const char *level, int s, const char *source)
-{
-    fprintf(f->o->csv, "%d,%s,%s,%s,\"", f->number, f->r->config, spot_profile_name(f->r->metric.profile), p->title);
-    for (const char *t = f->chart.name[s]; *t; t++) fprintf(f->o->csv, *t == '"' ? "\"\"" : "%c", *t);
-    fprintf(f->o->csv, "\",%s,%s,", level, source);
-}
-
-static void print_csv(const figure *f)
-{
-    for (int i = 0; i < f->chart.panels; i++) {
-        const spot_chart_panel *p = &f->chart.panel[i];
-        for (int s = 0; s < f->methods; s++)
-            for (int l = 0; l < p->levels; l++) {
-                if (p->level[l].hollow && !p->at[s][l].n) continue;
-                csv_head(f, p, p->level[l].hollow ? "all" : p->level[l].name, s, p->level[l].hollow ? "paper" : "run");
-                csv_estimate(f->o->csv, &p->at[s][l]);
-            }
-    }
-}
-
-static spot_status write_out(figure *f)
+static spot_status write_out(spot_figure *f)
 {
     char path[1200];
 
     if (f->take) return f->take(f->c, f->taker, f->number, &f->chart);
-    if (f->o->csv) print_csv(f);
+    if (f->o->csv) SPOT_TRY(spot_figure_print(f));
     for (int svg = 0; svg < 2; svg++) {
         if (!(svg ? f->o->svg : f->o->png)) continue;
         snprintf(path, sizeof path, "%s/figure_%d.%s", f->o->out, f->number, svg ? "svg" : "png");
@@ -262,7 +202,7 @@ static const char *const titles[] = {
 };
 
 /* A method of Figure 2 that the others do not have takes a look that its companion has not. */
-static void choose_styles(figure *f)
+static void choose_styles(spot_figure *f)
 {
     for (int s = 0; s < f->methods; s++) {
         int *style = &f->chart.style[s];
@@ -273,7 +213,18 @@ static void choose_styles(figure *f)
     }
 }
 
-static spot_status draw(figure *f, int number)
+static void name_series(spot_figure *f, int s)
+{
+    const spot_results_method *m = &f->r->method[f->method[s]];
+    spot_short_name name;
+    char failed[32] = "";
+
+    if (m->gave_up && !has_scores(f, s)) strcpy(failed, " (failed)");
+    else if (m->gave_up) snprintf(failed, sizeof failed, " (failed in %d EC%s)", m->gave_up, m->gave_up == 1 ? "" : "s");
+    snprintf(f->chart.name[s], sizeof f->chart.name[s], "%s%s", spot_shorten(name, m->name), failed);
+}
+
+spot_status spot_figure_compose(spot_figure *f, int number)
 {
     spot_chart *chart = &f->chart;
 
@@ -281,15 +232,10 @@ static spot_status draw(figure *f, int number)
     f->number = number;
     f->methods = 0;
     SPOT_TRY(number == 2 && !f->o->methods ? choose_two(f) : choose(f));
-    if (number == 2 && f->methods < 2) {
-        spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
-        return SPOT_OK;
-    }
-    if (number == 2) f->methods = 2;
+    if (number == 2) f->methods = f->methods < 2 ? 0 : 2;
     choose_styles(f);
     chart->series = f->methods;
-    for (int s = 0; s < f->methods; s++)
-        snprintf(chart->name[s], sizeof chart->name[s], "%s", f->r->method[f->method[s]].name);
+    for (int s = 0; s < f->methods; s++) name_series(f, s);
     snprintf(chart->title, sizeof chart->title, "%s", titles[number]);
     if (number == 3) {
         by_number(f, SPOT_RATE_DR);
@@ -299,24 +245,42 @@ static spot_status draw(figure *f, int number)
     else by_specificity(f);
     chart->across = number == 2 ? 1 : 3;
     chart->plot = number == 2 ? 470 : number == 3 ? 290 : 240;
-    caption(f);
-    return write_out(f);
+    return spot_figure_caption(f);
+}
+
+static spot_status draw(spot_figure *f, int number)
+{
+    SPOT_TRY(spot_figure_compose(f, number));
+    if (f->methods) return write_out(f);
+    spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
+    return SPOT_OK;
 }
 
 /* Who is drawn is known before the first figure: the message comes once, and styles are the same in all. */
-static spot_status prepare(figure *f)
+static spot_status prepare(spot_figure *f)
 {
     if (f->o->which == 1u << 2 && !f->o->methods) return SPOT_OK;
     SPOT_TRY(choose(f));
     memcpy(f->styled, f->method, sizeof f->styled);
     f->styles = f->methods;
     if (f->methods < f->r->methods && !f->o->methods)
-        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those with the paper's settings; --method NAME draws others",
-                 f->methods, f->r->methods);
+        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those that the paper's Table 2 compares; how their settings "
+                 "differ stands below each figure; --method NAME draws others", f->methods, f->r->methods);
     return SPOT_OK;
 }
 
-static spot_status draw_all(figure *f)
+static spot_status check_counted(spot_ctx *c, const spot_results *r)
+{
+    char text[600];
+
+    for (int i = 0; i < r->ecs; i++)
+        if (r->ec[i].counted) return SPOT_OK;
+    if (!r->ecs) return spot_fail(c, SPOT_INPUT, "there is nothing to draw: %s", spot_results_origin(text, sizeof text, r));
+    return spot_fail(c, SPOT_INPUT, "there is nothing to draw: %s; --all counts ECs that did not learn",
+                     spot_results_counted(text, sizeof text, r));
+}
+
+static spot_status draw_all(spot_figure *f)
 {
     SPOT_TRY(prepare(f));
     for (int number = 2; number <= 4; number++)
@@ -327,11 +291,11 @@ static spot_status draw_all(figure *f)
 spot_status spot_figures_take(spot_ctx *c, const spot_results *r, spot_figure_taker *take, void *taker)
 {
     const spot_figures_options all = { .which = 7u << 2 };
-    figure *f = calloc(1, sizeof *f);
+    spot_figure *f = calloc(1, sizeof *f);
     spot_status s;
 
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for figures");
-    *f = (figure){ .c = c, .o = &all, .r = r, .take = take, .taker = taker };
+    *f = (spot_figure){ .c = c, .o = &all, .r = r, .take = take, .taker = taker };
     s = draw_all(f);
     free(f);
     return s;
@@ -339,16 +303,18 @@ spot_status spot_figures_take(spot_ctx *c, const spot_results *r, spot_figure_ta
 
 spot_status spot_figures(spot_ctx *c, const char *dir, const spot_figures_options *o)
 {
-    figure *f = calloc(1, sizeof *f);
+    spot_figure *f = calloc(1, sizeof *f);
     spot_results *r = NULL;
     spot_status s;
 
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for figures");
     s = spot_results_read(c, &r, dir, o->all);
-    *f = (figure){ .c = c, .o = o, .r = r };
+    *f = (spot_figure){ .c = c, .o = o, .r = r };
+    if (s == SPOT_OK) s = check_counted(c, r);
     if (s == SPOT_OK && (o->png || o->svg) && mkdir(o->out, 0777) && errno != EEXIST)
         s = spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
-    if (s == SPOT_OK && o->csv) fputs("figure,config,profile,panel,method,level,source,value,low,high,se,n\n", o->csv);
+    if (s == SPOT_OK && o->csv) fputs("figure,run,config,profile,panel,method,level,source,value,low,high,se,n,left_out,"
+                                        "method_differs,run_differs\n", o->csv);
     if (s == SPOT_OK) s = draw_all(f);
     if (s == SPOT_OK && o->csv && (fflush(o->csv) || ferror(o->csv)))
         s = spot_fail(c, SPOT_IO, "the numbers could not be written");

@@ -41,6 +41,14 @@ static void assemble(spot_text *out, const spot_page *p)
     spot_text_add(out, at, (size_t)(end - at));
 }
 
+size_t spot_page_bare(void)
+{
+    size_t n = spot_html_page_size;
+
+    for (const spot_html_part *part = spot_html_parts; part->name; part++) n += part->size;
+    return n;
+}
+
 spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
 {
     spot_text out = { 0 };

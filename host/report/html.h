@@ -78,6 +78,9 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
 spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options *o, const char *kind, const char *title);
 spot_status spot_page_write(spot_page *p, const char *path, spot_status so_far);
 
+/* Bytes of the page's own parts. */
+size_t spot_page_bare(void);
+
 enum { SPOT_STRIP = 8 };       /* pictures of a slice in the list, worst first */
 
 /* n rows by their confidences at[row], the least first, of equal ones the first row: the order of the page's strips. */

@@ -13,7 +13,7 @@
 enum { MAX_MODELS = 16 };
 
 typedef struct { int model, finding, cls; } place;         /* finding: the first that has it */
-typedef struct { int place, finding; } map;
+typedef struct { int place, finding; bool shared; } map;    /* shared: the findings' map, no method's own */
 
 typedef struct {
     spot_page *p;
@@ -64,7 +64,7 @@ static spot_status match(report *r, int k)
 {
     const spot_subject *a = r->s[0], *b = r->s[k];
     spot_ctx *c = r->p->c;
-    int *one = NULL, *two = NULL, bad = -1;
+    int *one = NULL, *two = NULL, bad = -1, order = 0;
 
     if (a->n != b->n || a->classes != b->classes)
         return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
@@ -73,11 +73,13 @@ static spot_status match(report *r, int k)
     two = sorted_by_id(b);
     for (int i = 0; one && two && i < a->n && bad < 0; i++) {
         r->row[k][two[i]] = one[i];
-        if (strcmp(a->id[one[i]], b->id[two[i]])) bad = i;
+        order = strcmp(a->id[one[i]], b->id[two[i]]);
+        if (order) bad = i;
     }
-    if (bad >= 0)
-        spot_fail(c, SPOT_INPUT, "model %d has a row \"%s\" that the first has not (or as often as it); side by side they must "
-                  "be of the same rows", k + 1, b->id[two[bad]]);
+    if (bad >= 0)                                          /* of the first two that differ the lesser has no counterpart */
+        spot_fail(c, SPOT_INPUT, "row \"%s\" is one of %s model and not (or not as often) of %s; side by side they must be of "
+                  "the same rows", order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
+                  order < 0 ? "the others" : "the first");
     free(one);
     free(two);
     if (bad >= 0) return SPOT_INPUT;
@@ -117,23 +119,29 @@ static void map_it(report *r, int i)
     if (!f->points.at) return;
     while (k < r->maps && !(r->map[k].place == r->place_of[i] &&
                             same_points(&f->points, &finding(r, r->map[k].finding, &model)->points))) k++;
-    if (k == r->maps) r->map[r->maps++] = (map){ r->place_of[i], i };
+    if (k == r->maps) r->map[r->maps++] = (map){ r->place_of[i], i, false };
     r->map_of[i] = k;
 }
 
-/* Points of more than two coordinates are seen best on another's map of two, where their place has one; else by their first. */
+/* Points of more than two coordinates are seen best on another's map of two, where their place has one; else by their first.
+ * Where nothing was reduced there is the findings' own map. */
 static void borrow_map(report *r, int i)
 {
     int model;
     const spot_finding *f = finding(r, i, &model);
+    const bool shared = r->f[model]->map && !f->points.at;
 
     if (r->map_of[i] >= 0 && f->points.d == 2) return;
     for (int k = 0; k < r->maps; k++) {
-        bool flat = finding(r, r->map[k].finding, &model)->points.d == 2;
+        bool flat = r->map[k].shared || finding(r, r->map[k].finding, &model)->points.d == 2;
         if (r->map[k].place == r->place_of[i] && (flat || r->map_of[i] < 0)) {
             r->map_of[i] = k;
             if (flat) return;
         }
+    }
+    if (shared && r->map_of[i] < 0) {
+        r->map[r->maps] = (map){ r->place_of[i], i, true };
+        r->map_of[i] = r->maps++;
     }
 }
 
@@ -294,11 +302,37 @@ static void write_finding(report *r, int i)
     spot_page_close(p, '}');
 }
 
-static void write_all(report *r)
+/* Rows of the findings' map that are those of a finding. */
+static void write_shared(report *r, const spot_finding *f, const float *of)
+{
+    float *at = malloc(((size_t)f->n + 1) * 2 * sizeof *at);
+
+    if (!at) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int i = 0; i < f->n; i++) memcpy(at + 2 * i, of + 2 * (size_t)f->row[i], 2 * sizeof *at);
+    spot_page_map(r->p, "xy", at, f->n, 2);
+    free(at);
+}
+
+static void write_map(report *r, const map *m)
 {
     spot_page *p = r->p;
     int model;
+    const spot_finding *f = finding(r, m->finding, &model);
     char name[80];
+
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "place", m->place);
+    if (m->shared) spot_page_text(p, "of", NULL);
+    else spot_page_text(p, "of", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
+    spot_page_int(p, "columns", m->shared ? 2 : f->points.d);
+    if (m->shared) write_shared(r, f, r->f[model]->map);
+    else spot_page_map(p, "xy", f->points.at, f->points.n, f->points.d);
+    spot_page_close(p, '}');
+}
+
+static void write_all(report *r)
+{
+    spot_page *p = r->p;
 
     spot_page_open(p, "classes", '[');
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
@@ -310,15 +344,7 @@ static void write_all(report *r)
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);
     spot_page_close(p, ']');
     spot_page_open(p, "maps", '[');
-    for (int k = 0; k < r->maps; k++) {
-        const spot_finding *f = finding(r, r->map[k].finding, &model);
-        spot_page_open(p, NULL, '{');
-        spot_page_int(p, "place", r->map[k].place);
-        spot_page_text(p, "of", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
-        spot_page_int(p, "columns", f->points.d);
-        spot_page_map(p, "xy", f->points.at, f->points.n, f->points.d);
-        spot_page_close(p, '}');
-    }
+    for (int k = 0; k < r->maps; k++) write_map(r, &r->map[k]);
     spot_page_close(p, ']');
     spot_page_open(p, "findings", '[');
     for (int i = 0; i < r->findings; i++) write_finding(r, i);

@@ -70,7 +70,7 @@ typedef struct {
     int     *tile;                 /* (rows): sheet * 64 + place, NONE, UNREADABLE */
     uint8_t *shape;                /* (rows, 2): visible of the tile */
     int      sheet, side, given, unreadable;
-    bool     shrunk;               /* some are smaller than asked for */
+    int      strip_side;
     size_t   spent, pictures;      /* bytes of all sheets so far, of so many pictures */
 } album;
 
@@ -152,9 +152,8 @@ static spot_status fill(album *a, const spot_wanted *w, size_t room)
     for (int i = 0; i < w->n && fits;) {
         int end = i < w->strips ? w->strips : w->n, n = end - i < SHEET ? end - i : SHEET;
         if ((i == 0 || i == w->strips) && !a->p->o->full) {
-            int side = smaller(a, end - i, room - a->spent);
-            a->shrunk |= side < a->side;
-            a->side = side;
+            a->side = smaller(a, end - i, room - a->spent);
+            if (i < w->strips) a->strip_side = a->side;
         }
         SPOT_TRY(add_sheet(a, w->row + i, n, a->p->o->full ? SIZE_MAX : room - a->spent, &fits));
         spot_tell(a->p->c, "pictures", -1, i + n, w->n, "");
@@ -184,8 +183,9 @@ static void describe(album *a, int there, int side)
     spot_page_int(p, "there", there);
     spot_page_int(p, "given", a->given);
     spot_page_int(p, "unreadable", a->unreadable);
-    spot_page_int(p, "side", side);
-    spot_page_int(p, "smaller", a->shrunk ? a->side : 0);
+    spot_page_int(p, "wanted", side);
+    spot_page_int(p, "strips", a->strip_side);
+    spot_page_int(p, "others", a->side);
     spot_page_block(p, "tile", a->tile, (size_t)a->from->rows * sizeof *a->tile);
     spot_page_block(p, "shape", a->shape, (size_t)a->from->rows * 2);
 }
@@ -193,12 +193,12 @@ static void describe(album *a, int there, int side)
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
 {
     int there = keep_those_with(w, from), side = (p->o->thumb + 8) / 16 * 16;
-    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 400000;   /* tiles' numbers; the page's parts */
+    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
     size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
     album a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
     spot_status s = SPOT_OK;
 
-    side = a.side;
+    a.strip_side = side = a.side;
     a.rgb = malloc((size_t)side * (size_t)side * SHEET * 3);
     a.tile = malloc(rows * sizeof *a.tile);
     a.shape = calloc(rows, 2);

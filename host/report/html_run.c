@@ -7,6 +7,7 @@
 #include "report/figures.h"
 #include "report/html.h"
 #include "report/results.h"
+#include "spotter/source.h"
 #include "sweep/recall.h"
 
 enum { NEAR = 4 };
@@ -20,6 +21,7 @@ typedef struct {
     spot_ctx   *c;
     spot_page  *p;
     spot_results *r;
+    spot_source source;            /* of the images */
     spot_memory memory;
     spot_segment *segment;         /* of the EC at hand */
     spot_text   ids;               /* a line a row */
@@ -291,7 +293,7 @@ static spot_status add_seen(run *u, spot_arena *a, const spot_seen *seen)
 
 static spot_status add_ec(run *u, int index)
 {
-    const spot_config *cfg = &u->r->cfg;
+    spot_ec *ec = &u->ec[u->places];
     spot_segment_state state;
     char why[1300];
     spot_seen seen;
@@ -301,8 +303,8 @@ static spot_status add_ec(run *u, int index)
 
     SPOT_TRY(spot_segment_read(u->c, u->r->dir, index, u->segment, &state, why, sizeof why));
     if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' messages name it */
-    SPOT_TRY(spot_ec_draw(u->c, &u->ec[u->places], &cfg->scene, cfg->seed, (uint32_t)index));
-    SPOT_TRY(spot_arena_open(u->c, &a, spot_memory_needs(&u->memory, spot_ec_positives(NULL, &u->ec[u->places], SPOT_TEST))));
+    SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
+    SPOT_TRY(spot_arena_open(u->c, &a, spot_memory_needs(&u->memory, spot_ec_positives(NULL, ec, SPOT_TEST))));
     s = spot_memory_view(u->c, &a, &u->memory, (uint32_t)index, &seen, &there);
     if (s == SPOT_OK && there) s = add_seen(u, &a, &seen);
     else u->missing++;
@@ -395,7 +397,7 @@ static spot_status take_figure(spot_ctx *c, void *user, int number, const spot_c
     return SPOT_OK;
 }
 
-/* A run of too many methods for one drawing has no figures, and the page says so. */
+/* A run of too many methods for one drawing, or without an EC that counts, has no figures, and the page says so. */
 static spot_status write_figures(run *u)
 {
     char why[1024] = "";
@@ -404,7 +406,7 @@ static spot_status write_figures(run *u)
     spot_page_open(u->p, "figures", '[');
     s = spot_figures_take(u->c, u->r, take_figure, u);
     spot_page_close(u->p, ']');
-    if (s != SPOT_USAGE) return s;
+    if (s != SPOT_USAGE && s != SPOT_INPUT) return s;
     snprintf(why, sizeof why, "%s", spot_message(u->c, s));
     spot_forget(u->c);
     spot_page_text(u->p, "no_figures", why);
@@ -419,10 +421,11 @@ static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *
 {
     run *u = user;
     const picture *at = &u->picture[row];
-    int size = u->r->cfg.scene.size, k = 0;
+    int size, k = 0;
     spot_image image;
 
     while (u->ec[k].index != at->ec) k++;
+    size = u->ec[k].scene.size;
     SPOT_TRY(spot_picture_start(c, out, (uint64_t)size, (uint64_t)size, "a scene"));
     return spot_image_picture(c, &image, out->rgb, &u->ec[k], SPOT_TEST, (uint32_t)at->image);
 }
@@ -476,9 +479,11 @@ static void write_rest(run *u)
     spot_page_open(p, "classes", '[');
     spot_page_close(p, ']');
     spot_page_open(p, "notes", '[');
-    if (u->missing) spot_page_print(p, NULL, "%d ECs have no map here: the run's cache has what was seen of them no longer.",
-                                    u->missing);
-    if (u->r->bad) spot_page_print(p, NULL, "%d result segments are damaged or of another config and not counted.", u->r->bad);
+    if (u->missing)
+        spot_page_print(p, NULL, "%d EC%s no map here: the run's cache has no view of %s, or one of another version of Spotter.",
+                        u->missing, u->missing == 1 ? " has" : "s have", u->missing == 1 ? "it" : "them");
+    if (u->r->bad) spot_page_print(p, NULL, "%d result segment%s damaged or of another config and not counted.",
+                                    u->r->bad, u->r->bad == 1 ? " is" : "s are");
     spot_page_close(p, ']');
     spot_page_text(p, "legend", SPOT_RESULTS_U);
     if (p->what.status == SPOT_OK && (u->findings.status || u->maps.status || u->ids.status)) p->what.status = SPOT_NOMEM;
@@ -486,7 +491,8 @@ static void write_rest(run *u)
 
 static spot_status write_page(run *u)
 {
-    SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg));
+    SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
+    SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
     write_facts(u);
     write_methods(u);
     SPOT_TRY(write_figures(u));
@@ -515,6 +521,7 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     if (s == SPOT_OK) s = spot_page_begin(&page, c, o, "run", "Sweep");
     if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&u));
     if (s == SPOT_OK) s = spot_results_verdict(c, u.r);
+    spot_source_close(&u.source);
     spot_text_free(&u.ids);
     spot_text_free(&u.findings);
     spot_text_free(&u.maps);

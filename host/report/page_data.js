@@ -63,7 +63,15 @@ const Data = (() => {
 
   async function map(k) {
     const m = what.maps[k];
-    if (!m.v) m.v = await Block.i16(m.xy);
+    if (m.v) return m;
+    const v = await Block.i16(m.xy), n = v.length / 2, range = (from, to) => {
+      let low = 0, high = 0;
+      for (let i = from; i < to; i++) { low = Math.min(low, v[i]); high = Math.max(high, v[i]); }
+      return 2 * Math.max(-low, high);
+    };
+    m.wide = range(0, n);
+    m.high = range(n, 2 * n);
+    m.v = v;
     return m;
   }
 

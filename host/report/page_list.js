@@ -5,7 +5,7 @@ const List = (() => {
   const filter = { model: "0", place: "", method: "", seed: "", order: "" };
   const own = [];                       // slices drawn on the map
   let entries = [], shown = 0, selected = null, partner = null, own_count = 0;
-  const PAGE = 40, STRIP = 8, NEAR = 3, GALLERY = 96, ROWS = 300;
+  const PAGE = 40, STRIP = 8, NEAR = 3, GALLERY = 96, ROWS = 300, TILE = 56;
 
   // ---- the head of the page ----
 
@@ -47,10 +47,11 @@ const List = (() => {
     if (what.no_figures) out.push(what.no_figures);
     if (p && p.unreadable) out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
     if (p && p.given + p.unreadable < p.there)
-      out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures` +
-               `${p.smaller ? `, most of them ${p.smaller} pixels wide` : ""}: those of blindspots first. Numbers are of all rows. ` +
+      out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures, those of blindspots first` +
+               `${p.others < p.wanted ? `, most of them ${p.others} pixels wide` : ""}. Numbers are of all rows. ` +
                "The option --full takes all pictures.");
-    else if (p && p.smaller) out.push(`To stay small this page holds pictures ${p.smaller} pixels wide. --full takes larger ones.`);
+    else if (p && p.others < p.wanted)
+      out.push(`To stay small this page holds most pictures only ${p.others} pixels wide; the option --full takes larger ones.`);
     if (out.length) document.getElementById("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, t))));
   }
 
@@ -174,20 +175,21 @@ const List = (() => {
       return h("span", { class: "strip words" }, spectrum(s),
                h("span", { class: "ids" }, ...s.worst.slice(0, 4).flatMap((i, k) =>
                  [k ? ", " : "worst: ", h("bdi", {}, Data.row(s.place, i).id)]), s.worst.length > 4 ? ", …" : ""));
-    const out = h("span", { class: "strip" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, 60)));
+    const out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, TILE))));
     if (s.near.length)
       out.append(h("span", { class: "near", title: "the nearest images of the class that the model gets right" },
-                   ...s.near.slice(0, NEAR).map(i => picture(s.place, i, 60))));
+                   ...s.near.slice(0, NEAR).map(i => picture(s.place, i, TILE))));
     return out;
   }
 
   function card(s) {
     const label = `${nameOf(s)}${Data.manyPlaces ? `, ${Data.placeName(s.place)}` : ""}: ${plural(s.size, "row")}, ` +
                   `${percent(s.rate)} wrong, ${percent(s.share)} of errors`;
+    const p = what.places[s.place], base = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : 1;
     const where = [Data.manyPlaces && !isRun ? Data.placeName(s.place) : null,
                    filter.method === "" ? methodOf(s) : null,
                    filter.seed === "" && Data.manySeeds && !s.own ? `seed ${what.findings[s.finding].seed}` : null,
-                   s.note].filter(Boolean).join(" · ");
+                   s.note, !s.own && s.rate <= base ? "no more errors than elsewhere" : null].filter(Boolean).join(" · ");
     const button = h("button", { type: "button", class: "card", "aria-pressed": String(selected === s), "aria-label": label,
                                  onclick: () => choose(s) },
                      h("span", { class: "line" },
@@ -207,7 +209,9 @@ const List = (() => {
       box.append(h("h2", {}, "Slices of your own"), h("ol", { class: "cards" }, ...own.map(card)),
                  h("p", { class: "row" }, button("Save all as CSV", () => Export.csv(own, "slices-of-my-own")),
                    button("Save all as JSON", () => Export.json(own, "slices-of-my-own"))));
-    box.append(h("h2", {}, title));
+    box.append(h("h2", {}, title), h("p", { class: "key-line" }, "Bar: error rate, with a mark at that of ",
+      isRun ? "all images of the EC. " : "its class. ", Picture.there ? "Pictures: the least confident first, ✕ where the model is wrong; " +
+      "behind the dotted line the nearest that it gets right." : ""));
     if (!entries.length) box.append(h("p", { class: "empty" }, emptyWords()));
     else box.append(h("ol", { class: "cards", id: "cards" }, ...entries.slice(0, shown).map(card)));
     if (shown < entries.length)
@@ -299,7 +303,7 @@ const List = (() => {
       button("Save CSV", () => Export.csv([s], file)), button("Save JSON", () => Export.json([s], file)),
       s.own ? button("Remove", () => { own.splice(own.indexOf(s), 1); clear(); draw(); Compare.begin(finding); }) : null,
       button("Close", clear, { "aria-label": "Close the slice (Escape)" }))));
-    detail.append(h("dl", { class: "facts small" }, fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
+    detail.append(h("dl", { class: "facts few" }, fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
       fact("error rate", percent(s.rate, 1)), fact("rest of the class", percent((p.wrong - s.wrong) / (p.n - s.size), 1)),
       fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3)),
       s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))));
@@ -349,8 +353,8 @@ const List = (() => {
 
   function legend(f) {
     const box = document.getElementById("legend"), p = what.places[f.place], m = f.map < 0 ? null : what.maps[f.map];
-    const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on the map of ${m.of}` +
-      `${m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : ""}` : "There is no map of these rows.";
+    const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on ${m.of === null ? "a map of their " +
+      "principal components" : `the map of ${m.of}`}${m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : ""}` : "There is no map of these rows.";
     document.getElementById("over").setAttribute("aria-label", `Map: ${on}, ${count(p.wrong)} wrong`);
     box.replaceChildren(
       h("span", { class: "key" }, "confidence 0 ", h("span", { class: "ramp", style: `background:linear-gradient(90deg, ${PointMap.gradient()})` }), " 1"),
@@ -408,8 +412,7 @@ const List = (() => {
   }
 
   return { head, filters, tools, listen, refresh, choose, picture, strip, nameOf, methodOf, numbers, button, has,
-           own: () => own, selected: () => selected, finding: () => finding,
-           pick: (name, value) => { filter[name] = value; return refresh(); } };
+           own: () => own, selected: () => selected, finding: () => finding };
 })();
 
 // ---- saving: the columns of slices.csv; JSON with the numbers, too ----

@@ -30,7 +30,8 @@ const PointMap = (() => {
 
   // ---- where a point is ----
 
-  const unit = () => 0.93 * Math.min(width, height) / 65534;         // CSS pixels of a map's unit, at zoom 1
+  // CSS pixels of a map's unit, at zoom 1: all of it is to be seen.
+  const unit = () => Math.min((width - 36) / Math.max(map.wide, 1), (height - 36) / Math.max(map.high, 1));
   const toX = i => view.x + view.k * (width / 2 + unit() * map.v[i]);
   const toY = i => view.y + view.k * (height / 2 - unit() * map.v[n + i]);
   const fromX = x => ((x - view.x) / view.k - width / 2) / unit();
@@ -115,14 +116,16 @@ const PointMap = (() => {
     for (let j = 0; j < n; j++) one(order[j], faint);
     const ring = flat(disc(r + 1.6 * ratio)), square = flat(box(Math.round(r + 2 * ratio))), big = flat(disc(r + 0.4)),
           bigBad = flat(cross(Math.max(r + 1, 3), Math.max(1.2, r * 0.6)));
-    lit.forEach((s, k) => {
-      for (const i of s.member) {
-        const x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
-        if (x < 0 || y < 0 || x >= w || y >= H) continue;
-        if (k === 0) { stamp(ring, x, y, p.ink, 256); stamp(big, x, y, p.ground, 256); }
-        else stamp(square, x, y, p.ink, 256);
-        stamp(place.isBad[i] ? bigBad : big, x, y, colour[place.at[i]], 256);
+    const each = (s, f) => {
+      for (let j = s.worst.length - 1; j >= 0; j--) {            // the worst on top
+        const i = s.worst[j], x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
+        if (x >= 0 && y >= 0 && x < w && y < H) f(i, x, y);
       }
+    };
+    lit.forEach((s, k) => {
+      each(s, (i, x, y) => stamp(k ? square : ring, x, y, p.ink, 256));
+      each(s, (i, x, y) => stamp(big, x, y, place.isBad[i] ? p.ground : colour[place.at[i]], 256));
+      each(s, (i, x, y) => { if (place.isBad[i]) stamp(bigBad, x, y, colour[place.at[i]], 256); });
     });
     points.getContext("2d").putImageData(image, 0, 0);
     if (truth) drawTruth(r);
@@ -222,14 +225,15 @@ const PointMap = (() => {
   function plant() {
     if (treeOf === map || !map) return;
     const v = map.v, count = n;
-    tree = d3.geom.quadtree().x(i => v[i]).y(i => v[count + i]).extent([[-32768, -32768], [32768, 32768]])(d3.range(count));
+    tree = d3.geom.quadtree().x(i => v[i - 1]).y(i => v[count + i - 1])          // D3 3 does not find what is falsy, as 0
+      .extent([[-32768, -32768], [32768, 32768]])(d3.range(1, count + 1));
     treeOf = map;
   }
 
   function nearest(x, y) {
     if (treeOf !== map) return -1;
-    const i = tree.find([fromX(x), fromY(y)]);
-    return i !== undefined && i !== null && Math.hypot(toX(i) - x, toY(i) - y) < 14 ? i : -1;
+    const i = (tree.find([fromX(x), fromY(y)]) || 0) - 1;
+    return i >= 0 && Math.hypot(toX(i) - x, toY(i) - y) < 14 ? i : -1;
   }
 
   function showTip(i, x, y) {
@@ -376,7 +380,7 @@ const PointMap = (() => {
     const other = placeIndex !== k || map !== what.maps[m];
     place = await Data.place(k);
     placeIndex = k;
-    map = m < 0 ? { v: new Int16Array(2 * place.n) } : await Data.map(m);
+    map = m < 0 ? { v: new Int16Array(2 * place.n), wide: 1, high: 1 } : await Data.map(m);
     n = place.n;
     const good = [], bad = [];
     for (let i = 0; i < n; i++) (place.isBad[i] ? bad : good).push(i);

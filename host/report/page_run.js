@@ -12,7 +12,7 @@ const Run = (() => {
   const withError = v => v.n ? `${number(v.mean)} (${v.se === null ? "–" : v.se.toFixed(2)})` : "–";
 
   function methods() {
-    return h("div", { class: "scroll" }, h("table", { class: "plain" }, h("caption", {}, what.caption),
+    return h("div", { class: "scroll plain-box", tabindex: 0 }, h("table", { class: "plain" }, h("caption", {}, what.caption),
       h("thead", {}, h("tr", {}, ...["method", "DR", "FDR", "ECs", "of FDR", "failed"].map((t, i) =>
         h("th", { scope: "col", class: i ? "number" : null }, t)))),
       h("tbody", {}, ...what.methods.map(m => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, m.name)),
@@ -23,8 +23,11 @@ const Run = (() => {
 
   function draw() {
     if (!isRun) return;
-    box.hidden = false;
-    box.append(h("h2", {}, "The run"), methods(), h("p", { class: "hint" }, what.legend),
+    document.getElementById("filters").before(h("section", { "aria-label": "Methods" }, methods(),
+      h("p", { class: "jump" }, ...[["#filters", "Maps of the ECs"], ["#compare", "Side by side"], ["#run", "Figures"],
+                                    ["#help-title", "Help"]].map(([href, text]) => h("a", { href }, text)))));
+    box.hidden = !what.figures.length;
+    box.append(h("h2", {}, "Figures"), h("p", { class: "hint" }, what.legend),
       h("div", { class: "figures" }, ...what.figures.map(f =>
         h("img", { class: "figure", src: `data:image/svg+xml;base64,${document.getElementById("f" + f.number).textContent}`,
                    alt: f.title, loading: "lazy" }))));

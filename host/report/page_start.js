@@ -24,6 +24,7 @@ async function start() {
     return;
   }
   List.head();
+  Run.draw();
   writeHelp();
   List.filters();
   List.tools();
@@ -31,7 +32,6 @@ async function start() {
   PointMap.listen();
   await Promise.all([Data.loadRows(), Picture.load()]);
   await List.refresh();
-  Run.draw();
   PointMap.times.open = performance.now() - since;
   document.documentElement.dataset.ready = "1";
 }

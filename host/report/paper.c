@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/config_table.h"
+#include "sweep/keys.h"
+#include "sweep/pipeline.h"
 
 #define NO NAN
 #define NOT_THERE { NO, NO, NO, NO }
@@ -135,20 +137,59 @@ bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings)
     return true;
 }
 
-const char *spot_paper_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row)
+static void set(const spot_setting *s, spot_bdm_config *cfg, const char *value)
 {
-    const char *settings = row->as;
+    void *at = (char *)cfg + s->offset;
+
+    if (s->kind == SETTING_INT) *(int *)at = atoi(value);
+    if (s->kind == SETTING_REAL) *(double *)at = strtod(value, NULL);
+    for (int i = 0; s->kind == SETTING_NAME && s->names[i]; i++)
+        if (!strcmp(s->names[i], value)) *(int *)at = i;
+}
+
+static void set_all(spot_bdm_config *cfg, const char *settings)
+{
     char name[48], value[48];
 
-    *text = 0;
     while (*settings) {
         const spot_setting *s = parse(&settings, cfg, name, value);
-        if (!s) return text;
-        if (!is(s, cfg, value)) {
-            const int *at = (const int *)(const void *)((const char *)cfg + s->offset);     /* all of `as` are names */
-            snprintf(text, size, "%s is %s, the paper's %s", name, s->names[*at], value);
-            return text;
-        }
+        if (!s) return;
+        set(s, cfg, value);
     }
+}
+
+const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row)
+{
+    spot_bdm_config papers = spot_bdm_defaults(cfg->method);
+
+    set_all(&papers, row->needs);
+    set_all(&papers, row->as);
+    memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* where they lie is no difference */
+    spot_method_differences(text, size, &papers, cfg);
     return text;
+}
+
+/* The batch is not in the paper, lanes mean nothing, and weights from elsewhere are no difference: the paper's came from
+ * ImageNet, which no setting says. */
+spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg)
+{
+    spot_config *papers = malloc(sizeof *papers);
+    spot_model_config *m;
+
+    *text = 0;
+    if (!papers) return spot_fail(c, SPOT_NOMEM, "no memory to compare a run with the paper");
+    *papers = spot_config_defaults();
+    m = &papers->model;
+    papers->seed = cfg->seed;
+    papers->bdms = cfg->bdms;
+    memcpy(papers->bdm, cfg->bdm, sizeof papers->bdm);
+    memcpy(m->init, cfg->model.init, sizeof m->init);
+    m->batch = cfg->model.batch;
+    m->lanes = cfg->model.lanes;
+    if (cfg->model.optimizer == SPOT_ADAM) m->momentum = cfg->model.momentum;
+    if (!cfg->model.base.images) m->base = cfg->model.base;
+    if (!spot_wants_robust(cfg)) m->robust = cfg->model.robust;
+    spot_config_differences(text, size, papers, cfg);
+    free(papers);
+    return SPOT_OK;
 }

@@ -24,8 +24,11 @@ static bool add_ec(spot_results *t, const spot_segment *s)
     t->not_learned += !s->status && !s->lesson.learned;
     t->untrained += s->status != SPOT_OK;
     for (int b = 0; b < t->methods && b < s->methods; b++) {
-        t->method[b].scored[t->ecs] = s->method[b].status == SPOT_OK;
-        t->method[b].score[t->ecs] = s->method[b].score;
+        spot_results_method *m = &t->method[b];
+        m->scored[t->ecs] = s->method[b].status == SPOT_OK;
+        m->score[t->ecs] = s->method[b].score;
+        if (!e->counted || m->scored[t->ecs]) continue;
+        if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
     }
     t->ecs++;
     return true;
@@ -145,8 +148,8 @@ void spot_results_free(spot_results *r)
 spot_status spot_results_verdict(spot_ctx *c, const spot_results *r)
 {
     if (!r->bad) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%d result segments of %s are damaged or of another config; `spotter sweep` makes "
-                     "them anew", r->bad, r->dir);
+    return spot_fail(c, SPOT_INPUT, "%d result segment%s of %s %s damaged or of another config; `spotter sweep` makes %s anew",
+                     r->bad, r->bad == 1 ? "" : "s", r->dir, r->bad == 1 ? "is" : "are", r->bad == 1 ? "it" : "them");
 }
 
 const char *spot_results_counted(char *text, size_t size, const spot_results *r)
@@ -165,7 +168,19 @@ const char *spot_results_counted(char *text, size_t size, const spot_results *r)
 
 const char *spot_results_origin(char *text, size_t size, const spot_results *r)
 {
-    snprintf(text, size, "config %s, profile %s, numbers %d, spotter %s on %s", r->config[0] ? r->config : "-",
-             spot_profile_name(r->metric.profile), r->numbers, r->build[0] ? r->build : "-", r->device[0] ? r->device : "-");
+    if (!r->config[0])
+        snprintf(text, size, "nothing is done yet; `spotter sweep %s/config.yaml --out %s` does it", r->dir, r->dir);
+    else
+        snprintf(text, size, "config %s, profile %s, numbers %d, spotter %s on %s", r->config,
+                 spot_profile_name(r->metric.profile), r->numbers, r->build[0] ? r->build : "-",
+                 r->device[0] ? r->device : "-");
+    return text;
+}
+
+const char *spot_results_failed(char *text, size_t size, const spot_results_method *m)
+{
+    *text = 0;
+    if (m->gave_up)
+        snprintf(text, size, "failed in %d of the %d ECs counted; %s", m->gave_up, m->gave_up + m->sum.dr.n, m->why);
     return text;
 }

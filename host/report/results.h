@@ -18,7 +18,9 @@ typedef struct {
     spot_score  *score;                        /* (ecs) */
     bool        *scored;                       /* (ecs): false where training or the method failed */
     spot_summary sum;
-    int          failed;                       /* counted ECs without a score */
+    int          failed;                       /* counted ECs without a score, and those that failed to train */
+    int          gave_up;                      /* counted ECs whose training went well, and the method failed */
+    char         why[1100];                    /* "EC 4: ..." of the first of these; "" when there is none */
 } spot_results_method;
 
 typedef struct {
@@ -51,6 +53,9 @@ spot_status spot_results_verdict(spot_ctx *c, const spot_results *r);
 /* "19 of 20 ECs counted; left out: 1 did not learn its blindspots", and what made them: into text; returns it. */
 const char *spot_results_counted(char *text, size_t size, const spot_results *r);
 const char *spot_results_origin(char *text, size_t size, const spot_results *r);
+
+/* "failed in 2 of the 19 ECs counted; EC 4: ..." into text; "" for a method that did not. */
+const char *spot_results_failed(char *text, size_t size, const spot_results_method *m);
 
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown);
 void spot_table_print_csv(FILE *f, const spot_results *t);

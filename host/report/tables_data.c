@@ -2,12 +2,14 @@
  *
  * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a
  * quantity of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
- * "covered[presence of a circle=with]"; n counts ECs, or of "covered" blindspots. */
+ * "covered[presence of a circle=with]"; n and
+ * left_out count ECs, or of "covered" blindspots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/columns.h"
 #include "report/factors.h"
 #include "store/json.h"
 
@@ -18,9 +20,7 @@ static void csv_number(FILE *f, double v)
 
 static void csv_head(FILE *f, const char *method, int ec, const char *quantity)
 {
-    fputc('"', f);
-    for (; *method; method++) fprintf(f, *method == '"' ? "\"\"" : "%c", *method);
-    fputs("\",", f);
+    spot_csv_text(f, method, ",");
     if (ec >= 0) fprintf(f, "%d", ec);
     fprintf(f, ",%s,", quantity);
 }
@@ -58,7 +58,7 @@ static void csv_factors(FILE *f, const spot_results *t, int b)
         csv_number(f, e.mean);
         fputc(',', f);
         csv_number(f, e.se);
-        fprintf(f, ",%d,\n", e.n);
+        fprintf(f, ",%d,%d\n", e.n, e.left_out);
     }
 }
 
@@ -126,6 +126,7 @@ static void json_factors(spot_json *j, const spot_results *t, int b)
         real(j, "low", e.low);
         real(j, "high", e.high);
         integer(j, "n", e.n);
+        integer(j, "left_out", e.left_out);
         spot_json_end(j);
     }
     spot_json_end(j);

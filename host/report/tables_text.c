@@ -1,6 +1,7 @@
 /* tables_text.c - the tables for eyes: plain text in columns, or Markdown. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/columns.h"
 #include "report/factors.h"
@@ -15,7 +16,7 @@ static void methods_table(spot_columns *p, const spot_results *t)
     spot_end_row(p);
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
-        spot_cell(p, "%d %s", b + 1, m->name);
+        spot_cell_name(p, b + 1, m->name);
         spot_cell_average(p, &m->sum.dr);
         spot_cell(p, "%d", m->sum.dr.n);
         spot_cell_average(p, &m->sum.fdr);
@@ -36,7 +37,7 @@ static void failures_table(spot_columns *p, const spot_results *t)
     spot_end_row(p);
     for (int b = 0; b < t->methods; b++) {
         const spot_summary *s = &t->method[b].sum;
-        spot_cell(p, "%d %s", b + 1, t->method[b].name);
+        spot_cell_name(p, b + 1, t->method[b].name);
         for (int f = 0; f < SPOT_FAILURES; f++) spot_cell_average(p, &s->failure[f]);
         spot_cell(p, "%d", s->failure[0].n);
         spot_cell(p, "%d", s->failure[0].left_out);
@@ -51,7 +52,7 @@ static void factors_table(spot_columns *p, const spot_results *t)
 
     spot_cell(p, "method");
     for (int b = -1; b < t->methods; b++) {
-        if (b >= 0) spot_cell(p, "%d %s", b + 1, t->method[b].name);
+        if (b >= 0) spot_cell_name(p, b + 1, t->method[b].name);
         for (int i = 0; spot_factor_next(t, &i, &row);) {
             if (row.rate == SPOT_RATE_FDR || row.level.feature >= 0) continue;
             if (b < 0 && row.rate == SPOT_RATE_DR) spot_cell(p, "DR, %s", row.value);
@@ -96,6 +97,7 @@ static void ecs_table(spot_columns *p, const spot_results *t)
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) spot_cell(p, "%s", head[i]);
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         spot_cell(p, "DR %d", b + 1);
+        spot_cell_join(p);
         spot_cell(p, "FDR %d", b + 1);
     }
     spot_end_row(p);
@@ -118,27 +120,47 @@ static void print(FILE *f, bool markdown, const char *title, void (*table)(spot_
     spot_columns_print(f, markdown, title, rows, &b);
 }
 
+/* What a name that was shortened is in full, and of a method that failed why. */
+static void note_methods(FILE *f, bool markdown, const spot_results *t)
+{
+    spot_short_name shorter;
+    char text[1300];
+    int notes = 0;
+
+    for (int b = 0; b < t->methods; b++) {
+        const spot_results_method *m = &t->method[b];
+        bool cut = !markdown && strcmp(spot_shorten(shorter, m->name), m->name);
+        if ((cut || m->gave_up) && !notes++) fputc('\n', f);
+        if (cut) spot_note(f, false, "%d %s is %s", b + 1, shorter, m->name);
+        if (*spot_results_failed(text, sizeof text, m))
+            spot_note(f, markdown, "%d %s %s", b + 1, markdown ? m->name : shorter, text);
+    }
+}
+
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
 {
     const spot_metric_config *m = &t->metric;
-    const char *sign = m->profile == SPOT_PROFILE_WORKSHOP ? ">" : ">=", *item = markdown ? "- " : "";
-    int failed = 0;
+    const char *sign = m->profile == SPOT_PROFILE_WORKSHOP ? ">" : ">=";
+    char text[600];
 
-    for (int i = 0; i < t->ecs; i++) failed += t->ec[i].status != SPOT_OK;
     fprintf(f, markdown ? "# %s\n\n" : "%s\n\n", t->dir);
-    fprintf(f, "%s%d of %d ECs are done; of these %d failed to train and %d did not learn their blindspots (%s)\n", item,
-            t->ecs, t->planned, failed, t->not_learned, t->include_all ? "averaged all the same" : "left out of averages");
-    if (t->bad) fprintf(f, "%s%d result segments are damaged or of another config and are not counted\n", item, t->bad);
-    fprintf(f, "%sprofile %s: a hypothesis belongs to a blindspot at BP %s %g, a blindspot is found at BR %s %g; "
-            "top %d hypotheses\n", item, spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
-    fprintf(f, "%s%s\n", item, SPOT_RESULTS_U);
-    fprintf(f, "%sconfig %s, numbers %d, spotter %s on %s\n", item, t->config[0] ? t->config : "-", t->numbers,
-            t->build[0] ? t->build : "-", t->device[0] ? t->device : "-");
+    spot_note(f, markdown, "%d of %d ECs are done; of these %d failed to train and %d did not learn their blindspots (%s)",
+              t->ecs, t->planned, t->untrained, t->not_learned,
+              t->include_all ? "averaged all the same" : "left out of averages");
+    if (t->bad)
+        spot_note(f, markdown, "%d result segment%s damaged or of another config and not counted", t->bad,
+                  t->bad == 1 ? " is" : "s are");
+    spot_note(f, markdown, "%s", spot_results_origin(text, sizeof text, t));
+    if (!t->ecs) return;
+    spot_note(f, markdown, "profile %s: a hypothesis belongs to a blindspot at BP %s %g, a blindspot is found at BR %s %g; "
+              "top %d hypotheses", spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
+    spot_note(f, markdown, "%s", SPOT_RESULTS_U);
     print(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
+    note_methods(f, markdown, t);
     print(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table, t);
-    print(f, markdown, "By factor: DR by number of blindspots, share of blindspots covered by specificity (more in csv, json)",
+    print(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
           factors_table, t);
     print(f, markdown, t->methods <= METHODS_IN_A_ROW
           ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
-          : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv and json)", ecs_table, t);
+          : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)", ecs_table, t);
 }

@@ -39,12 +39,25 @@ int spot_cut(char *text, char at, char **part, int most)
     return n;
 }
 
-void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOTO_PATH])
+static int file_with(const spot_photos *p, uint32_t picture)
 {
     int f = 0;
 
     while ((int)picture >= p->first[f + 1]) f++;
-    snprintf(path, SPOT_PHOTO_PATH, "%s/%s", p->folder[f], p->coco[f].image[(int)picture - p->first[f]].file);
+    return f;
+}
+
+/* Its name below the folder. */
+static const char *name_of(const spot_photos *p, uint32_t picture)
+{
+    int f = file_with(p, picture);
+
+    return p->coco[f].image[(int)picture - p->first[f]].file;
+}
+
+void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOTO_PATH])
+{
+    snprintf(path, SPOT_PHOTO_PATH, "%s/%s", p->folder[file_with(p, picture)], name_of(p, picture));
 }
 
 /* ---- the files ---- */
@@ -140,7 +153,7 @@ static spot_status no_super(spot_ctx *c, const spot_photos *p, const char *setti
     }
     all[n] = NULL;
     near = spot_nearest(name, all);
-    return spot_fail(c, SPOT_USAGE, "data.%s: no category of the annotations has the super-category \"%s\"%s%s%s", setting, name,
+    return spot_fail(c, SPOT_USAGE, "data.%s: no category has the super-category \"%s\"%s%s%s", setting, name,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -332,7 +345,7 @@ static spot_status identify(spot_ctx *c, spot_photos *p)
             continue;
         }
         size = st.st_size;
-        XXH3_128bits_update(h, strrchr(path, '/'), strlen(strrchr(path, '/')) + 1);
+        XXH3_128bits_update(h, name_of(p, picture), strlen(name_of(p, picture)) + 1);
         XXH3_128bits_update(h, &size, sizeof size);
         XXH3_128bits_update(h, p->shows + (size_t)picture * (size_t)p->words, (size_t)p->words * sizeof *p->shows);
     }
@@ -346,7 +359,8 @@ static spot_status identify(spot_ctx *c, spot_photos *p)
 
 static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
 {
-    if (cfg->size < 32 || cfg->size > 1024) return spot_fail(c, SPOT_USAGE, "data.size is %d; 32 to 1024 are possible", cfg->size);
+    if (cfg->size < 32 || cfg->size > 1024)
+        return spot_fail(c, SPOT_USAGE, "data.size is %d; pictures are 32 to 1024 pixels a side", cfg->size);
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
         return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
                          cfg->val, cfg->test);
@@ -401,6 +415,18 @@ spot_scene_config spot_photos_scene(const spot_photos *p)
         for (int k = 0; k < SPOT_SPLITS; k++)
             if (p->task[t].images[k] > scene.per_bucket[k]) scene.per_bucket[k] = p->task[t].images[k];
     return scene;
+}
+
+size_t spot_photos_bytes(const spot_photos *p)
+{
+    size_t bytes = sizeof *p + p->arena.size + (p->checksum ? (size_t)p->used * sizeof *p->checksum : 0);
+
+    for (int f = 0; f < p->files; f++) {
+        const spot_coco *k = &p->coco[f];
+        bytes += (size_t)k->images * (sizeof *k->image + sizeof *k->first) + (size_t)k->boxes * sizeof *k->box;
+        for (int i = 0; i < k->images; i++) bytes += strlen(k->image[i].file) + 1;
+    }
+    return bytes;
 }
 
 int         spot_photos_count(const spot_photos *p) { return p->used; }

@@ -13,18 +13,31 @@ static void key_out(spot_json *j, const char *key)
     if (key) yajl_gen_string(j->gen, (const unsigned char *)key, strlen(key));
 }
 
+static yajl_val of_object(yajl_val top, const char *key)
+{
+    for (size_t i = 0; i < top->u.object.len; i++)
+        if (!strcmp(top->u.object.keys[i], key)) return top->u.object.values[i];
+    return NULL;
+}
+
 /* Reading: the member `key`, or the next one of an array; NULL when it is not there. */
 static yajl_val member(spot_json *j, const char *key)
 {
     yajl_val top = j->depth ? j->at[j->depth - 1] : NULL;
 
     if (YAJL_IS_OBJECT(top) && key) {
-        for (size_t i = 0; i < top->u.object.len; i++)
-            if (!strcmp(top->u.object.keys[i], key)) return top->u.object.values[i];
+        return of_object(top, key);
     } else if (YAJL_IS_ARRAY(top) && j->next[j->depth - 1] < top->u.array.len) {
         return top->u.array.values[j->next[j->depth - 1]++];
     }
     return NULL;
+}
+
+bool spot_json_has(const spot_json *j, const char *key)
+{
+    yajl_val top = j->depth ? j->at[j->depth - 1] : NULL;
+
+    return YAJL_IS_OBJECT(top) && of_object(top, key);
 }
 
 static void wrong(spot_json *j, const char *key)

@@ -29,6 +29,8 @@ void spot_json_object(spot_json *j, const char *key);
 int  spot_json_array(spot_json *j, const char *key, int n, int most);
 void spot_json_end(spot_json *j);
 
+bool spot_json_has(const spot_json *j, const char *key);      /* reading: the object that we stand in has it */
+
 void spot_json_int(spot_json *j, const char *key, int *v);
 void spot_json_u64(spot_json *j, const char *key, uint64_t *v);
 void spot_json_bool(spot_json *j, const char *key, bool *v);

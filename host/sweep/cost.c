@@ -11,11 +11,6 @@
 #include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 
-static int dimensions(const spot_bdm_config *cfg, int features)
-{
-    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-}
-
 static size_t view_bytes(int features, int rows)
 {
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
@@ -25,7 +20,7 @@ static size_t view_bytes(int features, int rows)
  * looks for blindspots in them. */
 static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
 {
-    int d = dimensions(cfg, features);
+    int d = spot_embed_dim(&cfg->embed, *rows, features);
     size_t points = (size_t)wave * *rows * d * sizeof(float);
     size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
     spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
@@ -100,12 +95,10 @@ static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, cons
     return SPOT_OK;
 }
 
-/* Without a file to look at, as many as the classifier has. */
-static int features_of(const spot_config *cfg, const spot_bdm_config *bdm)
+static spot_status features_of(spot_ctx *c, int *features, const spot_config *cfg, const spot_bdm_config *bdm)
 {
-    int columns = bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(bdm->embeddings) : 0;
-
-    return columns ? columns : 8 * cfg->model.width;
+    *features = 8 * cfg->model.width;
+    return bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(c, features, bdm->embeddings) : SPOT_OK;
 }
 
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
@@ -114,7 +107,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
     spot_bytes wave;
 
-    for (int b = 0; b < cfg->bdms; b++) l->features[b] = features_of(cfg, &cfg->bdm[b]);
+    for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
@@ -149,7 +142,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, double *image, cons
     few.epochs = few.robust.epochs = 3;
     small.images[SPOT_TRAIN] = CALIBRATION_STEPS * few.batch < ec->images[SPOT_TRAIN] ? CALIBRATION_STEPS * few.batch
                                                                                      : ec->images[SPOT_TRAIN];
-    small.images[SPOT_VAL] = small.images[SPOT_TRAIN] / 8 + 1;
+    small.images[SPOT_VAL] = (int)fmin(small.images[SPOT_TRAIN] / 8 + 1, ec->images[SPOT_VAL]);
     memset(&lesson, 0, sizeof lesson);
     SPOT_TRY(train(c, a, &model, &lesson, &small, &few, NULL));
     a->used = mark;
@@ -242,13 +235,15 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_
         char name[80];
         spot_points points;
         spot_hypotheses found;
+        spot_status s;
         SPOT_TRY(make_view(c, a, &view, cfg->seed, p->rows, l->features[b]));
-        SPOT_TRY(time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed));
+        c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
+        s = time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed);
         start = spot_clock();
-        SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));
+        if (s == SPOT_OK) s = spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]);
+        c->who = NULL;
+        SPOT_TRY(s);
         p->method[b] = spot_clock() - start + (has_points_before(cfg, b) ? 0 : embed);
-        spot_log(c, SPOT_LOG_INFO, "calibrated: training %.2f ms an image, %s %.2f s for %d rows", 1e3 * p->image,
-                 spot_bdm_name(&cfg->bdm[b], name, sizeof name), p->method[b], p->rows);
         a->used = mark;
         SPOT_TRY(spot_check_stop(c));
     }
@@ -283,6 +278,9 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
     if (s == SPOT_OK && spot_wants_robust(cfg)) s = time_training(c, &a, &p->robust, cfg, ec, true);
     if (s == SPOT_OK) s = time_methods(c, &a, p, cfg, &layout);
     spot_arena_close(&a);
+    if (s == SPOT_OK)
+        spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; methods on its %d rows", ec->index,
+                 1e3 * p->image, p->rows);
     return s;
 }
 
@@ -295,7 +293,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
-    if (source->photos) cost->album = spot_album_bytes(source->photos);
+    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
     for (int i = o->shard; i < ecs; i += shards) {
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
@@ -310,6 +308,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
         if (!p.rows) {
             p.rows = rows;
             SPOT_TRY(calibrate_on(c, &p, cfg, source, &ec));
+            memcpy(cost->method, p.method, sizeof cost->method);
         }
         cost->seconds += seconds_of(cfg, &ec, rows, &p);
     }
@@ -319,7 +318,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
         cost->seconds += base ? base * p.image : 0;
     }
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, most));
-    cost->memory = layout.all.host;
+    cost->memory = layout.all.host + (source->photos ? spot_photos_bytes(source->photos) : 0);
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     return SPOT_OK;

@@ -3,12 +3,18 @@
 #ifndef SPOTTER_SWEEP_EMBEDDING_H
 #define SPOTTER_SWEEP_EMBEDDING_H
 
+#include <stdbool.h>
+
 #include "spotter/arena.h"
 #include "spotter/store.h"
 #include "spotter/view.h"
 
-/* The columns of the first embedding in the folder that can be read, which all others must have too; 0: there is none. */
-int spot_embedding_columns(const char *folder);
+/* The columns of the first embedding in the folder that can be read, which all others must have too. SPOT_INPUT where there is
+ * no folder, or nothing in it that can be read. */
+spot_status spot_embedding_columns(spot_ctx *c, int *columns, const char *folder);
+
+/* The hash of the EC's embedding as it is now; false where none can be read. */
+bool spot_embedding_content(spot_key *content, const char *folder, int ec);
 
 /* The EC's embedding in place of v's features, which then know no direction of the classifier; v->n rows of `columns`
  * numbers are wanted. *content is their hash. SPOT_INPUT names the file, and the row where one is to blame. */

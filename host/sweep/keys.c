@@ -107,17 +107,7 @@ static bool is_embedding(const spot_setting *s)
     return s->offset >= start && s->offset < start + sizeof(spot_embed_config);
 }
 
-/* Settings of a reducer that is not the method's change nothing. */
-static bool for_points(const spot_setting *s, const void *base)
-{
-    int method = ((const spot_bdm_config *)base)->embed.method;
-
-    if (!strcmp(s->name, "dim"))   return method != SPOT_REDUCE_NONE;
-    if (!strcmp(s->name, "tsne"))  return method == SPOT_REDUCE_TSNE;
-    if (!strcmp(s->name, "scvis")) return method == SPOT_REDUCE_SCVIS;
-    if (!strcmp(s->name, "umap"))  return method == SPOT_REDUCE_UMAP;
-    return is_embedding(s);
-}
+static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
 
 /* The representation is in the key of the features. */
 static bool for_finding(const spot_setting *s, const void *base)
@@ -221,38 +211,83 @@ spot_key spot_key_of_method(const spot_bdm_config *cfg)
     return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
 }
 
-static bool differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here,
-                   const char *above, chooser *matters)
+/* What is told of settings in which two groups differ. First: a sentence on the first of them. Else all, "lr=0.1 (0.005),
+ * steps=9 (1000)"; those behind the room are counted. */
+typedef struct { char *text; size_t size, used; bool first; int n, more; } telling;
+
+static void tell(telling *t, const char *name, const char *there, const char *here)
+{
+    char *end = t->text + t->used;
+    size_t room = t->size - t->used;
+    int n;
+
+    t->n++;
+    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, there, here);
+    if (t->first) return;
+    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, there);
+    if (!t->more && (size_t)n + sizeof ", and 9999 more" <= room) t->used += (size_t)n;
+    else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
+}
+
+/* What a method has is told by here's: the other of two may be of another kind. */
+static void differ(telling *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+                   chooser *matters)
 {
     char name[NAME], a[VALUE], b[VALUE];
 
     for (const spot_setting *s = rows; s->name; s++) {
         const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
         int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, there) || (matters && !matters(s, there))) continue;
+        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
+        if (matters && !matters(s, here)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
-            snprintf(words, size, "%s has %d entries there and %d here", name, n,
-                     *(const int *)((const char *)here + s->count));
-            return true;
+            snprintf(name, sizeof name, "the number of %s%s", above, s->name);
+            snprintf(a, sizeof a, "%d", n);
+            snprintf(b, sizeof b, "%d", *(const int *)((const char *)here + s->count));
+            tell(t, name, a, b);
+            continue;
         }
         for (int e = 0; s->rows && e < n; e++) {
             char inner[NAME + 24];
             if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
             else snprintf(inner, sizeof inner, "%s.", name);
-            if (differ(words, size, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL)) return true;
+            differ(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
         }
-        if (s->rows) continue;
-        value_text(a, s, x);
-        value_text(b, s, y);
-        if (!strcmp(a, b)) continue;
-        snprintf(words, size, "%s is %s there and %s here", name, a, b);
-        return true;
+        spot_setting_text(a, sizeof a, s, x);
+        spot_setting_text(b, sizeof b, s, y);
+        if (!s->rows && strcmp(a, b)) tell(t, name, a, b);
     }
-    return false;
 }
 
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
 {
-    return differ(words, size, spot_settings, there, here, "", but_ecs);
+    telling t = { .text = words, .size = size, .first = true };
+
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+/* Whatever is in the keys of its features, its points or its findings. */
+static bool for_method(const spot_setting *s, const void *base)
+{
+    return for_features(s, base) || for_points(s, base) || for_finding(s, base);
+}
+
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, group("bdms"), there, here, "", for_method);
+    return t.n;
 }

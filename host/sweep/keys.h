@@ -38,4 +38,10 @@ spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
 /* Names the first setting in which the configs differ, "scene.size is 64 there and 32 here"; false when only `ecs` does. */
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);
 
+/* All of them, "scene.size=64 (224), model.width=32 (64)" with there's values in brackets and "and 3 more" for those that the
+ * text has no room for; and those of two methods' settings that can change their numbers: not the label, nor what belongs to
+ * a reducer that `here` has not. How many. */
+int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here);
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here);
+
 #endif

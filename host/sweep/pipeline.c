@@ -58,7 +58,7 @@ static spot_status keep(const wave *w, const spot_passage *p, spot_key k, const 
  * forgotten; anything else is passed up. */
 static spot_status judge(const wave *w, spot_passage *p, spot_status s, const char *who, int *status, char message[1024])
 {
-    int ec = (int)p->ec.index;
+    int ec = (int)p->ec.index, said = 0;
     char text[1200];
 
     if (s == SPOT_OK) return s;
@@ -67,7 +67,8 @@ static spot_status judge(const wave *w, spot_passage *p, spot_status s, const ch
         message = p->message;
     } else if (spot_is_verdict(s)) *status = s;
     else return s;
-    snprintf(message, 1024, "%s", spot_message(w->c, s));
+    sscanf(spot_message(w->c, s), "EC %*u: %n", &said);    /* the segment and the line below say whose it is */
+    snprintf(message, 1024, "%s", spot_message(w->c, s) + said);
     snprintf(text, sizeof text, "EC %d, %s: %s", ec, who, message);
     spot_diary_write(&w->run->diary, "failed", ec, NAN, text);
     spot_log(w->c, SPOT_LOG_WARN, "%s", text);
@@ -212,7 +213,9 @@ static spot_status attempt(const wave *w, const step *s, spot_passage **p, int n
     spot_status how;
 
     spot_range_begin(w->c, s->kind);
+    w->c->who = outcome_of(w, p[0])->name;
     how = s->solve(w, p, n);
+    w->c->who = NULL;
     spot_range_end(w->c);
     if (how) {
         w->a->used = mark;
@@ -300,6 +303,7 @@ static spot_status represent(const wave *w, spot_passage *p, spot_key *features)
     if (cfg->representation == SPOT_BY_MODEL) return SPOT_OK;
     SPOT_TRY(spot_embedding_read(w->c, w->a, &p->view, &content, cfg->embeddings, (int)p->ec.index,
                                  w->run->layout.features[w->b]));
+    spot_key_text(outcome_of(w, p)->embedding, content);
     *features = spot_key_of_features(p->key, content);
     return SPOT_OK;
 }

@@ -20,10 +20,11 @@ static spot_key key_on(const char *device, const spot_memory *m, uint32_t ec, bo
     return robust ? spot_key_of_robust(&as, &m->id, m->cfg, ec) : spot_key_of_model(&as, &m->id, m->cfg, ec);
 }
 
-spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg)
+spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg,
+                             const struct spot_photos *photos)
 {
     *m = (spot_memory){ .cfg = cfg };
-    SPOT_TRY(spot_identify(c, &m->id, cfg, NULL));
+    SPOT_TRY(spot_identify(c, &m->id, cfg, photos));
     return spot_store_open(c, &m->store, dir);
 }
 
@@ -36,8 +37,10 @@ size_t spot_memory_needs(const spot_memory *m, int rows)
 
     for (int b = 0; b < m->cfg->bdms; b++)
         if (m->cfg->bdm[b].representation == SPOT_BY_FILE) {
-            size_t columns = (size_t)spot_embedding_columns(m->cfg->bdm[b].embeddings);
-            if (columns > numbers) numbers = columns;
+            spot_ctx quiet = { 0 };
+            int columns = 0;
+            if (spot_embedding_columns(&quiet, &columns, m->cfg->bdm[b].embeddings) == SPOT_OK && (size_t)columns > numbers)
+                numbers = (size_t)columns;
         }
     return n * (2 * numbers + (size_t)d + 2 * SPOT_MAX_HYPOTHESES + 64) * sizeof(float) +
            spot_embed_bytes(1, &rows, d, &principal.embed, 1) + (1 << 20);
@@ -52,20 +55,16 @@ spot_status spot_memory_view(spot_ctx *c, spot_arena *a, const spot_memory *m, u
     return SPOT_OK;
 }
 
-/* The key of the features that a method looks at, on a device. */
-static spot_status features_key(spot_ctx *c, spot_arena *a, const spot_memory *m, uint32_t ec, const spot_seen *seen,
-                                const char *device, const spot_bdm_config *cfg, spot_key *key)
+/* The key of the features that a method looks at, on a device; false where they are a file's that is gone. */
+static bool features_key(const spot_memory *m, uint32_t ec, const char *device, const spot_bdm_config *cfg, spot_key *key)
 {
-    spot_view v = seen->view;
     spot_key content;
-    size_t mark = a->used;
 
     *key = key_on(device, m, ec, cfg->representation == SPOT_BY_ROBUST);
-    if (cfg->representation != SPOT_BY_FILE) return SPOT_OK;
-    SPOT_TRY(spot_embedding_read(c, a, &v, &content, cfg->embeddings, (int)ec, spot_embedding_columns(cfg->embeddings)));
-    a->used = mark;
+    if (cfg->representation != SPOT_BY_FILE) return true;
+    if (!spot_embedding_content(&content, cfg->embeddings, (int)ec)) return false;
     *key = spot_key_of_features(*key, content);
-    return SPOT_OK;
+    return true;
 }
 
 static int method_of(const spot_config *cfg, const spot_bdm_config *map)
@@ -92,7 +91,7 @@ spot_status spot_memory_found(spot_ctx *c, spot_arena *a, const spot_memory *m, 
     *map = (spot_points){ 0 };
     *of = method_of(m->cfg, &on);
     for (int i = 0; i < DEVICES && !*there; i++) {
-        SPOT_TRY(features_key(c, a, m, ec, seen, devices[i], &m->cfg->bdm[b], &key));
+        if (!features_key(m, ec, devices[i], &m->cfg->bdm[b], &key)) continue;
         key = spot_key_of_found(spot_key_of_points(key, &m->cfg->bdm[b]), &m->cfg->bdm[b]);
         SPOT_TRY(spot_recall(c, a, &m->store, key, "found", spot_pack_found, found, there));
     }

@@ -11,7 +11,9 @@ typedef struct {
     spot_store    store;
 } spot_memory;
 
-spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg);
+/* photos: of the run's source, NULL where its images are rendered. */
+spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg,
+                             const struct spot_photos *photos);
 
 /* Bytes of an arena for an EC's view of so many rows and one method's findings in it. */
 size_t spot_memory_needs(const spot_memory *m, int rows);

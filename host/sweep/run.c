@@ -13,6 +13,7 @@
 #include "spotter/sweep.h"
 #include "sweep/album.h"
 #include "sweep/database.h"
+#include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
@@ -85,6 +86,23 @@ static bool pictures_there(const spot_segment *seg, const char *dir)
     return true;
 }
 
+/* Every file that a method looked at is what it was. One that is gone takes no result away; one that could not be read then
+ * may be better now. */
+static bool same_embeddings(const spot_segment *seg, const spot_config *cfg)
+{
+    for (int b = 0; b < seg->methods; b++) {
+        const char *then = seg->method[b].embedding;
+        char now[33];
+        spot_key content;
+        if (cfg->bdm[b].representation != SPOT_BY_FILE) continue;
+        if (!*then) return false;
+        if (!spot_embedding_content(&content, cfg->bdm[b].embeddings, seg->index)) continue;
+        spot_key_text(now, content);
+        if (strcmp(now, then)) return false;
+    }
+    return true;
+}
+
 static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
 {
     char why[1300], key[33];
@@ -92,7 +110,7 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
 
     SPOT_TRY(spot_segment_read(c, w->run.store.dir, index, &w->segment, &state, why, sizeof why));
     spot_key_text(key, w->run.id.config);
-    *done = state == SPOT_SEGMENT_WHOLE && !strcmp(w->segment.config, key)
+    *done = state == SPOT_SEGMENT_WHOLE && !strcmp(w->segment.config, key) && same_embeddings(&w->segment, w->run.cfg)
          && (!w->run.pictures || pictures_there(&w->segment, w->run.store.dir));
     if (state == SPOT_SEGMENT_DAMAGED) {
         spot_log(c, SPOT_LOG_WARN, "%s; it is made anew", why);
@@ -101,15 +119,41 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
     return SPOT_OK;
 }
 
-/* Draws every EC of the shard, so that an impossible one is known before anything is computed, and lists what is
- * missing. */
+/* How many of the config's ECs are in question. */
+static int range(const spot_config *cfg, const spot_sweep_options *o)
+{
+    return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+}
+
+static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
+{
+    int columns;
+
+    for (int b = 0; b < cfg->bdms; b++)
+        if (cfg->bdm[b].representation == SPOT_BY_FILE) SPOT_TRY(spot_embedding_columns(c, &columns, cfg->bdm[b].embeddings));
+    return SPOT_OK;
+}
+
+/* Draws every EC of the shard and looks for the files of a run that begins, so that what cannot be is known before a directory
+ * is made. A run that is done needs no files any more. */
+static spot_status check(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o)
+{
+    char path[1200];
+    spot_ec ec;
+
+    for (int i = o->shard; i < range(cfg, o); i += o->shards)
+        SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
+    snprintf(path, sizeof path, "%s/config.yaml", o->out);
+    return access(path, F_OK) ? check_embeddings(c, cfg) : SPOT_OK;
+}
+
+/* Lists what is missing. */
 static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
     const spot_config *cfg = w->run.cfg;
-    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
     spot_ec ec;
 
-    for (int i = o->shard; i < ecs; i += o->shards) {
+    for (int i = o->shard; i < range(cfg, o); i += o->shards) {
         bool done;
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
@@ -124,7 +168,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
         w->rows = rows > w->rows ? rows : w->rows;
         w->todo[w->todo_count++] = i;
     }
-    return SPOT_OK;
+    return w->todo_count ? check_embeddings(c, cfg) : SPOT_OK;
 }
 
 /* An EC that came through gets its segment; one in trouble is left for the next run. */
@@ -227,6 +271,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
                          o->shard, o->shards);
+    SPOT_TRY(check(c, cfg, o));
     SPOT_TRY(spot_store_open(c, &store, o->out));
     w = calloc(1, sizeof *w);
     if (w) w->todo = calloc((size_t)cfg->ecs + 1, sizeof *w->todo);

@@ -161,6 +161,8 @@ static void describe(spot_json *j, spot_segment *s)
         spot_json_object(j, NULL);
         spot_json_text(j, "name", o->name, sizeof o->name);
         spot_json_text(j, "settings", o->settings, sizeof o->settings);
+        if (j->gen ? *o->embedding : spot_json_has(j, "embedding"))
+            spot_json_text(j, "embedding", o->embedding, sizeof o->embedding);
         choice(j, "status", &o->status, SPOT_STATUS_COUNT, status_name);
         if (o->status) spot_json_text(j, "message", o->message, sizeof o->message);
         else score_part(j, o, s->blindspots);

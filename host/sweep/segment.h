@@ -17,6 +17,7 @@ typedef struct {
     char   name[80], settings[33];             /* label; hash of the method's settings */
     int    status;                             /* spot_status */
     char   message[1024];
+    char   embedding[33];                      /* hash of the file it looked at; "": at none, or the file was not to be read */
     int    components;
     int    size[SPOT_MAX_HYPOTHESES];          /* of hypothesis k ... */
     double order[SPOT_MAX_HYPOTHESES];         /* ... the score it was ordered by */

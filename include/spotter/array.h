@@ -1,9 +1,12 @@
 /* array.h - numbers and words that a user brings in a file: .npy, .npz, .safetensors, .csv.
  *
  * Where a file holds several, "FILE:NAME" says which: an array of the npz, a tensor, a column of the csv. "FILE.csv:a,b,c"
- * or "FILE.csv:e0..e511" takes columns side by side. What is read is copied: C order, this machine's byte order. Nothing of
+ * or "FILE.csv:e0..e511" takes columns side by side (by number, whatever their order in the file; by place where the names
+ * end in none). What is read is copied: C order, this machine's byte order. Arrays in Fortran order, big-endian ones, those
+ * with named fields are refused: the sentence says how to save them. Unsigned 64-bit numbers of a .npy become I64. Nothing of
  * a file is believed before it is checked: a file that is cut, hostile, an archive that would inflate beyond `limit` bytes,
- * pickled objects, a number that is none: SPOT_INPUT with the file and the row or byte at fault. */
+ * pickled objects, a number that is none: SPOT_INPUT with the file and the row or byte at fault. Rows count from 0, lines and
+ * cells of a .csv, which text editors show, from 1. */
 #ifndef SPOTTER_ARRAY_H
 #define SPOTTER_ARRAY_H
 

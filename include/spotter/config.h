@@ -33,7 +33,7 @@ typedef struct {
 } spot_config;
 
 /* The version of the numbers: raised whenever the same config would give other results. Part of every key. */
-#define SPOT_NUMBERS 3
+#define SPOT_NUMBERS 4
 
 /* Every setting at its default; one method. */
 spot_config spot_config_defaults(void);

@@ -35,6 +35,7 @@ struct spot_ctx {
     void          (*on_log)(void *user, spot_log_level level, const char *text);       /* may be NULL */
     void          (*on_progress)(void *user, const spot_progress *p);                  /* may be NULL */
     void           *user;        /* handed to both callbacks */
+    const char     *who;         /* whose work it is, named in what spot_log says; NULL: nobody's in particular */
     const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
 };
 

@@ -8,7 +8,8 @@
  *                    neighbours; what was not examined and why
  *     map.npy        (n, 2): the first map's first two columns in the subject's order, those of PCA where no method has a map;
  *                    NaN where a row was in no class examined
- *     fit.safetensors    what the methods learned (spot_fit), by which spotter assign puts new rows into the slices
+ *     fit.safetensors    what the methods learned (spot_fit), by which spotter assign puts new rows into the slices: "I/NAME"
+ *                    for finding I of slices.json
  *     config.yaml    methods and seeds as resolved
  *     report.html    for eyes (report.h)
  *     cache/         maps and hypotheses by what made them (store.h): another method does not make a map again
@@ -36,7 +37,7 @@ typedef struct {
     int   cls;                 /* one class, or one of the two above */
     int   least;               /* rows that a class must have to be examined: 20, at least 1 */
     int   neighbours;          /* correct rows nearest to each slice's middle that are named: 8 at most */
-    bool  fit;                 /* keep what assigns new rows */
+    bool  fit;                 /* keep what assigns new rows; hypotheses are then not taken from the cache */
     size_t memory;             /* bytes that subject, work and findings may take together; 0: what the machine has free */
     const char *cache;         /* folder of findings whose cache is used and filled, made when missing; NULL: none */
 } spot_discover_options;

@@ -62,7 +62,7 @@ typedef struct {
     int normalise;             /* every row to length 1 first */
     int hardness;              /* 1st coordinate: along view.head; the others: of the reducer on what is left (GEORGE); dim 1:
                                 * hardness alone. Not with none. */
-    int dim;                   /* of the points; ignored by none */
+    int dim;                   /* of the points, see spot_embed_dim; ignored by none */
     spot_tsne_config  tsne;
     spot_scvis_config scvis;
     spot_umap_config  umap;
@@ -77,6 +77,10 @@ static inline int spot_embed_is_nothing(const spot_embed_config *cfg)
 {
     return cfg->method == SPOT_REDUCE_NONE && !cfg->normalise && !cfg->hardness;
 }
+
+/* Dimensions of the points of n rows of d features: dim, or what PCA has where these are fewer: min(n - 1, d), at least 1.
+ * It grows with n and with d. */
+int spot_embed_dim(const spot_embed_config *cfg, int n, int d);
 
 /* Views, arena and out[p], which lives in a, are the host's on every device; features and maps cross over and the work is
  * done in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it

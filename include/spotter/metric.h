@@ -31,7 +31,7 @@ typedef enum { SPOT_NOT_RETURNED, SPOT_FOUND, SPOT_MERGED, SPOT_IMPURE, SPOT_FAI
 typedef struct {
     int    blindspots, hypotheses, u;
     double dr;
-    double fdr;                                                   /* NaN when dr is 0: left out of averages */
+    double fdr;                                                   /* NaN when dr is 0 or nobody knows: left out of averages */
     double br[SPOT_MAX_BLINDSPOTS];
     bool   covered[SPOT_MAX_BLINDSPOTS];
     int    size[SPOT_MAX_BLINDSPOTS];                             /* rows of the truth in blindspot m */
@@ -45,7 +45,7 @@ typedef struct {
 typedef struct { double mean, se; int n, left_out; } spot_average;
 
 typedef struct {
-    spot_average dr, fdr;                  /* fdr leaves out dr = 0 */
+    spot_average dr, fdr;                  /* fdr leaves out what is NaN */
     spot_average failure[SPOT_FAILURES];   /* of an EC's missed blindspots; leaves out dr = 1 */
     int not_learned;                       /* ECs that no average holds */
 } spot_summary;

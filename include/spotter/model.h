@@ -60,8 +60,8 @@ typedef struct {
     int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
-    double learned_gap;        /* > 0: instead, recall on test positives outside less that inside is at least this for each ... */
-    int    learned_rest;       /* ... 0: outside of that blindspot; 1: outside of all (spot_lesson_by_view) */
+    double learned_gap;        /* above 0, in place of these: recall of test positives outside less that inside, at least */
+    int    learned_rest;       /* 0: outside of the blindspot at hand; 1: of all (spot_lesson_by_view) */
 } spot_model_config;
 
 /* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */

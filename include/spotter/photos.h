@@ -65,6 +65,7 @@ spot_scene_config spot_photos_scene(const spot_photos *p);
 /* Pictures that any EC may ask for, and what stands for all of them: 32 hexadecimal digits of a hash of names, sizes in bytes
  * and categories. */
 int         spot_photos_count(const spot_photos *p);
+size_t      spot_photos_bytes(const spot_photos *p);        /* of memory that p takes */
 const char *spot_photos_hash(const spot_photos *p);
 
 #ifdef __cplusplus

@@ -31,14 +31,16 @@ typedef enum { SPOT_TABLE_TEXT, SPOT_TABLE_CSV, SPOT_TABLE_JSON, SPOT_TABLE_MD }
  * damaged; a message names each. */
 spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format format, bool include_all);
 
-/* Table `number` of the paper (2, 7, 9 to 13, 16): the run's means beside the paper's, ECs counted and left out, what lies
- * more than two standard errors apart. Rows are found by method and settings, whatever the methods are called. Several runs
- * make one table when their ECs, models and metric are equal; else SPOT_USAGE with what differs. */
+/* Table `number` of the paper (2, 7, 9 to 13, 16): the run's means beside the paper's, ECs counted and left out, every
+ * setting that is not the paper's, what lies more than two standard errors apart. Rows are found by method and settings,
+ * whatever the methods are called. Several runs make one table when their ECs, models and metric are equal; else SPOT_USAGE
+ * with what differs. */
 spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int n, int number, spot_table_format format,
                               bool include_all);
 
 /* Figures 2, 3 and 4 of the paper: DR and FDR by number of blindspots, the share of blindspots covered by specificity and
- * by the features that define them, with 95 % intervals; Figure 2 sets two settings of one method beside each other. */
+ * by the features that define them, with 95 % intervals; Figure 2 sets two settings of one method beside each other. Below
+ * each stand the methods that failed and the settings that are not the paper's. SPOT_INPUT where no EC counts. */
 typedef struct {
     const char *out;                   /* folder of figure_3.png and its like; made when it is not there */
     unsigned    which;                 /* bits 2, 3 and 4 */

@@ -35,11 +35,12 @@ typedef struct {
 
 /* Runs what is missing. A failure that the same config would meet again (SPOT_NUMERIC, SPOT_INPUT, ...) is a result: it
  * stands in the EC's segment, is not tried again, does not stop the other methods and ECs, and the first one is what
- * comes back in the end, now and in every later run. An EC that memory does not suffice for gets no segment, the others
+ * comes back in the end, now and in every later run. But files may change: an EC whose embedding could not be read, or is
+ * another now (by its content's hash), is made anew. An EC that memory does not suffice for gets no segment, the others
  * go on, and SPOT_NOMEM comes back. Trouble with disk, device or kernels ends the run at once, since the next EC would
  * meet it too; SPOT_STOPPED comes when the stop flag went up. In all these cases everything computed is kept and the same
- * call goes on from there. SPOT_USAGE, before anything is computed: an EC of the plan is impossible, or the directory
- * holds another config. Also writes results.sqlite. */
+ * call goes on from there. Before anything is computed or made: SPOT_USAGE, an EC of the plan is impossible, or the
+ * directory holds another config; SPOT_INPUT, no embedding of a method's folder can be read. Also writes results.sqlite. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
 /* What the classifier of an EC of the run in dir, or its robust network, shows of the positives of a split: from the run's
@@ -53,6 +54,7 @@ typedef struct {
     size_t device_memory;      /* ... and on the device, 0 where that is the host */
     int    ecs, wave;          /* how many; how many of them go together */
     double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
+    double method[SPOT_MAX_BDMS];  /* of them, what each method takes on the EC that was calibrated on; 0 where none was */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
     double album;              /* bytes on the disk for the pixels of pictures from files; 0: scenes, which are rendered */
 } spot_sweep_cost;

@@ -7,9 +7,13 @@
 
 #include <stdint.h>
 
+#include "spotter/ctx.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define SPOT_LARGEST_FEATURE 1e12f     /* squared distances of up to 100,000 such features stay finite in fp32 */
 
 typedef struct {
     int    n, d;
@@ -25,6 +29,10 @@ static inline double spot_view_error(const spot_view *v, int i)
 {
     return v->label && !v->label[i] ? (double)v->confidence[i] : 1 - (double)v->confidence[i];
 }
+
+/* What every reducer and every method may rely on, of what is there: features finite and within SPOT_LARGEST_FEATURE,
+ * confidences in [0, 1]. SPOT_INPUT names the row and the column. */
+spot_status spot_view_check(spot_ctx *c, const spot_view *v, uint32_t ec);
 
 /* Which blindspots each row of a view belongs to. */
 typedef struct {

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/safetensors.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/fuzz_array.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static volatile uint8_t sink;
+    spot_blob in = spot_blob_memory(data, size, "fuzz");
     spot_tensors t;
     spot_ctx c = { 0 };
 
@@ -21,6 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t *v = t.tensor[i].data;
         for (size_t k = 0; k < t.tensor[i].bytes; k++) sink ^= v[k];
         if (spot_tensors_find(&t, t.tensor[i].name) != &t.tensor[i]) abort();
+        if (i < 4) {
+            spot_array a = fuzz_array();
+            fuzz_look(&c, &a, spot_tensors_read(&c, &a, &in, t.tensor[i].name, FUZZ_LIMIT));
+            spot_forget(&c);
+        }
     }
     spot_tensors_close(&t);
     return 0;

@@ -1,0 +1,273 @@
+#!/usr/bin/python3
+"""The report in a real browser: what test_html.sh gives it is opened, looked at pixel by pixel, clicked, dragged, typed into.
+
+    report_page.py hostile FILE.html      300 rows of 3 classes with pictures, ids and names that would be markup
+    report_page.py run FILE.html          of a sweep
+    report_page.py big FILE.html          100,000 points: times
+"""
+import sys
+import tempfile
+
+from browser import Browser, Failure
+
+MEMBERS = "what.findings[List.finding()].slices[%d].member"
+
+
+def check(truth, *words):
+    if not truth:
+        raise Failure(" ".join(str(w) for w in words))
+
+
+def close(a, b, tolerance):
+    return all(abs(x - y) <= tolerance for x, y in zip(a, b))
+
+
+def pixel(page, x, y, of="points"):
+    """The colour at CSS pixel (x, y) of a canvas."""
+    return page.js("""(() => { const c = document.getElementById('%s'), r = c.width / c.clientWidth;
+        return Array.from(c.getContext('2d').getImageData(%f * r, %f * r, 1, 1).data.slice(0, 3)); })()""" % (of, x, y))
+
+
+def where(page, row):
+    """A point of the map on the screen: within the map, and in the window."""
+    x, y = page.js("PointMap.where(%d)" % row)
+    left, top = page.js("(r => [r.left, r.top])(document.getElementById('over').getBoundingClientRect())")
+    return (x, y), (left + x, top + y)
+
+
+def lonely(page, bad):
+    """A row, wrong or right, with no other within 9 pixels, so that its colour is to be seen."""
+    return page.js("""(() => { const p = what.places[PointMap.place()], at = Array.from(p.row, (_, i) => PointMap.where(i));
+        return at.findIndex(([x, y], i) => !!p.isBad[i] === %s &&
+            at.every(([u, v], j) => i === j || Math.hypot(u - x, v - y) > 9)); })()""" % ("true" if bad else "false"))
+
+
+def quiet(page):
+    check(not page.errors, "the console says", page.errors)
+    strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
+    check(not strange, "it asked the network for", strange)
+    check(len([u for u in page.requests if u.startswith("file://")]) == 1, "it reads other files", page.requests[:5])
+
+
+def expected_colour(confidence):
+    low, middle, high = (213, 94, 0), (189, 189, 189), (0, 114, 178)
+    a, b, t = (low, middle, 2 * confidence) if confidence < 0.5 else (middle, high, 2 * confidence - 1)
+    return [p + (q - p) * t for p, q in zip(a, b)]
+
+
+def look_at_points(page):
+    for bad in (False, True):
+        row = lonely(page, bad)
+        check(row >= 0, "no point stands alone")
+        (x, y), _ = where(page, row)
+        confidence = page.js("what.places[PointMap.place()].at[%d] / 255" % row)
+        seen = pixel(page, int(x), int(y))
+        check(close(seen, expected_colour(confidence), 45), "row", row, "of confidence", confidence, "is", seen)
+        beside = pixel(page, int(x) + 3, int(y)), pixel(page, int(x) + 2, int(y) + 2)
+        check(close(beside[1], seen, 70) == bad or not bad, "a wrong row is no cross:", beside)
+    check(pixel(page, 2, 2) == [255, 255, 255], "the ground is not white")
+
+
+def click_a_slice(page):
+    page.js("document.querySelectorAll('button.card')[0].click()")
+    page.wait("List.selected() !== null")
+    page.frames(4)
+    check(page.js("document.querySelectorAll('button.card')[0].getAttribute('aria-pressed')") == "true", "the card is not lit")
+    faint = page.js("""(() => { const s = new Set(List.selected().member), p = what.places[PointMap.place()];
+        const at = Array.from(p.row, (_, i) => PointMap.where(i));
+        return at.findIndex(([x, y], i) => !s.has(i) && !p.isBad[i] && p.at[i] > 220 &&
+            at.every(([u, v], j) => i === j || Math.hypot(u - x, v - y) > 9)); })()""")
+    (x, y), _ = where(page, faint)
+    check(min(pixel(page, int(x), int(y))) > 150, "what is not of the slice stands out:", pixel(page, int(x), int(y)))
+    check("rows" in page.js("document.getElementById('detail').textContent"), "no detail")
+    shown = page.js("document.querySelectorAll('#detail .gallery li').length")
+    check(shown > 5, "a gallery of", shown)
+
+
+def keyboard(page):
+    page.js("document.querySelector('button.card[tabindex=\"0\"]').focus()")
+    page.key("ArrowDown", 40)
+    page.wait("document.querySelectorAll('button.card')[1].getAttribute('aria-pressed') === 'true'")
+    check(page.js("document.activeElement === document.querySelectorAll('button.card')[1]"), "the focus did not follow")
+    page.key("Escape", 27)
+    page.wait("List.selected() === null")
+    page.js("document.getElementById('over').focus()")
+    for key, code, moved in (("+", 187, "PointMap.view.k > 1.3"), ("ArrowLeft", 37, "PointMap.view.x !== 0"),
+                             ("0", 48, "PointMap.view.k === 1 && PointMap.view.x === 0")):
+        page.key(key, code, key if len(key) == 1 else None)
+        page.wait(moved)
+    check(page.js("[...document.querySelectorAll('button,select,input,[role=img]')].every(e => "
+                  "e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))"), "something has no name")
+
+
+def wheel_and_hover(page):
+    page.js("document.getElementById('stage').scrollIntoView({ block: 'center' })")
+    row = lonely(page, False)
+    _, (x, y) = where(page, row)
+    page.mouse("mouseMoved", x, y)
+    page.wait("!document.getElementById('tip').hidden")
+    page.wait("document.querySelector('#tip .id').textContent === Data.row(PointMap.place(), %d).id" % row)
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-240)
+    page.wait("PointMap.view.k > 1.2")
+    page.frames(20)
+    _, (u, v) = where(page, row)
+    check(abs(u - x) < 2 and abs(v - y) < 2, "zooming moved the point under the pointer from", (x, y), "to", (u, v))
+    k = page.js("PointMap.view.k")
+    page.drag([(x, y), (x + 30, y + 20), (x + 60, y + 40)])
+    page.frames(4)
+    _, (u, v) = where(page, row)
+    check(abs(u - x - 60) < 2 and abs(v - y - 40) < 2 and page.js("PointMap.view.k") == k, "dragging moved it to", (u, v))
+    page.js("PointMap.reset()")
+    page.frames(20)
+
+
+def lasso(page):
+    """A rectangle around the first slice: what it must hold is counted here, from where the points are."""
+    box = page.js("""(() => { const at = Array.from(%s, i => PointMap.where(i)), xs = at.map(p => p[0]), ys = at.map(p => p[1]);
+        return [Math.min(...xs) - 3.5, Math.min(...ys) - 3.5, Math.max(...xs) + 3.5, Math.max(...ys) + 3.5]; })()""" % (MEMBERS % 0))
+    want = page.js("""(b => { const p = what.places[PointMap.place()]; return Array.from(p.row.keys()).filter(i => {
+        const [x, y] = PointMap.where(i); return x > b[0] && x < b[2] && y > b[1] && y < b[3]; }); })(%s)""" % box)
+    left, top = page.js("(r => [r.left, r.top])(document.getElementById('over').getBoundingClientRect())")
+    x0, y0, x1, y1 = box[0] + left, box[1] + top, box[2] + left, box[3] + top
+    page.js("document.getElementById('lasso').click()")
+    page.drag([(x0, y0), ((x0 + x1) / 2, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0 + 5)])
+    page.wait("List.own().length === 1")
+    got = page.js("Array.from(List.own()[0].member)")
+    check(got == want, "the lasso took", len(got), "rows instead of", len(want))
+    wrong = page.js("List.own()[0].wrong")
+    check(wrong == page.js("%s.filter(i => what.places[PointMap.place()].isBad[i]).length" % want), "wrong rows:", wrong)
+    csv = page.js("Export.csvText(List.own())")
+    check(csv.startswith("id,class,method,seed,rank,score\n"), csv[:60])
+    check(csv.count("my slice 1") == len(want), "the CSV has", csv.count("my slice 1"), "rows")
+    ids = page.js("JSON.parse(Export.jsonText(List.own())).slices[0].ids")
+    check(ids == page.js("%s.map(i => Data.row(PointMap.place(), i).id)" % want), "the JSON's ids differ")
+    # With the shift key, without the button; and by the keyboard all that is in view.
+    page.drag([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], modifiers=8)
+    page.wait("List.own().length === 2")
+    page.js("document.getElementById('over').focus()")
+    page.key("v", 86, "v")
+    page.wait("List.own().length === 3 && List.own()[0].size === what.places[PointMap.place()].n")
+
+
+def pictures(page, n):
+    """Every picture is its row's: the colour says which row it was made for. Missing ones say their name."""
+    page.wait("document.querySelectorAll('.gallery canvas').length > 5")
+    page.frames(30)
+    wrong = page.js("""(async () => { const out = [];
+        for (let row = 0; row < %d; row++) {
+          if (row === 5 || row === 7 || row === 11) { out.push(...Picture.has(row) ? [row] : []); continue; }
+          const c = Picture.show(row, "", 64);
+          await new Promise(r => { const wait = () => c.getContext('2d').getImageData(10, 10, 1, 1).data[3] ? r() : setTimeout(wait, 2);
+                                   wait(); });
+          const d = c.getContext('2d').getImageData(c.width / 2 | 0, c.height / 2 | 0, 1, 1).data;
+          const want = [37, 91, 53].map(f => 28 + row * f %% 200);
+          const shape = [row %% 3 === 1 ? 32 : 96, row %% 3 === 2 ? 40 : 96], ratio = c.width / c.height / (shape[0] / shape[1]);
+          if (want.some((v, k) => Math.abs(v - d[k]) > 12) || Math.abs(ratio - 1) > 0.06) out.push([row, want, Array.from(d), ratio]);
+        } return out; })()""" % n)
+    check(not wrong, "rows with another picture:", wrong[:5])
+    check("unreadable" in page.js("Picture.show(5, 'images/five.png', 64).textContent"), "an unreadable picture says nothing")
+    check("five.png" in page.js("Picture.show(5, 'images/five.png', 64).textContent"), "an unreadable picture has no name")
+    check("2 pictures could not be read" in page.js("document.getElementById('notes').textContent"), "unreadable ones not counted")
+
+
+def choose(page, what, value):
+    page.js("(e => { e.value = '%s'; e.dispatchEvent(new Event('change')); })(document.getElementById('by-%s'))" % (value, what))
+
+
+def filters_and_overlap(page):
+    choose(page, "place", "")
+    page.wait("document.querySelectorAll('#cards > li').length > 10")
+    before = page.js("document.querySelectorAll('#cards > li').length")
+    choose(page, "place", "class 0")
+    page.wait("document.querySelectorAll('#cards > li').length < %d" % before)
+    choose(page, "method", "")
+    page.wait("document.querySelectorAll('#cards > li').length > 4")
+    wrong = page.js("""(async () => { const [f, g] = await Promise.all([0, 2].map(i => Data.finding(i)));
+        const o = Compare.overlaps(f.slices, g.slices), out = [];
+        f.slices.forEach((s, i) => g.slices.forEach((t, j) => {
+          const a = new Set(s.member), both = Array.from(t.member).filter(r => a.has(r)).length;
+          const jaccard = both / new Set([...s.member, ...t.member]).size;
+          if (Math.abs(jaccard - o[i][j].jaccard) > 1e-12 || both !== o[i][j].both) out.push([i, j, jaccard, o[i][j]]); }));
+        return out; })()""")
+    check(not wrong, "overlaps are wrong:", wrong)
+    check(page.js("document.querySelectorAll('#compare .matrix tbody tr').length") > 2, "no matrix")
+
+
+def hostile(browser, path):
+    page = browser.open(path, width=1400, height=900)
+    page.wait("document.querySelectorAll('button.card').length > 3")
+    choose(page, "place", "class 0")
+    page.wait("!document.getElementById('points').hidden && what.places[PointMap.place()].n === 100")
+    page.js("PointMap.plant()")
+    page.frames(4)
+    look_at_points(page)
+    click_a_slice(page)
+    pictures(page, 300)
+    keyboard(page)
+    wheel_and_hover(page)
+    lasso(page)
+    filters_and_overlap(page)
+    check(page.js("window.hacked === undefined"), "an id ran as a script:", page.js("window.hacked"))
+    shown = page.js("what.places.map((p, k) => k).length && Data.row(0, 0).id")
+    check(shown == "</script><script>window.hacked = 1</script>", "the first id is", shown)
+    ids = page.js("(async () => (await Block.words(what.ids)))()")
+    check(ids[6] == "a\\x0ab\\x0dc\\x09d" and ids[9] == "\\xff\\xfe\\xc0\\x80", "odd bytes are shown as", ids[6], ids[9])
+    check(page.js("document.querySelectorAll('main b, main img').length") == page.js(
+        "[...document.querySelectorAll('main b, main img')].filter(e => !e.textContent.includes('bold')).length"), "markup got in")
+    quiet(page)
+
+    dark = browser.open(path, width=420, height=800, dark=True, ratio=2)
+    dark.frames(4)
+    check(max(pixel(dark, 2, 2)) < 40, "no dark map in dark mode:", pixel(dark, 2, 2))
+    check(dark.js("getComputedStyle(document.body.parentElement).backgroundColor") == "rgb(21, 23, 27)", "no dark page")
+    check(dark.js("document.documentElement.scrollWidth <= innerWidth"), "a narrow window scrolls sideways")
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as f:
+        dark.pdf(f.name)
+        check(len(f.read()) > 20000, "nothing is printed")
+    quiet(dark)
+
+
+def run(browser, path):
+    page = browser.open(path, width=1400, height=900)
+    page.wait("document.querySelectorAll('button.card').length > 0")
+    page.frames(4)
+    check(page.js("document.querySelectorAll('table.plain tbody tr').length") == 2, "not two methods")
+    check(page.js("document.querySelectorAll('#by-place option').length") == 2, "not two ECs")
+    check(page.js("[...document.querySelectorAll('img.figure')].map(e => (e.scrollIntoView(), e)).length") >= 1, "no figure")
+    page.wait("[...document.querySelectorAll('img.figure')].every(e => e.complete && e.naturalWidth > 100)")
+    for place in ("EC 1", "EC 0"):
+        choose(page, "place", place)
+        page.wait("document.querySelector('#truth')?.textContent.includes('%s')" % place)
+    page.js("document.querySelector('#legend input').click()")
+    page.frames(6)
+    check(page.js("what.places[PointMap.place()].truth[0].member.length") > 0, "no truth")
+    page.js("document.querySelectorAll('button.card')[0].click()")
+    page.wait("List.selected() !== null")
+    check(page.js("document.querySelectorAll('#detail .gallery canvas').length") > 0, "no pictures")
+    quiet(page)
+
+
+def big(browser, path):
+    opened = []
+    for _ in range(3):
+        page = browser.open(path, width=1440, height=900)
+        page.frames(2)
+        opened.append(page.seconds)
+    page.frames(30)
+    page.js("PointMap.plant()")
+    times = {name: sorted(page.js("[...Array(9)].map(() => PointMap.redrawNow(%s))" % flag))[4]
+             for name, flag in (("moving", "true"), ("still", "false"))}
+    hover = page.js("(() => { const t = performance.now(); for (let i = 0; i < 200; i++) document.getElementById('over').dispatchEvent("
+                    "new PointerEvent('pointermove', { clientX: 700 + i, clientY: 400 + i })); return (performance.now() - t) / 200; })()")
+    print("100,000 points: opened in %.2f s (of 3), redrawn in %.1f ms moving, %.1f ms still; %.2f ms a hover"
+          % (min(opened), times["moving"], times["still"], hover))
+    check(page.js("what.places[PointMap.place()].n") == 100000, "not all rows are there")
+    check(min(opened) < 2, "it opens in", min(opened), "s, not under 2")
+    check(times["moving"] < 30, "moving the map takes", times["moving"], "ms a frame, not under 30")
+    quiet(page)
+
+
+if __name__ == "__main__":
+    with Browser() as b:
+        {"hostile": hostile, "run": run, "big": big}[sys.argv[1]](b, sys.argv[2])
+    print(sys.argv[1], "page holds")

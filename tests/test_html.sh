@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# test_html.sh BUILD: the report in a headless Chromium (report_page.py), its command line, and that a run's report is the same
+# bytes for any number of threads. ctest: serial
+set -euo pipefail
+
+build=$(realpath "$1")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    { echo "no Chromium: skipped"; exit 77; }
+python=${PYTHON:-/usr/bin/python3}
+
+mkdir "$dir/pictures"
+"$build/test_html" "$dir/hostile.html" 300 3 "$dir/pictures"
+"$python" report_page.py hostile "$dir/hostile.html"
+
+"$build/test_html" "$dir/big.html" 100000 1
+"$python" report_page.py big "$dir/big.html"
+
+cat > "$dir/tiny.yaml" <<END
+seed: 5
+ecs: 2
+scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],
+        per_bucket: {train: 6, val: 6, test: 12}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_outside: 0, learned_inside: 1, base: {images: 64, epochs: 1}}
+bdms:
+  - {method: planespot, reduce: pca, mixture: {k_max: 4}}
+  - {method: barlow, representation: model}
+END
+"$build/spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --threads 2 2>"$dir/err" || fail "the sweep: $(cat "$dir/err")"
+"$build/spotter" report "$dir/run" -o "$dir/run.html" 2>"$dir/err" || fail "the report: $(cat "$dir/err")"
+"$build/spotter" report "$dir/run" -o "$dir/one.html" --threads 1 2>/dev/null
+cmp "$dir/run.html" "$dir/one.html" || fail "another number of threads gives other bytes"
+"$python" report_page.py run "$dir/run.html"
+
+# Without the cache there are the tables still, and a note; without a run a sentence.
+rm -r "$dir/run/cache"
+"$build/spotter" report "$dir/run" -o "$dir/bare.html" --budget 1 2>/dev/null || fail "no report without the cache"
+grep -q "2 ECs have no map here" "$dir/bare.html" || fail "no word of the maps that are missing"
+status=0
+"$build/spotter" report "$dir/nothing" -o "$dir/x.html" 2>"$dir/err" || status=$?
+[ $status -eq 4 ] && grep -q "$dir/nothing" "$dir/err" && [ ! -e "$dir/x.html" ] || fail "no run: exit $status, $(cat "$dir/err")"
+status=0
+"$build/spotter" report "$dir/run" --thumb 9999 2>"$dir/err" || status=$?
+[ $status -eq 2 ] || fail "--thumb 9999: exit $status"
+echo "the report holds"

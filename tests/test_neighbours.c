@@ -1,0 +1,142 @@
+/* The CPU's filter beside plain distances and selection: the same columns and the same bits, whatever the rows are like. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "affinity.h"
+#include "distance.h"
+#include "neighbours.h"
+#include "spotter/rng.h"
+
+enum { N = SPOT_NEIGHBOURS_MANY + 77, D = 19, K = 23 };
+
+static int column[2][N * K];
+static float near[2][N * K], x[N * D];
+static char told[256];
+
+static void on_log(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    snprintf(told, sizeof told, "%s", text);
+}
+
+static void plainly(spot_ctx *c, int d)
+{
+    enum { ROWS = 256 };
+    static float dist[ROWS * N];
+    static uint64_t keys[2 * N];
+
+    for (int i = 0; i < N; i += ROWS) {
+        int rows = N - i < ROWS ? N - i : ROWS;
+        spot_mat all = { x, N, d }, some = { x + (size_t)i * d, rows, d }, far = { dist, rows, N };
+        spot_affinity_search s = { far, i, column[0] + (size_t)i * K, { near[0] + (size_t)i * K, rows, K } };
+        CHECK_OK(c, spot_distance_squared(c, 1, &far, &some, &all));
+        CHECK_OK(c, spot_affinity_nearest(c, 1, &s, keys));
+    }
+}
+
+/* Whether a tile was left to the plain way is `left`. */
+static void agree(int d, bool left)
+{
+    spot_arena size = spot_arena_counting(), a;
+    spot_ctx c = check_ctx(2);
+    spot_neighbours s = { { x, N, d }, K, column[1], near[1] };
+
+    c.on_log = on_log;
+    told[0] = 0;
+    plainly(&c, d);
+    for (int threads = 1; threads <= 2; threads++) {
+        c.threads = threads;
+        memset(column[1], 0, sizeof column[1]);
+        size = spot_arena_counting();
+        CHECK_OK(&c, spot_neighbours_find(&c, &size, 1, &s));
+        CHECK_OK(&c, spot_arena_open(&c, &a, size.peak));
+        CHECK_OK(&c, spot_neighbours_find(&c, &a, 1, &s));
+        assert_int_equal(a.used, 0);
+        spot_arena_close(&a);
+        assert_memory_equal(column[0], column[1], sizeof column[1]);
+        assert_memory_equal(near[0], near[1], sizeof near[1]);
+    }
+    assert_int_equal(strstr(told, "without the filter") != NULL, left);
+}
+
+static void fill(int d, double scale, double offset)
+{
+    spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
+
+    for (int i = 0; i < N * d; i++) x[i] = (float)(offset + scale * (spot_rng_normal(&r) + (i / d) % 7));
+}
+
+static void of_clusters(void **state)
+{
+    (void)state;
+    fill(D, 1, 0);
+    agree(D, false);
+    fill(1, 1, 0);
+    agree(1, false);
+}
+
+/* Ties at every distance, and equal rows. */
+static void of_whole_numbers(void **state)
+{
+    (void)state;
+    fill(D, 1, 0);
+    for (int i = 0; i < N * D; i++) x[i] = rintf(x[i]);
+    for (int i = 100; i < 200; i++) memcpy(x + (size_t)i * D, x, D * sizeof *x);
+    agree(D, false);
+}
+
+/* Rows far from the origin, and so small that squares are denormal or nothing. */
+static void of_extreme_sizes(void **state)
+{
+    (void)state;
+    fill(D, 1, 3e4);
+    agree(D, false);
+    fill(D, 1e-15, 0);
+    agree(D, false);
+    fill(D, 1e-20, 0);
+    agree(D, true);
+    fill(D, 1e10, 0);
+    agree(D, false);
+}
+
+/* What the filter cannot tell apart: thousands of equal rows; all rows beside one that is very far. */
+static void of_what_rounding_hides(void **state)
+{
+    (void)state;
+    fill(D, 1, 0);
+    for (int i = 0; i < 3000; i++) memcpy(x + (size_t)i * D, x, D * sizeof *x);
+    agree(D, true);
+    fill(D, 1, 0);
+    x[5 * D] = 1e12f;
+    agree(D, true);
+    memset(x, 0, sizeof x);
+    agree(D, true);
+}
+
+static volatile sig_atomic_t stop = 1;
+
+static void stops_when_asked(void **state)
+{
+    spot_arena size = spot_arena_counting(), a;
+    spot_ctx c = check_ctx(2);
+    spot_neighbours s = { { x, N, D }, K, column[1], near[1] };
+
+    (void)state;
+    c.stop = &stop;
+    CHECK_OK(&c, spot_neighbours_find(&c, &size, 1, &s));
+    CHECK_OK(&c, spot_arena_open(&c, &a, size.peak));
+    assert_int_equal(spot_neighbours_find(&c, &a, 1, &s), SPOT_STOPPED);
+    spot_arena_close(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_clusters), cmocka_unit_test(of_whole_numbers), cmocka_unit_test(of_extreme_sizes),
+        cmocka_unit_test(of_what_rounding_hides), cmocka_unit_test(stops_when_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,598 @@
+/* test_real.c - ECs of real pictures, on annotations made by hand: which pictures a task has, what may be a blindspot, the
+ * pools, labels, the gap that says whether it was learned, pixels and their album, a sweep; and what is refused. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/png.h"
+#include "scene/pictures.h"
+#include "scene/source.h"
+#include "sweep/album.h"
+#include "sweep/keys.h"
+
+#include "check_sweep.h"
+
+/* cat, dog, cow | car, bus | person, tree; a picture is a set of their letters. */
+static const char letters[] = "cdwvbpt";
+static const char *const names[] = { "cat", "dog", "cow", "car", "bus", "person", "tree" };
+static const char *const supers[] = { "animal", "animal", "animal", "vehicle", "vehicle", "someone", "plant" };
+enum { CATEGORIES = 7 };
+
+static void write_text(const char *name, const char *text, size_t n)
+{
+    char path[128];
+    spot_ctx c = check_ctx(1);
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    CHECK_OK(&c, spot_file_write(&c, path, text, n));
+}
+
+/* Picture i of n shows what kind[i mod kinds] says, and half of them a person. Files are there where `files` says so. */
+static void annotate(const char *name, const char *const *kind, int kinds, int n, bool files)
+{
+    unsigned char *png, rgb[12 * 8 * 3];
+    char *text, line[64];
+    size_t len, bytes;
+    FILE *f = open_memstream(&text, &len);
+    spot_ctx c = check_ctx(1);
+
+    fprintf(f, "{\"categories\":[");
+    for (int k = 0; k < CATEGORIES; k++)
+        fprintf(f, "%s{\"id\":%d,\"name\":\"%s\",\"supercategory\":\"%s\"}", k ? "," : "", 90 - k, names[k], supers[k]);
+    fprintf(f, "],\"images\":[");
+    for (int i = 0; i < n; i++) fprintf(f, "%s{\"id\":%d,\"file_name\":\"%s-%d.png\"}", i ? "," : "", 7 * i, name, i);
+    fprintf(f, "],\"annotations\":[");
+    for (int i = 0, first = 1; i < n; i++)
+        for (const char *p = kind[i % kinds]; *p; p++, first = 0)
+            fprintf(f, "%s{\"image_id\":%d,\"category_id\":%d}", first ? "" : ",", 7 * i, 90 - (int)(strchr(letters, *p) - letters));
+    fprintf(f, "]}");
+    fclose(f);
+    snprintf(line, sizeof line, "%s.json", name);
+    write_text(line, text, len);
+    free(text);
+    for (int i = 0; files && i < n; i++) {
+        for (int k = 0; k < LEN(rgb); k++) rgb[k] = (unsigned char)(k % 3 == 0 ? 250 : k % 3 == 1 ? i : 7 * i);
+        CHECK_OK(&c, spot_png_encode(&c, &png, &bytes, rgb, 12, 8));
+        snprintf(line, sizeof line, "%s-%d.png", name, i);
+        write_text(line, (char *)png, bytes);
+        free(png);
+    }
+}
+
+/* 9 kinds: two of them of two animals, which the task animal drops. */
+static const char *const plain[] = { "c", "cp", "dp", "d", "wv", "p", "bp", "v", "cd", "t", "dt", "", "cdp", "cpt", "b", "pt" };
+
+static spot_photos_config settings(const char *name)
+{
+    spot_photos_config cfg = spot_photos_defaults();
+    snprintf(cfg.coco, sizeof cfg.coco, "%s/%s.json", root, name);
+    snprintf(cfg.images, sizeof cfg.images, "%s", root);
+    strcpy(cfg.tasks, "animal, vehicle");
+    cfg.size = 32;
+    cfg.pair_least = 5;
+    cfg.val = 0.2;
+    cfg.test = 0.3;
+    return cfg;
+}
+
+static spot_photos *open_photos(spot_ctx *c, const spot_photos_config *cfg, uint64_t seed)
+{
+    spot_photos *p;
+    CHECK_OK(c, spot_photos_open(c, &p, cfg, seed));
+    return p;
+}
+
+static int animals(const spot_photos *p, uint32_t picture)
+{
+    return spot_shows(p, picture, 0) + spot_shows(p, picture, 1) + spot_shows(p, picture, 2);
+}
+
+static void tasks_have_the_pictures_that_the_paper_says(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p, *again, *other;
+    int pictures = 480, seen[480] = { 0 }, total = 0, differs = 0;
+    (void)state;
+    annotate("a", plain, LEN(plain), pictures, true);
+    cfg = settings("a");
+    p = open_photos(&c, &cfg, 1);
+    again = open_photos(&c, &cfg, 1);
+    other = open_photos(&c, &cfg, 2);
+    for (int k = 0; k < SPOT_SPLITS; k++) {
+        const spot_task *task = &p->task[0];
+        int shown = 0;
+        for (int i = 0; i < task->images[k]; i++) {
+            uint32_t at = task->picture[k][i];
+            assert_true(animals(p, at) <= 1);                              /* of two there would be two blindspots */
+            assert_int_equal(seen[at]++, 0);                               /* each in one split */
+            assert_true(!i || task->picture[k][i - 1] < at);
+            shown += animals(p, at);
+        }
+        assert_int_equal(2 * shown, task->images[k]);                      /* balanced */
+        assert_true(shown > 0);
+        total += task->images[k];
+        assert_int_equal(again->task[0].images[k], task->images[k]);
+        assert_memory_equal(again->task[0].picture[k], task->picture[k], (size_t)task->images[k] * sizeof(uint32_t));
+        differs += other->task[0].images[k] != task->images[k]
+                || memcmp(other->task[0].picture[k], task->picture[k], (size_t)task->images[k] * sizeof(uint32_t));
+    }
+    /* of 16 kinds 7 show one animal (210 pictures), 7 none, 2 two: a random split balances nearly all of the 420 */
+    assert_in_range(total, 340, 420);
+    assert_int_equal(differs, 3);
+    assert_string_equal(p->hash, again->hash);
+    spot_photos_close(p);
+    spot_photos_close(again);
+    spot_photos_close(other);
+}
+
+/* COCO's own sizes, from shares alone. */
+static void shares_are_those_of_the_paper(void **state)
+{
+    const spot_photos_config cfg = spot_photos_defaults();
+    (void)state;
+    assert_int_equal(lround(cfg.val * 123287), 11829);
+    assert_int_equal(lround(cfg.test * 123287), 44584);
+}
+
+static void pictures_against_a_super_category(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p;
+    (void)state;
+    annotate("a", plain, LEN(plain), 480, true);
+    cfg = settings("a");
+    strcpy(cfg.tasks, "vehicle");
+    strcpy(cfg.against, "animal");
+    p = open_photos(&c, &cfg, 1);
+    for (int k = 0; k < SPOT_SPLITS; k++)
+        for (int i = 0; i < p->task[0].images[k]; i++) {
+            uint32_t at = p->task[0].picture[k][i];
+            assert_int_equal(animals(p, at) + spot_shows(p, at, 3) + spot_shows(p, at, 4), 1);
+        }
+    spot_photos_close(p);
+}
+
+/* Training pictures of the task with both, and with a alone, counted from the lists. */
+static void count_pair(const spot_photos *p, const spot_ec *ec, int a, int b, int *with, int *without)
+{
+    const spot_task *task = &p->task[ec->task];
+    *with = *without = 0;
+    for (int i = 0; i < task->images[SPOT_TRAIN]; i++) {
+        uint32_t at = task->picture[SPOT_TRAIN][i];
+        if (!spot_shows(p, at, a)) continue;
+        if (spot_shows(p, at, b)) ++*with;
+        else ++*without;
+    }
+}
+
+static void general_pool(void **state)
+{
+    enum { ECS = 1200 };
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p;
+    int specific = 0, blindspots = 0, with = 0, first[3] = { 0 }, least = 1 << 20, seconds[CATEGORIES] = { 0 };
+    (void)state;
+    annotate("a", plain, LEN(plain), 480, true);
+    cfg = settings("a");
+    cfg.blindspots[1] = 2;
+    p = open_photos(&c, &cfg, 1);
+    for (uint32_t i = 0; i < ECS; i++) {
+        spot_ec ec, same;
+        unsigned used = 0;
+        CHECK_OK(&c, spot_photos_ec(&c, &ec, p, i));
+        CHECK_OK(&c, spot_photos_ec(&c, &same, p, i));
+        assert_memory_equal(&ec, &same, sizeof ec);
+        assert_int_equal(ec.task, i % 2);
+        assert_int_equal(ec.blindspot_count, 1 + i / 2 % 2);
+        for (int m = 0; m < ec.blindspot_count; m++) {
+            const spot_motif *s = &ec.motif[m];
+            int a, b;
+            assert_int_equal(strcmp(supers[s->object], p->task[ec.task].name), 0);
+            assert_false(used >> s->object & 1);
+            used |= 1u << s->object;
+            assert_int_equal(ec.blindspot[m].specificity, 1 + (s->other >= 0));
+            blindspots++;
+            if (s->object < 3 && m == 0) first[s->object]++;
+            if (s->other < 0) continue;
+            specific++;
+            with += s->with;
+            seconds[s->other]++;
+            assert_false(used >> s->other & 1);
+            used |= 1u << s->other;
+            assert_int_not_equal(strcmp(supers[s->other], p->task[ec.task].name), 0);
+            count_pair(p, &ec, s->object, s->other, &a, &b);
+            assert_true(a >= cfg.pair_least && b >= cfg.pair_least);
+            if (s->object == 0 && s->other == 5 && a < least) least = a;
+            if (s->object == 0 && s->other == 5 && b < least) least = b;
+        }
+    }
+    /* coins of 0.5, six standard errors; cat and dog as often, cow (with car in every picture, so never more-specific) less */
+    CHECK_NEAR((double)with / specific, 0.5, 3 / sqrt(specific));
+    CHECK_NEAR((double)specific / blindspots, 0.5, 0.12);
+    assert_in_range(first[0], 180, 300);
+    assert_in_range(first[1], 180, 300);
+    assert_true(first[2] < first[1] && seconds[3] + seconds[4] == 0 && seconds[5] > 0 && seconds[6] > 0);
+    spot_photos_close(p);
+
+    /* exactly as many as it needs make a second category eligible, one fewer does not */
+    for (int more = 0; more < 2; more++) {
+        int found = 0;
+        cfg.pair_least = least + more;
+        cfg.blindspots[1] = 1;
+        p = open_photos(&c, &cfg, 1);
+        for (uint32_t i = 0; i < 400; i += 2) {
+            spot_ec ec;
+            CHECK_OK(&c, spot_photos_ec(&c, &ec, p, i));
+            for (int m = 0; m < ec.blindspot_count; m++) found += ec.motif[m].object == 0 && ec.motif[m].other == 5;
+        }
+        assert_true(more ? !found : found > 10);
+        spot_photos_close(p);
+    }
+}
+
+static int code(const spot_ec *ec)
+{
+    int all = ec->task;
+    for (int m = 0; m < ec->blindspot_count; m++) all = 1000 * all + 64 * ec->motif[m].object + 2 * ec->motif[m].other + ec->motif[m].with;
+    return all;
+}
+
+/* All ECs of the pool are different; past them there is none. Fills `text` with the first few. */
+static void walk_pool(const spot_photos_config *cfg, int ecs, char *text, size_t size, int shown)
+{
+    spot_ctx c = check_ctx(1);
+    spot_photos *p = open_photos(&c, cfg, 1);
+    int codes[64], n = 0;
+    spot_ec ec;
+    size_t used = 0;
+    char words[128], wanted[64];
+
+    assert_int_equal(spot_photos_pool(p), ecs);
+    *text = 0;
+    for (; n < ecs; n++) {
+        CHECK_OK(&c, spot_photos_ec(&c, &ec, p, (uint32_t)n));
+        codes[n] = code(&ec);
+        for (int i = 0; i < n; i++) assert_int_not_equal(codes[i], codes[n]);
+        for (int m = 0; m < ec.blindspot_count && n < shown; m++) {
+            spot_ec_describe(words, sizeof words, &ec, m);
+            used += (size_t)snprintf(text + used, size - used, "%s%s", m ? " + " : n ? ", " : "", words);
+        }
+    }
+    snprintf(wanted, sizeof wanted, "the pool has %d ECs", ecs);
+    CHECK_FAILS(&c, spot_photos_ec(&c, &ec, p, (uint32_t)ecs), SPOT_USAGE, wanted);
+    spot_photos_close(p);
+}
+
+static void conditioned_pools(void **state)
+{
+    spot_photos_config cfg;
+    char text[1024];
+    (void)state;
+    annotate("a", plain, LEN(plain), 480, true);
+    cfg = settings("a");
+    cfg.pool = SPOT_POOL_SINGLES;
+    walk_pool(&cfg, 5, text, sizeof text, 5);
+    assert_string_equal(text, "cat, car, dog, bus, cow");
+    cfg.pool = SPOT_POOL_NUMBER;
+    walk_pool(&cfg, 3 + 2 + 3 + 1 + 1, text, sizeof text, 10);
+    cfg.each = 2;
+    walk_pool(&cfg, 2 + 2 + 2 + 1 + 1, text, sizeof text, 8);
+    strcpy(cfg.induced, "dog,  cow ,bus");
+    walk_pool(&cfg, 2 + 1 + 1, text, sizeof text, 4);
+    assert_null(strstr(text, "cat"));
+    assert_non_null(strstr(text, "dog + cow"));
+    cfg.induced[0] = 0;
+    cfg.pool = SPOT_POOL_SPECIFICITY;
+    cfg.each = 20;
+    /* less: 3 and 2; more, with and without: cat and dog with person and tree; car with cow, bus with person */
+    walk_pool(&cfg, 3 + 2 + 8 + 4, text, sizeof text, 17);
+    assert_non_null(strstr(text, "dog without tree"));
+    assert_non_null(strstr(text, "bus with person"));
+    cfg.each = 3;
+    walk_pool(&cfg, 3 + 2 + 3 + 3, text, sizeof text, 11);
+}
+
+static void labels_are_flipped_where_they_should_be(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    (void)state;
+    annotate("a", plain, LEN(plain), 480, true);
+    for (int flip_val = 0; flip_val < 2; flip_val++) {
+        spot_photos_config cfg = settings("a");
+        spot_photos *p;
+        spot_ec ec;
+        cfg.flip_val = flip_val;
+        p = open_photos(&c, &cfg, 1);
+        CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 2));
+        ec.blindspot_count = 2;
+        ec.motif[0] = (spot_motif){ 0, 5, false };       /* cat without person */
+        ec.motif[1] = (spot_motif){ 1, -1, true };       /* dog */
+        ec.task = 0;
+        for (int k = 0; k < SPOT_SPLITS; k++) {
+            spot_image image[480];
+            float target[480];
+            uint32_t mask[480];
+            int n = p->task[0].images[k], positives = 0, index[480], in = 0;
+            spot_sample s = { .ec = &ec, .split = (spot_split)k, .n = n, .image = image, .target = target, .mask = mask };
+            ec.images[k] = n;
+            CHECK_OK(&c, spot_ec_images(&c, &s));
+            for (int i = 0; i < n; i++) {
+                uint32_t at = p->task[0].picture[k][i];
+                bool cat = spot_shows(p, at, 0) && !spot_shows(p, at, 5), dog = spot_shows(p, at, 1);
+                bool wrong = (cat || dog) && (k == SPOT_TRAIN || (k == SPOT_VAL && flip_val));
+                assert_int_equal(image[i].label, animals(p, at));
+                assert_int_equal(image[i].blindspots, (unsigned)cat | (unsigned)dog << 1);
+                assert_int_equal(mask[i], image[i].blindspots);
+                assert_int_equal(image[i].train_label, image[i].label ^ wrong);
+                CHECK_NEAR(target[i], image[i].train_label, 0);
+                positives += image[i].label;
+                in += cat || dog;
+            }
+            assert_true(in > 5);
+            assert_int_equal(spot_ec_positives(index, &ec, (spot_split)k), positives);
+            for (int i = 0; i < positives; i++) assert_int_equal(image[index[i]].label, 1);
+        }
+        spot_photos_close(p);
+    }
+}
+
+static void the_gap_is_twenty_points(void **state)
+{
+    enum { N = 40 };
+    float confidence[N];
+    uint32_t mask[N];
+    spot_view v = { .n = N, .confidence = confidence };
+    spot_truth t = { .n = N, .blindspots = 2, .mask = mask };
+    spot_model_config cfg = spot_model_defaults();
+    spot_lesson l = { .blindspots = 2, .outside = 0.25, .learned = true };
+    (void)state;
+    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* not asked: nothing changes */
+    CHECK_NEAR(l.outside, 0.25, 0);
+    cfg.learned_gap = 0.2;
+    /* 20 outside with 14 right; 10 in the first blindspot with 5 right; 10 in the second with 5 */
+    for (int i = 0; i < N; i++) {
+        mask[i] = i < 20 ? 0 : i < 30 ? 1 : 2;
+        confidence[i] = i < 14 || (i >= 20 && i < 25) || (i >= 30 && i < 35) ? 0.9f : 0.5f;
+    }
+    cfg.learned_rest = 1;
+    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* 0.7 - 0.5: exactly twenty points, though not in binary */
+    assert_true(l.learned);
+    CHECK_NEAR(l.outside, 0.7, 1e-12);
+    CHECK_NEAR(l.inside[0], 0.5, 0);
+    assert_true(l.outside_count == 20 && l.inside_count[0] == 10 && l.inside_count[1] == 10);
+    cfg.learned_rest = 0;
+    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* outside of the one lies the other: 19/30 - 1/2 */
+    assert_false(l.learned);
+    cfg.learned_gap = 0.13;
+    spot_lesson_by_view(&l, &v, &t, &cfg);
+    assert_true(l.learned);
+    confidence[31] = confidence[29] = 0.9f;
+    for (int i = 30; i < N; i++) mask[i] = 1;                /* none is left in the second: nothing is known of it */
+    spot_lesson_by_view(&l, &v, &t, &cfg);
+    assert_true(!l.learned && isnan(l.inside[1]));
+}
+
+/* Pictures of 12 x 8 in squares of 32: bars of 5 rows; or their middle, without. */
+static void pixels_and_their_album(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    static uint8_t rgb[2][32 * 32 * 3];
+    spot_photos_config cfg;
+    spot_photos *p;
+    spot_image image = { .split = SPOT_TEST, .index = 3 };
+    spot_store store;
+    spot_ec ec;
+    char dir[128];
+    (void)state;
+    annotate("a", plain, LEN(plain), 96, true);
+    cfg = settings("a");
+    cfg.pair_least = 1;
+    snprintf(dir, sizeof dir, "%s/run", root);
+    CHECK_OK(&c, spot_store_open(&c, &store, dir));
+    for (int fit = SPOT_FIT_PAD; fit <= SPOT_FIT_CROP; fit++) {
+        int number;
+        cfg.fit = fit;
+        p = open_photos(&c, &cfg, 1);
+        CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 0));
+        number = (int)p->task[0].picture[SPOT_TEST][3];
+        CHECK_OK(&c, spot_photo_pixels(&c, rgb[0], &image, &ec));
+        for (int y = 0; y < 32; y += 31) assert_int_equal(rgb[0][3 * (32 * y + 16)], fit == SPOT_FIT_PAD ? 0 : 250);
+        assert_int_equal(rgb[0][3 * (32 * 16 + 16)], 250);
+        assert_int_equal(rgb[0][3 * (32 * 16 + 16) + 1], number);           /* the picture of that number */
+        CHECK_OK(&c, spot_album_open(&c, &store, p));
+        CHECK_OK(&c, spot_photo_pixels(&c, rgb[1], &image, &ec));
+        assert_memory_equal(rgb[0], rgb[1], sizeof rgb[0]);
+        spot_photos_close(p);
+    }
+    /* a damaged picture is none; an album that is cut is made anew */
+    p = open_photos(&c, &cfg, 1);
+    shell("cd %s/cache && for f in *.album; do printf x | dd of=$f bs=1 conv=notrunc 2>/dev/null; done", "run");
+    CHECK_OK(&c, spot_album_open(&c, &store, p));
+    CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 0));
+    for (int k = 0; k < SPOT_SPLITS; k++)                    /* row 0 is a picture of some split */
+        for (uint32_t i = 0; i < (uint32_t)ec.images[k]; i++) {
+            spot_image at = { .split = (uint8_t)k, .index = i };
+            if (p->row[p->task[ec.task].picture[k][i]]) CHECK_OK(&c, spot_photo_pixels(&c, rgb[0], &at, &ec));
+            else CHECK_FAILS(&c, spot_photo_pixels(&c, rgb[0], &at, &ec), SPOT_IO, "damaged");
+        }
+    spot_photos_close(p);
+    shell("cd %s/cache && for f in *.album; do truncate -s -1 $f; done", "run");
+    p = open_photos(&c, &cfg, 1);
+    CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 0));
+    CHECK_OK(&c, spot_album_open(&c, &store, p));
+    for (int k = 0; k < SPOT_SPLITS; k++)
+        for (uint32_t i = 0; i < (uint32_t)ec.images[k]; i++)
+            CHECK_OK(&c, spot_photo_pixels(&c, rgb[0], &(spot_image){ .split = (uint8_t)k, .index = i }, &ec));
+    spot_photos_close(p);
+}
+
+/* Broken pictures are counted and the first is named, on any number of threads; no album is left. */
+static void broken_pictures(void **state)
+{
+    spot_photos_config cfg;
+    char dir[128];
+    (void)state;
+    annotate("a", plain, LEN(plain), 96, true);
+    write_text("a-0.png", "no picture at all", 17);
+    write_text("a-4.png", "", 0);
+    cfg = settings("a");
+    snprintf(dir, sizeof dir, "%s/run", root);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        spot_ctx c = check_ctx(threads);
+        spot_store store;
+        spot_photos *p = open_photos(&c, &cfg, 1);
+        CHECK_OK(&c, spot_store_open(&c, &store, dir));
+        CHECK_FAILS(&c, spot_album_open(&c, &store, p), SPOT_INPUT, "2 of 8");
+        assert_int_equal(spot_album_open(&c, &store, p), SPOT_INPUT);
+        assert_non_null(strstr(spot_message(&c, SPOT_INPUT), "a-0.png"));
+        spot_forget(&c);
+        spot_photos_close(p);
+    }
+    shell("! ls %s/cache | grep -q album", "run");
+}
+
+static void what_is_refused(void **state)
+{
+    static const char *const two_kinds[] = { "c", "d" };
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p;
+    spot_ec ec;
+    (void)state;
+    annotate("a", plain, LEN(plain), 96, true);
+    annotate("none", two_kinds, 2, 96, true);
+    annotate("gone", plain, LEN(plain), 96, false);
+    write_text("other.json", "{\"images\":[],\"annotations\":[],\"categories\":[{\"id\":1,\"name\":\"cat\"}]}", 67);
+#define REFUSED(status, words, ...) \
+    do { \
+        cfg = settings("a"); \
+        __VA_ARGS__; \
+        CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), status, words); \
+        spot_photos_close(p); \
+    } while (0)
+    REFUSED(SPOT_IO, "nowhere.json", strcpy(cfg.coco, "/nowhere.json"));
+    REFUSED(SPOT_USAGE, "did you mean \"animal\"", strcpy(cfg.tasks, "animals"));
+    REFUSED(SPOT_USAGE, "data.against", strcpy(cfg.against, "stone"));
+    REFUSED(SPOT_USAGE, "both name animal", strcpy(cfg.against, "animal"));
+    REFUSED(SPOT_USAGE, "twice", strcpy(cfg.tasks, "animal,animal"));
+    REFUSED(SPOT_USAGE, "data.tasks", strcpy(cfg.tasks, " , "));
+    REFUSED(SPOT_USAGE, "leave some for training", cfg.val = 0.7);
+    REFUSED(SPOT_USAGE, "2 folders for 1 file", strcpy(cfg.images, "/tmp:/tmp"));
+    REFUSED(SPOT_USAGE, "\"tree\" is no category of a task", strcpy(cfg.induced, "cat, tree"));
+    REFUSED(SPOT_INPUT, "0 show none; both are needed", cfg = settings("none"); strcpy(cfg.tasks, "animal"));
+    REFUSED(SPOT_INPUT, "the first is", cfg = settings("gone"));
+    REFUSED(SPOT_INPUT, "are not there", strcpy(cfg.images, "/tmp/nowhere"));
+    cfg = settings("a");
+    snprintf(cfg.coco, sizeof cfg.coco, "%.60s/a.json:%.60s/other.json", root, root);
+    CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), SPOT_INPUT, "category number 1");
+    spot_photos_close(p);
+    cfg = settings("a");
+    cfg.category_least = 1000;
+    p = open_photos(&c, &cfg, 1);
+    CHECK_FAILS(&c, spot_photos_ec(&c, &ec, p, 0), SPOT_USAGE, "no blindspot number 1 can be defined for task animal");
+    spot_photos_close(p);
+}
+
+/* A data set in two files with a folder each is the same one. */
+static void two_files_go_together(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p;
+    char path[SPOT_PHOTO_PATH];
+    (void)state;
+    annotate("a", plain, LEN(plain), 96, true);
+    annotate("b", plain, LEN(plain), 32, true);
+    cfg = settings("a");
+    snprintf(cfg.coco, sizeof cfg.coco, "%.60s/a.json:%.60s/b.json", root, root);
+    snprintf(cfg.images, sizeof cfg.images, "%.60s:%.60s/.", root, root);
+    p = open_photos(&c, &cfg, 1);
+    assert_int_equal(p->pictures, 128);
+    spot_photo_path(p, 95, path);
+    assert_non_null(strstr(path, "/a-95.png"));
+    spot_photo_path(p, 96, path);
+    assert_non_null(strstr(path, "/./b-0.png"));
+    for (int k = 0; k < CATEGORIES; k++) assert_int_equal(spot_shows(p, 100, k), spot_shows(p, 4, k));
+    spot_photos_close(p);
+}
+
+/* The whole way, with a network too small to learn anything: the same bytes for any number of threads, in shards, stopped half
+ * way; FDR is not known; another picture in a file gives another key. */
+static void a_sweep_on_pictures(void **state)
+{
+    static const char text[] =
+        "seed: 5\necs: 4\n"
+        "data: {coco: %s/a.json, images: %s, tasks: \"animal, vehicle\", size: 32, pair_least: 5, blindspots: [1, 2], val: 0.2,\n"
+        "       test: 0.4}\n"
+        "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_gap: 0.2}\n"
+        "bdms: [{method: planespot, reduce: pca, mixture: {k_max: 4}}]\n"
+        "metric: {lambda_p: 0.5, lambda_r: 0.5}\n";
+    spot_ctx one = context(1), three = context(3);
+    spot_config *cfg = malloc(sizeof *cfg), *again = malloc(sizeof *again);
+    spot_sweep_report r;
+    char filled[1024], *printed, words[256];
+    unsigned char *segment;
+    size_t n;
+    (void)state;
+    annotate("a", plain, LEN(plain), 320, true);
+    snprintf(filled, sizeof filled, text, root, root);
+    CHECK_OK(&one, spot_config_parse(&one, cfg, filled, strlen(filled), "pictures"));
+    CHECK_OK(&one, spot_config_print(&one, cfg, &printed));
+    assert_null(strstr(printed, "scene:"));
+    CHECK_OK(&one, spot_config_parse(&one, again, printed, strlen(printed), "printed"));
+    if (spot_config_differs(words, sizeof words, cfg, again)) fail_msg("%s", words);
+    free(printed);
+    CHECK_OK(&one, sweep(&one, cfg, "one", 0, 1, &r));
+    assert_int_equal(r.done, 4);
+    CHECK_OK(&three, sweep(&three, cfg, "three", 1, 2, &r));
+    CHECK_OK(&three, sweep(&three, cfg, "three", 0, 2, &r));
+    assert_int_equal(r.done, 2);
+    check_same_segments(&one, "one", "three", 4);
+    CHECK_OK(&one, sweep(&one, cfg, "one", 0, 1, &r));
+    assert_int_equal(r.already, 4);
+    segment = segment_bytes(&one, "one", 1, &n);
+    assert_non_null(strstr((char *)segment, "\"layers\":\"vehicle\""));
+    assert_non_null(strstr((char *)segment, "\"fdr\":null"));
+    free(segment);
+    shell("cd %s/.. && printf x >> a-17.png", "one");
+    CHECK_OK(&one, sweep(&one, cfg, "one", 0, 1, &r));
+    assert_int_equal(r.already, 0);
+    CHECK_FAILS(&one, (cfg->ecs = 4, cfg->data.pool = SPOT_POOL_SINGLES, cfg->ecs = 6, sweep(&one, cfg, "six", 0, 1, &r)), SPOT_USAGE,
+                "the pool has 5 ECs");
+    free(cfg);
+    free(again);
+    spot_ctx_close(&one);
+    spot_ctx_close(&three);
+}
+
+static void scene_and_data_exclude_each_other(void **state)
+{
+    static const struct { const char *text, *words; } cases[] = {
+        { "data: {coco: a.json}\nscene: {size: 64}\n", "line 2: scene does not go with data" },
+        { "scene: {size: 64}\ndata: {coco: a.json}\n", "line 1: scene does not go with data" },
+        { "data: {size: 64}\n", "line 1: data needs data.coco" },
+        { "data: {coco: a.json}\nmodel: {base: {images: 64}}\n", "model.base learns scenes" },
+        { "data: {coco: a.json, cocoa: b}\n", "did you mean \"coco\"" },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = malloc(sizeof *cfg);
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++)
+        CHECK_FAILS(&c, spot_config_parse(&c, cfg, cases[i].text, strlen(cases[i].text), "a.yaml"), SPOT_USAGE, cases[i].words);
+    free(cfg);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(tasks_have_the_pictures_that_the_paper_says), TEST(shares_are_those_of_the_paper),
+        TEST(pictures_against_a_super_category), TEST(general_pool), TEST(conditioned_pools),
+        TEST(labels_are_flipped_where_they_should_be), TEST(the_gap_is_twenty_points), TEST(pixels_and_their_album),
+        TEST(broken_pictures), TEST(what_is_refused), TEST(two_files_go_together), TEST(a_sweep_on_pictures),
+        TEST(scene_and_data_exclude_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# test_stamps.sh - pictures that Debian ships, from tools/stamps to the tables: a sweep on real JPEG and PNG files, stopped and
+# resumed, and what the commands say of an EC of them.
+set -euo pipefail
+
+spotter=$1/spotter
+tools=../tools
+for folder in /usr/share/tuxpaint/stamps /usr/share/wallpapers; do
+    [ -d $folder ] || { echo "skipped: tools/setup --tests installs $folder"; exit 77; }
+done
+dir=$(mktemp -d /tmp/spot_stamps_XXXXXX)
+trap 'rm -rf "$dir"' EXIT
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+$tools/stamps --out "$dir/stamps" --images 240 --side 64 --seed 3 >/dev/null
+cat > "$dir/tiny.yaml" <<END
+seed: 1
+ecs: 3
+data:  {coco: $dir/stamps/annotations.json, images: $dir/stamps/images, tasks: "animal, vehicle, food", size: 32,
+        pair_least: 3, blindspots: [1, 1], val: 0.15, test: 0.35}
+model: {width: 16, epochs: 1, batch: 32, learned_gap: 0.2}
+bdms:  [{method: planespot, reduce: pca, mixture: {k_max: 4}}]
+metric: {lambda_p: 0.5, lambda_r: 0.5}
+END
+
+# The plan: three tasks in turn, and the disk that pixels take.
+"$spotter" plan "$dir/tiny.yaml" --quick >"$dir/plan" || fail "plan"
+for word in animal vehicle food "blindspot 0" "disk 0.00 GB"; do grep -q "$word" "$dir/plan" || fail "the plan lacks $word"; done
+
+# Pictures and what is in them.
+"$spotter" scene "$dir/tiny.yaml" --ec 0 --count 12 --out "$dir/pictures" >/dev/null 2>&1 || fail "scene"
+[ "$(ls "$dir"/pictures/test-*.png | wc -l)" = 12 ] || fail "scene left another number of pictures"
+/usr/bin/python3 - "$dir" <<'END'
+import json, sys
+from PIL import Image
+top = json.load(open(sys.argv[1] + "/stamps/annotations.json"))
+name = {k["id"]: k for k in top["categories"]}
+shows = {i["file_name"]: set() for i in top["images"]}
+files = {i["id"]: i["file_name"] for i in top["images"]}
+for a in top["annotations"]:
+    shows[files[a["image_id"]]].add(name[a["category_id"]]["name"])
+animal = {k["name"] for k in top["categories"] if k["supercategory"] == "animal"}
+for line in open(sys.argv[1] + "/pictures/images.jsonl"):
+    row = json.loads(line)
+    of = row["picture"].rsplit("/", 1)[1]
+    assert set(row["shows"]) == shows[of], row
+    assert row["label"] == (len(shows[of] & animal) > 0), row
+    # the pixels are those of the file: padded to a square, made smaller
+    whole = Image.open(row["picture"]).convert("RGB")
+    side = max(whole.size)
+    square = Image.new("RGB", (side, side))
+    square.paste(whole, ((side - whole.width) // 2, (side - whole.height) // 2))
+    ours = Image.open(sys.argv[1] + "/pictures/" + row["file"])
+    assert list(ours.getdata()) == list(square.resize((32, 32), Image.BILINEAR).getdata()), row
+END
+
+# A sweep in two goes; segments with the task, the blindspot in words, and no FDR; a picture of an EC.
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --limit 1 >/dev/null 2>&1 || fail "sweep, first go"
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --threads 1 >/dev/null 2>"$dir/log" || fail "sweep, second go"
+grep -q "1 of 3 ECs are done" "$dir/log" || fail "the second go began anew"
+grep -q "decoding" "$dir/log" && fail "pictures were decoded twice"
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/again" >/dev/null 2>&1 || fail "sweep at once"
+for ec in 0 1 2; do cmp "$dir/run/segments/ec-00000$ec.json" "$dir/again/segments/ec-00000$ec.json" || fail "EC $ec differs"; done
+[ "$(ls "$dir"/run/pictures/*.png | wc -l)" = 3 ] || fail "pictures of ECs"
+grep -q '"fdr":null' "$dir/run/segments/ec-000001.json" || fail "a false discovery rate of what nobody knows"
+"$spotter" tables "$dir/run" >"$dir/tables" 2>&1 || fail "tables"
+"$spotter" view "$dir/run" --ec 1 --split val --out "$dir/view.safetensors" >/dev/null 2>&1 || fail "view"
+
+# What is wrong with the data is one sentence.
+rm "$dir"/stamps/images/000007.*
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/bad" >/dev/null 2>"$dir/log" && fail "a missing picture was overlooked"
+grep -q "pictures are not there, the first is .*000007" "$dir/log" || fail "$(tail -1 "$dir/log")"
+echo "stamps: all good"

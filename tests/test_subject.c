@@ -1,0 +1,378 @@
+/* test_subject.c - a user's arrays as a subject: what is read, row by row; and a sentence with file and row for each thing
+ * that does not fit. The arrays are written here as text, so that each case can be read beside what is said about it. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "check_folder.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "spotter/array.h"
+#include "spotter/subject.h"
+
+enum { ROWS = 5, COLUMNS = 2 };
+
+static const float embedding[ROWS * COLUMNS] = { 0, 1, 10, 11, 20, 21, 30, 31, 40, 41 };
+
+/* One table with everything; column names say what is in them. */
+static const char table[] =
+    "id,word,y,two,far,neg,half,pc,p0,p1,p2,bad,score,loss,negloss,nan,many0,many1,many2,m0,m1,m2,up\n"
+    "a.png,dog,1,0,1,0,0,.7,.2,.7,.1,.7,2.5,0.25,0.1,.5,1,0,1,.9,.2,.6,../a.png\n"
+    "b c.png,cat,0,1,0,0,1,.6,.6,.3,.1,.6,-1,0.5,0.1,.5,0,0,0,.1,.2,.3,a.png\n"
+    "s/d.png,owl,2,1,2,1,0.5,.4,.3,.3,.4,1.5,.4,0,-0.2,nan,0,1,0,.1,.4,.3,a.png\n"
+    "none.png,cat,0,0,0,-1,1,.2,.2,.5,.3,.2,.2,2,0.1,.5,1,1,1,1,1,1,a.png\n"
+    "a.png,dog,1,1,3,1,1,1.0000004,0,1.0000004,0,1,1,0,0.1,.5,0,0,2,0,0,0,a.png\n";
+
+typedef struct { spot_ctx c; char e[128], t[128], logs[4096]; } fixture;
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    fixture *f = user;
+    (void)level;
+    strncat(f->logs, text, sizeof f->logs - strlen(f->logs) - 2);
+    strcat(f->logs, "\n");
+}
+
+static void make(fixture *f)
+{
+    char folder[128];
+
+    memset(f, 0, sizeof *f);
+    f->c = check_ctx(1);
+    f->c.on_log = hear;
+    f->c.user = f;
+    snprintf(f->e, sizeof f->e, "%s/e.npy", root);
+    snprintf(f->t, sizeof f->t, "%s/t.csv", root);
+    CHECK_OK(&f->c, spot_npy_write(&f->c, f->e, embedding, ROWS, COLUMNS));
+    put("t.csv", table);
+    snprintf(folder, sizeof folder, "%s/s", root);
+    mkdir(folder, 0777);
+    put("a.png", "a");
+    put("b c.png", "b");
+    put("s/d.png", "d");
+}
+
+/* A column of the table, as spot_array_read has it; one buffer an argument. */
+static const char *column(const fixture *f, const char *name, int slot)
+{
+    static char where[5][256];
+
+    if (!name) return NULL;
+    snprintf(where[slot], sizeof where[slot], "%s:%s", f->t, name);
+    return where[slot];
+}
+
+static spot_status read_subject(fixture *f, spot_subject *s, const char *labels, const char *probs, const char *losses,
+                                const char *ids, bool images)
+{
+    spot_subject_files files = { .embeddings = f->e, .labels = column(f, labels, 0), .probs = column(f, probs, 1),
+                                 .losses = column(f, losses, 2), .ids = column(f, ids, 3), .images = images ? root : NULL };
+
+    return spot_subject_read(&f->c, s, &files);
+}
+
+static void rows_keep_their_order(void **state)
+{
+    static const int target[ROWS] = { 1, 0, 2, 0, 1 };
+    static const float p[ROWS * 3] = { .2f, .7f, .1f, .6f, .3f, .1f, .3f, .3f, .4f, .2f, .5f, .3f, 0, 1, 0 };
+    static const char *const name[] = { "cat", "dog", "owl" };
+    static const char *const id[] = { "a.png", "b c.png", "s/d.png", "none.png", "a.png" };
+    fixture f;
+    spot_subject s;
+    (void)state;
+
+    make(&f);
+    CHECK_OK(&f.c, read_subject(&f, &s, "word", "p0..p2", NULL, "id", false));
+    assert_int_equal(s.n, ROWS);
+    assert_int_equal(s.d, COLUMNS);
+    assert_int_equal(s.classes, 3);
+    assert_memory_equal(s.feature, embedding, sizeof embedding);
+    assert_memory_equal(s.target, target, sizeof target);
+    assert_memory_equal(s.prob, p, sizeof p);
+    for (int k = 0; k < 3; k++) assert_string_equal(s.class_name[k], name[k]);
+    for (int i = 0; i < ROWS; i++) {
+        assert_string_equal(s.id[i], id[i]);
+        assert_true(s.confidence[i] == p[3 * i + target[i]]);
+    }
+    assert_null(s.image);
+    assert_null(s.has);
+    assert_non_null(strstr(s.source, "5 rows of 2 numbers"));
+    spot_subject_close(&s);
+    CHECK_OK(&f.c, read_subject(&f, &s, "y", "p0..p2", NULL, NULL, false));
+    assert_memory_equal(s.target, target, sizeof target);
+    assert_string_equal(s.class_name[2], "2");
+    assert_string_equal(s.id[4], "4");
+    spot_subject_close(&s);
+    CHECK_OK(&f.c, read_subject(&f, &s, "y", "p0..p2", NULL, "y", false));
+    assert_string_equal(s.id[2], "2");
+    spot_subject_close(&s);
+}
+
+static void one_number_a_row(void **state)
+{
+    fixture f;
+    spot_subject s;
+    (void)state;
+
+    make(&f);
+    CHECK_OK(&f.c, read_subject(&f, &s, "two", "pc", NULL, NULL, false));      /* two classes: it is that of class 1 */
+    assert_int_equal(s.classes, 2);
+    CHECK_NEAR(s.confidence[0], 0.3, 1e-6);
+    CHECK_NEAR(s.confidence[1], 0.6, 1e-6);
+    CHECK_NEAR(s.prob[0], 0.3, 1e-6);
+    CHECK_NEAR(s.prob[1], 0.7, 1e-6);
+    assert_true(s.confidence[4] == 1);                                         /* 1.0000004 is a softmax's rounding */
+    assert_non_null(strstr(f.logs, "taken for that of class 1"));
+    spot_subject_close(&s);
+    CHECK_OK(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false));        /* three: of the true class */
+    CHECK_NEAR(s.confidence[0], 0.7, 1e-6);
+    assert_null(s.prob);
+    spot_subject_close(&s);
+    CHECK_OK(&f.c, read_subject(&f, &s, "word", NULL, "loss", NULL, false));
+    CHECK_NEAR(s.confidence[0], exp(-0.25), 1e-6);
+    CHECK_NEAR(s.confidence[2], 1, 0);
+    spot_subject_close(&s);
+}
+
+static void rows_may_have_many_classes(void **state)
+{
+    static const uint8_t has[] = { 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1 };
+    fixture f;
+    spot_subject s;
+    spot_arena a;
+    spot_view v;
+    (void)state;
+
+    make(&f);
+    put("few.csv", "h0,h1,h2,m0,m1,m2,e0,e1\n1,0,1,.9,.2,.6,0,1\n0,0,0,.1,.2,.3,10,11\n0,1,0,.1,.4,.3,20,21\n"
+        "1,1,1,1,1,1,30,31\n");
+    snprintf(f.t, sizeof f.t, "%s/few.csv", root);
+    snprintf(f.e, sizeof f.e, "%s/few.csv:e0,e1", root);
+    CHECK_OK(&f.c, read_subject(&f, &s, "h0..h2", "m0..m2", NULL, NULL, false));
+    assert_memory_equal(s.has, has, sizeof has);
+    assert_null(s.target);
+    assert_null(s.confidence);
+    assert_int_equal(spot_subject_rows(&s, 0), 2);
+    assert_int_equal(spot_subject_rows(&s, 2), 2);
+    assert_int_equal(spot_subject_rows(&s, -1), 4);
+    CHECK_NEAR(spot_subject_error(&s, 0, 2), 0.4, 1e-6);
+    assert_false(spot_subject_wrong(&s, 0, 2));
+    assert_true(spot_subject_wrong(&s, 2, 1));
+    CHECK_OK(&f.c, spot_arena_open(&f.c, &a, 1 << 16));
+    CHECK_OK(&f.c, spot_subject_view(&f.c, &a, &v, &s, 1));
+    assert_int_equal(v.n, 2);
+    assert_int_equal(v.image[0], 2);
+    assert_int_equal(v.image[1], 3);
+    CHECK_NEAR(v.confidence[0], 0.4, 1e-6);
+    assert_true(v.feature[0] == 20 && v.feature[3] == 31);
+    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, -1), SPOT_INPUT, "several classes at once");
+    spot_arena_close(&a);
+    spot_subject_close(&s);
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0", NULL, NULL, false), SPOT_INPUT, "one for each class is wanted");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0,m1", NULL, NULL, false), SPOT_INPUT, "has 2 columns");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "a loss tells about one class");
+}
+
+static void views_are_of_a_class(void **state)
+{
+    fixture f;
+    spot_subject s;
+    spot_arena a, count = spot_arena_counting();
+    spot_view v;
+    (void)state;
+
+    make(&f);
+    CHECK_OK(&f.c, read_subject(&f, &s, "word", "p0..p2", NULL, NULL, false));
+    CHECK_OK(&f.c, spot_arena_open(&f.c, &a, 1 << 16));
+    for (int cls = -1; cls < 3; cls++) {
+        a.used = count.used = 0;
+        CHECK_OK(&f.c, spot_subject_view(&f.c, &a, &v, &s, cls));
+        assert_int_equal(v.n, spot_subject_rows(&s, cls));
+        assert_int_equal(v.d, COLUMNS);
+        assert_null(v.label);
+        for (int i = 0; i < v.n; i++) {
+            assert_true(cls < 0 || s.target[v.image[i]] == cls);
+            assert_true(i == 0 || v.image[i] > v.image[i - 1]);
+            assert_memory_equal(v.feature + i * COLUMNS, embedding + v.image[i] * COLUMNS, COLUMNS * sizeof(float));
+            assert_true(v.confidence[i] == s.confidence[v.image[i]]);
+        }
+        assert_true((v.feature == s.feature) == (cls < 0));
+        CHECK_OK(&f.c, spot_subject_view(&f.c, &count, &v, &s, cls));
+        assert_int_equal(count.used, a.used);
+    }
+    assert_false(spot_subject_wrong(&s, 0, 1));
+    assert_false(spot_subject_wrong(&s, 2, 2));        /* .4 is the greatest of its row */
+    assert_true(spot_subject_wrong(&s, 3, 0));
+    CHECK_NEAR(spot_subject_error(&s, 2, 2), 0.6, 1e-6);
+    CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, 3), SPOT_INVALID, "no class 3 of 3");
+    spot_arena_close(&a);
+    spot_subject_close(&s);
+}
+
+static void pictures_are_found(void **state)
+{
+    fixture f;
+    spot_subject s;
+    spot_subject_files files;
+    char path[200];
+    (void)state;
+
+    make(&f);
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "id", true), SPOT_INPUT,
+                "1 of 5 pictures are not in");
+    assert_non_null(strstr(f.logs, "row 3: "));
+    assert_non_null(strstr(f.logs, "none.png is no file"));
+    assert_non_null(strstr(f.logs, "t.csv:id: 1 rows have the id of an earlier row, the first of them is row 4, a.png"));
+    files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, "y", 0), .probs = column(&f, "pc", 1),
+                                  .ids = column(&f, "id", 3), .images = root, .skip = true };
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_int_equal(s.skipped, 1);
+    assert_int_equal(s.n, ROWS);
+    assert_null(s.image[3]);
+    snprintf(path, sizeof path, "%s/b c.png", root);
+    assert_string_equal(s.image[1], path);
+    snprintf(path, sizeof path, "%s/s/d.png", root);
+    assert_string_equal(s.image[2], path);
+    assert_string_equal(s.id[2], "s/d.png");
+    spot_subject_close(&s);
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "up", true), SPOT_INPUT, "row 0, \"../a.png\", leads out");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, true), SPOT_INPUT, "give ids that name them");
+    files.images = "/nowhere";
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_IO, "/nowhere is no folder");
+}
+
+static void what_does_not_fit_is_told(void **state)
+{
+    static const struct { const char *labels, *probs, *losses, *ids, *words; } list[] = {
+        { NULL, "pc", NULL, NULL, "embeddings want labels" },
+        { "y", NULL, NULL, NULL, "give probabilities or losses" },
+        { "y", "pc", "loss", NULL, "give probabilities or losses" },
+        { "neg", "pc", NULL, NULL, "t.csv:neg: row 3 is -1; a whole number from 0" },
+        { "half", "pc", NULL, NULL, "t.csv:half: row 2 is 0.5; a whole number" },
+        { "far", "p0..p2", NULL, NULL, "t.csv:far: row 4 has class 3, " },
+        { "word", "p0,p1", NULL, NULL, "has 2 columns, " },
+        { "y", "bad", NULL, NULL, "t.csv:bad: row 2 is 1.5; a probability from 0 to 1" },
+        { "y", "score", NULL, NULL, "t.csv:score: row 0 is 2.5; a probability" },
+        { "y", "score,p1,p2", NULL, NULL, "row 0, column 0 is 2.5; a probability" },
+        { "y", "pc,p1,p2", NULL, NULL, "the probabilities of row 0 sum to 1.5" },
+        { "y", "nan", NULL, NULL, "t.csv:nan: row 2 is nan" },
+        { "y", NULL, "negloss", NULL, "t.csv:negloss: row 2 is -0.2; a cross-entropy is 0 or more" },
+        { "y", NULL, "p0..p2", NULL, "has 2 dimensions; (rows) is wanted" },
+        { "y", "word", NULL, NULL, "t.csv:word: row 0 is \"dog\" where a number is wanted" },
+        { "many0..many2", "m0..m2", NULL, NULL, "row 4, column 2 is 2; a whole number from 0 to 1" },
+        { "y", "pc", NULL, "p0..p2", "has 2 dimensions; (rows) is wanted" },
+        { "y", "none", NULL, NULL, "has no column \"none\"" },
+    };
+    (void)state;
+
+    for (int i = 0; i < LEN(list); i++) {
+        fixture f;
+        spot_subject s;
+        make(&f);
+        CHECK_FAILS(&f.c, read_subject(&f, &s, list[i].labels, list[i].probs, list[i].losses, list[i].ids, false), SPOT_INPUT,
+                    list[i].words);
+        assert_null(s.owned);
+        assert_null(s.feature);
+    }
+}
+
+static void embeddings_are_looked_at(void **state)
+{
+    fixture f;
+    spot_subject s;
+    spot_subject_files files;
+    float v[ROWS * COLUMNS + COLUMNS];
+    (void)state;
+
+    make(&f);
+    memcpy(v, embedding, sizeof embedding);
+    v[7] = NAN;
+    CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, COLUMNS));
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "e.npy: row 3, column 1 is nan");
+    v[7] = v[10] = v[11] = 0;
+    CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS + 1, COLUMNS));
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "e.npy has 6 rows, ");
+    CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, 0));
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "has 1 dimension; (rows, features) is");
+    CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, COLUMNS));
+    files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, "y", 0), .probs = column(&f, "pc", 1),
+                                  .memory = 100 };
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "e.npy would take 40 bytes of memory; allowed are 20");
+    files.memory = 30;
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "t.csv:y");
+    files.memory = 1000;
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    spot_subject_close(&s);
+    files.coco = "c.json";
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "c.json is for looking at pictures");
+}
+
+/* What came another way is looked at as closely. */
+static void a_subject_is_checked(void **state)
+{
+    float feature[4] = { 1, 2, 3, 4 }, prob[4] = { .5f, .5f, .9f, .1f }, confidence[2] = { .5f, .9f }, bad[4];
+    int target[2] = { 0, 0 }, far[2] = { 0, 2 };
+    uint8_t has[4] = { 0, 1, 1, 2 };
+    char *names[] = { "x", "y" };
+    spot_subject good = { .n = 2, .d = 2, .classes = 2, .feature = feature, .target = target, .prob = prob,
+                          .confidence = confidence, .class_name = names, .id = names }, s;
+    spot_ctx c = check_ctx(1);
+    (void)state;
+
+    CHECK_OK(&c, spot_subject_check(&c, &good));
+#define REFUSED(change, words)                                          \
+    do {                                                                \
+        s = good;                                                       \
+        change;                                                         \
+        CHECK_FAILS(&c, spot_subject_check(&c, &s), SPOT_INPUT, words); \
+    } while (0)
+    REFUSED(s.n = 0, "wants rows");
+    REFUSED(s.feature = NULL, "wants rows");
+    REFUSED(s.target = far, "target: row 1 has class 2 of 2 classes");
+    REFUSED(s.target = NULL, "either each row has one class");
+    REFUSED(s.has = has, "either each row has one class");
+    REFUSED((s.target = NULL, s.has = has), "has: row 1, column 1 is 2");
+    REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "want the probability of each class");
+    REFUSED(s.confidence = NULL, "true class is not known");
+    REFUSED(s.id = NULL, "wants a name");
+    memcpy(bad, feature, sizeof bad);
+    bad[2] = INFINITY;
+    REFUSED(s.feature = bad, "feature: row 1, column 0 is inf");
+    REFUSED(s.head = bad, "head: row 1, column 0 is inf");
+    memcpy(bad, prob, sizeof bad);
+    bad[1] = 0.6f;
+    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 1.1");
+    bad[0] = 0.4f;
+    REFUSED(s.prob = bad, "row 0: its true class has probability 0.4 in prob and 0.5 in confidence");
+    bad[0] = NAN;
+    REFUSED(s.prob = bad, "prob: row 0, column 0 is nan");
+    REFUSED((s.prob = NULL, s.confidence = bad), "confidence: row 0 is nan");
+#undef REFUSED
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_keep_their_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_number_a_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_may_have_many_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(views_are_of_a_class, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pictures_are_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(embeddings_are_looked_at, set_up, tear_down),
+        cmocka_unit_test(a_subject_is_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
