@@ -35,6 +35,7 @@ def ours(spotter, folder):
                         str(THREADS), "--no-report", "--no-fit", "--out", out], check=True, capture_output=True)
         end = clock(resource.RUSAGE_CHILDREN)
     say("spotter", start, end, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    return end[0] - start[0], end[1] - start[1]
 
 
 def main():
@@ -42,9 +43,8 @@ def main():
     from openTSNE import TSNE
     from sklearn.mixture import GaussianMixture
 
-    folder = sys.argv[1]
-    if len(sys.argv) > 2 and sys.argv[2] != "-":
-        ours(sys.argv[2], folder)
+    folder, spotter = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "build/spotter"
+    wall, cpu = ours(spotter, folder)
     e, p = np.load(folder + "/e.npy"), np.load(folder + "/p.npy")
     start = clock()
     at = np.asarray(TSNE(perplexity=30, n_iter=750, n_jobs=THREADS, random_state=0).fit(e))
@@ -56,6 +56,7 @@ def main():
     end = clock()
     say("mixtures", middle, end, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     say("peer", start, end, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(f"ratio: {(end[0] - start[0]) / wall:.2f} by the clock, {(end[1] - start[1]) / cpu:.2f} by the CPU")
 
 
 if __name__ == "__main__":
