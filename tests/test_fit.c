@@ -234,7 +234,8 @@ static void spoil(spot_fit_tensor *t, int how)
 static spot_fit_tensor copy_of(const spot_fit_tensor *t, int rows, int columns)
 {
     size_t size = t->type == SPOT_F64 ? 8 : t->type == SPOT_U8 ? 1 : 4;
-    size_t have = (size_t)t->rows * (size_t)(t->columns ? t->columns : 1), want = (size_t)rows * (size_t)(columns ? columns : 1);
+    size_t have = (size_t)t->rows * (size_t)(t->columns ? t->columns : 1);
+    size_t want = (size_t)rows * (size_t)(columns ? columns : 1);
     spot_fit_tensor u = *t;
 
     u.rows = rows;

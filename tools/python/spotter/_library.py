@@ -51,7 +51,8 @@ class Subject(ct.Structure):
 
 
 class FitTensor(ct.Structure):
-    _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p)]
+    _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p),
+                ("owned", ct.c_bool)]
 
 
 class Fit(ct.Structure):
