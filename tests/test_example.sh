@@ -30,7 +30,7 @@ row=$last block=$(block 2) awk 'index($0, ENVIRON["row"]) == 1 { print ENVIRON["
 mv "$dir/new.h" "$header"
 
 cmake -S "$dir/tree" -B "$dir/build" -G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")" \
-    -DSPOT_TESTS=OFF -DSPOT_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
+    -DSPOT_TESTS=OFF -DSPOT_WERROR=OFF -DSPOT_NVCC= -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
     > "$dir/log" 2>&1 || fail "$(tail -5 "$dir/log")"
 cmake --build "$dir/build" --target spotter --parallel 2 > "$dir/log" 2>&1 || fail "$(grep -m5 "error:" "$dir/log")"
 
