@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_example.sh BUILD: host/bdm/README.md shows a method in one file and one row. Does what it says, in a copy of the tree:
 # the file from the page's first block of C, the row from its second, a build, a sweep.
+# ctest: long
 set -euo pipefail
 
 build=$(realpath "$1")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The real width, and an ImageNet-sized head, against the torchvision that is installed here. 77: there is none.
+# ctest: long
 set -euo pipefail
 python=${PYTHON:-/usr/bin/python3}
 "$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' || { echo "no torchvision: skipped"; exit 77; }
