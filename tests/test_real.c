@@ -567,6 +567,21 @@ static void a_sweep_on_pictures(void **state)
     spot_ctx_close(&three);
 }
 
+/* A GPU renders its images; pictures do not go there yet, and it says so before anything begins. */
+static void a_gpu_refuses(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = malloc(sizeof *cfg);
+    spot_source source;
+    (void)state;
+    *cfg = spot_config_defaults();
+    strcpy(cfg->data.coco, "a.json");
+    c.device = &c;
+    CHECK_FAILS(&c, spot_source_open(&c, &source, cfg), SPOT_UNSUPPORTED, "--device cpu");
+    spot_source_close(&source);
+    free(cfg);
+}
+
 static void scene_and_data_exclude_each_other(void **state)
 {
     static const struct { const char *text, *words; } cases[] = {
@@ -592,7 +607,7 @@ int main(void)
         TEST(pictures_against_a_super_category), TEST(general_pool), TEST(conditioned_pools),
         TEST(labels_are_flipped_where_they_should_be), TEST(the_gap_is_twenty_points), TEST(pixels_and_their_album),
         TEST(broken_pictures), TEST(what_is_refused), TEST(two_files_go_together), TEST(a_sweep_on_pictures),
-        TEST(scene_and_data_exclude_each_other),
+        TEST(a_gpu_refuses), TEST(scene_and_data_exclude_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
