@@ -182,32 +182,68 @@ static void add_shares(double *held, const work *w, const double *r, const int *
     }
 }
 
-/* Variances and scales of slice k, whose mean moves; the log of its factor's determinant, NaN without one. */
-static double settle_diagonal(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
+/* Scales of slice k from its mean and variances; the log of its factor's determinant, NaN without one. */
+static double ready_diagonal(const work *w, const spot_domino_job *job, int k)
 {
-    double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d), logs = 0;
+    const double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
+    double *scale = slice_of(w->scale, k, job->d), *shift = slice_of(w->shift, k, job->d), logs = 0;
+
+    for (int j = 0; j < job->d; j++) {
+        if (!(var[j] > 0 && var[j] < INFINITY)) return NAN;
+        scale[j] = 1 / sqrt(var[j]);
+        shift[j] = -mean[j] * scale[j];
+        logs += spot_philox_log(scale[j]);
+    }
+    return logs;
+}
+
+/* The same of a full covariance, whose inverse Cholesky factor goes into w->factor, 0 above the diagonal. LAPACK takes columns
+ * for rows: its upper triangle is our lower. */
+static double ready_full(const work *w, const spot_domino_job *job, int k)
+{
+    int d = job->d;
+    double *factor = slice_of(w->factor, k, (size_t)d * d), logs = 0;
+    const double *covariance = slice_of(job->covariance, k, (size_t)d * d);
+
+    for (int a = 0; a < d; a++)
+        for (int b = 0; b < d; b++) factor[(size_t)a * d + b] = b <= a ? covariance[(size_t)a * d + b] : 0;
+    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', d, factor, d) || LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', d, factor, d))
+        return NAN;
+    for (int j = 0; j < d; j++) logs += spot_philox_log(factor[(size_t)j * d + j]);
+    return logs;
+}
+
+/* What the E step needs of slice k's parameters. False if it has no factor. */
+static bool ready(const work *w, const spot_domino_job *job, int k)
+{
+    double logs = (job->full ? ready_full : ready_diagonal)(w, job, k);
+
+    for (int c = 0, e = k * job->classes; c < job->classes; c++, e++)
+        w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
+    w->base[k] = spot_philox_log(job->weight[k]) - 0.5 * job->d * log_two_pi + logs;
+    return !isnan(logs);
+}
+
+/* Mean and variances of slice k from its sums. */
+static void settle_diagonal(const spot_domino_job *job, int k, const sums *s, double ridge)
+{
+    double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
     const double nobody = 10 * DBL_EPSILON;      /* so much of a point at the origin makes nk of the count */
-    (void)w;
 
     for (int j = 0; j < job->d; j++) {
         double now = (s->first[j] + s->count * mean[j]) / s->nk, moved = now - mean[j];
         double v = (s->second[j] - 2 * moved * s->first[j] + s->count * moved * moved + nobody * now * now) / s->nk;
         var[j] = (v > 0 ? v : 0) + ridge;
-        if (!(var[j] > 0 && var[j] < INFINITY)) return NAN;
         mean[j] = now;
-        s->first[j] = 1 / sqrt(var[j]);
-        s->second[j] = -now * s->first[j];
-        logs += spot_philox_log(s->first[j]);
     }
-    return logs;
 }
 
-/* The same of a full covariance: w->factor holds second moments and gets the inverse Cholesky factor. LAPACK takes columns
- * for rows: its upper triangle is our lower. */
-static double settle_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
+/* The same of a full covariance: w->factor holds second moments. */
+static void settle_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
 {
     int d = job->d;
-    double *mean = slice_of(job->mean, k, d), *factor = slice_of(w->factor, k, (size_t)d * d), *moved = s->second, logs = 0;
+    double *mean = slice_of(job->mean, k, d), *moved = s->second;
+    const double *second = slice_of(w->factor, k, (size_t)d * d);
     double *covariance = slice_of(job->covariance, k, (size_t)d * d);
 
     for (int j = 0; j < d; j++) {
@@ -217,15 +253,11 @@ static double settle_full(const work *w, const spot_domino_job *job, int k, cons
     }
     for (int a = 0; a < d; a++)
         for (int b = 0; b <= a; b++) {
-            double *f = &factor[(size_t)a * d + b];
-            *f = (*f - moved[a] * s->first[b] - s->first[a] * moved[b] + s->count * moved[a] * moved[b]) / s->nk;
-            *f += a == b ? ridge : 0;
-            covariance[(size_t)a * d + b] = covariance[(size_t)b * d + a] = *f;
+            double f = second[(size_t)a * d + b];
+            f = (f - moved[a] * s->first[b] - s->first[a] * moved[b] + s->count * moved[a] * moved[b]) / s->nk;
+            f += a == b ? ridge : 0;
+            covariance[(size_t)a * d + b] = covariance[(size_t)b * d + a] = f;
         }
-    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', d, factor, d) || LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', d, factor, d))
-        return NAN;
-    for (int j = 0; j < d; j++) logs += spot_philox_log(factor[(size_t)j * d + j]);
-    return logs;
 }
 
 /* All parameters of slice k from its sums. False if it has no factor. */
@@ -233,7 +265,6 @@ static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, do
 {
     int classes = job->classes;
     const double *held = slice_of(w->held, k, w->wide);
-    double logs;
 
     s->count = held[0];
     s->nk = s->count + 10 * DBL_EPSILON;
@@ -241,11 +272,10 @@ static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, do
     for (int c = 0, e = k * classes; c < classes; c++, e++) {
         job->of_y[e] = held[1 + c] / s->nk;
         job->of_p[e] = held[1 + classes + c] / s->nk;
-        w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
     }
-    logs = (job->full ? settle_full : settle_diagonal)(w, job, k, s, ridge);
-    w->base[k] = spot_philox_log(job->weight[k]) - 0.5 * job->d * log_two_pi + logs;
-    return !isnan(logs);
+    if (job->full) settle_full(w, job, k, s, ridge);
+    else           settle_diagonal(job, k, s, ridge);
+    return ready(w, job, k);
 }
 
 /* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
@@ -329,11 +359,9 @@ static int maximise(const work *w, const spot_domino_job *job, double ridge)
 /* Entries of a point's share. */
 static int shares(int classes) { return (1 + 2 * classes + LANES - 1) / LANES * LANES; }
 
-/* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
-static void begin(const work *w, const spot_domino_job *job)
+static void pack(const work *w, const spot_domino_job *job)
 {
     int n = job->n, d = job->d, classes = job->classes;
-    double *mean = job->mean;
 
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int t = 0; t < w->tiles; t++) {
@@ -343,6 +371,15 @@ static void begin(const work *w, const spot_domino_job *job)
             for (int c = 0; c < classes; c++) w->p[((size_t)t * classes + c) * ROWS64 + r] = p[c];
         }
     }
+}
+
+/* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
+static void begin(const work *w, const spot_domino_job *job)
+{
+    int n = job->n, d = job->d, classes = job->classes;
+    double *mean = job->mean;
+
+    pack(w, job);
     memset(w->share, 0, (size_t)n * w->wide * sizeof *w->share);
     for (int i = 0; i < n; i++) {
         double *share = w->share + (size_t)i * w->wide;
@@ -451,6 +488,26 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_j
             stopped = 1;
     scratch->used = mark;
     return stopped ? SPOT_STOPPED : SPOT_OK;
+}
+
+spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job)
+{
+    size_t mark = scratch->used;
+    work w = { 0 };
+
+    if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
+        return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,
+                         job->classes);
+    SPOT_TRY(take(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
+    scratch->used = mark;
+    if (scratch->counting) return SPOT_OK;
+    w.tiles = spot_tiles(job->n);
+    w.threads = c->threads;
+    job->ill = 0;
+    pack(&w, job);
+    for (int k = 0; k < job->k; k++) job->ill += !ready(&w, job, k);
+    if (!job->ill) expect(&w, job);
+    return SPOT_OK;
 }
 
 const spot_domino_ops spot_domino_cpu = { .confusion = spot_domino_confusion_cpu, .em = em };

@@ -70,6 +70,11 @@ spot_status spot_domino_confusion(spot_ctx *c, int count, const spot_domino_cell
 /* SPOT_INVALID unless 1 <= k <= n, k <= SPOT_DOMINO_MOST, d >= 1, 1 <= classes <= 255. k_min and k_max are not looked at. */
 spot_status spot_domino_em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg);
 
+/* r (k, n) alone, of points that need not be those the rest of the job was fitted from: an E step. On the CPU alone, with the
+ * bits of the last E step there, and with diagonal covariances of any device. job->ill counts slices without a factor; r is
+ * not set then. n may be less than k. A counting scratch only counts. */
+spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job);
+
 /* Bytes of scratch for jobs of at most these sizes, full or not. threads 0: on CUDA. */
 size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full, int threads);
 

@@ -67,7 +67,7 @@ static void pack_panel(const field *f, int p, double shrink)
 
     for (int j = 0; j < PANEL; j++) {
         int i = p * PANEL + j;
-        const float *x = f->s->x.v + (size_t)i * f->d;
+        const float *x = f->s->x.v + (size_t)(i < f->n ? i : 0) * f->d;
         double squares = 0;
         for (int k = 0; k < f->d; k++) {
             float off = i < f->n ? x[k] - f->mean[k] : 0;

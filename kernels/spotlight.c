@@ -280,6 +280,27 @@ static spot_status spherical(spot_ctx *c, spot_arena *scratch, int problems, con
     return stopped ? SPOT_STOPPED : SPOT_OK;
 }
 
+spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p,
+                                 const spot_spotlight_config *cfg)
+{
+    work w = { .p = p, .kernel = cfg->kernel, .tiles = (p->n + TILE - 1) / TILE };
+    size_t mark = scratch->used;
+    double precision, mean2;
+
+    if (p->n < 1 || p->d < 1 || p->d % WIDE)
+        return spot_fail(c, SPOT_INVALID, "spotlight.weigh: (%d,%d); rows, and columns in multiples of %d", p->n, p->d, WIDE);
+    if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_weigh(c, scratch, p, cfg->kernel);
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.square, p->n));
+    scratch->used = mark;
+    if (scratch->counting) return SPOT_OK;
+    for (int i = 0; i < p->n; i++) w.square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
+    precision = vd_exp(vd_all(fmin(*p->log_precision, 700)))[0];
+    mean2 = square_of_mean(p->mean, p->d);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int tile = 0; tile < w.tiles; tile++) weigh(&w, tile, precision, mean2);
+    return SPOT_OK;
+}
+
 const spot_spotlight_ops spot_spotlight_cpu = { .spherical = spherical, .full = spot_spotlight_full };
 
 size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_config *cfg, int threads)

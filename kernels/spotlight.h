@@ -51,6 +51,11 @@ struct spot_spotlight_ops {
 spot_status spot_spotlight_shine(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
                                  const spot_spotlight_config *cfg, int compat);
 
+/* Weights of n rows under the kernel that p's mean, log_precision and axes describe, as they are after the last step; loss and
+ * trace are not looked at. On the CPU alone; spherical: the same bits as any device's. A counting scratch only counts. */
+spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p,
+                                 const spot_spotlight_config *cfg);
+
 /* Bytes of scratch for problems of at most n x d. threads 0: on CUDA. */
 size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_config *cfg, int threads);
 

@@ -10,6 +10,7 @@ void spot_spotlight_weights(int kernel, double *k, double *u, const double *dist
 /* spotlight_full.c */
 spot_status spot_spotlight_full(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
                                 const spot_spotlight_config *cfg, int compat);
+spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel);
 size_t spot_spotlight_full_scratch(int problems, int n, int d, int threads);
 
 #endif

@@ -165,6 +165,26 @@ static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, i
     return SPOT_OK;
 }
 
+spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel)
+{
+    size_t mark = scratch->used, n = (size_t)p->n, d = (size_t)p->d;
+    work w = { .p = p };
+
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.x, n * d));
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.y, n * d));
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.far, n + 8));
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.k, n + 8));
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.u, n + 8));
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.scale, d));
+    if (!scratch->counting) {
+        memset(w.far, 0, (n + 8) * sizeof *w.far);
+        weigh(&w, kernel);
+        memcpy(p->weight, w.k, n * sizeof *w.k);
+    }
+    scratch->used = mark;
+    return SPOT_OK;
+}
+
 static int workers_for(int problems, int threads) { return problems < threads ? problems : threads; }
 
 size_t spot_spotlight_full_scratch(int problems, int n, int d, int threads)

@@ -78,7 +78,7 @@ static inline void fake_slice(fake_findings *k, spot_finding *f, int rank, doubl
             s->mean_confidence += k->s.confidence[i];
         }
     }
-    if (!s->size) return;
+    if (!s->size) { free(s->row); return; }
     s->mean_confidence /= s->size;
     s->error_rate = (double)s->wrong / s->size;
     s->share = f->wrong ? (double)s->wrong / f->wrong : 0;

@@ -49,11 +49,11 @@ static spot_status take(spot_ctx *c, spot_arena *a, space *s, int n)
     return SPOT_TAKE(c, a, s->island, n);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
+static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     space s;
-    (void)seeds;                           /* nothing here is drawn at random */
+    (void)seeds, (void)fits;               /* nothing here is drawn at random, nor kept for new rows */
     for (int p = 0, centre; p < problems; p++) {
         SPOT_TRY(take(c, a, &s, views[p].n));
         for (int i = 0; i < views[p].n; i++) s.island[i] = -1;
@@ -76,4 +76,4 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 }
 
 static void defaults(spot_bdm_config *cfg) { cfg->embed.method = SPOT_REDUCE_PCA; }     /* cfg->embed.dim is 2 */
-const spot_method spot_method_islands = { defaults, find, needs };
+const spot_method spot_method_islands = { defaults, find, needs, NULL };

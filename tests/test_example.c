@@ -22,7 +22,7 @@ static spot_status look(spot_ctx *c, spot_arena *a, float first, float second)
     v.confidence = confidence;
     spot_method_islands.defaults(&cfg);
     CHECK_OK(c, spot_arena_open(c, a, spot_method_islands.needs(c, 1, &n, D, &cfg).host));
-    s = spot_method_islands.find(c, a, 1, &found, &v, &points, &(spot_seed){ 1, 0 }, &cfg);
+    s = spot_method_islands.find(c, a, 1, &found, NULL, &v, &points, &(spot_seed){ 1, 0 }, &cfg);
     blobs_free(&v);
     return s;
 }

@@ -210,16 +210,30 @@ static void test_refuses(void **state)
     CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "1 to 16 models");
 }
 
-/* test_html FILE ROWS CLASSES [FOLDER]: a page for test_html.sh; with a folder for pictures it is a hostile one. */
+/* test_html FILE ROWS CLASSES [FOLDER]: a page for test_html.sh. With a folder for pictures it is a hostile one; with "two" it
+ * is of two models, the second one's rows in another order. */
 static int write_for_browser(char **argv, int argc)
 {
     spot_ctx c = check_ctx(2);
-    fake_findings k;
+    bool two = argc > 4 && !strcmp(argv[4], "two");
+    fake_findings k, other;
+    const spot_subject *s[] = { &k.s, &other.s };
+    const spot_findings *f[] = { &k.f, &other.f };
+    const spot_discover_options *o[] = { &k.o, &other.o };
+    spot_report_options r = spot_report_defaults();
     fake_open(&k, atoi(argv[2]), atoi(argv[3]), 2, 1);
-    if (argc > 4) fake_hostile(&k);
-    if (argc > 4) fake_pictures(&c, &k, argv[4]);
-    write_report(&c, argv[1], &k, spot_report_defaults());
+    fake_open(&other, atoi(argv[2]), atoi(argv[3]), 1, 2);
+    for (int i = 0, classes = k.s.classes; i < k.s.n / 2; i++) {       /* each class's rows in reverse */
+        int j = (k.s.n / classes - 1 - i / classes) * classes + i % classes;
+        char *id = other.s.id[i];
+        other.s.id[i] = other.s.id[j];
+        other.s.id[j] = id;
+    }
+    if (argc > 4 && !two) fake_hostile(&k);
+    if (argc > 4 && !two) fake_pictures(&c, &k, argv[4]);
+    CHECK_OK(&c, spot_report_findings(&c, argv[1], two ? 2 : 1, s, f, o, &r));
     fake_close(&k);
+    fake_close(&other);
     return 0;
 }
 

@@ -16,6 +16,9 @@ mkdir "$dir/pictures"
 "$build/test_html" "$dir/hostile.html" 300 3 "$dir/pictures"
 "$python" report_page.py hostile "$dir/hostile.html"
 
+"$build/test_html" "$dir/two.html" 300 3 two
+"$python" report_page.py two "$dir/two.html"
+
 "$build/test_html" "$dir/big.html" 100000 1
 "$python" report_page.py big "$dir/big.html"
 
@@ -41,7 +44,8 @@ rm -r "$dir/run/cache"
 grep -q "2 ECs have no map here" "$dir/bare.html" || fail "no word of the maps that are missing"
 status=0
 "$build/spotter" report "$dir/nothing" -o "$dir/x.html" 2>"$dir/err" || status=$?
-[ $status -eq 4 ] && grep -q "$dir/nothing" "$dir/err" && [ ! -e "$dir/x.html" ] || fail "no run: exit $status, $(cat "$dir/err")"
+[ $status -eq 4 ] && grep -q "$dir/nothing" "$dir/err" && [ ! -e "$dir/x.html" ] ||
+    fail "no run: exit $status, $(cat "$dir/err")"
 status=0
 "$build/spotter" report "$dir/run" --thumb 9999 2>"$dir/err" || status=$?
 [ $status -eq 2 ] || fail "--thumb 9999: exit $status"

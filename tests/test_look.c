@@ -176,6 +176,7 @@ static void unreadable_pictures_are_left_out_with_leave_only(void **state)
     put_many();
     CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
                 "(2 of the 32 pictures so far cannot be read; skip leaves such out)");
+    assert_true(was_said("cat/087.png is no PNG"));
     spot_subject_close(&s);
     says = 0;
     files.skip = true;
@@ -306,6 +307,11 @@ static void labels_of_arrays_name_their_pictures(void **state)
     assert_int_equal(s.skipped, 1);
     assert_true(target[0] == 1 && target[1] == 0);
     assert_string_equal(s.id[1], "x.png");
+    spot_subject_close(&s);
+    files.skip = false;
+    s = (spot_subject){ .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
+    ids[1] = "nowhere.jpg";
+    CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "nowhere.jpg: No such file or directory (1 of the 3");
     spot_subject_close(&s);
     ids[0] = "a/../../../etc/passwd";
     s = (spot_subject){ .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };

@@ -69,7 +69,7 @@ def test_same_bytes_as_the_program():
     for name in ("slices.csv", "map.npy", "fit.safetensors", "config.yaml"):
         assert Path("by_program", name).read_bytes() == Path("by_python", name).read_bytes(), name
     ours, theirs = (json.loads(Path(d, "slices.json").read_text()) for d in ("by_python", "by_program"))
-    assert ours["slices"] == theirs["slices"]
+    assert ours["findings"] == theirs["findings"]
 
 
 def test_tensors_and_lists():

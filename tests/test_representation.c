@@ -176,12 +176,13 @@ static void files_of_something_else_say_what_they_hold(void **state)
     static const float v[6] = { 1, 2, 3, 4, 5, 6 };
     static const struct { const char *words; spot_tensor t[2]; int n; } cases[] = {
         { "\"embedding\" is F32 of shape (3, 2, 1); one of type F32 and shape (images, features) is wanted",
-          { { "embedding", SPOT_F32, 3, { 3, 2, 1 }, v, 24 } }, 1 },
-        { "\"embedding\" is F32 of shape (6);", { { "embedding", SPOT_F32, 1, { 6 }, v, 24 } }, 1 },
-        { "\"embedding\" is I64 of shape (3, 1);", { { "embedding", SPOT_I64, 2, { 3, 1 }, v, 24 } }, 1 },
-        { "\"embedding\" is F32 of shape (0, 2);", { { "embedding", SPOT_F32, 2, { 0, 2 }, v, 0 } }, 1 },
+          { { "embedding", SPOT_F32, 3, { 3, 2, 1 }, .data = v, .bytes = 24 } }, 1 },
+        { "\"embedding\" is F32 of shape (6);", { { "embedding", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 } }, 1 },
+        { "\"embedding\" is I64 of shape (3, 1);", { { "embedding", SPOT_I64, 2, { 3, 1 }, .data = v, .bytes = 24 } }, 1 },
+        { "\"embedding\" is F32 of shape (0, 2);", { { "embedding", SPOT_F32, 2, { 0, 2 }, .data = v, .bytes = 0 } }, 1 },
         { "\"embedding\" is not there, but \"image\";",
-          { { "label", SPOT_F32, 1, { 6 }, v, 24 }, { "image", SPOT_F32, 1, { 6 }, v, 24 } }, 2 },
+          { { "label", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 },
+            { "image", SPOT_F32, 1, { 6 }, .data = v, .bytes = 24 } }, 2 },
         { "\"embedding\" is not there, nor is any other;", { { 0 } }, 0 },
     };
     spot_ctx c = context(1);

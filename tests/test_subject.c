@@ -346,7 +346,6 @@ static void a_subject_is_checked(void **state)
     REFUSED((s.target = NULL, s.has = has), "has: row 1, column 1 is 2");
     REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "want the probability of each class");
     REFUSED(s.confidence = NULL, "true class is not known");
-    REFUSED(s.id = NULL, "wants a name");
     memcpy(bad, feature, sizeof bad);
     bad[2] = INFINITY;
     REFUSED(s.feature = bad, "feature: row 1, column 0 is inf");

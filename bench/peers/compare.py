@@ -6,6 +6,7 @@
 A round times spotter, then the peer; the ratio is taken within a round, and the table shows the median ratio with the
 least and the greatest. Needs what the peers need: python3-torch, -torchvision, -sklearn, -pil, umap-learn, and for
 pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
+(opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
 import json

@@ -202,7 +202,8 @@ static int on_string(void *at, const unsigned char *text, size_t len)
     reader *r = heard(at);
 
     if (!taken(r) || r->member < FILE_NAME) return other_value(r, "a word");
-    if ((!len && r->member != SUPER) || memchr(text, 0, len)) return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
+    if ((!len && r->member != SUPER) || memchr(text, 0, len))
+        return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
     *(r->member == SUPER ? &r->super : &r->text) = r->texts.count;
     return push(r, &r->texts, text, len, 1) && push(r, &r->texts, "", 1, 1);
 }

@@ -7,7 +7,7 @@
 
 #include "base/zip.h"
 
-enum { PIECE = 1 << 18, MOST = 1 << 30 };
+enum { PIECE = 1 << 18 };
 
 struct spot_zip_stream {
     spot_stream stream;
@@ -26,12 +26,12 @@ static spot_status damaged(spot_ctx *c, const spot_zip_stream *s, const char *ho
                      s->m->data + s->packed_at - s->z.avail_in, how);
 }
 
-/* Up to n bytes more; *got fewer only where the member ends. */
+/* Up to n <= PIECE bytes more; *got fewer only where the member ends. */
 static spot_status inflate_some(spot_ctx *c, spot_zip_stream *s, uint8_t *out, size_t n, size_t *got)
 {
     *got = 0;
     while (*got < n && !s->ended) {
-        uInt want = n - *got < MOST ? (uInt)(n - *got) : MOST;
+        uInt want = (uInt)(n - *got);
         int r;
         if (!s->z.avail_in) {
             uint64_t left = s->m->packed - s->packed_at;
@@ -56,13 +56,18 @@ static spot_status inflate_some(spot_ctx *c, spot_zip_stream *s, uint8_t *out, s
 static spot_status take(spot_ctx *c, spot_stream *stream, void *out, size_t n)
 {
     spot_zip_stream *s = (spot_zip_stream *)stream;    /* its first member */
-    size_t got = n;
+    unsigned char *p = out;
 
-    if (s->m->deflated) SPOT_TRY(inflate_some(c, s, out, n, &got));
-    else SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + stream->at, out, n));
-    if (got < n) return damaged(c, s, "it inflates to fewer bytes than the directory says");
-    s->crc = (uint32_t)crc32_z(s->crc, out, n);
-    stream->at += n;
+    while (n) {                                        /* summed while it is in the cache */
+        size_t want = n < PIECE ? n : PIECE, got = want;
+        if (s->m->deflated) SPOT_TRY(inflate_some(c, s, p, want, &got));
+        else SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + stream->at, p, want));
+        if (got < want) return damaged(c, s, "it inflates to fewer bytes than the directory says");
+        s->crc = (uint32_t)crc32_z(s->crc, p, want);
+        stream->at += want;
+        p += want;
+        n -= want;
+    }
     return SPOT_OK;
 }
 

@@ -8,10 +8,13 @@
  * compat, as the authors' code and Domino's copy of it: the tree sees the features in ascending order of information, so that
  * ties go to the least informative (there to chance); a probability of exactly 1/2 predicts the negative class; leaves without
  * failures are listed, too. `top` holds nevertheless. Not copied: numpy's noise of seed 0, fp32 in the estimate, its division
- * by zero without failures. */
+ * by zero without failures.
+ *
+ * A new row belongs to the leaf that it comes to. Fitted rows come back as they were found. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "bdm/fit.h"
 #include "device.h"
 #include "information.h"
 #include "methods.h"
@@ -126,22 +129,44 @@ static int worth_first(const void *a, const void *b)
 
 static int in_order(const void *a, const void *b) { return ((const rank *)a)->which - ((const rank *)b)->which; }
 
-/* The features of the most worth, the first of equals, into x: in their own order, under compat in ascending worth. */
-static void choose(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg)
+/* The features of the most worth, the first of equals, into x: in their own order, under compat in ascending worth. chosen:
+ * which they are, NULL: nobody asks. */
+static void choose(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
 {
     int kept = s->x.cols;
 
     for (int j = 0; j < p->d; j++) ranks[j] = (rank){ j, weighs(p->d, cfg) ? s->worth[j] : 0 };
     qsort(ranks, (size_t)p->d, sizeof *ranks, worth_first);
     if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, in_order);
+    for (int j = 0; chosen && j < kept; j++) chosen[j] = ranks[cfg->compat ? kept - 1 - j : j].which;
     for (int i = 0; i < p->n; i++)
         for (int j = 0; j < kept; j++)
             s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + ranks[cfg->compat ? kept - 1 - j : j].which];
 }
 
+static spot_status keep(spot_ctx *c, spot_fit *f, const spot_tree *t, const rank *leaves, int len)
+{
+    int *feature, *left, *right, *leaf;
+    double *threshold;
+
+    SPOT_TRY(spot_fit_put(c, f, "tree.feature", SPOT_I32, NULL, t->nodes, 0, (void **)&feature));
+    SPOT_TRY(spot_fit_put(c, f, "tree.left", SPOT_I32, NULL, t->nodes, 0, (void **)&left));
+    SPOT_TRY(spot_fit_put(c, f, "tree.right", SPOT_I32, NULL, t->nodes, 0, (void **)&right));
+    SPOT_TRY(spot_fit_put(c, f, "tree.threshold", SPOT_F64, NULL, t->nodes, 0, (void **)&threshold));
+    SPOT_TRY(spot_fit_put(c, f, "leaf", SPOT_I32, NULL, len, 0, (void **)&leaf));
+    for (int k = 0; k < t->nodes; k++) {
+        feature[k] = t->node[k].feature;
+        left[k] = t->node[k].left;
+        right[k] = t->node[k].right;
+        threshold[k] = feature[k] < 0 ? 0 : t->node[k].threshold;
+    }
+    for (int k = 0; k < len; k++) leaf[k] = leaves[k].which;
+    return SPOT_OK;
+}
+
 /* The leaves in the order of their scores, of equals the one further to the left first; row: (n). */
-static void collect(spot_ctx *c, spot_hypotheses *out, int *row, const study *s, rank *ranks, const spot_view *view,
-                    uint32_t ec, const spot_bdm_config *cfg)
+static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, rank *ranks,
+                           const spot_view *view, uint32_t ec, const spot_bdm_config *cfg)
 {
     double aler = 0;
     int len = 0;
@@ -168,6 +193,7 @@ static void collect(spot_ctx *c, spot_hypotheses *out, int *row, const study *s,
         h->mean_error /= h->len;
         row += h->len;
     }
+    return fit ? keep(c, fit, &s->tree, ranks, out->len) : SPOT_OK;
 }
 
 static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
@@ -212,7 +238,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     rank *ranks;
     int **row, count, most = 0, weigh = 0;
 
-    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
     for (int p = 0; p < problems; p++) {
@@ -231,8 +256,11 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(inform(c, a, count, s, points, seeds));
     for (int k = 0; k < count; k++) {
         const spot_points *p = &points[s[k].problem];
+        int *chosen = NULL;
         if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) means(s[k].worth, p);
-        choose(&s[k], ranks, p, cfg);
+        if (fits)
+            SPOT_TRY(spot_fit_put(c, &fits[s[k].problem], "feature", SPOT_I32, NULL, s[k].x.cols, 0, (void **)&chosen));
+        choose(&s[k], ranks, p, cfg, chosen);
         x[k] = s[k].x;
         y[k] = s[k].fails;
     }
@@ -241,9 +269,54 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         int p = s[k].problem;
         s[k].tree = tree[k];
         for (int i = 0; i < x[k].rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x[k].v + (size_t)i * x[k].cols);
-        collect(c, &out[p], row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg);
+        SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg));
     }
     a->used = mark;
+    return SPOT_OK;
+}
+
+/* Nodes of a fit into a's memory. Children stand behind their parent, so that no way down is endless. */
+static spot_status open_tree(spot_ctx *c, spot_arena *a, spot_tree *t, int features, const spot_fit *fit)
+{
+    const int *feature, *left, *right;
+    const spot_fit_tensor *threshold;
+
+    SPOT_TRY(spot_fit_take(c, fit, "tree.threshold", SPOT_F64, -1, 0, &threshold));
+    t->nodes = threshold->rows;
+    SPOT_TRY(spot_fit_indices(c, fit, "tree.feature", t->nodes, -1, features - 1, &feature));
+    SPOT_TRY(spot_fit_indices(c, fit, "tree.left", t->nodes, -1, t->nodes - 1, &left));
+    SPOT_TRY(spot_fit_indices(c, fit, "tree.right", t->nodes, -1, t->nodes - 1, &right));
+    if (t->nodes < 1) return spot_fail(c, SPOT_INPUT, "the fit's tree has no nodes; it is damaged");
+    for (int k = 0; k < t->nodes; k++)
+        if (feature[k] >= 0 && (left[k] <= k || right[k] <= k))
+            return spot_fail(c, SPOT_INPUT, "node %d of the fit's tree leads back; the fit is damaged", k);
+    SPOT_TRY(SPOT_TAKE(c, a, t->node, t->nodes));
+    for (int k = 0; !a->counting && k < t->nodes; k++)
+        t->node[k] = (spot_tree_node){ .feature = feature[k], .left = left[k], .right = right[k],
+                                       .threshold = ((const double *)threshold->data)[k] };
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *t;
+    const int *chosen, *leaf;
+    spot_tree tree = { 0 };
+    float *x;
+    (void)cfg;
+
+    SPOT_TRY(spot_fit_take(c, fit, "feature", SPOT_I32, -1, 0, &t));
+    SPOT_TRY(spot_fit_indices(c, fit, "feature", -1, 0, points->d - 1, &chosen));
+    SPOT_TRY(open_tree(c, a, &tree, t->rows, fit));
+    SPOT_TRY(spot_fit_indices(c, fit, "leaf", hypotheses, 0, tree.nodes - 1, &leaf));
+    SPOT_TRY(SPOT_TAKE(c, a, x, t->rows));
+    for (int i = 0; !a->counting && i < rows->n; i++) {
+        int at;
+        for (int j = 0; j < t->rows; j++) x[j] = points->at[(size_t)i * points->d + chosen[j]];
+        at = spot_tree_leaf(&tree, x);
+        for (int k = 0; k < hypotheses; k++) member[(size_t)i * hypotheses + k] = leaf[k] == at;
+    }
     return SPOT_OK;
 }
 
@@ -280,4 +353,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->barlow = (spot_barlow_config){ .depth = 11, .features = 128 };
 }
 
-const spot_method spot_method_barlow = { defaults, find, needs, NULL };
+const spot_method spot_method_barlow = { defaults, find, needs, assign };

@@ -9,6 +9,7 @@
 #include "base/config_table.h"
 #include "bdm/fit.h"
 #include "methods.h"
+#include "ops.h"
 
 static const spot_method *const methods[] = {
 #define X(NAME, name) [SPOT_##NAME] = &spot_method_##name,
@@ -86,9 +87,9 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
 {
     spot_status s;
 
+    for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
     SPOT_TRY(check_method(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, seeds[p].ec, &views[p], &points[p], cfg));
-    for (int p = 0; fits && p < problems; p++) fits[p].count = 0;
     s = methods[cfg->method]->find(c, a, problems, out, fits, views, points, seeds, cfg);
     for (int p = 0; fits && s == SPOT_OK && p < problems; p++)
         s = spot_fit_reducer(c, &fits[p], &views[p], &points[p], &cfg->embed);
@@ -96,22 +97,56 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
     return s;
 }
 
+static spot_status check_rows(spot_ctx *c, const spot_view *rows)
+{
+    size_t d = (size_t)rows->d;
+
+    if (rows->d < 1) return spot_fail(c, SPOT_INVALID, "rows of %d features", rows->d);
+    for (size_t e = 0; e < (size_t)rows->n * d; e++)
+        if (!isfinite(rows->feature[e]))
+            return spot_fail(c, SPOT_INPUT, "feature %zu of row %zu is %g; it must be a finite number", e % d, e / d,
+                             rows->feature[e]);
+    for (int i = 0; rows->confidence && i < rows->n; i++)
+        if (!(rows->confidence[i] >= 0 && rows->confidence[i] <= 1))
+            return spot_fail(c, SPOT_INPUT, "the confidence of row %d is %g; it must lie in [0, 1]", i, rows->confidence[i]);
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    size_t mark = a->used;
+    spot_points points;
+    spot_status s;
+
+    SPOT_TRY(spot_fit_place(c, a, &points, rows, fit, &cfg->embed));
+    for (size_t e = 0; !a->counting && e < (size_t)points.n * points.d; e++)
+        if (!isfinite(points.at[e]))
+            return spot_fail(c, SPOT_INPUT, "row %zu has no place in the fit's map; the fit is damaged, or the row's features "
+                             "are beyond measure", e / (size_t)points.d);
+    s = methods[cfg->method]->assign(c, a, member, hypotheses, rows, &points, fit, cfg);
+    a->used = mark;
+    return s;
+}
+
+/* What methods look at there is the host's; a context of its own keeps their ops there, too. */
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg)
 {
-    spot_points points;
-    size_t mark = a->used;
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads, .on_log = c->on_log, .user = c->user, .stop = c->stop };
     spot_status s;
 
     SPOT_TRY(check_method(c, cfg));
     if (!methods[cfg->method]->assign)
         return spot_fail(c, SPOT_UNSUPPORTED, "%s has no rule for rows it has not seen", spot_method_names[cfg->method]);
-    SPOT_TRY(spot_fit_place(c, a, &points, rows, fit, &cfg->embed));
-    SPOT_TRY(check_problem(c, 0, rows, &points, cfg));
-    memset(member, 0, (size_t)rows->n * (size_t)hypotheses);
-    s = methods[cfg->method]->assign(c, a, member, hypotheses, rows, &points, fit, cfg);
-    a->used = mark;
-    return s;
+    if (hypotheses < 0 || hypotheses > SPOT_MAX_HYPOTHESES || rows->n < 0 || cfg->embed.dim < 1)
+        return spot_fail(c, SPOT_INVALID, "%d rows into %d hypotheses, on a map of %d columns", rows->n, hypotheses,
+                         cfg->embed.dim);
+    if (!rows->n || !hypotheses) return SPOT_OK;
+    if (!a->counting) SPOT_TRY(check_rows(c, rows));
+    if (!a->counting) memset(member, 0, (size_t)rows->n * (size_t)hypotheses);
+    s = assign(&here, a, member, hypotheses, rows, fit, cfg);
+    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&here, s));
 }
 
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)

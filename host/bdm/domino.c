@@ -3,18 +3,26 @@
  *
  * What the package `domino` 0.1.5 (DominoSlicer) does, so that there is no compat switch. Of ours are the noise and the draws
  * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be (embed.h), where the package
- * gives up; and that a slice without rows, which there is an empty column, is not returned. */
+ * gives up; and that a slice without rows, which there is an empty column, is not returned.
+ *
+ * New rows go through one E step and the same choice. Fitted rows come back as they were found: with diagonal covariances, and
+ * with full ones on the CPU, responsibilities have the same bits; CUDA's factors of full ones differ in their last, which a
+ * near-tie between two slices may feel.
+ *
+ * Longer than files here are: finding and assigning share what a row says and how its slice is chosen. */
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bdm/fit.h"
 #include "device.h"
 #include "domino.h"
 #include "kmeans.h"
 #include "methods.h"
 
-enum { CLASSES = 2 };
+enum { CLASSES = 2, CHUNK = 4096 };      /* new rows at a time */
 
 /* A problem on its way through the device. On the CPU the arrays of the host are the job's own. */
 typedef struct {
@@ -81,10 +89,25 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem
     return SPOT_OK;
 }
 
-/* To the device; on the CPU it is there. */
+/* To the device or back; on the CPU it is there. */
 static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
 {
     return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
+}
+
+static double gamma_hat(const spot_bdm_config *cfg)
+{
+    return cfg->domino.gamma_hat < 0 ? cfg->domino.gamma : cfg->domino.gamma_hat;
+}
+
+/* y (n) and p (n, 2) of rows from i0 on. */
+static void say(uint8_t *y, float *p, const spot_view *v, int i0, int n)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] = v->label ? v->label[i0 + i] != 0 : 1;
+        p[CLASSES * i] = 1 - v->confidence[i0 + i];
+        p[CLASSES * i + 1] = v->confidence[i0 + i];
+    }
 }
 
 static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_points *points, const spot_seed *seed,
@@ -96,17 +119,13 @@ static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_
     const int *label = job->label;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
 
-    for (int i = 0; i < n; i++) {
-        q->y[i] = v->label ? v->label[i] != 0 : 1;
-        q->p[CLASSES * i] = 1 - v->confidence[i];
-        q->p[CLASSES * i + 1] = v->confidence[i];
-    }
+    say(q->y, q->p, v, 0, n);
     if (!c->device) job->x = x;
     SPOT_TRY(carry(c, job->x, x, (size_t)n * d * sizeof *x));
     SPOT_TRY(carry(c, job->y, q->y, (size_t)n));
     SPOT_TRY(carry(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
     job->gamma = cfg->domino.gamma;
-    job->gamma_hat = cfg->domino.gamma_hat < 0 ? cfg->domino.gamma : cfg->domino.gamma_hat;
+    job->gamma_hat = gamma_hat(cfg);
     if (!means) job->label = NULL;
     q->start = (spot_domino_cells){ n, k, CLASSES, job->y, job->p, cfg->domino.noise, *seed, job->r };
     q->means = (spot_kmeans_job){ .n = n, .d = d, .k = k, .x = job->x, .seed = *seed, .centre = q->means.centre,
@@ -178,16 +197,44 @@ static void order(rank *ranks, const problem *q)
     qsort(ranks, (size_t)q->job.k, sizeof *ranks, higher_first);
 }
 
-static void collect(spot_hypotheses *out, const problem *q, const spot_view *v, const spot_bdm_config *cfg)
+static spot_status bring(spot_ctx *c, spot_fit *f, const char *name, const double *from, int rows, int columns)
+{
+    void *to;
+
+    SPOT_TRY(spot_fit_put(c, f, name, SPOT_F64, NULL, rows, columns, &to));
+    return spot_device_copy(c, to, from, (size_t)rows * (size_t)(columns ? columns : 1) * sizeof *from);
+}
+
+/* The mixture; and the slices that a row may come from, best first, with the hypothesis that each is, -1 for none. */
+static spot_status keep(spot_ctx *c, spot_fit *f, const problem *q, const rank *ranks, int len, const int *hypothesis)
+{
+    const spot_domino_job *job = &q->job;
+    int *slice;
+
+    if (job->full && (size_t)job->d * job->d > INT_MAX)
+        return spot_fail(c, SPOT_INVALID, "domino: %d features are too many for a fit of full covariances", job->d);
+    SPOT_TRY(bring(c, f, "domino.weight", job->weight, job->k, 0));
+    SPOT_TRY(bring(c, f, "domino.mean", job->mean, job->k, job->d));
+    SPOT_TRY(bring(c, f, "domino.covariance", job->covariance, job->k, job->full ? job->d * job->d : job->d));
+    SPOT_TRY(spot_fit_put(c, f, "domino.label", SPOT_F64, q->of_y, job->k, CLASSES, NULL));
+    SPOT_TRY(spot_fit_put(c, f, "domino.prediction", SPOT_F64, q->of_p, job->k, CLASSES, NULL));
+    SPOT_TRY(spot_fit_put(c, f, "domino.slice", SPOT_I32, NULL, len, 0, (void **)&slice));
+    for (int s = 0; s < len; s++) slice[s] = ranks[s].slice;
+    return spot_fit_put(c, f, "domino.hypothesis", SPOT_I32, hypothesis, len, 0, NULL);
+}
+
+static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
+                           const spot_bdm_config *cfg)
 {
     rank ranks[SPOT_DOMINO_MOST];
-    int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top;
+    int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top, hypothesis[SPOT_DOMINO_MOST];
+    int from = cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept;
 
     order(ranks, q);
     *out = (spot_hypotheses){ 0 };
     for (int s = 0; s < q->job.k; s++) out->components += ranks[s].holds > 0;
-    for (int i = 0; i < q->job.n; i++)
-        q->place[i] = best_of(ranks, cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept, q, i);
+    for (int i = 0; i < q->job.n; i++) q->place[i] = best_of(ranks, from, q, i);
+    for (int s = 0; s < from; s++) hypothesis[s] = -1;
     for (int s = 0; s < kept; s++) {
         spot_hypothesis h = { .row = row, .score = ranks[s].score };
         for (int i = 0; i < q->job.n; i++) {
@@ -198,8 +245,10 @@ static void collect(spot_hypotheses *out, const problem *q, const spot_view *v, 
         if (!h.len) continue;
         h.mean_error /= h.len;
         row += h.len;
+        hypothesis[s] = out->len;
         out->h[out->len++] = h;
     }
+    return fit ? keep(c, fit, q, ranks, from, hypothesis) : SPOT_OK;
 }
 
 static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
@@ -218,8 +267,9 @@ static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_b
 }
 
 /* Everything but the rows, in scratch that is given back. out == NULL: only takes. */
-static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out, int **row,
-                         const spot_view *views, const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out, spot_fit *fits,
+                         int **row, const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                         const spot_bdm_config *cfg)
 {
     batch b;
 
@@ -234,7 +284,7 @@ static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int pr
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
         SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], cfg));
-        collect(&out[i], &b.q[i], &views[i], cfg);
+        SPOT_TRY(collect(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
     }
     return SPOT_OK;
 }
@@ -257,7 +307,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     spot_status s;
     size_t mark;
 
-    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     for (int i = 0; i < problems; i++)
         if (cfg->domino.start == SPOT_START_CONFUSION && views[i].n < CLASSES * CLASSES)
@@ -270,15 +319,75 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         d = points[i].d > d ? points[i].d : d;
     }
     mark = a->used;
-    if (!c->device) s = solve(c, a, a, problems, out, row, views, points, seeds, cfg);
+    if (!c->device) s = solve(c, a, a, problems, out, fits, row, views, points, seeds, cfg);
     else {
-        SPOT_TRY(solve(c, &sizes, &there, problems, NULL, NULL, views, points, seeds, cfg));
+        SPOT_TRY(solve(c, &sizes, &there, problems, NULL, NULL, NULL, views, points, seeds, cfg));
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch(c, problems, n, d, cfg)));
-        s = solve(c, a, &there, problems, out, row, views, points, seeds, cfg);
+        s = solve(c, a, &there, problems, out, fits, row, views, points, seeds, cfg);
         spot_arena_close(&there);
     }
     a->used = mark;
     return s;
+}
+
+/* The fit's mixture, for CHUNK rows; parameters are only read. */
+static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points *points, const spot_fit *fit,
+                            const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *weight, *mean, *covariance, *of_y, *of_p;
+    int full = cfg->domino.covariance == SPOT_COVARIANCE_FULL, k, d;
+
+    SPOT_TRY(spot_fit_take(c, fit, "domino.weight", SPOT_F64, -1, 0, &weight));
+    SPOT_TRY(spot_fit_take(c, fit, "domino.mean", SPOT_F64, weight->rows, -1, &mean));
+    k = weight->rows;
+    d = mean->columns;
+    if (k < 1 || k > SPOT_DOMINO_MOST || d != points->d || (full && (size_t)d * d > INT_MAX))
+        return spot_fail(c, SPOT_INPUT, "the fit has %d slices in %d columns, the points have %d; it is of other settings, or "
+                         "damaged", k, d, points->d);
+    SPOT_TRY(spot_fit_take(c, fit, "domino.covariance", SPOT_F64, k, full ? d * d : d, &covariance));
+    SPOT_TRY(spot_fit_take(c, fit, "domino.label", SPOT_F64, k, CLASSES, &of_y));
+    SPOT_TRY(spot_fit_take(c, fit, "domino.prediction", SPOT_F64, k, CLASSES, &of_p));
+    *job = (spot_domino_job){ .n = CHUNK, .d = d, .k = k, .classes = CLASSES, .full = full, .weight = weight->data,
+                              .mean = mean->data, .covariance = covariance->data, .of_y = of_y->data, .of_p = of_p->data,
+                              .gamma = cfg->domino.gamma, .gamma_hat = gamma_hat(cfg) };
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *t;
+    const int *slice, *hypothesis;
+    rank ranks[SPOT_DOMINO_MOST];
+    problem q = { .row = NULL };
+
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
+    SPOT_TRY(spot_fit_take(c, fit, "domino.slice", SPOT_I32, -1, 0, &t));
+    SPOT_TRY(spot_fit_indices(c, fit, "domino.slice", -1, 0, q.job.k - 1, &slice));
+    SPOT_TRY(spot_fit_indices(c, fit, "domino.hypothesis", t->rows, -1, hypotheses - 1, &hypothesis));
+    if (t->rows < 1 || t->rows > q.job.k)
+        return spot_fail(c, SPOT_INPUT, "the fit chooses among %d of %d slices; it is damaged", t->rows, q.job.k);
+    for (int s = 0; s < t->rows; s++) ranks[s].slice = slice[s];
+    SPOT_TRY(SPOT_TAKE(c, a, q.y, CHUNK));
+    SPOT_TRY(SPOT_TAKE(c, a, q.p, CHUNK * CLASSES));
+    SPOT_TRY(SPOT_TAKE(c, a, q.r, (size_t)CHUNK * q.job.k));
+    q.job.y = q.y;
+    q.job.p = q.p;
+    q.job.r = q.r;
+    if (a->counting) return spot_domino_expect(c, a, &q.job);
+    for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
+        q.job.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
+        q.job.x = points->at + (size_t)i0 * points->d;
+        say(q.y, q.p, rows, i0, q.job.n);
+        SPOT_TRY(spot_domino_expect(c, a, &q.job));
+        if (q.job.ill) return spot_fail(c, SPOT_INPUT, "%d of the fit's slices have no covariance; it is damaged", q.job.ill);
+        for (int i = 0; i < q.job.n; i++) {
+            int at = hypothesis[best_of(ranks, t->rows, &q, i)];
+            if (at >= 0) member[(size_t)(i0 + i) * hypotheses + at] = 1;
+        }
+    }
+    return SPOT_OK;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
@@ -307,4 +416,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->domino = (spot_domino_config){ .components = 25, .gamma = 10, .gamma_hat = -1, .noise = 1e-3 };
 }
 
-const spot_method spot_method_domino = { defaults, find, needs, NULL };
+const spot_method spot_method_domino = { defaults, find, needs, assign };

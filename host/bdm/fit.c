@@ -1,13 +1,16 @@
-/* fit.c - see fit.h. Everything here is the host's. */
+/* fit.c - see fit.h. */
 #include "bdm/fit.h"
 
+#include <limits.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAREST = 3, TILE = 64 };
+#include "embed/reduce.h"
+#include "pca.h"
+
+enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns until it is looked at */
 
 static size_t bytes_of(spot_dtype type)
 {
@@ -20,27 +23,28 @@ static size_t bytes_of(spot_dtype type)
 
 static size_t values(int rows, int columns) { return (size_t)rows * (size_t)(columns ? columns : 1); }
 
-spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows, int columns)
+spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
+                            int columns)
 {
     spot_fit_tensor *t = &f->tensor[f->count];
 
-    if (f->count == SPOT_FIT_TENSORS) return spot_fail(c, SPOT_INVALID, "a fit holds %d arrays, \"%s\" is one too many",
-                                                       SPOT_FIT_TENSORS, name);
+    if (f->count == SPOT_FIT_TENSORS)
+        return spot_fail(c, SPOT_INPUT, "a fit holds %d arrays, \"%s\" is one too many", SPOT_FIT_TENSORS, name);
     *t = (spot_fit_tensor){ .type = type, .rows = rows, .columns = columns, .data = (void *)data };
     snprintf(t->name, sizeof t->name, "%s", name);
     f->count++;
     return SPOT_OK;
 }
 
-spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows, int columns,
-                         void **copy)
+spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
+                         int columns, void **copy)
 {
     size_t bytes = values(rows, columns) * bytes_of(type);
     void *own = calloc(bytes ? bytes : 1, 1);
     spot_status s;
 
     if (!own) return spot_fail(c, SPOT_NOMEM, "no memory for %zu bytes of \"%s\"", bytes, name);
-    if (data) memcpy(own, data, bytes);
+    if (data && bytes) memcpy(own, data, bytes);
     if (copy) *copy = own;
     s = spot_fit_borrow(c, f, name, type, own, rows, columns);
     if (s == SPOT_OK) f->tensor[f->count - 1].owned = true;
@@ -55,76 +59,163 @@ void spot_fit_close(spot_fit *f)
     f->count = 0;
 }
 
+spot_fit_tensor *spot_fit_find(const spot_fit *f, const char *name)
+{
+    for (int k = 0; k < f->count; k++)
+        if (!strcmp(f->tensor[k].name, name)) return (spot_fit_tensor *)&f->tensor[k];
+    return NULL;
+}
+
+static bool all_finite(const spot_fit_tensor *t)
+{
+    size_t n = values(t->rows, t->columns);
+
+    if (t->type == SPOT_F32)
+        for (size_t i = 0; i < n; i++) if (!isfinite(((const float *)t->data)[i])) return false;
+    if (t->type == SPOT_F64)
+        for (size_t i = 0; i < n; i++) if (!isfinite(((const double *)t->data)[i])) return false;
+    return true;
+}
+
 spot_status spot_fit_take(spot_ctx *c, const spot_fit *f, const char *name, spot_dtype type, int rows, int columns,
                           const spot_fit_tensor **t)
 {
-    for (int k = 0; k < f->count; k++) {
-        *t = &f->tensor[k];
-        if (strcmp((*t)->name, name)) continue;
-        if ((*t)->type == type && (rows < 0 || (*t)->rows == rows) && (columns < 0 || (*t)->columns == columns)) return SPOT_OK;
-        return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" is of another type or shape (%d, %d) than wanted (%d, %d); it is of "
-                         "other features, or damaged", name, (*t)->rows, (*t)->columns, rows, columns);
-    }
-    return spot_fail(c, SPOT_INPUT, "the fit lacks \"%s\"; it is of another method, or damaged", name);
-}
-
-/* ---- PCA ---- */
-
-/* The mean of the rows, and the axes that the scores are along: with S = Xc A, Xc' S = A diag(S' S). An axis without extent is 0. */
-static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_points *p)
-{
-    double *mean, *axis, squares;
-    int n = v->n, d = v->d, kept = p->d;
-
-    SPOT_TRY(spot_fit_put(c, f, "reduce.mean", SPOT_F64, NULL, d, 0, (void **)&mean));
-    SPOT_TRY(spot_fit_put(c, f, "reduce.axis", SPOT_F64, NULL, kept, d, (void **)&axis));
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) mean[j] += v->feature[(size_t)i * d + j];
-    for (int j = 0; j < d; j++) mean[j] /= n;
-#pragma omp parallel for num_threads(c->threads) private(squares)
-    for (int k = 0; k < kept; k++) {
-        squares = 0;
-        for (int i = 0; i < n; i++) {
-            double s = p->at[(size_t)i * kept + k];
-            squares += s * s;
-            for (int j = 0; j < d; j++) axis[(size_t)k * d + j] += s * (v->feature[(size_t)i * d + j] - mean[j]);
-        }
-        for (int j = 0; squares > 0 && j < d; j++) axis[(size_t)k * d + j] /= squares;
-    }
+    *t = spot_fit_find(f, name);
+    if (!*t) return spot_fail(c, SPOT_INPUT, "the fit lacks \"%s\"; it is of another method, or damaged", name);
+    if ((*t)->type != type || (rows >= 0 && (*t)->rows != rows) || (columns >= 0 && (*t)->columns != columns))
+        return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" (%d, %d) is of another type or shape than is wanted; it is of other "
+                         "settings, or damaged", name, (*t)->rows, (*t)->columns);
+    if (!all_finite(*t)) return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" holds numbers that are not finite", name);
     return SPOT_OK;
 }
 
-static spot_status along_axes(spot_ctx *c, spot_points *out, const spot_view *rows, const spot_fit *f)
+spot_status spot_fit_indices(spot_ctx *c, const spot_fit *f, const char *name, int rows, int least, int most, const int **v)
+{
+    const spot_fit_tensor *t;
+
+    SPOT_TRY(spot_fit_take(c, f, name, SPOT_I32, rows, 0, &t));
+    *v = t->data;
+    for (int i = 0; i < t->rows; i++)
+        if ((*v)[i] < least || (*v)[i] > most)
+            return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" has %d at place %d; it must lie in %d..%d: the fit is damaged",
+                             name, (*v)[i], i, least, most);
+    return SPOT_OK;
+}
+
+spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const spot_bdm_config *cfg)
+{
+    char name[80];
+
+    if (rows->confidence) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s goes by what the classifier says of each row; give probabilities or losses",
+                     spot_bdm_name(cfg, name, sizeof name));
+}
+
+/* ---- what the reducer learned ---- */
+
+static bool is_map(const spot_embed_config *cfg)
+{
+    return cfg->method != SPOT_REDUCE_NONE && cfg->method != SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
+}
+
+static bool is_pca(const spot_embed_config *cfg)
+{
+    return cfg->method == SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
+}
+
+static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise || cfg->hardness; }
+
+bool spot_fit_has_points(const spot_embed_config *cfg) { return is_map(cfg); }
+
+static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_points *points,
+                             const spot_embed_config *cfg)
+{
+    int kept = points->d - (cfg->hardness != 0);
+    spot_view left = *v;
+    void *mean, *axis;
+    spot_status s;
+
+    SPOT_TRY(spot_fit_put(c, f, "reduce.mean", SPOT_F64, NULL, v->d, 0, &mean));
+    SPOT_TRY(spot_fit_put(c, f, "reduce.axis", SPOT_F64, NULL, kept, v->d, &axis));
+    if (!is_prepared(cfg)) return spot_pca_axes(c, mean, axis, kept, v);
+    left.feature = malloc(values(v->n, v->d) * sizeof *left.feature);
+    if (!left.feature) return spot_fail(c, SPOT_NOMEM, "no memory for %d x %d features", v->n, v->d);
+    spot_reduce_prepare(c, &left, NULL, v, cfg);
+    s = spot_pca_axes(c, mean, axis, kept, &left);
+    free(left.feature);
+    return s;
+}
+
+spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, const spot_points *points,
+                             const spot_embed_config *cfg)
+{
+    SPOT_TRY(spot_fit_put(c, f, "features", SPOT_I32, &view->d, 1, 0, NULL));
+    if (cfg->hardness) SPOT_TRY(spot_fit_put(c, f, "reduce.head", SPOT_F32, view->head, view->d, 0, NULL));
+    if (is_pca(cfg)) return keep_axes(c, f, view, points, cfg);
+    if (!is_map(cfg)) return SPOT_OK;
+    SPOT_TRY(spot_fit_borrow(c, f, "reduce.feature", SPOT_F32, view->feature, view->n, view->d));
+    return spot_fit_borrow(c, f, "reduce.point", SPOT_F32, points->at, points->n, points->d);
+}
+
+/* ---- where it puts new rows ---- */
+
+/* How many axes of PCA the fit has, 0 where it is damaged. */
+static int axes_of(const spot_view *rows, const spot_fit *f)
+{
+    const spot_fit_tensor *axis = spot_fit_find(f, "reduce.axis");
+
+    return axis && axis->rows <= rows->d ? axis->rows : 0;
+}
+
+/* Scores into the last columns of `to`, as many as there are axes. */
+static spot_status along_axes(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f)
 {
     const spot_fit_tensor *mean, *axis;
-    int d = rows->d;
+    spot_pca_problem p = { .n = rows->n, .d = rows->d, .x = rows->feature, .kept = axes_of(rows, f) };
+    size_t mark = a->used;
 
-    SPOT_TRY(spot_fit_take(c, f, "reduce.mean", SPOT_F64, d, 0, &mean));
-    SPOT_TRY(spot_fit_take(c, f, "reduce.axis", SPOT_F64, out->d, d, &axis));
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < rows->n; i++)
-        for (int k = 0; k < out->d; k++) {
-            const double *w = (const double *)axis->data + (size_t)k * d, *m = mean->data;
-            double s = 0;
-            for (int j = 0; j < d; j++) s += w[j] * (rows->feature[(size_t)i * d + j] - m[j]);
-            out->at[(size_t)i * out->d + k] = (float)s;
-        }
+    SPOT_TRY(spot_fit_take(c, f, "reduce.mean", SPOT_F64, rows->d, 0, &mean));
+    SPOT_TRY(spot_fit_take(c, f, "reduce.axis", SPOT_F64, p.kept, rows->d, &axis));
+    if (p.kept < 1) return spot_fail(c, SPOT_INPUT, "the fit has no axes; it is damaged");
+    p.mean = mean->data;
+    p.axis = axis->data;
+    SPOT_TRY(SPOT_TAKE(c, a, p.score, (size_t)p.n * p.kept));
+    if (a->counting) return SPOT_OK;
+    SPOT_TRY(spot_pca_project(c, 1, &p));
+    for (int i = 0; i < p.n; i++)
+        memcpy(to->at + (size_t)(i + 1) * to->d - p.kept, p.score + (size_t)i * p.kept, (size_t)p.kept * sizeof *p.score);
+    a->used = mark;
     return SPOT_OK;
 }
 
-/* ---- maps without a formula ---- */
-
 typedef struct { double far; int row; } near;
+
+/* Squared distance of x and y; some greater number where it is more than `most`. */
+static double distance(const float *x, const float *y, int d, double most)
+{
+    double part[LANES] = { 0 }, sum = 0;
+    int j = 0;
+
+    while (j + LANES <= d && sum <= most) {
+        int end = j + STRIDE < d ? j + STRIDE : d;
+        for (; j + LANES <= end; j += LANES)
+            for (int l = 0; l < LANES; l++) {
+                double off = (double)x[j + l] - y[j + l];
+                part[l] = fma(off, off, part[l]);
+            }
+        sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    }
+    for (; j < d && sum <= most; j++) sum = fma((double)x[j] - y[j], (double)x[j] - y[j], sum);
+    return sum;
+}
 
 /* A row's nearest of the n fitted ones, the first of equals. */
 static void find_nearest(near *best, const float *x, const float *fitted, int n, int d)
 {
     for (int k = 0; k < NEAREST; k++) best[k] = (near){ INFINITY, 0 };
     for (int i = 0; i < n; i++) {
-        const float *y = fitted + (size_t)i * d;
-        double far = 0;
+        double far = distance(x, fitted + (size_t)i * d, d, best[NEAREST - 1].far);
         int k = NEAREST;
-        for (int j = 0; j < d; j++) far += ((double)x[j] - y[j]) * ((double)x[j] - y[j]);
         while (k > 0 && far < best[k - 1].far) k--;
         if (k == NEAREST) continue;
         memmove(best + k + 1, best + k, (size_t)(NEAREST - 1 - k) * sizeof *best);
@@ -132,11 +223,12 @@ static void find_nearest(near *best, const float *x, const float *fitted, int n,
     }
 }
 
-static void place(float *to, const near *best, const float *at, int dim)
+static void put_beside(float *to, const near *best, const float *at, int dim)
 {
     double sum = 0, w[NEAREST];
 
-    for (int k = 0; k < NEAREST; k++) sum += w[k] = best[0].far > 0 ? best[k].far < INFINITY ? 1 / sqrt(best[k].far) : 0 : k == 0;
+    for (int k = 0; k < NEAREST; k++)
+        sum += w[k] = best[0].far > 0 ? (best[k].far < INFINITY ? 1 / sqrt(best[k].far) : 0) : k == 0;
     for (int j = 0; j < dim; j++) {
         double s = 0;
         for (int k = 0; k < NEAREST; k++) s += w[k] / sum * at[(size_t)best[k].row * dim + j];
@@ -144,48 +236,84 @@ static void place(float *to, const near *best, const float *at, int dim)
     }
 }
 
-static spot_status beside_neighbours(spot_ctx *c, spot_points *out, const spot_view *rows, const spot_fit *f)
+/* The fitted rows as the reducer saw them. */
+static spot_status fitted_rows(spot_ctx *c, spot_arena *a, spot_view *fitted, const spot_view *rows, const spot_fit *f,
+                               const spot_embed_config *cfg)
 {
-    const spot_fit_tensor *fitted, *at;
+    const spot_fit_tensor *t;
+    spot_view raw = *rows;
 
-    SPOT_TRY(spot_fit_take(c, f, "reduce.feature", SPOT_F32, -1, rows->d, &fitted));
-    SPOT_TRY(spot_fit_take(c, f, "reduce.point", SPOT_F32, fitted->rows, out->d, &at));
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, TILE)
-    for (int i = 0; i < rows->n; i++) {
-        near best[NEAREST];
-        find_nearest(best, rows->feature + (size_t)i * rows->d, fitted->data, fitted->rows, rows->d);
-        place(out->at + (size_t)i * out->d, best, at->data, out->d);
-    }
+    SPOT_TRY(spot_fit_take(c, f, "reduce.feature", SPOT_F32, -1, rows->d, &t));
+    if (t->rows < 1) return spot_fail(c, SPOT_INPUT, "the fit's map has no rows; it is damaged");
+    raw.n = t->rows;
+    raw.feature = t->data;
+    *fitted = raw;
+    if (!is_prepared(cfg)) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, fitted->feature, values(raw.n, raw.d)));
+    if (!a->counting) spot_reduce_prepare(c, fitted, NULL, &raw, cfg);
     return SPOT_OK;
 }
 
-/* ---- which of them ---- */
-
-/* PCA of the features as they are; lengths made 1 or hardness taken out leave no axes in the features themselves. */
-static int is_linear(const spot_embed_config *cfg)
+static spot_status beside_neighbours(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f,
+                                     const spot_embed_config *cfg)
 {
-    return cfg->method == SPOT_REDUCE_PCA && !cfg->normalise && !cfg->hardness;
+    const spot_fit_tensor *at;
+    size_t mark = a->used;
+    spot_view fitted;
+
+    SPOT_TRY(fitted_rows(c, a, &fitted, rows, f, cfg));
+    SPOT_TRY(spot_fit_take(c, f, "reduce.point", SPOT_F32, fitted.n, to->d, &at));
+    if (a->counting) return SPOT_OK;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, TILE)
+    for (int i = 0; i < rows->n; i++) {
+        near best[NEAREST];
+        find_nearest(best, rows->feature + (size_t)i * rows->d, fitted.feature, fitted.n, rows->d);
+        put_beside(to->at + (size_t)i * to->d, best, at->data, to->d);
+    }
+    a->used = mark;
+    return SPOT_OK;
 }
 
-spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, const spot_points *points,
-                             const spot_embed_config *cfg)
+/* rows with the head that the fit has, if it has one. */
+static spot_status with_head(spot_ctx *c, spot_view *v, const spot_view *rows, const spot_fit *f, const spot_embed_config *cfg)
 {
-    if (spot_embed_is_nothing(cfg)) return SPOT_OK;
-    if (is_linear(cfg)) return keep_axes(c, f, view, points);
-    SPOT_TRY(spot_fit_borrow(c, f, "reduce.feature", SPOT_F32, view->feature, view->n, view->d));
-    return spot_fit_borrow(c, f, "reduce.point", SPOT_F32, points->at, points->n, points->d);
+    const spot_fit_tensor *t;
+    const int *features;
+    bool somewhere = false;
+
+    *v = *rows;
+    SPOT_TRY(spot_fit_indices(c, f, "features", 1, 1, INT_MAX, &features));
+    if (*features != rows->d)
+        return spot_fail(c, SPOT_INPUT, "the rows have %d features, the fit was made from rows of %d; use what the same "
+                         "network makes of them", rows->d, *features);
+    if (!cfg->hardness) return SPOT_OK;
+    SPOT_TRY(spot_fit_take(c, f, "reduce.head", SPOT_F32, rows->d, 0, &t));
+    v->head = t->data;
+    for (int j = 0; j < rows->d; j++) somewhere |= v->head[j] != 0;
+    return somewhere ? SPOT_OK : spot_fail(c, SPOT_INPUT, "the fit's head points nowhere; the fit is damaged");
 }
 
 spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, const spot_view *rows, const spot_fit *f,
                            const spot_embed_config *cfg)
 {
-    int d = cfg->method == SPOT_REDUCE_NONE ? rows->d : cfg->dim;
+    spot_view given, left;
+    float *along = NULL;
 
-    *points = (spot_points){ rows->n, d, rows->feature, NAN };
+    *points = (spot_points){ rows->n, cfg->method == SPOT_REDUCE_NONE ? rows->d : cfg->dim, rows->feature, NAN };
+    SPOT_TRY(with_head(c, &given, rows, f, cfg));
     if (spot_embed_is_nothing(cfg)) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, a, points->at, (size_t)rows->n * d));
-    if (a->counting) return SPOT_OK;
-    return is_linear(cfg) ? along_axes(c, points, rows, f) : beside_neighbours(c, points, rows, f);
+    left = given;
+    if (is_prepared(cfg)) SPOT_TRY(SPOT_TAKE(c, a, left.feature, values(rows->n, rows->d)));
+    if (cfg->hardness) SPOT_TRY(SPOT_TAKE(c, a, along, rows->n));
+    if (is_prepared(cfg) && !a->counting) spot_reduce_prepare(c, &left, along, &given, cfg);
+    points->at = left.feature;
+    if (cfg->method == SPOT_REDUCE_NONE) return SPOT_OK;
+    if (is_pca(cfg)) points->d = axes_of(rows, f) + (cfg->hardness != 0);
+    SPOT_TRY(SPOT_TAKE(c, a, points->at, values(rows->n, points->d)));
+    if (is_pca(cfg)) SPOT_TRY(along_axes(c, a, points, &left, f));
+    if (is_map(cfg)) SPOT_TRY(beside_neighbours(c, a, points, &left, f, cfg));
+    for (int i = 0; along && i < rows->n; i++) points->at[(size_t)i * points->d] = along[i];
+    return SPOT_OK;
 }
 
 /* ---- a mixture ---- */
@@ -225,12 +353,13 @@ spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const flo
 
     SPOT_TRY(spot_fit_take(c, f, "mixture.weight", SPOT_F64, -1, 0, &weight));
     k = weight->rows;
+    if (k < 1 || k > SPOT_MAX_COMPONENTS || d > SPOT_MAX_MIXTURE_DIM)
+        return spot_fail(c, SPOT_INPUT, "the fit's mixture has %d components in %d dimensions; 1 to %d and at most %d", k, d,
+                         SPOT_MAX_COMPONENTS, SPOT_MAX_MIXTURE_DIM);
     SPOT_TRY(spot_fit_take(c, f, "mixture.mean", SPOT_F64, k, d, &mean));
     SPOT_TRY(spot_fit_take(c, f, "mixture.covariance", SPOT_F64, k, d * d, &covariance));
-    if (k > SPOT_MAX_COMPONENTS || d > SPOT_MAX_MIXTURE_DIM)
-        return spot_fail(c, SPOT_INPUT, "the fit's mixture has %d components in %d dimensions; at most %d and %d", k, d,
-                         SPOT_MAX_COMPONENTS, SPOT_MAX_MIXTURE_DIM);
     SPOT_TRY(SPOT_TAKE(c, a, l, (size_t)k * d * d));
+    if (a->counting) return SPOT_OK;
     for (int j = 0; j < k; j++)
         if (!factor(l + (size_t)j * d * d, (const double *)covariance->data + (size_t)j * d * d, d))
             return spot_fail(c, SPOT_INPUT, "component %d of the fit's mixture has no covariance; the fit is damaged", j);
@@ -239,8 +368,8 @@ spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const flo
         double best = -INFINITY;
         label[i] = 0;
         for (int j = 0; j < k; j++) {
-            double joint = log_joint(x + (size_t)i * d, ((const double *)weight->data)[j], (const double *)mean->data + (size_t)j * d,
-                                     l + (size_t)j * d * d, d);
+            double joint = log_joint(x + (size_t)i * d, ((const double *)weight->data)[j],
+                                     (const double *)mean->data + (size_t)j * d, l + (size_t)j * d * d, d);
             if (joint > best) best = joint, label[i] = j;
         }
     }

@@ -6,11 +6,15 @@
  * rows is asked for once; clusters with fewer rows than pieces, which stop that code, come in as many pieces as rows; of
  * several starts the one of greatest likelihood at its end stands, where scikit-learn takes the likelihood one step earlier;
  * both classes' points are those of one reduction. The loss is the cross-entropy of the row's label, whose probability counts
- * as 1e-7 at least: fp32 knows no less between 1 and its neighbour. */
+ * as 1e-7 at least: fp32 knows no less between 1 and its neighbour.
+ *
+ * Clusters have no shape that could be asked about a new row: it belongs to that of the nearest fitted row of its class, where
+ * the reducer puts the two. Fitted rows come back as they were found. (Longer than files here are by that.) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bdm/fit.h"
 #include "methods.h"
 #include "pieces.h"
 #include "silhouette.h"
@@ -251,6 +255,25 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, con
     return SPOT_OK;
 }
 
+/* Which hypothesis each row is in, -1 for none; its class, and where it lies. */
+static spot_status keep(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, const spot_view *view,
+                        const spot_points *points, const spot_bdm_config *cfg)
+{
+    uint8_t *positive;
+    int *in;
+
+    SPOT_TRY(spot_fit_put(c, f, "hypothesis", SPOT_I32, NULL, view->n, 0, (void **)&in));
+    SPOT_TRY(spot_fit_put(c, f, "positive", SPOT_U8, NULL, view->n, 0, (void **)&positive));
+    for (int i = 0; i < view->n; i++) {
+        in[i] = -1;
+        positive[i] = (uint8_t)is_positive(view, i);
+    }
+    for (int k = 0; k < found->len; k++)
+        for (int i = 0; i < found->h[k].len; i++) in[found->h[k].row[i]] = k;
+    if (spot_fit_has_points(&cfg->embed)) return SPOT_OK;
+    return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
+}
+
 static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
 {
     const spot_george_config *g = &cfg->george;
@@ -271,7 +294,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t mark;
     part *t;
 
-    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
     SPOT_TRY(divide(c, a, t, &parts, problems, views, points));
@@ -284,6 +306,47 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         int p = t[q].problem;
         own = 1 + (q + 1 < parts && t[q + 1].problem == p);
         SPOT_TRY(collect(c, a, &out[p], t + q, own, &views[p], cfg->top));
+        if (fits) SPOT_TRY(keep(c, &fits[p], &out[p], &views[p], &points[p], cfg));
+    }
+    return SPOT_OK;
+}
+
+/* The nearest of the fitted rows of this class, the first of equals; -1 where there is none. */
+static int nearest(const float *x, int positive, const float *fitted, const uint8_t *class_of, int n, int d)
+{
+    double least = INFINITY;
+    int best = -1;
+
+    for (int i = 0; i < n; i++) {
+        double far = 0;
+        if (class_of[i] != positive) continue;
+        for (int j = 0; j < d; j++) {
+            double off = (double)x[j] - fitted[(size_t)i * d + j];
+            far += off * off;
+        }
+        if (!(far < least)) continue;
+        least = far;
+        best = i;
+    }
+    return best;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const char *name = spot_fit_has_points(&cfg->embed) ? "reduce.point" : "point";
+    const spot_fit_tensor *at, *positive;
+    int d = points->d;
+    const int *in;
+
+    SPOT_TRY(spot_fit_take(c, fit, name, SPOT_F32, -1, d, &at));
+    SPOT_TRY(spot_fit_take(c, fit, "positive", SPOT_U8, at->rows, 0, &positive));
+    SPOT_TRY(spot_fit_indices(c, fit, "hypothesis", at->rows, -1, hypotheses - 1, &in));
+    if (a->counting) return SPOT_OK;
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int i = 0; i < rows->n; i++) {
+        int k = nearest(points->at + (size_t)i * d, is_positive(rows, i), at->data, positive->data, at->rows, d);
+        if (k >= 0 && in[k] >= 0) member[(size_t)i * hypotheses + in[k]] = 1;
     }
     return SPOT_OK;
 }
@@ -341,4 +404,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->george = (spot_george_config){ .clusters = 10, .search = 1, .starts = 3, .overcluster = 5 };
 }
 
-const spot_method spot_method_george = { defaults, find, needs, NULL };
+const spot_method spot_method_george = { defaults, find, needs, assign };

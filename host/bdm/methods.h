@@ -16,7 +16,9 @@ typedef struct {
     /* As spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 
-    /* As spot_bdm_assign; points are the rows where the reducer puts them. NULL: it cannot, and leaves fits alone. */
+    /* As spot_bdm_assign, for at least one row and one hypothesis; points are the rows where the reducer puts them; member is 0
+     * everywhere. c is the CPU's. A counting arena only counts. fit was read from a file: nothing of it is to be believed.
+     * NULL: it cannot, and leaves fits alone. */
     spot_status (*assign)(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                           const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg);
 } spot_method;

@@ -16,15 +16,20 @@
  * compat: Domino's MultiaccuracySlicer (0.1.5): the last rows are held out, and not drawn; parts are those of the repaired
  * classifier, negatives first; slope and residual without sign; always the greatest, and no `gain`; z += eta h in the first
  * part, -= in others; if a part is passed over for its few rows, the repair hits the part before; h / max h > threshold over
- * all rows. Its defaults are held_out: 0.1, top: 5. Where it stops with an error, the list ends. */
+ * all rows. Its defaults are held_out: 0.1, top: 5. Where it stops with an error, the list ends.
+ *
+ * A new row is judged by each auditor that stands for a hypothesis: by its place and, but under compat, by which of the two the
+ * classifier called it. Fitted rows come back as they were found. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auditors.h"
+#include "bdm/fit.h"
 #include "device.h"
 #include "methods.h"
+#include "ridge.h"
 #include "spotter/rng.h"
 
 #define LEAST_PROBABILITY 1e-7      /* fp32 knows no less between 1 and its neighbour; logits stay within 16.2 */
@@ -39,6 +44,8 @@ typedef struct {
     uint8_t *side;             /* (n): the part of a row, 0 or 1 */
     uint8_t *member;           /* (top, n): of each auditor's hypothesis */
     double  *score;            /* (top) */
+    double  *centre, *chosen;  /* (d), (top, d + 2): each auditor's w and b, and the greatest that it gives */
+    int     *which;            /* (top): whose it is, of the three */
     int      len, done;
 } audit;
 
@@ -55,10 +62,13 @@ static double slope(double p, bool positive)
 
 static spot_status take(spot_ctx *c, spot_arena *a, audit *t, int top)
 {
-    size_t n = (size_t)t->a.n;
+    size_t n = (size_t)t->a.n, d = (size_t)t->a.d;
 
     SPOT_TRY(SPOT_TAKE(c, a, t->member, (size_t)top * n));
     SPOT_TRY(SPOT_TAKE(c, a, t->score, top));
+    SPOT_TRY(SPOT_TAKE(c, a, t->centre, d));
+    SPOT_TRY(SPOT_TAKE(c, a, t->chosen, (size_t)top * (d + 2)));
+    SPOT_TRY(SPOT_TAKE(c, a, t->which, top));
     SPOT_TRY(SPOT_TAKE(c, a, t->z, n));
     SPOT_TRY(SPOT_TAKE(c, a, t->role, n));
     return SPOT_TAKE(c, a, t->side, n);
@@ -74,12 +84,20 @@ static void split(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t
     for (int i = 0; i < n; i++) t->role[cfg->compat ? i : (int)order[i]] = i < learn ? LEARN : i < end ? HELD_OUT : NEITHER;
 }
 
+static double believed(const spot_view *v, int i)
+{
+    return fmin(fmax(v->confidence[i], LEAST_PROBABILITY), 1 - LEAST_PROBABILITY);
+}
+
+/* Which of the first two parts the classifier puts a row into. */
+static int side_of(double p) { return !(p > 0.5); }
+
 static void begin(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
 {
     for (int i = 0; i < t->a.n; i++) {
-        double p = fmin(fmax(t->view->confidence[i], LEAST_PROBABILITY), 1 - LEAST_PROBABILITY);
+        double p = believed(t->view, i);
         t->z[i] = log(p / (1 - p));
-        t->side[i] = !(p > 0.5);
+        t->side[i] = (uint8_t)side_of(p);
     }
     split(t, seed, cfg, order);
 }
@@ -139,8 +157,14 @@ static int choose(const audit *t, const spot_bdm_config *cfg, double *score)
     return best;
 }
 
-/* The rows that auditor q finds steep. */
-static void mark(uint8_t *member, const audit *t, int q, const spot_bdm_config *cfg)
+/* Whether h is steep, of an auditor that gives at most `most`. */
+static bool is_steep(double h, double most, bool inside, const spot_bdm_config *cfg)
+{
+    return cfg->compat ? h / most > cfg->threshold : inside && fabs(h) >= cfg->threshold * most;
+}
+
+/* The rows that auditor q finds steep; returns the greatest that it gives. */
+static double mark(uint8_t *member, const audit *t, int q, const spot_bdm_config *cfg)
 {
     const double *h = t->a.h + (size_t)q * t->a.n;
     double most = cfg->compat ? -INFINITY : 0;
@@ -148,18 +172,23 @@ static void mark(uint8_t *member, const audit *t, int q, const spot_bdm_config *
     for (int i = 0; i < t->a.n; i++)
         if (cfg->compat) most = fmax(most, h[i]);
         else if (in_part(t, q, i)) most = fmax(most, fabs(h[i]));
-    for (int i = 0; i < t->a.n; i++)
-        member[i] = cfg->compat ? h[i] / most > cfg->threshold : in_part(t, q, i) && fabs(h[i]) >= cfg->threshold * most;
+    for (int i = 0; i < t->a.n; i++) member[i] = is_steep(h[i], most, in_part(t, q, i), cfg);
+    return most;
 }
 
 static void end_round(audit *t, const spot_bdm_config *cfg)
 {
     double score, eta = cfg->multiaccuracy.eta;
     int q = choose(t, cfg, &score), hit = q;
+    size_t d = (size_t)t->a.d;
     const double *h = t->a.h + (size_t)q * t->a.n;
+    double *chosen = t->chosen + (size_t)t->len * (d + 2);
 
     if (q < 0) { t->done = 1; return; }
-    mark(t->member + (size_t)t->len * t->a.n, t, q, cfg);
+    memcpy(chosen, (double *)t->a.w.here + (size_t)q * d, d * sizeof *chosen);
+    chosen[d] = ((double *)t->a.b.here)[q];
+    chosen[d + 1] = mark(t->member + (size_t)t->len * t->a.n, t, q, cfg);
+    t->which[t->len] = q;
     t->score[t->len++] = score;
     if (cfg->compat)
         for (int before = 0; before < q; before++) hit -= !t->a.wanted[before];
@@ -210,6 +239,8 @@ static spot_status solve(spot_ctx *c, spot_arena *a, int problems, audit *t, con
     if (c->device) SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
     s = take_auditors(c, a, &work, problems, t);
     if (s == SPOT_OK) s = run(c, a, problems, t, running, cfg);
+    for (int p = 0; p < problems; p++)
+        if (t[p].len) memcpy(t[p].centre, t[p].a.centre.here, (size_t)t[p].a.d * sizeof(double));
     if (c->device) spot_arena_close(&work);
     return s;
 }
@@ -224,7 +255,27 @@ static int higher_first(const void *a, const void *b)
     return x->auditor - y->auditor;
 }
 
-static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const audit *t, bool compat)
+static spot_status keep(spot_ctx *c, spot_fit *f, const audit *t, const rank *ranks, int len)
+{
+    int *part, d = t->a.d;
+    double *w, *b, *most;
+
+    SPOT_TRY(spot_fit_put(c, f, "auditor.centre", SPOT_F64, t->len ? t->centre : NULL, d, 0, NULL));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.w", SPOT_F64, NULL, len, d, (void **)&w));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.b", SPOT_F64, NULL, len, 0, (void **)&b));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.most", SPOT_F64, NULL, len, 0, (void **)&most));
+    SPOT_TRY(spot_fit_put(c, f, "auditor.part", SPOT_I32, NULL, len, 0, (void **)&part));
+    for (int k = 0; k < len; k++) {
+        const double *chosen = t->chosen + (size_t)ranks[k].auditor * (size_t)(d + 2);
+        memcpy(w + (size_t)k * d, chosen, (size_t)d * sizeof *w);
+        b[k] = chosen[d];
+        most[k] = chosen[d + 1];
+        part[k] = t->which[ranks[k].auditor];
+    }
+    return SPOT_OK;
+}
+
+static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const audit *t, bool compat)
 {
     rank ranks[SPOT_MAX_HYPOTHESES];
     int n = t->a.n;
@@ -242,6 +293,7 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, con
     }
     out->components = out->len;
     if (!compat) qsort(ranks, (size_t)out->len, sizeof *ranks, higher_first);     /* else in the order of rounds */
+    if (fit) SPOT_TRY(keep(c, fit, t, ranks, out->len));
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         const uint8_t *member = t->member + (size_t)ranks[k].auditor * n;
@@ -271,7 +323,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t used;
     audit *t;
 
-    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, problems));
     for (int p = 0; p < problems; p++) {
@@ -286,7 +337,34 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
             spot_log(c, SPOT_LOG_WARN, "EC %u: multiaccuracy's list is empty: no auditor, made from at least %d rows, follows "
                      "the errors of at least %d held out by more than gain %g", seeds[p].ec, cfg->least, cfg->least,
                      cfg->multiaccuracy.gain);
-        SPOT_TRY(collect(c, a, &out[p], &t[p], cfg->compat));
+        SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
+    }
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *centre, *w, *b, *most;
+    spot_ridge_fit f = { rows->n, points->d, 1, points->at, NULL, NULL, NULL, NULL };
+    const int *part;
+
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_take(c, fit, "auditor.centre", SPOT_F64, points->d, 0, &centre));
+    SPOT_TRY(spot_fit_take(c, fit, "auditor.w", SPOT_F64, hypotheses, points->d, &w));
+    SPOT_TRY(spot_fit_take(c, fit, "auditor.b", SPOT_F64, hypotheses, 0, &b));
+    SPOT_TRY(spot_fit_take(c, fit, "auditor.most", SPOT_F64, hypotheses, 0, &most));
+    SPOT_TRY(spot_fit_indices(c, fit, "auditor.part", hypotheses, 0, SPOT_AUDITORS - 1, &part));
+    SPOT_TRY(SPOT_TAKE(c, a, f.score, rows->n));
+    f.centre = centre->data;
+    for (int k = 0; !a->counting && k < hypotheses; k++) {
+        f.w = (const double *)w->data + (size_t)k * points->d;
+        f.b = (const double *)b->data + k;
+        SPOT_TRY(spot_ridge_score(c, 1, &f));
+        for (int i = 0; i < rows->n; i++) {
+            bool inside = part[k] == 2 || side_of(believed(rows, i)) == part[k];
+            member[(size_t)i * hypotheses + k] = is_steep(f.score[i], ((const double *)most->data)[k], inside, cfg);
+        }
     }
     return SPOT_OK;
 }
@@ -320,4 +398,4 @@ static void defaults(spot_bdm_config *cfg)
     cfg->multiaccuracy = (spot_multiaccuracy_config){ .eta = 0.1, .ridge = 1, .held_out = 0.3, .gain = 1e-4 };
 }
 
-const spot_method spot_method_multiaccuracy = { defaults, find, needs, NULL };
+const spot_method spot_method_multiaccuracy = { defaults, find, needs, assign };

@@ -1,5 +1,8 @@
 /* planespot.c - PlaneSpot (paper, section 4): a mixture over the map and the confidence, its clusters ordered by
- * error rate x number of errors. */
+ * error rate x number of errors.
+ *
+ * Rows that were fitted are assigned as they were found but for near-ties: densities are summed in another order than EM's, and
+ * differ by some 1e-14 of themselves. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -156,24 +159,26 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
 static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                           const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
-    const spot_fit_tensor *component, *t;
+    const spot_fit_tensor *t;
     const ruler *rulers;
+    const int *component;
     int *label, d = points->d;
     float *r;
 
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
     SPOT_TRY(spot_fit_take(c, fit, "ruler", SPOT_F64, d, 2, &t));
-    SPOT_TRY(spot_fit_take(c, fit, "component", SPOT_I32, hypotheses, 0, &component));
+    SPOT_TRY(spot_fit_indices(c, fit, "component", hypotheses, 0, SPOT_MAX_COMPONENTS - 1, &component));
     SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)rows->n * (d + 1)));
     SPOT_TRY(SPOT_TAKE(c, a, label, rows->n));
     rulers = t->data;
-    for (int i = 0; i < rows->n; i++) {
+    for (int i = 0; !a->counting && i < rows->n; i++) {
         for (int j = 0; j < d; j++) r[(size_t)i * (d + 1) + j] = measured(rulers[j], points->at[(size_t)i * d + j]);
         r[(size_t)i * (d + 1) + d] = (float)(cfg->weight * rows->confidence[i]);
     }
     SPOT_TRY(spot_fit_component(c, a, label, r, rows->n, d + 1, fit));
-    for (int i = 0; i < rows->n; i++)
+    for (int i = 0; !a->counting && i < rows->n; i++)
         for (int k = 0; k < hypotheses; k++)
-            member[(size_t)i * hypotheses + k] = ((const int *)component->data)[k] == label[i];
+            member[(size_t)i * hypotheses + k] = component[k] == label[i];
     return SPOT_OK;
 }
 

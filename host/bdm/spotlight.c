@@ -12,16 +12,29 @@
  * Which rows a spotlight holds is not upstream's affair; it shows those of greatest weight. Here a row is in when its weight,
  * in units of the greatest, reaches `threshold`, or when it is among the min_weight x rows of greatest weight. (Domino's copy
  * asks for a weight of 0.5 after dividing by the sum of all weights: only a row that outweighs all others together would
- * pass, so nothing ever does.) Spotlights may share rows. */
+ * pass, so nothing ever does.) Spotlights may share rows.
+ *
+ * New rows are centred and divided as the fitted ones were, and are in where their weight reaches the least of those that were
+ * in. Fitted rows come back as they were found: with spherical precision the weights have the same bits; with full precision
+ * BLAS may sum in another order, so that 1e-9 of the weight is let pass; and of rows that weigh the same to the last bit
+ * membership by rank takes the first at its end, while all of them are assigned.
+ *
+ * Longer than files here are: finding and assigning share the preparation of rows and the parameters' layout. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bdm/fit.h"
 #include "device.h"
 #include "methods.h"
 #include "spotlight.h"
 
 #define LEAST_P 1e-7    /* of a label */
 #define NEAR    0.1     /* mean distance at the start */
+#define SLACK   1e-9    /* of a weight, where BLAS may sum it otherwise */
+
+enum { CHUNK = 512 };   /* new rows at a time */
 
 /* What one problem keeps from one spotlight to the next. On the CPU `op` sees these arrays, on CUDA copies of them. */
 typedef struct {
@@ -31,6 +44,8 @@ typedef struct {
     double *start;          /* mean, log precision and axes in one piece */
     int    *row;            /* (top, n): where the rows of the next hypothesis go */
     spot_spotlight_problem op;
+    double *centre, *scale; /* (d), (1): of the fit that is kept, and NULL where none is; so are all below */
+    double *shone, *least;  /* (top, parameters), (top): of each spotlight, in the order in which they were found */
 } light;
 
 typedef struct { double weight; int row; } rank;
@@ -52,8 +67,12 @@ static void point(spot_spotlight_problem *op, double *start, const spot_bdm_conf
     op->axes = is_full(cfg) ? start + 2 * (size_t)op->d : NULL;
 }
 
-/* Features as the op wants them: padded and, but under compat, centred and scaled. 0 if all rows are the same. */
-static int prepare(float *x, const spot_points *points, int d, int as_is)
+/* A coordinate less its mean, of which `off` is what is left, in units of the scale. */
+static float measured(double off, double scale) { return (float)((float)off / scale); }
+
+/* Features as the op wants them: padded and, but under compat, centred and scaled. 0 if all rows are the same. centre (d) and
+ * scale, where they are wanted, are by what. */
+static int prepare(float *x, const spot_points *points, int d, int as_is, double *centre, double *scale)
 {
     int n = points->n, differ = 0;
     double square = 0;
@@ -63,11 +82,13 @@ static int prepare(float *x, const spot_points *points, int d, int as_is)
             x[(size_t)i * d + j] = j < points->d ? points->at[(size_t)i * points->d + j] : 0;
             differ |= x[(size_t)i * d + j] != x[j];
         }
+    if (scale) *scale = 1;
     if (as_is || !differ) return differ;
     for (int j = 0; j < points->d; j++) {
         double mean = 0;
         for (int i = 0; i < n; i++) mean += points->at[(size_t)i * points->d + j];
         mean /= n;
+        if (centre) centre[j] = mean;
         for (int i = 0; i < n; i++) {
             double off = points->at[(size_t)i * points->d + j] - mean;
             x[(size_t)i * d + j] = (float)off;
@@ -75,7 +96,8 @@ static int prepare(float *x, const spot_points *points, int d, int as_is)
         }
     }
     square = sqrt(square / ((double)n * points->d));
-    for (size_t e = 0; e < (size_t)n * d; e++) x[e] = (float)(x[e] / square);
+    for (size_t e = 0; e < (size_t)n * d; e++) x[e] = measured(x[e], square);
+    if (scale) *scale = square;
     return 1;
 }
 
@@ -99,7 +121,7 @@ static int differ(const double *loss, int n)
 static void begin(spot_ctx *c, light *l, uint32_t ec, const spot_view *view, const spot_points *points,
                   const spot_bdm_config *cfg)
 {
-    int distinct = prepare(l->x, points, l->op.d, cfg->compat);
+    int distinct = prepare(l->x, points, l->op.d, cfg->compat, l->centre, l->scale);
 
     for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && differ(l->loss, view->n);
@@ -119,8 +141,9 @@ static int heavier_first(const void *a, const void *b)
     return x->row - y->row;
 }
 
-/* The rows that a spotlight holds, ascending; returns how many. `greatest` is that of the weights. */
-static int members(int *row, rank *ranks, const light *l, double greatest, const spot_bdm_config *cfg)
+/* The rows that a spotlight holds, ascending; returns how many. `greatest` is that of the weights. *limit: the least weight
+ * that is enough. */
+static int members(int *row, rank *ranks, const light *l, double greatest, const spot_bdm_config *cfg, double *limit)
 {
     int n = l->op.n, len = 0, most = (int)lround(cfg->spotlight.min_weight * n);
     double least = cfg->threshold * greatest;
@@ -131,6 +154,7 @@ static int members(int *row, rank *ranks, const light *l, double greatest, const
         qsort(ranks, (size_t)n, sizeof *ranks, heavier_first);
         last = ranks[most > 1 ? most - 1 : 0];
     }
+    *limit = cfg->spotlight.membership == SPOT_MEMBER_TOP ? last.weight : least;
     for (int i = 0; i < n; i++) {
         rank r = { l->weight[i], i };
         if (cfg->spotlight.membership == SPOT_MEMBER_TOP ? heavier_first(&r, &last) <= 0 : r.weight >= least && r.weight > 0)
@@ -139,12 +163,12 @@ static int members(int *row, rank *ranks, const light *l, double greatest, const
     return len;
 }
 
-/* One spotlight of one problem: its hypothesis, and what its losses are to the next. */
+/* One spotlight of one problem: its hypothesis, and what its losses are to the next. Its parameters lie in l->start. */
 static void collect(spot_ctx *c, spot_hypotheses *out, light *l, rank *ranks, uint32_t ec, const spot_view *view,
                     const spot_bdm_config *cfg)
 {
     spot_hypothesis h = { .row = l->row };
-    double greatest = 0, sum = 0, error = 0;
+    double greatest = 0, sum = 0, error = 0, limit;
 
     for (int i = 0; i < view->n; i++) {
         greatest = fmax(greatest, l->weight[i]);
@@ -158,7 +182,12 @@ static void collect(spot_ctx *c, spot_hypotheses *out, light *l, rank *ranks, ui
         return;
     }
     h.score /= sum;
-    h.len = members(h.row, ranks, l, greatest, cfg);
+    h.len = members(h.row, ranks, l, greatest, cfg, &limit);
+    if (l->shone) {
+        size_t each = parameters(l->op.d, cfg);
+        memcpy(l->shone + (size_t)out->len * each, l->start, each * sizeof *l->shone);
+        l->least[out->len] = limit;
+    }
     for (int k = 0; k < h.len; k++) error += spot_view_error(view, h.row[k]);
     h.mean_error = error / h.len;
     out->h[out->len++] = h;
@@ -182,9 +211,11 @@ static spot_status take_host(spot_ctx *c, spot_arena *a, light *l, int n, int d,
     op.loss = own.loss;
     op.weight = own.weight;
     point(&op, own.start, cfg);
-    own.row = l->row;
-    own.op = op;
-    *l = own;
+    l->x = own.x;
+    l->loss = own.loss;
+    l->weight = own.weight;
+    l->start = own.start;
+    l->op = op;
     return SPOT_OK;
 }
 
@@ -224,9 +255,12 @@ static spot_status shine(spot_ctx *c, spot_arena *scratch, int problems, light *
         ops[count++] = l->op;
     }
     SPOT_TRY(spot_spotlight_shine(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
-    for (int p = 0; p < problems && c->device; p++)
-        if (lights[p].live)
-            SPOT_TRY(spot_device_copy(c, lights[p].weight, lights[p].op.weight, (size_t)lights[p].op.n * sizeof(double)));
+    for (int p = 0; p < problems && c->device; p++) {
+        light *l = &lights[p];
+        if (!l->live) continue;
+        SPOT_TRY(spot_device_copy(c, l->weight, l->op.weight, (size_t)l->op.n * sizeof(double)));
+        if (l->shone) SPOT_TRY(spot_device_copy(c, l->start, l->op.mean, parameters(l->op.d, cfg) * sizeof(double)));
+    }
     return SPOT_OK;
 }
 
@@ -298,6 +332,30 @@ static spot_status shine_all(spot_ctx *c, spot_arena *there, int problems, spot_
     return SPOT_OK;
 }
 
+/* What a fit keeps, to be filled. */
+static spot_status open_fit(spot_ctx *c, spot_fit *f, light *l, int d, const spot_bdm_config *cfg)
+{
+    if (parameters(padded(d), cfg) > INT_MAX)
+        return spot_fail(c, SPOT_INVALID, "spotlight: %d features are too many for a fit of full precision", d);
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.centre", SPOT_F64, NULL, d, 0, (void **)&l->centre));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.scale", SPOT_F64, NULL, 1, 0, (void **)&l->scale));
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.least", SPOT_F64, NULL, cfg->top, 0, (void **)&l->least));
+    return spot_fit_put(c, f, "spotlight.kernel", SPOT_F64, NULL, cfg->top, (int)parameters(padded(d), cfg),
+                        (void **)&l->shone);
+}
+
+/* Which of the spotlights as they were found, whose rows stand one behind the other, each hypothesis is. */
+static spot_status close_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *out)
+{
+    int *order;
+
+    SPOT_TRY(spot_fit_put(c, f, "spotlight.order", SPOT_I32, NULL, out->len, 0, (void **)&order));
+    for (int k = 0; k < out->len; k++)
+        for (int j = 0; j < out->len; j++) order[k] += out->h[j].row < out->h[k].row;
+    spot_fit_find(f, "spotlight.least")->rows = spot_fit_find(f, "spotlight.kernel")->rows = out->len;
+    return SPOT_OK;
+}
+
 /* Device memory for problems of n[p] rows: their arrays and the op's scratch. */
 static size_t device_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
@@ -319,14 +377,15 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t mark;
     spot_status e;
 
-    (void)fits;
     SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, n, problems));
     SPOT_TRY(SPOT_TAKE(c, a, lights, problems));
     for (int p = 0; p < problems; p++) {
         n[p] = views[p].n;
+        lights[p] = (light){ 0 };
         d = points[p].d > d ? points[p].d : d;
         SPOT_TRY(SPOT_TAKE(c, a, lights[p].row, (size_t)cfg->top * n[p]));
+        if (fits) SPOT_TRY(open_fit(c, &fits[p], &lights[p], points[p].d, cfg));
     }
     mark = a->used;
     SPOT_TRY(take(c, a, lights, &s, problems, n, d, points, cfg));
@@ -334,7 +393,60 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     e = shine_all(c, c->device ? &there : a, problems, out, lights, &s, views, points, seeds, cfg);
     spot_arena_close(&there);
     a->used = mark;
+    for (int p = 0; fits && e == SPOT_OK && p < problems; p++) e = close_fit(c, &fits[p], &out[p]);
     return e;
+}
+
+/* What lies under the light of every spotlight, for rows at a time; member is that of the first. */
+static spot_status weigh(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_spotlight_problem *p,
+                         double *parameter, const spot_fit_tensor *kernel, const double *least, const int *order,
+                         const spot_bdm_config *cfg)
+{
+    double slack = is_full(cfg) ? 1 - SLACK : 1;
+    size_t each = (size_t)kernel->columns;
+
+    for (int k = 0; k < hypotheses; k++) {
+        double limit = slack * least[order[k]];
+        memcpy(parameter, (const double *)kernel->data + (size_t)order[k] * each, each * sizeof *parameter);
+        SPOT_TRY(spot_spotlight_weigh(c, a, p, &cfg->spotlight));
+        for (int i = 0; i < p->n; i++) member[(size_t)i * hypotheses + k] = p->weight[i] > 0 && p->weight[i] >= limit;
+    }
+    return SPOT_OK;
+}
+
+static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+{
+    const spot_fit_tensor *centre, *scale, *least, *kernel;
+    spot_spotlight_problem p = { .n = CHUNK, .d = padded(points->d) };
+    double *parameter, by;
+    const int *order;
+    float *x;
+
+    if (parameters(p.d, cfg) > INT_MAX) return spot_fail(c, SPOT_INPUT, "%d features are too many", points->d);
+    SPOT_TRY(spot_fit_take(c, fit, "spotlight.centre", SPOT_F64, points->d, 0, &centre));
+    SPOT_TRY(spot_fit_take(c, fit, "spotlight.scale", SPOT_F64, 1, 0, &scale));
+    SPOT_TRY(spot_fit_take(c, fit, "spotlight.kernel", SPOT_F64, -1, (int)parameters(p.d, cfg), &kernel));
+    SPOT_TRY(spot_fit_take(c, fit, "spotlight.least", SPOT_F64, kernel->rows, 0, &least));
+    SPOT_TRY(spot_fit_indices(c, fit, "spotlight.order", hypotheses, 0, kernel->rows - 1, &order));
+    SPOT_TRY(SPOT_TAKE(c, a, x, (size_t)CHUNK * p.d));
+    SPOT_TRY(SPOT_TAKE(c, a, p.weight, CHUNK));
+    SPOT_TRY(SPOT_TAKE(c, a, parameter, kernel->columns));
+    if (a->counting) return spot_spotlight_weigh(c, a, &p, &cfg->spotlight);
+    by = *(const double *)scale->data;
+    p.x = x;
+    point(&p, parameter, cfg);
+    for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
+        p.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
+        for (int i = 0; i < p.n; i++)
+            for (int j = 0; j < p.d; j++) {
+                float own = j < points->d ? points->at[(size_t)(i0 + i) * points->d + j] : 0;
+                double off = j < points->d ? own - ((const double *)centre->data)[j] : 0;
+                x[(size_t)i * p.d + j] = measured(off, by);
+            }
+        SPOT_TRY(weigh(c, a, member + (size_t)i0 * hypotheses, hypotheses, &p, parameter, kernel, least->data, order, cfg));
+    }
+    return SPOT_OK;
 }
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
@@ -364,4 +476,4 @@ static void defaults(spot_bdm_config *cfg)
                                               .barrier_end = 0.05 };
 }
 
-const spot_method spot_method_spotlight = { defaults, find, needs, NULL };
+const spot_method spot_method_spotlight = { defaults, find, needs, assign };

@@ -49,7 +49,7 @@ static const struct argp_option table[] = {
     { "memory",     MEMORY, "SIZE",  0, "4GB, 500MB or bytes: what takes more is refused (what is free)", 0 },
     { "top",        TOP,    "N",     0, "slices that are shown (20); the files have all", 0 },
     { "no-report",  NO_REPORT, NULL, 0, "leave out report.html", 0 },
-    { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, by which `spotter assign` puts new rows into the slices", 0 },
+    { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, which `spotter assign` needs", 0 },
     { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
     { "out",        OUT,    "DIR",   0, "folder of what is found; the same command again goes on where it was", 0 },
     { 0 }

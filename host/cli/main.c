@@ -12,6 +12,7 @@
 #include "ops.h"
 
 const cli_command cli_commands[] = {
+    { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
     { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },

@@ -214,7 +214,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
                                double *seconds)
 {
     spot_candidate *of = malloc(((size_t)s->classes + 1) * sizeof *of);
-    int *left = malloc(((size_t)s->classes + 1) * sizeof *left), count = 0, left_out, wide;
+    int *left = malloc(((size_t)s->classes + 1) * sizeof *left), count = 0, left_out, wide = 0;
     spot_bytes needs = { 0, 0 };
     size_t results = 0;
     spot_status status = spot_discover_check(c, s, o);
@@ -229,6 +229,7 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
         bytes->host = most(bytes->host, needs.host + results + spot_subject_bytes(s));
         bytes->device = most(bytes->device, needs.device);
     }
+    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, of, count);
     free(of);
     free(left);
     return status;

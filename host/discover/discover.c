@@ -82,11 +82,13 @@ static void on_log(void *user, spot_log_level level, const char *text)
     if (x->outer->on_log) x->outer->on_log(x->outer->user, level, line);
 }
 
-/* Of the whole: of every method under every seed on every class. */
+/* Of the whole: of every method under every seed on every class. Before a map of many rows neighbours are sought. */
 static void on_progress(void *user, const spot_progress *p)
 {
     const search *x = user;
     double each = (double)x->o->bdms * x->o->seeds, part = p->total > 0 ? p->done / p->total : 0;
+
+    part = strcmp(p->stage, "neighbours") ? 0.3 + 0.7 * part : 0.3 * part;
     double done = x->before * each + x->count * (x->b * x->o->seeds + x->t + part);
 
     spot_progress whole = { p->stage, -1, done, x->all * each, p->note };

@@ -30,8 +30,7 @@ static const char *number(char text[32], double v)
 
 /* ---- slices.csv ---- */
 
-/* A field as RFC 4180 has it: its bytes, in quotes where it must be. */
-static void put_field(FILE *f, const char *text)
+void spot_csv_field(FILE *f, const char *text)
 {
     bool plain = *text && *text != ' ' && text[strlen(text) - 1] != ' ' && !text[strcspn(text, ",\"\r\n")];
 
@@ -54,12 +53,12 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
     number(score, g->slice[k].score);
     for (int i = 0; i < g->slice[k].size; i++) {
         int row = g->slice[k].row[i];
-        if (s->id) put_field(f, s->id[row]);
+        if (s->id) spot_csv_field(f, s->id[row]);
         else fprintf(f, "%d", row);
         fputc(',', f);
-        put_field(f, class_of(s, g->cls));
+        spot_csv_field(f, class_of(s, g->cls));
         fputc(',', f);
-        put_field(f, method);
+        spot_csv_field(f, method);
         fprintf(f, ",%" PRIu64 ",%d,%s\n", g->seed, k + 1, score);
     }
 }
@@ -233,6 +232,10 @@ static void put_subject(yajl_gen g, const spot_subject *s)
     put_int(g, "rows", s->n);
     put_int(g, "features", s->d);
     put_int(g, "classes", s->classes);
+    put_key(g, "class_names");
+    yajl_gen_array_open(g);
+    for (int k = 0; k < s->classes; k++) put_text(g, s->class_name[k]);
+    yajl_gen_array_close(g);
     put_int(g, "skipped", s->skipped);
     if (s->target) {
         for (int i = 0; i < s->n; i++) wrong += spot_subject_wrong(s, i, s->target[i]);

@@ -1,11 +1,9 @@
-/* look.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it.
- *
- * On the CPU the two take turns, since both take every core. A GPU looks while the cores decode what comes next. */
+/* look.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it. The two take turns,
+ * since on the CPU both take every core. */
 #include "discover/look.h"
 
 #include <math.h>
 #include <omp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +37,7 @@ typedef struct {
     spot_arena    weights, scratch;
     spot_model    m;
     spot_picture *picture;
-    batch         batch[2];
+    batch         batch;
     float        *logit;       /* (BATCH, outputs) */
     int           all, kept;   /* pictures that there are; of them seen so far */
     double        start;
@@ -55,13 +53,10 @@ static void develop_one(batch *b, int k, spot_picture *p)
     if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
 }
 
-static void *develop(void *at)
+static void develop(batch *b)
 {
-    batch *b = at;
-
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
     for (int k = 0; k < b->n; k++) develop_one(b, k, &b->picture[omp_get_thread_num()]);
-    return NULL;
 }
 
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
@@ -74,17 +69,23 @@ static void move_row(spot_subject *s, int to, int from)
     if (s->has) memmove(s->has + (size_t)to * s->classes, s->has + (size_t)from * s->classes, (size_t)s->classes);
 }
 
+/* Without leave to go on: the first is the failure, the others of its batch are told, too. */
+static spot_status refuse(looker *l, const batch *b, int first)
+{
+    int bad = 1;
+
+    for (int k = first + 1; k < b->n; k++)
+        if (b->verdict[k].status && bad++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "%s", b->verdict[k].why);
+    return spot_fail(l->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; skip leaves such out)",
+                     b->verdict[first].why, bad, b->first + b->n);
+}
+
 static spot_status left_out(looker *l, const batch *b, int k)
 {
     const verdict *v = &b->verdict[k];
 
     if (v->status == SPOT_NOMEM) return spot_fail(l->c, v->status, "%s", v->why);
-    if (!l->files->skip) {
-        int bad = 0;
-        for (int i = 0; i < b->n; i++) bad += b->verdict[i].status != SPOT_OK;
-        return spot_fail(l->c, v->status, "%s (%d of the %d pictures so far cannot be read; skip leaves such out)", v->why, bad,
-                         b->first + b->n);
-    }
+    if (!l->files->skip) return refuse(l, b, k);
     if (l->s->skipped++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %s", v->why);
     return SPOT_OK;
 }
@@ -165,32 +166,18 @@ static void tell(looker *l, int done)
     spot_tell(l->c, "look", -1, done, l->all, "");
 }
 
-static void next(const looker *l, batch *b, int first)
-{
-    b->first = first;
-    b->n = first ? BATCH : FIRST;
-    if (b->n > l->all - first) b->n = l->all - first;
-}
-
 static spot_status look(looker *l)
 {
-    int now = 0;
+    batch *b = &l->batch;
 
     l->start = omp_get_wtime();
-    next(l, &l->batch[0], 0);
-    develop(&l->batch[0]);
-    for (batch *b = &l->batch[0], *after = &l->batch[1]; b->n; now = !now, b = &l->batch[now], after = &l->batch[!now]) {
-        pthread_t ahead;
-        spot_status s = spot_check_stop(l->c);
-        bool beside;
-        if (s) return s;
-        next(l, after, b->first + b->n);
-        beside = l->c->device && !pthread_create(&ahead, NULL, develop, after);
-        s = look_at(l, b);
-        if (beside) pthread_join(ahead, NULL);
-        if (s) return s;
+    for (; b->first < l->all; b->first += b->n) {
+        b->n = b->first ? BATCH : FIRST;
+        if (b->n > l->all - b->first) b->n = l->all - b->first;
+        SPOT_TRY(spot_check_stop(l->c));
+        develop(b);
+        SPOT_TRY(look_at(l, b));
         tell(l, b->first + b->n);
-        if (!beside) develop(after);
     }
     if (l->s->skipped > NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", l->s->skipped - NAMED);
     l->s->n = l->kept;
@@ -252,7 +239,7 @@ static spot_status take(looker *l)
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, image = 3 * (size_t)l->files->crop * (size_t)l->files->crop;
     spot_arena count = spot_arena_counting();
-    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * 2 * image;
+    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * image;
 
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
     bytes += l->weights.size + count.peak;
@@ -268,21 +255,17 @@ static spot_status take(looker *l)
     SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
     l->picture = calloc((size_t)l->c->threads, sizeof *l->picture);
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
-    for (int i = 0; i < 2; i++) {
-        l->batch[i] = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
-                               calloc(BATCH, sizeof(verdict)) };
-        if (!l->batch[i].rgb || !l->batch[i].verdict) return spot_fail(l->c, SPOT_NOMEM, "no memory for %d pictures", BATCH);
-    }
+    l->batch = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
+                        calloc(BATCH, sizeof(verdict)) };
+    if (!l->batch.rgb || !l->batch.verdict) return spot_fail(l->c, SPOT_NOMEM, "no memory for %d pictures", BATCH);
     return l->picture && l->logit ? SPOT_OK : spot_fail(l->c, SPOT_NOMEM, "no memory to look at pictures");
 }
 
 static void close_looker(looker *l)
 {
     for (int i = 0; l->picture && i < l->c->threads; i++) spot_picture_close(&l->picture[i]);
-    for (int i = 0; i < 2; i++) {
-        free(l->batch[i].rgb);
-        free(l->batch[i].verdict);
-    }
+    free(l->batch.rgb);
+    free(l->batch.verdict);
     free(l->picture);
     free(l->logit);
     spot_arena_close(&l->weights);

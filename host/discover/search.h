@@ -2,6 +2,8 @@
 #ifndef SPOTTER_HOST_DISCOVER_SEARCH_H
 #define SPOTTER_HOST_DISCOVER_SEARCH_H
 
+#include <stdio.h>
+
 #include "spotter/discover.h"
 
 /* A class that is worth examining. */
@@ -26,8 +28,15 @@ size_t spot_subject_bytes(const spot_subject *s);
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
                            int count, size_t results, int *together, spot_bytes *needs);
 
+/* Seconds that all of it takes, at a guess; NaN: none is to be had in a moment. */
+void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
+                        const spot_candidate *of, int count);
+
 /* "class "cat"" or "all rows", for sentences; what does not print becomes '?'. Into text; returns it. */
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls);
+
+/* A field of a CSV file as RFC 4180 has it: its bytes, in quotes where it must be. */
+void spot_csv_field(FILE *f, const char *text);
 
 /* The hypotheses about a view as slices of the subject, in f's arena; work is for scratch. */
 spot_status spot_slices_of(spot_ctx *c, spot_arena *a, spot_arena *work, spot_finding *f, const spot_subject *s,

@@ -77,7 +77,7 @@ static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
         return spot_fail(c, SPOT_INPUT, "the probability of each row's true class is not known; give probabilities or losses");
     if (s->has && !s->prob)
         return spot_fail(c, SPOT_INPUT, "rows of several classes want the probability of each class: (n, classes)");
-    if (!s->class_name || !s->id) return spot_fail(c, SPOT_INPUT, "each class and each row wants a name");
+    if (!s->class_name) return spot_fail(c, SPOT_INPUT, "each class wants a name");
     return SPOT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/formats.h"
+#include "discover/fits.h"
 #include "discover/keep.h"
 #include "discover/look.h"
 
@@ -25,6 +26,7 @@ typedef struct {
     const spot_subject_files *files;
     const char   *first;                   /* the file that said how many rows there are */
     size_t        used;                    /* bytes, of files->memory */
+    const spot_known *known;               /* the classes that there are; NULL: those that occur */
 } reading;
 
 /* -- arrays ----------------------------------------------------------------------------------------------------- */
@@ -93,6 +95,31 @@ static spot_status number_words(reading *r, spot_array *a)
     return spot_subject_keep(r->c, s, word);           /* which class_name points into */
 }
 
+/* Words among the classes that there are. */
+static spot_status find_words(reading *r, const spot_array *a)
+{
+    const spot_known *known = r->known;
+    char **sorted = malloc((size_t)known->classes * sizeof *sorted), **word = a->data;
+    spot_status st = sorted ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for %d names", known->classes);
+
+    if (sorted) memcpy(sorted, known->class_name, (size_t)known->classes * sizeof *sorted);
+    if (sorted) qsort(sorted, (size_t)known->classes, sizeof *sorted, by_text);
+    for (int i = 0; !st && i < r->s->n; i++) {
+        char **at = bsearch(&word[i], sorted, (size_t)known->classes, sizeof *sorted, by_text);
+        int k = 0;
+        if (!at) {
+            st = spot_fail(r->c, SPOT_INPUT, "%s: row %d has class \"%.80s\", which is none of the %d that the findings are "
+                           "of, \"%.80s\" to \"%.80s\"", a->name, i, word[i], known->classes, sorted[0],
+                           sorted[known->classes - 1]);
+            break;
+        }
+        while (known->class_name[k] != *at) k++;
+        r->s->target[i] = k;
+    }
+    free(sorted);
+    return st;
+}
+
 static spot_status read_several(reading *r, const spot_array *a)
 {
     spot_subject *s = r->s;
@@ -102,6 +129,9 @@ static spot_status read_several(reading *r, const spot_array *a)
     if (!v) return spot_fail(r->c, SPOT_NOMEM, "no memory for the labels of %s", a->name);
     st = spot_array_ints(r->c, v, a, 0, 1);
     s->classes = (int)a->dim[1];
+    if (!st && r->known && s->classes != r->known->classes)
+        st = spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings are of %d classes", a->name, s->classes,
+                       r->known->classes);
     if (!st) st = SPOT_SUBJECT_TAKE(r->c, s, s->has, a->count);
     for (size_t i = 0; !st && i < a->count; i++) s->has[i] = (uint8_t)v[i];
     free(v);
@@ -112,11 +142,14 @@ static spot_status read_labels(reading *r, spot_array *a)
 {
     spot_subject *s = r->s;
 
-    SPOT_TRY(read_rows(r, a, r->files->labels, 2));
+    if (r->known) s->class_name = r->known->class_name, s->classes = r->known->classes;
+    if (r->files->labels) SPOT_TRY(read_rows(r, a, r->files->labels, 2));
     if (a->rank == 2) return read_several(r, a);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->target, s->n));
-    if (a->type == SPOT_WORDS) return number_words(r, a);
-    SPOT_TRY(spot_array_ints(r->c, s->target, a, 0, MAX_CLASSES - 1));
+    for (int i = 0; !r->files->labels && i < s->n; i++) s->target[i] = r->known->only;
+    if (!r->files->labels) return SPOT_OK;
+    if (a->type == SPOT_WORDS) return r->known ? find_words(r, a) : number_words(r, a);
+    SPOT_TRY(spot_array_ints(r->c, s->target, a, 0, r->known ? s->classes - 1 : MAX_CLASSES - 1));
     for (int i = 0; i < s->n; i++)
         if (s->target[i] >= s->classes) s->classes = s->target[i] + 1;
     return SPOT_OK;
@@ -161,6 +194,8 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
 {
     spot_subject *s = r->s;
 
+    if (columns != s->classes && r->known)
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings are of %d classes", name, columns, s->classes);
     if (columns != s->classes && (s->has || s->class_name))
         return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, %s has %d classes%s", name, columns, r->files->labels,
                          s->classes, s->has ? "" : "; where words are labels, each class must occur, or give class numbers");
@@ -194,6 +229,7 @@ static spot_status read_prob(reading *r, spot_array *a)
     const char *where = r->files->probs ? r->files->probs : r->files->losses;
     float *p;
 
+    if (r->known && !where) return SPOT_SUBJECT_TAKE(r->c, r->s, r->s->confidence, r->s->n);
     if (!r->files->probs == !r->files->losses)
         return spot_fail(r->c, SPOT_INPUT, "how good the classifier is about each row must be known: give probabilities or "
                          "losses, one of the two");
@@ -382,4 +418,23 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     status = files->embeddings ? read_arrays(&r) : look(&r);
     if (status) spot_subject_close(s);
     return status;
+}
+
+spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files, const spot_known *known)
+{
+    const char *prob = files->probs ? files->probs : files->losses;
+    reading r = { .c = c, .s = s, .files = files, .known = known };
+    spot_status st;
+
+    memset(s, 0, sizeof *s);
+    st = read_part(&r, read_features);
+    if (!st && s->d != known->features)
+        st = spot_fail(c, SPOT_INPUT, "%s has %d numbers a row, the findings are of rows of %d; use what the same network "
+                       "makes of the new ones", files->embeddings, s->d, known->features);
+    if (!st) st = read_part(&r, read_labels);
+    if (!st) st = read_part(&r, read_prob);
+    if (!st) st = read_part(&r, read_ids);
+    if (!st) st = spot_subject_check_as(c, s, &(spot_subject_words){ files->embeddings, files->labels, prob, prob });
+    if (st) spot_subject_close(s);
+    return st;
 }

@@ -119,8 +119,7 @@ static double prepare_row(float *to, const spot_view *v, int i, double head, con
     return along;
 }
 
-/* All rows of v into those of `left`; along[i], where there is one, the part of row i that was along the head. */
-static void prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
+void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
 {
     double head = cfg->hardness ? length_of(v->head, v->d) : 1;
 
@@ -163,7 +162,8 @@ static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *wo
                                    const spot_embed_config *cfg)
 {
     SPOT_TRY(take_prepared(c, host, b, problems, out, views, cfg));
-    for (int p = 0; p < problems && !host->counting; p++) prepare(c, &b->left[p], b->along[p], &views[p], cfg);
+    for (int p = 0; p < problems && !host->counting; p++)
+        spot_reduce_prepare(c, &b->left[p], b->along[p], &views[p], cfg);
     if (!cfg->hardness || cfg->dim > 1) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
     for (int p = 0; p < problems && !host->counting; p++) {
         out[p].objective = b->map[p].objective;

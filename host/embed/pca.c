@@ -116,3 +116,28 @@ spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int pr
         SPOT_TRY(few(c, host, work, problems - q < GROUP ? problems - q : GROUP, out + q, views + q));
     return SPOT_OK;
 }
+
+static spot_status take_axes(spot_ctx *c, spot_arena *a, spot_pca_problem *p, solver *s)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, p->cov, (size_t)p->d * p->d));
+    s->cov = p->cov;
+    return spot_eigen_take(c, a, &s->eigen, p->d, p->kept);
+}
+
+spot_status spot_pca_axes(spot_ctx *c, double *mean, double *axis, int kept, const spot_view *v)
+{
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads };
+    spot_pca_problem p = { .n = v->n, .d = v->d, .kept = kept, .x = v->feature, .mean = mean };
+    solver s = { .axis = axis };
+    spot_arena a = spot_arena_counting();
+    double left_out;
+    spot_status how;
+
+    SPOT_TRY(take_axes(c, &a, &p, &s));
+    SPOT_TRY(spot_arena_open(c, &a, a.peak));
+    how = take_axes(c, &a, &p, &s);
+    if (how == SPOT_OK) how = spot_pca_covariance(&here, 1, &p);
+    if (how == SPOT_OK && !solve(&s, &p, &left_out, c->threads)) how = SPOT_NUMERIC;
+    spot_arena_close(&a);
+    return how == SPOT_OK ? how : spot_fail(c, how, "the axes of PCA of %d x %d features could not be found again", v->n, v->d);
+}

@@ -12,6 +12,13 @@
 spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                          const spot_view *views);
 
+/* The mean (d) and the axes (kept, d), kept <= d, that spot_pca_map projects v on: found again, on the host on every device. */
+spot_status spot_pca_axes(spot_ctx *c, double *mean, double *axis, int kept, const spot_view *v);
+
+/* Rows of v, made length 1 and their part along v's head taken out as cfg has it, into left->feature (n, d); that part into
+ * along (n), or NULL. All on the host. */
+void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg);
+
 /* v's features where c's kernels can read them: themselves on the CPU, else a copy in work. */
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v);
 

@@ -81,6 +81,9 @@ spot_status spot_page_write(spot_page *p, const char *path, spot_status so_far);
 /* Bytes of the page's own parts. */
 size_t spot_page_bare(void);
 
+/* row (b->n): which row of a has the id of b's row i. SPOT_INPUT names a row that only one of them has; b is model k. */
+spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const spot_subject *b, int k);
+
 enum { SPOT_STRIP = 8 };       /* pictures of a slice in the list, worst first */
 
 /* n rows by their confidences at[row], the least first, of equal ones the first row: the order of the page's strips. */

@@ -37,55 +37,6 @@ static const spot_finding *finding(const report *r, int i, int *model)
     return &r->f[*model]->finding[i];
 }
 
-/* ---- rows of several models ---- */
-
-static char *const *ids_at;        /* qsort has no user pointer; one caller at a time sorts, see match */
-
-static int by_id(const void *a, const void *b)
-{
-    const int i = *(const int *)a, j = *(const int *)b, order = strcmp(ids_at[i], ids_at[j]);
-
-    return order ? order : (i > j) - (i < j);
-}
-
-static int *sorted_by_id(const spot_subject *s)
-{
-    int *index = malloc((size_t)s->n * sizeof *index);
-
-    if (!index) return NULL;
-    for (int i = 0; i < s->n; i++) index[i] = i;
-    ids_at = s->id;
-    qsort(index, (size_t)s->n, sizeof *index, by_id);
-    return index;
-}
-
-/* Model k's rows as the first model's: the same ids in any order. */
-static spot_status match(report *r, int k)
-{
-    const spot_subject *a = r->s[0], *b = r->s[k];
-    spot_ctx *c = r->p->c;
-    int *one = NULL, *two = NULL, bad = -1, order = 0;
-
-    if (a->n != b->n || a->classes != b->classes)
-        return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
-                         "of the same rows", k + 1, b->n, b->classes, a->n, a->classes);
-    one = sorted_by_id(a);
-    two = sorted_by_id(b);
-    for (int i = 0; one && two && i < a->n && bad < 0; i++) {
-        r->row[k][two[i]] = one[i];
-        order = strcmp(a->id[one[i]], b->id[two[i]]);
-        if (order) bad = i;
-    }
-    if (bad >= 0)                                          /* of the first two that differ the lesser has no counterpart */
-        spot_fail(c, SPOT_INPUT, "row \"%s\" is one of %s model and not (or not as often) of %s; side by side they must be of "
-                  "the same rows", order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
-                  order < 0 ? "the others" : "the first");
-    free(one);
-    free(two);
-    if (bad >= 0) return SPOT_INPUT;
-    return one && two ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to match %d rows", a->n);
-}
-
 /* ---- what there is ---- */
 
 static bool same_rows(const spot_finding *a, const spot_finding *b)
@@ -338,7 +289,7 @@ static void write_all(report *r)
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
     spot_page_close(p, ']');
     spot_page_int(p, "rows", r->s[0]->n);
-    spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
+    if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
     write_models(r);
     spot_page_open(p, "places", '[');
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);
@@ -431,7 +382,7 @@ static spot_status prepare(report *r)
     if (!r->place || !r->map || !r->place_of || !r->map_of || !r->local || !r->at)
         return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
     for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
-    for (int k = 1; k < r->models; k++) SPOT_TRY(match(r, k));
+    for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
     for (int i = 0; i < r->findings; i++) place_it(r, i);
     for (int i = 0; i < r->findings; i++) map_it(r, i);
     for (int i = 0; i < r->findings; i++) borrow_map(r, i);

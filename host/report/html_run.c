@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figures.h"
-#include "report/html.h"
-#include "report/results.h"
+#include "report/html_results.h"
 #include "spotter/source.h"
 #include "sweep/recall.h"
 
@@ -312,107 +310,6 @@ static spot_status add_ec(run *u, int index)
     return s;
 }
 
-/* ---- tables and figures ---- */
-
-static void write_average(spot_page *p, const char *key, const spot_average *v)
-{
-    spot_page_open(p, key, '{');
-    spot_page_real(p, "mean", v->n ? v->mean : NAN);
-    spot_page_real(p, "se", v->n ? v->se : NAN);
-    spot_page_int(p, "n", v->n);
-    spot_page_close(p, '}');
-}
-
-static void write_fact(spot_page *p, const char *name, const char *value, const char *note)
-{
-    spot_page_open(p, NULL, '[');
-    spot_page_text(p, NULL, name);
-    spot_page_text(p, NULL, value);
-    spot_page_text(p, NULL, note);
-    spot_page_close(p, ']');
-}
-
-static void write_facts(run *u)
-{
-    const spot_results *r = u->r;
-    char value[32], note[160];
-    int best = -1;
-
-    spot_page_open(u->p, "facts", '[');
-    snprintf(value, sizeof value, "%d", r->ecs);
-    snprintf(note, sizeof note, "of %d planned%s", r->planned, r->not_learned ? "" : ", all learned");
-    if (r->not_learned) snprintf(note, sizeof note, "of %d planned, %d not learned", r->planned, r->not_learned);
-    write_fact(u->p, "ECs", value, note);
-    snprintf(value, sizeof value, "%d", r->methods);
-    write_fact(u->p, "methods", value, NULL);
-    for (int b = 0; b < r->methods; b++)
-        if (r->method[b].sum.dr.n && (best < 0 || r->method[b].sum.dr.mean > r->method[best].sum.dr.mean)) best = b;
-    if (best >= 0) {
-        snprintf(value, sizeof value, "%.2f", r->method[best].sum.dr.mean);
-        write_fact(u->p, "best discovery rate", value, r->method[best].name);
-    }
-    spot_page_close(u->p, ']');
-}
-
-static void write_methods(run *u)
-{
-    spot_page *p = u->p;
-    char counted[300], origin[300];
-
-    spot_page_open(p, "methods", '[');
-    for (int b = 0; b < u->r->methods; b++) {
-        const spot_results_method *m = &u->r->method[b];
-        spot_page_open(p, NULL, '{');
-        spot_page_text(p, "name", m->name);
-        write_average(p, "dr", &m->sum.dr);
-        write_average(p, "fdr", &m->sum.fdr);
-        spot_page_open(p, "missed", '[');
-        for (int k = 0; k < SPOT_FAILURES; k++) spot_page_real(p, NULL, m->sum.failure[k].n ? m->sum.failure[k].mean : NAN);
-        spot_page_close(p, ']');
-        spot_page_int(p, "failed", m->failed);
-        spot_page_close(p, '}');
-    }
-    spot_page_close(p, ']');
-    spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors). %s; %s.",
-                    spot_results_counted(counted, sizeof counted, u->r), spot_results_origin(origin, sizeof origin, u->r));
-}
-
-static spot_status take_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
-{
-    run *u = user;
-    char *svg, head[80];
-    size_t n;
-
-    SPOT_TRY(spot_chart_svg(c, &svg, &n, chart));
-    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"f%d\">", number);
-    spot_text_adds(&u->p->blocks, head);
-    spot_text_base64(&u->p->blocks, svg, n);
-    spot_text_adds(&u->p->blocks, "</script>\n");
-    free(svg);
-    spot_page_open(u->p, NULL, '{');
-    spot_page_int(u->p, "number", number);
-    spot_page_text(u->p, "title", chart->title);
-    spot_page_text(u->p, "caption", chart->caption);
-    spot_page_close(u->p, '}');
-    return SPOT_OK;
-}
-
-/* A run of too many methods for one drawing, or without an EC that counts, has no figures, and the page says so. */
-static spot_status write_figures(run *u)
-{
-    char why[1024] = "";
-    spot_status s;
-
-    spot_page_open(u->p, "figures", '[');
-    s = spot_figures_take(u->c, u->r, take_figure, u);
-    spot_page_close(u->p, ']');
-    if (s != SPOT_USAGE && s != SPOT_INPUT) return s;
-    snprintf(why, sizeof why, "%s", spot_message(u->c, s));
-    spot_forget(u->c);
-    spot_page_text(u->p, "no_figures", why);
-    return SPOT_OK;
-}
-
 /* ---- pictures ---- */
 
 static bool has_picture(void *user, int row) { (void)user, (void)row; return true; }
@@ -480,7 +377,7 @@ static void write_rest(run *u)
     spot_page_close(p, ']');
     spot_page_open(p, "notes", '[');
     if (u->missing)
-        spot_page_print(p, NULL, "%d EC%s no map here: the run's cache has no view of %s, or one of another version of Spotter.",
+        spot_page_print(p, NULL, "%d EC%s no map here: the cache has no view of %s, or one of another version of Spotter.",
                         u->missing, u->missing == 1 ? " has" : "s have", u->missing == 1 ? "it" : "them");
     if (u->r->bad) spot_page_print(p, NULL, "%d result segment%s damaged or of another config and not counted.",
                                     u->r->bad, u->r->bad == 1 ? " is" : "s are");
@@ -493,9 +390,7 @@ static spot_status write_page(run *u)
 {
     SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
     SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
-    write_facts(u);
-    write_methods(u);
-    SPOT_TRY(write_figures(u));
+    SPOT_TRY(spot_page_results(u->p, u->r));
     spot_page_open(u->p, "places", '[');
     for (int i = 0; i < u->r->ecs; i++) {
         SPOT_TRY(add_ec(u, u->r->ec[i].index));

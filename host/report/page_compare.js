@@ -51,7 +51,8 @@ const Compare = (() => {
     const shade = v => `background:color-mix(in srgb, var(--accent) ${Math.round(70 * v)}%, transparent)`;
     return h("div", { class: "scroll" }, h("table", { class: "matrix" },
       h("caption", {}, "Jaccard index of each pair of slices: rows in both over rows in either"),
-      h("thead", {}, h("tr", {}, h("td", {}), ...right.map(s => h("th", { scope: "col" }, short(s), h("small", {}, count(s.size)))))),
+      h("thead", {}, h("tr", {}, h("td", {}), ...right.map(s =>
+        h("th", { scope: "col" }, short(s), h("small", {}, count(s.size)))))),
       h("tbody", {}, ...left.map((s, i) => h("tr", {}, h("th", { scope: "row" }, short(s), h("small", {}, count(s.size))),
         ...right.map((t, j) => {
           const v = o[i][j].jaccard;
@@ -62,7 +63,10 @@ const Compare = (() => {
   }
 
   function both(s, t) {
-    if (s.place !== t.place && rowsOf(s).length) t = { ...t, place: s.place, member: inPlace(t, s.place) };
+    if (s.place !== t.place) {
+      const member = inPlace(t, s.place);
+      t = { ...t, place: s.place, member, worst: member };
+    }
     List.choose(s, t);
     document.getElementById("stage").scrollIntoView({ block: "center" });
   }
@@ -79,10 +83,12 @@ const Compare = (() => {
       const side = x => h("td", {}, h("div", { class: "line" }, h("b", {}, List.nameOf(x)), List.numbers(x)), List.strip(x, 5));
       return h("tr", {}, side(s), h("td", { class: "mid" }, t ? h("b", {}, o[i][j].jaccard.toFixed(2)) : null,
         t ? h("small", {}, `${count(o[i][j].both)} in both`) : null,
-        t ? List.button("Show both", () => both(s, t), { "aria-label": `Show ${List.nameOf(s)} and ${List.nameOf(t)} on the map` }) : null),
+        t ? List.button("Show both", () => both(s, t),
+                        { "aria-label": `Show ${List.nameOf(s)} and ${List.nameOf(t)} on the map` }) : null),
         t ? side(t) : h("td", { class: "empty" }, "no slice shares a row with it"));
     });
-    return h("table", { class: "pairs" }, h("caption", {}, "Each slice of the left, and the one of the right that it overlaps most"),
+    return h("table", { class: "pairs" },
+      h("caption", {}, "Each slice of the left, and the one of the right that it overlaps most"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("bdi", {}, nameOf(a))), h("th", { scope: "col" }, "Jaccard"),
                        h("th", { scope: "col" }, h("bdi", {}, nameOf(b))))),
       h("tbody", {}, ...body));

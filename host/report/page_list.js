@@ -1,11 +1,11 @@
-// page_list.js - what was examined, the ranked slices, the one that is selected, slices of one's own, and their export.
+// page_list.js - what was examined, filters, the ranked slices, slices of one's own, and what is selected.
 
 const List = (() => {
-  const box = document.getElementById("list"), detail = document.getElementById("detail");
+  const box = document.getElementById("list");
   const filter = { model: "0", place: "", method: "", seed: "", order: "" };
   const own = [];                       // slices drawn on the map
   let entries = [], shown = 0, selected = null, partner = null, own_count = 0;
-  const PAGE = 40, STRIP = 8, NEAR = 3, GALLERY = 96, ROWS = 300, TILE = 56;
+  const PAGE = 40, STRIP = 8, NEAR = 3, TILE = 56;
 
   // ---- the head of the page ----
 
@@ -35,7 +35,8 @@ const List = (() => {
     const out = [...(what.notes || [])], p = what.pictures;
     const few = what.left_out || [];
     for (const m of what.models)
-      if (m.skipped) out.push(`${plural(m.skipped, "picture")} could not be read and ${m.skipped === 1 ? "was" : "were"} left out.`);
+      if (m.skipped)
+        out.push(`${plural(m.skipped, "picture")} could not be read and ${m.skipped === 1 ? "was" : "were"} left out.`);
     if (few.length) {
       const names = few.slice(0, 6).map(f => `${what.classes[f.class]} (${count(f.rows)})`).join(", ");
       out.push(`${plural(few.length, "class", "classes")} not examined, with too few rows or none that is wrong: ` +
@@ -45,13 +46,15 @@ const List = (() => {
     for (const f of failed.slice(0, 6)) out.push(`${Data.findingName(f)} failed: ${f.failed}`);
     if (failed.length > 6) out.push(`${failed.length - 6} more failed; each says why where it is selected.`);
     if (what.no_figures) out.push(what.no_figures);
-    if (p && p.unreadable) out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
+    if (p && p.unreadable)
+      out.push(`${plural(p.unreadable, "picture")} could not be read; a box with the name stands in the place.`);
     if (p && p.given + p.unreadable < p.there)
       out.push(`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures, those of blindspots first` +
                `${p.others < p.wanted ? `, most of them ${p.others} pixels wide` : ""}. Numbers are of all rows. ` +
                "The option --full takes all pictures.");
     else if (p && p.others < p.wanted)
-      out.push(`To stay small this page holds most pictures only ${p.others} pixels wide; the option --full takes larger ones.`);
+      out.push(`To stay small this page holds most pictures only ${p.others} pixels wide; the option --full takes larger ` +
+               "ones.");
     if (out.length) document.getElementById("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, t))));
   }
 
@@ -111,7 +114,7 @@ const List = (() => {
     const first = entries[0] ? entries[0].finding : found[0];
     if (first !== undefined) await showFinding(first);
     draw();
-    drawDetail();
+    Detail.draw(selected, partner);
     Compare.begin(first);
     if (isRun) Run.show(first);
     say(`${plural(entries.length, "blindspot")} shown`);
@@ -134,8 +137,9 @@ const List = (() => {
   // The error rate as a bar, with a mark where that of the whole class stands.
   function bar(s) {
     const p = what.places[s.place], base = p.n ? p.wrong / p.n : 0;
-    return h("span", { class: "bar-rate", "aria-hidden": "true", title: `${percent(s.rate)} of the slice and ${percent(base)} ` +
-                       `of all ${isRun ? "images of the EC" : "rows of its class"} are wrong` },
+    const title = `${percent(s.rate)} of the slice and ${percent(base)} of all ` +
+                  `${isRun ? "images of the EC" : "rows of its class"} are wrong`;
+    return h("span", { class: "bar-rate", "aria-hidden": "true", title },
              h("span", { class: "fill", style: `width:${100 * (s.rate || 0)}%` }),
              h("span", { class: "base", style: `left:${100 * base}%` }));
   }
@@ -175,7 +179,8 @@ const List = (() => {
       return h("span", { class: "strip words" }, spectrum(s),
                h("span", { class: "ids" }, ...s.worst.slice(0, 4).flatMap((i, k) =>
                  [k ? ", " : "worst: ", h("bdi", {}, Data.row(s.place, i).id)]), s.worst.length > 4 ? ", …" : ""));
-    const out = h("span", { class: "strip" }, h("span", { class: "worst" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, TILE))));
+    const out = h("span", { class: "strip" },
+                  h("span", { class: "worst" }, ...s.worst.slice(0, most).map(i => picture(s.place, i, TILE))));
     if (s.near.length)
       out.append(h("span", { class: "near", title: "the nearest images of the class that the model gets right" },
                    ...s.near.slice(0, NEAR).map(i => picture(s.place, i, TILE))));
@@ -210,8 +215,8 @@ const List = (() => {
                  h("p", { class: "row" }, button("Save all as CSV", () => Export.csv(own, "slices-of-my-own")),
                    button("Save all as JSON", () => Export.json(own, "slices-of-my-own"))));
     box.append(h("h2", {}, title), h("p", { class: "key-line" }, "Bar: error rate, with a mark at that of ",
-      isRun ? "all images of the EC. " : "its class. ", Picture.there ? "Pictures: the least confident first, ✕ where the model is wrong; " +
-      "behind the dotted line the nearest that it gets right." : ""));
+      isRun ? "all images of the EC. " : "its class. ", Picture.there ? "Pictures: the least confident first, ✕ where the " +
+      "model is wrong; behind the dotted line the nearest that it gets right." : ""));
     if (!entries.length) box.append(h("p", { class: "empty" }, emptyWords()));
     else box.append(h("ol", { class: "cards", id: "cards" }, ...entries.slice(0, shown).map(card)));
     if (shown < entries.length)
@@ -240,7 +245,8 @@ const List = (() => {
   box.addEventListener("keydown", e => {
     const all = buttons(), at = all.indexOf(document.activeElement);
     if (at < 0) return;
-    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[e.key];
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0,
+                 End: all.length - 1 }[e.key];
     if (to === undefined || !all[to]) return;
     e.preventDefault();
     all[to].focus();
@@ -266,7 +272,7 @@ const List = (() => {
     }
     roving();
     PointMap.light(other ? [s, other] : [s]);
-    drawDetail();
+    Detail.draw(selected, partner);
     say(`${nameOf(s)} selected: ${plural(s.size, "row")}, ${percent(s.rate)} wrong`);
   }
 
@@ -278,63 +284,7 @@ const List = (() => {
     selected = null;
     partner = null;
     PointMap.light([]);
-    drawDetail();
-  }
-
-  function fact(name, value) { return h("div", {}, h("dt", {}, name), h("dd", {}, value)); }
-
-  // Every picture of the slice that is here, worst first, and the rows as a table.
-  function drawDetail() {
-    const s = selected;
-    detail.replaceChildren();
-    if (!s) {
-      detail.append(h("p", { class: "hint" }, "Select a blindspot in the list or a point on the map to see its rows; draw around " +
-        "points with the lasso to make a slice of your own."));
-      return;
-    }
-    const p = what.places[s.place], name = s.own
-      ? h("input", { class: "name", value: s.name, "aria-label": "name of the slice", size: 24,
-                     onchange: e => { s.name = e.target.value || s.name; draw(); } })
-      : h("h2", {}, nameOf(s), Data.manyPlaces ? h("bdi", { class: "of" }, ` ${Data.placeName(s.place)}`) : null,
-          h("bdi", { class: "of" }, ` ${methodOf(s)}`));
-    const file = s.own ? s.name : `${Data.placeName(s.place)}-${methodOf(s)}-${s.rank}`;
-    detail.append(h("div", { class: "line" }, name, h("span", { class: "row" },
-      button("Zoom to it", () => PointMap.zoomTo(s)),
-      button("Save CSV", () => Export.csv([s], file)), button("Save JSON", () => Export.json([s], file)),
-      s.own ? button("Remove", () => { own.splice(own.indexOf(s), 1); clear(); draw(); Compare.begin(finding); }) : null,
-      button("Close", clear, { "aria-label": "Close the slice (Escape)" }))));
-    detail.append(h("dl", { class: "facts few" }, fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
-      fact("error rate", percent(s.rate, 1)), fact("rest of the class", percent((p.wrong - s.wrong) / (p.n - s.size), 1)),
-      fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3)),
-      s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))));
-    if (s.note) detail.append(h("p", { class: "hint" }, s.note));
-    if (partner) detail.append(h("p", { class: "hint" }, `Circles: ${nameOf(s)}. Squares: ${nameOf(partner)} of ${methodOf(partner)}.`));
-    if (Picture.there) gallery(s);
-    table(s);
-  }
-
-  function gallery(s) {
-    const of = list => list.filter(i => Picture.has(what.places[s.place].row[i])), here = of(s.worst);
-    const figure = i => h("li", {}, picture(s.place, i, 76), h("small", {}, Data.row(s.place, i).confidence.toFixed(2)));
-    const shown = here.slice(0, GALLERY);
-    detail.append(h("h3", {}, `Least confident first${shown.length < s.size ? ` (${shown.length} of ${count(s.size)})` : ""}`),
-                  h("ul", { class: "gallery" }, ...shown.map(figure)));
-    if (s.near.length)
-      detail.append(h("h3", {}, "Nearest of the class that the model gets right"),
-                    h("ul", { class: "gallery" }, ...s.near.map(figure)));
-  }
-
-  function table(s) {
-    const rows = s.worst.slice(0, ROWS).map(i => Data.row(s.place, i)), guess = rows.some(r => r.predicted !== null);
-    const body = () => h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "id"), h("th", { scope: "col" }, "class"),
-        guess ? h("th", { scope: "col" }, "predicted") : null, h("th", { scope: "col", class: "number" }, "confidence"),
-        h("th", { scope: "col" }, "wrong"))),
-      h("tbody", {}, ...rows.map(r => h("tr", {}, h("td", {}, h("bdi", {}, r.id)), h("td", {}, h("bdi", {}, r.target ?? "")),
-        guess ? h("td", {}, h("bdi", {}, r.predicted ?? "")) : null, h("td", { class: "number" }, r.confidence.toFixed(2)),
-        h("td", {}, r.wrong ? "✕" : "")))));
-    const box = h("details", { open: !Picture.there, ontoggle: () => { if (box.open && !box.querySelector("table")) box.append(body()); } },
-      h("summary", {}, `Rows as a table${rows.length < s.size ? ` (the first ${rows.length} of ${count(s.size)})` : ""}`));
-    detail.append(box);
+    Detail.draw(selected, partner);
   }
 
   // ---- the map's side ----
@@ -353,11 +303,13 @@ const List = (() => {
 
   function legend(f) {
     const box = document.getElementById("legend"), p = what.places[f.place], m = f.map < 0 ? null : what.maps[f.map];
-    const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on ${m.of === null ? "a map of their " +
-      "principal components" : `the map of ${m.of}`}${m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : ""}` : "There is no map of these rows.";
+    const of = m && (m.of === null ? "a map of their principal components" : `the map of ${m.of}`) +
+      (m.columns > 2 ? `: the first 2 of its ${m.columns} dimensions` : "");
+    const on = m ? `${count(p.n)} rows${Data.manyPlaces ? ` of ${Data.placeName(f.place)}` : ""} on ${of}`
+      : "There is no map of these rows.";
     document.getElementById("over").setAttribute("aria-label", `Map: ${on}, ${count(p.wrong)} wrong`);
     box.replaceChildren(
-      h("span", { class: "key" }, "confidence 0 ", h("span", { class: "ramp", style: `background:linear-gradient(90deg, ${PointMap.gradient()})` }), " 1"),
+      h("span", { class: "key" }, "confidence 0 ", h("span", { class: "ramp" }), " 1"),
       h("span", { class: "key" }, h("b", { "aria-hidden": "true" }, "●"), " right"),
       h("span", { class: "key" }, h("b", { "aria-hidden": "true" }, "✕"), " wrong, drawn on top"),
       h("span", { class: "key on" }, h("bdi", {}, on)));
@@ -411,44 +363,14 @@ const List = (() => {
     });
   }
 
-  return { head, filters, tools, listen, refresh, choose, picture, strip, nameOf, methodOf, numbers, button, has,
-           own: () => own, selected: () => selected, finding: () => finding };
-})();
-
-// ---- saving: the columns of slices.csv; JSON with the numbers, too ----
-
-const Export = (() => {
-  const quote = t => /[",\n\r]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
-
-  function save(name, type, text) {
-    const url = URL.createObjectURL(new Blob([text], { type })), a = h("a", { href: url, download: name });
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-    say(`saved ${name}`);
+  // A slice of one's own goes, or has another name.
+  function remove(s) {
+    own.splice(own.indexOf(s), 1);
+    clear();
+    draw();
+    Compare.begin(finding);
   }
 
-  const fileName = name => name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80);
-  const seedOf = s => s.own ? "" : what.findings[s.finding].seed;
-
-  function csvText(slices) {
-    const lines = ["id,class,method,seed,rank,score"];
-    for (const s of slices)
-      for (const i of s.member) {
-        const r = Data.row(s.place, i);
-        lines.push([r.id, isRun ? Data.placeName(s.place) : r.target ?? "", s.own ? s.name : List.methodOf(s), seedOf(s),
-                    s.own ? "" : s.rank, s.own ? "" : s.score].map(v => quote(String(v ?? ""))).join(","));
-      }
-    return lines.join("\n") + "\n";
-  }
-
-  function jsonText(slices) {
-    return JSON.stringify({ spotter: what.spotter, slices: slices.map(s => ({
-      name: List.nameOf(s), [isRun ? "ec" : "class"]: Data.placeName(s.place), model: Data.model(s.place).name,
-      method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank, size: s.size, wrong: s.wrong,
-      error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share,
-      ids: Array.from(s.member, i => Data.row(s.place, i).id) })) }, null, 1) + "\n";
-  }
-
-  return { csv: (s, name) => save(`${fileName(name)}.csv`, "text/csv", csvText(s)),
-           json: (s, name) => save(`${fileName(name)}.json`, "application/json", jsonText(s)), csvText, jsonText };
+  return { head, filters, tools, listen, refresh, choose, clear, draw, remove, picture, strip, nameOf, methodOf, numbers,
+           button, own: () => own, selected: () => selected, finding: () => finding };
 })();

@@ -9,7 +9,8 @@ const PointMap = (() => {
         over = document.getElementById("over"), tip = document.getElementById("tip");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const day = { ground: [255, 255, 255], ink: [20, 22, 26], low: [213, 94, 0], middle: [189, 189, 189], high: [0, 114, 178] };
-  const night = { ground: [16, 18, 22], ink: [240, 241, 243], low: [255, 138, 61], middle: [112, 117, 126], high: [86, 180, 233] };
+  const night = { ground: [16, 18, 22], ink: [240, 241, 243], low: [255, 138, 61], middle: [112, 117, 126],
+                  high: [86, 180, 233] };
   let printing = false, width = 0, height = 0, ratio = 1, image = null, pixels = null;
   let place = null, placeIndex = -1, map = null, n = 0, order = null, tree = null, treeOf = null;
   let lit = [], badges = [], truth = null, hover = -1, lasso = null, lassoMode = false;
@@ -37,35 +38,7 @@ const PointMap = (() => {
   const fromX = x => ((x - view.x) / view.k - width / 2) / unit();
   const fromY = y => (height / 2 - (y - view.y) / view.k) / unit();
 
-  // ---- marks: how much of each pixel around a point is covered, as [dx, dy, 0..256] ----
-
-  function disc(r) {
-    const out = [], m = Math.ceil(r);
-    for (let y = -m; y <= m; y++)
-      for (let x = -m; x <= m; x++) {
-        const a = Math.min(1, Math.max(0, r + 0.5 - Math.hypot(x, y)));
-        if (a > 0.05) out.push([x, y, Math.round(256 * a)]);
-      }
-    return out;
-  }
-
-  function cross(r, w) {
-    const out = [], m = Math.ceil(r);
-    for (let y = -m; y <= m; y++)
-      for (let x = -m; x <= m; x++) {
-        const d = Math.abs(Math.abs(x) - Math.abs(y)) / Math.SQRT2, end = Math.max(Math.abs(x), Math.abs(y)) - r;
-        const a = Math.min(1, Math.max(0, w / 2 + 0.5 - d)) * Math.min(1, Math.max(0, 1 - end));
-        if (a > 0.05) out.push([x, y, Math.round(256 * a)]);
-      }
-    return out;
-  }
-
-  function box(r) {
-    const out = [];
-    for (let y = -r; y <= r; y++)
-      for (let x = -r; x <= r; x++) if (Math.max(Math.abs(x), Math.abs(y)) === r) out.push([x, y, 256]);
-    return out;
-  }
+  // ---- marks ----
 
   const flat = mark => {
     const out = new Int32Array(mark.length * 2);
@@ -101,7 +74,8 @@ const PointMap = (() => {
     if (!map || !width) return;
     const since = performance.now(), p = palette(), colour = colours(p), r = radius(), small = Math.max(1, Math.round(r * 0.8));
     const many = fast && n > 20000;
-    const good = flat(many ? disc(Math.min(1, small)) : disc(r)), bad = flat(cross(Math.max(r + 0.6, 2), many ? 1 : Math.max(1, r * 0.55)));
+    const good = flat(Mark.disc(many ? Math.min(1, small) : r));
+    const bad = flat(Mark.cross(Math.max(r + 0.6, 2), many ? 1 : Math.max(1, r * 0.55)));
     const w = points.width, H = points.height, ux = unit() * view.k * ratio;
     const ox = ratio * (view.x + view.k * width / 2), oy = ratio * (view.y + view.k * height / 2), v = map.v;
     const faint = lit.length ? 46 : 220;
@@ -114,8 +88,8 @@ const PointMap = (() => {
       else stamp(good, x, y, c, strength);
     };
     for (let j = 0; j < n; j++) one(order[j], faint);
-    const ring = flat(disc(r + 1.6 * ratio)), square = flat(box(Math.round(r + 2 * ratio))), big = flat(disc(r + 0.4)),
-          bigBad = flat(cross(Math.max(r + 1, 3), Math.max(1.2, r * 0.6)));
+    const R = r + 0.8 * ratio, ring = flat(Mark.disc(R + 1.5 * ratio)), square = flat(Mark.box(Math.round(R + 2 * ratio))),
+          big = flat(Mark.disc(R)), bigBad = flat(Mark.cross(R * 0.75, Math.max(1.3, r * 0.5)));
     const each = (s, f) => {
       for (let j = s.worst.length - 1; j >= 0; j--) {            // the worst on top
         const i = s.worst[j], x = ox + ux * v[i] | 0, y = oy - ux * v[n + i] | 0;
@@ -153,10 +127,11 @@ const PointMap = (() => {
     });
   }
 
+  // On paper both are one canvas, since the upper one would hide the other.
   function drawOver() {
-    const cx = over.getContext("2d"), p = palette(), ink = `rgb(${p.ink})`, ground = `rgb(${p.ground})`;
+    const cx = (printing ? points : over).getContext("2d"), p = palette(), ink = `rgb(${p.ink})`, ground = `rgb(${p.ground})`;
     cx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    cx.clearRect(0, 0, width, height);
+    if (!printing) cx.clearRect(0, 0, width, height);
     cx.font = "600 12px system-ui, sans-serif";
     cx.textAlign = "center";
     cx.textBaseline = "middle";
@@ -194,6 +169,7 @@ const PointMap = (() => {
       cx.stroke();
       cx.setLineDash([]);
     }
+    cx.setTransform(1, 0, 0, 1, 0, 0);
   }
 
   let frame = 0, settle = 0;
@@ -413,7 +389,6 @@ const PointMap = (() => {
     place: () => placeIndex,
     lassoMode: () => lassoMode,
     where: i => [toX(i), toY(i)],
-    gradient: () => { const p = palette(); return [p.low, p.middle, p.high].map(c => `rgb(${c})`).join(", "); },
     onPick: f => { onPick = f; }, onLasso: f => { onLasso = f; }, onHover: f => { onHover = f; },
     redrawNow: fast => { const t = performance.now(); draw(fast); return performance.now() - t; },
   };

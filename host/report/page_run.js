@@ -66,13 +66,17 @@ const Run = (() => {
     if (old) old.remove();
     if (i === undefined) return;
     const f = what.findings[i], p = what.places[f.place], truth = await truthOf(f.place);
-    const li = truth.map((t, m) => h("li", {}, h("b", {}, `${marks[m % 8]} B${m + 1}`), " ", t.text, h("small", {},
-      ` ${plural(t.member.length, "image")}, ${f.covered ? f.covered[m] ? "covered" : "missed" : "not judged"}` +
-      `${f.recall ? `, recall ${number(f.recall[m])}` : ""}` + `${t.inside === null ? "" : `, model right on ${percent(t.inside, 1)}`}`)));
+    const words = (t, m) => [plural(t.member.length, "image"), f.covered ? f.covered[m] ? "covered" : "missed" : "not judged",
+                             f.recall ? `recall ${number(f.recall[m])}` : null,
+                             t.inside === null ? null : `model right on ${percent(t.inside, 1)}`].filter(Boolean).join(", ");
+    const li = truth.map((t, m) =>
+      h("li", {}, h("b", {}, `${marks[m % 8]} B${m + 1}`), " ", t.text, h("small", {}, " " + words(t, m))));
+    const score = f.dr === undefined || f.dr === null ? "no score"
+      : `DR ${number(f.dr)}, FDR ${f.fdr === null ? "none (nothing discovered)" : number(f.fdr)}`;
     document.getElementById("list").before(h("section", { id: "truth", class: "truth", "aria-label": "True blindspots" },
       h("p", {}, h("b", {}, `${Data.placeName(f.place)}, ${f.method}: `),
-        f.dr === undefined || f.dr === null ? "no score" : `DR ${number(f.dr)}, FDR ${f.fdr === null ? "none (nothing discovered)" : number(f.fdr)}`,
-        `; the model is right on ${percent(p.outside, 1)} outside of its blindspots${p.learned ? "" : ". NOT LEARNED: left out of averages"}`),
+        `${score}; the model is right on ${percent(p.outside, 1)} outside of its blindspots`,
+        p.learned ? "" : ". NOT LEARNED: left out of averages"),
       h("ul", {}, ...li)));
   }
 

@@ -7,20 +7,23 @@ function writeHelp() {
       isRun ? "Hypotheses are what a method takes for blindspots; the true ones were planted. "
         : "Size, error rate and share of errors are counted over all rows of the class, also where pictures are missing here. ",
       "Worst first means errors times error rate: many errors and little else."),
-    p("On the map rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true class; a " +
-      "cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select its blindspot. ",
-      "A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means little."),
-    p("Draw with the lasso (or with the shift key down) around points to make a slice of your own: it gets size, error rate and " +
-      "pictures like the others, can be compared with them, and its ids saved as CSV or JSON."),
-    p(key("↑"), " ", key("↓"), " go through the blindspots, ", key("Esc"), " puts the selection back. With the map in focus: arrows " +
-      "move it, ", key("+"), " ", key("−"), " zoom, ", key("0"), " shows all, ", key("L"), " lasso, ", key("V"), " takes what is in view."),
+    p("On the map rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
+      "class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
+      "its blindspot. A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means " +
+      "little."),
+    p("Draw with the lasso (or with the shift key down) around points to make a slice of your own: it gets size, error rate " +
+      "and pictures like the others, can be compared with them, and its ids saved as CSV or JSON."),
+    p(key("↑"), " ", key("↓"), " go through the blindspots, ", key("Esc"), " puts the selection back. With the map in ",
+      "focus: arrows move it, ", key("+"), " ", key("−"), " zoom, ", key("0"), " shows all, ", key("L"), " lasso, ", key("V"),
+      " takes what is in view."),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing.`));
 }
 
 async function start() {
   const since = performance.now();
   if (!window.DecompressionStream) {
-    document.getElementById("notes").append(h("p", { class: "notes" }, "This browser is too old for the report: it needs one of 2023 or later."));
+    document.getElementById("notes").append(h("p", { class: "notes" },
+      "This browser is too old for the report: it needs one of 2023 or later."));
     return;
   }
   List.head();

@@ -165,8 +165,10 @@ spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
 void        spot_fit_close(spot_fit *fit);
 
 /* Rows of a view into the hypotheses that `fit` was learned with: member (rows->n, hypotheses), 1 where row i belongs. The rows
- * that were fitted come back as they were found, but for what the method's file says (maps of t-SNE and UMAP have no formula: a
- * new row lies where its nearest fitted neighbours lie). a is for scratch. */
+ * that were fitted come back as they were found, but for what the method's file says (maps of t-SNE, UMAP and scvis are not
+ * made again: a new row lies where its nearest fitted neighbours lie). rows->confidence NULL: not known, which methods that
+ * go by it refuse. Done on the host on every device. a is for scratch; a counting arena tells how much. SPOT_INPUT where the
+ * fit is of other features, settings or another method. */
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg);
 

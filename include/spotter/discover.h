@@ -61,7 +61,7 @@ typedef struct {
     spot_points points;        /* the map the method saw, (n, points.d); at NULL where nothing was reduced */
     int         slices;
     spot_slice  slice[SPOT_MAX_HYPOTHESES];
-    spot_fit    fit;           /* of no tensors unless asked for */
+    spot_fit    fit;           /* of no tensors unless asked for; may borrow the subject's features, which then stay */
     spot_status status;        /* not SPOT_OK: it failed on this class, others went on, and this is why */
     char        message[1024];
 } spot_finding;
@@ -88,6 +88,11 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
  * the cache. Close after either. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
+
+/* spot_bdm_assign with memory of its own: member (rows->n, hypotheses), hypotheses the finding's slices, fit its fit and cfg
+ * its method's settings. rows->confidence NULL: not known. */
+spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot_view *rows, const spot_fit *fit,
+                        const spot_bdm_config *cfg);
 
 /* All files above but report.html into dir, which is made. */
 spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,

@@ -26,7 +26,7 @@ typedef struct {
     float   *confidence;       /* (n): probability of the true class; NULL where `has` says */
     float   *head;             /* (classes, d): the direction of each class's logit; NULL: not known */
     char   **class_name;       /* (classes) */
-    char   **id;               /* (n): what the user calls the row: an id, a path, else its number */
+    char   **id;               /* (n): what the user calls the row: an id, a path, else its number; NULL: all numbers */
     char   **image;            /* (n): path of the picture as it can be opened from here, NULL entries where there is none;
                                 * NULL: no pictures at all */
     char     source[512];      /* one line for people: what was read, how many rows */

@@ -167,6 +167,8 @@ good_npz("wide_end", wide_end(alone), {"x": a}, True)
 bomb = npy(np.zeros(10**5, "f4"))
 z = zlib.compressobj(9, zlib.DEFLATED, -15)
 short = z.compress(npy(a)[:-4]) + z.flush()
+z = zlib.compressobj(9, zlib.DEFLATED, -15)
+beyond = z.compress(npy(a) + b"\0") + z.flush()
 
 
 def handmade(data, size, crc, method=8, flags=0, at=0, name=b"x.npy"):
@@ -188,7 +190,9 @@ BAD_NPZ = {
     "several": two, "twice": two.replace(b"y.npy", b"x.npy"),
     "overlap": patch(two, two.rindex(b"PK\1\2") + 42, struct.pack("<I", 0)),
     "size_lies": handmade(deflate, 10**9, crc), "more": handmade(deflate, len(npy(a)) - 4, crc),
-    "fewer": handmade(short, len(npy(a)), crc), "cut_deflate": handmade(deflate[:-6], len(npy(a)), crc),
+    "overlap_data": patch(two, two.index(b"PK\1\2") + 20, struct.pack("<II", len(npy(a)) + 10, len(npy(a)) + 10)),
+    "beyond": handmade(beyond, len(npy(a)), crc), "fewer": handmade(short, len(npy(a)), crc),
+    "cut_deflate": handmade(deflate[:-6], len(npy(a)), crc),
     "broken_deflate": handmade(patch(deflate, 0, b"\7"), len(npy(a)), crc),
     "left_over": handmade(deflate + b"\0\0\0", len(npy(a)), crc), "local_lies": handmade(deflate, len(npy(a)), crc, at=4),
     "stored_size": handmade(npy(a), len(npy(a)) + 8, crc, 0), "bomb": archive({"x.npy": bomb}, zipfile.ZIP_DEFLATED),
@@ -253,6 +257,7 @@ BAD_CSV = {
     "behind": b"a,b\n\"1\"2,3\n", "header_quotes": b"a\"b\",c\n1,2\n", "same_name": b"a,a\n1,2\n",
     "dots": b"e0,e1,e3\n1,2,3\n",
     "lines": b"a,b\n\"1\n\",2\n3,4,5\n", "nul": b"a,b\nx\0y,2\n", "latin": "a\nd\u00f6g\n".encode("latin1"),
+    "first": b"a,b\n1,2\n3,x\n4\ny,5\n" + b"1,2\n" * 9,
     "hex": b"a,b\n0x10,1\n", "comma_number": b"a,b\n\"1,5\",2\n", "gap": b"a,b\n1,2\n\n3,4\n",
 }
 for name, content in BAD_CSV.items():

@@ -26,7 +26,7 @@ ON_LOG = ct.CFUNCTYPE(None, ct.c_void_p, ct.c_int, ct.c_char_p)
 class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
                 ("message", ct.c_char * 1024), ("on_log", ON_LOG), ("on_progress", ct.c_void_p), ("user", ct.c_void_p),
-                ("stop", ct.POINTER(ct.c_int))]
+                ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int))]
 
 
 class Arena(ct.Structure):
@@ -51,7 +51,8 @@ class Subject(ct.Structure):
 
 
 class FitTensor(ct.Structure):
-    _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p)]
+    _fields_ = [("name", ct.c_char * 40), ("type", ct.c_int), ("rows", ct.c_int), ("columns", ct.c_int), ("data", ct.c_void_p),
+                ("owned", ct.c_bool)]
 
 
 class Fit(ct.Structure):
@@ -77,7 +78,8 @@ class Findings(ct.Structure):
 
 class DiscoverOptions(ct.Structure):
     _fields_ = [("bdm", ct.c_void_p), ("bdms", ct.c_int), ("seed", ct.POINTER(ct.c_uint64)), ("seeds", ct.c_int),
-                ("cls", ct.c_int), ("least", ct.c_int), ("neighbours", ct.c_int), ("fit", ct.c_bool)]
+                ("cls", ct.c_int), ("least", ct.c_int), ("neighbours", ct.c_int), ("fit", ct.c_bool), ("memory", ct.c_size_t),
+                ("cache", ct.c_char_p)]
 
 
 class ReportOptions(ct.Structure):
@@ -99,11 +101,16 @@ class Blindspot(ct.Structure):
     _fields_ = [("len", ct.c_int), ("specificity", ct.c_int), ("triplet", Triplet * TRIPLETS)]
 
 
+class Motif(ct.Structure):
+    _fields_ = [("object", ct.c_int), ("other", ct.c_int), ("with_it", ct.c_bool)]
+
+
 class Ec(ct.Structure):
     _fields_ = [("seed", ct.c_uint64), ("index", ct.c_uint32), ("scene", SceneConfig), ("layer", ct.c_uint8 * LAYERS),
                 ("extra", ct.c_uint8 * 3), ("extras", ct.c_int), ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
                 ("rollable_count", ct.c_int), ("blindspot_count", ct.c_int), ("blindspot", Blindspot * BLINDSPOTS),
-                ("images", ct.c_int * 3), ("targets", ct.c_int)]
+                ("images", ct.c_int * 3), ("targets", ct.c_int), ("photos", ct.c_void_p), ("task", ct.c_int),
+                ("motif", Motif * BLINDSPOTS)]
 
 
 class Object(ct.Structure):

@@ -201,7 +201,7 @@ class Method:
         confidence = np.ascontiguousarray(new.confidence[rows])
         view = c_side.View(n=len(rows), d=feature.shape[1], feature=feature.ctypes.data, confidence=confidence.ctypes.data)
         member = np.zeros((len(rows), f.slices), np.uint8)
-        c("spot_bdm_assign_rows", member.ctypes.data_as(ct.c_void_p), ct.c_int(f.slices), ct.byref(view), ct.byref(f.fit),
+        c("spot_assign", member.ctypes.data_as(ct.c_void_p), ct.c_int(f.slices), ct.byref(view), ct.byref(f.fit),
           ct.c_void_p(bdm))
         return member
 

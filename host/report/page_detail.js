@@ -1,0 +1,103 @@
+// page_detail.js - the slice that is selected: its numbers, pictures and rows; and saving slices.
+
+const Detail = (() => {
+  const detail = document.getElementById("detail"), GALLERY = 96, ROWS = 300;
+  const button = (...a) => List.button(...a);
+
+  function fact(name, value) { return h("div", {}, h("dt", {}, name), h("dd", {}, value)); }
+
+  // Every picture of the slice that is here, worst first, and the rows as a table.
+  function draw(s, partner) {
+    detail.replaceChildren();
+    if (!s) {
+      detail.append(h("p", { class: "hint" }, "Select a blindspot in the list or a point on the map to see its rows; draw " +
+        "around points with the lasso to make a slice of your own."));
+      return;
+    }
+    const p = what.places[s.place], name = s.own
+      ? h("input", { class: "name", value: s.name, "aria-label": "name of the slice", size: 24,
+                     onchange: e => { s.name = e.target.value || s.name; List.draw(); } })
+      : h("h2", {}, List.nameOf(s), Data.manyPlaces ? h("bdi", { class: "of" }, ` ${Data.placeName(s.place)}`) : null,
+          h("bdi", { class: "of" }, ` ${List.methodOf(s)}`));
+    const file = s.own ? s.name : `${Data.placeName(s.place)}-${List.methodOf(s)}-${s.rank}`;
+    detail.append(h("div", { class: "line" }, name, h("span", { class: "row" },
+      button("Zoom to it", () => PointMap.zoomTo(s)),
+      button("Save CSV", () => Export.csv([s], file)), button("Save JSON", () => Export.json([s], file)),
+      s.own ? button("Remove", () => List.remove(s)) : null,
+      button("Close", List.clear, { "aria-label": "Close the slice (Escape)" }))));
+    detail.append(h("dl", { class: "facts few" }, fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
+      fact("error rate", percent(s.rate, 1)), fact("rest of the class", percent((p.wrong - s.wrong) / (p.n - s.size), 1)),
+      fact("share of errors", percent(s.share, 1)), fact("mean confidence", s.confidence.toFixed(3)),
+      s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))));
+    if (s.note) detail.append(h("p", { class: "hint" }, s.note));
+    if (partner)
+      detail.append(h("p", { class: "hint" },
+        `Circles: ${List.nameOf(s)}. Squares: ${List.nameOf(partner)} of ${List.methodOf(partner)}.`));
+    if (Picture.there) gallery(s);
+    table(s);
+  }
+
+  function gallery(s) {
+    const of = list => list.filter(i => Picture.has(what.places[s.place].row[i])), here = of(s.worst);
+    const figure = i => h("li", {}, List.picture(s.place, i, 76), h("small", {}, Data.row(s.place, i).confidence.toFixed(2)));
+    const shown = here.slice(0, GALLERY);
+    detail.append(h("h3", {}, `Least confident first${shown.length < s.size ? ` (${shown.length} of ${count(s.size)})` : ""}`),
+                  h("ul", { class: "gallery" }, ...shown.map(figure)));
+    if (s.near.length)
+      detail.append(h("h3", {}, "Nearest of the class that the model gets right"),
+                    h("ul", { class: "gallery" }, ...s.near.map(figure)));
+  }
+
+  function table(s) {
+    const rows = s.worst.slice(0, ROWS).map(i => Data.row(s.place, i)), guess = rows.some(r => r.predicted !== null);
+    const head = ["id", "class", ...guess ? ["predicted"] : [], "confidence", "wrong"];
+    const cells = r => [h("bdi", {}, r.id), h("bdi", {}, r.target ?? ""), ...guess ? [h("bdi", {}, r.predicted ?? "")] : [],
+                        r.confidence.toFixed(2), r.wrong ? "✕" : ""];
+    const body = () => h("table", {}, h("thead", {}, h("tr", {}, ...head.map(t => h("th", { scope: "col" }, t)))),
+      h("tbody", {}, ...rows.map(r => h("tr", {}, ...cells(r).map(c => h("td", {}, c))))));
+    const fill = () => { if (box.open && !box.querySelector("table")) box.append(body()); };
+    const box = h("details", { open: !Picture.there, ontoggle: fill },
+      h("summary", {}, `Rows as a table${rows.length < s.size ? ` (the first ${rows.length} of ${count(s.size)})` : ""}`));
+    detail.append(box);
+  }
+
+  return { draw };
+})();
+
+// ---- saving: the columns of slices.csv; JSON with the numbers, too ----
+
+const Export = (() => {
+  const quote = t => /[",\n\r]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
+
+  function save(name, type, text) {
+    const url = URL.createObjectURL(new Blob([text], { type })), a = h("a", { href: url, download: name });
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    say(`saved ${name}`);
+  }
+
+  const fileName = name => name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80);
+  const seedOf = s => s.own ? "" : what.findings[s.finding].seed;
+
+  function csvText(slices) {
+    const lines = ["id,class,method,seed,rank,score"];
+    for (const s of slices)
+      for (const i of s.member) {
+        const r = Data.row(s.place, i);
+        lines.push([r.id, isRun ? Data.placeName(s.place) : r.target ?? "", s.own ? s.name : List.methodOf(s), seedOf(s),
+                    s.own ? "" : s.rank, s.own ? "" : s.score].map(v => quote(String(v ?? ""))).join(","));
+      }
+    return lines.join("\n") + "\n";
+  }
+
+  function jsonText(slices) {
+    return JSON.stringify({ spotter: what.spotter, slices: slices.map(s => ({
+      name: List.nameOf(s), [isRun ? "ec" : "class"]: Data.placeName(s.place), model: Data.model(s.place).name,
+      method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank, size: s.size, wrong: s.wrong,
+      error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share,
+      ids: Array.from(s.member, i => Data.row(s.place, i).id) })) }, null, 1) + "\n";
+  }
+
+  return { csv: (s, name) => save(`${fileName(name)}.csv`, "text/csv", csvText(s)),
+           json: (s, name) => save(`${fileName(name)}.json`, "application/json", jsonText(s)), csvText, jsonText };
+})();

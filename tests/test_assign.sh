@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# spotter assign: rows that were examined come back as they were found, new rows follow them, and what does not fit is told.
+# $1: build folder.
+set -uo pipefail
+
+spotter=$1/spotter
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+errors=0
+
+fail() { echo "FAILED: $*"; errors=$((errors + 1)); }
+
+# Cats and dogs in six clusters, the third of which is wrong; 300 new rows of the same kind; one newt and one zebra.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(3)
+def rows(n):
+    k = r.integers(6, size=n)
+    e = 0.3 * r.standard_normal((n, 12)).astype(np.float32)
+    e[:, 0] += 6 * np.cos(k * 1.0472)
+    e[:, 1] += 6 * np.sin(k * 1.0472)
+    wrong = np.where(k == 2, r.random(n) < 0.95, r.random(n) < 0.02)
+    return k, e, np.where(wrong, 0.1, 0.9).astype(np.float32)
+def words(path, y):
+    open(path, "w").write("y\n" + "".join(w + "\n" for w in y))
+y = ["cat", "dog"] * 300
+y[5] = "newt"
+k, e, p = rows(600)
+np.save("e.npy", e), np.save("p.npy", p), words("y.csv", y)
+k, e, p = rows(300)
+np.save("k.npy", k), np.save("new.npy", e), np.save("newp.npy", p), words("newy.csv", ["dog", "cat"] * 150)
+np.save("newloss.npy", -np.log(p))
+np.save("narrow.npy", e[:, :7])
+np.save("ones.npy", np.ones(300, np.int64))
+np.save("nines.npy", np.full(300, 9))
+words("zebra.csv", ["cat"] * 17 + ["zebra"] + ["dog"] * 282), words("newts.csv", ["newt"] * 300)
+words("some.csv", ["newt"] * 10 + ["cat"] * 290)
+PYTHON
+
+found()
+{
+    "$spotter" discover "$@" --no-report --threads 2 > out 2> err || fail "discover $* ended with $?: $(cat err)"
+}
+
+ok()
+{
+    "$spotter" assign "$@" --threads 2 > out 2> err || fail "assign $* ended with $?: $(cat err)"
+}
+
+# refused CODE WORDS...: ends with CODE, stderr has the words, and no file is made.
+refused()
+{
+    local code=$1 words=$2 got
+    shift 2
+    rm -f bad.csv
+    "$spotter" assign "$@" --out bad.csv --threads 2 > out 2> err
+    got=$?
+    [ $got = "$code" ] || fail "assign $* ended with $got, not $code: $(cat err)"
+    grep -qF -- "$words" err || fail "assign $*: no \"$words\" in: $(cat err)"
+    [ ! -e bad.csv ] || fail "assign $* left a file"
+}
+
+old=(--embeddings e.npy --labels y.csv --probs p.npy)
+new=(--embeddings new.npy --labels newy.csv --probs newp.npy)
+cat > methods.yaml <<'YAML'
+seed: 0
+bdms:
+  - {method: planespot, reduce: [pca, tsne]}
+  - {method: spotlight, steps: 200, lr: 0.02}
+  - {method: domino, components: 8}
+  - {method: barlow}
+  - {method: multiaccuracy}
+  - {method: george}
+YAML
+
+# --- every method, two classes, two seeds: the same rows, the same slices
+found "${old[@]}" --config methods.yaml --seed 1,2 --out found
+ok found "${old[@]}" --out again.csv
+cut -d, -f1-5 found/slices.csv > before.csv
+cmp -s before.csv again.csv || fail "rows that were found came back otherwise: $(diff before.csv again.csv | head -5)"
+ok found "${old[@]}" --out one.csv --threads 1
+cmp -s one.csv again.csv || fail "another number of threads gives other bytes"
+
+# --- new rows: the planted ones in the first slice of each method that puts them first, and hardly another
+ok found "${new[@]}" --json --out new.csv
+/usr/bin/python3 - <<'PYTHON' || errors=$((errors + 1))
+import csv, json, numpy as np
+k = np.load("k.npy")
+said = json.load(open("out"))
+lines = list(csv.DictReader(open("new.csv")))
+ok = said["status"] == "OK" and said["rows"] == 300 and said["members"] == len(lines)
+if not ok:
+    print("FAILED: --json says", said)
+for method in sorted({line["method"] for line in lines}):
+    best = {int(line["id"]) for line in lines if line["method"] == method and line["rank"] == "1" and line["seed"] == "1"}
+    share = np.mean([i in best for i in np.flatnonzero(k == 2)]) if best else 0
+    purity = np.mean(k[list(best)] == 2) if best else 0
+    if method not in ("multiaccuracy", "domino") and (share < 0.8 or purity < 0.8):
+        print(f"FAILED: {method}: {share:.2f} of the planted rows, {purity:.2f} of the slice")
+        ok = False
+raise SystemExit(not ok)
+PYTHON
+
+# --- one method: losses, no labels, no probabilities
+found "${old[@]}" --method planespot-pca --class all --out all
+ok all --embeddings new.npy --probs newp.npy --out a.csv
+ok all --embeddings new.npy --losses newloss.npy --labels newy.csv --out b.csv
+cut -d, -f1,3- a.csv > a; cut -d, -f1,3- b.csv > b
+cmp -s a b || fail "probabilities and their losses are assigned otherwise"
+found "${old[@]}" --method barlow --class cat --out cats
+ok cats --embeddings new.npy --out c.csv
+grep -q '^[0-9]*,cat,barlow,0,1$' c.csv || fail "no row of a class that is the only one: $(head -3 c.csv)"
+ok found --embeddings new.npy --probs newp.npy --labels ones.npy --out dogs.csv
+grep -q ',cat,' dogs.csv && fail "class number 1 is dogs, and cats are there"
+ok found --embeddings new.npy --probs newp.npy --labels some.csv --out some_found.csv
+grep -q '10 rows have classes that were not examined, as class "newt"' err || fail "nobody was told of newts: $(cat err)"
+
+# --- what does not fit
+refused 3 'narrow.npy has 7 numbers a row, the findings are of rows of 12' found --embeddings narrow.npy --labels newy.csv \
+    --probs newp.npy
+refused 3 'row 17 has class "zebra", which is none of the 3' found --embeddings new.npy --labels zebra.csv --probs newp.npy
+refused 3 'nines.npy' found --embeddings new.npy --labels nines.npy --probs newp.npy
+refused 3 'none of the 300 rows has a class that was examined' found --embeddings new.npy --labels newts.csv --probs newp.npy
+refused 3 'give probabilities or losses' all --embeddings new.npy
+refused 2 'say with --labels' found --embeddings new.npy --probs newp.npy
+refused 3 'they do not belong together' found --embeddings new.npy --labels y.csv --probs newp.npy
+refused 2 'which rows?' found
+refused 2 'whose slices?' --embeddings new.npy
+refused 2 'nowhere/config.yaml' nowhere --embeddings new.npy
+found "${old[@]}" --method barlow --no-fit --out fitless
+refused 3 'has no fit.safetensors' fitless "${new[@]}"
+
+# --- damaged folders
+cp -r cats broken
+head -c 500 cats/fit.safetensors > broken/fit.safetensors
+refused 3 'fit.safetensors' broken --embeddings new.npy
+cp cats/fit.safetensors broken/ && sed 's/"class_number": 0/"class_number": 7/' cats/slices.json > broken/slices.json
+refused 3 'a finding lacks class' broken --embeddings new.npy
+head -c 300 cats/slices.json > broken/slices.json
+refused 3 'it is not JSON' broken --embeddings new.npy
+cp cats/slices.json broken/ && printf 'bdms:\n  - {method: spotlight}\n' > broken/config.yaml
+refused 3 'name other methods' broken --embeddings new.npy
+/usr/bin/python3 - <<'PYTHON'
+import json
+raw = open("cats/fit.safetensors", "rb").read()
+n = int.from_bytes(raw[:8], "little")
+head = json.loads(raw[8:8 + n])
+at = head["0/tree.left"]["data_offsets"]
+data = bytearray(raw[8 + n:])
+data[at[0]:at[0] + 4] = bytes(4)
+open("broken/fit.safetensors", "wb").write(raw[:8 + n] + data)
+PYTHON
+cp cats/config.yaml broken/
+refused 3 'leads back' broken --embeddings new.npy
+
+[ $errors = 0 ] && echo "all of assign's checks passed"
+exit $((errors > 0))

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# spotter discover as a user meets it: what it writes, and what it refuses, with exit code and sentence. $1: build folder.
+set -uo pipefail
+
+spotter=$1/spotter
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+errors=0
+
+fail() { echo "FAILED: $*"; errors=$((errors + 1)); }
+
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+r = np.random.default_rng(3)
+n, d = 600, 16
+k = r.integers(6, size=n)
+y = (np.arange(n) % 2).astype(np.int64)
+y[:8] = 2
+e = 0.3 * r.standard_normal((n, d)).astype(np.float32)
+e[:, 0] += 6 * np.cos(k * 1.0472)
+e[:, 1] += 6 * np.sin(k * 1.0472)
+wrong = np.where(k == 2, r.random(n) < 0.9, r.random(n) < 0.02)
+p = np.where(wrong, 0.1, 0.9).astype(np.float32)
+np.save("e.npy", e), np.save("y.npy", y), np.save("p.npy", p)
+np.savez("all.npz", e=e, y=y, p=p)
+np.save("short.npy", p[:-1])
+np.save("e64.npy", e.astype(np.float64))
+np.save("fortran.npy", np.asfortranarray(e))
+np.save("big.npy", e.astype(">f4"))
+np.save("losses.npy", -np.log(p))
+np.save("object.npy", np.array([{}] * n, dtype=object), allow_pickle=True)
+for name, row, value in (("nan", 17, np.nan), ("inf", 5, np.inf)):
+    bad = e.copy()
+    bad[row, 3] = value
+    np.save(name + ".npy", bad)
+bad = p.copy()
+bad[41] = 1.5
+np.save("above.npy", bad)
+bad[41] = np.nan
+np.save("pnan.npy", bad)
+both = np.stack([1 - p, p, 0 * p], 1)
+np.save("p3.npy", both)
+both[23] = 0.9
+np.save("sum.npy", both)
+np.save("p2.npy", np.stack([1 - p, p], 1))
+bad = y.copy()
+bad[9] = -1
+np.save("minus.npy", bad)
+np.save("right.npy", np.full(n, 0.9, np.float32))
+with open("cut.npy", "wb") as f:
+    f.write(open("e.npy", "rb").read()[:-100])
+with open("ids.csv", "w") as f:
+    f.write("name\n" + "".join('"a ""%d"", <b>"\n' % i for i in range(n)))
+PYTHON
+
+ok()
+{
+    "$spotter" discover "$@" --threads 2 > out 2> err || fail "$* ended with $?: $(cat err)"
+}
+
+# refused CODE WORDS...: ends with CODE, and stderr has the words.
+refused()
+{
+    local code=$1 words=$2 got
+    shift 2
+    "$spotter" discover "$@" --threads 2 > out 2> err
+    got=$?
+    [ $got = "$code" ] || fail "$* ended with $got, not $code: $(cat err)"
+    grep -qF -- "$words" err || fail "$*: no \"$words\" in: $(cat err)"
+    [ "$(grep -c '^spotter' err)" = 1 ] || fail "$*: not one sentence: $(cat err)"
+}
+good=(--labels y.npy --probs p.npy --method planespot-pca)
+all=(--embeddings e.npy "${good[@]}")
+
+# --- what it writes, from every form of the same numbers
+ok "${all[@]}" --ids ids.csv:name --out found
+for file in slices.csv slices.json map.npy config.yaml fit.safetensors report.html; do
+    [ -s found/$file ] || fail "found/$file is not there"
+done
+grep -qF '"a ""' found/slices.csv || fail "ids are not in slices.csv"
+/usr/bin/python3 - <<'PYTHON' || fail "the files do not hold what they should"
+import csv, json
+import numpy as np
+j = json.load(open("found/slices.json"))
+assert [f["class"] for f in j["findings"]] == ["0", "1"] and j["left_out"][0]["class"] == "2", j
+top = j["findings"][0]["slices"][0]
+assert top["error_rate"] > 0.8 and top["share_of_errors"] > 0.7, top
+rows = list(csv.DictReader(open("found/slices.csv")))
+assert sum(r["class"] == "0" and r["rank"] == "1" for r in rows) == top["size"]
+assert top["nearest_correct"][0]["id"] == 'a "%d", <b>' % top["nearest_correct"][0]["row"]
+m = np.load("found/map.npy")
+assert m.shape == (600, 2) and np.isnan(m[:8]).all() and not np.isnan(m[8:]).any()
+PYTHON
+awk 'length > 100' out | grep -q . && fail "a line of the table is longer than 100 columns"
+for e in e.npy all.npz:e e64.npy; do
+    ok --embeddings $e "${good[@]}" --no-report --no-fit --out same
+    cmp -s found/map.npy same/map.npy || fail "$e gives another map"
+    [ -e same/fit.safetensors ] && fail "--no-fit wrote one"
+    rm -r same
+done
+ok --embeddings e.npy --labels y.npy --losses losses.npy --method planespot-pca --no-report --json --out losses
+/usr/bin/python3 -c 'import json, sys; assert json.load(open("out"))["findings"] == 2' || fail "--json is not one object"
+ok --config found/config.yaml --embeddings e.npy --labels y.npy --probs p.npy --out again
+cmp -s found/config.yaml again/config.yaml || fail "config.yaml does not give itself"
+ok "${all[@]}" --class all --seed 1,2 --out seeds
+grep -q '^# .* --seed 1,2$' seeds/config.yaml || fail "config.yaml does not say the seeds"
+
+# --- an --out that holds other things
+mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken
+[ "$(cat taken/letter.txt)" = mine ] || fail "a file that was there is gone"
+mkdir -p run/segments && refused 2 "holds a sweep's run" "${all[@]}" --out run
+refused 4 "is a file" "${all[@]}" --out e.npy
+
+# --- what must not happen
+refused 3 "short.npy has 599 rows" --embeddings e.npy --labels y.npy --probs short.npy --out x
+refused 3 "row 17, column 3" --embeddings nan.npy "${good[@]}" --out x
+refused 3 "row 5, column 3" --embeddings inf.npy "${good[@]}" --out x
+refused 3 "row 41" --embeddings e.npy --labels y.npy --probs above.npy --out x
+refused 3 "row 41" --embeddings e.npy --labels y.npy --probs pnan.npy --out x
+refused 3 "row 23" --embeddings e.npy --labels y.npy --probs sum.npy --out x
+refused 3 "row 0" --embeddings e.npy --labels y.npy --probs p2.npy --out x
+refused 3 "row 9" --embeddings e.npy --labels minus.npy --probs p.npy --out x
+refused 3 "fortran.npy is in Fortran order" --embeddings fortran.npy "${good[@]}" --out x
+refused 3 "big.npy is big-endian" --embeddings big.npy "${good[@]}" --out x
+refused 3 "object.npy" --embeddings object.npy "${good[@]}" --out x
+refused 3 "cut.npy" --embeddings cut.npy "${good[@]}" --out x
+refused 4 "nowhere.npy" --embeddings nowhere.npy "${good[@]}" --out x
+refused 3 "nothing to find" --embeddings e.npy --labels y.npy --probs right.npy --out x
+refused 3 "class \"2\" has 8 rows" "${all[@]}" --class 2 --out x
+refused 2 "there is no class \"cat\"" "${all[@]}" --class cat --out x
+refused 6 "of memory" "${all[@]}" --memory 150KB --out x
+[ -e x/slices.json ] && fail "a refused run wrote findings"
+
+# --- the command line
+refused 2 "did you mean --embeddings" --embedings e.npy --out x
+refused 2 "did you mean \"planespot\"" --embeddings e.npy --labels y.npy --probs p.npy --method planespt --out x
+refused 2 "did you mean \"tsne\"" --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
+refused 2 "takes a size such as 4GB" "${all[@]}" --memory lots --out x
+refused 2 "takes whole numbers" "${all[@]}" --seed 1,x --out x
+refused 2 "--labels" --embeddings e.npy --out x
+refused 2 "--out DIR" "${all[@]}"
+refused 2 "--model" --images . --out x
+"$spotter" discover --help | sed -n '/Examples/,$p' | grep -q 'spotter discover --embeddings' || fail "--help has no example"
+
+# --- asked to stop: what is computed is kept, and the same command goes on
+slow=(--embeddings e.npy --labels y.npy --probs p.npy --method planespot-tsne,spotlight --seed 1,2,3,4,5,6,7,8 --out slow)
+"$spotter" discover "${slow[@]}" --threads 2 > out 2> err &
+for _ in $(seq 100); do [ -n "$(find slow/cache -name '*.points' 2> /dev/null)" ] && break; sleep 0.1; done
+kill -TERM $!
+wait $!
+code=$?
+[ $code = 75 ] || fail "a stopped run ended with $code: $(cat err)"
+[ -e slow/slices.json ] && fail "a stopped run wrote findings"
+ok "${slow[@]}"
+[ -s slow/slices.json ] || fail "the second run wrote nothing"
+
+[ $errors = 0 ] && echo "discover holds"
+exit $((errors > 0))
