@@ -48,6 +48,9 @@ static inline bool spot_shows(const spot_photos *p, uint32_t picture, int catego
 
 static inline const char *spot_category(const spot_photos *p, int category) { return p->coco[0].category[category].name; }
 
+/* used.c: lists the pictures of all tasks and hashes what they are; SPOT_INPUT when some are not there. */
+spot_status spot_photos_use(spot_ctx *c, spot_photos *p);
+
 /* Where the file of a picture lies. */
 enum { SPOT_PHOTO_PATH = 4096 };
 void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOTO_PATH]);
