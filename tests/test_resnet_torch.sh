@@ -3,7 +3,8 @@
 # ctest: long
 set -euo pipefail
 python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' || { echo "no torchvision: skipped"; exit 77; }
+"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
+    { echo "no torchvision: skipped"; exit 77; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 for case in "64 64 8 1 6 4" "32 96 5 7 6 4"; do      # width, size, batch, outputs, batches, steps

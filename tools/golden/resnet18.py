@@ -4,8 +4,8 @@
     resnet18.py [width size batch outputs batches steps] > tests/golden/resnet18.txt
 
 Prints, in double precision: of `batches` batches the logits in training mode and of each gradient its root mean square
-and 8 entries; losses of `steps` steps by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell how far
-torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
+and 8 entries; losses of `steps` steps by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell
+how far torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
 Default: width 16, size 64, batch 9, 1 output, 3 batches, 10 steps.
 """
 import sys
