@@ -61,18 +61,21 @@ static spot_tensor tensor(const char *name, spot_dtype type, const void *data, i
 
 static spot_status save(spot_ctx *c, spot_arena *a, const char *path, const spot_view *v, const spot_truth *t)
 {
-    spot_tensor all[5];
-    int64_t *image, *mask;
+    spot_tensor all[6];
+    int64_t *image, *mask, *label;
     int n = 0;
 
     SPOT_TRY(SPOT_TAKE(c, a, image, v->n));
     SPOT_TRY(SPOT_TAKE(c, a, mask, v->n));
+    SPOT_TRY(SPOT_TAKE(c, a, label, v->n));
     for (int i = 0; i < v->n; i++) {
+        label[i] = !v->label || v->label[i];
         image[i] = v->image[i];
         mask[i] = t->mask[i];
     }
     all[n++] = tensor("feature", SPOT_F32, v->feature, v->n, v->d);
     all[n++] = tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
+    all[n++] = tensor("label", SPOT_I64, label, v->n, 0);
     all[n++] = tensor("image", SPOT_I64, image, v->n, 0);
     all[n++] = tensor("blindspots", SPOT_I64, mask, v->n, 0);
     if (v->head) all[n++] = tensor("head", SPOT_F32, v->head, v->d, 0);
@@ -95,7 +98,7 @@ static spot_status view(spot_ctx *c, const options *o, const spot_config *cfg, c
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)o->ec));
     rows = spot_ec_positives(NULL, &ec, (spot_split)o->split);
     SPOT_TRY(spot_model_needs(c, &needs, &source->scene, &cfg->model, rows, false));
-    SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 32));
+    SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 48));
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
     if (s == SPOT_OK) s = save(c, &a, o->out ? o->out : path, &seen, &truth);
@@ -118,7 +121,7 @@ int cli_view(int argc, char **argv)
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "DIR --ec N",
         "Writes what the classifier of an EC shows of its positive images, in a .safetensors file: feature (n, d), "
-        "confidence (n), head (d), the row of the classifier's last layer; which images these are, image (n), as `spotter "
+        "confidence (n), label (n), which is 1, head (d), the row of the classifier's last layer; which images these are, image (n), as `spotter "
         "scene` numbers them; and the truth, blindspots (n): bit m is set in blindspot m. A file with one tensor, embedding "
         "(n, any), for the same test images of every EC is what representation: file looks at.\n\nExamples:\n"
         "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
