@@ -528,7 +528,7 @@ static void a_sweep_on_pictures(void **state)
 {
     static const char text[] =
         "seed: 5\necs: 4\n"
-        "data: {coco: %s/a.json, images: %s, tasks: \"animal, vehicle\", size: 32, pair_least: 5, blindspots: [1, 2],\n"
+        "data: {coco: %s/a.json, images: %s, tasks: \"animal, vehicle\", size: 32, pair_least: 3, blindspots: [1, 2],\n"
         "       val: 0.2, test: 0.4}\n"
         "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_gap: 0.2}\n"
         "bdms: [{method: planespot, reduce: pca, mixture: {k_max: 4}}]\n"
@@ -540,7 +540,7 @@ static void a_sweep_on_pictures(void **state)
     unsigned char *segment;
     size_t n;
     (void)state;
-    annotate("a", plain, LEN(plain), 192, true);
+    annotate("a", plain, LEN(plain), 240, true);
     snprintf(filled, sizeof filled, text, root, root);
     CHECK_OK(&one, spot_config_parse(&one, cfg, filled, strlen(filled), "pictures"));
     CHECK_OK(&one, spot_config_print(&one, cfg, &printed));
