@@ -8,13 +8,20 @@
 #include "check.h"
 #include "device.h"
 
+/* Under ASan, which looks for addresses and takes ten times as long, one random order: the bits are compared without it. */
+#ifdef __SANITIZE_ADDRESS__
+static const char *const schedules[] = { "identity", "reversed", "shuffled:1" };
+#else
 static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
+#endif
+
+static inline const char *schedule(int s) { return schedules[s % LEN(schedules)]; }
 
 /* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */
 static inline void open_cuda(spot_ctx *c, int s)
 {
     *c = (spot_ctx){ .threads = 1 };
-    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedules[s], 1);
+    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", schedule(s), 1);
     CHECK_OK(c, spot_device_open(c, "cuda"));
 }
 
@@ -36,7 +43,7 @@ static inline void expect_bytes(spot_ctx *c, void *p, const void *want, size_t b
 
     if (bytes) CHECK_OK(c, spot_device_copy(c, back, p, bytes));
     for (i = 0; i < bytes && back[i] == ((const unsigned char *)want)[i]; i++) {}
-    if (i < bytes) fail_msg("%s of problem %d, %s: byte %zu of %zu is not the CPU's", what, problem, schedules[s], i, bytes);
+    if (i < bytes) fail_msg("%s of problem %d, %s: byte %zu of %zu is not the CPU's", what, problem, schedule(s), i, bytes);
     free(back);
     spot_device_give(c, p);
 }

@@ -95,7 +95,7 @@ static inline double apart(const float *got, const float *want, size_t n)
 static inline void same_bits(void **first, const void *now, size_t bytes, int s, const char *what)
 {
     if (!s) *first = memcpy(malloc(bytes + 1), now, bytes);
-    else if (memcmp(*first, now, bytes)) fail_msg("%s: %s leaves other bits than %s", what, schedules[s], schedules[0]);
+    else if (memcmp(*first, now, bytes)) fail_msg("%s: %s leaves other bits than %s", what, schedule(s), schedule(0));
     if (s == LEN(schedules) - 1) free(*first);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_bench.sh BUILD: every row of spotter bench with tiny sizes, on the CPU and on the block emulator: answers are checked,
 # --json is JSON with rates, and a wrong op is a sentence.
+# ctest: long
 set -euo pipefail
 
 spotter=$1/spotter

@@ -35,7 +35,7 @@ sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/; s/ecs: 2/ecs: 50/' "$dir
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 4"
-for c in sweep plan tables figures scene bench view; do
+for c in sweep plan tables figures scene bench view report; do
     run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
 done
 run 0 "" help config;        prints "scene.size = 224"

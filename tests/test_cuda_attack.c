@@ -1,5 +1,5 @@
 /* test_cuda_attack.c - an adversary's steps on CUDA against the CPU's, and a whole training against one, which is recorded
- * and replayed. ctest: heavy */
+ * and replayed. ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda_net.h"
 
@@ -107,7 +107,7 @@ static void steps_agree(void **state)
 
 typedef struct { spot_arena a; spot_model m; spot_lesson lesson; } pupil;
 
-/* 24 train images in batches of 10: whole ones, the second of which is recorded, and a last one of 4. */
+/* 16 train images in batches of 6: whole ones, the second of which is recorded, and a last one of 4. */
 static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
 {
     spot_scene_config scene = spot_scene_defaults();
@@ -117,12 +117,12 @@ static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
     scene.extra_layers[0] = scene.extra_layers[1] = 1;
     scene.blindspots[0] = scene.blindspots[1] = 1;
     scene.specificity[0] = scene.specificity[1] = 2;
-    scene.per_bucket[SPOT_TRAIN] = 3;
-    scene.per_bucket[SPOT_VAL] = 2;
+    scene.per_bucket[SPOT_TRAIN] = 2;
+    scene.per_bucket[SPOT_VAL] = 1;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
     *cfg = spot_model_defaults();
     cfg->width = 16;
-    cfg->batch = 10;
+    cfg->batch = 6;
     cfg->robust = (spot_robust_config){ .epsilon = 10, .steps = 1, .step = 0.7, .random = 1, .epochs = 2, .lr = 1e-3 };
 }
 

@@ -86,6 +86,68 @@ static void planespot_agrees_on_tsne(void **state)  { (void)state; problems_agre
 static void planespot_agrees_on_scvis(void **state) { (void)state; problems_agree(SPOT_REDUCE_SCVIS); }
 static void planespot_agrees_on_the_view(void **state) { (void)state; problems_agree(SPOT_REDUCE_NONE); }
 
+/* What the device found comes back from what was kept of it, on the host. */
+static void check_assigned(spot_ctx *c, const spot_view *v, const spot_fit *fit, const spot_hypotheses *found,
+                           const spot_bdm_config *cfg)
+{
+    uint8_t *member = malloc((size_t)v->n * SPOT_MAX_HYPOTHESES), *want = calloc((size_t)v->n, SPOT_MAX_HYPOTHESES);
+    spot_arena a = spot_arena_counting();
+    char name[80];
+
+    for (int k = 0; k < found->len; k++)
+        for (int i = 0; i < found->h[k].len; i++) want[found->h[k].row[i] * found->len + k] = 1;
+    CHECK_OK(c, spot_bdm_assign(c, &a, NULL, found->len, v, fit, cfg));
+    CHECK_OK(c, spot_arena_open(c, &a, a.peak + 64));
+    CHECK_OK(c, spot_bdm_assign(c, &a, member, found->len, v, fit, cfg));
+    if (memcmp(member, want, (size_t)v->n * (size_t)found->len))
+        fail_msg("%s: rows came back into other hypotheses", spot_bdm_name(cfg, name, sizeof name));
+    spot_arena_close(&a);
+    free(member);
+    free(want);
+}
+
+static void fits_leave_the_device(void **state)
+{
+    spot_view v[PROBLEMS];
+    spot_seed seed[PROBLEMS];
+    spot_ctx c;
+
+    (void)state;
+    open_cuda(&c, 0);
+    for (int q = 0; q < PROBLEMS; q++) {
+        v[q] = blobs(rows[q], D, 3, (uint64_t)q);
+        v[q].confidence = malloc(rows[q] * sizeof(float));
+        for (int i = 0; i < rows[q]; i++) v[q].confidence[i] = i % 3 ? 0.9f + 0.01f * (i % 7) : 0.02f * (i % 5);
+        seed[q] = (spot_seed){ 3, (uint32_t)(10 + q) };
+    }
+    for (int variant = 0; variant < SPOT_METHODS + 2; variant++) {     /* spotlight and domino with their matrices, too */
+        int method = variant < SPOT_METHODS ? variant : variant == SPOT_METHODS ? SPOT_SPOTLIGHT : SPOT_DOMINO;
+        spot_bdm_config cfg = spot_bdm_defaults(method);
+        spot_fit fits[PROBLEMS];
+        answer o;
+        cfg.embed.method = method == SPOT_DOMINO ? SPOT_REDUCE_PCA : SPOT_REDUCE_NONE;
+        cfg.embed.dim = 3;
+        cfg.embed.normalise = 0;
+        cfg.mixture.k_max = 5;
+        cfg.top = 3;
+        cfg.spotlight.steps = 60;
+        cfg.spotlight.lr = 0.02;
+        cfg.domino.components = 6;
+        if (variant == SPOT_METHODS) cfg.spotlight.precision = SPOT_PRECISION_FULL;
+        if (variant > SPOT_METHODS) cfg.domino.covariance = SPOT_COVARIANCE_FULL, cfg.mixture.ridge = 1e-2;
+        CHECK_OK(&c, spot_arena_open(&c, &o.a, bytes_of(&c, &cfg)));
+        CHECK_OK(&c, spot_embed_fit(&c, &o.a, PROBLEMS, o.points, v, seed, &cfg.embed));
+        CHECK_OK(&c, spot_bdm_fit(&c, &o.a, PROBLEMS, o.found, fits, v, o.points, seed, &cfg));
+        for (int q = 0; q < PROBLEMS; q++) {
+            check_assigned(&c, &v[q], &fits[q], &o.found[q], &cfg);
+            spot_fit_close(&fits[q]);
+        }
+        spot_arena_close(&o.a);
+    }
+    spot_device_close(&c);
+    for (int q = 0; q < PROBLEMS; q++) free(v[q].confidence), v[q].confidence = NULL, blobs_free(&v[q]);
+}
+
 static void device_memory_is_counted(void **state)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
@@ -112,6 +174,7 @@ int main(void)
         cmocka_unit_test(planespot_agrees_on_tsne),
         cmocka_unit_test(planespot_agrees_on_scvis),
         cmocka_unit_test(planespot_agrees_on_the_view),
+        cmocka_unit_test(fits_leave_the_device),
         cmocka_unit_test(device_memory_is_counted),
     };
 

@@ -1,5 +1,5 @@
 /* test_cuda_model.c - a training and a look on CUDA: what the CPU sees, the same bits every time, nothing left behind.
- * ctest: heavy */
+ * ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>

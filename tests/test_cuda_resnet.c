@@ -1,5 +1,5 @@
 /* test_cuda_resnet.c - the whole ResNet-18 on CUDA against the CPU's: it trains with its optimizer, and it looks.
- * ctest: heavy */
+ * ctest: heavy, ctest: long */
 #define _GNU_SOURCE   /* setenv */
 #include "check_cuda_net.h"
 

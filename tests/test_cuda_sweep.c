@@ -1,5 +1,5 @@
 /* test_cuda_sweep.c - a whole sweep on CUDA: what the CPU finds, the same bytes every time, nothing left behind.
- * ctest: heavy */
+ * ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda.h"
 #include "check_sweep.h"

@@ -2,7 +2,7 @@
 # spotter discover as a user meets it: what it writes, and what it refuses, with exit code and sentence. $1: build folder.
 set -uo pipefail
 
-spotter=$1/spotter
+spotter=$(cd "$1" && pwd)/spotter
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_example.sh BUILD: host/bdm/README.md shows a method in one file and one row. Does what it says, in a copy of the tree:
 # the file from the page's first block of C, the row from its second, a build, a sweep.
+# ctest: long
 set -euo pipefail
 
 build=$(realpath "$1")
@@ -30,7 +31,7 @@ row=$last block=$(block 2) awk 'index($0, ENVIRON["row"]) == 1 { print ENVIRON["
 mv "$dir/new.h" "$header"
 
 cmake -S "$dir/tree" -B "$dir/build" -G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")" \
-    -DSPOT_TESTS=OFF -DSPOT_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
+    -DSPOT_TESTS=OFF -DSPOT_WERROR=OFF -DSPOT_NVCC= -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
     > "$dir/log" 2>&1 || fail "$(tail -5 "$dir/log")"
 cmake --build "$dir/build" --target spotter --parallel 2 > "$dir/log" 2>&1 || fail "$(grep -m5 "error:" "$dir/log")"
 

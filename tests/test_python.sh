@@ -10,7 +10,8 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 # Debian's Python, whose numpy, PyTorch and setuptools tools/setup brings: nothing is fetched.
 /usr/bin/python3 -m venv --system-site-packages "$dir/venv"
-SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation ../tools/python 2>"$dir/said" ||
+cp -r ../tools/python "$dir/python"           # pip builds in place
+SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-isolation "$dir/python" 2>"$dir/said" ||
     { cat "$dir/said"; fail "pip install"; }
 cd "$dir"
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"

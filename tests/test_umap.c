@@ -160,7 +160,7 @@ static void judge(double figure[2], const float *x, const spot_points *y)
 
 static void maps_are_as_good_as_those_of_umap_learn(void **state)
 {
-    enum { SEEDS = 3 };
+    enum { SEEDS = SANITIZED ? 1 : 3 };
     static float x[N * D];
     const int n = N;
 
@@ -187,13 +187,14 @@ static void maps_are_as_good_as_those_of_umap_learn(void **state)
 
                 a.used = 0;
                 CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &from, &cfg));
+                if (SANITIZED) continue;
                 judge(figure, x, &out);
                 for (int f = 0; f < 2; f++) mean[f] += figure[f] / SEEDS;
             }
             spot_arena_close(&a);
             print_message("%d neighbours, dim %d: trustworthiness %.4f (umap-learn %.4f), recall %.4f (%.4f)\n", s->neighbours,
                           dim, mean[0], s->figure[2 - dim][0], mean[1], s->figure[2 - dim][1]);
-            for (int f = 0; f < 2; f++) assert_true(mean[f] >= s->figure[2 - dim][f] - 0.01);
+            for (int f = 0; f < 2; f++) assert_true(SANITIZED || mean[f] >= s->figure[2 - dim][f] - 0.01);
         }
 }
 

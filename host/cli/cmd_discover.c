@@ -1,4 +1,5 @@
-/* cmd_discover.c - spotter discover: the blindspots of a classifier that you bring. */
+/* cmd_discover.c - spotter discover: the blindspots of a classifier that you bring. A little over 400 lines, because two dozen
+ * options are a page of table and a page of reading it. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -397,10 +398,10 @@ int cli_discover(int argc, char **argv)
         "Finds the groups of rows on which your classifier fails: slices.csv, slices.json, a map, and a report to look at."
         "\n\nExamples:\n"
         "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-        "  spotter discover --embeddings run.npz:features --labels run.npz:y --probs run.npz:p --ids run.npz:path \\\n"
-        "      --images photos --class cat --method planespot-tsne,domino --out found\n"
+        "  spotter discover --embeddings run.npz:e --labels run.npz:y --probs run.npz:p --class cat \\\n"
+        "      --ids run.npz:path --images photos --method planespot-tsne,domino --out found\n"
         "  spotter discover --images photos --model resnet18.safetensors --out found\n"
-        "  spotter discover --images val2017 --coco instances_val2017.json --model resnet18.safetensors --out found\n"
+        "  spotter discover --images val2017 --coco val2017.json --model resnet18.safetensors --out found\n"
         "The same command again goes on where it was stopped.", children, NULL, NULL };
     options o = { .top = 20, .report = true, .fit = true, .files = { .resize = 256, .crop = 224 } };
     static spot_config cfg;

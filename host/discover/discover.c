@@ -3,7 +3,9 @@
  *     subject -> views of a group of classes -> points -> hypotheses -> slices
  *
  * Maps are shared between methods and seeds whose settings make the same one. What fails for one class is tried without it:
- * a batch that fails is halved until the failure stands alone with its class. */
+ * a batch that fails is halved until the failure stands alone with its class.
+ *
+ * More than 400 lines, because one function knows all stages, and what it knows is read from top to bottom. */
 #include "spotter/discover.h"
 
 #include <math.h>

@@ -35,7 +35,7 @@ static spot_status spend(reading *r, size_t bytes, const char *name)
 {
     r->used += bytes;
     if (!r->files->memory || r->used <= r->files->memory) return SPOT_OK;
-    return spot_fail(r->c, SPOT_INPUT, "%s: with it %zu bytes of memory are taken where %zu are allowed", name, r->used,
+    return spot_fail(r->c, SPOT_NOMEM, "%s: with it %zu bytes of memory are taken where %zu are allowed", name, r->used,
                      r->files->memory);
 }
 

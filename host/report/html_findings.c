@@ -3,7 +3,9 @@
  *     rows      the first model's rows, 0 to n - 1; those of other models are matched to them by id
  *     places    the rows that one class of one model has: what was examined together, and lies on one map
  *     maps      a place's points, once for each way in which they were reduced
- *     findings  a method's slices of a place, members as indices into the place */
+ *     findings  a method's slices of a place, members as indices into the place
+ *
+ * A little over 400 lines: one walk over one structure, which reads best in one place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -63,7 +63,8 @@ static void write_methods(spot_page *p, const spot_results *r)
         spot_page_close(p, '}');
     }
     spot_page_close(p, ']');
-    spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors). %s; %s.",
+    spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors); then why "
+                    "blindspots were missed, as shares of their images. %s; %s.",
                     spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
 }
 

@@ -1,4 +1,6 @@
-/* html_run.c - a sweep's run as a page: every EC is a place, its truth beside it; tables and figures below. */
+/* html_run.c - a sweep's run as a page: every EC is a place, its truth beside it; tables and figures are html_results.c's.
+ *
+ * A little over 400 lines: one walk over one structure, which reads best in one place. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

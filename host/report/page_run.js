@@ -12,20 +12,22 @@ const Run = (() => {
   const withError = v => v.n ? `${number(v.mean)} (${v.se === null ? "–" : v.se.toFixed(2)})` : "–";
 
   function methods() {
-    return h("div", { class: "scroll plain-box", tabindex: 0 }, h("table", { class: "plain" }, h("caption", {}, what.caption),
-      h("thead", {}, h("tr", {}, ...["method", "DR", "FDR", "ECs", "of FDR", "failed"].map((t, i) =>
-        h("th", { scope: "col", class: i ? "number" : null }, t)))),
+    const head = ["method", "DR", "FDR", "ECs", "of FDR", "not returned", "found", "merged", "impure", "failed"];
+    const cells = m => [withError(m.dr), withError(m.fdr), count(m.dr.n), count(m.fdr.n), ...m.missed.map(number),
+                        count(m.failed)];
+    return h("div", { class: "scroll plain-box", tabindex: 0, "aria-label": "Methods" }, h("table", { class: "plain" },
+      h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
       h("tbody", {}, ...what.methods.map(m => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, m.name)),
-        h("td", { class: "number" }, withError(m.dr)), h("td", { class: "number" }, withError(m.fdr)),
-        h("td", { class: "number" }, count(m.dr.n)), h("td", { class: "number" }, count(m.fdr.n)),
-        h("td", { class: "number" }, count(m.failed)))))));
+        ...cells(m).map(c => h("td", { class: "number" }, c)))))));
   }
 
   function draw() {
     if (!isRun) return;
     document.getElementById("filters").before(h("section", { "aria-label": "Methods" }, methods(),
+      h("p", { class: "key-line" }, what.caption),
       h("p", { class: "jump" }, ...[["#filters", "Maps of the ECs"], ["#compare", "Side by side"], ["#run", "Figures"],
                                     ["#help-title", "Help"]].map(([href, text]) => h("a", { href }, text)))));
+    for (const e of document.querySelectorAll("#filters, .columns")) e.hidden = !what.findings.length;
     box.hidden = !what.figures.length;
     box.append(h("h2", {}, "Figures"), h("p", { class: "hint" }, what.legend),
       h("div", { class: "figures" }, ...what.figures.map(f =>

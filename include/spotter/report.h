@@ -67,7 +67,8 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
                                  const spot_findings *const *f, const spot_discover_options *const *o,
                                  const spot_report_options *r);
 
-/* A sweep's run: table, figures, each EC's map. */
+/* A sweep's run: table, figures, each EC's map with the truth and what every method found, from the run's cache; the page says
+ * which ECs the cache no longer knows. SPOT_INPUT, with the page written, where segments are damaged. */
 spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, const spot_report_options *r);
 
 #ifdef __cplusplus

@@ -21,7 +21,8 @@ function(spot_emulated target)
   target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-O2 -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CXX>:-O2 -march=${SPOT_MARCH} -fno-math-errno -Wall -Wextra
+      -Wno-missing-field-initializers -ffp-contract=off>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SPOT_WERROR}>>:-Werror>
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()

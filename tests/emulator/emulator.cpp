@@ -29,7 +29,7 @@ struct fibre {
     const char *op, *site;           /* what it waits in */
     unsigned mask;
     uint64_t value;                  /* what it brought */
-    uint64_t lanes[WARP];            /* what a warp operation gave it */
+    const uint64_t *lanes;           /* what a warp operation gave it */
     unsigned count;                  /* what a barrier gave it */
 };
 
@@ -38,6 +38,7 @@ struct slot { const void *key; size_t start, bytes; };
 struct block_state {
     dim3 index;
     std::vector<fibre> threads;
+    std::vector<uint64_t> lanes;     /* (threads, WARP): what a warp operation gave lies in the row of its lowest lane */
     std::vector<void *> stacks;
     std::vector<slot> slots;         /* shared arrays, in the order of first use */
     size_t asked;                    /* their bytes */
@@ -58,6 +59,8 @@ static struct {
     size_t dynamic_bytes;
     const std::function<void()> *kernel;
     fibre *running;
+    std::vector<fibre *> ready, pass;    /* who can run, and who does in this pass */
+    size_t next;                         /* of the pass */
     fibre_place scheduler;
     char report[1024];
     bool broken;
@@ -102,7 +105,15 @@ const dim3 &block_size()   { return now.block; }
 const dim3 &grid_size()    { return now.grid; }
 unsigned    lane()         { return now.running->thread % WARP; }
 
-static void yield() { fibre_switch(&now.running->place, &now.scheduler); }
+/* Goes on with the next of the pass, behind the last one with the scheduler: a switch costs most of what a barrier does. */
+static void yield()
+{
+    fibre *from = now.running;
+
+    if (now.broken || now.next == now.pass.size()) return fibre_switch(&from->place, &now.scheduler);
+    now.running = now.pass[now.next++];
+    fibre_switch(&from->place, &now.running->place);
+}
 
 void fault(const char *fmt, ...)
 {
@@ -209,6 +220,7 @@ static void start_block(block_state *b, size_t number)
     b->slots.clear();
     b->asked = 0;
     b->threads.resize(count);
+    b->lanes.resize(count * WARP);
     while (b->stacks.size() < count) b->stacks.push_back(fibre_stack());
     if (!b->memory || std::count(b->stacks.begin(), b->stacks.end(), nullptr)) return fault("no memory for a block");
     for (size_t i = 0; i < count; i++) {
@@ -220,6 +232,9 @@ static void start_block(block_state *b, size_t number)
         fibre_start(&f.place, b->stacks[i], run_thread);
     }
 }
+
+/* Sites and ops are literals: mostly the same one. */
+static bool same(const char *a, const char *b) { return a == b || !strcmp(a, b); }
 
 /* Opens the barrier when all threads of the block stand at it. A thread that stands elsewhere or has returned while
  * others wait is an error on the GPU, whatever it happens to do there. */
@@ -234,7 +249,7 @@ static void open_barrier(block_state *b)
     }
     if (!first) return;
     for (const fibre &f : b->threads)
-        if (f.at == RETURNED || strcmp(f.site, first->site)) other = &f;
+        if (f.at == RETURNED || !same(f.site, first->site)) other = &f;
     if (other) {
         bool gone = other->at == RETURNED;
         fault("barrier divergence in block (%u,%u,%u): thread %u waits at %s, thread %u %s%s", b->index.x, b->index.y,
@@ -249,22 +264,23 @@ static void open_barrier(block_state *b)
     }
 }
 
-/* Completes f's warp operation when every lane of its mask waits in the same one. */
+/* Completes f's warp operation when every lane of its mask waits in the same one. Lanes that can run do so in one pass, and
+ * so have all read what they were given before another operation of theirs can complete. */
 static void meet(fibre *f)
 {
     fibre *warp = f - f->thread % WARP;
-    uint64_t lanes[WARP];
+    uint64_t *lanes = &f->block->lanes[(warp->thread + __builtin_ctz(f->mask)) * WARP];
 
-    memset(lanes, POISON_BYTE, sizeof lanes);
     for (unsigned i = 0; i < WARP; i++) {
         if (!(f->mask >> i & 1)) continue;
         const fibre *g = warp + i;
-        if (g->at != AT_WARP || g->mask != f->mask || strcmp(g->op, f->op) || strcmp(g->site, f->site)) return;
-        lanes[i] = g->value;
+        if (g->at != AT_WARP || g->mask != f->mask || !same(g->op, f->op) || !same(g->site, f->site)) return;
     }
-    for (unsigned i = 0, mask = f->mask; i < WARP; i++) {
-        if (!(mask >> i & 1)) continue;
-        memcpy(warp[i].lanes, lanes, sizeof lanes);
+    memset(lanes, POISON_BYTE, WARP * sizeof *lanes);
+    for (unsigned i = 0; i < WARP; i++) {
+        if (!(f->mask >> i & 1)) continue;
+        lanes[i] = warp[i].value;
+        warp[i].lanes = lanes;
         warp[i].at = READY;
     }
 }
@@ -286,36 +302,34 @@ static void report_deadlock(const std::vector<block_state *> &blocks)
             }
 }
 
-/* The fibres that run in this pass, in the order of the schedule. Shuffled, half of the warps sit it out. */
-static std::vector<fibre *> next_pass(const std::vector<block_state *> &blocks)
+/* Chooses the fibres that run in this pass, in the order of the schedule. Shuffled, half of the warps sit it out. */
+static void choose_pass(const std::vector<block_state *> &blocks)
 {
-    std::vector<fibre *> ready, chosen;
-
+    now.ready.clear();
+    now.pass.clear();
     for (block_state *b : blocks)
         for (size_t w = 0; w < b->threads.size(); w += WARP) {
             bool chance = now.order != now.SHUFFLED || draw() & 1;
             for (size_t i = w; i < std::min(w + WARP, b->threads.size()); i++)
                 if (b->threads[i].at == READY) {
-                    ready.push_back(&b->threads[i]);
-                    if (chance) chosen.push_back(&b->threads[i]);
+                    now.ready.push_back(&b->threads[i]);
+                    if (chance) now.pass.push_back(&b->threads[i]);
                 }
         }
-    if (chosen.empty()) chosen = ready;
-    arrange(chosen);
-    return chosen;
+    if (now.pass.empty()) now.pass = now.ready;
+    arrange(now.pass);
 }
 
 static void run_blocks(const std::vector<block_state *> &blocks)
 {
     for (;;) {
-        std::vector<fibre *> pass = next_pass(blocks);
-        if (pass.empty()) break;
-        for (fibre *f : pass) {
-            now.running = f;
-            fibre_switch(&now.scheduler, &f->place);
-            now.running = nullptr;
-            if (now.broken) return;
-        }
+        choose_pass(blocks);
+        if (now.pass.empty()) break;
+        now.next = 1;
+        now.running = now.pass[0];
+        fibre_switch(&now.scheduler, &now.running->place);
+        now.running = nullptr;
+        if (now.broken) return;
         for (block_state *b : blocks) {
             for (fibre &f : b->threads)
                 if (f.at == AT_WARP) meet(&f);

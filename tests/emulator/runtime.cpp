@@ -26,9 +26,22 @@ static thread_local char report[1024];
 typedef struct { size_t bytes; unsigned char *pages; size_t paged; } buffer;
 static std::map<unsigned char *, buffer> buffers;     /* by start */
 
+/* Of calls within each other, as a graph's are, only the outermost counts. Buffers that lie side by side are one range. */
 void emu_open_memory(bool open)
 {
-    for (auto &[p, b] : buffers) mprotect(b.pages, b.paged, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    static int depth;
+    unsigned char *from = nullptr, *to = nullptr;
+    auto change = [&] { if (to > from) mprotect(from, (size_t)(to - from), open ? PROT_READ | PROT_WRITE : PROT_NONE); };
+
+    if (open ? depth++ : --depth) return;
+    for (auto &[p, b] : buffers) {
+        if (b.pages != to) {
+            change();
+            from = b.pages;
+        }
+        to = b.pages + b.paged;
+    }
+    change();
 }
 
 /* What a graph is here: work in order. A thread captures one stream at a time. */
@@ -217,7 +230,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsi
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 {
-    turn mine(device);
+    opened now;
     for (auto &work : ready->work) work();
     return cudaSuccess;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What torchvision's ResNet-18 makes of weights and images that both sides compute from the same hash.
 
-    resnet18.py [width size batch outputs batches] > tests/golden/resnet18.txt
+    resnet18.py [width size batch outputs batches steps] > tests/golden/resnet18.txt
 
 Prints, in double precision: of `batches` batches the logits in training mode and of each gradient its root mean square
-and 8 entries; ten losses by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell how far
-torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
-Default: width 16, size 64, batch 9, 1 output, 3 batches.
+and 8 entries; losses of `steps` steps by Adam and by SGD, and logits in evaluation mode after them. The lines own.* tell
+how far torchvision's single precision is from that: logits and worst gradient of each batch; losses and logits after training.
+Default: width 16, size 64, batch 9, 1 output, 3 batches, 10 steps.
 """
 import sys
 
@@ -15,8 +15,8 @@ import torch
 import torchvision
 from torchvision.models.resnet import BasicBlock, ResNet
 
-WIDTH, SIZE, BATCH, OUTPUTS, BATCHES = (int(a) for a in (sys.argv[1:6] or (16, 64, 9, 1, 3)))
-STEPS, ENTRIES, LR = 10, 8, {"adam": 3e-4, "sgd": 2e-3}
+WIDTH, SIZE, BATCH, OUTPUTS, BATCHES, STEPS = (int(a) for a in (sys.argv[1:7] or (16, 64, 9, 1, 3, 10)))
+ENTRIES, LR = 8, {"adam": 3e-4, "sgd": 2e-3}
 
 
 def unit(tensor, count):
@@ -78,7 +78,7 @@ def gradients(precision):
 
 
 def train(kind, precision):
-    """Ten losses, and the logits after them."""
+    """The losses, and the logits after them."""
     net = narrow(precision)
     rule = (torch.optim.Adam(net.parameters(), LR[kind]) if kind == "adam"
             else torch.optim.SGD(net.parameters(), LR[kind], momentum=0.9, weight_decay=1e-4))

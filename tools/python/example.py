@@ -4,7 +4,8 @@ import torch
 from torchvision import datasets, models, transforms
 from spotter import PlaneSpot
 
-images = datasets.ImageFolder(sys.argv[1], transforms.Compose([transforms.Resize(64), transforms.CenterCrop(64), transforms.ToTensor()]))
+shape = transforms.Compose([transforms.Resize(64), transforms.CenterCrop(64), transforms.ToTensor()])
+images = datasets.ImageFolder(sys.argv[1], shape)
 model = models.resnet18(num_classes=len(images.classes)).eval()          # yours, trained
 embed = torch.nn.Sequential(*list(model.children())[:-1], torch.nn.Flatten())
 with torch.no_grad():
