@@ -43,7 +43,8 @@ static void annotate(const char *name, const char *const *kind, int kinds, int n
     fprintf(f, "],\"annotations\":[");
     for (int i = 0, first = 1; i < n; i++)
         for (const char *p = kind[i % kinds]; *p; p++, first = 0)
-            fprintf(f, "%s{\"image_id\":%d,\"category_id\":%d}", first ? "" : ",", 7 * i, 90 - (int)(strchr(letters, *p) - letters));
+            fprintf(f, "%s{\"image_id\":%d,\"category_id\":%d}", first ? "" : ",", 7 * i,
+                    90 - (int)(strchr(letters, *p) - letters));
     fprintf(f, "]}");
     fclose(f);
     snprintf(line, sizeof line, "%s.json", name);
@@ -234,7 +235,10 @@ static void general_pool(void **state)
 static int code(const spot_ec *ec)
 {
     int all = ec->task;
-    for (int m = 0; m < ec->blindspot_count; m++) all = 1000 * all + 64 * ec->motif[m].object + 2 * ec->motif[m].other + ec->motif[m].with;
+    for (int m = 0; m < ec->blindspot_count; m++) {
+        const spot_motif *s = &ec->motif[m];
+        all = 1000 * all + 64 * s->object + 2 * s->other + s->with;
+    }
     return all;
 }
 
@@ -478,6 +482,7 @@ static void what_is_refused(void **state)
     REFUSED(SPOT_USAGE, "twice", strcpy(cfg.tasks, "animal,animal"));
     REFUSED(SPOT_USAGE, "data.tasks", strcpy(cfg.tasks, " , "));
     REFUSED(SPOT_USAGE, "leave some for training", cfg.val = 0.7);
+    REFUSED(SPOT_USAGE, "all are at least 1", cfg.pair_least = 0);
     REFUSED(SPOT_USAGE, "2 folders for 1 file", strcpy(cfg.images, "/tmp:/tmp"));
     REFUSED(SPOT_USAGE, "\"tree\" is no category of a task", strcpy(cfg.induced, "cat, tree"));
     REFUSED(SPOT_INPUT, "0 show none; both are needed", cfg = settings("none"); strcpy(cfg.tasks, "animal"));
@@ -523,8 +528,8 @@ static void a_sweep_on_pictures(void **state)
 {
     static const char text[] =
         "seed: 5\necs: 4\n"
-        "data: {coco: %s/a.json, images: %s, tasks: \"animal, vehicle\", size: 32, pair_least: 5, blindspots: [1, 2], val: 0.2,\n"
-        "       test: 0.4}\n"
+        "data: {coco: %s/a.json, images: %s, tasks: \"animal, vehicle\", size: 32, pair_least: 3, blindspots: [1, 2],\n"
+        "       val: 0.2, test: 0.4}\n"
         "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_gap: 0.2}\n"
         "bdms: [{method: planespot, reduce: pca, mixture: {k_max: 4}}]\n"
         "metric: {lambda_p: 0.5, lambda_r: 0.5}\n";
@@ -535,7 +540,7 @@ static void a_sweep_on_pictures(void **state)
     unsigned char *segment;
     size_t n;
     (void)state;
-    annotate("a", plain, LEN(plain), 320, true);
+    annotate("a", plain, LEN(plain), 240, true);
     snprintf(filled, sizeof filled, text, root, root);
     CHECK_OK(&one, spot_config_parse(&one, cfg, filled, strlen(filled), "pictures"));
     CHECK_OK(&one, spot_config_print(&one, cfg, &printed));
@@ -558,8 +563,9 @@ static void a_sweep_on_pictures(void **state)
     shell("cd %s/.. && printf x >> a-17.png", "one");
     CHECK_OK(&one, sweep(&one, cfg, "one", 0, 1, &r));
     assert_int_equal(r.already, 0);
-    CHECK_FAILS(&one, (cfg->ecs = 4, cfg->data.pool = SPOT_POOL_SINGLES, cfg->ecs = 6, sweep(&one, cfg, "six", 0, 1, &r)), SPOT_USAGE,
-                "the pool has 5 ECs");
+    cfg->data.pool = SPOT_POOL_SINGLES;
+    cfg->ecs = 6;
+    CHECK_FAILS(&one, sweep(&one, cfg, "six", 0, 1, &r), SPOT_USAGE, "the pool has 5 ECs");
     free(cfg);
     free(again);
     spot_ctx_close(&one);

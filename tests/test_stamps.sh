@@ -26,7 +26,9 @@ END
 
 # The plan: three tasks in turn, and the disk that pixels take.
 "$spotter" plan "$dir/tiny.yaml" --quick >"$dir/plan" || fail "plan"
-for word in animal vehicle food "blindspot 0" "disk 0.00 GB"; do grep -q "$word" "$dir/plan" || fail "the plan lacks $word"; done
+for word in animal vehicle food "blindspot 0" "disk 0.00 GB"; do
+    grep -q "$word" "$dir/plan" || fail "the plan lacks $word"
+done
 
 # Pictures and what is in them.
 "$spotter" scene "$dir/tiny.yaml" --ec 0 --count 12 --out "$dir/pictures" >/dev/null 2>&1 || fail "scene"
@@ -61,7 +63,9 @@ END
 grep -q "1 of 3 ECs are done" "$dir/log" || fail "the second go began anew"
 grep -q "decoding" "$dir/log" && fail "pictures were decoded twice"
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/again" >/dev/null 2>&1 || fail "sweep at once"
-for ec in 0 1 2; do cmp "$dir/run/segments/ec-00000$ec.json" "$dir/again/segments/ec-00000$ec.json" || fail "EC $ec differs"; done
+for ec in 0 1 2; do
+    cmp "$dir/run/segments/ec-00000$ec.json" "$dir/again/segments/ec-00000$ec.json" || fail "EC $ec differs"
+done
 [ "$(ls "$dir"/run/pictures/*.png | wc -l)" = 3 ] || fail "pictures of ECs"
 grep -q '"fdr":null' "$dir/run/segments/ec-000001.json" || fail "a false discovery rate of what nobody knows"
 "$spotter" tables "$dir/run" >"$dir/tables" 2>&1 || fail "tables"

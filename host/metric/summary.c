@@ -33,7 +33,7 @@ void spot_metric_summarise(spot_summary *s, const spot_score *scores, const bool
     memset(s, 0, sizeof *s);
     for (int i = 0; i < n; i++) {
         if (use && !use[i]) { s->not_learned++; continue; }
-        s->fdr.left_out += isnan(scores[i].fdr);
+        s->fdr.left_out += !(scores[i].dr > 0);
         for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += scores[i].dr == 1;
     }
     for (int pass = 0; pass < 2; pass++) {

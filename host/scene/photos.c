@@ -293,6 +293,9 @@ static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
     if (cfg->blindspots[0] < 1 || cfg->blindspots[0] > cfg->blindspots[1] || cfg->blindspots[1] > SPOT_MAX_BLINDSPOTS)
         return spot_fail(c, SPOT_USAGE, "data.blindspots is [%d, %d]; it takes [least, most] from 1 to %d", cfg->blindspots[0],
                          cfg->blindspots[1], SPOT_MAX_BLINDSPOTS);
+    if (cfg->pair_least < 1 || cfg->category_least < 1 || cfg->each < 1)
+        return spot_fail(c, SPOT_USAGE, "data.pair_least %d, category_least %d, each %d; all are at least 1", cfg->pair_least,
+                         cfg->category_least, cfg->each);
     if (!(cfg->flip >= 0 && cfg->flip <= 1)) return spot_fail(c, SPOT_USAGE, "data.flip is %g; it is a chance", cfg->flip);
     return SPOT_OK;
 }

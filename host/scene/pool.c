@@ -20,19 +20,13 @@ static bool may_be(const spot_photos *p, const spot_task *task, int a)
     return task->count[a] >= p->cfg.category_least;
 }
 
-static bool is_of(const spot_task *task, int category)
-{
-    for (int a = 0; a < task->categories; a++)
-        if (task->category[a] == category) return true;
-    return false;
-}
-
-/* The training pictures of the task's category a with category b, and those without: enough of both? */
+/* The training pictures of the task's category a with category b, and those without: enough of both? With another category of
+ * the task there are none. */
 static bool eligible(const spot_photos *p, const spot_task *task, int a, int b)
 {
     int with = task->both[a * p->categories + b];
 
-    return !is_of(task, b) && with >= p->cfg.pair_least && task->train[a] - with >= p->cfg.pair_least;
+    return with >= p->cfg.pair_least && task->train[a] - with >= p->cfg.pair_least;
 }
 
 /* ---- the general pool ---- */

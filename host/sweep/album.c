@@ -77,10 +77,8 @@ static void develop(spot_ctx *c, maker *m, int from, int n)
 #pragma omp parallel for schedule(dynamic) num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         uint8_t *rgb = m->rgb + (size_t)i * bytes;
-        spot_ctx mine = *c;
-        spot_status s;
-        mine.threads = 1;
-        s = spot_photo_develop(&mine, rgb, m->p, from + i, &m->room[omp_get_thread_num()]);
+        spot_ctx mine = { .ops = c->ops, .threads = 1 };           /* with a sentence of its own */
+        spot_status s = spot_photo_develop(&mine, rgb, m->p, from + i, &m->room[omp_get_thread_num()]);
         if (s) note(m, c, &mine, from + i, s);
         else m->checksum[from + i] = XXH3_64bits(rgb, bytes);
     }

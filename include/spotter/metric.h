@@ -45,7 +45,7 @@ typedef struct {
 typedef struct { double mean, se; int n, left_out; } spot_average;
 
 typedef struct {
-    spot_average dr, fdr;                  /* fdr leaves out what is NaN */
+    spot_average dr, fdr;                  /* fdr leaves out dr = 0, and what nobody knows, which left_out does not count */
     spot_average failure[SPOT_FAILURES];   /* of an EC's missed blindspots; leaves out dr = 1 */
     int not_learned;                       /* ECs that no average holds */
 } spot_summary;
