@@ -106,7 +106,7 @@ static void an_ec_that_fails_fails_alone(void **state)
         change_view(&c, &run, 1, spoil_feature);
         change_view(&c, &run, 3, spoil_confidence);
         CHECK_FAILS(&c, sweep_with(&c, cfg, names[i], (spot_sweep_options){ .shards = 1, .wave = widths[i] }, &r), SPOT_INPUT,
-                    "EC 1, planespot-pca: EC 1: feature 3 of row 5 is nan");
+                    "EC 1, planespot-pca: feature 3 of row 5 is nan");
         assert_true(r.done == 5 && r.failed == 2);
         check_same_segments(&c, "ones", names[i], 5);
         for (int ec = 0; ec < 5; ec += 2) {

@@ -121,9 +121,10 @@ int cli_view(int argc, char **argv)
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = { table, option, "DIR --ec N",
         "Writes what the classifier of an EC shows of its positive images, in a .safetensors file: feature (n, d), "
-        "confidence (n), label (n), which is 1, head (d), the row of the classifier's last layer; which images these are, image (n), as `spotter "
-        "scene` numbers them; and the truth, blindspots (n): bit m is set in blindspot m. A file with one tensor, embedding "
-        "(n, any), for the same test images of every EC is what representation: file looks at.\n\nExamples:\n"
+        "confidence (n), label (n), which is 1, head (d), the row of the classifier's last layer; which images these are, "
+        "image (n), as `spotter scene` numbers them; and the truth, blindspots (n): bit m is set in blindspot m. A file "
+        "with one tensor, embedding (n, any), for the same test images of every EC is what representation: file looks at.\n\n"
+        "Examples:\n"
         "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
         "  spotter view runs/mini --ec 7 --representation robust",
         children, NULL, NULL };
