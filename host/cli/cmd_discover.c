@@ -32,7 +32,8 @@ static const struct argp_option table[] = {
       ".safetensors:NAME or .csv:e0..e511", 0 },
     { "labels",     LABELS, "Y",     0, "the true class of each row: numbers or words; (n, classes) of 0 and 1 for several at "
       "once", 0 },
-    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, or (n, classes)", 0 },
+    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, of class 1 where there are two; or (n, classes), "
+      "columns sorted by name where labels are words", 0 },
     { "losses",     LOSSES, "L",     0, "cross-entropy of each row, in place of --probs", 0 },
     { "ids",        IDS,    "I",     0, "names of the rows; those of files below --images give the pictures", 0 },
     { "images",     IMAGES, "DIR",   0, "folder of pictures; without --embeddings DIR/class/picture is looked through", 0 },
@@ -80,6 +81,9 @@ static void seeds(const struct argp_state *state, options *o, const char *text)
         o->seed[o->seeds++] = strtoull(text, &end, 10);
         if (end == text || *text == '-' || errno || (*end && *end != ','))
             argp_error(state, "--seed takes whole numbers such as 0 or 1,2,3, not \"%s\"", text);
+        for (int i = 0; i + 1 < o->seeds; i++)
+            if (o->seed[i] == o->seed[o->seeds - 1])
+                argp_error(state, "--seed has %llu twice", (unsigned long long)o->seed[i]);
         text = end;
         if (!*text) return;
     }

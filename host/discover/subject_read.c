@@ -206,6 +206,9 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
     s->classes = columns;
     s->prob = p;
     if (s->has) return SPOT_OK;
+    if (s->class_name && !r->known)
+        spot_log(r->c, SPOT_LOG_INFO, "%s: its columns are taken for the words of %s sorted by name: \"%.80s\" first, "
+                 "\"%.80s\" last", name, r->files->labels, s->class_name[0], s->class_name[columns - 1]);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->confidence, s->n));
     for (int i = 0; i < s->n; i++) s->confidence[i] = p[(size_t)i * (size_t)columns + (size_t)s->target[i]];
     return SPOT_OK;
