@@ -219,6 +219,11 @@ def hostile(browser, path):
     check(ids[6] == "a\\x0ab\\x0dc\\x09d" and ids[9] == "\\xff\\xfe\\xc0\\x80", "odd bytes are shown as", ids[6], ids[9])
     check(not page.js("[...document.querySelectorAll('main b, main img')].some(e => e.textContent.includes('bold'))"),
           "a class's name became markup")
+    told = page.js("[...document.querySelectorAll('#facts div')].find(e => e.textContent.startsWith('blindspots')).textContent")
+    worse, slices = page.js("(all => [all.filter(Boolean).length, all.length])(what.findings.flatMap(f => f.slices.map(s => "
+                            "s.rate > what.places[f.place].wrong / what.places[f.place].n)))")
+    check(0 < worse < slices and told.startswith("blindspots%dof %d slices by" % (worse, slices)),
+          "%d of %d slices are worse than their class, the page says %s" % (worse, slices, told))
     quiet(page)
 
     dark = browser.open(path, width=420, height=800, dark=True, ratio=2)

@@ -48,6 +48,7 @@ np.save("p2.npy", np.stack([1 - p, p], 1))
 bad = y.copy()
 bad[9] = -1
 np.save("minus.npy", bad)
+np.save("words.npy", np.array(["zebra", "ant", "cow"])[y])
 np.save("right.npy", np.full(n, 0.9, np.float32))
 with open("cut.npy", "wb") as f:
     f.write(open("e.npy", "rb").read()[:-100])
@@ -101,9 +102,14 @@ for e in e.npy all.npz:e e64.npy; do
     rm -r same
 done
 ok --embeddings e.npy --labels y.npy --losses losses.npy --method planespot-pca --no-report --json --out losses
+grep -q 'losses.npy: the true class has exp(-loss); a row is wrong below 1/2' err || fail "nothing says when a row is wrong"
 /usr/bin/python3 -c 'import json, sys; assert json.load(open("out"))["findings"] == 2' || fail "--json is not one object"
 ok --config found/config.yaml --embeddings e.npy --labels y.npy --probs p.npy --out again
 cmp -s found/config.yaml again/config.yaml || fail "config.yaml does not give itself"
+ok --embeddings e.npy --labels words.npy --probs p3.npy --method domino --no-report --no-fit --out words
+grep -q 'p3.npy: its columns are taken for the words of words.npy sorted by name: "ant" first, "zebra" last' err ||
+    fail "nothing says which column is which word"
+grep -Eq 'at most [0-9]+\.[0-9] MB of memory' err || fail "a little memory is not told in MB: $(cat err)"
 ok "${all[@]}" --class all --seed 1,2 --out seeds
 grep -q '^# .* --seed 1,2$' seeds/config.yaml || fail "config.yaml does not say the seeds"
 
@@ -139,6 +145,7 @@ refused 2 "did you mean \"planespot\"" --embeddings e.npy --labels y.npy --probs
 refused 2 "did you mean \"tsne\"" --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
 refused 2 "takes a size such as 4GB" "${all[@]}" --memory lots --out x
 refused 2 "takes whole numbers" "${all[@]}" --seed 1,x --out x
+refused 2 "seed has 3 twice" "${all[@]}" --seed 3,1,3 --out x
 refused 2 "--labels" --embeddings e.npy --out x
 refused 2 "--out DIR" "${all[@]}"
 refused 2 "--model" --images . --out x

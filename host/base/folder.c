@@ -73,9 +73,10 @@ static spot_status list(walk *w, int depth, int cls);
 /* One entry, whose path is whole: `name` is where its own name begins. Depth 0: root, in which only folders count. */
 static spot_status look_at(walk *w, size_t name, int depth, int cls)
 {
-    struct stat st;
+    struct stat st = { 0 };                     /* of a link that leads nowhere: a picture that is missing, no folder */
 
-    if (stat(w->path, &st)) return spot_fail(w->c, SPOT_IO, "cannot read %s: %s", w->path, strerror(errno));
+    if (stat(w->path, &st) && errno != ENOENT && errno != ELOOP)
+        return spot_fail(w->c, SPOT_IO, "cannot read %s: %s", w->path, strerror(errno));
     if (S_ISDIR(st.st_mode) && depth) return list(w, depth + 1, cls);
     if (S_ISDIR(st.st_mode)) return note(w, name, -1);
     if (depth && is_picture(w->path + name)) return note(w, name, cls);

@@ -78,5 +78,6 @@ double cli_course_left(const cli_course *k);                           /* second
 void   cli_course_line(const cli_course *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
 
 const char *cli_duration(char text[32], double seconds);               /* "3 min 20 s" into text; returns it */
+const char *cli_memory(char text[32], double bytes);                   /* "5.6 MB", "3.10 GB" into text; returns it */
 
 #endif

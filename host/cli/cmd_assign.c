@@ -206,7 +206,7 @@ int cli_assign(int argc, char **argv)
         "Puts rows that were not there before into the slices that spotter discover found. The rows that were there come "
         "back as they were found.\n\nExamples:\n"
         "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-        "  spotter assign found --embeddings new_e.npy --labels new_y.npy --probs new_p.npy --out new_slices.csv",
+        "  spotter assign found --embeddings e2.npy --labels y2.npy --probs p2.npy --out slices2.csv",
         children, NULL, NULL };
     options o = { .dir = NULL };
     counts n = { 0, 0 };

@@ -32,7 +32,8 @@ static const struct argp_option table[] = {
       ".safetensors:NAME or .csv:e0..e511", 0 },
     { "labels",     LABELS, "Y",     0, "the true class of each row: numbers or words; (n, classes) of 0 and 1 for several at "
       "once", 0 },
-    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, or (n, classes)", 0 },
+    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, of class 1 where there are two; or (n, "
+      "classes), columns sorted by name where labels are words", 0 },
     { "losses",     LOSSES, "L",     0, "cross-entropy of each row, in place of --probs", 0 },
     { "ids",        IDS,    "I",     0, "names of the rows; those of files below --images give the pictures", 0 },
     { "images",     IMAGES, "DIR",   0, "folder of pictures; without --embeddings DIR/class/picture is looked through", 0 },
@@ -80,6 +81,9 @@ static void seeds(const struct argp_state *state, options *o, const char *text)
         o->seed[o->seeds++] = strtoull(text, &end, 10);
         if (end == text || *text == '-' || errno || (*end && *end != ','))
             argp_error(state, "--seed takes whole numbers such as 0 or 1,2,3, not \"%s\"", text);
+        for (int i = 0; i + 1 < o->seeds; i++)
+            if (o->seed[i] == o->seed[o->seeds - 1])
+                argp_error(state, "--seed has %llu twice", (unsigned long long)o->seed[i]);
         text = end;
         if (!*text) return;
     }
@@ -315,17 +319,19 @@ static void print_json(spot_status s, const options *o, const spot_findings *f, 
 
 static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_discover_options *d, spot_bytes *cost)
 {
-    char time[32], device[64] = "";
+    char time[32], memory[32], device[64] = "";
     double seconds;
     spot_status how = spot_discover_cost(c, s, d, cost, &seconds);
 
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
-    if (cost->device) snprintf(device, sizeof device, ", %.2f GB of the device's", cost->device / 1e9);
+    if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
+                               cli_memory(memory, (double)cost->device));
+    cli_memory(memory, (double)cost->host);
     if (isfinite(seconds))
-        spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %.2f GB of memory%s", cli_duration(time, seconds),
-                 cost->host / 1e9, device);
-    else spot_log(c, SPOT_LOG_INFO, "this takes at most %.2f GB of memory%s", cost->host / 1e9, device);
+        spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %s of memory%s", cli_duration(time, seconds), memory,
+                 device);
+    else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
     return SPOT_OK;
 }
 

@@ -71,6 +71,13 @@ const char *cli_duration(char text[32], double seconds)
     return text;
 }
 
+const char *cli_memory(char text[32], double bytes)
+{
+    if (bytes < 1e8) snprintf(text, 32, "%.1f MB", bytes / 1e6);
+    else snprintf(text, 32, "%.2f GB", bytes / 1e9);
+    return text;
+}
+
 void cli_course_line(const cli_course *k, char *text, size_t size)
 {
     double left = cli_course_left(k);

@@ -165,6 +165,14 @@ static void round_in(float *p, size_t n)
     }
 }
 
+/* What is said where the other classes are not known: that their greatest is larger cannot be seen. */
+static spot_status half_is_wrong(const reading *r, const char *name, const char *what)
+{
+    spot_log(r->c, SPOT_LOG_INFO, "%s: %s; a row is wrong below 1/2, since those of the other classes are not known", name,
+             what);
+    return SPOT_OK;
+}
+
 /* One number a row: of class 1 where there are two classes, else of the true class. */
 static spot_status from_column(reading *r, float *p, const char *name)
 {
@@ -178,7 +186,7 @@ static spot_status from_column(reading *r, float *p, const char *name)
             return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a probability from 0 to 1 is wanted, not a score", name, i,
                              p[i]);
     s->confidence = p;
-    if (s->classes != 2) return SPOT_OK;
+    if (s->classes != 2) return half_is_wrong(r, name, "taken for that of the true class");
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
     for (int i = 0; i < s->n; i++) {
         s->prob[2 * i + 1] = p[i];
@@ -206,6 +214,9 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
     s->classes = columns;
     s->prob = p;
     if (s->has) return SPOT_OK;
+    if (s->class_name && !r->known)
+        spot_log(r->c, SPOT_LOG_INFO, "%s: its columns are taken for the words of %s sorted by name: \"%.80s\" first, "
+                 "\"%.80s\" last", name, r->files->labels, s->class_name[0], s->class_name[columns - 1]);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->confidence, s->n));
     for (int i = 0; i < s->n; i++) s->confidence[i] = p[(size_t)i * (size_t)columns + (size_t)s->target[i]];
     return SPOT_OK;
@@ -221,7 +232,7 @@ static spot_status from_losses(reading *r, float *loss, const char *name)
         loss[i] = (float)exp(-fmax(loss[i], 0));
     }
     r->s->confidence = loss;
-    return SPOT_OK;
+    return r->s->classes == 2 ? SPOT_OK : half_is_wrong(r, name, "the true class has exp(-loss)");
 }
 
 static spot_status read_prob(reading *r, spot_array *a)

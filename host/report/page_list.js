@@ -7,6 +7,9 @@ const List = (() => {
   let entries = [], shown = 0, selected = null, partner = null, own_count = 0;
   const PAGE = 40, STRIP = 8, NEAR = 3, TILE = 56;
 
+  // More of it is wrong than of the rest of its class: the others are no blindspots, whatever their method says.
+  const standsOut = (s, p) => p.n > s.size && s.rate > (p.wrong - s.wrong) / (p.n - s.size);
+
   // ---- the head of the page ----
 
   function head() {
@@ -25,8 +28,9 @@ const List = (() => {
       for (const m of what.models)
         fact(Data.manyModels ? `accuracy, ${m.name}` : "accuracy", percent(m.judged ? 1 - m.wrong / m.judged : null, 1),
              `${count(m.wrong)} wrong${m.several ? ` of ${count(m.judged)} labels` : ""}`);
-      fact("blindspots", count(what.findings.reduce((s, f) => s + f.slices.length, 0)),
-           plural(new Set(what.findings.map(f => f.method)).size, "method"));
+      const all = what.findings.flatMap(f => f.slices.map(s => standsOut(s, what.places[f.place])));
+      fact("blindspots", count(all.filter(Boolean).length),
+           `of ${plural(all.length, "slice")} by ${plural(new Set(what.findings.map(f => f.method)).size, "method")}`);
     }
     notes();
   }
@@ -190,11 +194,12 @@ const List = (() => {
   function card(s) {
     const label = `${nameOf(s)}${Data.manyPlaces ? `, ${Data.placeName(s.place)}` : ""}: ${plural(s.size, "row")}, ` +
                   `${percent(s.rate)} wrong, ${percent(s.share)} of errors`;
-    const p = what.places[s.place], base = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : 1;
+    const p = what.places[s.place];
     const where = [Data.manyPlaces && !isRun ? Data.placeName(s.place) : null,
                    filter.method === "" ? methodOf(s) : null,
                    filter.seed === "" && Data.manySeeds && !s.own ? `seed ${what.findings[s.finding].seed}` : null,
-                   s.note, !s.own && s.rate <= base ? "no more errors than elsewhere" : null].filter(Boolean).join(" · ");
+                   s.note, s.own || standsOut(s, p) ? null : p.n > s.size ? "no more errors than elsewhere" : "the whole class",
+                  ].filter(Boolean).join(" · ");
     const button = h("button", { type: "button", class: "card", "aria-pressed": String(selected === s), "aria-label": label,
                                  onclick: () => choose(s) },
                      h("span", { class: "line" },
