@@ -371,7 +371,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     else if (how == SPOT_OK) {
         how = print_table(c, &f, s, &d, o->top);
         print_left_out(&f, s, &d);
-        printf("in %s: slices.csv, slices.json, map.npy, subject.safetensors, config.yaml%s%s\n", o->out,
+        printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out,
                o->fit ? ", fit.safetensors" : "", o->report ? ", report.html" : "");
     }
     spot_findings_close(&f);
