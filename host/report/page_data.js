@@ -105,7 +105,7 @@ const Data = (() => {
              rate: member.length ? wrong / member.length : null, confidence: mean, share: p.wrong ? wrong / p.wrong : null };
   }
 
-  async function loadIds() { if (what.ids) ids = await Block.words(what.ids); }
+  async function loadIds() { if (what.ids !== undefined) ids = await Block.words(what.ids); }
 
   const model = k => what.models[what.places[k].model];
   const several = list => new Set(list).size > 1;
