@@ -255,6 +255,8 @@ def two(browser, path):
         }));
         return out; })()""")
     check(not wrong, "rows or overlaps of two models are wrong:", wrong)
+    check(page.js("document.querySelector('button.card .ids').textContent.includes('images/img_')"),
+          "rows go without their ids")
     page.js("(e => { e.value = [...e.options].find(o => o.textContent.startsWith('model 2')).value; "
             "e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#compare select')[1])")
     page.wait("document.querySelectorAll('#compare .matrix tbody tr').length > 2")

@@ -77,7 +77,7 @@ all=(--embeddings e.npy "${good[@]}")
 
 # --- what it writes, from every form of the same numbers
 ok "${all[@]}" --ids ids.csv:name --out found
-for file in slices.csv slices.json map.npy config.yaml fit.safetensors report.html; do
+for file in slices.csv slices.json map.npy subject.safetensors config.yaml fit.safetensors report.html; do
     [ -s found/$file ] || fail "found/$file is not there"
 done
 grep -qF '"a ""' found/slices.csv || fail "ids are not in slices.csv"
@@ -112,6 +112,21 @@ grep -q 'p3.npy: its columns are taken for the words of words.npy sorted by name
 grep -Eq 'at most [0-9]+\.[0-9] MB of memory' err || fail "a little memory is not told in MB: $(cat err)"
 ok "${all[@]}" --class all --seed 1,2 --out seeds
 grep -q '^# .* --seed 1,2$' seeds/config.yaml || fail "config.yaml does not say the seeds"
+
+# --- a report of what was found before, of one model and of two
+report() { "$spotter" report "$@" > out 2> err; }
+report found -o one.html || fail "no report of found: $(cat err)"
+cmp -s one.html found/report.html || fail "the report made later is another"
+ok "${all[@]/planespot-pca/spotlight}" --ids ids.csv:name --budget 1 --full --out found_b
+report found found_b -o two.html || fail "no report of two models: $(cat err)"
+grep -qF '"name":"model 2"' two.html || fail "the page is not of two models"
+report found losses -o x.html; [ $? = 3 ] && [ ! -e x.html ] || fail "ids against numbers: $(cat err)"
+cp -r found old && rm old/subject.safetensors
+report old -o x.html; [ $? = 3 ] && grep -q 'run the same spotter discover again' err || fail "an old folder: $(cat err)"
+head -c 5000 found/subject.safetensors > old/subject.safetensors
+report found old -o x.html; [ $? = 3 ] && grep -q 'old/subject.safetensors' err || fail "a cut file: $(cat err)"
+report found . -o x.html; [ $? = 2 ] || fail "no findings: $(cat err)"
+rm -f x.html
 
 # --- an --out that holds other things
 mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "discover/recall.h"
 #include "report/html.h"
 
 static void write_report(spot_ctx *c, const char *path, const fake_findings *k, spot_report_options r)
@@ -167,8 +168,144 @@ static void test_two_models(void **state)
     CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT,
                 "row \"images/img_000006.png\" is one of the first model");
     assert_int_not_equal(access(path, R_OK), 0);
+    strcpy(b.s.class_name[1], "another");
+    CHECK_FAILS(&c, spot_report_findings(&c, path, 2, s, f, o, &r), SPOT_INPUT, "class 1 is \"class 1\" of the first model");
     fake_close(&a);
     fake_close(&b);
+}
+
+/* ---- what discover wrote, read back ---- */
+
+typedef struct { spot_subject s; spot_findings f; spot_discover_options o; } recalled;
+
+static spot_status recall(spot_ctx *c, recalled *b) { return spot_findings_read(c, root, &b->s, &b->f, &b->o); }
+
+static void recalled_close(recalled *b)
+{
+    spot_findings_close(&b->f);
+    spot_subject_close(&b->s);
+}
+
+/* The page of models, which is told apart by its name. */
+static unsigned char *page_of(spot_ctx *c, const char *name, int models, const recalled *const *b, size_t *n)
+{
+    const spot_subject *s[2];
+    const spot_findings *f[2];
+    const spot_discover_options *o[2];
+    spot_report_options r = spot_report_defaults();
+    unsigned char *page;
+    char path[128];
+    for (int k = 0; k < models; k++) s[k] = &b[k]->s, f[k] = &b[k]->f, o[k] = &b[k]->o;
+    snprintf(path, sizeof path, "%s/%s.html", root, name);
+    CHECK_OK(c, spot_report_findings(c, path, models, s, f, o, &r));
+    CHECK_OK(c, spot_file_read(c, path, &page, n, (size_t)1 << 30));
+    return page;
+}
+
+static recalled as_recalled(const fake_findings *k) { return (recalled){ k->s, k->f, k->o }; }
+
+/* The page of what was read back is the page of what was written, alone and as the second model. */
+static void assert_comes_back(spot_ctx *c, const fake_findings *k)
+{
+    recalled was = as_recalled(k), is;
+    const recalled *one[] = { &was, &was }, *other[] = { &is, &is };
+    CHECK_OK(c, spot_recall_write(c, root, &k->f, &k->s, &k->o));
+    CHECK_OK(c, recall(c, &is));
+    assert_null(is.s.feature);
+    for (int models = 1; models <= 2; models++) {
+        size_t n, m;
+        unsigned char *a = page_of(c, "was", models, one, &n), *b = page_of(c, "is", models, other, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(a, b, n);
+        assert_int_equal(strstr((char *)b, "\"name\":\"model 2\"") != NULL, models == 2);
+        free(a);
+        free(b);
+    }
+    recalled_close(&is);
+}
+
+static void test_comes_back(void **state)
+{
+    spot_ctx c = check_ctx(2);
+    fake_findings k;
+    (void)state;
+    fake_open(&k, 300, 3, 2, 1);
+    fake_hostile(&k);
+    fake_pictures(&c, &k, root);
+    k.f.map = k.points;
+    k.f.finding[1].status = SPOT_NUMERIC;
+    strcpy(k.f.finding[1].message, "it left the finite numbers");
+    k.f.left_out = 1;
+    k.f.left_class = &(int){ 2 };
+    k.s.prob[0] = k.s.prob[1] = 0.5f;                      /* two classes are as probable: the true one is taken */
+    assert_comes_back(&c, &k);
+    fake_close(&k);
+    fake_open(&k, 100, 1, 1, 1);                           /* no prob */
+    k.f.finding[0].points.d = 1;
+    k.f.finding[0].points.n = 100;
+    assert_comes_back(&c, &k);
+    fake_close(&k);
+}
+
+/* Rows of several classes. */
+static void test_several_come_back(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings k;
+    int *target;
+    float *confidence;
+    (void)state;
+    fake_open(&k, 120, 3, 1, 1);
+    k.f.map = k.points;
+    target = k.s.target, confidence = k.s.confidence;
+    k.s.has = calloc(120, 3);
+    for (int i = 0; i < 120; i++) k.s.has[3 * i + target[i]] = 1;
+    k.s.target = NULL, k.s.confidence = NULL;
+    assert_comes_back(&c, &k);
+    free(k.s.has);
+    k.s.target = target, k.s.confidence = confidence;
+    fake_close(&k);
+}
+
+/* Whatever byte is another, or not there: it is refused in a sentence, or a page can be made of it. */
+static void test_damage(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings k;
+    recalled b;
+    char path[128];
+    unsigned char *bytes;
+    size_t n, m;
+    int refused = 0, tried = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s/subject.safetensors", root);
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "run the same spotter discover again");
+    fake_open(&k, 60, 2, 1, 1);
+    CHECK_OK(&c, spot_recall_write(&c, root, &k.f, &k.s, &k.o));
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 24));
+    CHECK_OK(&c, spot_file_write(&c, path, bytes, n - 1));
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "subject.safetensors");
+    for (size_t at = 0; at < n; at += 11, tried++) {
+        unsigned char was = bytes[at];
+        spot_status s;
+        bytes[at] ^= at % 2 ? 0x80 : 0x5f;
+        CHECK_OK(&c, spot_file_write(&c, path, bytes, n));
+        s = recall(&c, &b);
+        bytes[at] = was;
+        if (s) assert_true((s == SPOT_INPUT || s == SPOT_NOMEM) && strstr(spot_message(&c, s), path));
+        spot_forget(&c);
+        refused += s != SPOT_OK;
+        if (s) continue;
+        free(page_of(&c, "damaged", 1, &(const recalled *){ &b }, &m));
+        recalled_close(&b);
+    }
+    assert_in_range(refused, tried / 4, tried - 1);
+    for (size_t at = 8; at + 8 < n; at++)
+        if (!memcmp(bytes + at, "\"target\"", 8)) memcpy(bytes + at, "\"tarGet\"", 8);
+    CHECK_OK(&c, spot_file_write(&c, path, bytes, n));
+    CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "damaged: run spotter discover again");
+    free(bytes);
+    fake_close(&k);
 }
 
 /* A method that failed, one that found nothing, and no method at all still make a page. */
@@ -244,6 +381,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_comes_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_several_come_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_little_to_show, set_up, tear_down),
         cmocka_unit_test(test_words_are_shown),
         cmocka_unit_test(test_base64),

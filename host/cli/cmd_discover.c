@@ -22,10 +22,12 @@ typedef struct {
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
     bool report, fit, json;
+    spot_report_options page;
 } options;
 
 enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', CLASS = 'c', METHOD = 'm', OUT = 'o', SEED = 's', TOP = 'n',
-       JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT };
+       JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT,
+       BUDGET, FULL };
 
 static const struct argp_option table[] = {
     { "embeddings", EMBEDDINGS, "E", 0, "what the classifier sees of each row: (n, d) numbers in .npy, .npz:NAME, "
@@ -50,6 +52,9 @@ static const struct argp_option table[] = {
     { "least",      LEAST,  "N",     0, "rows that a class must have to be examined (20)", 0 },
     { "memory",     MEMORY, "SIZE",  0, "4GB, 500MB or bytes: what takes more is refused (what is free)", 0 },
     { "top",        TOP,    "N",     0, "slices that are shown (20); the files have all", 0 },
+    { "budget",     BUDGET, "MB",    0, "how large report.html may be (10); pictures get smaller, then fewer, to "
+      "stay within", 0 },
+    { "full",       FULL,   NULL,    0, "every picture in report.html, however large it gets", 0 },
     { "no-report",  NO_REPORT, NULL, 0, "leave out report.html", 0 },
     { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, which `spotter assign` needs", 0 },
     { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
@@ -134,6 +139,8 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case LEAST:         o->least = cli_number(state, "--least", arg, 1, 1000000000); return 0;
     case MEMORY:        o->files.memory = memory(state, arg); return 0;
     case TOP:           o->top = cli_number(state, "--top", arg, 0, 1000000); return 0;
+    case BUDGET:        o->page.budget = 1000000 * (size_t)cli_number(state, "--budget", arg, 1, 4000); return 0;
+    case FULL:          o->page.full = true; return 0;
     case NO_REPORT:     o->report = false; return 0;
     case NO_FIT:        o->fit = false; return 0;
     case JSON:          o->json = true; return 0;
@@ -338,11 +345,10 @@ static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_disco
 static spot_status report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
-    const spot_report_options how = spot_report_defaults();
     char path[PATH];
 
     snprintf(path, sizeof path, "%s/report.html", o->out);
-    return spot_report_findings(c, path, 1, &s, &f, &d, &how);
+    return spot_report_findings(c, path, 1, &s, &f, &d, &o->page);
 }
 
 static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
@@ -371,8 +377,8 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     else if (how == SPOT_OK) {
         how = print_table(c, &f, s, &d, o->top);
         print_left_out(&f, s, &d);
-        printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out, o->fit ? ", fit.safetensors" : "",
-               o->report ? ", report.html" : "");
+        printf("in %s: slices.csv, slices.json, map.npy, config.yaml%s%s\n", o->out,
+               o->fit ? ", fit.safetensors" : "", o->report ? ", report.html" : "");
     }
     spot_findings_close(&f);
     return how;
@@ -409,7 +415,8 @@ int cli_discover(int argc, char **argv)
         "  spotter discover --images photos --model resnet18.safetensors --out found\n"
         "  spotter discover --images val2017 --coco val2017.json --model resnet18.safetensors --out found\n"
         "The same command again goes on where it was stopped.", children, NULL, NULL };
-    options o = { .top = 20, .report = true, .fit = true, .files = { .resize = 256, .crop = 224 } };
+    options o = { .top = 20, .report = true, .fit = true, .page = spot_report_defaults(),
+                  .files = { .resize = 256, .crop = 224 } };
     static spot_config cfg;
     spot_ctx c;
     spot_status s;

@@ -10,6 +10,7 @@
 
 #include "base/config_table.h"
 #include "base/safetensors.h"
+#include "discover/recall.h"
 #include "discover/search.h"
 #include "spotter/config.h"
 #include "spotter/store.h"
@@ -337,7 +338,7 @@ static spot_status write_fit(spot_ctx *c, const char *dir, const spot_findings *
 spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                                 const spot_discover_options *o)
 {
-    static const char *const earlier[] = { "slices.json", "fit.safetensors", "report.html" };
+    static const char *const earlier[] = { "slices.json", "fit.safetensors", "subject.safetensors", "report.html" };
     char path[PATH];
 
     SPOT_TRY(spot_folder_make(c, dir));
@@ -350,5 +351,6 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     SPOT_TRY(spot_npy_write(c, path, f->map, s->n, 2));
     SPOT_TRY(write_csv(c, dir, f, s, o));
     SPOT_TRY(write_fit(c, dir, f));
+    SPOT_TRY(spot_recall_write(c, dir, f, s, o));
     return write_json(c, dir, f, s, o);              /* the last: where it is, all is */
 }

@@ -17,6 +17,9 @@ spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block);
 /* Names "0", "1", ... into *out, n of them in one block of s's own. */
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n);
 
+/* Whether row i has class cls; every row has -1. */
+bool spot_subject_is_of(const spot_subject *s, int i, int cls);
+
 /* What each array is called in sentences: a file, or what the caller's argument is called. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;
 

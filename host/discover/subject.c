@@ -156,7 +156,7 @@ spot_status spot_subject_check(spot_ctx *c, const spot_subject *s)
 
 /* -- rows of a class -------------------------------------------------------------------------------------------- */
 
-static bool is_of(const spot_subject *s, int i, int cls)
+bool spot_subject_is_of(const spot_subject *s, int i, int cls)
 {
     return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
 }
@@ -165,7 +165,7 @@ int spot_subject_rows(const spot_subject *s, int cls)
 {
     int rows = 0;
 
-    for (int i = 0; i < s->n; i++) rows += is_of(s, i, cls);
+    for (int i = 0; i < s->n; i++) rows += spot_subject_is_of(s, i, cls);
     return rows;
 }
 
@@ -175,14 +175,23 @@ double spot_subject_error(const spot_subject *s, int i, int cls)
     return 1 - (double)s->prob[(size_t)i * (size_t)s->classes + (size_t)cls];
 }
 
-bool spot_subject_wrong(const spot_subject *s, int i, int cls)
+int spot_subject_predicted(const spot_subject *s, int i)
 {
     const float *p = s->prob ? s->prob + (size_t)i * (size_t)s->classes : NULL;
+    int best;
 
-    if (!p || !s->target) return spot_subject_error(s, i, cls) > 0.5;
+    if (!s->target || !p) return s->target && s->predicted ? s->predicted[i] : -1;
+    best = s->target[i];
     for (int k = 0; k < s->classes; k++)
-        if (p[k] > p[s->target[i]]) return true;
-    return false;
+        if (p[k] > p[best]) best = k;
+    return best;
+}
+
+bool spot_subject_wrong(const spot_subject *s, int i, int cls)
+{
+    int predicted = spot_subject_predicted(s, i);
+
+    return predicted < 0 ? spot_subject_error(s, i, cls) > 0.5 : predicted != s->target[i];
 }
 
 spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_subject *s, int cls)
@@ -202,7 +211,7 @@ spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const sp
     else SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)rows * d));
     if (a->counting) return SPOT_OK;
     for (int i = 0; i < s->n; i++) {
-        if (!is_of(s, i, cls)) continue;
+        if (!spot_subject_is_of(s, i, cls)) continue;
         if (rows != s->n) memcpy(v->feature + (size_t)k * d, s->feature + (size_t)i * d, d * sizeof(float));
         v->confidence[k] = s->confidence ? s->confidence[i] : s->prob[(size_t)i * (size_t)s->classes + (size_t)cls];
         v->image[k++] = i;

@@ -114,14 +114,8 @@ static void write_predictions(spot_page *p, const spot_subject *s, const int *ro
         for (int i = 0; i < s->n; i++) v[row[i]] = (uint16_t)s->target[i];
         spot_page_block(p, "target", v, (size_t)s->n * sizeof *v);
     }
-    if (s->target && s->prob) {
-        for (int i = 0; i < s->n; i++) {
-            const float *q = s->prob + (size_t)i * (size_t)s->classes;
-            int best = 0;
-            for (int k = 1; k < s->classes; k++)
-                if (q[k] > q[best]) best = k;
-            v[row[i]] = (uint16_t)best;
-        }
+    if (spot_subject_predicted(s, 0) >= 0) {
+        for (int i = 0; i < s->n; i++) v[row[i]] = (uint16_t)spot_subject_predicted(s, i);
         spot_page_block(p, "predicted", v, (size_t)s->n * sizeof *v);
     }
     free(v);

@@ -31,6 +31,10 @@ spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const 
     if (a->n != b->n || a->classes != b->classes)
         return spot_fail(c, SPOT_INPUT, "model %d has %d rows of %d classes and the first %d of %d; side by side they must be "
                          "of the same rows", k + 1, b->n, b->classes, a->n, a->classes);
+    for (int i = 0; i < a->classes; i++)
+        if (strcmp(a->class_name[i], b->class_name[i]))
+            return spot_fail(c, SPOT_INPUT, "class %d is \"%s\" of the first model and \"%s\" of model %d; side by side they "
+                             "must have the same classes in the same order", i, a->class_name[i], b->class_name[i], k + 1);
     if (!a->id || !b->id) {                                /* rows are called by their numbers */
         for (int i = 0; i < a->n; i++) row[i] = i;
         return SPOT_OK;

@@ -10,6 +10,7 @@
  *                    NaN where a row was in no class examined
  *     fit.safetensors    what the methods learned (spot_fit), by which spotter assign puts new rows into the slices: "I/NAME"
  *                    for finding I of slices.json
+ *     subject.safetensors    of subject and findings what a report shows: by it spot_findings_read makes one later
  *     config.yaml    methods and seeds as resolved
  *     report.html    for eyes (report.h)
  *     cache/         maps and hypotheses by what made them (store.h): another method does not make a map again
@@ -97,6 +98,11 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
 /* All files above but report.html into dir, which is made. */
 spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                                 const spot_discover_options *o);
+
+/* Back from such a folder, as far as spot_report_findings goes: s has no features, f no fit, o nothing but the names of the
+ * methods. Pictures are found where they were, seen from the directory in which the folder was written. Everything is s's own:
+ * close f, then s. SPOT_INPUT where the folder is older than subject.safetensors, or that file is damaged. */
+spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, spot_findings *f, spot_discover_options *o);
 
 #ifdef __cplusplus
 }

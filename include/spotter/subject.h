@@ -24,6 +24,8 @@ typedef struct {
     uint8_t *has;              /* (n, classes): 1 where row i has the class; NULL where target says */
     float   *prob;             /* (n, classes): probability that the classifier gives each class; NULL: not known */
     float   *confidence;       /* (n): probability of the true class; NULL where `has` says */
+    int     *predicted;        /* (n): the class of the greatest probability, of equals the true one, for want of `prob`; NULL:
+                                * `prob` says, or nothing does */
     float   *head;             /* (classes, d): the direction of each class's logit; NULL: not known */
     char   **class_name;       /* (classes) */
     char   **id;               /* (n): what the user calls the row: an id, a path, else its number; NULL: all numbers */
@@ -65,9 +67,11 @@ spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const sp
 int         spot_subject_rows(const spot_subject *s, int cls);
 
 /* How wrong the classifier is about row i as one of class cls: 1 - confidence. Wrong for certain: above 1/2, or, where `prob`
- * is there and labels are of one class, when another class has the greater probability. */
+ * is there and labels are of one class, when another class has the greater probability. The class of the greatest: -1 where it
+ * is not known, or rows have several. */
 double spot_subject_error(const spot_subject *s, int i, int cls);
 bool   spot_subject_wrong(const spot_subject *s, int i, int cls);
+int    spot_subject_predicted(const spot_subject *s, int i);
 
 #ifdef __cplusplus
 }

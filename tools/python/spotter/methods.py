@@ -210,7 +210,8 @@ class Method:
         return self.fit(embeddings, targets, probs, **more).labels_
 
     def write(self, folder):
-        """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes."""
+        """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes;
+        and subject.safetensors, by which `spotter report` makes a page of several models."""
         subject, _, _, options, findings = self._fitted()
         with Context(self.device, self.threads) as c:
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(findings), ct.byref(subject.c), ct.byref(options))
