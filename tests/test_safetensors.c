@@ -109,6 +109,27 @@ static void names_are_whole(void **state)
     assert_int_equal(longest, 3);
 }
 
+/* Weights that were saved before networks counted their batches. */
+static void counts_of_batches_may_be_missing(void **state)
+{
+    fixture f;
+    spot_model back;
+    spot_tensors all;
+    spot_tensor kept[SPOT_RESNET18_TENSORS];
+    int n = 0;
+    (void)state;
+    make(&f, 16, 3);
+    CHECK_OK(&f.c, spot_tensors_open(&f.c, &all, f.path));
+    for (int i = 0; i < all.count; i++)
+        if (all.tensor[i].rank) kept[n++] = all.tensor[i];
+    assert_int_equal(n, 102);
+    CHECK_OK(&f.c, spot_tensors_save(&f.c, f.path, kept, n));
+    spot_tensors_close(&all);
+    CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 0, 1));
+    assert_memory_equal(back.value, f.m.value, f.m.floats * sizeof(float));
+    clear(&f);
+}
+
 static void another_head_is_started_anew(void **state)
 {
     fixture f;
@@ -160,6 +181,7 @@ int main(void)
         cmocka_unit_test(good_files_are_read),
         cmocka_unit_test(a_model_reads_back),
         cmocka_unit_test(names_are_whole),
+        cmocka_unit_test(counts_of_batches_may_be_missing),
         cmocka_unit_test(another_head_is_started_anew),
         cmocka_unit_test(wrong_models_are_refused_by_name),
     };

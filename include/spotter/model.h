@@ -132,8 +132,8 @@ spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, fl
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 
 /* .safetensors with torchvision's 122 names, written whole or not at all. Load refuses missing, extra or misshapen
- * tensors by name (SPOT_INPUT); a head of another number of outputs is re-initialised from the seed when
- * outputs > 0 is asked for. */
+ * tensors by name (SPOT_INPUT), but not files without num_batches_tracked, as older PyTorch wrote them; a head of another
+ * number of outputs is re-initialised from the seed when outputs > 0 is asked for. */
 spot_status spot_model_save(spot_ctx *c, const char *path, const spot_model *m);
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed);
 
