@@ -128,7 +128,7 @@ refused 2 'say with --labels' found --embeddings new.npy --probs newp.npy
 refused 3 'they do not belong together' found --embeddings new.npy --labels y.csv --probs newp.npy
 refused 2 'which rows?' found
 refused 2 'whose slices?' --embeddings new.npy
-refused 2 'nowhere/config.yaml' nowhere --embeddings new.npy
+refused 4 'nowhere is no folder of findings' nowhere --embeddings new.npy
 found "${old[@]}" --method barlow --no-fit --out fitless
 refused 3 'has no fit.safetensors' fitless "${new[@]}"
 

@@ -1,10 +1,12 @@
 /* fits.c - config.yaml, slices.json and fit.safetensors back into what they were written from; and spot_assign. */
 #include "discover/fits.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <yajl/yajl_tree.h>
 
 #include "base/safetensors.h"
@@ -191,7 +193,8 @@ spot_status spot_fits_open(spot_ctx *c, spot_fits *f, const char *dir)
     if (!f->config) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     *f->config = spot_config_defaults();
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    s = spot_config_load(c, f->config, path);
+    s = access(path, R_OK) ? spot_fail(c, SPOT_IO, "%s is no folder of findings: cannot read %s: %s", dir, path, strerror(errno))
+                           : spot_config_load(c, f->config, path);
     if (s == SPOT_OK) s = read_json(c, f, dir);
     if (s == SPOT_OK) s = read_tensors(c, f, dir);
     if (s) spot_fits_close(f);

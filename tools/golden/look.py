@@ -20,7 +20,7 @@ import torch
 import torchvision
 from torchvision.transforms import CenterCrop, Compose, Normalize, Resize, ToTensor
 
-ARGUMENTS, sys.argv = sys.argv, sys.argv[:1] + ["16", "64", "1", "2", "1"]
+ARGUMENTS, sys.argv = sys.argv, sys.argv[:1] + ["16", "64", "1", "2", "1", "1"]
 import pictures  # noqa: E402
 import resnet18  # noqa: E402  (it reads its sizes from the command line)
 
