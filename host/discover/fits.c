@@ -193,8 +193,9 @@ spot_status spot_fits_open(spot_ctx *c, spot_fits *f, const char *dir)
     if (!f->config) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     *f->config = spot_config_defaults();
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    s = access(path, R_OK) ? spot_fail(c, SPOT_IO, "%s is no folder of findings: cannot read %s: %s", dir, path, strerror(errno))
-                           : spot_config_load(c, f->config, path);
+    s = access(path, R_OK)
+        ? spot_fail(c, SPOT_IO, "%s is no folder of findings: cannot read %s: %s", dir, path, strerror(errno))
+        : spot_config_load(c, f->config, path);
     if (s == SPOT_OK) s = read_json(c, f, dir);
     if (s == SPOT_OK) s = read_tensors(c, f, dir);
     if (s) spot_fits_close(f);
