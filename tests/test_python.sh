@@ -15,4 +15,19 @@ SPOTTER_BUILD=$build "$dir/venv/bin/pip" install --quiet --no-index --no-build-i
     { cat "$dir/said"; fail "pip install"; }
 cd "$dir"
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
+
+# The worked example, on pictures; without an answer to get right, but with a page to make.
+"$dir/venv/bin/python" - <<'PY'
+import os
+import numpy as np
+from PIL import Image
+draw = np.random.default_rng(1)
+for kind in ("cat", "dog"):
+    os.makedirs(f"photos/{kind}")
+    for i in range(30):
+        Image.fromarray(draw.integers(0, 256, (80, 70, 3), dtype=np.uint8)).save(f"photos/{kind}/{i}.png")
+PY
+"$dir/venv/bin/python" "$OLDPWD/../tools/python/examples/torch_to_report.py" photos report.html >"$dir/said" 2>&1 ||
+    { cat "$dir/said"; fail "the example"; }
+[ "$(stat -c %s report.html)" -gt 150000 ] || fail "the example's page has no pictures"
 echo "Python says what the program says"

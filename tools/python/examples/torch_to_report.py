@@ -1,4 +1,4 @@
-"""example.py IMAGES REPORT: from a PyTorch classifier to a report. IMAGES holds a folder of pictures per class."""
+"""torch_to_report.py IMAGES REPORT: from a PyTorch classifier to a report. IMAGES holds a folder of pictures per class."""
 import sys
 import torch
 from torchvision import datasets, models, transforms
@@ -11,5 +11,5 @@ embed = torch.nn.Sequential(*list(model.children())[:-1], torch.nn.Flatten())
 with torch.no_grad():
     features = torch.cat([embed(x) for x, _ in torch.utils.data.DataLoader(images, batch_size=64)])
     probs = model.fc(features).softmax(1)
-paths = [path for path, _ in images.samples]
-PlaneSpot(n_slices=10, reduce="pca").fit(features, images.targets, probs, ids=paths, images=paths).report(sys.argv[2])
+paths, names = zip(*((path, images.classes[k]) for path, k in images.samples))
+PlaneSpot(n_slices=10, reduce="pca").fit(features, names, probs, ids=paths, images=paths).report(sys.argv[2])
