@@ -1,25 +1,19 @@
 /* fit.c - see fit.h. */
 #include "bdm/fit.h"
 
+#include <cblas.h>
+#include <lapacke.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/formats.h"
 #include "embed/reduce.h"
 #include "pca.h"
 
 enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns until it is looked at */
-
-static size_t bytes_of(spot_dtype type)
-{
-    switch (type) {
-    case SPOT_F64: return 8;
-    case SPOT_F32: case SPOT_I32: return 4;
-    default: return 1;
-    }
-}
 
 static size_t values(int rows, int columns) { return (size_t)rows * (size_t)(columns ? columns : 1); }
 
@@ -39,7 +33,7 @@ spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dty
 spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
                          int columns, void **copy)
 {
-    size_t bytes = values(rows, columns) * bytes_of(type);
+    size_t bytes = values(rows, columns) * spot_dtype_size(type);
     void *own = calloc(bytes ? bytes : 1, 1);
     spot_status s;
 
@@ -318,30 +312,14 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
 
 /* ---- a mixture ---- */
 
-/* Lower Cholesky factor of s (d, d) into l; false where it has none. */
-static bool factor(double *l, const double *s, int d)
-{
-    for (int i = 0; i < d; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = s[i * d + j];
-            for (int k = 0; k < j; k++) sum -= l[i * d + k] * l[j * d + k];
-            if (i == j && !(sum > 0)) return false;
-            l[i * d + j] = i == j ? sqrt(sum) : sum / l[j * d + j];
-        }
-    return true;
-}
-
-/* log of weight x density at x, but for what all components share. */
+/* log of weight x density at x, but for what all components share; l (d, d): the covariance's lower Cholesky factor. */
 static double log_joint(const float *x, double weight, const double *mean, const double *l, int d)
 {
     double z[SPOT_MAX_MIXTURE_DIM], sum = log(weight);
 
-    for (int i = 0; i < d; i++) {
-        z[i] = x[i] - mean[i];
-        for (int k = 0; k < i; k++) z[i] -= l[i * d + k] * z[k];
-        z[i] /= l[i * d + i];
-        sum -= 0.5 * z[i] * z[i] + log(l[i * d + i]);
-    }
+    for (int i = 0; i < d; i++) z[i] = x[i] - mean[i];
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, l, d, z, 1);
+    for (int i = 0; i < d; i++) sum -= 0.5 * z[i] * z[i] + log(l[i * d + i]);
     return sum;
 }
 
@@ -360,8 +338,9 @@ spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const flo
     SPOT_TRY(spot_fit_take(c, f, "mixture.covariance", SPOT_F64, k, d * d, &covariance));
     SPOT_TRY(SPOT_TAKE(c, a, l, (size_t)k * d * d));
     if (a->counting) return SPOT_OK;
+    memcpy(l, covariance->data, (size_t)k * d * d * sizeof *l);
     for (int j = 0; j < k; j++)
-        if (!factor(l + (size_t)j * d * d, (const double *)covariance->data + (size_t)j * d * d, d))
+        if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', d, l + (size_t)j * d * d, d))
             return spot_fail(c, SPOT_INPUT, "component %d of the fit's mixture has no covariance; the fit is damaged", j);
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
