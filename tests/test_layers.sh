@@ -23,7 +23,7 @@ allowed='CMakeLists.txt|kernels|host|include|bench|tests|configs|tools|README.md
 complain "not allowed at the top level" < <(grep -vxE "$allowed" <<< "$top")
 
 # --- Link order: a folder includes itself, what stands before it here, kernels and include; kernels only include.
-order=(base scene model embed cluster bdm metric store sweep discover report cli)
+order=(base scene model embed cluster bdm metric store sweep discover report check cli)
 rank() { for i in "${!order[@]}"; do [ "${order[i]}" = "$1" ] && echo "$i"; done; }
 
 check_include()   # FILE NAME: prints a sentence when FILE must not include "NAME"

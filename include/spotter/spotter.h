@@ -20,9 +20,11 @@
 #include "spotter/config.h"
 #include "spotter/store.h"
 #include "spotter/sweep.h"
+#include "spotter/shards.h"
 #include "spotter/subject.h"
 #include "spotter/discover.h"
 #include "spotter/report.h"
+#include "spotter/check.h"
 #include "spotter/binding.h"
 
 #endif

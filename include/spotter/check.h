@@ -1,0 +1,73 @@
+/* check.h - the nightly verdict: is a run the baseline's equal, in its bits, in its numbers, and beside the paper?
+ *
+ * Three layers (none of them a test of speed):
+ *  bits    What was promised equal is equal. ECs (definitions, sizes, blindspots) are, on every device, for equal configs and
+ *          numbers; whole segments are, where also build and platform are equal. And a run's numbers follow from its own
+ *          segments (DR from the blindspots covered, FDR from the hypotheses that belong), so that no number is possible only
+ *          on paper. No statistics: one difference is a broken promise.
+ *  pairs   For every method DR and FDR, and for the run the share of ECs that learned their blindspots, on the same ECs: the
+ *          mean of the differences, its bootstrap interval, and a verdict with a margin that the baseline states in advance.
+ *          Where no ECs are the same (another seed), the means of independent ECs; the report says so.
+ *  paper   Means beside the paper's, for methods with its settings on a config with its settings: equivalence within a margin.
+ *          Anything else is "not comparable", with the settings that differ. */
+#ifndef SPOTTER_CHECK_H
+#define SPOTTER_CHECK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    SPOT_SAME,                 /* equivalent: the difference lies within the margin with 95 % confidence */
+    SPOT_BETTER,
+    SPOT_WORSE,
+    SPOT_INCONCLUSIVE,         /* neither shown: more ECs would tell how it is */
+    SPOT_TOO_GOOD,             /* better than can be: a number outside its range, or beyond the paper's and the margin */
+    SPOT_BROKEN,               /* bits that were promised equal differ; a method or ECs of the baseline are not there */
+    SPOT_NOT_COMPARABLE,
+    SPOT_VERDICTS
+} spot_verdict;
+const char *spot_verdict_name(spot_verdict v);
+
+/* WORSE, TOO_GOOD and BROKEN fail a night; a line that is in quarantine is shown and fails nothing. */
+typedef struct {
+    const char *layer;         /* "bits", "pairs", "paper" */
+    char   method[80], metric[24];             /* "": of the whole run */
+    spot_verdict verdict;
+    int    n, left_out;        /* pairs (or ECs of the run) that count, and those that one side has not */
+    bool   paired, quarantined;
+    double before, now;        /* means of the baseline (or the paper's) and of the run */
+    double low, high;          /* 95 % interval of now - before */
+    double margin, p;          /* p: after Holm, that it is not worse (or not better) */
+    char   why[512];           /* a sentence, where one is needed; of a quarantined line also its reason */
+} spot_check_line;
+
+typedef struct {
+    bool   failed;
+    int    lines;
+    spot_check_line *line;     /* (lines) */
+    char   baseline[160], run[160];            /* "accepted 2026-11-21, numbers 4, spotter 0.1.0, cpu ...": what was compared */
+} spot_check;
+
+/* SPOT_INPUT for a baseline or run that cannot be read. The same verdict for the same two, on any machine: resampling draws
+ * from a fixed address. Free with spot_check_free, also after a failure. */
+spot_status spot_check_run(spot_ctx *c, spot_check **check, const char *baseline, const char *run);
+void        spot_check_free(spot_check *check);
+
+/* A run becomes the baseline. One that is there keeps its margins and quarantine and is remembered, one line a time, with its
+ * reason. SPOT_INPUT for a run that is not whole, or without a reason. */
+typedef struct {
+    const char *reason;
+    double margin_dr, margin_fdr, margin_learned;      /* 0: as before, or 0.02, 0.02, 0.02 */
+} spot_accept_options;
+spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, const spot_accept_options *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
