@@ -95,8 +95,8 @@ static spot_status look(merge *m, int i, int index)
     spot_segment_state state;
     char why[2400], foreign[96];
 
-    SPOT_TRY(spot_merge_load(m->c, &m->plan.source[i], index, m->next.segment, &m->next.bytes, &m->next.n, &state, why,
-                             sizeof why));
+    SPOT_TRY(spot_segment_load(m->c, m->plan.source[i].dir, index, m->next.segment, &m->next.bytes, &m->next.n, &state, why,
+                               sizeof why));
     m->own |= m->plan.onto && !i && state == SPOT_SEGMENT_WHOLE;
     if (state == SPOT_SEGMENT_WHOLE && !strcmp(config, m->plan.config)) {
         m->next.failures = failures_of(m->next.segment);

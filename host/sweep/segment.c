@@ -205,7 +205,8 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
     return status;
 }
 
-const char *spot_segment_parse(spot_segment *s, unsigned char *text, size_t n, int index)
+/* NULL, or what is wrong. text holds n bytes and a NUL, and is left as it was. */
+static const char *parse(spot_segment *s, unsigned char *text, size_t n, int index)
 {
     char expected[HEAD + 1];
     spot_json j = { .depth = 1 };
@@ -236,10 +237,30 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
     *state = SPOT_SEGMENT_ABSENT;
     if (access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
-    wrong = spot_segment_parse(s, text, n, index);
+    wrong = parse(s, text, n, index);
     free(text);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    return SPOT_OK;
+}
+
+spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
+                              spot_segment_state *state, char *why, size_t why_size)
+{
+    char path[1200];
+    const char *wrong;
+    spot_status status;
+
+    *bytes = NULL;
+    *state = SPOT_SEGMENT_ABSENT;
+    spot_segment_path(path, sizeof path, dir, index);
+    if (access(path, F_OK)) return SPOT_OK;
+    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
+    if (status == SPOT_NOMEM) return status;
+    wrong = status ? spot_message(c, status) : parse(s, *bytes, *n, index);
+    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
+    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    if (status) spot_forget(c);
     return SPOT_OK;
 }
 
