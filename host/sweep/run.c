@@ -120,10 +120,15 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
     return SPOT_OK;
 }
 
-/* The ECs of the shard, of as many of the config's as are in question. */
+/* How many of the config's ECs the shards share. */
+static int in_question(const spot_config *cfg, const spot_sweep_options *o)
+{
+    return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+}
+
 static void range(int *from, int *to, const spot_config *cfg, const spot_sweep_options *o)
 {
-    spot_shard_range(from, to, o->shard, o->shards, o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs);
+    spot_shard_range(from, to, o->shard, o->shards, in_question(cfg, o));
 }
 
 static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
@@ -189,7 +194,7 @@ static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_rep
     SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
     r->done++;
     count(w, r, &p->segment);
-    spot_diary_write(&w->run.diary, "done", index, seconds, NULL);
+    spot_diary_kept(&w->run.diary, "done", index, seconds);
     return SPOT_OK;
 }
 
@@ -231,14 +236,24 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     return s;
 }
 
-static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
+static void say_start(spot_ctx *c, sweep *w, const spot_sweep_options *o)
 {
-    char text[512], key[33];
+    spot_diary_start start = { .shard = o->shard, .shards = o->shards, .ecs = in_question(w->run.cfg, o) };
+    char text[256];
 
-    spot_key_text(key, w->run.id.config);
-    snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d, config %s, %d of %d done before",
-             SPOT_VERSION, spot_ctx_device_name(c), c->threads, o->shard, o->shards, key, r->already, r->planned);
-    spot_diary_write(&w->run.diary, "start", -1, NAN, text);
+    range(&start.from, &start.to, w->run.cfg, o);
+    spot_key_text(start.config, w->run.id.config);
+    snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d", SPOT_VERSION, spot_ctx_device_name(c),
+             c->threads, o->shard, o->shards);
+    spot_diary_begin(c, &w->run.diary, &start, text);
+}
+
+static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%d of %d ECs done before", r->already, r->planned);
+    spot_diary_write(&w->run.diary, "planned", -1, NAN, text);
     if (r->already == r->planned)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to do", r->already, r->planned,
                  w->run.store.dir);
@@ -246,19 +261,31 @@ static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const 
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
 }
 
-static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
+/* A shard makes the database when it finds every EC there: the last one does, and each of the others would have read all that is
+ * there so far for nothing. */
+static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
 {
     char path[1200];
+    int *there = NULL, n = 0;
 
+    spot_database_path(path, sizeof path, w->run.store.dir);
+    if (!r->done && !access(path, F_OK)) return SPOT_OK;
+    if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
+    free(there);
+    return o->shards > 1 && n < in_question(w->run.cfg, o) ? SPOT_OK : spot_database_write(c, w->run.store.dir);
+}
+
+static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
+{
     SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
+    SPOT_TRY(claim(c, &w->run));
+    say_start(c, w, o);
     SPOT_TRY(plan(c, w, o, r));
     w->run.planned = r->planned;
-    SPOT_TRY(claim(c, &w->run));
-    say_hello(c, w, o, r);
+    say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));
-    spot_database_path(path, sizeof path, w->run.store.dir);
-    if (r->done || access(path, F_OK)) SPOT_TRY(spot_database_write(c, w->run.store.dir));
+    SPOT_TRY(make_database(c, w, o, r));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
@@ -285,10 +312,10 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
     w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
-    spot_diary_open(c, &w->run.diary, o->out);
+    spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
     report->seconds = spot_clock() - since;
-    spot_diary_write(&w->run.diary, spot_status_name(s), -1, report->seconds, s ? spot_message(c, s) : NULL);
+    spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
     spot_source_close(&w->run.source);
     free(w->passage);
