@@ -122,6 +122,7 @@ void spot_diary_describe(spot_json *j, spot_diary_line *l)
     spot_json_object(j, NULL);
     describe_time(j, &l->at);
     spot_json_text(j, "event", l->event, sizeof l->event);
+    if (wanted(j, "kept", l->kept)) spot_json_bool(j, "kept", &l->kept);
     if (wanted(j, "ec", l->ec >= 0)) spot_json_int(j, "ec", &l->ec);
     if (wanted(j, "seconds", isfinite(l->seconds))) spot_json_real(j, "seconds", &l->seconds);
     if (wanted(j, "status", *l->status)) spot_json_text(j, "status", l->status, sizeof l->status);
@@ -162,9 +163,12 @@ void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, 
 
 void spot_diary_kept(spot_diary *d, const char *kind, int ec, double seconds)
 {
+    spot_diary_line l = { .kept = true, .ec = ec, .seconds = seconds };
+
 #pragma omp atomic
     d->values++;
-    spot_diary_write(d, kind, ec, seconds, NULL);
+    snprintf(l.event, sizeof l.event, "%s", kind);
+    write_line(d, &l);
 }
 
 static const char *env(const char *name)

@@ -1,4 +1,4 @@
-/* diary.h - what happened when: one JSON line an event, in a file of this process alone, DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl.
+/* diary.h - what happened when: one JSON line an event, in a file of this process alone.
  *
  * Times, hosts and threads belong here and not in segments. A diary that cannot be written stops nothing: the results
  * matter more, and they complain for themselves when the disk is full. While it is open its file's time is moved on every few
@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     double at;                         /* seconds since 1970 */
     char   event[24];                  /* "start", a stage value's kind, "done", "failed", "stopped", "end", ... */
+    bool   kept;                       /* a value that the store has since then: progress */
     int    ec;                         /* -1: of the whole run */
     double seconds;                    /* that it took; NaN */
     char   status[24];                 /* of "end": "OK", "STOPPED", ... */
@@ -57,6 +58,9 @@ void spot_diary_kept(spot_diary *d, const char *kind, int ec, double seconds);
  * order of their names. `alive` is the file's time, its process's last sign of life. What is no whole line is passed over. */
 typedef void spot_diary_hear(void *user, int file, double alive, const spot_diary_line *line);
 spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, spot_diary_hear *hear, void *user);
+
+/* How often the shard was begun since it last kept anything; 0 when the logs cannot be read. */
+int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards);
 
 /* A line as JSON, both ways. */
 struct spot_json;

@@ -68,3 +68,33 @@ spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, sp
     free(entry);
     return s;
 }
+
+typedef struct { double last; int starts; } progress;
+
+static void hear_progress(void *user, int file, double alive, const spot_diary_line *l)
+{
+    progress *p = user;
+    (void)file, (void)alive;
+
+    if (l->kept && l->at > p->last) p->last = l->at;
+}
+
+static void hear_starts(void *user, int file, double alive, const spot_diary_line *l)
+{
+    progress *p = user;
+    (void)file, (void)alive;
+
+    p->starts += !strcmp(l->event, "start") && l->at > p->last;
+}
+
+int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards)
+{
+    progress p = { 0 };
+    char prefix[48];
+
+    snprintf(prefix, sizeof prefix, "%d-of-%d-", shard, shards);
+    if (spot_diary_read(c, dir, prefix, hear_progress, &p) == SPOT_OK
+        && spot_diary_read(c, dir, prefix, hear_starts, &p) == SPOT_OK) return p.starts;
+    spot_forget(c);
+    return 0;
+}

@@ -24,6 +24,7 @@ typedef struct {
     spot_passage *passage;     /* (layout.wave): the ECs at hand */
     int          *todo;        /* (todo_count) */
     int           todo_count, rows;
+    double        since;       /* clock */
     spot_status   failure;
     char          message[1200];
 } sweep;
@@ -212,8 +213,17 @@ static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *ind
     return s;
 }
 
+/* Will n more ECs be through in time, if they take what the last ones took? */
+static spot_status fits(spot_ctx *c, const sweep *w, const spot_sweep_options *o, int n, double pace)
+{
+    if (!o->seconds || spot_clock() - w->since + n * pace <= o->seconds) return SPOT_OK;
+    return spot_fail(c, SPOT_STOPPED, "stopped before the next EC: it would take longer (%.0f s) than what is left; "
+                     "the same command goes on", n * pace);
+}
+
 static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
+    double pace = 0;
     int n, wave;
     spot_arena a;
     spot_status s;
@@ -227,9 +237,12 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     SPOT_TRY(spot_arena_open(c, &a, w->run.layout.arena));
     s = spot_pipeline_base(c, &a, &w->run);
     for (int i = 0; i < w->todo_count && s == SPOT_OK; i += n) {
+        double since = spot_clock();
         n = w->todo_count - i < wave ? w->todo_count - i : wave;
         w->run.before = r->already + i;
-        s = one_wave(c, &a, w, &w->todo[i], n, r);
+        s = fits(c, w, o, n, pace);
+        if (s == SPOT_OK) s = one_wave(c, &a, w, &w->todo[i], n, r);
+        pace = (spot_clock() - since) / n;
     }
     if (s == SPOT_OK) spot_tell(c, "sweep", -1, r->planned, r->planned, "");
     spot_arena_close(&a);
@@ -261,7 +274,7 @@ static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
 }
 
-/* A shard makes the database when it finds every EC there: the last one does, and each of the others would have read all that is
+/* A shard makes the database when it finds every EC there, as the last one does: each of the others would read all that is
  * there so far for nothing. */
 static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
 {
@@ -289,6 +302,18 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
+/* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
+static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
+{
+    int starts = o->starts && !w->run.diary.values ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+
+    if (!o->starts || starts < o->starts) return SPOT_STOPPED;
+    spot_forget(c);
+    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before anything was kept, not "
+                     "one stage of an EC; give it more time or another machine (%s/logs tells how far it came), or a higher "
+                     "--starts", o->shard, o->shards, starts, o->out);
+}
+
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
 {
     double since = spot_clock();
@@ -311,9 +336,11 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
+    w->since = since;
     w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
+    if (s == SPOT_STOPPED) s = give_up(c, w, o);
     report->seconds = spot_clock() - since;
     spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
