@@ -119,7 +119,6 @@ static void describe_time(spot_json *j, double *at)
 
 void spot_diary_describe(spot_json *j, spot_diary_line *l)
 {
-    spot_json_object(j, NULL);
     describe_time(j, &l->at);
     spot_json_text(j, "event", l->event, sizeof l->event);
     if (wanted(j, "kept", l->kept)) spot_json_bool(j, "kept", &l->kept);
@@ -128,7 +127,6 @@ void spot_diary_describe(spot_json *j, spot_diary_line *l)
     if (wanted(j, "status", *l->status)) spot_json_text(j, "status", l->status, sizeof l->status);
     if (!strcmp(l->event, "start")) describe_start(j, &l->start);
     if (wanted(j, "text", *l->text)) spot_json_text(j, "text", l->text, sizeof l->text);
-    spot_json_end(j);
 }
 
 static void write_line(spot_diary *d, spot_diary_line *l)
@@ -142,7 +140,9 @@ static void write_line(spot_diary *d, spot_diary_line *l)
     clock_gettime(CLOCK_REALTIME, &now);
     l->at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     l->seconds = round(1e3 * l->seconds) / 1e3;
+    spot_json_object(&j, NULL);
     spot_diary_describe(&j, l);
+    spot_json_end(&j);
     yajl_gen_reset(j.gen, "\n");
     yajl_gen_get_buf(j.gen, &line, &n);
     pthread_mutex_lock(&d->lock);

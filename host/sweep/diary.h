@@ -62,7 +62,7 @@ spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, sp
 /* How often the shard was begun since it last kept anything; 0 when the logs cannot be read. */
 int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards);
 
-/* A line as JSON, both ways. */
+/* A line's members, both ways. */
 struct spot_json;
 void spot_diary_describe(struct spot_json *j, spot_diary_line *line);
 
