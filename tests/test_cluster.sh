@@ -58,7 +58,7 @@ A_ID=6 A_MIN=0 A_COUNT=9                         | --shard auto/6   | 2 | has sh
 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=1            |                  | 0 | shard 1 of 3 (ECs 4-7), from SLURM_PROCID
 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=3            |                  | 2 | SLURM_PROCID is not 0 to 2
 SLURM_STEP_NUM_TASKS=3                           |                  | 2 | SLURM_PROCID is not 0 to 2
-A_ID=1 A_MIN=0 A_COUNT=2 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2 | | 0 | shard 5 of 6 (ECs 10-11), from SLURM_ARRAY_TASK_ID and SLURM_PROCID
+A_ID=1 A_MIN=0 A_COUNT=2 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2 | | 0 | shard 5 of 6 (ECs 10-11), from SLURM_ARRAY_TASK_ID and
 JOB_COMPLETION_INDEX=2                           |                  | 2 | say --shard auto/N, N being the job's completions
 JOB_COMPLETION_INDEX=2                           | --shard auto/3   | 0 | shard 2 of 3 (ECs 8-11), from JOB_COMPLETION_INDEX
 JOB_COMPLETION_INDEX=3                           | --shard auto/3   | 2 | has shards 0 to 2
@@ -81,8 +81,8 @@ for try in 2 3 4 5 6; do
     [ $try -ge 5 ] && want=5
     [ $try -eq 6 ] && { extra="--starts 0"; want=75; }
     # shellcheck disable=SC2086
-    timeout -s USR1 --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" --no-pictures --threads 1 $extra --out "$dir/slow" \
-        >"$dir/out" 2>"$dir/err"
+    timeout -s USR1 --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" --no-pictures --threads 1 $extra \
+        --out "$dir/slow" >"$dir/out" 2>"$dir/err"
     code=$?
     [ $code -eq $want ] || fail "start $try for nothing: exit code $code, not $want: $(cat "$dir/err")"
 done

@@ -22,6 +22,7 @@ int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_status(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);
