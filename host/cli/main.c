@@ -20,6 +20,7 @@ const cli_command cli_commands[] = {
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
     { "report", "DIR -o FILE",      "a run as one HTML file, with the map of every EC",        cli_report },
     { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
+    { "status", "DIR",              "how the shards of a run stand, and what to do about it",  cli_status },
     { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
     { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
     { "view",   "DIR --ec N",       "features, confidences and truth of an EC, for programs",  cli_view },
