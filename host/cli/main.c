@@ -12,8 +12,10 @@
 #include "ops.h"
 
 const cli_command cli_commands[] = {
+    { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },
     { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
+    { "check",  "BASELINE RUN",     "the nightly verdict: same, worse, better, broken",        cli_check },
     { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
@@ -48,7 +50,7 @@ static void print_version(void)
 
 static int complain_of(const char *word)
 {
-    const char *names[16] = { "help", "--help", "--version" }, *near;
+    const char *names[24] = { "help", "--help", "--version" }, *near;
     int n = 3;
 
     for (const cli_command *k = cli_commands; k->name; k++) names[n++] = k->name;
