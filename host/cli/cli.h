@@ -27,6 +27,8 @@ int cli_status(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);
+int cli_check (int argc, char **argv);
+int cli_accept(int argc, char **argv);
 
 /* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
 typedef struct { const char *device; int threads; bool log_json; } cli_machine;

@@ -12,8 +12,10 @@
 #include "ops.h"
 
 const cli_command cli_commands[] = {
+    { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },
     { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
+    { "check",  "BASELINE RUN",     "the nightly verdict: same, worse, better, broken",        cli_check },
     { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
     { "merge",  "DIR... --out DIR", "the results of shards in one directory; lists what is missing", cli_merge },
