@@ -1,4 +1,4 @@
-/* check_shards.h - run directories written by hand, quickly: an EC's segment is made from a hash of its number and a variant. */
+/* check_shards.h - run directories written by hand: an EC's segment is made from its number and a variant. */
 #ifndef SPOTTER_TESTS_CHECK_SHARDS_H
 #define SPOTTER_TESTS_CHECK_SHARDS_H
 

@@ -72,7 +72,8 @@ static void weigh(merge *m, int index)
     char text[2300];
 
     if (m->best.bytes && order) {
-        snprintf(text, sizeof text, "EC %d differs in %s and %s; ", index, source[m->best.source].dir, source[m->next.source].dir);
+        snprintf(text, sizeof text, "EC %d differs in %s and %s; ", index, source[m->best.source].dir,
+                 source[m->next.source].dir);
         warn(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
                                                             : "the one with the lesser bytes is taken");
         mark(m, index, SPOT_EC_CONFLICT);
