@@ -50,6 +50,16 @@ int cli_split(const struct argp_state *state, const char *text)
     return SPOT_TEST;
 }
 
+int cli_keep(const struct argp_state *state, const char *text)
+{
+    static const char *const names[] = { "all", "views", "results" };    /* spot_kept */
+
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, names[i])) return i;
+    argp_error(state, "--keep is all, views or results, not \"%s\"", text);
+    return 0;
+}
+
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
 {
     char rest;

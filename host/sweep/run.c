@@ -15,6 +15,7 @@
 #include "sweep/album.h"
 #include "sweep/database.h"
 #include "sweep/embedding.h"
+#include "sweep/keep.h"
 #include "sweep/pipeline.h"
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
@@ -173,6 +174,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
         if (done) {
             r->already++;
             count(w, r, &w->segment);
+            spot_keep_only(c, &w->run, &w->segment);
             continue;
         }
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
@@ -186,13 +188,21 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
 static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_report *r, double seconds)
 {
     int index = (int)p->ec.index;
+    bool done = false;
 
+    if (p->trouble == SPOT_IO) SPOT_TRY(is_done(c, w, index, &done));      /* by an orphan of this shard, for one */
+    if (done) {
+        r->done++;
+        count(w, r, &w->segment);
+        return SPOT_OK;
+    }
     if (p->trouble) {
         r->failed++;
         remember(w, p->trouble, index, "not finished", p->message);
         return SPOT_OK;
     }
     SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
+    spot_keep_only(c, &w->run, &p->segment);
     r->done++;
     count(w, r, &p->segment);
     spot_diary_kept(&w->run.diary, "done", index, seconds);
@@ -339,7 +349,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
     w->since = since;
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep };
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
     if (s == SPOT_STOPPED) s = give_up(c, w, o);
