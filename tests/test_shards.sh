@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_cluster.sh BUILD: one process of many: what schedulers' variables mean, time limits, signals, the cap on starts, status.
+# test_shards.sh BUILD: one process of many: what schedulers' variables mean, time limits, signals, the cap on starts, status.
 set -u
 spotter=$(realpath "$1")/spotter
 dir=$(mktemp -d)
@@ -87,6 +87,19 @@ for try in 2 3 4 5 6; do
     [ $code -eq $want ] || fail "start $try for nothing: exit code $code, not $want: $(cat "$dir/err")"
 done
 grep -q 'shard 0 of 1 was begun 5 times' "$dir"/slow/logs/* || fail "the logs do not say why it was given up"
+
+# --- How it stands: 75 until every EC is done, and the command that goes on.
+status() { "$spotter" status "$@" >"$dir/out" 2>"$dir/err"; code=$?; }
+status "$dir/whole"
+[ $code -eq 0 ] && grep -q '12 of 12 ECs done' "$dir/out" || fail "status of a run that is done: $code $(cat "$dir/out" "$dir/err")"
+sweep "$dir/part" --shard 1/4 || fail "a shard: $(cat "$dir/err")"
+status "$dir/part"
+[ $code -eq 75 ] && grep -q '^4 shards: 1 done, 3 waiting$' "$dir/out" || fail "status of a quarter: $code $(cat "$dir/out")"
+eval "$(grep '^    for' "$dir/out" | sed "s#; do spotter#; do $spotter#; s#; done# --no-pictures; done#")" >"$dir/err" 2>&1
+status "$dir/part" --json
+[ $code -eq 0 ] && grep -q '"done": 12' "$dir/out" || fail "the command of status: $(cat "$dir/err" "$dir/out")"
+"$spotter" status "$dir" >"$dir/out" 2>"$dir/err"
+[ $? -eq 4 ] && grep -q 'is no run directory' "$dir/err" || fail "status of a folder: $(cat "$dir/err")"
 
 # --- A signal, another one while it stops, a burst of all: 75, and nothing is lost. One thread, several, side by side.
 same()
