@@ -20,6 +20,7 @@ extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
 int cli_sweep (int argc, char **argv);
 int cli_discover(int argc, char **argv);
 int cli_assign(int argc, char **argv);
+int cli_merge (int argc, char **argv);
 int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);
@@ -28,6 +29,8 @@ int cli_status(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);
+int cli_check (int argc, char **argv);
+int cli_accept(int argc, char **argv);
 
 /* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
 typedef struct { const char *device; int threads; bool log_json; } cli_machine;
