@@ -1,5 +1,6 @@
 /* cuda.cu - libspotter_cuda.so: CUDA's table of kernels, its device and its memory. */
 #include "cublas.cuh"
+#include "conv_cudnn.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,6 +89,35 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     snprintf(name, size, "cuda:0 %.100s", prop.name);
     *device = state;
     return SPOT_OK;
+}
+
+/* "NVIDIA H200, sm_90 x 132, CUDA 12.9, cuDNN 9.11.0" and "GPU-<uuid>": by an equal first text bits are equal. */
+static void cuda_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size)
+{
+    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    cudaDeviceProp prop;
+    int cuda = 0;
+
+    if (cudaGetDeviceProperties(&prop, 0) != cudaSuccess) return;
+    cudaRuntimeGetVersion(&cuda);
+    if (kind && !kept->cudnn && spot_cudnn_open(c, &kept->cudnn) != SPOT_OK) spot_forget(c);   /* training will say why */
+    if (kind) {
+        size_t v = kept->cudnn ? spot_cudnn_version(kept->cudnn) : 0;
+        snprintf(kind, kind_size, "%.100s, sm_%d%d x %d, CUDA %d.%d, cuDNN %zu.%zu.%zu", prop.name, prop.major, prop.minor,
+                 prop.multiProcessorCount, cuda / 1000, cuda % 1000 / 10, v / 10000, v / 100 % 100, v % 100);
+    }
+    if (unit) {
+        const unsigned char *u = (const unsigned char *)prop.uuid.bytes;
+        snprintf(unit, unit_size, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2],
+                 u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+    }
+}
+
+static int cuda_count(void)
+{
+    int n = 0;
+
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
 }
 
 static void cuda_close(void *device)
@@ -206,5 +236,5 @@ static const spot_ops spot_ops_cuda = {
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
     cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget, cuda_range,
-    spot_cublas_multiply,
+    spot_cublas_multiply, cuda_about, cuda_count,
 };

@@ -53,8 +53,8 @@ static const char *missing_families(const spot_ops *ops, char *names, size_t siz
     return names;
 }
 
-/* Loads the plugin into d and opens its first GPU; the reason goes to `why`. d is clean after a failure. */
-static spot_status open_plugin(spot_device *d, char *why, size_t size)
+/* Loads the plugin into d; the reason goes to `why`. d is clean after a failure. */
+static spot_status load_plugin(spot_device *d, char *why, size_t size)
 {
     char path[PATH_MAX + 32];
     spot_status s = SPOT_DEVICE;
@@ -76,7 +76,21 @@ static spot_status open_plugin(spot_device *d, char *why, size_t size)
         snprintf(why, size, "%s speaks version %d of the plugin interface and this program version %d: build both again",
                  path, d->plugin->abi, SPOT_PLUGIN_ABI);
     else
-        s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
+        s = SPOT_OK;
+    if (s != SPOT_OK) {
+        dlclose(d->library);
+        memset(d, 0, sizeof *d);
+    }
+    return s;
+}
+
+/* Loads it and opens its first GPU. */
+static spot_status open_plugin(spot_device *d, char *why, size_t size)
+{
+    spot_status s;
+
+    SPOT_TRY(load_plugin(d, why, size));
+    s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
     if (s != SPOT_OK) {
         dlclose(d->library);
         memset(d, 0, sizeof *d);
@@ -148,6 +162,27 @@ const char *spot_device_name(const spot_ctx *c)
 {
     if (c->device) return ((const spot_device *)c->device)->name;
     return c->ops ? c->ops->name : "none";
+}
+
+void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size)
+{
+    const spot_device *d = c->device;
+
+    if (kind) kind[0] = 0;
+    if (unit) unit[0] = 0;
+    if (d) d->plugin->about(c, kind, kind_size, unit, unit_size);
+}
+
+spot_status spot_device_count(spot_ctx *c, int *n)
+{
+    char why[PATH_MAX + 512];
+    spot_device d = { 0 };
+
+    *n = 0;
+    if (load_plugin(&d, why, sizeof why) != SPOT_OK) return spot_fail(c, SPOT_DEVICE, "no GPU can be counted: %s", why);
+    *n = d.plugin->count();
+    dlclose(d.library);
+    return *n ? SPOT_OK : spot_fail(c, SPOT_DEVICE, "the driver shows no GPU");
 }
 
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)

@@ -23,6 +23,12 @@ void        spot_device_close(spot_ctx *c);              /* accepts a context th
 
 const char *spot_device_name(const spot_ctx *c);         /* "cpu", "cuda:0 NVIDIA H200", "none" */
 
+/* What equal bits are promised on, and which unit it is: base/platform.h. Both "" on the CPU. Either may be NULL. */
+void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);
+
+/* How many GPUs CUDA_VISIBLE_DEVICES and the driver show. SPOT_DEVICE with the reason when there are none. */
+spot_status spot_device_count(spot_ctx *c, int *n);
+
 /* Memory that c's kernels can read and write. On the CPU plain memory, 64-byte aligned. Not cleared. */
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */

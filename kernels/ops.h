@@ -53,7 +53,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   5
+#define SPOT_PLUGIN_ABI   6
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
@@ -74,6 +74,9 @@ typedef struct {
     void        (*forget)(void *graph);
     void        (*range)(const char *name);
     spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
+    /* What equal bits are promised on, and which unit this is: base/platform.h. Either may be NULL. */
+    void        (*about)(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);
+    int         (*count)(void);                /* visible GPUs; 0 also where there is no driver */
 } spot_plugin;
 
 /* What a profiler shows between the two calls, which nest; nothing on the CPU. */

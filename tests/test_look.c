@@ -176,7 +176,7 @@ static void unreadable_pictures_are_left_out_with_leave_only(void **state)
     (void)state;
     put_many();
     CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
-                "(2 of the 32 pictures so far cannot be read; skip leaves such out)");
+                "(2 of the 32 pictures so far cannot be read; --skip-unreadable leaves such out)");
     assert_true(was_said("cat/087.png is no PNG"));
     spot_subject_close(&s);
     says = 0;

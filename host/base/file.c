@@ -80,7 +80,7 @@ static int sync_file(const char *path)
 }
 
 /* Some file systems do not let a directory be synced (EINVAL); there is nothing more to be done then. */
-static int sync_folder_of(const char *path)
+int spot_sync_folder_of(const char *path)
 {
     char folder[PATH_MAX];
     char *slash;
@@ -102,7 +102,7 @@ spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
 
     if (!error && rename(temp, path)) error = errno;
     if (error) return spot_file_abort(c, temp, path, error);
-    error = sync_folder_of(path);
+    error = spot_sync_folder_of(path);
     return error ? cannot(c, "sync the directory of", path, error) : SPOT_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "spotter/shards.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 
@@ -18,7 +19,7 @@ enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE 
 
 static const struct argp_option table[] = {
     { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
-    { "shard", SHARD, "I/N", 0, "only the ECs of one shard", 0 },
+    { "shard", SHARD, "I/N", 0, "only the ECs of one shard: the I-th of N equal parts, counted from 0", 0 },
     { "wave",  WAVE,  "N",  0, "as for `spotter sweep`: ECs that go together; more take more memory", 0 },
     { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
     { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
@@ -70,7 +71,7 @@ static void print_ec(const spot_ec *ec)
 
 static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
-    int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
+    int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs, from, to;
     const char *comma = "";
     char json[16384];
     spot_ec ec;
@@ -78,7 +79,8 @@ static spot_status print_source(spot_ctx *c, const options *o, const spot_config
     if (o->json) printf("{\"schema\":1,\"ecs\":[");
     else if (source->photos) printf("  EC              train     val    test  task\n");
     else printf("  EC  rollable    train     val    test  layers\n");
-    for (int i = o->sweep.shard; i < n; i += o->sweep.shards) {
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, n);
+    for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         if (!o->json) { print_ec(&ec); continue; }

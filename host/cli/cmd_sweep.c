@@ -18,7 +18,7 @@ enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAV
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
     { "shard",       SHARD,       "I/N", 0,
-      "do only the ECs whose number is I modulo N: one shard a process, one directory for all", 0 },
+      "do only the I-th of N equal parts of the ECs, counted from 0: one a process, one directory for all", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
     { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
     { "wave",        WAVE,        "N",   0,

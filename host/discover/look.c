@@ -76,7 +76,7 @@ static spot_status refuse(looker *l, const batch *b, int first)
 
     for (int k = first + 1; k < b->n; k++)
         if (b->verdict[k].status && bad++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "%s", b->verdict[k].why);
-    return spot_fail(l->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; skip leaves such out)",
+    return spot_fail(l->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; --skip-unreadable leaves such out)",
                      b->verdict[first].why, bad, b->first + b->n);
 }
 

@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "spotter/rng.h"
+#include "spotter/shards.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "sweep/album.h"
@@ -287,14 +288,15 @@ static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, co
 static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
                            spot_sweep_cost *cost, bool calibrate)
 {
-    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, shards = o->shards > 0 ? o->shards : 1, most = 0;
+    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, from, to, most = 0;
     pace p = { .image = NAN };
     spot_layout layout;
     spot_ec ec;
 
     *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
     cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
-    for (int i = o->shard; i < ecs; i += shards) {
+    spot_shard_range(&from, &to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
+    for (int i = from; i < to; i++) {
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         cost->ecs++;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "spotter/shards.h"
 #include "spotter/sweep.h"
 #include "sweep/album.h"
 #include "sweep/database.h"
@@ -119,10 +120,10 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
     return SPOT_OK;
 }
 
-/* How many of the config's ECs are in question. */
-static int range(const spot_config *cfg, const spot_sweep_options *o)
+/* The ECs of the shard, of as many of the config's as are in question. */
+static void range(int *from, int *to, const spot_config *cfg, const spot_sweep_options *o)
 {
-    return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+    spot_shard_range(from, to, o->shard, o->shards, o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs);
 }
 
 static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
@@ -139,9 +140,11 @@ static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
 static spot_status check(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o)
 {
     char path[1200];
+    int from, to;
     spot_ec ec;
 
-    for (int i = o->shard; i < range(cfg, o); i += o->shards)
+    range(&from, &to, cfg, o);
+    for (int i = from; i < to; i++)
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
     snprintf(path, sizeof path, "%s/config.yaml", o->out);
     return access(path, F_OK) ? check_embeddings(c, cfg) : SPOT_OK;
@@ -151,9 +154,11 @@ static spot_status check(spot_ctx *c, const spot_config *cfg, const spot_sweep_o
 static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
     const spot_config *cfg = w->run.cfg;
+    int from, to;
     spot_ec ec;
 
-    for (int i = o->shard; i < range(cfg, o); i += o->shards) {
+    range(&from, &to, cfg, o);
+    for (int i = from; i < to; i++) {
         bool done;
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));

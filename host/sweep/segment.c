@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static void describe(spot_json *j, spot_segment *s)
 
 void spot_segment_path(char *path, size_t size, const char *dir, int index)
 {
-    snprintf(path, size, "%s/segments/ec-%06d.json", dir, index);
+    snprintf(path, size, "%s/segments/%03d/ec-%06d.json", dir, index / SPOT_ECS_A_FOLDER, index);
 }
 
 spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
@@ -195,7 +196,8 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
         memcpy(file + HEAD, payload, n);
         memcpy(file + HEAD + n, tail, TAIL + 1);
         spot_segment_path(path, sizeof path, dir, s->index);
-        status = spot_file_write(c, path, file, HEAD + n + TAIL);
+        status = spot_folder_of(c, path);
+        if (status == SPOT_OK) status = spot_file_write(c, path, file, HEAD + n + TAIL);
     } else {
         status = spot_fail(c, SPOT_NOMEM, "no memory to write the results of EC %d", s->index);
     }
@@ -258,11 +260,45 @@ spot_status spot_segment_failure(const spot_segment *s, const char **who, const 
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
+typedef struct { int *index, n, room; } indices;
+
+static spot_status add(spot_ctx *c, indices *l, int index)
+{
+    if (l->n == l->room) {
+        int *more = realloc(l->index, (size_t)(l->room = 2 * l->room + 64) * sizeof *more);
+        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory to list %d segments", l->n);
+        l->index = more;
+    }
+    l->index[l->n++] = index;
+    return SPOT_OK;
+}
+
+/* Of the folder of ECs from `first` on. A name that is not the one of an index is a temp file, or none of ours. */
+static spot_status list_folder(spot_ctx *c, indices *l, const char *path, int first)
+{
+    char again[32];
+    struct dirent *e;
+    int i;
+    spot_status s = SPOT_OK;
+    DIR *d = opendir(path);
+
+    while (d && s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (sscanf(e->d_name, "ec-%d.json", &i) != 1 || i < 0 || i / SPOT_ECS_A_FOLDER != first / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "ec-%06d.json", i);
+        if (!strcmp(again, e->d_name)) s = add(c, l, i);
+    }
+    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s: %s", path, strerror(errno));
+    if (d) closedir(d);
+    return s;
+}
+
 spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
 {
-    char path[1200], again[32];
+    char path[1200], again[16];
     struct dirent *e;
-    int i, room = 0;
+    int k;
+    indices l = { 0 };
+    spot_status s = SPOT_OK;
     DIR *d;
 
     *index = NULL;
@@ -270,21 +306,17 @@ spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
     snprintf(path, sizeof path, "%s/segments", dir);
     d = opendir(path);
     if (!d) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
-    while ((e = readdir(d))) {
-        if (sscanf(e->d_name, "ec-%d.json", &i) != 1 || i < 0) continue;
-        snprintf(again, sizeof again, "ec-%06d.json", i);
-        if (strcmp(again, e->d_name)) continue;             /* a temp file, or none of ours */
-        if (*n == room) {
-            int *more = realloc(*index, (size_t)(room = 2 * room + 64) * sizeof *more);
-            if (!more) {
-                closedir(d);
-                return spot_fail(c, SPOT_NOMEM, "no memory to list %s", path);
-            }
-            *index = more;
-        }
-        (*index)[(*n)++] = i;
+    while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (sscanf(e->d_name, "%d", &k) != 1 || k < 0 || k > INT_MAX / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "%03d", k);
+        if (strcmp(again, e->d_name)) continue;
+        snprintf(path, sizeof path, "%s/segments/%s", dir, again);
+        s = list_folder(c, &l, path, k * SPOT_ECS_A_FOLDER);
     }
+    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s", dir, strerror(errno));
     closedir(d);
-    if (*n) qsort(*index, (size_t)*n, sizeof **index, ascending);
-    return SPOT_OK;
+    if (l.n) qsort(l.index, (size_t)l.n, sizeof *l.index, ascending);
+    *index = l.index;
+    *n = l.n;
+    return s;
 }

@@ -60,7 +60,7 @@ typedef struct {
     int merged;                /* that have a valid segment in `out` now */
     int duplicates;            /* valid segments beyond the first of an EC, equal to the byte */
     int conflicts;             /* ECs of which valid segments differ; the choice does not depend on the order */
-    int missing, damaged;      /* ECs without any segment; without a valid one, though there is one. Both are named in the log */
+    int missing, damaged;      /* ECs without any segment; with none that is valid. Both are named in the log */
     int foreign;               /* segments of another config or of other numbers: left out, named */
 } spot_merge_report;
 
@@ -68,7 +68,8 @@ typedef struct {
  * them, and results.sqlite. Associative, commutative, idempotent: the bytes of segments, config and database depend on the set
  * of segments alone. Of segments that differ the one with fewer failures, then the one with the lesser bytes, is taken. What
  * lies in `out` already counts as one more source. SPOT_USAGE when the configs differ; SPOT_INPUT, with all that is valid
- * merged, when ECs are missing or damaged, or segments are in conflict. Killed anywhere, the same call ends in the same bytes. */
+ * merged, when ECs are missing or damaged, or segments are in conflict. Killed anywhere, the same call ends in the same
+ * bytes. */
 spot_status spot_merge(spot_ctx *c, const char *const *dirs, int n, const char *out, const spot_merge_options *o,
                        spot_merge_report *report);
 

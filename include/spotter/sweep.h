@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct {
     const char *out;           /* run directory */
-    int shard, shards;         /* this process owns ECs with index mod shards == shard; 0 of 1 by default */
+    int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (shards.h); 0 of 1 by default */
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */

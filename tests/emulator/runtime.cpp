@@ -195,10 +195,12 @@ const char *cudaGetErrorString(cudaError_t e)
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int)
 {
+    *prop = {};
     snprintf(prop->name, sizeof prop->name, "block emulator");
     return cudaSuccess;
 }
 
+cudaError_t cudaRuntimeGetVersion(int *version)                        { *version = 0; return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int *count)                             { *count = 1; return cudaSuccess; }
 cudaError_t cudaSetDevice(int)                                         { return cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
