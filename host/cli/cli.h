@@ -42,6 +42,10 @@ int cli_split(const struct argp_state *state, const char *text);
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
+/* shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
+ * were taken, "" when none was. A sentence and exit 2 when they make no sense. */
+void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
+
 /* Opens a context that logs and shows progress on stderr and stops on signals. cli_close reports the failure, if s is
  * one, as "spotter: sentence", and returns the exit code. (main sees to it that stdout was written whole.) */
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
