@@ -18,6 +18,7 @@ extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
 int cli_sweep (int argc, char **argv);
 int cli_discover(int argc, char **argv);
 int cli_assign(int argc, char **argv);
+int cli_merge (int argc, char **argv);
 int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);

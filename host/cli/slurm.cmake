@@ -1,4 +1,4 @@
-# slurm.cmake - the scripts of tools/slurm as C strings for `spotter sweep --submit`, which needs them where only the program is.
+# slurm.cmake - the scripts of tools/slurm as C strings for `spotter sweep --submit`, which has to do where only the program is.
 # Included by CMakeLists.txt it adds the rule; run with cmake -P (OUT) it is the rule.
 set(dir ${CMAKE_CURRENT_LIST_DIR}/../../tools/slurm)
 set(scripts sweep merge)

@@ -27,10 +27,10 @@
 enum { SHARDS = 0x200, MINUTES, THROTTLE, PARTITION, GPUS, SBATCH, DRY_RUN, SUBMIT };
 
 static const struct argp_option table[] = {
-    { "submit",        SUBMIT,    NULL,      0, "hand the sweep to Slurm, as an array of jobs; again: what is missing of it", 2 },
+    { "submit",        SUBMIT,    NULL,      0, "hand it to Slurm, as an array of jobs; again: what is missing of it", 2 },
     { "shards",        SHARDS,    "N",       0, "how many tasks the array has; else as many as take --task-minutes each, by a "
                                                 "calibration on this machine", 2 },
-    { "task-minutes",  MINUTES,   "N",       0, "how long a task is to take (40); Slurm gets three times that as its limit", 2 },
+    { "task-minutes",  MINUTES,   "N",       0, "how long a task is to take (40); Slurm is told three times that", 2 },
     { "throttle",      THROTTLE,  "N",       0, "at most N tasks at a time", 2 },
     { "partition",     PARTITION, "NAME",    0, "Slurm's partition", 2 },
     { "gpus-per-task", GPUS,      "N",       0, "GPUs of one node for each task, a process a GPU", 2 },
@@ -184,7 +184,7 @@ static int most_tasks(spot_ctx *c)
 
     run(line, sizeof line, "scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p'");
     if (atoi(line) > 0) return atoi(line);
-    spot_log(c, SPOT_LOG_WARN, "scontrol does not say how long an array may be here (MaxArraySize); taking 1001, Slurm's default");
+    spot_log(c, SPOT_LOG_WARN, "scontrol does not say how long an array may be here (MaxArraySize); taking Slurm's 1001");
     return 1001;
 }
 
@@ -354,8 +354,8 @@ static spot_status send_all(spot_ctx *c, submission *b)
     if (!count) {
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to submit", b->now.ecs, b->now.ecs, b->dir);
     } else if (!b->o->dry_run) {
-        spot_log(c, SPOT_LOG_INFO, "job %s: %d of %d shards of %d ECs; job %s verifies and merges when it has ended", b->now.job,
-                 count, b->now.tasks, b->now.ecs, b->now.merge_job);
+        spot_log(c, SPOT_LOG_INFO, "job %s: %d of %d shards of %d ECs; job %s verifies and merges when it has ended",
+                 b->now.job, count, b->now.tasks, b->now.ecs, b->now.merge_job);
         spot_log(c, SPOT_LOG_INFO, "how it stands: spotter status %s", b->sweep->out);
         spot_log(c, SPOT_LOG_INFO, "to stop it: scancel %s %s; what is done stays done", b->now.job, b->now.merge_job);
     }

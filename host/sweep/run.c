@@ -278,14 +278,15 @@ static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
  * there so far for nothing. */
 static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
 {
-    char path[1200];
+    char path[1200], key[33];
     int *there = NULL, n = 0;
 
     spot_database_path(path, sizeof path, w->run.store.dir);
     if (!r->done && !access(path, F_OK)) return SPOT_OK;
     if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
     free(there);
-    return o->shards > 1 && n < in_question(w->run.cfg, o) ? SPOT_OK : spot_database_write(c, w->run.store.dir);
+    spot_key_text(key, w->run.id.config);
+    return o->shards > 1 && n < in_question(w->run.cfg, o) ? SPOT_OK : spot_database_write(c, w->run.store.dir, key);
 }
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)

@@ -16,7 +16,6 @@
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the payload */
-#define SEGMENT_LIMIT ((size_t)1 << 26)
 
 const char *spot_profile_name(int profile)
 {
@@ -206,8 +205,7 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
     return status;
 }
 
-/* NULL, or what is wrong. text holds n bytes and a NUL. */
-static const char *parse(spot_segment *s, unsigned char *text, size_t n, int index)
+const char *spot_segment_parse(spot_segment *s, unsigned char *text, size_t n, int index)
 {
     char expected[HEAD + 1];
     spot_json j = { .depth = 1 };
@@ -218,6 +216,7 @@ static const char *parse(spot_segment *s, unsigned char *text, size_t n, int ind
     if (memcmp(text, expected, HEAD)) return "its checksum does not fit";
     text[HEAD + n] = 0;
     j.at[0] = yajl_tree_parse((char *)text + HEAD, NULL, 0);
+    text[HEAD + n] = tail[0];
     memset(s, 0, sizeof *s);
     describe(&j, s);
     yajl_tree_free(j.at[0]);
@@ -236,8 +235,8 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
     spot_segment_path(path, sizeof path, dir, index);
     *state = SPOT_SEGMENT_ABSENT;
     if (access(path, F_OK)) return SPOT_OK;
-    SPOT_TRY(spot_file_read(c, path, &text, &n, SEGMENT_LIMIT));
-    wrong = parse(s, text, n, index);
+    SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
+    wrong = spot_segment_parse(s, text, n, index);
     free(text);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
