@@ -56,15 +56,16 @@ submit()
     merge_job=$(sed -E 's/.*"merge_job":"([0-9]+)".*/\1/' "$dir/array/slurm/submitted.json")
 }
 
-# Slurm's word for a job: field JOB NAME, such as JobState; its last line, if Slurm still knows more than one.
-field() { scontrol -o show job "$1" 2>/dev/null | tail -n 1 | tr ' ' '\n' | sed -n "s/^$2=//p"; }
+# What Slurm says of a job: field JOB NAME, such as JobState.
+field() { scontrol -o show job "$1" 2>/dev/null | tr " " "\n" | sed -n "s/^$2=//p"; }
 is()    { [ "$(field "$1" "$2")" = "$3" ]; }
 over()  { ! squeue -h -o %i -j "$1" 2>/dev/null | grep -q .; }
 
-# The latest process of a shard of dir/array: its log's name says which.
-process() { ls -t "$dir/array/logs/$1-of-"* 2>/dev/null | head -n 1 | sed -E 's/.*-([0-9]+)\.jsonl/\1/'; }
+# process DIR SHARD: the latest of a shard; its log's name says which.
+process() { ls -t "$dir/$1/logs/$2-of-"* 2>/dev/null | head -n 1 | sed -E 's/.*-([0-9]+)\.jsonl/\1/'; }
 # Halts the shard's process in the midst of its work, until someone says SIGCONT.
-halt()    { local pid; pid=$(process "$1"); [ -n "$pid" ] && kill -STOP "$pid" 2>/dev/null; }
+halt()    { local pid; pid=$(process "$1" "$2"); [ -n "$pid" ] && kill -STOP "$pid" 2>/dev/null; }
+halted_to_death() { ! kill -STOP "$1" 2>/dev/null; }       # whatever Slurm says to it
 gone()    { ! kill -0 "$1" 2>/dev/null; }
 
 cluster_start "$dir/slurm" >"$dir/out" 2>&1 || give_up "no Slurm: $(cat "$dir/out" "$dir"/slurm/*.err)"
@@ -80,8 +81,8 @@ refused=$(sbatch --parsable -p high --cpus-per-task=1 --output="$dir/hand-%j.log
 
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit
-for shard in 0 1 2 3; do within 60 "shard $shard begins" halt $shard; done
-orphan=$(process 3)
+for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
+orphan=$(process array 3)
 for shard in 0 1 2 3; do
     is "${job}_$shard" JobState RUNNING || give_up "shard $shard was through before anything could happen to it"
     node[shard]=$(field "${job}_$shard" NodeList)
@@ -98,8 +99,8 @@ within 60 "the task of the dead node is queued again" is "${job}_3" Restarts 1
 kill -0 "$orphan" || fail "nobody is left of the dead node's task: nothing is tried here"
 
 # --- The program of another is killed: it is not begun again, since it would come out the same.
-within 60 "shard 4 begins" halt 4
-kill -KILL "$(process 4)"
+within 60 "shard 4 begins" halt array 4
+kill -KILL "$(process array 4)"
 
 within 120 "the array ends" over "$job"
 within 60 "the merge ends" over "$merge_job"
@@ -110,6 +111,16 @@ is "${job}_2" JobState COMPLETED || fail "the task that was preempted: $(field "
 is "${job}_3" JobState COMPLETED || fail "the task whose node died: $(field "${job}_3" JobState)"
 is "${job}_4" JobState FAILED || fail "the task whose program was killed: $(field "${job}_4" JobState)"
 
+# --- One that is preempted and does not stop in time, because it hears no SIGTERM and is slow, is killed and begun again.
+scontrol update partitionname=low gracetime=1
+hand=$(sbatch --parsable --array=0-1 --cpus-per-task=1 --output="$dir/hand-%A.log" "$scripts/sweep.sbatch" \
+       env --block-signal=TERM "${sweep[@]}" "$dir/hand")
+within 60 "the deaf task begins" halt hand 0
+deaf=$(process hand 0)
+sbatch -p high -w "$(field "${hand}_0" NodeList)" --output=/dev/null --wrap true >/dev/null || give_up "no job that preempts"
+within 60 "the deaf program is killed" halted_to_death "$deaf"
+grep -q '"end"' "$dir/hand/logs/0-of-2-"*"-$deaf.jsonl" && fail "the deaf program was not killed"
+
 # --- Submitted again: the two shards of which something is missing. On the way the copy that was forgotten comes to life.
 kill -CONT "$orphan"
 submit
@@ -119,6 +130,10 @@ within 60 "the second merge ends" over "$merge_job"
 is "$merge_job" ExitCode 0:0 || fail "something is missing: $(cat "$dir/array/slurm/$merge_job.log")"
 within 60 "the forgotten copy ends" gone "$orphan"
 equal array
+within 60 "the task that was killed ends" over "$hand"
+is "${hand}_0" JobState COMPLETED || fail "the task that was killed: $(field "${hand}_0" JobState)"
+is "${hand}_0" Restarts 1 || fail "the task that was killed was begun again $(field "${hand}_0" Restarts) times"
+equal hand
 submit
 grep -q 'nothing to submit' "$dir/out" || fail "submitted when all was done: $(cat "$dir/out")"
 
