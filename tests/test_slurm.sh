@@ -68,27 +68,36 @@ halt()    { local pid; pid=$(process "$1" "$2"); [ -n "$pid" ] && kill -STOP "$p
 halted_to_death() { ! kill -STOP "$1" 2>/dev/null; }       # whatever Slurm says to it
 gone()    { ! kill -0 "$1" 2>/dev/null; }
 
-cluster_start "$dir/slurm" >"$dir/out" 2>&1 || give_up "no Slurm: $(cat "$dir/out" "$dir"/slurm/*.err)"
+# stands WHAT SILENCE STATES: what spotter status says of the six shards of dir/array.
+stands()
+{
+    local states
+    states=$("$spotter" status --json --lost-after $2 "$dir/array" | sed -nE 's/.*"state": "(.*)",/\1/p' | tr '\n' ' ')
+    [ "$states" = "$3 " ] || fail "$1, spotter status says $states, not $3"
+}
+
+cluster_start "$dir" >"$dir/out" 2>&1 || give_up "no Slurm: $(cat "$dir/out" "$dir"/*.err)"
 start=$SECONDS
 "${sweep[@]}" "$dir/whole" >"$dir/out" 2>&1 || give_up "the undisturbed run: $(cat "$dir/out")"
 
 # --- Jobs that always fail are not begun for ever: one that is always stopped, and one that finds no disk.
 sed 's/most=20/most=1/' "$scripts/sweep.sbatch" >"$dir/hasty.sbatch"
-stopped=$(sbatch --parsable -p high --cpus-per-task=1 --output="$dir/hand-%j.log" "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
-ill=$(sbatch --parsable -p high --array=5 --cpus-per-task=1 --output="$dir/hand-%A.log" "$scripts/sweep.sbatch" \
-      sh -c 'echo begun; exit 4')
-refused=$(sbatch --parsable -p high --cpus-per-task=1 --output="$dir/hand-%j.log" "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
+by_hand=(sbatch --parsable --cpus-per-task=1 --output="$dir/hand-%j.log")
+stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
+ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
+refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit
+stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
 for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
 orphan=$(process array 3)
 for shard in 0 1 2 3; do
     is "${job}_$shard" JobState RUNNING || give_up "shard $shard was through before anything could happen to it"
     node[shard]=$(field "${job}_$shard" NodeList)
 done
-pid=$(cluster_node_pid "${node[3]#n}")
-kill -KILL "$pid"
+stands "halted" 100 "running running running running waiting waiting"
+kill -KILL "$(cluster_node_pid "${node[3]#n}")"
 scontrol update nodename="${node[3]}" state=down reason=test
 scontrol requeue "${job}_0"
 scancel "${job}_1"
@@ -111,10 +120,11 @@ is "${job}_2" JobState COMPLETED || fail "the task that was preempted: $(field "
 is "${job}_3" JobState COMPLETED || fail "the task whose node died: $(field "${job}_3" JobState)"
 is "${job}_4" JobState FAILED || fail "the task whose program was killed: $(field "${job}_4" JobState)"
 
+stands "with the array over" 1 "done waiting done done lost done"
+
 # --- One that is preempted and does not stop in time, because it hears no SIGTERM and is slow, is killed and begun again.
 scontrol update partitionname=low gracetime=1
-hand=$(sbatch --parsable --array=0-1 --cpus-per-task=1 --output="$dir/hand-%A.log" "$scripts/sweep.sbatch" \
-       env --block-signal=TERM "${sweep[@]}" "$dir/hand")
+hand=$("${by_hand[@]}" --array=0-1 "$scripts/sweep.sbatch" env --block-signal=TERM "${sweep[@]}" "$dir/hand")
 within 60 "the deaf task begins" halt hand 0
 deaf=$(process hand 0)
 sbatch -p high -w "$(field "${hand}_0" NodeList)" --output=/dev/null --wrap true >/dev/null || give_up "no job that preempts"
@@ -130,6 +140,7 @@ within 60 "the second merge ends" over "$merge_job"
 is "$merge_job" ExitCode 0:0 || fail "something is missing: $(cat "$dir/array/slurm/$merge_job.log")"
 within 60 "the forgotten copy ends" gone "$orphan"
 equal array
+stands "in the end" 1 "done done done done done done"
 within 60 "the task that was killed ends" over "$hand"
 is "${hand}_0" JobState COMPLETED || fail "the task that was killed: $(field "${hand}_0" JobState)"
 is "${hand}_0" Restarts 1 || fail "the task that was killed was begun again $(field "${hand}_0" Restarts) times"
@@ -138,12 +149,16 @@ submit
 grep -q 'nothing to submit' "$dir/out" || fail "submitted when all was done: $(cat "$dir/out")"
 
 # --- They were begun as often as they should.
-for job in "$stopped 2" "${ill}_5 4" "$refused 1"; do
-    within 120 "job ${job% *} ends" over "${job% *}"
-    log=$(echo "$dir/hand-${job%%[_ ]*}.log")
-    [ "$(grep -c begun "$log")" = "${job#* }" ] || fail "begun $(grep -c begun "$log") times, not ${job#* }: $(cat "$log")"
-    is "${job% *}" JobState FAILED || fail "a job that fails ended as $(field "${job% *}" JobState)"
-done
+while read -r job times code; do
+    within 120 "job $job ends" over "$job"
+    log=$dir/hand-$job.log
+    [ "$(grep -c begun "$log")" = "$times" ] || fail "job $job was begun, but not $times times: $(cat "$log")"
+    is "$job" ExitCode "$code:0" || fail "job $job ended with $(field "$job" ExitCode), not $code"
+done <<END
+$stopped 2 75
+$ill 4 4
+$refused 1 3
+END
 
 [ $failed -eq 0 ] && echo "all equal after $((SECONDS - start)) s"
 exit $failed

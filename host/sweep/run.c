@@ -285,8 +285,9 @@ static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_o
     if (!r->done && !access(path, F_OK)) return SPOT_OK;
     if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
     free(there);
+    if (o->shards > 1 && n < in_question(w->run.cfg, o)) return SPOT_OK;
     spot_key_text(key, w->run.id.config);
-    return o->shards > 1 && n < in_question(w->run.cfg, o) ? SPOT_OK : spot_database_write(c, w->run.store.dir, key);
+    return spot_database_write(c, w->run.store.dir, key);
 }
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)

@@ -3,7 +3,7 @@
 # To be sourced:
 #
 #   cluster_missing            the sentence that says what this machine lacks for it; none, and it fails, if nothing
-#   cluster_start DIR          returns when all nodes are idle; then SLURM_CONF is set, which is all that Slurm's commands need
+#   cluster_start DIR          returns when all nodes are idle; sets SLURM_CONF, which Slurm's commands need
 #   cluster_node N             the daemon of node nN, again after it was killed; cluster_node_pid N is its process
 #   cluster_stop DIR           kills every process of it, jobs and what jobs left behind included
 #
