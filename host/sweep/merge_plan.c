@@ -153,7 +153,7 @@ spot_status spot_merge_load(spot_ctx *c, const spot_merge_source *from, int inde
                             size_t *n, spot_segment_state *state, char *why, size_t why_size)
 {
     char path[1200];
-    const char *wrong;
+    const char *wrong = NULL;
     spot_status status;
 
     *bytes = NULL;
@@ -161,8 +161,13 @@ spot_status spot_merge_load(spot_ctx *c, const spot_merge_source *from, int inde
     spot_segment_path(path, sizeof path, from->dir, index);
     if (access(path, F_OK)) return SPOT_OK;
     status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
-    if (status == SPOT_NOMEM) return status;
-    wrong = status ? spot_message(c, status) : spot_segment_parse(s, *bytes, *n, index);
+    if (status == SPOT_OK) status = spot_segment_parse(c, s, *bytes, *n, index, &wrong);
+    else if (status != SPOT_NOMEM) wrong = spot_message(c, status);
+    if (status == SPOT_NOMEM) {
+        free(*bytes);
+        *bytes = NULL;
+        return status;
+    }
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
     if (status) spot_forget(c);

@@ -248,7 +248,7 @@ static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const 
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
-    char path[1200], key[33];
+    char key[33];
 
     SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
@@ -257,9 +257,9 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     SPOT_TRY(claim(c, &w->run));
     say_hello(c, w, o, r);
     SPOT_TRY(compute(c, w, o, r));
-    spot_database_path(path, sizeof path, w->run.store.dir);
     spot_key_text(key, w->run.id.config);
-    if (r->done || access(path, F_OK)) SPOT_TRY(spot_database_write(c, w->run.store.dir, key));
+    /* Also where nothing was missing: one that a run did not live to replace may lie there. */
+    SPOT_TRY(spot_database_write(c, w->run.store.dir, key));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
