@@ -88,5 +88,61 @@ for try in 2 3 4 5 6; do
 done
 grep -q 'shard 0 of 1 was begun 5 times' "$dir"/slow/logs/* || fail "the logs do not say why it was given up"
 
+# --- A signal, another one while it stops, a burst of all: 75, and nothing is lost. One thread, several, side by side.
+same()
+{
+    diff -r -x '*.tmp' "$dir/whole/segments" "$dir/$1/segments" >"$dir/diff" || fail "$1: $(head -c 300 "$dir/diff")"
+}
+# stopped NAME SIGNALS ARGUMENTS...: begins, signals, and goes on to the end.
+stopped()
+{
+    local name=$1 signals=$2 tries=0 code=0 pid start
+    shift 2
+    while [ $code -eq 0 ] && [ $tries -lt 5 ]; do      # a machine in a hurry may be done before the signal comes
+        rm -rf "${dir:?}/$name"
+        env --default-signal=HUP "$spotter" sweep "$dir/tiny.yaml" --no-pictures --out "$dir/$name" "$@" >"$dir/out" \
+            2>"$dir/err" </dev/null &
+        pid=$!
+        until [ -e "$dir/$name/segments/000" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+        for s in $signals; do kill -"$s" $pid 2>/dev/null; done
+        start=$(now)
+        wait $pid; code=$?
+        tries=$((tries + 1))
+    done
+    [ $code -eq 75 ] || fail "$signals, $*: exit code $code, not 75: $(cat "$dir/err")"
+    [ "$(ms "$start")" -lt 20000 ] || fail "$signals, $*: more than 20 s until the exit"
+    "$spotter" sweep "$dir/tiny.yaml" --no-pictures --out "$dir/$name" "$@" >"$dir/out" 2>"$dir/err" </dev/null ||
+        fail "$signals, $*: going on: $(cat "$dir/err")"
+    same "$name"
+}
+for signal in CONT\ TERM INT HUP USR1 USR2; do stopped one "$signal" --threads 1; done
+stopped burst "TERM USR1 CONT TERM INT HUP USR2 TERM" --threads 2
+stopped threads "TERM TERM" --threads 3
+stopped crew "USR2 TERM" --threads 2 --wave 4 --at-once 2
+
+# --- A process a GPU (here of none): each has its part, they stop together, and none outlives its parent.
+sweep "$dir/gpus" --device cpu --gpus 0,1,3 --json || fail "--gpus: $(cat "$dir/err")"
+same gpus
+grep -q '"done": 12' "$dir/out" || fail "--gpus: $(cat "$dir/out")"
+grep -q '^\[gpu 3\] ' "$dir/err" || fail "--gpus: whose lines are these? $(cat "$dir/err")"
+[ "$(find "$dir/gpus/logs" -name '*-of-3-*' | wc -l)" = 3 ] || fail "--gpus: no three shards"
+[ -s "$dir/gpus/results.sqlite" ] || fail "--gpus: no database"
+stopped gpus TERM --device cpu --gpus 0,1
+"$spotter" sweep "$dir/long.yaml" --no-pictures --device cpu --gpus 0,1 --out "$dir/orphans" >"$dir/out" 2>&1 </dev/null &
+pid=$!
+until [ "$(find "$dir/orphans/logs" -name '*.jsonl' 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
+kill -KILL $pid; wait $pid 2>/dev/null
+start=$(now)
+until [ "$(cat "$dir/orphans/logs/"* | grep -c '"status":"STOPPED"')" = 2 ]; do
+    [ "$(ms "$start")" -lt 30000 ] || { fail "processes outlive the one that began them"; break; }
+    sleep 0.1
+done
+for words in "0,0|twice" "0,x|takes all" "9|shows not so many"; do
+    CUDA_VISIBLE_DEVICES=4,5 sweep "$dir/none" --device cpu --gpus "${words%|*}"
+    code=$?
+    [ $code -eq 2 ] && grep -q "${words#*|}" "$dir/err" || fail "--gpus ${words%|*}: exit code $code: $(cat "$dir/err")"
+done
+[ ! -e "$dir/none" ] || fail "--gpus that cannot be left a run directory"
+
 [ $failed -eq 0 ] && echo "all well"
 exit $failed

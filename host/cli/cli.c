@@ -15,10 +15,18 @@ volatile sig_atomic_t cli_stop;
 static void on_signal(int number) { cli_stop = number; }
 
 /* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
+static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM };
+
+void cli_stop_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(set, numbers[i]);
+}
+
 static void listen_for_signals(void)
 {
-    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM };
     struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;
+    sigset_t all;
 
     sigemptyset(&act.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -28,6 +36,8 @@ static void listen_for_signals(void)
     act.sa_handler = SIG_IGN;                  /* a reader that leaves and a limit on file sizes become write errors */
     sigaction(SIGPIPE, &act, NULL);
     sigaction(SIGXFSZ, &act, NULL);
+    cli_stop_signals(&all);                    /* who started us may have kept them back until now */
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
 int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most)
