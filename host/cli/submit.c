@@ -291,6 +291,7 @@ static int array_command(command *k, const spot_ctx *c, const submission *b)
     if (b->o->gpus || b->machine->device) add(k, " --device %s", b->o->gpus ? "cuda" : b->machine->device);
     if (b->machine->log_json) add(k, " --log json");
     if (!w->pictures) add(k, " --no-pictures");
+    if (w->keep) add(k, " --keep %s", cli_kept[w->keep]);
     if (w->wave) add(k, " --wave %d", w->wave);
     if (w->at_once) add(k, " --at-once %d", w->at_once);
     add(k, " --starts %d", w->starts);
