@@ -204,6 +204,7 @@ static spot_status take_all(merge *m)
         SPOT_TRY(spot_check_stop(m->c));
         if (index / SPOT_ECS_A_FOLDER != folder) SPOT_TRY(commit(m));
         folder = index / SPOT_ECS_A_FOLDER;
+        spot_tell(m->c, "merge", -1, index, m->r->ecs, "");
         SPOT_TRY(take_one(m, index));
     }
     return commit(m);
