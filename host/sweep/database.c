@@ -98,7 +98,8 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *c
     spot_status status = spot_segment_list(c, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
-        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
+        status = spot_check_stop(c);
+        if (status == SPOT_OK) status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
         if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
         segment_rows(d, s);
     }

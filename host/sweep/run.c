@@ -167,6 +167,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
     for (int i = from; i < to; i++) {
         bool done;
         int rows;
+        SPOT_TRY(spot_check_stop(c));          /* thousands of segments take their time on a slow disk */
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
         SPOT_TRY(is_done(c, w, i, &done));
         r->planned++;
