@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/submit.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
 #include "store/json.h"
@@ -16,6 +17,7 @@ typedef struct {
     char shard_from[64];
     int max_seconds;
     spot_sweep_options sweep;
+    cli_array array;
     bool json;
 } options;
 
@@ -49,7 +51,10 @@ static error_t option(int key, char *arg, struct argp_state *state)
     options *o = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->machine;
+        state->child_inputs[1] = &o->array;
+        return 0;
     case OUT:           o->sweep.out = arg; return 0;
     case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
     case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
@@ -67,6 +72,10 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
         if (!o->sweep.out) argp_error(state, "where to? give a run directory with --out DIR");
+        if (o->array.submit && (o->shard || o->max_seconds || o->gpus || o->json))
+            argp_error(state, "--submit sees to --shard and --max-seconds itself, has --gpus-per-task for --gpus, no --json");
+        if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
+        if (o->array.submit) return 0;
         cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -160,14 +169,16 @@ static spot_status status_of(int code)
 
 int cli_sweep(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { &cli_array_argp, 0, NULL, 0 },
+                                                 { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
         "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them."
         "\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
+        "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit --partition cpu\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 } };
+    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 }, .array.minutes = 40 };
     spot_sweep_report report = { 0 };
     static spot_config cfg;
     cli_machine machine;
@@ -180,6 +191,10 @@ int cli_sweep(int argc, char **argv)
     if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
+    if (o.array.submit) {
+        if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &o.machine);
+        return cli_close(&c, s);
+    }
     if (s == SPOT_OK) {
         double since = cli_now();
         s = o.gpus ? share_gpus(&c, &o, &cfg, argc, argv, &report, &code) : run_here(&c, &o, &cfg, &report);
