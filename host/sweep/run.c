@@ -168,6 +168,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
     for (int i = from; i < to; i++) {
         bool done;
         int rows;
+        SPOT_TRY(spot_check_stop(c));          /* thousands of segments take their time on a slow disk */
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
         SPOT_TRY(is_done(c, w, i, &done));
         r->planned++;
@@ -313,9 +314,9 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 }
 
 /* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
-static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
+static spot_status give_up(spot_ctx *c, const spot_sweep_options *o)
 {
-    int starts = o->starts && !w->run.diary.values ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+    int starts = o->starts ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
 
     if (!o->starts || starts < o->starts) return SPOT_STOPPED;
     spot_forget(c);
@@ -368,7 +369,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     w->since = since;
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
-    if (s == SPOT_STOPPED) s = give_up(c, w, o);
+    if (s == SPOT_STOPPED) s = give_up(c, o);
     report->seconds = spot_clock() - since;
     spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
