@@ -172,8 +172,7 @@ if [ "${2:-}" = long ]; then
     end=$((SECONDS + 90))
     while kill -STOP "${pids[0]}" 2>/dev/null && [ $SECONDS -lt $end ]; do read -rt 0.01 <>"$dir/nothing"; done
     ! grep -q '"end"' "$dir/hand/logs/"*"-${pids[0]}.jsonl" || fail "the deaf program was not killed"
-    within 90 "time is nearly up" grep -q 'ShdPnd:.*[4567cdef]...$' "/proc/${pids[1]}/status"      # SIGTERM
-    kill -CONT "${pids[1]}"
+    within 90 "the program is told that time is nearly up" gone "${pids[1]}"       # and Slurm says SIGCONT before SIGTERM
     within 90 "the silent node is missed" is "$lost" Restarts 1
     kill -0 "${pids[2]}" || fail "nobody is left on the silent node: nothing is tried here"
     cluster_node "${silent#n}"
