@@ -12,6 +12,7 @@
 #include "sweep/pipeline.h"
 
 bool stub_on;
+stub_health stub_is;
 void (*stub_computes)(const spot_store *store, int ec, int stage);
 void (*stub_keeps)(const char *dir, int ec);
 
@@ -96,7 +97,12 @@ static spot_status method(spot_ctx *c, spot_run *run, spot_passage *p, int b, ui
     spot_key_text(o->settings, spot_key_of_method(cfg));
     p->found_key = spot_key_of_found(spot_key_of_points(p->key, cfg), cfg);
     SPOT_TRY(value_of(c, run, p->found_key, "found", ec, STUB_METHOD + b, &hash));
-    hash ^= view;
+    hash ^= view + (stub_is == STUB_ERRS);
+    if (stub_is == STUB_GIVES_UP && !b) {
+        o->status = SPOT_NUMERIC;
+        snprintf(o->message, sizeof o->message, "it gave up");
+        return SPOT_OK;
+    }
     score(o, p->segment.blindspots, hash);
     if (!run->pictures) return SPOT_OK;
     spot_picture_path(path, sizeof path, run->store.dir, ec, b, o->name);

@@ -1,8 +1,8 @@
-/* test_faults.c - every call to the disk and every allocation of a small sweep, of a merge and of tables fails once, or is where
- * the process is killed or the power goes; the same command again must end in the bytes of an undisturbed run, and nothing but
- * what was in flight may be computed twice.
+/* test_faults.c - every call to the disk and every allocation of a small sweep, of a merge and of tables fails once, or is
+ * where the process is killed or the power goes; the same command again must end in the bytes of an undisturbed run, and
+ * nothing but what was in flight may be computed twice.
  *
- * A run is a fork of this process in which the program's own command runs. By default some of the points, with --all every one. */
+ * A run is a fork of this process in which the program's own command runs. By default some of the calls, with --all each. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <ftw.h>
@@ -269,8 +269,8 @@ static bool check_end(tally *t, const scenario *s, int status, bool cut)
         t->library_codes += WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != 6;
         if (WIFEXITED(status) || WTERMSIG(status) != SIGALRM) return true;
     }
-    if (WIFSIGNALED(status))
-        return complain(t, &t->ugly, s, cut, WTERMSIG(status) == SIGALRM ? "it hung" : "signal %d: %s", WTERMSIG(status), said);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return complain(t, &t->ugly, s, cut, "it hung: %s", said);
+    if (WIFSIGNALED(status)) return complain(t, &t->ugly, s, cut, "signal %d: %s", WTERMSIG(status), said);
     code = WEXITSTATUS(status);
     if (code && (!(code == 4 || code == 6) || !is_sentence(said, code)))
         return complain(t, &t->ugly, s, cut, "exit code %d: %s", code, said);
@@ -329,7 +329,7 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
 
     status = run_once(s, false);
     read_text(said, in_home(path, "err"));
-    if (!WIFEXITED(status) || WEXITSTATUS(status)) complain(t, &t->lost, s, cut, "the same command again: %d, %s", status, said);
+    if (status) complain(t, &t->lost, s, cut, "the same command again: %d, %s", status, said);
     why = differs(tree, whole, NULL);
     if (!why) why = differs(whole, tree, NULL);
     if (why) complain(t, &t->differ, s, cut, "%s", why);
@@ -388,10 +388,11 @@ static void print_points(const scenario *s, const long seen[FAULT_CLASSES], cons
     printf("%s:", s->name);
     for (int k = 0; k < FAULT_CLASSES; k++)
         if (seen[k]) printf(" %s %ld,", fault_class_name((fault_class)k), seen[k]);
-    printf(" %ld runs: %ld lost, %ld differ, %ld computed again, %ld ugly ends\n", t->runs, t->lost, t->differ, t->again, t->ugly);
+    printf(" %ld runs: %ld lost, %ld differ, %ld computed again, %ld ugly ends\n", t->runs, t->lost, t->differ, t->again,
+           t->ugly);
     if (seen[FAULT_LIBRARY])
-        printf("%s: where libraries found no memory %ld runs crashed and %ld named another reason\n", s->name, t->library_crashes,
-               t->library_codes);
+        printf("%s: where libraries found no memory %ld runs crashed and %ld named another reason\n", s->name,
+               t->library_crashes, t->library_codes);
 }
 
 static long points(const long seen[FAULT_CLASSES], unsigned classes)

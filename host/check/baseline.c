@@ -247,16 +247,15 @@ static void methods_part(document *d, spot_baseline *b)
 /* Longer than any fixed text: a copy of its own. */
 static void config_text(document *d, spot_baseline *b)
 {
-    enum { LONGEST = 1 << 20 };
-    char *buffer = d->j.gen ? b->text : room(d, LONGEST, 1);
+    const char *path[] = { "config_text", NULL }, *v;
 
-    if (!buffer) return;
-    spot_json_text(&d->j, "config_text", buffer, LONGEST);
-    look(d, "config_text");
-    if (d->j.gen) return;
-    b->text = room(d, (int)strlen(buffer) + 1, 1);
-    if (b->text) strcpy(b->text, buffer);
-    free(buffer);
+    if (d->j.gen) {
+        spot_json_text(&d->j, "config_text", b->text, 0);
+        return;
+    }
+    v = YAJL_GET_STRING(yajl_tree_get(d->j.at[0], path, yajl_t_string));
+    if (!v) fault(d, "config_text", "it is missing or of another type");
+    else if ((b->text = room(d, (int)strlen(v) + 1, 1))) strcpy(b->text, v);
 }
 
 static void describe(document *d, spot_baseline *b)

@@ -25,7 +25,7 @@ spot_status spot_check_paper(spot_checking *g);
 /* A new line; and one more clause of its sentence. */
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v);
 __attribute__((format(printf, 2, 3)))
-void spot_check_because(spot_check_line *l, const char *fmt, ...);
+void spot_because(spot_check_line *l, const char *fmt, ...);
 
 /* "EC 4, 9, 12" of a list that grows: the first few. */
 typedef struct { char text[100]; int n; } spot_names;

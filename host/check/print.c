@@ -45,10 +45,12 @@ static void headline(FILE *f, const spot_check_line *l, bool color)
 
     upper(verdict, sizeof verdict, spot_verdict_name(l->verdict));
     upper(metric, sizeof metric, l->metric);
-    n = snprintf(text, sizeof text, "%s%s%s", l->method[0] ? l->method : "the run", *metric ? " " : "",
-                 !strcmp(l->layer, "bits") ? l->metric : metric);
+    n = snprintf(text, sizeof text, "%s%s%s", l->method[0] || *metric ? l->method : l->layer, *metric
+                 && l->method[0] ? " " : "",
+                 strcmp(l->metric, "dr") && strcmp(l->metric, "fdr") ? l->metric : metric);
     if (!isnan(l->low))
-        n += snprintf(text + n, sizeof text - (size_t)n, " %.3f -> %.3f (%+.3f, 95 %% %+.3f..%+.3f, margin %.3g, %d %s)", l->before,
+        n += snprintf(text + n, sizeof text - (size_t)n, " %.3f -> %.3f (%+.3f, 95 %% %+.3f..%+.3f, margin %.3g, %d %s)",
+                      l->before,
                       l->now, l->now - l->before, l->low, l->high, l->margin, l->n,
                       l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before" : "other ECs");
     if (l->why[0]) snprintf(text + n, sizeof text - (size_t)n, "%s%s", isnan(l->low) ? ": " : "; ", l->why);
@@ -76,7 +78,8 @@ static void cell(spot_columns *p, const char *fmt, double v)
 
 static void rows(spot_columns *p, const void *user)
 {
-    static const char *const head[] = { "method", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin", "p",
+    static const char *const head[] = { "method", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
+                                       "p",
                                         "n", "left out" };
     const spot_check *k = user;
     char verdict[32];
@@ -113,19 +116,22 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
     count_words(bits, sizeof bits, k, "bits");
     count_words(numbers, sizeof numbers, k, "pairs");
     if (!k->failed)
-        fprintf(f, "%sthe night is fine%s: numbers %s; bits %s\n", color ? "\033[32m" : "", color ? "\033[0m" : "", numbers, bits);
+        fprintf(f, "%sthe night is fine%s: numbers %s; bits %s\n", color ? "\033[32m" : "", color ? "\033[0m" : "", numbers,
+                bits);
     for (int i = 0; i < k->lines; i++)
         if (fails(&k->line[i])) headline(f, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {
         const spot_check_line *l = &k->line[i];
-        if (!fails(l) && (l->why[0] || l->verdict == SPOT_BETTER)) headline(f, l, color);
         table |= !isnan(l->now);
         marked |= l->quarantined;
         unpaired |= !strcmp(l->layer, "pairs") && !l->paired;
     }
-    if (unpaired) spot_note(f, false, "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
+    if (unpaired) spot_note(f, false,
+                            "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
     if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", rows, k);
     fprintf(f, "\n");
+    for (int i = 0; i < k->lines; i++)
+        if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER)) headline(f, &k->line[i], color);
     spot_note(f, false, "baseline: %s", k->baseline);
     spot_note(f, false, "run:      %s", k->run);
 }
@@ -225,5 +231,6 @@ spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *pa
     else if (!whole) spot_fail(c, SPOT_IO, "cannot add to the history %s: %s", path, strerror(errno));
     if (fd >= 0 && close(fd)) whole = false;
     free(out);
-    return !out ? SPOT_NOMEM : whole ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write the history %s: %s", path, strerror(errno));
+    return !out ? SPOT_NOMEM : whole ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write the history %s: %s", path,
+                                                           strerror(errno));
 }

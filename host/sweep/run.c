@@ -275,14 +275,12 @@ static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
 }
 
 /* A shard makes the database when it finds every EC there, as the last one does: each of the others would read all that is
- * there so far for nothing. */
-static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
+ * there so far for nothing. Also where nothing was missing: one that a run did not live to replace may lie there. */
+static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
 {
-    char path[1200], key[33];
+    char key[33];
     int *there = NULL, n = 0;
 
-    spot_database_path(path, sizeof path, w->run.store.dir);
-    if (!r->done && !access(path, F_OK)) return SPOT_OK;
     if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
     free(there);
     if (o->shards > 1 && n < in_question(w->run.cfg, o)) return SPOT_OK;
@@ -300,7 +298,7 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     w->run.planned = r->planned;
     say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));
-    SPOT_TRY(make_database(c, w, o, r));
+    SPOT_TRY(make_database(c, w, o));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
