@@ -95,8 +95,9 @@ ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4'
 refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
-submit
+submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
+scontrol release "$job" "$merge_job"
 for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
 orphan=$(process array 3)
 for shard in 0 1 2 3; do
