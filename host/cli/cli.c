@@ -17,11 +17,14 @@ static void on_signal(int number) { cli_stop = number; }
 /* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
 static void listen_for_signals(void)
 {
-    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
-    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM };
+    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;
 
     sigemptyset(&act.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &act, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigaction(numbers[i], &act, &was);
+        if (numbers[i] == SIGHUP && was.sa_handler == SIG_IGN) sigaction(SIGHUP, &was, NULL);      /* nohup said so */
+    }
     act.sa_handler = SIG_IGN;                  /* a reader that leaves and a limit on file sizes become write errors */
     sigaction(SIGPIPE, &act, NULL);
     sigaction(SIGXFSZ, &act, NULL);

@@ -23,9 +23,12 @@ int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_status(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);
+int cli_check (int argc, char **argv);
+int cli_accept(int argc, char **argv);
 
 /* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
 typedef struct { const char *device; int threads; bool log_json; } cli_machine;
@@ -42,6 +45,10 @@ int cli_split(const struct argp_state *state, const char *text);
 
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
+
+/* shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
+ * were taken, "" when none was. A sentence and exit 2 when they make no sense. */
+void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
 
 /* Opens a context that logs and shows progress on stderr and stops on signals. cli_close reports the failure, if s is
  * one, as "spotter: sentence", and returns the exit code. (main sees to it that stdout was written whole.) */

@@ -1,24 +1,32 @@
 /* cmd_sweep.c - spotter sweep: run a config, or what is missing of it. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "spotter/shards.h"
 #include "spotter/sweep.h"
 #include "store/json.h"
 
 typedef struct {
     cli_machine machine;
     const char *config;
+    const char *shard;
+    char shard_from[64];
+    int max_seconds;
     spot_sweep_options sweep;
     bool json;
 } options;
 
-enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAVE, AT_ONCE };
+enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS };
 
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
     { "shard",       SHARD,       "I/N", 0,
-      "do only the I-th of N equal parts of the ECs, counted from 0: one a process, one directory for all", 0 },
+      "do only the I-th of N equal parts of the ECs, counted from 0: one a process, one directory for all. auto/N takes I from "
+      "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX; without --shard N, too, is taken from a Slurm array, and tasks of one srun "
+      "share their part", 0 },
     { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
     { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
     { "wave",        WAVE,        "N",   0,
@@ -26,6 +34,10 @@ static const struct argp_option table[] = {
       "they do not fit)", 0 },
     { "at-once",     AT_ONCE,     "N",   0,
       "N ECs of a wave train side by side; results do not depend on it (CPU: 1; GPU: 2)", 0 },
+    { "max-seconds", MAX_SECONDS, "N",   0,
+      "stop in time to be gone after N seconds, with exit code 75: no EC is begun that would take longer", 0 },
+    { "starts",      STARTS,      "N",   0,
+      "stopped for the N-th time without any progress since the first, it ends with 5, not 75 (5; 0: never)", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
     { 0 }
 };
@@ -42,7 +54,9 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case JSON:          o->json = true; return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
-    case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
+    case SHARD:         o->shard = arg; return 0;
+    case MAX_SECONDS:   o->max_seconds = cli_number(state, "--max-seconds", arg, 1, 10000000); return 0;
+    case STARTS:        o->sweep.starts = cli_number(state, "--starts", arg, 0, 1000000); return 0;
     case ARGP_KEY_ARG:
         if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
         o->config = arg;
@@ -50,6 +64,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
         if (!o->sweep.out) argp_error(state, "where to? give a run directory with --out DIR");
+        cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -95,6 +110,28 @@ static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
     if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
 }
 
+/* The stop flag goes up a while before the end: the next safe point is 20 s away at most, and a disk may be slow. */
+static void watch_the_clock(options *o)
+{
+    int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
+
+    if (!o->max_seconds) return;
+    o->sweep.seconds = o->max_seconds - margin;
+    alarm((unsigned)(o->max_seconds - margin));
+}
+
+static void say_shard(spot_ctx *c, const options *o, const spot_config *cfg)
+{
+    char ecs[40] = "no EC";
+    int from, to;
+
+    if (!*o->shard_from) return;
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards,
+                     o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs);
+    if (from < to) snprintf(ecs, sizeof ecs, "ECs %d-%d", from, to - 1);
+    spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", o->sweep.shard, o->sweep.shards, ecs, o->shard_from);
+}
+
 int cli_sweep(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
@@ -104,7 +141,7 @@ int cli_sweep(int argc, char **argv)
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1, .pictures = true } };
+    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 } };
     spot_sweep_report report = { 0 };
     static spot_config cfg;
     spot_ctx c;
@@ -115,6 +152,8 @@ int cli_sweep(int argc, char **argv)
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) {
         cli_say_device(&c, &o.machine);
+        say_shard(&c, &o, &cfg);
+        watch_the_clock(&o);
         s = spot_sweep_run(&c, &cfg, &o.sweep, &report);
         cli_log_close();
         if (o.json) print_json(&report, s, o.sweep.out);
