@@ -545,7 +545,8 @@ static void heal(void)
         if (from < to || chance(10)) run_alone((process){ .shard = shard, .place = w.place_of[shard] });
     }
     check_places();
-    if (w.dirs == 1 && !is_file(in_place(path, 0, "results.sqlite"), &whole()->database, NULL)) wrong("results.sqlite in a is old");
+    if (w.dirs == 1 && !is_file(in_place(path, 0, "results.sqlite"), &whole()->database, NULL))
+        wrong("results.sqlite in a is old");
 }
 
 /* The bytes that an EC must have in the end: the least, where a machine had other results. */
