@@ -98,8 +98,7 @@ static void bits_segments(spot_checking *g)
     if (first < 0) return;
     l->verdict = *no_promise(why, sizeof why, a, b) ? SPOT_NOT_COMPARABLE : SPOT_BROKEN;
     spot_because(l, "%d of %d segments differ (%s)%s%s", others.n, l->n, others.text,
-                 *why ? ", which was not promised to be otherwise: " : ", though config, numbers, build and platform are the same",
-                 why);
+                 *why ? "; nothing else was promised: " : ", though config, numbers, build and platform are the same", why);
     say_where(g, l, first);
 }
 

@@ -59,7 +59,7 @@ typedef struct {
     int    lines, numbers;
     spot_check_line *line;     /* (lines) */
     char   build[64], device[32], config[33];  /* of the run */
-    char   baseline[256], run[256];            /* what was compared: "accepted 2026-11-21; 20 ECs, numbers 4, spotter 0.1.0 ..." */
+    char   baseline[256], run[256];            /* "accepted 2026-11-21; 20 ECs, numbers 4, ...": what was compared */
 } spot_check;
 
 /* SPOT_INPUT for a baseline or run that cannot be read. The same verdict for the same two, on any machine: resampling draws
