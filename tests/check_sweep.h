@@ -53,7 +53,7 @@ static inline unsigned char *segment_bytes(spot_ctx *c, const char *name, int in
 {
     char path[160];
     unsigned char *bytes;
-    snprintf(path, sizeof path, "%s/%s/segments/ec-%06d.json", root, name, index);
+    snprintf(path, sizeof path, "%s/%s/segments/000/ec-%06d.json", root, name, index);
     CHECK_OK(c, spot_file_read(c, path, &bytes, n, 1 << 20));
     return bytes;
 }

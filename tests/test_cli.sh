@@ -185,7 +185,7 @@ run 4 "$dir/file" scene "$dir/tiny.yaml" --ec 0 --out "$dir/file"
 (ulimit -f 8; run 4 "free some space" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1; exit $failed)
 failed=$?
 run 0 "" sweep "$dir/tiny.yaml" --out "$dir/full" --limit 1
-cmp -s "$dir/run/segments/ec-000000.json" "$dir/full/segments/ec-000000.json" || fail "a full disk changed a result"
+cmp -s "$dir/run/segments/000/ec-000000.json" "$dir/full/segments/000/ec-000000.json" || fail "a full disk changed a result"
 for signal in TERM INT HUP USR1 USR2; do
     "$spotter" sweep "$dir/long.yaml" --out "$dir/long" >/dev/null 2>"$dir/err" &
     pid=$!

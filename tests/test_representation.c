@@ -244,7 +244,7 @@ static void a_robust_network_is_trained_once_and_only_when_asked_for(void **stat
     /* in a wave, side by side, and recalled, the bytes are the same */
     CHECK_OK(&c, sweep_with(&c, cfg, "wave", (spot_sweep_options){ .shards = 1, .wave = 2, .at_once = 2 }, &r));
     check_same_segments(&c, "robust", "wave", 2);
-    shell("rm %s/segments/*; find %1$s -name '*.robust' -delete", "wave");
+    shell("rm -r %s/segments/*; find %1$s -name '*.robust' -delete", "wave");
     CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
     check_same_segments(&c, "robust", "wave", 2);
     shell("test -z \"$(find %s -name '*.robust')\"", "wave");

@@ -29,6 +29,7 @@ static void hostile_files_get_their_sentence(void **state)
         { "not_a_map", "is not described" },      { "broken_json", "not JSON" },
         { "list", "not the JSON" },               { "deep", "not the JSON" },
         { "nul", "not the JSON" },                { "float8", "of type F8_E4M3" },
+        { "name_breaks", "a??[2J is not" },
     };
     (void)state;
     for (int i = 0; i < LEN(cases); i++) {

@@ -64,10 +64,10 @@ grep -q "1 of 3 ECs are done" "$dir/log" || fail "the second go began anew"
 grep -q "decoding" "$dir/log" && fail "pictures were decoded twice"
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/again" >/dev/null 2>&1 || fail "sweep at once"
 for ec in 0 1 2; do
-    cmp "$dir/run/segments/ec-00000$ec.json" "$dir/again/segments/ec-00000$ec.json" || fail "EC $ec differs"
+    cmp "$dir/run/segments/000/ec-00000$ec.json" "$dir/again/segments/000/ec-00000$ec.json" || fail "EC $ec differs"
 done
-[ "$(ls "$dir"/run/pictures/*.png | wc -l)" = 3 ] || fail "pictures of ECs"
-grep -q '"fdr":null' "$dir/run/segments/ec-000001.json" || fail "a false discovery rate of what nobody knows"
+[ "$(ls "$dir"/run/pictures/000/*.png | wc -l)" = 3 ] || fail "pictures of ECs"
+grep -q '"fdr":null' "$dir/run/segments/000/ec-000001.json" || fail "a false discovery rate of what nobody knows"
 "$spotter" tables "$dir/run" >"$dir/tables" 2>&1 || fail "tables"
 "$spotter" view "$dir/run" --ec 1 --split val --out "$dir/view.safetensors" >/dev/null 2>&1 || fail "view"
 

@@ -114,7 +114,7 @@ static void old_temp_files_go(void **state)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
-    char command[256], segments[128];
+    char command[320], segments[128];
     (void)state;
     snprintf(segments, sizeof segments, "%s/segments", root);
     CHECK_OK(&c, spot_store_open(&c, &s, root));
@@ -122,6 +122,28 @@ static void old_temp_files_go(void **state)
     assert_int_equal(system(command), 0);
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     assert_int_equal(entries(segments), 3);
+
+    /* nor in the folders there */
+    snprintf(command, sizeof command, "cd %s && mkdir 000 && cd 000 && touch b.tmp && touch -d '2 hours ago' c.tmp d.json",
+             segments);
+    assert_int_equal(system(command), 0);
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
+    strcat(segments, "/000");
+    assert_int_equal(entries(segments), 2);
+}
+
+static void a_file_gets_its_folder(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s/new/er/f", root);
+    CHECK_OK(&c, spot_folder_of(&c, path));
+    CHECK_OK(&c, spot_folder_of(&c, path));
+    CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
+    strcat(path, "/f");
+    CHECK_OK(&c, spot_folder_of(&c, path));                  /* something is there: the write will say what */
+    CHECK_OK(&c, spot_folder_of(&c, "here"));
 }
 
 static void value_file(char *path, size_t size, const char *text)
@@ -230,6 +252,7 @@ int main(void)
         IN_A_FOLDER(a_failed_write_leaves_the_old_file),
         IN_A_FOLDER(bad_places_are_named),
         IN_A_FOLDER(old_temp_files_go),
+        IN_A_FOLDER(a_file_gets_its_folder),
         IN_A_FOLDER(damaged_values_are_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,13 +180,13 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
 
     CHECK_OK(&two, sweep(&two, cfg, "b", 1, 2, &r));
     assert_true(r.planned == 2 && r.done == 2);
-    shell("ls %s/segments | tr '\\n' ' ' | grep -qx 'ec-000001.json ec-000002.json '", "b");
+    shell("ls %s/segments/000 | tr '\\n' ' ' | grep -qx 'ec-000001.json ec-000002.json '", "b");
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 2, &r));
     assert_true(r.planned == 1 && r.done == 1);
     check_same_segments(&one, "a", "b", 3);
 
     /* what the store holds is not computed again: the models are not missed, and the points need no view */
-    shell("rm %s/segments/ec-000001.json && find %1$s -name '*.model' -delete", "b");
+    shell("rm %s/segments/000/ec-000001.json && find %1$s -name '*.model' -delete", "b");
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
     assert_true(r.planned == 3 && r.already == 2 && r.done == 1);
     check_same_segments(&one, "a", "b", 3);
@@ -200,7 +200,7 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     cfg->seed++;
     CHECK_OK(&two, sweep(&two, cfg, "other", 0, 3, &r));
     cfg->seed--;
-    shell("cp %s/segments/ec-000000.json %1$s/../b/segments", "other");
+    shell("cp %s/segments/000/ec-000000.json %1$s/../b/segments/000", "other");
     CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
     assert_true(r.already == 2 && r.done == 1);
     check_same_segments(&one, "a", "b", 3);
@@ -384,7 +384,7 @@ static void a_picture_decides_nothing(void **state)
     CHECK_OK(&c, spot_segment_read(&c, dir, 0, s, &found, why, sizeof why));
     assert_int_equal(s->method[0].status, SPOT_OK);
     assert_int_equal(s->method[1].status, SPOT_USAGE);
-    snprintf(path, sizeof path, "%s/pictures/ec-000000-0-barlow-model.png", dir);
+    snprintf(path, sizeof path, "%s/pictures/000/ec-000000-0-barlow-model.png", dir);
     assert_int_equal(access(path, F_OK), 0);
     free(s);
     free(cfg);

@@ -100,7 +100,7 @@ static void tables_average_what_was_learned(void **state)
     free(tables(&c, root, SPOT_TABLE_MD, false, SPOT_OK));
     shell("cd %s && [ $(sqlite3 results.sqlite 'select count(*) from results') = 6 ]");
 
-    shell("printf x >> %s/segments/ec-000002.json");      /* damaged: named, not counted, and the rest is printed */
+    shell("printf x >> %s/segments/000/ec-000002.json");      /* damaged: named, not counted, and the rest is printed */
     text = tables(&c, root, SPOT_TABLE_TEXT, true, SPOT_INPUT);
     check_holds(text, "2 of 3 ECs are done");
     check_holds(text, "1 result segment is damaged");
@@ -134,7 +134,7 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
     CHECK_OK(&c, spot_segment_read(&c, root, 0, s, &found, why, sizeof why));
     assert_int_equal(found, SPOT_SEGMENT_WHOLE);
     assert_true(s->method[1].score.fdr == 0.25 && isnan(s->lesson.inside[1]) && s->lesson.outside == 0.995);
-    snprintf(path, sizeof path, "%s/segments/ec-000000.json", root);
+    snprintf(path, sizeof path, "%s/segments/000/ec-000000.json", root);
     CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 1 << 20));
     for (size_t i = 0; i < n; i += 1 + i % 7) {
         bytes[i] ^= 1;
@@ -153,11 +153,35 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
     free(cfg);
 }
 
+/* A folder per thousand ECs; what else lies there is none of ours. */
+static void segments_are_listed(void **state)
+{
+    static const int at[] = { 0, 7, 999, 1000, 1234567 };
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = config(&c);
+    int *index, n;
+    (void)state;
+    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "a run directory?");
+    for (int i = LEN(at) - 1; i >= 0; i--) write_segment(&c, root, cfg, at[i], true, 1, 0);
+    shell("cd %s/segments && test -f 000/ec-000999.json -a -f 001/ec-001000.json -a -f 1234/ec-1234567.json &&"
+          " touch 000/ec-001001.json 000/ec-7.json 000/ec-000007.json.n1-2-3.tmp 001/x ec-000001.json 000x 2 &&"
+          " mkdir 1 1/ec-001001.json 002 x.tmp");
+    CHECK_OK(&c, spot_segment_list(&c, root, &index, &n));
+    assert_int_equal(n, LEN(at));
+    assert_memory_equal(index, at, sizeof at);
+    free(index);
+    shell("touch %s/segments/003");
+    CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "segments/003: Not a directory");
+    free(index);
+    free(cfg);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(no_damage_to_a_segment_goes_unseen),
+        IN_A_FOLDER(segments_are_listed),
         IN_A_FOLDER(tables_average_what_was_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

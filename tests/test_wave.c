@@ -81,7 +81,7 @@ static void change_view(spot_ctx *c, const spot_run *run, int ec, void (*change)
 static void spoil_feature(spot_view *v)    { v->feature[5 * v->d + 3] = NAN; }
 static void spoil_confidence(spot_view *v) { v->confidence[7] = 2; }
 
-static const char forget_methods[] = "find %s -name '*.points' -delete -o -name '*.found' -delete; rm -f %1$s/segments/*";
+static const char forget_methods[] = "find %s -name '*.points' -delete -o -name '*.found' -delete; rm -rf %1$s/segments/*";
 
 /* EC 1 cannot be embedded, nothing can be found for EC 3, and the others do not notice. */
 static void an_ec_that_fails_fails_alone(void **state)

@@ -12,6 +12,13 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
+/* A file may have any bytes for a name, and a sentence is one line: none of them breaks it or steers a terminal. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
+}
+
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
 {
     va_list args;
@@ -21,6 +28,7 @@ spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
     if (c->status == SPOT_OK) {
         c->status = s;
         vsnprintf(c->message, sizeof c->message, fmt, args);
+        make_plain(c->message);
     }
     va_end(args);
     return s;
@@ -52,6 +60,7 @@ void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    make_plain(text);
     if (c->who) sscanf(text, "EC %*u%n", &ec);         /* "EC 3, spotlight: ...", or "spotlight: ..." */
     snprintf(signed_text, sizeof signed_text, "%.*s%s%.100s%s%s", ec, text, ec ? ", " : "", c->who ? c->who : "",
              c->who && !ec ? ": " : "", text + ec);

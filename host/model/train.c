@@ -1,4 +1,5 @@
 /* train.c - an EC's images through the net until it has learned them, and whether it learned the blindspots. */
+#define _POSIX_C_SOURCE 200809L
 #include "model/train.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/formats.h"
 #include "spotter/store.h"
 
 typedef struct { char magic[8]; uint64_t length, checksum; } frame;
@@ -26,11 +27,11 @@ enum { PATH = 1200 };
 static spot_status make_folder(spot_ctx *c, const char *path)
 {
     struct stat st;
+    int error = mkdir(path, 0777) ? errno : spot_sync_folder_of(path);
 
-    if (!mkdir(path, 0777)) return SPOT_OK;
-    if (errno == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode)) return SPOT_OK;
+    if (!error || (error == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode))) return SPOT_OK;
     return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s; choose another place", path,
-                     errno == EEXIST ? "a file of that name is there" : strerror(errno));
+                     error == EEXIST ? "a file of that name is there" : strerror(error));
 }
 
 spot_status spot_folder_make(spot_ctx *c, const char *path)
@@ -49,20 +50,33 @@ spot_status spot_folder_make(spot_ctx *c, const char *path)
     return make_folder(c, part);
 }
 
-/* Removes the temp files that killed processes left in a folder: an hour old, when no write takes a minute. Whose they
- * are cannot be asked, since pids mean nothing on another host. */
-static void tidy(const char *folder)
+spot_status spot_folder_of(spot_ctx *c, const char *path)
 {
-    DIR *d = opendir(folder);
+    char folder[PATH];
+    char *end;
+
+    snprintf(folder, sizeof folder, "%s", path);
+    end = strrchr(folder, '/');
+    if (!end || end == folder) return SPOT_OK;
+    *end = 0;
+    return access(folder, F_OK) ? spot_folder_make(c, folder) : SPOT_OK;
+}
+
+/* Removes the temp files that killed processes left in a folder, and in the folders in it, whose names have no dot: an hour
+ * old, when no write takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. */
+static void tidy(int above, const char *folder, bool deep)
+{
+    int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *e;
     struct stat st;
 
     if (!d) return;
     while ((e = readdir(d))) {
         size_t n = strlen(e->d_name);
+        if (deep && !strchr(e->d_name, '.')) tidy(fd, e->d_name, false);
         if (n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
-        if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime < time(NULL) - 3600)
-            unlinkat(dirfd(d), e->d_name, 0);
+        if (!fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
     closedir(d);
 }
@@ -74,25 +88,18 @@ static spot_status open_room(spot_ctx *c, const spot_store *s, const char *room)
 
     snprintf(path, sizeof path, "%s/%s", s->dir, room);
     SPOT_TRY(make_folder(c, path));
-    tidy(path);
+    tidy(AT_FDCWD, path, true);
     return SPOT_OK;
 }
 
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
 {
-    char path[PATH];
-
     if (!*dir || strlen(dir) >= sizeof s->dir)
         return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
     SPOT_TRY(spot_folder_make(c, dir));
     strcpy(s->dir, dir);
-    tidy(dir);
-    SPOT_TRY(open_room(c, s, "cache"));
-    for (unsigned i = 0; i < 256; i++) {
-        snprintf(path, sizeof path, "%s/cache/%02x", dir, i);
-        tidy(path);
-    }
-    return SPOT_OK;
+    tidy(AT_FDCWD, dir, false);
+    return open_room(c, s, "cache");
 }
 
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)

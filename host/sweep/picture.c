@@ -18,7 +18,7 @@ void spot_picture_path(char *path, size_t size, const char *dir, int index, int 
     for (; method[n] && n + 1 < sizeof name; n++)
         name[n] = isalnum((unsigned char)method[n]) || strchr("._-", method[n]) ? method[n] : '-';
     name[n] = 0;
-    snprintf(path, size, "%s/pictures/ec-%06d-%d-%s.png", dir, index, b, name);
+    snprintf(path, size, "%s/pictures/%03d/ec-%06d-%d-%s.png", dir, index / SPOT_ECS_A_FOLDER, index, b, name);
 }
 
 static bool is_map(const spot_bdm_config *cfg)
@@ -86,6 +86,7 @@ spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const 
         snprintf(title, sizeof title, "%s   %s", o->name, where);
     }
     spot_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
+    if (s == SPOT_OK) s = spot_folder_of(c, path);
     if (s == SPOT_OK)
         s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, &p->found,
                            &o->score);

@@ -275,17 +275,17 @@ static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
 }
 
 /* A shard makes the database when it finds every EC there, as the last one does: each of the others would read all that is
- * there so far for nothing. */
-static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
+ * there so far for nothing. Also where nothing was missing: one that a run did not live to replace may lie there. */
+static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
 {
-    char path[1200];
+    char key[33];
     int *there = NULL, n = 0;
 
-    spot_database_path(path, sizeof path, w->run.store.dir);
-    if (!r->done && !access(path, F_OK)) return SPOT_OK;
     if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
     free(there);
-    return o->shards > 1 && n < in_question(w->run.cfg, o) ? SPOT_OK : spot_database_write(c, w->run.store.dir);
+    if (o->shards > 1 && n < in_question(w->run.cfg, o)) return SPOT_OK;
+    spot_key_text(key, w->run.id.config);
+    return spot_database_write(c, w->run.store.dir, key);
 }
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
@@ -298,7 +298,7 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     w->run.planned = r->planned;
     say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));
-    SPOT_TRY(make_database(c, w, o, r));
+    SPOT_TRY(make_database(c, w, o));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
@@ -314,14 +314,12 @@ static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options
                      "--starts", o->shard, o->shards, starts, o->out);
 }
 
-spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
+/* Before anything is computed or written down. */
+static spot_status begin(spot_ctx *c, sweep **new, const spot_config *cfg, const spot_sweep_options *o)
 {
-    double since = spot_clock();
     spot_store store;
-    spot_status s;
     sweep *w;
 
-    memset(report, 0, sizeof *report);
     if (o->wave < 0 || o->wave > SPOT_WIDEST_WAVE || o->at_once < 0 || o->at_once > SPOT_MOST_AT_ONCE)
         return spot_fail(c, SPOT_USAGE, "waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
                          o->at_once, SPOT_WIDEST_WAVE, SPOT_MOST_AT_ONCE);
@@ -336,17 +334,50 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .diary.fd = -1 };
+    *new = w;
+    return SPOT_OK;
+}
+
+static void end(sweep *w)
+{
+    spot_source_close(&w->run.source);
+    free(w->passage);
+    free(w->todo);
+    free(w);
+}
+
+spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
+{
+    double since = spot_clock();
+    spot_status s;
+    sweep *w;
+
+    memset(report, 0, sizeof *report);
+    SPOT_TRY(begin(c, &w, cfg, o));
     w->since = since;
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
     if (s == SPOT_STOPPED) s = give_up(c, w, o);
     report->seconds = spot_clock() - since;
     spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
-    spot_source_close(&w->run.source);
-    free(w->passage);
-    free(w->todo);
-    free(w);
+    end(w);
+    return s;
+}
+
+spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing)
+{
+    spot_sweep_report r = { 0 };
+    spot_status s;
+    sweep *w;
+
+    SPOT_TRY(begin(c, &w, cfg, o));
+    s = spot_source_open(c, &w->run.source, cfg);
+    if (s == SPOT_OK) s = spot_identify(c, &w->run.id, cfg, w->run.source.photos);
+    if (s == SPOT_OK) s = claim(c, &w->run);
+    if (s == SPOT_OK) s = plan(c, w, o, &r);
+    for (int i = 0; i < w->todo_count && s == SPOT_OK; i++) missing[w->todo[i]] = true;
+    end(w);
     return s;
 }

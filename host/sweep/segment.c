@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the payload */
-#define SEGMENT_LIMIT ((size_t)1 << 26)
 
 const char *spot_profile_name(int profile)
 {
@@ -173,7 +173,7 @@ static void describe(spot_json *j, spot_segment *s)
 
 void spot_segment_path(char *path, size_t size, const char *dir, int index)
 {
-    snprintf(path, size, "%s/segments/ec-%06d.json", dir, index);
+    snprintf(path, size, "%s/segments/%03d/ec-%06d.json", dir, index / SPOT_ECS_A_FOLDER, index);
 }
 
 spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
@@ -195,7 +195,8 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
         memcpy(file + HEAD, payload, n);
         memcpy(file + HEAD + n, tail, TAIL + 1);
         spot_segment_path(path, sizeof path, dir, s->index);
-        status = spot_file_write(c, path, file, HEAD + n + TAIL);
+        status = spot_folder_of(c, path);
+        if (status == SPOT_OK) status = spot_file_write(c, path, file, HEAD + n + TAIL);
     } else {
         status = spot_fail(c, SPOT_NOMEM, "no memory to write the results of EC %d", s->index);
     }
@@ -204,23 +205,33 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
     return status;
 }
 
-/* NULL, or what is wrong. text holds n bytes and a NUL. */
-static const char *parse(spot_segment *s, unsigned char *text, size_t n, int index)
+/* NULL, or what is wrong with the frame around the payload. */
+static const char *frame(const unsigned char *text, size_t n)
 {
     char expected[HEAD + 1];
-    spot_json j = { .depth = 1 };
 
     if (n < HEAD + TAIL || memcmp(text + n - TAIL, tail, TAIL)) return "it ends early";
-    n -= HEAD + TAIL;
-    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n));
-    if (memcmp(text, expected, HEAD)) return "its checksum does not fit";
-    text[HEAD + n] = 0;
-    j.at[0] = yajl_tree_parse((char *)text + HEAD, NULL, 0);
+    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n - HEAD - TAIL));
+    return memcmp(text, expected, HEAD) ? "its checksum does not fit" : NULL;
+}
+
+spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text, size_t n, int index, const char **wrong)
+{
+    spot_json j = { .depth = 1 };
+    char why[256] = "";
+
+    *wrong = frame(text, n);
+    if (*wrong) return SPOT_OK;
+    text[n - TAIL] = 0;
+    j.at[0] = yajl_tree_parse((char *)text + HEAD, why, sizeof why);
+    text[n - TAIL] = tail[0];
+    if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
+        return spot_fail(c, SPOT_NOMEM, "no memory to read the results of EC %d", index);
     memset(s, 0, sizeof *s);
     describe(&j, s);
     yajl_tree_free(j.at[0]);
-    if (j.wrong) return j.wrong;
-    return s->index == index ? NULL : "it belongs to another EC";
+    *wrong = j.wrong || s->index == index ? j.wrong : "it belongs to another EC";
+    return SPOT_OK;
 }
 
 spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
@@ -229,16 +240,43 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
     char path[1200];
     unsigned char *text;
     const char *wrong;
+    spot_status status;
     size_t n;
 
     spot_segment_path(path, sizeof path, dir, index);
     *state = SPOT_SEGMENT_ABSENT;
     if (access(path, F_OK)) return SPOT_OK;
-    SPOT_TRY(spot_file_read(c, path, &text, &n, SEGMENT_LIMIT));
-    wrong = parse(s, text, n, index);
+    SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
+    status = spot_segment_parse(c, s, text, n, index, &wrong);
     free(text);
+    SPOT_TRY(status);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    return SPOT_OK;
+}
+
+spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
+                              spot_segment_state *state, char *why, size_t why_size)
+{
+    char path[1200];
+    const char *wrong = NULL;
+    spot_status status;
+
+    *bytes = NULL;
+    *state = SPOT_SEGMENT_ABSENT;
+    spot_segment_path(path, sizeof path, dir, index);
+    if (access(path, F_OK)) return SPOT_OK;
+    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
+    if (status == SPOT_OK) status = spot_segment_parse(c, s, *bytes, *n, index, &wrong);
+    if (status == SPOT_NOMEM) {
+        free(*bytes);
+        *bytes = NULL;
+        return status;
+    }
+    if (status) wrong = spot_message(c, status);
+    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
+    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    if (status) spot_forget(c);
     return SPOT_OK;
 }
 
@@ -258,11 +296,45 @@ spot_status spot_segment_failure(const spot_segment *s, const char **who, const 
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
+typedef struct { int *index, n, room; } indices;
+
+static spot_status add(spot_ctx *c, indices *l, int index)
+{
+    if (l->n == l->room) {
+        int *more = realloc(l->index, (size_t)(l->room = 2 * l->room + 64) * sizeof *more);
+        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory to list %d segments", l->n);
+        l->index = more;
+    }
+    l->index[l->n++] = index;
+    return SPOT_OK;
+}
+
+/* Of the folder of ECs from `first` on. A name that is not the one of an index is a temp file, or none of ours. */
+static spot_status list_folder(spot_ctx *c, indices *l, const char *path, int first)
+{
+    char again[32];
+    struct dirent *e;
+    int i;
+    spot_status s = SPOT_OK;
+    DIR *d = opendir(path);
+
+    while (d && s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (sscanf(e->d_name, "ec-%d.json", &i) != 1 || i < 0 || i / SPOT_ECS_A_FOLDER != first / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "ec-%06d.json", i);
+        if (!strcmp(again, e->d_name)) s = add(c, l, i);
+    }
+    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s: %s", path, strerror(errno));
+    if (d) closedir(d);
+    return s;
+}
+
 spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
 {
-    char path[1200], again[32];
+    char path[1200], again[16];
     struct dirent *e;
-    int i, room = 0;
+    int k;
+    indices l = { 0 };
+    spot_status s = SPOT_OK;
     DIR *d;
 
     *index = NULL;
@@ -270,21 +342,17 @@ spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
     snprintf(path, sizeof path, "%s/segments", dir);
     d = opendir(path);
     if (!d) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
-    while ((e = readdir(d))) {
-        if (sscanf(e->d_name, "ec-%d.json", &i) != 1 || i < 0) continue;
-        snprintf(again, sizeof again, "ec-%06d.json", i);
-        if (strcmp(again, e->d_name)) continue;             /* a temp file, or none of ours */
-        if (*n == room) {
-            int *more = realloc(*index, (size_t)(room = 2 * room + 64) * sizeof *more);
-            if (!more) {
-                closedir(d);
-                return spot_fail(c, SPOT_NOMEM, "no memory to list %s", path);
-            }
-            *index = more;
-        }
-        (*index)[(*n)++] = i;
+    while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (sscanf(e->d_name, "%d", &k) != 1 || k < 0 || k > INT_MAX / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "%03d", k);
+        if (strcmp(again, e->d_name)) continue;
+        snprintf(path, sizeof path, "%s/segments/%s", dir, again);
+        s = list_folder(c, &l, path, k * SPOT_ECS_A_FOLDER);
     }
+    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s", dir, strerror(errno));
     closedir(d);
-    if (*n) qsort(*index, (size_t)*n, sizeof **index, ascending);
-    return SPOT_OK;
+    if (l.n) qsort(l.index, (size_t)l.n, sizeof *l.index, ascending);
+    *index = l.index;
+    *n = l.n;
+    return s;
 }

@@ -2,8 +2,8 @@
  *
  *     DIR/config.yaml            the resolved config
  *     DIR/cache/ab/<key>.<kind>  stage values by key
- *     DIR/segments/ec-000012.json   one result segment per EC: whole or not there
- *     DIR/pictures/ec-000012-0-<method>.png
+ *     DIR/segments/000/ec-000012.json   one result segment per EC: whole or not there; a folder per thousand ECs
+ *     DIR/pictures/000/ec-000012-0-<method>.png
  *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N: no two ever append to the same one
  *     DIR/results.sqlite         made from the segments, can be made again at any time
  *
@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+#define SPOT_ECS_A_FOLDER 1000
+
 typedef struct { uint64_t hi, lo; } spot_key;                     /* 128 bits of XXH3 */
 
 spot_key spot_key_of(const void *bytes, size_t n);
@@ -40,8 +42,10 @@ spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, in
 /* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
-/* The folder and those above it, where they are missing. */
+/* The folder and those above it, where they are missing; one that is made is synced into the one above it. And the folder in
+ * which a file of this path lies. */
 spot_status spot_folder_make(spot_ctx *c, const char *path);
+spot_status spot_folder_of(spot_ctx *c, const char *path);
 
 typedef struct { char dir[1024]; } spot_store;
 

@@ -47,6 +47,10 @@ typedef struct {
  * folder can be read. Also writes results.sqlite; of several shards the one that finds every EC done. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
+/* Which ECs of the config the next such call would compute: *missing, (cfg->ecs), is set for those and left for the others. The
+ * directory is made and holds the config from then on. Errors are those that come before anything is computed. */
+spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing);
+
 /* What the classifier of an EC of the run in dir, or its robust network, shows of the positives of a split: from the run's
  * cache, or through the model that lies there. cfg is the run's config. The arena needs what spot_model_needs says.
  * SPOT_INPUT when the cache has neither view nor model. */

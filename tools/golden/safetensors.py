@@ -40,6 +40,7 @@ CASES = {   # header, bytes of data
     "float8": ('{"a":%s}' % entry(0, 2, "[2]", "F8_E4M3"), 2),
     "no_dtype": ('{"a":{"shape":[2],"data_offsets":[0,8],"x":1}}', 8),
     "dtype_number": ('{"a":{"dtype":4,"shape":[2],"data_offsets":[0,8]}}', 8),
+    "name_breaks": ('{"a\\n\\u001b[2J":[1,2]}', 0),
     "not_a_map": ('{"a":[1,2]}', 0),
     "broken_json": ('{"a":{"dtype":"F32"', 0),
     "list": ("[1]", 0),
