@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_check.sh BUILD: accept, check and the trend page at the command line, a night of tools/nightly, and the page in a browser.
+# test_check.sh BUILD: accept, check and the trend page at the command line, nights of tools/nightly, the page in a browser.
 set -euo pipefail
 
 build=$(realpath "$1")
@@ -41,7 +41,8 @@ cmp <(sed 's/"date":"[^"]*"/DATE/' "$dir/base.json") <(sed 's/"date":"[^"]*"/DAT
 # The same again, in another directory: the same bits. One number of the baseline's another: broken.
 export NIGHT=2026-01-02
 exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
-head -1 "$dir/out" | grep -q "the night is fine: numbers 3 same, 2 inconclusive; bits 3 same" || fail "not fine: $(cat "$dir/out")"
+head -1 "$dir/out" | grep -q "the night is fine: numbers 3 same, 2 inconclusive; bits 3 same" ||
+    fail "not fine: $(cat "$dir/out")"
 [ ! -e "$dir/p/nights/2026-01-01" ] && [ -e "$dir/p/trend.html" ] && [ ! -e "$dir/p/running" ] || fail "what nightly leaves"
 ! awk 'length > 102' "$dir/out" | grep -v '…' | grep -q . || fail "wider than 100 columns: $(cat "$dir/out")"
 run=$dir/p/nights/2026-01-02

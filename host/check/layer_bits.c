@@ -50,10 +50,11 @@ static void say_where(spot_checking *g, spot_check_line *l, int i)
         return;
     }
     const spot_baseline_found *x = &g->before.method[m].found[i], *y = &g->now.method[k].found[j];
-    if (x->covered != y->covered)
-        spot_because(l, "EC %d, %s: covers %d of %d blindspots, %d before (-1: failed)", index, g->before.method[m].name,
-                     y->covered,
-                g->now.ec[j].blindspots, x->covered);
+    if (x->covered != y->covered && (x->covered < 0 || y->covered < 0))
+        spot_because(l, "EC %d, %s: %s", index, g->before.method[m].name, x->covered < 0 ? "failed before" : "failed");
+    else if (x->covered != y->covered)
+        spot_because(l, "EC %d, %s: covers %d of %d blindspots, %d before", index, g->before.method[m].name, y->covered,
+                     g->now.ec[j].blindspots, x->covered);
     else if (x->u != y->u || x->strangers != y->strangers)
         spot_because(l, "EC %d, %s: %d of its first %d hypotheses belong to none, %d of %d before", index,
                      g->before.method[m].name,
