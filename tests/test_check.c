@@ -367,7 +367,7 @@ static void test_paper(void **state)
     CHECK_SAYS(find(k, "paper", "domino", "dr"), SPOT_SAME, "");           /* 0.80 (0.03) */
     assert_true(k->failed);
     spot_check_free(k);
-    fake("b", 300, 1, gives_up);                                           /* DR 0.67 */
+    fake("b", 400, 1, gives_up);                                           /* DR 0.67 */
     k = check("base.json", "b");
     CHECK_SAYS(find(k, "paper", "spotlight", "dr"), SPOT_WORSE, "");
     spot_check_free(k);
