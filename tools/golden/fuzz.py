@@ -71,8 +71,8 @@ def but(**changes):
 put("segment", good=but(), failed=but(status="INPUT", message="no blindspot"),
     other_index=but(index=7), schema=but(schema=2), no_methods=but(methods=[]), methods_17=but(methods=[METHOD] * 17),
     index_huge=but(index=2 ** 40), seed_negative=but(seed=-1), status_unknown=but(status="FINE"), status_real=but(status=1.5),
-    profile_unknown=but(profile="x"), epochs_201=but(lesson={**SEGMENT["lesson"], "epochs": [{"train_loss": 0,
-                                                                                            "val_loss": 0}] * 201}),
+    profile_unknown=but(profile="x"),
+    epochs_201=but(lesson={**SEGMENT["lesson"], "epochs": [{"train_loss": 0, "val_loss": 0}] * 201}),
     inside_short=but(lesson={**SEGMENT["lesson"], "inside": [0]}), lambda_huge=but().replace("0.8", "8e999", 1),
     nested="[" * 600 + "]" * 600, twice=but()[:-1] + ',"index":3}', word_long=but(build="x" * 100), empty="", object="{}",
     whole='{"checksum":"0000000000000000","segment":{}}\n', whole_cut='{"checksum":"00', not_utf8=b'{"schema":"\xff"}')
@@ -97,12 +97,13 @@ put("value",
     points_long=value(POINTS, "iid5f", 2, 2, 0, 1, 2, 3, 4, 5),
     found=value(FOUND, "iiidd2i", 1, 3, 2, 0.5, 0.25, 0, 1), found_none=value(FOUND, "ii", 0, 0),
     found_65=value(FOUND, "ii", 65, 0), found_negative=value(FOUND, "iiidd", 1, 0, -1, 0, 0),
-    seen=value(SEEN, "ii2f1f1iii1I", 1, 2, 1, 2, 0.5, 0, 1, 1, 1), seen_head=value(SEEN, "ii2f1f1iii1I2f", 1, 2, 1, 2, 0.5, 0, 1,
-                                                                                 1, 1, 3, 4),
+    seen=value(SEEN, "ii2f1f1iii1I", 1, 2, 1, 2, 0.5, 0, 1, 1, 1),
+    seen_head=value(SEEN, "ii2f1f1iii1I2f", 1, 2, 1, 2, 0.5, 0, 1, 1, 1, 3, 4),
     seen_negative=value(SEEN, "ii", -1, 2), seen_zero=value(SEEN, "iiii", 0, 0, 0, 0),
     model_short=value(MODEL, "iiqQ2f", 16, 1, 3, 2, 0.5, 0.25), model_huge=value(MODEL, "iiqQ", 16, 1, 3, 2 ** 62),
     lesson_short=value(LESSON, "ii", 3, 1), lesson=lesson(3, 1), lesson_robust=lesson(3, 1, struct.pack("<d", 0.5)),
-    lesson_epochs=lesson(201, 1), lesson_learned=lesson(3, 2), seen_truth=value(SEEN, "ii2f1f1iii", 1, 2, 1, 2, 0.5, 0, 0, 1), empty=bytes([POINTS]), whole_empty=bytes([WHOLE | POINTS]),
+    lesson_epochs=lesson(201, 1), lesson_learned=lesson(3, 2),
+    seen_truth=value(SEEN, "ii2f1f1iii", 1, 2, 1, 2, 0.5, 0, 0, 1), empty=bytes([POINTS]), whole_empty=bytes([WHOLE | POINTS]),
     whole_magic=bytes([WHOLE | POINTS]) + b"SPOTVAL1" + bytes(16), whole_length=bytes([WHOLE]) + b"SPOTVAL1" + b"\xff" * 16)
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -110,7 +111,8 @@ put("value",
 put("number", **{"n%02d" % i: text for i, text in enumerate(
     "0 -0 1 -1 +1 .5 5. 1e5 1E-5 1e+5 9007199254740993 9223372036854775807 -9223372036854775808 9223372036854775808 "
     "18446744073709551616 1e308 1e309 4.9e-324 2e-324 1e-400 nan -nan inf -Infinity 0x10 1e 1e+ . - 1.2.3 1_0 1e99999999999 "
-    "0.1 123456789012345678901234567890 2.2250738585072011e-308 8.41e21 0000000000000000000000001e-5".split() + ["", " 1", "1 "])})
+    "0.1 123456789012345678901234567890 2.2250738585072011e-308 8.41e21 0000000000000000000000001e-5".split()
+    + ["", " 1", "1 "])})
 
 # -- embeddings ----------------------------------------------------------------------------------------------------
 
@@ -225,7 +227,8 @@ put("cli", **{"w%02d" % i: text.replace(" ", "\0") for i, text in enumerate([
     "discover --out d --seed 1,1", "discover --out d --seed 18446744073709551616", "discover --out d --memory -1",
     "assign d --embeddings e --out f", "tables d --format json --all", "tables d e --table 2", "figures d --out f",
     "report d --out f.html", "scene c.yaml --ec 3 --split test --count 5 --out d", "scene c.yaml --ec -1 --out d",
-    "view d --ec 0 --split train", "sweep c.yaml --limit 0", "sweep c.yaml --limit 1000001", "sweep c.yaml --limit +5 --out d"])})
+    "view d --ec 0 --split train", "sweep c.yaml --limit 0", "sweep c.yaml --limit 1000001",
+    "sweep c.yaml --limit +5 --out d"])})
 
 # -- folders of findings -------------------------------------------------------------------------------------------
 
@@ -248,7 +251,8 @@ def slices(path):
 
 # As the configs of fuzz_fits.c.
 CONFIGS = ["{method: planespot, reduce: pca, mixture: {k_max: 2}}", "{method: planespot, reduce: tsne, mixture: {k_max: 2}}",
-           "{method: spotlight, top: 2}, {method: planespot, reduce: pca, mixture: {k_max: 2}}", "{method: domino, components: 4, dim: 2}",
+           "{method: spotlight, top: 2}, {method: planespot, reduce: pca, mixture: {k_max: 2}}",
+           "{method: domino, components: 4, dim: 2}",
            "{method: barlow, top: 2}", "{method: george, reduce: pca, clusters: 3}", "{method: multiaccuracy, reduce: none}"]
 
 
