@@ -1,4 +1,4 @@
-/* fuzz_npz.c - any bytes as a .npz file: the only array of it, and the one called "a". */
+/* fuzz_npz.c - any bytes as a .npz file: the only array of it, and the one called "a". fuzz: -max_len=512 */
 #include "fuzz/fuzz_array.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
