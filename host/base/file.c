@@ -56,9 +56,10 @@ static int open_temp(char *temp, size_t size, const char *path)
     return fd;
 }
 
-/* 0 or errno. */
-static int write_all(int fd, const unsigned char *p, size_t n)
+int spot_write_all(int fd, const void *bytes, size_t n)
 {
+    const unsigned char *p = bytes;
+
     while (n) {
         ssize_t w = write(fd, p, n < SSIZE_MAX ? n : SSIZE_MAX);
         if (w < 0 && errno == EINTR) continue;
@@ -69,7 +70,7 @@ static int write_all(int fd, const unsigned char *p, size_t n)
     return 0;
 }
 
-static int sync_file(const char *path)
+int spot_sync_file(const char *path)
 {
     int error, fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -98,7 +99,7 @@ int spot_sync_folder_of(const char *path)
 
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
 {
-    int error = sync_file(temp);
+    int error = spot_sync_file(temp);
 
     if (!error && rename(temp, path)) error = errno;
     if (error) return spot_file_abort(c, temp, path, error);
@@ -118,7 +119,7 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
     int error, fd;
 
     SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, &fd));
-    error = write_all(fd, bytes, n);
+    error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
     return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
 }

@@ -77,7 +77,9 @@ bool spot_integer(int64_t *out, const char *text, size_t n);
 /* The first byte of n that is not UTF-8, or n. */
 size_t spot_utf8(const char *text, size_t n);
 
-/* fsync of the folder in which path lies, so that a name that was made there stays: 0 or errno. */
+/* All n bytes; fsync of a file; and of the folder in which it lies, so that a name that was made there stays. 0 or errno. */
+int spot_write_all(int fd, const void *bytes, size_t n);
+int spot_sync_file(const char *path);
 int spot_sync_folder_of(const char *path);
 
 /* What fill writes, to path, whole or not at all. */

@@ -3,10 +3,12 @@
 #define SPOTTER_CLI_H
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "spotter/config.h"
 #include "spotter/ctx.h"
+#include "spotter/sweep.h"
 
 typedef struct {
     const char *name, *args, *help;
@@ -18,13 +20,17 @@ extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
 int cli_sweep (int argc, char **argv);
 int cli_discover(int argc, char **argv);
 int cli_assign(int argc, char **argv);
+int cli_merge (int argc, char **argv);
 int cli_plan  (int argc, char **argv);
 int cli_tables(int argc, char **argv);
 int cli_figures(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_status(int argc, char **argv);
 int cli_scene (int argc, char **argv);
 int cli_bench (int argc, char **argv);
 int cli_view  (int argc, char **argv);
+int cli_check (int argc, char **argv);
+int cli_accept(int argc, char **argv);
 
 /* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
 typedef struct { const char *device; int threads; bool log_json; } cli_machine;
@@ -42,6 +48,10 @@ int cli_split(const struct argp_state *state, const char *text);
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
+/* shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
+ * were taken, "" when none was. A sentence and exit 2 when they make no sense. */
+void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
+
 /* Opens a context that logs and shows progress on stderr and stops on signals. cli_close reports the failure, if s is
  * one, as "spotter: sentence", and returns the exit code. (main sees to it that stdout was written whole.) */
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
@@ -54,6 +64,12 @@ void cli_say_device(spot_ctx *c, const cli_machine *m);
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
+void cli_stop_signals(sigset_t *set);      /* all that do */
+
+/* gpus.c: `spotter sweep` once more for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this command's
+ * words. The counts of all go into *sum, the worst of their exit codes into *code; a failure is one to start them. */
+spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
+                     spot_sweep_report *sum, int *code);
 
 /* log.c: lines on stderr, and on a terminal the progress bar below them. */
 void cli_log_open(bool json);

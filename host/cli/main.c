@@ -12,13 +12,17 @@
 #include "ops.h"
 
 const cli_command cli_commands[] = {
+    { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },
     { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
+    { "check",  "BASELINE RUN",     "the nightly verdict: same, worse, better, broken",        cli_check },
     { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
     { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
+    { "merge",  "DIR... --out DIR", "the results of shards in one directory; lists what is missing", cli_merge },
     { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
     { "report", "DIR -o FILE",      "a run as one HTML file, with the map of every EC",        cli_report },
     { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
+    { "status", "DIR",              "how the shards of a run stand, and what to do about it",  cli_status },
     { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
     { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
     { "view",   "DIR --ec N",       "features, confidences and truth of an EC, for programs",  cli_view },
@@ -48,7 +52,7 @@ static void print_version(void)
 
 static int complain_of(const char *word)
 {
-    const char *names[16] = { "help", "--help", "--version" }, *near;
+    const char *names[32] = { "help", "--help", "--version" }, *near;
     int n = 3;
 
     for (const cli_command *k = cli_commands; k->name; k++) names[n++] = k->name;

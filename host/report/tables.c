@@ -16,9 +16,9 @@ static spot_status print(spot_ctx *c, FILE *f, const spot_results *t, spot_table
 }
 
 /* A run that one may only read still has its tables. */
-static void remake_database(spot_ctx *c, const char *dir)
+static void remake_database(spot_ctx *c, const char *dir, const char *config)
 {
-    spot_status s = spot_database_write(c, dir);
+    spot_status s = spot_database_write(c, dir, config);
 
     if (s == SPOT_OK) return;
     spot_log(c, SPOT_LOG_WARN, "results.sqlite is as it was: %s", spot_message(c, s));
@@ -32,7 +32,7 @@ spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format
 
     if (s == SPOT_OK) s = print(c, f, t, format);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
-    if (s == SPOT_OK) remake_database(c, dir);
+    if (s == SPOT_OK) remake_database(c, dir, t->config);
     if (s == SPOT_OK) s = spot_results_verdict(c, t);
     spot_results_free(t);
     return s;

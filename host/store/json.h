@@ -16,7 +16,7 @@
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
 
-typedef struct {
+typedef struct spot_json {
     yajl_gen    gen;           /* NULL: reading */
     yajl_val    at[8];         /* reading: the objects and arrays that we stand in ... */
     size_t      next[8];       /* ... and the next member of each array */

@@ -102,7 +102,7 @@ static spot_status fill(spot_ctx *c, maker *m)
 
     for (int from = 0; from < p->used; from += AT_A_TIME) {
         int n = p->used - from < AT_A_TIME ? p->used - from : AT_A_TIME;
-        if (!m->unreadable) SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_check_stop(c));
         develop(c, m, from, n);
         if (m->status) return m->status;
         if (!m->unreadable && fwrite(m->rgb, picture_bytes(p), (size_t)n, m->file) < (size_t)n) return SPOT_IO;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sweep/segment.h"
@@ -89,16 +90,20 @@ static void segment_rows(database *d, const spot_segment *s)
     for (int b = 0; b < s->methods; b++) method_rows(d, s, &s->method[b]);
 }
 
-static spot_status fill(spot_ctx *c, database *d, const char *dir, spot_segment *s)
+static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *config, spot_segment *s)
 {
     spot_segment_state state;
-    char why[1300];
+    char why[2400];
+    unsigned char *bytes;
+    size_t bytes_n;
     int *index, n;
     spot_status status = spot_segment_list(c, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
-        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
-        if (status == SPOT_OK && state == SPOT_SEGMENT_WHOLE) segment_rows(d, s);
+        status = spot_segment_load(c, dir, index[i], s, &bytes, &bytes_n, &state, why, sizeof why);
+        free(bytes);
+        if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
+        segment_rows(d, s);
     }
     free(index);
     return status;
@@ -106,7 +111,7 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, spot_segment 
 
 void spot_database_path(char *path, size_t size, const char *dir) { snprintf(path, size, "%s/results.sqlite", dir); }
 
-spot_status spot_database_write(spot_ctx *c, const char *dir)
+spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
 {
     char path[1200], temp[1400], host[64] = "", why[256] = "";
     database d = { 0 };
@@ -122,7 +127,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir)
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
     for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)
         d.rc = sqlite3_prepare_v2(d.db, inserts[i], -1, &d.insert[i], NULL);
-    if (d.rc == SQLITE_OK) status = fill(c, &d, dir, s);
+    if (d.rc == SQLITE_OK) status = fill(c, &d, dir, config, s);
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, "COMMIT", NULL, NULL, NULL);
     if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
     for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);

@@ -50,7 +50,7 @@ static spot_status keep(const wave *w, const spot_passage *p, spot_key k, const 
                         double seconds)
 {
     SPOT_TRY(spot_keep(w->c, &w->run->store, k, kind, pack, value));
-    spot_diary_write(&w->run->diary, kind, (int)p->ec.index, seconds, NULL);
+    spot_diary_kept(&w->run->diary, kind, (int)p->ec.index, seconds);
     return SPOT_OK;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     spot_passage *passage;     /* (layout.wave): the ECs at hand */
     int          *todo;        /* (todo_count) */
     int           todo_count, rows;
+    double        since;       /* clock */
     spot_status   failure;
     char          message[1200];
 } sweep;
@@ -120,10 +121,15 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
     return SPOT_OK;
 }
 
-/* The ECs of the shard, of as many of the config's as are in question. */
+/* How many of the config's ECs the shards share. */
+static int in_question(const spot_config *cfg, const spot_sweep_options *o)
+{
+    return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+}
+
 static void range(int *from, int *to, const spot_config *cfg, const spot_sweep_options *o)
 {
-    spot_shard_range(from, to, o->shard, o->shards, o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs);
+    spot_shard_range(from, to, o->shard, o->shards, in_question(cfg, o));
 }
 
 static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
@@ -189,7 +195,7 @@ static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_rep
     SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
     r->done++;
     count(w, r, &p->segment);
-    spot_diary_write(&w->run.diary, "done", index, seconds, NULL);
+    spot_diary_kept(&w->run.diary, "done", index, seconds);
     return SPOT_OK;
 }
 
@@ -207,8 +213,17 @@ static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *ind
     return s;
 }
 
+/* Will n more ECs be through in time, if they take what the last ones took? */
+static spot_status fits(spot_ctx *c, const sweep *w, const spot_sweep_options *o, int n, double pace)
+{
+    if (!o->seconds || spot_clock() - w->since + n * pace <= o->seconds) return SPOT_OK;
+    return spot_fail(c, SPOT_STOPPED, "stopped before the next EC: it would take longer (%.0f s) than what is left; "
+                     "the same command goes on", n * pace);
+}
+
 static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
+    double pace = 0;
     int n, wave;
     spot_arena a;
     spot_status s;
@@ -222,23 +237,36 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     SPOT_TRY(spot_arena_open(c, &a, w->run.layout.arena));
     s = spot_pipeline_base(c, &a, &w->run);
     for (int i = 0; i < w->todo_count && s == SPOT_OK; i += n) {
+        double since = spot_clock();
         n = w->todo_count - i < wave ? w->todo_count - i : wave;
         w->run.before = r->already + i;
-        s = one_wave(c, &a, w, &w->todo[i], n, r);
+        s = fits(c, w, o, n, pace);
+        if (s == SPOT_OK) s = one_wave(c, &a, w, &w->todo[i], n, r);
+        pace = (spot_clock() - since) / n;
     }
     if (s == SPOT_OK) spot_tell(c, "sweep", -1, r->planned, r->planned, "");
     spot_arena_close(&a);
     return s;
 }
 
-static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const spot_sweep_report *r)
+static void say_start(spot_ctx *c, sweep *w, const spot_sweep_options *o)
 {
-    char text[512], key[33];
+    spot_diary_start start = { .shard = o->shard, .shards = o->shards, .ecs = in_question(w->run.cfg, o) };
+    char text[256];
 
-    spot_key_text(key, w->run.id.config);
-    snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d, config %s, %d of %d done before",
-             SPOT_VERSION, spot_ctx_device_name(c), c->threads, o->shard, o->shards, key, r->already, r->planned);
-    spot_diary_write(&w->run.diary, "start", -1, NAN, text);
+    range(&start.from, &start.to, w->run.cfg, o);
+    spot_key_text(start.config, w->run.id.config);
+    snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d", SPOT_VERSION, spot_ctx_device_name(c),
+             c->threads, o->shard, o->shards);
+    spot_diary_begin(c, &w->run.diary, &start, text);
+}
+
+static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%d of %d ECs done before", r->already, r->planned);
+    spot_diary_write(&w->run.diary, "planned", -1, NAN, text);
     if (r->already == r->planned)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to do", r->already, r->planned,
                  w->run.store.dir);
@@ -246,30 +274,52 @@ static void say_hello(spot_ctx *c, sweep *w, const spot_sweep_options *o, const 
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are done; going on with the rest", r->already, r->planned);
 }
 
+/* A shard makes the database when it finds every EC there, as the last one does: each of the others would read all that is
+ * there so far for nothing. Also where nothing was missing: one that a run did not live to replace may lie there. */
+static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
+{
+    char key[33];
+    int *there = NULL, n = 0;
+
+    if (o->shards > 1) SPOT_TRY(spot_segment_list(c, w->run.store.dir, &there, &n));
+    free(there);
+    if (o->shards > 1 && n < in_question(w->run.cfg, o)) return SPOT_OK;
+    spot_key_text(key, w->run.id.config);
+    return spot_database_write(c, w->run.store.dir, key);
+}
+
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
-    char path[1200];
-
     SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
+    SPOT_TRY(claim(c, &w->run));
+    say_start(c, w, o);
     SPOT_TRY(plan(c, w, o, r));
     w->run.planned = r->planned;
-    SPOT_TRY(claim(c, &w->run));
-    say_hello(c, w, o, r);
+    say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));
-    spot_database_path(path, sizeof path, w->run.store.dir);
-    if (r->done || access(path, F_OK)) SPOT_TRY(spot_database_write(c, w->run.store.dir));
+    SPOT_TRY(make_database(c, w, o));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
-spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
+/* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
+static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
 {
-    double since = spot_clock();
+    int starts = o->starts && !w->run.diary.values ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+
+    if (!o->starts || starts < o->starts) return SPOT_STOPPED;
+    spot_forget(c);
+    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before anything was kept, not "
+                     "one stage of an EC; give it more time or another machine (%s/logs tells how far it came), or a higher "
+                     "--starts", o->shard, o->shards, starts, o->out);
+}
+
+/* Before anything is computed or written down. */
+static spot_status begin(spot_ctx *c, sweep **new, const spot_config *cfg, const spot_sweep_options *o)
+{
     spot_store store;
-    spot_status s;
     sweep *w;
 
-    memset(report, 0, sizeof *report);
     if (o->wave < 0 || o->wave > SPOT_WIDEST_WAVE || o->at_once < 0 || o->at_once > SPOT_MOST_AT_ONCE)
         return spot_fail(c, SPOT_USAGE, "waves of %d ECs, %d at once; up to %d and %d are possible", o->wave,
                          o->at_once, SPOT_WIDEST_WAVE, SPOT_MOST_AT_ONCE);
@@ -284,15 +334,50 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures };
-    spot_diary_open(c, &w->run.diary, o->out);
-    s = run_all(c, w, o, report);
-    report->seconds = spot_clock() - since;
-    spot_diary_write(&w->run.diary, spot_status_name(s), -1, report->seconds, s ? spot_message(c, s) : NULL);
-    spot_diary_close(&w->run.diary);
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .diary.fd = -1 };
+    *new = w;
+    return SPOT_OK;
+}
+
+static void end(sweep *w)
+{
     spot_source_close(&w->run.source);
     free(w->passage);
     free(w->todo);
     free(w);
+}
+
+spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report)
+{
+    double since = spot_clock();
+    spot_status s;
+    sweep *w;
+
+    memset(report, 0, sizeof *report);
+    SPOT_TRY(begin(c, &w, cfg, o));
+    w->since = since;
+    spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
+    s = run_all(c, w, o, report);
+    if (s == SPOT_STOPPED) s = give_up(c, w, o);
+    report->seconds = spot_clock() - since;
+    spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
+    spot_diary_close(&w->run.diary);
+    end(w);
+    return s;
+}
+
+spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing)
+{
+    spot_sweep_report r = { 0 };
+    spot_status s;
+    sweep *w;
+
+    SPOT_TRY(begin(c, &w, cfg, o));
+    s = spot_source_open(c, &w->run.source, cfg);
+    if (s == SPOT_OK) s = spot_identify(c, &w->run.id, cfg, w->run.source.photos);
+    if (s == SPOT_OK) s = claim(c, &w->run);
+    if (s == SPOT_OK) s = plan(c, w, o, &r);
+    for (int i = 0; i < w->todo_count && s == SPOT_OK; i++) missing[w->todo[i]] = true;
+    end(w);
     return s;
 }

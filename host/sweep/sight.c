@@ -14,7 +14,7 @@ static spot_status keep(spot_ctx *c, spot_run *run, const spot_ec *ec, spot_key 
                         void *value, double seconds)
 {
     SPOT_TRY(spot_keep(c, &run->store, k, kind, pack, value));
-    spot_diary_write(&run->diary, kind, (int)ec->index, seconds, NULL);
+    spot_diary_kept(&run->diary, kind, (int)ec->index, seconds);
     return SPOT_OK;
 }
 

@@ -53,23 +53,29 @@ const char *spot_shard_state_name(spot_shard_state s);
 
 typedef struct {
     bool pictures, cache;      /* the PNGs, too; and the stage values, from which pages are drawn and runs go on */
+    bool partial;              /* missing ECs are no failure */
 } spot_merge_options;
+
+/* What the sources hold of an EC: bits. */
+enum { SPOT_EC_MERGED = 1, SPOT_EC_DAMAGED = 2, SPOT_EC_CONFLICT = 4, SPOT_EC_FOREIGN = 8 };
 
 typedef struct {
     int ecs;                   /* of the config */
     int merged;                /* that have a valid segment in `out` now */
     int duplicates;            /* valid segments beyond the first of an EC, equal to the byte */
     int conflicts;             /* ECs of which valid segments differ; the choice does not depend on the order */
-    int missing, damaged;      /* ECs without any segment; with none that is valid. Both are named in the log */
+    int missing, damaged;      /* ECs without any segment; with none that is valid */
     int foreign;               /* segments of another config or of other numbers: left out, named */
+    unsigned char *ec;         /* (ecs) bits of each; NULL when it came to nothing. free() it */
 } spot_merge_report;
 
 /* The segments of n run directories of one config (the longest `ecs` counts) into the run directory `out`, which may be one of
  * them, and results.sqlite. Associative, commutative, idempotent: the bytes of segments, config and database depend on the set
  * of segments alone. Of segments that differ the one with fewer failures, then the one with the lesser bytes, is taken. What
- * lies in `out` already counts as one more source. SPOT_USAGE when the configs differ; SPOT_INPUT, with all that is valid
- * merged, when ECs are missing or damaged, or segments are in conflict. Killed anywhere, the same call ends in the same
- * bytes. */
+ * lies in `out` already counts as one more source. Sources are only read; a directory without results yet is named and counts
+ * as empty. SPOT_USAGE when the configs differ, SPOT_IO or SPOT_INPUT when one is no run directory: nothing is made then.
+ * SPOT_INPUT, with all that is valid merged, when ECs are missing or damaged, or segments are in conflict. Killed anywhere, the
+ * same call ends in the same bytes. */
 spot_status spot_merge(spot_ctx *c, const char *const *dirs, int n, const char *out, const spot_merge_options *o,
                        spot_merge_report *report);
 

@@ -4,7 +4,7 @@
  *     DIR/cache/ab/<key>.<kind>  stage values by key
  *     DIR/segments/000/ec-000012.json   one result segment per EC: whole or not there; a folder per thousand ECs
  *     DIR/pictures/000/ec-000012-0-<method>.png
- *     DIR/logs/<host>-<pid>.jsonl   one file per process: no two ever append to the same one
+ *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N: no two ever append to the same one
  *     DIR/results.sqlite         made from the segments, can be made again at any time
  *
  * A value's name is the hash of what made it: the settings, its source's key, the version of the numbers. Files are

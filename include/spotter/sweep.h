@@ -22,6 +22,9 @@ typedef struct {
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
     int at_once;               /* of them, that train side by side; 0: 1, and 2. Neither changes a result */
+    double seconds;            /* no wave is begun that at the pace so far would end later than this; 0: no limit */
+    int starts;                /* a shard that is begun so often and stopped, with nothing kept, ends in SPOT_DEVICE: schedulers
+                                  would begin it for ever; 0: no limit */
 } spot_sweep_options;
 
 typedef struct {
@@ -39,9 +42,14 @@ typedef struct {
  * another now (by its content's hash), is made anew. An EC that memory does not suffice for gets no segment, the others
  * go on, and SPOT_NOMEM comes back. Trouble with disk, device or kernels ends the run at once, since the next EC would
  * meet it too; SPOT_STOPPED comes when the stop flag went up. In all these cases everything computed is kept and the same
- * call goes on from there. Before anything is computed or made: SPOT_USAGE, an EC of the plan is impossible, or the
- * directory holds another config; SPOT_INPUT, no embedding of a method's folder can be read. Also writes results.sqlite. */
+ * call goes on from there; but SPOT_DEVICE when that has led nowhere `starts` times. Before anything is computed or made:
+ * SPOT_USAGE, an EC of the plan is impossible, or the directory holds another config; SPOT_INPUT, no embedding of a method's
+ * folder can be read. Also writes results.sqlite; of several shards the one that finds every EC done. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
+
+/* Which ECs of the config the next such call would compute: *missing, (cfg->ecs), is set for those and left for the others. The
+ * directory is made and holds the config from then on. Errors are those that come before anything is computed. */
+spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing);
 
 /* What the classifier of an EC of the run in dir, or its robust network, shows of the positives of a split: from the run's
  * cache, or through the model that lies there. cfg is the run's config. The arena needs what spot_model_needs says.

@@ -1,0 +1,191 @@
+/* accept.c - a run becomes the baseline, and the one before it a line of the history. */
+#define _POSIX_C_SOURCE 200809L
+#include "check/baseline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* "METHOD:METRIC" and what is behind it: the metric is one of few words, a method's name may hold any. */
+static spot_status split(spot_ctx *c, spot_quarantine *q, const char *words, const char **rest)
+{
+    char mark[24];
+
+    for (q->metric = 0; q->metric < SPOT_CHECK_METRICS; q->metric++) {
+        int n = snprintf(mark, sizeof mark, ":%s", spot_check_metric(q->metric));
+        for (const char *at = strstr(words, mark); at; at = strstr(at + 1, mark)) {
+            if (at[n] && at[n] != '=') continue;
+            snprintf(q->method, sizeof q->method, "%.*s", (int)(at - words), words);
+            *rest = at + n;
+            return SPOT_OK;
+        }
+    }
+    return spot_fail(c, SPOT_USAGE,
+                     "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr",
+                     words);
+}
+
+static bool about(const spot_quarantine *q, const spot_quarantine *what)
+{
+    return q->metric == what->metric && !strcmp(q->method, what->method);
+}
+
+static void release(spot_baseline *b, const spot_quarantine *what)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->quarantines; i++)
+        if (!about(&b->quarantine[i], what)) b->quarantine[n++] = b->quarantine[i];
+    b->quarantines = n;
+}
+
+/* Some words of the run: of no method where METHOD is empty, else of one that it has. */
+static bool is_of(const spot_baseline *b, const spot_quarantine *q)
+{
+    bool whole_run = q->metric == SPOT_CHECK_LEARNED || (q->metric == SPOT_CHECK_BITS && !*q->method);
+
+    return whole_run ? !*q->method : spot_baseline_find(b, q->method, "") >= 0;
+}
+
+/* The quarantine of before, but of methods that are gone, then what is released and what is added. */
+static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_baseline *before, const spot_accept_options *o)
+{
+    spot_quarantine q;
+    const char *rest;
+
+    b->quarantine = calloc((size_t)before->quarantines + SPOT_ACCEPT_WORDS, sizeof *b->quarantine);
+    if (!b->quarantine) return spot_fail(c, SPOT_NOMEM, "no memory for the quarantine");
+    for (int i = 0; i < before->quarantines; i++) {
+        if (is_of(b, &before->quarantine[i])) b->quarantine[b->quarantines++] = before->quarantine[i];
+        else spot_log(c, SPOT_LOG_INFO, "%s:%s leaves the quarantine: the run has no such method", before->quarantine[i].method,
+                      spot_check_metric(before->quarantine[i].metric));
+    }
+    for (int i = 0; i < o->releases; i++) {
+        int n = b->quarantines;
+        SPOT_TRY(split(c, &q, o->release[i], &rest));
+        release(b, &q);
+        if (*rest || n == b->quarantines) return spot_fail(c, SPOT_USAGE, "\"%s\" is not in quarantine", o->release[i]);
+    }
+    for (int i = 0; i < o->quarantines; i++) {
+        memset(&q, 0, sizeof q);
+        SPOT_TRY(split(c, &q, o->quarantine[i], &rest));
+        if (*rest != '=' || !rest[1])
+            return spot_fail(c, SPOT_USAGE, "a quarantine needs a reason: \"%s=REASON\"", o->quarantine[i]);
+        if (!is_of(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
+                                            o->quarantine[i]);
+        snprintf(q.reason, sizeof q.reason, "%s", rest + 1);
+        release(b, &q);
+        b->quarantine[b->quarantines++] = q;
+    }
+    if (b->quarantines > SPOT_BASELINE_MOST) return spot_fail(c, SPOT_USAGE, "more than %d in quarantine", SPOT_BASELINE_MOST);
+    return SPOT_OK;
+}
+
+static void set_margins(spot_baseline *b, const spot_baseline *before, const spot_accept_options *o)
+{
+    const double asked[] = { o->margin_dr, o->margin_fdr, o->margin_learned };
+
+    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++)
+        b->margin[m] = asked[m] > 0 ? asked[m] : before->margin[m] > 0 ? before->margin[m] : 0.02;
+    b->paper_margin = o->margin_paper > 0 ? o->margin_paper : before->paper_margin > 0 ? before->paper_margin : 0.1;
+}
+
+/* Control characters would end the line that the reason is shown on. */
+static void take_words(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+    for (; *to; to++)
+        if ((unsigned char)*to < ' ' || *to == 0x7f) *to = ' ';
+}
+
+static void add_mean(spot_baseline *b, spot_acceptance *a, int method, int metric)
+{
+    spot_average v = spot_baseline_average(b, method, metric);
+    spot_baseline_mean *m = &a->mean[a->means++];
+
+    *m = (spot_baseline_mean){ .metric = metric, .n = v.n, .mean = v.mean, .se = v.se };
+    if (metric != SPOT_CHECK_LEARNED) snprintf(m->method, sizeof m->method, "%s", b->method[method].name);
+}
+
+/* The history of before, which is b's from now on, and this acceptance. */
+static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *before, const char *reason)
+{
+    spot_acceptance *all = calloc((size_t)before->acceptances + 1, sizeof *all), *a = all ? &all[before->acceptances] : NULL;
+    time_t now = time(NULL);
+    struct tm utc;
+
+    if (before->acceptances == SPOT_BASELINE_MOST) {
+        free(all);
+        return spot_fail(c, SPOT_USAGE, "the baseline was accepted %d times; begin a new file", SPOT_BASELINE_MOST);
+    }
+    if (a) a->mean = calloc(2 * SPOT_MAX_BDMS + 1, sizeof *a->mean);
+    if (!a || !a->mean) {
+        free(all);
+        return spot_fail(c, SPOT_NOMEM, "no memory for the history");
+    }
+    if (before->acceptances) memcpy(all, before->acceptance, (size_t)before->acceptances * sizeof *all);
+    b->acceptance = all;
+    b->acceptances = before->acceptances + 1;
+    before->acceptances = 0;
+    strftime(a->date, sizeof a->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    take_words(a->reason, sizeof a->reason, reason);
+    memcpy(a->build, b->build, sizeof a->build);
+    a->numbers = b->numbers;
+    add_mean(b, a, 0, SPOT_CHECK_LEARNED);
+    for (int m = 0; m < b->methods; m++) {
+        add_mean(b, a, m, SPOT_CHECK_DR);
+        add_mean(b, a, m, SPOT_CHECK_FDR);
+    }
+    return SPOT_OK;
+}
+
+/* Everything that makes a run no baseline. */
+static spot_status check_whole(spot_ctx *c, const spot_results *r, const spot_scores_check *k)
+{
+    SPOT_TRY(spot_results_verdict(c, r));
+    if (!r->ecs || r->ecs < r->planned)
+        return spot_fail(c, SPOT_INPUT, "%s has %d of its %d ECs; `spotter sweep` does the rest, then it can be accepted",
+                         r->dir,
+                         r->ecs, r->planned);
+    if (k->wrong || k->impossible)
+        return spot_fail(c, SPOT_INPUT, "%s is not what Spotter made: %s", r->dir, k->first);
+    return SPOT_OK;
+}
+
+static spot_status accept(spot_ctx *c, spot_baseline *b, spot_baseline *before, const char *path, const spot_accept_options *o)
+{
+    char *text;
+    size_t n;
+    spot_status s;
+
+    set_margins(b, before, o);
+    SPOT_TRY(set_quarantine(c, b, before, o));
+    SPOT_TRY(set_history(c, b, before, o->reason));
+    SPOT_TRY(spot_baseline_print(c, b, &text, &n));
+    s = spot_file_write(c, path, text, n);
+    free(text);
+    return s;
+}
+
+spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, const spot_accept_options *o)
+{
+    spot_baseline b = { 0 }, before = { 0 };
+    spot_scores_check k;
+    spot_results *r = NULL;
+    spot_status s = SPOT_OK;
+
+    if (!o->reason || !o->reason[strspn(o->reason, " \t\n")])
+        return spot_fail(c, SPOT_INPUT, "why is this run the baseline from now on? Say it with --reason");
+    if (!access(baseline, F_OK)) s = spot_baseline_read(c, &before, baseline);
+    if (s == SPOT_OK) s = spot_results_read(c, &r, run, false);
+    if (s == SPOT_OK) s = spot_baseline_gather(c, &b, r, &k);
+    if (s == SPOT_OK) s = check_whole(c, r, &k);
+    if (s == SPOT_OK) s = accept(c, &b, &before, baseline, o);
+    spot_results_free(r);
+    spot_baseline_free(&before);
+    spot_baseline_free(&b);
+    return s;
+}

@@ -1,0 +1,391 @@
+/* baseline.c - a baseline's file: one description of the JSON that both writes and reads it, and a reader that trusts nothing.
+ *
+ * ECs lie in columns, which are a third of the size of objects, and the file has a line a column or an entry, so that two
+ * versions of it can be compared by eye. */
+#include "check/baseline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/json.h"
+
+const char *spot_check_metric(int metric)
+{
+    static const char *const name[] = { "dr", "fdr", "learned", "bits" };
+    return metric >= 0 && metric < SPOT_CHECK_METRICS ? name[metric] : "unknown";
+}
+
+/* The document and where in it the first fault is; of a reader also what it lacks memory for. */
+typedef struct { spot_json j; char where[160], what[160]; bool full; } document;
+
+static void fault(document *d, const char *where, const char *what)
+{
+    if (*d->what) return;
+    snprintf(d->where, sizeof d->where, "%s", where);
+    snprintf(d->what, sizeof d->what, "%s", what);
+}
+
+/* What json.c found wrong with the member that was just read belongs to `where`. */
+static void look(document *d, const char *where)
+{
+    if (d->j.wrong) fault(d, where, "it is missing or of another type");
+    d->j.wrong = NULL;
+}
+
+/* A text that fits, without control characters: it will be shown. */
+static void text_of(document *d, const char *key, const char *where, char *v, size_t size)
+{
+    char buffer[600] = "";                             /* longer than any of ours */
+
+    if (d->j.gen) {
+        spot_json_text(&d->j, key, v, size);
+        return;
+    }
+    spot_json_text(&d->j, key, buffer, size + 1);
+    look(d, where);
+    if (strlen(buffer) >= size) fault(d, where, "it is too long");
+    for (const char *p = buffer; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f) fault(d, where, "it holds a control character");
+    snprintf(v, size, "%.*s", (int)size - 1, buffer);
+}
+
+static void text(document *d, const char *key, char *v, size_t size) { text_of(d, key, key, v, size); }
+
+static void integer(document *d, const char *key, int *v, int least, int most)
+{
+    spot_json_int(&d->j, key, v);
+    look(d, key);
+    if (*v < least || *v > most) fault(d, key, "it is out of range");
+    if (*v < least || *v > most) *v = least;
+}
+
+static void real(document *d, const char *key, double *v, double least, double most)
+{
+    spot_json_real(&d->j, key, v);
+    look(d, key);
+    if (!(*v >= least && *v <= most)) fault(d, key, "it is no number, or out of range");
+}
+
+/* Room for the n members of an array that begins here; NULL, without a fault, where n is 0. */
+static void *room(document *d, int n, size_t size)
+{
+    void *p = n && !d->full ? calloc((size_t)n, size) : NULL;
+
+    if (n && !p) d->full = true;
+    return p;
+}
+
+/* The n integers of an array of structs, or its texts, as the members of the array that we stand in. */
+static void int_members(document *d, const char *key, int n, int *v, size_t stride, int least, int most)
+{
+    char where[120];
+
+    for (int i = 0; i < n; i++) {
+        int *at = (int *)((char *)v + (size_t)i * stride);
+        spot_json_int(&d->j, NULL, at);
+        snprintf(where, sizeof where, "member %d of %s", i, key);
+        look(d, where);
+        if (*at < least || *at > most) fault(d, where, "it is out of range");
+    }
+    spot_json_end(&d->j);
+}
+
+static bool column(document *d, const char *key, int n)
+{
+    bool fits = spot_json_array(&d->j, key, n, SPOT_BASELINE_ECS) == n;
+
+    look(d, key);
+    if (!fits) fault(d, key, "it has not as many members as there are ECs");
+    if (!fits) spot_json_end(&d->j);
+    return fits;
+}
+
+static void ints(document *d, const char *key, int n, int *v, size_t stride, int least, int most)
+{
+    if (column(d, key, n)) int_members(d, key, n, v, stride, least, most);
+}
+
+static void texts(document *d, const char *key, int n, char *v, size_t stride, size_t size)
+{
+    if (!column(d, key, n)) return;
+    for (int i = 0; i < n; i++) text_of(d, NULL, key, v + (size_t)i * stride, size);
+    spot_json_end(&d->j);
+}
+
+static void metric(document *d, int *v)
+{
+    char name[16] = "";
+
+    if (d->j.gen) snprintf(name, sizeof name, "%s", spot_check_metric(*v));
+    text(d, "metric", name, sizeof name);
+    for (*v = 0; *v < SPOT_CHECK_METRICS && strcmp(name, spot_check_metric(*v)); ++*v) { }
+    if (*v == SPOT_CHECK_METRICS) fault(d, "metric", "there is no such metric");
+}
+
+static int array(document *d, const char *key, int n, int most)
+{
+    n = spot_json_array(&d->j, key, n, most);
+    look(d, key);
+    return n;
+}
+
+static void quarantine_part(document *d, spot_baseline *b)
+{
+    int n = array(d, "quarantine", b->quarantines, SPOT_BASELINE_MOST);
+
+    if (!d->j.gen) b->quarantine = room(d, n, sizeof *b->quarantine);
+    b->quarantines = b->quarantine ? n : 0;
+    for (int i = 0; i < b->quarantines; i++) {
+        spot_quarantine *q = &b->quarantine[i];
+        spot_json_object(&d->j, NULL);
+        text(d, "method", q->method, sizeof q->method);
+        metric(d, &q->metric);
+        text(d, "reason", q->reason, sizeof q->reason);
+        spot_json_end(&d->j);
+    }
+    spot_json_end(&d->j);
+}
+
+static void mean_part(document *d, spot_baseline_mean *m)
+{
+    spot_json_object(&d->j, NULL);
+    text(d, "method", m->method, sizeof m->method);
+    metric(d, &m->metric);
+    integer(d, "n", &m->n, 0, SPOT_BASELINE_ECS);
+    spot_json_real(&d->j, "mean", &m->mean);       /* null: over no EC, or for one EC's error */
+    spot_json_real(&d->j, "se", &m->se);
+    look(d, "mean or se");
+    spot_json_end(&d->j);
+}
+
+static void history_part(document *d, spot_baseline *b)
+{
+    int n = array(d, "history", b->acceptances, SPOT_BASELINE_MOST);
+
+    if (!d->j.gen) b->acceptance = room(d, n, sizeof *b->acceptance);
+    b->acceptances = b->acceptance ? n : 0;
+    for (int i = 0; i < b->acceptances; i++) {
+        spot_acceptance *a = &b->acceptance[i];
+        spot_json_object(&d->j, NULL);
+        text(d, "date", a->date, sizeof a->date);
+        text(d, "reason", a->reason, sizeof a->reason);
+        integer(d, "numbers", &a->numbers, 0, 1000000);
+        text(d, "build", a->build, sizeof a->build);
+        int means = array(d, "means", a->means, 2 * SPOT_MAX_BDMS + 1);
+        if (!d->j.gen) a->mean = room(d, means, sizeof *a->mean);
+        a->means = a->mean ? means : 0;
+        for (int m = 0; m < a->means; m++) mean_part(d, &a->mean[m]);
+        spot_json_end(&d->j);
+        spot_json_end(&d->j);
+    }
+    spot_json_end(&d->j);
+}
+
+static void ecs_part(document *d, spot_baseline *b)
+{
+    spot_baseline_ec *e;
+    int n;
+
+    spot_json_object(&d->j, "ecs");
+    look(d, "ecs");
+    n = array(d, "index", b->ecs, SPOT_BASELINE_ECS);
+    if (!d->j.gen) b->ec = room(d, n, sizeof *b->ec);
+    if (!b->ec) spot_json_end(&d->j);
+    if ((e = b->ec)) {
+        b->ecs = n;
+        int_members(d, "index", n, &e->index, sizeof *e, 0, SPOT_BASELINE_ECS);
+        ints(d, "blindspots", n, &e->blindspots, sizeof *e, 1, SPOT_MAX_BLINDSPOTS);
+        ints(d, "learned", n, &e->learned, sizeof *e, -1, 1);
+        texts(d, "definition", n, e->definition, sizeof *e, sizeof e->definition);
+        texts(d, "segment", n, e->segment, sizeof *e, sizeof e->segment);
+    } else {
+        fault(d, "ecs", "there are none");
+    }
+    spot_json_end(&d->j);
+    for (int i = 1; i < b->ecs; i++)
+        if (b->ec[i].index <= b->ec[i - 1].index) fault(d, "index", "an EC is there twice, or they are not in order");
+}
+
+static void method_part(document *d, spot_baseline *b, int m)
+{
+    const char *name = b->method[m].name;
+    spot_baseline_found *f = b->method[m].found;
+
+    spot_json_object(&d->j, NULL);
+    text(d, "name", b->method[m].name, sizeof b->method[m].name);
+    text(d, "settings", b->method[m].settings, sizeof b->method[m].settings);
+    if (!d->j.gen) f = b->method[m].found = room(d, b->ecs, sizeof *f);
+    if (f) {
+        ints(d, "covered", b->ecs, &f->covered, sizeof *f, -1, SPOT_MAX_BLINDSPOTS);
+        ints(d, "strangers", b->ecs, &f->strangers, sizeof *f, 0, SPOT_MAX_HYPOTHESES);
+        ints(d, "u", b->ecs, &f->u, sizeof *f, 0, SPOT_MAX_HYPOTHESES);
+        texts(d, "hash", b->ecs, f->hash, sizeof *f, sizeof f->hash);
+    }
+    spot_json_end(&d->j);
+    for (int i = 0; i < b->ecs && f; i++)
+        if (f[i].covered > b->ec[i].blindspots || f[i].strangers > f[i].u)
+            fault(d, name, "it covers more blindspots than there are, or has more strangers than hypotheses");
+    for (int k = 0; k < m; k++)
+        if (!strcmp(b->method[k].name, name)) fault(d, name, "the method is there twice");
+}
+
+/* Ends at the first fault: a file makes us ask for no more memory than it is itself in proportion to. */
+static void methods_part(document *d, spot_baseline *b)
+{
+    int n = array(d, "methods", b->methods, SPOT_MAX_BDMS);
+
+    if (!d->j.gen) b->methods = 0;
+    for (int m = 0; m < n && !*d->what && !d->full; m++) {
+        if (!d->j.gen) b->methods = m + 1;
+        method_part(d, b, m);
+    }
+    spot_json_end(&d->j);
+}
+
+/* Longer than any fixed text: a copy of its own. */
+static void config_text(document *d, spot_baseline *b)
+{
+    const char *path[] = { "config_text", NULL }, *v;
+
+    if (d->j.gen) {
+        spot_json_text(&d->j, "config_text", b->text, 0);
+        return;
+    }
+    v = YAJL_GET_STRING(yajl_tree_get(d->j.at[0], path, yajl_t_string));
+    if (!v) fault(d, "config_text", "it is missing or of another type");
+    else if ((b->text = room(d, (int)strlen(v) + 1, 1))) strcpy(b->text, v);
+}
+
+static void describe(document *d, spot_baseline *b)
+{
+    int schema = SPOT_BASELINE_SCHEMA;
+
+    integer(d, "schema", &schema, 0, 1000000);
+    if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA) fault(d, "schema", "this version of Spotter does not know it");
+    text(d, "config", b->config, sizeof b->config);
+    spot_json_u64(&d->j, "seed", &b->seed);
+    look(d, "seed");
+    integer(d, "numbers", &b->numbers, 0, 1000000);
+    text(d, "build", b->build, sizeof b->build);
+    text(d, "device", b->device, sizeof b->device);
+    text(d, "platform", b->platform, sizeof b->platform);
+    text(d, "profile", b->profile, sizeof b->profile);
+    spot_json_object(&d->j, "margins");
+    look(d, "margins");
+    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++) real(d, spot_check_metric(m), &b->margin[m], 1e-6, 1);
+    real(d, "paper", &b->paper_margin, 1e-6, 1);
+    spot_json_end(&d->j);
+    quarantine_part(d, b);
+    history_part(d, b);
+    config_text(d, b);
+    ecs_part(d, b);
+    methods_part(d, b);
+}
+
+/* Deeper than a baseline is; yajl frees what it read by recursion, and a megabyte of brackets would take its stack. */
+static bool too_deep(const char *bytes, size_t n)
+{
+    bool quoted = false;
+    int depth = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char ch = bytes[i];
+        if (quoted && ch == '\\') i++;
+        else if (ch == '"') quoted = !quoted;
+        else if (!quoted && (ch == '[' || ch == '{') && ++depth > 8) return true;
+        else if (!quoted && (ch == ']' || ch == '}')) depth--;
+    }
+    return false;
+}
+
+spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes, size_t n, const char *name)
+{
+    document d = { .j = { .depth = 1 } };
+    char *copy, why[256] = "";
+
+    memset(b, 0, sizeof *b);
+    if (n >= SPOT_BASELINE_LIMIT) return spot_fail(c, SPOT_INPUT, "%s is too long for a baseline", name);
+    if (memchr(bytes, 0, n)) return spot_fail(c, SPOT_INPUT, "%s is no baseline: it holds a NUL byte", name);
+    if (too_deep(bytes, n)) return spot_fail(c, SPOT_INPUT, "%s is no baseline: it is nested too deep", name);
+    copy = malloc(n + 1);
+    if (!copy) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
+    memcpy(copy, bytes, n);
+    copy[n] = 0;
+    d.j.at[0] = yajl_tree_parse(copy, why, sizeof why);
+    free(copy);
+    if (!d.j.at[0]) {
+        why[strcspn(why, "\n")] = 0;
+        return spot_fail(c, SPOT_INPUT, "%s is no baseline: %s", name, *why ? why : "it is empty");
+    }
+    describe(&d, b);
+    yajl_tree_free(d.j.at[0]);
+    if (d.full) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
+    if (!*d.what) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s is no baseline of this version: %s: %s; `spotter accept` makes one", name, d.where,
+                     d.what);
+}
+
+/* A line break behind every comma down to the second level, and none below: a line a column or an entry. */
+static char *wrap(const unsigned char *json, size_t n, size_t *length)
+{
+    char *out = malloc(2 * n + 2), *to = out;
+    bool quoted = false;
+    int depth = 0;
+
+    if (!out) return NULL;
+    for (size_t i = 0; i < n; i++) {
+        char ch = (char)json[i];
+        *to++ = ch;
+        if (quoted && ch == '\\') *to++ = (char)json[++i];
+        else if (ch == '"') quoted = !quoted;
+        else if (!quoted && (ch == '{' || ch == '[')) depth++;
+        else if (!quoted && (ch == '}' || ch == ']')) depth--;
+        else if (!quoted && ch == ',' && depth <= 2) *to++ = '\n';
+    }
+    *to++ = '\n';
+    *length = (size_t)(to - out);
+    return out;
+}
+
+spot_status spot_baseline_print(spot_ctx *c, const spot_baseline *b, char **out, size_t *n)
+{
+    document d = { .j = { .gen = yajl_gen_alloc(NULL) } };
+    const unsigned char *json;
+    size_t length;
+
+    *out = NULL;
+    if (d.j.gen) {
+        spot_json_object(&d.j, NULL);
+        describe(&d, (spot_baseline *)b);              /* which only reads from it where it writes */
+        spot_json_end(&d.j);
+        if (yajl_gen_get_buf(d.j.gen, &json, &length) == yajl_gen_status_ok) *out = wrap(json, length, n);
+        yajl_gen_free(d.j.gen);
+    }
+    return *out ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to write a baseline of %d ECs", b->ecs);
+}
+
+spot_status spot_baseline_read(spot_ctx *c, spot_baseline *b, const char *path)
+{
+    unsigned char *bytes;
+    size_t n;
+    spot_status s;
+
+    memset(b, 0, sizeof *b);
+    SPOT_TRY(spot_file_read(c, path, &bytes, &n, SPOT_BASELINE_LIMIT));
+    s = spot_baseline_parse(c, b, (const char *)bytes, n, path);
+    free(bytes);
+    return s;
+}
+
+void spot_baseline_free(spot_baseline *b)
+{
+    for (int i = 0; i < b->acceptances; i++) free(b->acceptance[i].mean);
+    free(b->acceptance);
+    free(b->quarantine);
+    free(b->text);
+    for (int m = 0; m < b->methods; m++) free(b->method[m].found);
+    free(b->ec);
+    memset(b, 0, sizeof *b);
+}

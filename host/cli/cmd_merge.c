@@ -1,0 +1,180 @@
+/* cmd_merge.c - spotter merge: the results of many processes in one directory, and what is missing of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ranges.h"
+#include "cli/cli.h"
+#include "spotter/shards.h"
+#include "store/json.h"
+
+typedef struct {
+    const char *const *dir;
+    int dirs;
+    const char *out;
+    spot_merge_options merge;
+    bool json;
+} options;
+
+enum { OUT = 'o', JSON = 'j', NO_PICTURES = 0x100, CACHE, PARTIAL };
+
+static const struct argp_option table[] = {
+    { "out",         OUT,         "DIR", 0, "run directory that gets them all; may be one of them (one DIR: itself)", 0 },
+    { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
+    { "cache",       CACHE,       NULL,  0, "the stage values, too: report and view need them, and a sweep that goes on", 0 },
+    { "partial",     PARTIAL,     NULL,  0, "exit with 0 when all that is wrong is that ECs are missing", 0 },
+    { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
+    { 0 }
+};
+
+static error_t option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+
+    switch (key) {
+    case OUT:         o->out = arg; return 0;
+    case NO_PICTURES: o->merge.pictures = false; return 0;
+    case CACHE:       o->merge.cache = true; return 0;
+    case PARTIAL:     o->merge.partial = true; return 0;
+    case JSON:        o->json = true; return 0;
+    case ARGP_KEY_ARGS:
+        o->dir = (const char *const *)state->argv + state->next;
+        o->dirs = state->argc - state->next;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->dirs) argp_error(state, "which run directories? for example runs/a runs/b --out runs/all");
+        if (o->dirs > 1 && !o->out) argp_error(state, "where to? give a run directory with --out DIR; it may be one of these");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* What is wrong with an EC: a kind of line in the report. */
+typedef struct { const char *name, *key, *what; unsigned mask, is; } trouble;
+
+static const trouble troubles[] = {
+    { "missing",  "missing_ecs",  "run `spotter sweep %1$s/config.yaml --out %1$s` again",
+      SPOT_EC_MERGED | SPOT_EC_DAMAGED, 0 },
+    { "damaged",  "damaged_ecs",  "`spotter sweep %1$s/config.yaml --out %1$s` makes them anew",
+      SPOT_EC_MERGED | SPOT_EC_DAMAGED, SPOT_EC_DAMAGED },
+    { "conflict", "conflict_ecs", "their segments differ; were they made on different devices or by different builds?",
+      SPOT_EC_CONFLICT, SPOT_EC_CONFLICT },
+};
+enum { TROUBLES = sizeof troubles / sizeof *troubles };
+
+/* The ECs with this trouble, ascending, into number (r->ecs); how many. */
+static int list(int *number, const spot_merge_report *r, const trouble *t)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->ecs; i++)
+        if ((r->ec[i] & t->mask) == t->is) number[n++] = i;
+    return n;
+}
+
+static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out, int *number)
+{
+    char ranges[400], what[2400], more[80] = "";
+
+    if (r->duplicates) snprintf(more, sizeof more, ", %d duplicates", r->duplicates);
+    if (r->foreign) snprintf(more + strlen(more), sizeof more - strlen(more), ", %d foreign left out", r->foreign);
+    spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are in %s%s", r->merged, r->ecs, out, more);
+    for (int i = 0; i < TROUBLES; i++) {
+        int n = list(number, r, &troubles[i]);
+        if (!n) continue;
+        snprintf(what, sizeof what, troubles[i].what, out);
+        spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
+                 n == 1 ? "" : "s", what);
+    }
+    if (r->merged) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+}
+
+/* [[12,19],[40,40]] */
+static void print_ranges(spot_json *j, const char *key, const int *number, int n)
+{
+    int first, last;
+
+    spot_json_array(j, key, n, n);
+    for (int i = 0; i < n; i = last + 1) {
+        for (last = i; last + 1 < n && number[last + 1] == number[last] + 1; last++) { }
+        first = number[i];
+        spot_json_array(j, NULL, 2, 2);
+        spot_json_int(j, NULL, &first);
+        first = number[last];
+        spot_json_int(j, NULL, &first);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void print_json(spot_merge_report *r, spot_status s, const char *out, int *number)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    const unsigned char *text;
+    char status[32];
+    int schema = 1;
+    size_t n;
+
+    if (!j.gen) return;
+    snprintf(status, sizeof status, "%s", spot_status_name(s));
+    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
+    spot_json_object(&j, NULL);
+    spot_json_int(&j, "schema", &schema);
+    spot_json_text(&j, "status", status, sizeof status);
+    spot_json_text(&j, "out", (char *)out, 0);
+    spot_json_int(&j, "ecs", &r->ecs);
+    spot_json_int(&j, "merged", &r->merged);
+    spot_json_int(&j, "duplicates", &r->duplicates);
+    spot_json_int(&j, "foreign", &r->foreign);
+    spot_json_int(&j, "missing", &r->missing);
+    spot_json_int(&j, "damaged", &r->damaged);
+    spot_json_int(&j, "conflicts", &r->conflicts);
+    for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list(number, r, &troubles[i]));
+    spot_json_end(&j);
+    yajl_gen_get_buf(j.gen, &text, &n);
+    fwrite(text, 1, n, stdout);
+    yajl_gen_free(j.gen);
+}
+
+/* Nothing to tell of a merge that did not come to its end: the failure says why. */
+static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
+{
+    int *number = r->ec ? malloc(((size_t)r->ecs + 1) * sizeof *number) : NULL;
+
+    if (r->ec && !number) return spot_fail(c, SPOT_NOMEM, "no memory to list %d ECs", r->ecs);
+    if (number && r->merged + r->missing + r->damaged == r->ecs) {
+        if (o->json) print_json(r, s, o->out, number);
+        else print_text(c, r, o->out, number);
+    }
+    free(number);
+    return s;
+}
+
+int cli_merge(int argc, char **argv)
+{
+    static const struct argp argp = { table, option, "DIR...",
+        "Gathers the result segments of many run directories of one config in one, verifies each, and makes "
+        "results.sqlite; says which ECs are missing, damaged or in conflict (exit code 3). Directories may overlap, and "
+        "their order does not matter; what is in --out already counts, too. A single DIR is verified and its database "
+        "made anew.\n\nExamples:\n"
+        "  spotter merge runs/big                                  all shards wrote there\n"
+        "  spotter merge runs/shard-* --out runs/big               each had its own directory\n"
+        "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",
+        NULL, NULL, NULL };
+    const cli_machine machine = { "cpu", 1, false };
+    options o = { .merge.pictures = true };
+    spot_merge_report report = { 0 };
+    spot_ctx c;
+    spot_status s;
+
+    cli_parse(&argp, argc, argv, &o);
+    if (!o.out) o.out = o.dir[0];
+    s = cli_open(&c, &machine);
+    if (s == SPOT_OK) {
+        s = spot_merge(&c, o.dir, o.dirs, o.out, &o.merge, &report);
+        cli_log_close();
+        s = print(&c, &o, &report, s);
+    }
+    free(report.ec);
+    return cli_close(&c, s);
+}

@@ -1,0 +1,290 @@
+/* cmd_status.c - spotter status: how a run's shards stand, and what to do about those that do not. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "spotter/shards.h"
+#include "store/json.h"
+
+enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
+enum { LOST_AFTER = 0x100 };
+
+typedef struct {
+    const char *dir;
+    int lost_after;
+    bool json, all;
+} options;
+
+static const struct argp_option table[] = {
+    { "lost-after", LOST_AFTER, "S", 0,
+      "a process that is silent for S seconds counts as lost (120; it gives a sign of life every 15)", 0 },
+    { "all",        'a',        NULL, 0,
+      "show every shard; without it, of more than 40, those that failed or are lost", 0 },
+    { "json",       'j',        NULL, 0, "one object on stdout", 0 },
+    { 0 }
+};
+
+static error_t option(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+
+    switch (key) {
+    case LOST_AFTER: o->lost_after = cli_number(state, "--lost-after", arg, 1, 1000000); return 0;
+    case 'a': o->all = true; return 0;
+    case 'j': o->json = true; return 0;
+    case ARGP_KEY_ARG:
+        if (o->dir) argp_error(state, "one run directory at a time; \"%s\" is one too many", arg);
+        o->dir = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->dir) argp_error(state, "which run directory? for example runs/mini");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- for programs ---- */
+
+static void shard_json(spot_json *j, spot_shard *k)
+{
+    char state[16];
+
+    k->silent = round(10 * k->silent) / 10;
+    k->left = round(10 * k->left) / 10;
+    snprintf(state, sizeof state, "%s", spot_shard_state_name(k->state));
+    spot_json_object(j, NULL);
+    spot_json_int(j, "shard", &k->shard);
+    spot_json_int(j, "from", &k->from);
+    spot_json_int(j, "to", &k->to);
+    spot_json_text(j, "state", state, sizeof state);
+    spot_json_int(j, "done", &k->done);
+    spot_json_int(j, "failed", &k->failed);
+    spot_json_int(j, "starts", &k->starts);
+    spot_json_text(j, "host", k->host, sizeof k->host);
+    spot_json_text(j, "job", k->job, sizeof k->job);
+    spot_json_real(j, "silent", &k->silent);
+    spot_json_real(j, "seconds_left", &k->left);
+    spot_json_text(j, "why", k->why, sizeof k->why);
+    spot_json_end(j);
+}
+
+static void print_json(spot_standing *s)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    const unsigned char *text;
+    int schema = 1;
+    size_t n;
+
+    if (!j.gen) return;
+    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
+    spot_json_object(&j, NULL);
+    spot_json_int(&j, "schema", &schema);
+    spot_json_int(&j, "ecs", &s->ecs);
+    spot_json_int(&j, "done", &s->done);
+    spot_json_int(&j, "failed", &s->failed);
+    spot_json_int(&j, "damaged", &s->damaged);
+    s->left = round(10 * s->left) / 10;
+    spot_json_real(&j, "seconds_left", &s->left);
+    spot_json_array(&j, "shards", s->shards, s->shards);
+    for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
+    spot_json_end(&j);
+    spot_json_end(&j);
+    yajl_gen_get_buf(j.gen, &text, &n);
+    fwrite(text, 1, n, stdout);
+    yajl_gen_free(j.gen);
+}
+
+/* ---- for people ---- */
+
+static void count_states(const spot_standing *s, int count[SPOT_SHARD_STATES])
+{
+    memset(count, 0, SPOT_SHARD_STATES * sizeof *count);
+    for (int i = 0; i < s->shards; i++) count[s->shard[i].state]++;
+}
+
+static void print_totals(const spot_standing *s)
+{
+    static const spot_shard_state order[] = {
+        SPOT_SHARD_DONE, SPOT_SHARD_RUNNING, SPOT_SHARD_WAITING, SPOT_SHARD_FAILED, SPOT_SHARD_LOST,
+    };
+    int count[SPOT_SHARD_STATES];
+    const char *comma = "";
+    char time[32];
+
+    count_states(s, count);
+    printf("%d of %d ECs done", s->done, s->ecs);
+    if (s->failed) printf(", %d of them failed", s->failed);
+    if (s->damaged)
+        printf("; %d %s damaged and will be made anew", s->damaged, s->damaged == 1 ? "segment is" : "segments are");
+    printf("\n%d shard%s: ", s->shards, s->shards == 1 ? "" : "s");
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (!count[order[i]]) continue;
+        printf("%s%d %s", comma, count[order[i]], spot_shard_state_name(order[i]));
+        comma = ", ";
+    }
+    if (isfinite(s->left)) printf("; those that run need about %s", cli_duration(time, s->left));
+    printf("\n");
+}
+
+static bool shown(const spot_standing *s, const spot_shard *k, bool all)
+{
+    return all || s->shards <= FEW || k->state == SPOT_SHARD_LOST || k->state == SPOT_SHARD_FAILED;
+}
+
+/* "n1-4711 (12_3)" */
+static const char *place(char text[136], const spot_shard *k)
+{
+    snprintf(text, 136, "%s%s%s%s", k->host, *k->job ? " (" : "", k->job, *k->job ? ")" : "");
+    return text;
+}
+
+static void print_shard(const spot_shard *k, int width, bool color)
+{
+    static const char *const colors[SPOT_SHARD_STATES] = { "2", "36", "31", "31", "32" };
+    const char *state = spot_shard_state_name(k->state);
+    char where[136], ecs[32] = "none", done[32], silent[32] = "", left[32] = "", line[400];
+    bool open = k->state != SPOT_SHARD_DONE;
+    int n;
+
+    if (k->from + 1 == k->to) snprintf(ecs, sizeof ecs, "%d", k->from);
+    else if (k->from < k->to) snprintf(ecs, sizeof ecs, "%d-%d", k->from, k->to - 1);
+    snprintf(done, sizeof done, "%d/%d", k->done, k->to - k->from);
+    if (open && isfinite(k->silent)) cli_duration(silent, k->silent);
+    if (open && isfinite(k->left)) cli_duration(left, k->left);
+    n = snprintf(line, sizeof line, "%*s  %6d  %-*s  %10s  %10s", (int)(7 - strlen(state)), "", k->starts, width,
+                 place(where, k), silent, left);
+    while (n && line[n - 1] == ' ') line[--n] = 0;
+    printf("%5d  %-11s  %9s  %s%s%s%s%s%s\n", k->shard, ecs, done, color ? "\033[" : "", color ? colors[k->state] : "",
+           color ? "m" : "", state, color ? "\033[0m" : "", line);
+}
+
+static void print_shards(const spot_standing *s, const options *o)
+{
+    const char *kind = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    bool color = isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !(no_color && *no_color);
+    int width = 5, left_out = 0;
+    char where[136];
+    bool any = false;
+
+    for (int i = 0; i < s->shards; i++) {
+        int n = (int)strlen(place(where, &s->shard[i]));
+        if (!shown(s, &s->shard[i], o->all)) {
+            left_out++;
+            continue;
+        }
+        any = true;
+        width = n > width ? n : width;
+    }
+    if (any)
+        printf("\nshard  %-11s  %9s  %-7s  %6s  %-*s  %10s  %10s\n", "ECs", "done", "state", "starts", width, "where",
+               "silent for", "time left");
+    for (int i = 0; i < s->shards; i++)
+        if (shown(s, &s->shard[i], o->all)) print_shard(&s->shard[i], width, color);
+    if (left_out) printf("%s%d %sshards run, wait or are done (--all shows them)\n", any ? "and " : "", left_out,
+                         any ? "other " : "");
+}
+
+/* "3 7 $(seq 9 12)": words of a shell's loop. */
+static void print_numbers(const bool *wanted, int n)
+{
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i + 1; wanted[i] && end < n && wanted[end]; end++) { }
+        if (!wanted[i]) continue;
+        if (end - i > 2) printf(" $(seq %d %d)", i, end - 1);
+        else printf(end - i == 2 ? " %d %d" : " %d", i, i + 1);
+    }
+}
+
+/* The command that begins the wanted shards again. */
+static void print_command(const spot_standing *s, const char *dir, const bool *wanted)
+{
+    char path[1200];
+    int n = 0, one = 0;
+
+    for (int i = 0; i < s->shards; i++)
+        if (wanted[i]) { n++; one = i; }
+    snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
+    if (!access(path, F_OK)) printf("    spotter sweep %s/config.yaml --out %s --submit\n", dir, dir);
+    else if (s->shards == 1) printf("    spotter sweep %s/config.yaml --out %s\n", dir, dir);
+    else if (n == 1) printf("    spotter sweep %s/config.yaml --out %s --shard %d/%d\n", dir, dir, one, s->shards);
+    else {
+        printf("    for i in");
+        print_numbers(wanted, s->shards);
+        printf("; do spotter sweep %s/config.yaml --out %s --shard $i/%d; done\n", dir, dir, s->shards);
+    }
+}
+
+static void print_failures(const spot_standing *s, int failed)
+{
+    int said = 0;
+
+    printf("\n%d shard%s failed:\n", failed, failed == 1 ? "" : "s");
+    for (int i = 0; i < s->shards; i++) {
+        const spot_shard *k = &s->shard[i];
+        if (k->state != SPOT_SHARD_FAILED) continue;
+        if (said++ < SENTENCES) printf("    shard %d on %s: %s\n", k->shard, k->host, k->why);
+    }
+    if (said > SENTENCES) printf("    and %d more (--json has all sentences)\n", said - SENTENCES);
+}
+
+/* What to do about shards that nobody works on. */
+static void advise(const spot_standing *s, const options *o)
+{
+    bool *wanted = calloc((size_t)s->shards, sizeof *wanted);
+    int count[SPOT_SHARD_STATES], waiting;
+
+    if (!wanted) return;
+    count_states(s, count);
+    waiting = count[SPOT_SHARD_RUNNING] ? 0 : count[SPOT_SHARD_WAITING];       /* else a scheduler is at work */
+    for (int i = 0; i < s->shards; i++) {
+        spot_shard_state k = s->shard[i].state;
+        wanted[i] = k == SPOT_SHARD_LOST || k == SPOT_SHARD_FAILED || (k == SPOT_SHARD_WAITING && waiting);
+    }
+    if (count[SPOT_SHARD_FAILED]) print_failures(s, count[SPOT_SHARD_FAILED]);
+    if (count[SPOT_SHARD_LOST])
+        printf("\n%d shard%s lost: no end in the log, and no sign of life for %d s\n", count[SPOT_SHARD_LOST],
+               count[SPOT_SHARD_LOST] == 1 ? " is" : "s are", o->lost_after);
+    if (count[SPOT_SHARD_LOST] || count[SPOT_SHARD_FAILED] || waiting) {
+        printf("\nto go on%s, nothing that is done is done again:\n", count[SPOT_SHARD_FAILED] ? ", when that is mended" : "");
+        print_command(s, o->dir, wanted);
+    }
+    free(wanted);
+}
+
+int cli_status(int argc, char **argv)
+{
+    static const struct argp argp = { table, option, "DIR",
+        "Shows how the shards of a run stand, by its logs and segments: done, running, waiting to be begun (again), failed, "
+        "or lost, that is silent; and what to do about these. Asks no scheduler, changes nothing, may be asked at any time. "
+        "Exit code 0: every EC is done; 75: not yet.\n\nExamples:\n"
+        "  spotter status runs/mini\n"
+        "  spotter status runs/mini --json\n"
+        "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
+        NULL, NULL, NULL };
+    options o = { .lost_after = 120 };
+    spot_standing *standing = NULL;
+    bool done = false;
+    spot_ctx c;
+    spot_status s;
+    int code;
+
+    cli_parse(&argp, argc, argv, &o);
+    s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
+    if (s == SPOT_OK) s = spot_standing_read(&c, &standing, o.dir, o.lost_after);
+    if (s == SPOT_OK) {
+        done = standing->done == standing->ecs;
+        if (o.json) print_json(standing);
+        else {
+            print_totals(standing);
+            print_shards(standing, &o);
+            advise(standing, &o);
+        }
+    }
+    spot_standing_free(standing);
+    code = cli_close(&c, s);
+    return s == SPOT_OK && !done ? spot_exit_code(SPOT_STOPPED) : code;
+}

@@ -1,0 +1,186 @@
+/* batch.c - see batch.h. */
+#define _GNU_SOURCE
+#include "store/batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/formats.h"
+
+enum { PIECE = 1 << 20 };
+
+static spot_status cannot(spot_ctx *c, const char *path, int error)
+{
+    return spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space or look at the path, and run the same command again",
+                     path, strerror(error));
+}
+
+static spot_status remember(spot_ctx *c, spot_batch *b, const char *temp, const char *path)
+{
+    size_t t = strlen(temp) + 1, p = strlen(path) + 1;
+
+    if (b->used + t + p > b->room) {
+        size_t room = 2 * (b->room + t + p);
+        char *more = realloc(b->names, room);
+        if (!more) {
+            unlink(temp);
+            return spot_fail(c, SPOT_NOMEM, "no memory for the names of files to be written");
+        }
+        b->names = more;
+        b->room = room;
+    }
+    memcpy(b->names + b->used, temp, t);
+    memcpy(b->names + b->used + t, path, p);
+    b->used += t + p;
+    return SPOT_OK;
+}
+
+/* A temp file, open for writing, that the batch knows. */
+static spot_status begin(spot_ctx *c, spot_batch *b, const char *path, int *fd)
+{
+    char temp[PATH_MAX];
+    spot_status s;
+
+    SPOT_TRY(spot_folder_of(c, path));
+    SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, fd));
+    s = remember(c, b, temp, path);
+    if (s != SPOT_OK) close(*fd);
+    return s;
+}
+
+spot_status spot_batch_write(spot_ctx *c, spot_batch *b, const char *path, const void *bytes, size_t n)
+{
+    int fd, error;
+
+    SPOT_TRY(begin(c, b, path, &fd));
+    b->dirty = true;
+    error = spot_write_all(fd, bytes, n);
+    if (close(fd) && !error) error = errno;
+    return error ? cannot(c, path, error) : SPOT_OK;
+}
+
+static int copy_bytes(int to, int from, unsigned char *piece)
+{
+    ssize_t n;
+    int error = 0;
+
+    while (!error && (n = read(from, piece, PIECE)) != 0) {
+        if (n > 0) error = spot_write_all(to, piece, (size_t)n);
+        else if (errno != EINTR) error = errno;
+    }
+    return error;
+}
+
+static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char *from)
+{
+    int error = 0, to, in = open(from, O_RDONLY | O_CLOEXEC);
+    unsigned char *piece = malloc(PIECE);
+    spot_status s = SPOT_OK;
+
+    if (in < 0) error = errno;
+    else if (!piece) s = spot_fail(c, SPOT_NOMEM, "no memory to copy %s", from);
+    else s = begin(c, b, path, &to);
+    if (!error && s == SPOT_OK) {
+        b->dirty = true;
+        error = copy_bytes(to, in, piece);
+        if (close(to) && !error) error = errno;
+    }
+    if (in >= 0) close(in);
+    free(piece);
+    if (!error || s) return s;
+    return spot_fail(c, SPOT_IO, "cannot copy %s to %s: %s; run the same command again", from, path, strerror(error));
+}
+
+spot_status spot_batch_link(spot_ctx *c, spot_batch *b, const char *path, const char *from)
+{
+    SPOT_TRY(spot_folder_of(c, path));
+    return link(from, path) ? copy(c, b, path, from) : remember(c, b, "", path);
+}
+
+typedef struct { const char *temp, *path; } entry;
+
+/* The file at b->names + *at, and on to the next; false behind the last. */
+static bool take(const spot_batch *b, size_t *at, entry *e)
+{
+    if (*at >= b->used) return false;
+    e->temp = b->names + *at;
+    e->path = e->temp + strlen(e->temp) + 1;
+    *at = (size_t)(e->path + strlen(e->path) + 1 - b->names);
+    return true;
+}
+
+static int sync_each(const spot_batch *b)
+{
+    entry e;
+    int error = 0;
+
+    for (size_t at = 0; !error && take(b, &at, &e);)
+        if (*e.temp) error = spot_sync_file(e.temp);
+    return error;
+}
+
+/* Everything to the disk by one call, or file by file where the file system does not know it. */
+static int sync_all(const spot_batch *b)
+{
+    entry e = { 0 };
+    int fd, error;
+
+    for (size_t at = 0; take(b, &at, &e) && !*e.temp;) { }
+    fd = open(e.temp, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    error = syncfs(fd) ? errno : 0;
+    close(fd);
+    return error == ENOSYS || error == EINVAL || error == EOPNOTSUPP ? sync_each(b) : error;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    size_t n = (size_t)(strrchr(a, '/') - a);
+
+    return !strncmp(a, b, n + 1) && !strchr(b + n + 1, '/');
+}
+
+static int rename_all(const spot_batch *b)
+{
+    const char *before = NULL;
+    entry e;
+    int error = 0;
+
+    for (size_t at = 0; !error && take(b, &at, &e); before = e.path) {
+        if (before && !same_folder(before, e.path)) error = spot_sync_folder_of(before);
+        if (!error && *e.temp && rename(e.temp, e.path)) error = errno;
+    }
+    return error || !before ? error : spot_sync_folder_of(before);
+}
+
+spot_status spot_batch_commit(spot_ctx *c, spot_batch *b)
+{
+    int error = b->dirty ? sync_all(b) : 0;
+    entry first = { "", "" };
+
+    if (!error) error = rename_all(b);
+    if (error) {
+        take(b, &(size_t){ 0 }, &first);
+        return spot_fail(c, SPOT_IO, "cannot write %s or what goes with it: %s; free some space and run the same command again",
+                         first.path, strerror(error));
+    }
+    b->used = 0;
+    b->dirty = false;
+    return SPOT_OK;
+}
+
+void spot_batch_drop(spot_batch *b)
+{
+    entry e;
+
+    for (size_t at = 0; take(b, &at, &e);)
+        if (*e.temp) unlink(e.temp);
+    free(b->names);
+    *b = (spot_batch){ 0 };
+}

@@ -1,0 +1,510 @@
+/* test_faults.c - every call to the disk and every allocation of a small sweep, of a merge and of tables fails once, or is
+ * where the process is killed or the power goes; the same command again must end in the bytes of an undisturbed run, and
+ * nothing but what was in flight may be computed twice.
+ *
+ * A run is a fork of this process in which the program's own command runs. By default some of the calls, with --all each. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "cli/cli.h"
+#include "faults.h"
+#include "stub_model.h"
+
+enum { MOST_ECS = 8, PATH = 256, TEXT = 1 << 14, HANGS_AFTER = 60 };
+
+static const char sweep_config[] =
+    "seed: 5\n"
+    "ecs: 2\n"
+    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
+    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
+    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
+    "bdms:\n"
+    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
+    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+
+/* What a forked run leaves for this process. */
+typedef struct {
+    fault_plan plan;
+    int        computed[MOST_ECS + 1][STUB_STAGES];
+    bool       kept[MOST_ECS];
+    long       leaked;
+    int        open_files;
+} shared;
+
+static shared *run;
+static bool all;
+static char home[64];                          /* of everything; the disk that fails is home/disk */
+
+/* -- files ---------------------------------------------------------------------------------------------------------- */
+
+static char *in_home(char path[PATH], const char *name)
+{
+    snprintf(path, PATH, "%s/%s", home, name);
+    return path;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *f)
+{
+    (void)st, (void)flag, (void)f;
+    return remove(path);
+}
+
+static void remove_tree(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
+static void shell(const char *fmt, const char *a, const char *b)
+{
+    char command[3 * PATH];
+
+    snprintf(command, sizeof command, fmt, a, b);
+    assert_int_equal(system(command), 0);
+}
+
+static long read_text(char text[TEXT], const char *path)
+{
+    int fd = open(path, O_RDONLY);
+    long n = fd < 0 ? -1 : read(fd, text, TEXT - 1);
+
+    if (fd >= 0) close(fd);
+    text[n < 0 ? 0 : n] = 0;
+    return n;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    static char x[1 << 16], y[1 << 16];
+    int f = open(a, O_RDONLY), g = open(b, O_RDONLY);
+    bool same = f >= 0 && g >= 0;
+
+    for (long n = 1, m; same && n > 0;) {
+        n = read(f, x, sizeof x);
+        m = read(g, y, sizeof y);
+        same = n == m && n >= 0 && !memcmp(x, y, (size_t)n);
+    }
+    if (f >= 0) close(f);
+    if (g >= 0) close(g);
+    return same;
+}
+
+static bool ends(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Compares a tree with another: all of its files but temporary ones, those with times in them (logs, lessons) and `but`. */
+static struct { size_t length; const char *other, *but; char why[2 * PATH + 40]; } comparison;
+
+static int compare_file(const char *path, const struct stat *st, int flag, struct FTW *f)
+{
+    char other[2 * PATH];
+
+    (void)st, (void)f;
+    if (flag != FTW_F || ends(path, ".tmp") || ends(path, "lesson") || strstr(path, "/logs/")) return 0;
+    if (comparison.but && strstr(path, comparison.but)) return 0;
+    snprintf(other, sizeof other, "%s%s", comparison.other, path + comparison.length);
+    if (same_file(path, other)) return 0;
+    snprintf(comparison.why, sizeof comparison.why, "%s is another in %s", path, comparison.other);
+    return 1;
+}
+
+/* NULL, or in what a file of `tree` is not what `other` has. */
+static const char *differs(const char *tree, const char *other, const char *but)
+{
+    comparison.length = strlen(tree);
+    comparison.other = other;
+    comparison.but = but;
+    return nftw(tree, compare_file, 16, FTW_PHYS) > 0 ? comparison.why : NULL;
+}
+
+/* -- runs ----------------------------------------------------------------------------------------------------------- */
+
+static void computes(const spot_store *store, int ec, int stage)
+{
+    (void)store;
+    run->computed[ec + 1][stage]++;
+}
+
+static void keeps(const char *dir, int ec)
+{
+    (void)dir;
+    run->kept[ec] = true;
+}
+
+/* A command of the program; "HOME/" in its words stands for home. Returns its exit code. */
+static int command(int (*cli)(int, char **), const char *const *words)
+{
+    char text[12][PATH], *argv[13];
+    int argc = 0;
+
+    for (; words[argc]; argc++) {
+        bool ours = !strncmp(words[argc], "HOME/", 5);
+        snprintf(text[argc], PATH, "%s%s%s", ours ? home : "", ours ? "/" : "", words[argc] + (ours ? 5 : 0));
+        argv[argc] = text[argc];
+    }
+    argv[argc] = NULL;
+    return cli(argc, argv);
+}
+
+static void redirect(void)
+{
+    char path[PATH];
+    int out = open(in_home(path, "out"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = open(in_home(path, "err"), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+}
+
+typedef struct {
+    const char *name;
+    bool        stub;
+    void      (*prepare)(void);                /* what lies on the disk before */
+    int       (*cli)(int, char **);
+    const char *words[10];
+    const char *result;                        /* below the disk: the tree that must come out */
+    int         ecs;
+} scenario;
+
+/* What the scenario's undisturbed run left. */
+static char *whole_of(char path[PATH], const scenario *s)
+{
+    snprintf(path, PATH, "%s/whole-%s", home, s->stub ? "stub" : "real");
+    return path;
+}
+
+/* In a fork. The status that waitpid gives. */
+static int run_once(const scenario *s, bool with_faults)
+{
+    static const char *const tables[] = { "spotter tables", "HOME/disk/run", NULL };
+    static const int deadly[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS };
+    int status, code;
+    pid_t pid;
+    long live;
+
+    fflush(stdout);
+    fflush(stderr);
+    pid = fork();
+    if (pid) {
+        assert_true(pid > 0);
+        waitpid(pid, &status, 0);
+        return status;
+    }
+    for (int i = 0; i < LEN(deadly); i++) signal(deadly[i], SIG_DFL);      /* cmocka would go on from here */
+    redirect();
+    alarm(HANGS_AFTER);
+    live = faults_live();
+    faults_now = with_faults ? &run->plan : &(fault_plan){ 0 };
+    code = command(s->cli, s->words);
+    run->leaked = faults_live() - live;
+    run->open_files = faults_open_files();
+    if (!with_faults && !code && s->cli == cli_sweep) code = command(cli_tables, tables);
+    fflush(stdout);
+    _exit(code);
+}
+
+static void prepare(const scenario *s)
+{
+    char disk[PATH];
+
+    remove_tree(in_home(disk, "disk"));
+    faults_disk(disk);
+    if (mkdir(disk, 0777)) abort();
+    if (s->prepare) s->prepare();
+    memset(run, 0, sizeof *run);
+}
+
+/* -- what must hold ------------------------------------------------------------------------------------------------- */
+
+/* library_*: how a run ended in which a library found no memory; any end will do that loses nothing. */
+typedef struct { long runs, lost, differ, again, ugly, library_crashes, library_codes; int told; } tally;
+
+static bool complain(tally *t, long *which, const scenario *s, bool cut, const char *fmt, ...)
+{
+    const fault_plan *p = &run->plan;
+    va_list args;
+
+    ++*which;
+    if (t->told++ >= 8) return false;
+    fprintf(stderr, "%s: call %ld: %s %s %s%s: ", s->name, p->at, fault_class_name(p->what), p->where,
+            fault_kind_name(p->kind), cut ? ", power cut" : "");
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return false;
+}
+
+/* One sentence that says what, where and what to do; of memory, what for. */
+static bool is_sentence(const char *said, int code)
+{
+    const char *line = strstr(said, "spotter: ");
+
+    if (!line || strstr(line + 1, "spotter: ")) return false;
+    return code == 4 ? strstr(line, home) && (strchr(line, ';') || strchr(line, '?')) : strstr(line, "memory") != NULL;
+}
+
+/* The end of the run that met the fault. */
+static bool check_end(tally *t, const scenario *s, int status, bool cut)
+{
+    const fault_plan *p = &run->plan;
+    bool kills = p->kind >= FAULT_DIE, library = p->what == FAULT_LIBRARY;
+    char path[PATH], said[TEXT];
+    int code;
+
+    read_text(said, in_home(path, "err"));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && kills) return true;
+    if (library) {
+        t->library_crashes += WIFSIGNALED(status);
+        t->library_codes += WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != 6;
+        if (WIFEXITED(status) || WTERMSIG(status) != SIGALRM) return true;
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return complain(t, &t->ugly, s, cut, "it hung: %s", said);
+    if (WIFSIGNALED(status)) return complain(t, &t->ugly, s, cut, "signal %d: %s", WTERMSIG(status), said);
+    code = WEXITSTATUS(status);
+    if (code && (!(code == 4 || code == 6) || !is_sentence(said, code)))
+        return complain(t, &t->ugly, s, cut, "exit code %d: %s", code, said);
+    if (run->leaked > 0) complain(t, &t->ugly, s, cut, "%ld allocations leaked", run->leaked);
+    if (run->open_files) complain(t, &t->ugly, s, cut, "%d files left open", run->open_files);
+    return true;
+}
+
+/* Stages that were computed more than once. */
+static int computed_again(const scenario *s)
+{
+    int n = 0;
+
+    for (int ec = -1; ec < s->ecs; ec++)
+        for (int stage = 0; stage < STUB_STAGES; stage++) {
+            int times = run->computed[ec + 1][stage];
+            n += times > 1 ? times - 1 : 0;
+        }
+    return n;
+}
+
+static void check_nothing_lost(tally *t, const scenario *s, const char *tree, bool cut)
+{
+    char path[2 * PATH];
+
+    for (int ec = 0; ec < s->ecs; ec++) {
+        snprintf(path, sizeof path, "%s/segments/000/ec-%06d.json", tree, ec);
+        if (run->kept[ec] && access(path, F_OK)) complain(t, &t->lost, s, cut, "the results of EC %d are gone", ec);
+    }
+}
+
+/* One fault, and the same command again. */
+static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
+{
+    char tree[PATH], whole[PATH], path[PATH], said[TEXT], tables[TEXT], expected[TEXT];
+    const char *why;
+    int status;
+
+    prepare(s);
+    in_home(tree, s->result);
+    whole_of(whole, s);
+    run->plan = plan;
+    t->runs++;
+    status = run_once(s, true);
+    if (cut) faults_power_cut((uint64_t)plan.at, NULL);
+    if (!run->plan.hit) {
+        complain(t, &t->ugly, s, cut, "there is no such call any more");
+        return;
+    }
+    check_end(t, s, status, cut);
+    check_nothing_lost(t, s, tree, cut);
+    why = access(tree, F_OK) ? NULL : differs(tree, whole, "results.sqlite");
+    if (why) complain(t, &t->differ, s, cut, "%s", why);
+    if (WIFEXITED(status) && !WEXITSTATUS(status) && (why = differs(whole, tree, NULL)))
+        complain(t, &t->lost, s, cut, "it says that all is done, but %s", why);
+
+    status = run_once(s, false);
+    read_text(said, in_home(path, "err"));
+    if (status) complain(t, &t->lost, s, cut, "the same command again: %d, %s", status, said);
+    why = differs(tree, whole, NULL);
+    if (!why) why = differs(whole, tree, NULL);
+    if (why) complain(t, &t->differ, s, cut, "%s", why);
+    if (computed_again(s) > 1) complain(t, &t->again, s, cut, "%d stages were computed again", computed_again(s));
+    read_text(tables, in_home(path, "out"));
+    strcat(whole, ".out");
+    read_text(expected, whole);
+    if (strcmp(tables, expected)) complain(t, &t->differ, s, cut, "other tables:\n%s", tables);
+}
+
+/* -- which points --------------------------------------------------------------------------------------------------- */
+
+/* Once in this process, so that a fork finds done what libraries do but once, and frees all that it takes. */
+static void warm_up(const scenario *s)
+{
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), code;
+
+    prepare(s);
+    fflush(stdout);
+    redirect();
+    code = command(s->cli, s->words);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    assert_int_equal(code, 0);
+}
+
+/* The undisturbed run, which the others are compared with, in its own folder; what it called into seen. */
+static void undisturbed(const scenario *s, long seen[FAULT_CLASSES])
+{
+    char tree[PATH], whole[PATH], path[PATH], said[TEXT];
+    int status;
+
+    warm_up(s);
+    prepare(s);
+    run->plan.classes = ~0u;
+    status = run_once(s, true);
+    read_text(said, in_home(path, "err"));
+    if (status) fail_msg("%s, undisturbed: %d: %s", s->name, status, said);
+    assert_int_equal(run->leaked, 0);
+    assert_int_equal(run->open_files, 0);
+    memcpy(seen, run->plan.seen, sizeof run->plan.seen);
+    whole_of(whole, s);
+    remove_tree(whole);
+    shell("cp -r %s %s", in_home(tree, s->result), whole);
+    assert_int_equal(run_once(s, false), 0);
+    assert_null(differs(whole, tree, NULL));
+    snprintf(path, sizeof path, "%s.out", whole);
+    shell("cp %s/out %s", home, path);
+}
+
+static void print_points(const scenario *s, const long seen[FAULT_CLASSES], const tally *t)
+{
+    printf("%s:", s->name);
+    for (int k = 0; k < FAULT_CLASSES; k++)
+        if (seen[k]) printf(" %s %ld,", fault_class_name((fault_class)k), seen[k]);
+    printf(" %ld runs: %ld lost, %ld differ, %ld computed again, %ld ugly ends\n", t->runs, t->lost, t->differ, t->again,
+           t->ugly);
+    if (seen[FAULT_LIBRARY])
+        printf("%s: where libraries found no memory %ld runs crashed and %ld named another reason\n", s->name,
+               t->library_crashes, t->library_codes);
+}
+
+static long points(const long seen[FAULT_CLASSES], unsigned classes)
+{
+    long n = 0;
+
+    for (int k = 0; k < FAULT_CLASSES; k++) n += classes >> k & 1 ? seen[k] : 0;
+    return n;
+}
+
+/* Every `step`-th call to the disk: with all that can happen there, or each with the next of it. A real model is dear: it meets
+ * what differs most. */
+static void strike_disk(tally *t, const scenario *s, const long seen[FAULT_CLASSES], int step)
+{
+    long n = points(seen, FAULT_DISK), turn = 0;
+
+    for (long at = 1; at <= n; at += step, turn++)
+        for (int kind = 0; kind < FAULT_KINDS; kind++) {
+            const fault_plan p = { .classes = FAULT_DISK, .at = at, .kind = (fault_kind)kind, .error = (int)at };
+            bool dies = kind >= FAULT_DIE;
+            if (!all && kind != turn % FAULT_KINDS) continue;
+            if (!s->stub && (kind == FAULT_SHORT || kind == FAULT_FULL || kind == FAULT_FROZEN)) continue;
+            if (!dies || all || turn / FAULT_KINDS % 2) strike(t, s, p, false);
+            if (dies && (all || turn / FAULT_KINDS % 2 == 0)) strike(t, s, p, true);
+        }
+}
+
+static void strike_memory(tally *t, const scenario *s, const long seen[FAULT_CLASSES], fault_class k, int step)
+{
+    for (long at = 1; at <= seen[k]; at += step)
+        strike(t, s, (fault_plan){ .classes = 1u << k, .at = at, .kind = FAULT_FAIL }, false);
+}
+
+static void check(const scenario *s, int disk_step, int memory_step, int library_step)
+{
+    long seen[FAULT_CLASSES];
+    tally t = { 0 };
+
+    stub_on = s->stub;
+    undisturbed(s, seen);
+    if (disk_step) strike_disk(&t, s, seen, all ? 1 : disk_step);
+    if (memory_step) strike_memory(&t, s, seen, FAULT_MEMORY, all ? 1 : memory_step);
+    if (library_step) strike_memory(&t, s, seen, FAULT_LIBRARY, all ? 1 : library_step);
+    print_points(s, seen, &t);
+    assert_int_equal(t.lost + t.differ + t.again + t.ugly, 0);
+}
+
+/* -- the scenarios -------------------------------------------------------------------------------------------------- */
+
+static const scenario stub_sweep = {
+    "sweep", true, NULL, cli_sweep,
+    { "spotter sweep", "HOME/sweep.yaml", "--out", "HOME/disk/run", "--threads", "1", "--device", "cpu", NULL }, "disk/run", 2,
+};
+
+static const scenario real_sweep = {
+    "real sweep", false, NULL, cli_sweep,
+    { "spotter sweep", "HOME/sweep.yaml", "--out", "HOME/disk/run", "--threads", "1", "--device", "cpu", NULL }, "disk/run", 2,
+};
+
+static void a_sweep_survives_every_call(void **state)
+{
+    (void)state;
+    check(&stub_sweep, 3, 7, 997);
+}
+
+static void a_real_sweep_survives_every_call(void **state)
+{
+    (void)state;
+    check(&real_sweep, 97, 97, 0);
+}
+
+static int open_home(void **state)
+{
+    char path[PATH];
+    FILE *f;
+
+    (void)state;
+    snprintf(home, sizeof home, "%s/spot_faults_XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    if (!mkdtemp(home)) return -1;
+    run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    stub_computes = computes;
+    stub_keeps = keeps;
+    f = fopen(in_home(path, "sweep.yaml"), "w");
+    if (run == MAP_FAILED || !f) return -1;
+    fputs(sweep_config, f);
+    return fclose(f);
+}
+
+static int close_home(void **state)
+{
+    (void)state;
+    remove_tree(home);
+    return 0;
+}
+
+/* Forks of a process with threads would have only one of them; and no thread may wait by spinning. */
+static void without_threads(char **argv)
+{
+    if (getenv("OMP_NUM_THREADS") && getenv("OPENBLAS_NUM_THREADS")) return;
+    setenv("OMP_NUM_THREADS", "1", 1);
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sweep_survives_every_call),
+        cmocka_unit_test(a_real_sweep_survives_every_call),
+    };
+
+    without_threads(argv);
+    all = argc > 1 && !strcmp(argv[1], "--all");
+    return cmocka_run_group_tests(tests, open_home, close_home);
+}
