@@ -1,5 +1,6 @@
-/* fuzz_cli.c - any words as a command line: refused with exit code 2, or taken, and then the command ends before it does
- * anything. Words end in NUL; the first one is the command. In place of glibc's argp, which leaks what it holds when a command
+/* fuzz_cli.c - any words as a command line: refused with exit code 2, or taken, and then the command ends before it
+ * does anything. Words end in NUL; those that begin with capitals and hold a = are the environment, the first other one is the command.
+ * In place of glibc's argp, which leaks what it holds when a command
  * refuses a word, stands one of a few lines; the commands' own option functions are the real ones.
  * fuzz: -max_len=256 -close_fd_mask=3 */
 #define _GNU_SOURCE
@@ -19,6 +20,8 @@ _Noreturn spot_status __wrap_cli_open(spot_ctx *c, const cli_machine *m);
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *at, void *input);
 
 static jmp_buf out;
+static char *variable_of[WORDS];
+static int variables;
 
 void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
 {
@@ -44,6 +47,18 @@ spot_status __wrap_cli_open(spot_ctx *c, const cli_machine *m)
     (void)c;
     if (m->threads < 0) abort();
     longjmp(out, TAKEN);
+}
+
+/* As the words before the command say. */
+char *__wrap_getenv(const char *name);
+char *__real_getenv(const char *name);
+char *__wrap_getenv(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (int i = 0; i < variables; i++)
+        if (!strncmp(variable_of[i], name, n) && variable_of[i][n] == '=') return variable_of[i] + n + 1;
+    return variables ? NULL : __real_getenv(name);
 }
 
 /* The option of this name among those of a parser and its children; whose input it is. */
@@ -97,7 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size || size >= sizeof text) return 0;
     memcpy(text, data, size);
     text[size] = 0;
-    for (char *p = text; p < text + size && argc < WORDS; p += strlen(p) + 1) argv[argc++] = p;
-    if (!setjmp(out) && run(argv[0], argc, argv) != spot_exit_code(SPOT_USAGE)) abort();
+    variables = 0;
+    for (char *p = text; p < text + size && argc < WORDS && variables < WORDS; p += strlen(p) + 1)
+        if (!argc && *p >= 'A' && *p <= 'Z' && strchr(p, '=')) variable_of[variables++] = p;
+        else argv[argc++] = p;
+    if (argc && !setjmp(out) && run(argv[0], argc, argv) != spot_exit_code(SPOT_USAGE)) abort();
+    variables = 0;
     return 0;
 }

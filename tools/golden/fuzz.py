@@ -216,6 +216,19 @@ put("subject",
     no_sum=subject(0, "", npy(np.array([0, 1, 1], "i1")), npy(np.full((3, 2), 0.4, "f4")), features),
     rows=subject(LABELS_CSV | PROBS_CSV, "", "y\n0\n1\n", "p\n0\n0\n1\n", features), empty=b"")
 
+# -- logs ----------------------------------------------------------------------------------------------------------
+
+
+def line(event, **more):
+    return json.dumps({"time": "2026-11-21T18:00:00.125Z", "event": event, "ec": -1, **more}, separators=(",", ":")) + "\n"
+
+
+START = line("start", shard=0, shards=2, **{"from": 0, "to": 5}, ecs=10, pid=1, config="1" * 32, host="host", job="12_3",
+             build="b", device="cpu", unit="u", platform="p")
+put("diary", run=START + line("model", ec=3, seconds=1.5, kept=True) + line("end", status="OK", seconds=9),
+    torn=START + START[:40], no_end=START[:-1], huge=line("done", ec=2 ** 40), other="[1,2]\n{}\nnull\n\n" + START,
+    long=line("x" * 100, text="y" * 2000)[:900] + '"}\n', nul=b"\0\n" + START.encode(), deep="[" * 500 + "]" * 500 + "\n", empty="")
+
 # -- command lines -------------------------------------------------------------------------------------------------
 
 put("cli", **{"w%02d" % i: text.replace(" ", "\0") for i, text in enumerate([
@@ -228,7 +241,13 @@ put("cli", **{"w%02d" % i: text.replace(" ", "\0") for i, text in enumerate([
     "assign d --embeddings e --out f", "tables d --format json --all", "tables d e --table 2", "figures d --out f",
     "report d --out f.html", "scene c.yaml --ec 3 --split test --count 5 --out d", "scene c.yaml --ec -1 --out d",
     "view d --ec 0 --split train", "sweep c.yaml --limit 0", "sweep c.yaml --limit 1000001",
-    "sweep c.yaml --limit +5 --out d"])})
+    "sweep c.yaml --limit +5 --out d",
+    "merge a b --out c", "status d --json", "check a b --history h --commit c", "accept d --out b.json --reason r",
+    "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=3 sweep c.yaml --out d",
+    "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=1000000 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_STEP=1000000 sweep c --out d",
+    "SLURM_ARRAY_TASK_ID=3 JOB_COMPLETION_INDEX=1 sweep c --out d", "JOB_COMPLETION_INDEX=1 sweep c --out d --shard auto/3",
+    "SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=1 sweep c --out d --max-seconds 60 --gpus all", "JOB_COMPLETION_INDEX=x sweep c --out d",
+    "sweep c --out d --submit --gpus 0,1,1"])})
 
 # -- folders of findings -------------------------------------------------------------------------------------------
 
