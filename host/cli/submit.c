@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "cli/shell.h"
 #include "spotter/shards.h"
 #include "spotter/store.h"
@@ -124,7 +125,7 @@ static spot_status look_back(spot_ctx *c, submission *b)
     snprintf(path, sizeof path, "%s/slurm/submitted.json", b->dir);
     if (access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_file_read(c, path, &text, &n, 1 << 20));
-    j.at[0] = yajl_tree_parse((char *)text, NULL, 0);
+    j.at[0] = spot_tree_parse((char *)text, n, NULL, 0);
     describe(&j, &b->before);
     yajl_tree_free(j.at[0]);
     free(text);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/tree.h"
 #include "store/json.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
@@ -223,7 +224,7 @@ spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text
     *wrong = frame(text, n);
     if (*wrong) return SPOT_OK;
     text[n - TAIL] = 0;
-    j.at[0] = yajl_tree_parse((char *)text + HEAD, why, sizeof why);
+    j.at[0] = spot_tree_parse((char *)text + HEAD, n - HEAD - TAIL, why, sizeof why);
     text[n - TAIL] = tail[0];
     if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
         return spot_fail(c, SPOT_NOMEM, "no memory to read the results of EC %d", index);
