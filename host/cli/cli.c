@@ -74,8 +74,8 @@ void cli_shard(const struct argp_state *state, const char *text, int *shard, int
 {
     char rest;
 
-    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards)
-        argp_error(state, "--shard takes I/N with 0 <= I < N, such as 0/4, not \"%s\"", text);
+    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards || *shards > 1000000)
+        argp_error(state, "--shard takes I/N with 0 <= I < N, N at most a million, such as 0/4, not \"%s\"", text);
 }
 
 static error_t machine_option(int key, char *arg, struct argp_state *state)
