@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "cli/shell.h"
 #include "spotter/shards.h"
 #include "spotter/store.h"
@@ -124,7 +125,7 @@ static spot_status look_back(spot_ctx *c, submission *b)
     snprintf(path, sizeof path, "%s/slurm/submitted.json", b->dir);
     if (access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_file_read(c, path, &text, &n, 1 << 20));
-    j.at[0] = yajl_tree_parse((char *)text, NULL, 0);
+    j.at[0] = spot_tree_parse((char *)text, n, NULL, 0);
     describe(&j, &b->before);
     yajl_tree_free(j.at[0]);
     free(text);
@@ -254,6 +255,7 @@ static int array_command(shell_command *k, const spot_ctx *c, const submission *
     if (b->o->gpus || b->machine->device) shell_add(k, " --device %s", b->o->gpus ? "cuda" : b->machine->device);
     if (b->machine->log_json) shell_add(k, " --log json");
     if (!w->pictures) shell_add(k, " --no-pictures");
+    if (w->keep) shell_add(k, " --keep %s", cli_kept[w->keep]);
     if (w->wave) shell_add(k, " --wave %d", w->wave);
     if (w->at_once) shell_add(k, " --at-once %d", w->at_once);
     shell_add(k, " --starts %d", w->starts);
