@@ -9,3 +9,7 @@ foreach(name test_faults test_simulate)
     $<FILTER:$<TARGET_OBJECTS:spotter>,EXCLUDE,main[.]c[.]o$>)
   target_link_options(${name} PRIVATE LINKER:--export-dynamic ${SPOT_FAULT_WRAPS})
 endforeach()
+
+# Ten thousand ECs at once.
+target_sources(test_merge PRIVATE tests/stub_model.c)
+target_link_options(test_merge PRIVATE LINKER:--wrap=spot_pipeline,--wrap=spot_pipeline_base,--wrap=spot_segment_write)

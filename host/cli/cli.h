@@ -3,10 +3,12 @@
 #define SPOTTER_CLI_H
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "spotter/config.h"
 #include "spotter/ctx.h"
+#include "spotter/sweep.h"
 
 typedef struct {
     const char *name, *args, *help;
@@ -43,6 +45,10 @@ int cli_number(const struct argp_state *state, const char *option, const char *t
 /* The spot_split that --split names, or a sentence and exit 2. */
 int cli_split(const struct argp_state *state, const char *text);
 
+/* The spot_kept that --keep names, or a sentence and exit 2. */
+int cli_keep(const struct argp_state *state, const char *text);
+extern const char *const cli_kept[];
+
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
@@ -62,6 +68,12 @@ void cli_say_device(spot_ctx *c, const cli_machine *m);
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
+void cli_stop_signals(sigset_t *set);      /* all that do */
+
+/* gpus.c: `spotter sweep` once more for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this command's
+ * words. The counts of all go into *sum, the worst of their exit codes into *code; a failure is one to start them. */
+spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
+                     spot_sweep_report *sum, int *code);
 
 /* log.c: lines on stderr, and on a terminal the progress bar below them. */
 void cli_log_open(bool json);

@@ -22,7 +22,8 @@ typedef struct {
 static const struct argp_option table[] = {
     { "lost-after", LOST_AFTER, "S", 0,
       "a process that is silent for S seconds counts as lost (120; it gives a sign of life every 15)", 0 },
-    { "all",        'a',        NULL, 0, "show every shard; without it, of more than 40, not those that are done or waiting", 0 },
+    { "all",        'a',        NULL, 0,
+      "show every shard; without it, of more than 40, those that failed or are lost", 0 },
     { "json",       'j',        NULL, 0, "one object on stdout", 0 },
     { 0 }
 };
@@ -131,7 +132,7 @@ static void print_totals(const spot_standing *s)
 
 static bool shown(const spot_standing *s, const spot_shard *k, bool all)
 {
-    return all || s->shards <= FEW || (k->state != SPOT_SHARD_DONE && k->state != SPOT_SHARD_WAITING);
+    return all || s->shards <= FEW || k->state == SPOT_SHARD_LOST || k->state == SPOT_SHARD_FAILED;
 }
 
 /* "n1-4711 (12_3)" */
@@ -165,24 +166,26 @@ static void print_shards(const spot_standing *s, const options *o)
 {
     const char *kind = getenv("TERM"), *no_color = getenv("NO_COLOR");
     bool color = isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !(no_color && *no_color);
-    int width = 5, left_out[SPOT_SHARD_STATES] = { 0 };
+    int width = 5, left_out = 0;
     char where[136];
     bool any = false;
 
     for (int i = 0; i < s->shards; i++) {
         int n = (int)strlen(place(where, &s->shard[i]));
-        if (!shown(s, &s->shard[i], o->all)) left_out[s->shard[i].state]++;
-        else any = true;
-        if (shown(s, &s->shard[i], o->all) && n > width) width = n;
+        if (!shown(s, &s->shard[i], o->all)) {
+            left_out++;
+            continue;
+        }
+        any = true;
+        width = n > width ? n : width;
     }
     if (any)
         printf("\nshard  %-11s  %9s  %-7s  %6s  %-*s  %10s  %10s\n", "ECs", "done", "state", "starts", width, "where",
                "silent for", "time left");
     for (int i = 0; i < s->shards; i++)
         if (shown(s, &s->shard[i], o->all)) print_shard(&s->shard[i], width, color);
-    if (left_out[SPOT_SHARD_DONE] || left_out[SPOT_SHARD_WAITING])
-        printf("and %d that are done, %d that wait (--all shows them)\n", left_out[SPOT_SHARD_DONE],
-               left_out[SPOT_SHARD_WAITING]);
+    if (left_out) printf("%s%d %sshards run, wait or are done (--all shows them)\n", any ? "and " : "", left_out,
+                         any ? "other " : "");
 }
 
 /* "3 7 $(seq 9 12)": words of a shell's loop. */
@@ -255,9 +258,9 @@ static void advise(const spot_standing *s, const options *o)
 int cli_status(int argc, char **argv)
 {
     static const struct argp argp = { table, option, "DIR",
-        "Shows how the shards of a run stand, by its logs and segments: done, running, waiting for somebody to begin them "
-        "(again), failed, or lost, that is silent; and what to do about these. Asks no scheduler, changes nothing, and may be asked at "
-        "any time. Exit code 0: every EC is done; 75: not yet.\n\nExamples:\n"
+        "Shows how the shards of a run stand, by its logs and segments: done, running, waiting to be begun (again), failed, "
+        "or lost, that is silent; and what to do about these. Asks no scheduler, changes nothing, may be asked at any time. "
+        "Exit code 0: every EC is done; 75: not yet.\n\nExamples:\n"
         "  spotter status runs/mini\n"
         "  spotter status runs/mini --json\n"
         "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/tree.h"
 #include "store/json.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
@@ -223,7 +224,7 @@ spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text
     *wrong = frame(text, n);
     if (*wrong) return SPOT_OK;
     text[n - TAIL] = 0;
-    j.at[0] = yajl_tree_parse((char *)text + HEAD, why, sizeof why);
+    j.at[0] = spot_tree_parse((char *)text + HEAD, n - HEAD - TAIL, why, sizeof why);
     text[n - TAIL] = tail[0];
     if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
         return spot_fail(c, SPOT_NOMEM, "no memory to read the results of EC %d", index);
@@ -252,6 +253,31 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
     SPOT_TRY(status);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    return SPOT_OK;
+}
+
+spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
+                              spot_segment_state *state, char *why, size_t why_size)
+{
+    char path[1200];
+    const char *wrong = NULL;
+    spot_status status;
+
+    *bytes = NULL;
+    *state = SPOT_SEGMENT_ABSENT;
+    spot_segment_path(path, sizeof path, dir, index);
+    if (access(path, F_OK)) return SPOT_OK;
+    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
+    if (status == SPOT_OK) status = spot_segment_parse(c, s, *bytes, *n, index, &wrong);
+    if (status == SPOT_NOMEM) {
+        free(*bytes);
+        *bytes = NULL;
+        return status;
+    }
+    if (status) wrong = spot_message(c, status);
+    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
+    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    if (status) spot_forget(c);
     return SPOT_OK;
 }
 
