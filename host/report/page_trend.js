@@ -169,7 +169,7 @@ function help() {
   $("help").append(
     p("A night is a sweep of the same config, compared with a baseline that was accepted with a reason. DR is the share of " +
       "planted blindspots that a method finds, FDR the share of its hypotheses that are none; more DR and less FDR is better."),
-    p("Worse and better: the difference is larger than the margin, and chance alone hardly brings it, not once in a hundred nights. " +
+    p("Worse and better: the difference is larger than the margin, and chance brings it not once in a hundred nights. " +
       "Same: the 90 % interval of the difference lies within the margin. Inconclusive: neither is shown; more ECs would tell."),
     p("A step of the dashed line is a new baseline. Point at a mark for its numbers."),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing.`));
