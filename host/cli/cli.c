@@ -60,6 +60,16 @@ int cli_split(const struct argp_state *state, const char *text)
     return SPOT_TEST;
 }
 
+const char *const cli_kept[] = { "all", "views", "results" };
+
+int cli_keep(const struct argp_state *state, const char *text)
+{
+    for (int i = 0; i < (int)(sizeof cli_kept / sizeof *cli_kept); i++)
+        if (!strcmp(text, cli_kept[i])) return i;
+    argp_error(state, "--keep is all, views or results, not \"%s\"", text);
+    return 0;
+}
+
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
 {
     char rest;

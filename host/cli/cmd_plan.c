@@ -15,13 +15,14 @@ typedef struct {
     bool json, quick;
 } options;
 
-enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE };
+enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, KEEP };
 
 static const struct argp_option table[] = {
     { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
     { "shard", SHARD, "I/N", 0, "only the ECs of one shard: the I-th of N equal parts, counted from 0", 0 },
     { "wave",  WAVE,  "N",  0, "as for `spotter sweep`: ECs that go together; more take more memory", 0 },
     { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
+    { "keep",  KEEP, "all|views|results", 0, "as for `spotter sweep`: what stays on the disk", 0 },
     { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
     { "quick", QUICK, NULL, 0, "leave out the time, which is measured on a few batches", 0 },
     { 0 }
@@ -37,6 +38,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
     case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
+    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
     case JSON:          o->json = true; return 0;
     case QUICK:         o->quick = true; return 0;
     case ARGP_KEY_ARG:
@@ -69,6 +71,8 @@ static void print_ec(const spot_ec *ec)
     }
 }
 
+enum { SHOWN = 100 };          /* ECs that are worth a look */
+
 static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs, from, to;
@@ -82,6 +86,10 @@ static spot_status print_source(spot_ctx *c, const options *o, const spot_config
     spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, n);
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
+        if (!o->json && i - from == SHOWN) {
+            printf(" ...  and %d more; --json has them all\n", to - i);
+            break;
+        }
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         if (!o->json) { print_ec(&ec); continue; }
         SPOT_TRY(spot_ec_json(c, json, sizeof json, &ec));
@@ -125,7 +133,7 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
 
     if (o->json) {
         printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"disk_bytes\":%.0f,\"wave\":%d,\"images\":%.0f,\"seconds\":",
-               cost->memory, cost->device_memory, cost->album, cost->wave, cost->images);
+               cost->memory, cost->device_memory, cost->album + cost->disk, cost->wave, cost->images);
         if (isfinite(cost->seconds)) printf("%.1f}\n", cost->seconds);
         else printf("null}\n");
         return;
@@ -133,7 +141,10 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     print_methods(cfg, cost);
     printf("memory  %.2f GB", cost->memory / 1e9);
     if (cost->device_memory) printf(", device %.2f GB for waves of %d ECs", cost->device_memory / 1e9, cost->wave);
-    if (cost->album > 0) printf(", disk %.2f GB for the pixels of all pictures", cost->album / 1e9);
+    printf("\n");
+    printf("disk    about %s for the run directory", cli_memory(time, cost->disk));
+    if (o->sweep.keep == SPOT_KEEP_ALL && cost->disk > 1e10) printf(" (less with --keep views or --keep results)");
+    if (cost->album > 0) printf(", %s for the pixels of all pictures", cli_memory(time, cost->album));
     printf("\n");
     if (cost->images < 1e6) printf("images  %.0f %s and trained on, all epochs\n", cost->images, made);
     else printf("images  %.1f million %s and trained on, all epochs\n", cost->images / 1e6, made);
@@ -149,7 +160,7 @@ int cli_plan(int argc, char **argv)
         "\n\nExamples:\n"
         "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
         "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1 } };
+    options o = { .sweep = { .shards = 1, .pictures = true } };
     spot_sweep_cost cost;
     static spot_config cfg;
     spot_ctx c;

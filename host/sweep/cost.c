@@ -10,6 +10,7 @@
 #include "spotter/sweep.h"
 #include "sweep/album.h"
 #include "sweep/embedding.h"
+#include "sweep/keep.h"
 #include "sweep/pipeline.h"
 
 static size_t view_bytes(int features, int rows)
@@ -302,6 +303,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
         cost->ecs++;
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         most = rows > most ? rows : most;
+        cost->disk += spot_keep_bytes(cfg, rows, o->keep, o->pictures);
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
         if (spot_wants_robust(cfg))
             cost->images += (double)cfg->model.robust.epochs * (ec.images[SPOT_TRAIN] * (1 + cfg->model.robust.steps)
@@ -323,6 +325,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     cost->memory = layout.all.host + (source->photos ? spot_photos_bytes(source->photos) : 0);
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
+    cost->disk += layout.wave * (spot_keep_bytes(cfg, most, SPOT_KEEP_ALL, false) - spot_keep_bytes(cfg, most, o->keep, false));
     return SPOT_OK;
 }
 

@@ -29,6 +29,7 @@ typedef struct {
     spot_store         store;
     spot_diary         diary;
     bool               pictures;
+    spot_kept          keep;
     spot_layout        layout;
     int                before, planned;/* ECs that are done, and all: for the progress */
     spot_model         base;           /* width 0: none */

@@ -15,6 +15,7 @@
 #include "sweep/album.h"
 #include "sweep/database.h"
 #include "sweep/embedding.h"
+#include "sweep/keep.h"
 #include "sweep/pipeline.h"
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
@@ -167,12 +168,14 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
     for (int i = from; i < to; i++) {
         bool done;
         int rows;
+        SPOT_TRY(spot_check_stop(c));          /* thousands of segments take their time on a slow disk */
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
         SPOT_TRY(is_done(c, w, i, &done));
         r->planned++;
         if (done) {
             r->already++;
             count(w, r, &w->segment);
+            spot_keep_only(c, &w->run, &w->segment);
             continue;
         }
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
@@ -186,13 +189,21 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
 static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_report *r, double seconds)
 {
     int index = (int)p->ec.index;
+    bool done = false;
 
+    if (p->trouble == SPOT_IO) SPOT_TRY(is_done(c, w, index, &done));      /* by an orphan of this shard, for one */
+    if (done) {
+        r->done++;
+        count(w, r, &w->segment);
+        return SPOT_OK;
+    }
     if (p->trouble) {
         r->failed++;
         remember(w, p->trouble, index, "not finished", p->message);
         return SPOT_OK;
     }
     SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
+    spot_keep_only(c, &w->run, &p->segment);
     r->done++;
     count(w, r, &p->segment);
     spot_diary_kept(&w->run.diary, "done", index, seconds);
@@ -303,9 +314,9 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 }
 
 /* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
-static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
+static spot_status give_up(spot_ctx *c, const spot_sweep_options *o)
 {
-    int starts = o->starts && !w->run.diary.values ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+    int starts = o->starts ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
 
     if (!o->starts || starts < o->starts) return SPOT_STOPPED;
     spot_forget(c);
@@ -334,7 +345,7 @@ static spot_status begin(spot_ctx *c, sweep **new, const spot_config *cfg, const
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .diary.fd = -1 };
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .diary.fd = -1 };
     *new = w;
     return SPOT_OK;
 }
@@ -358,7 +369,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     w->since = since;
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
-    if (s == SPOT_STOPPED) s = give_up(c, w, o);
+    if (s == SPOT_STOPPED) s = give_up(c, o);
     report->seconds = spot_clock() - since;
     spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);
