@@ -107,7 +107,7 @@ function chart(s) {
   ticks.forEach((t, i) => svg.append("text").attr({ x: x(t), y: H - 5,
     "text-anchor": i === 0 ? "start" : i === ticks.length - 1 ? "end" : "middle" }).text(day(what.nights[t])));
   // A night is as wide as a step, so that one alone is to be seen, too.
-  const step = Math.min(14, (x(1) - x(0)) / 2), wide = run => [{ ...run[0], at: x(run[0].night) - step },
+  const step = Math.min(6, (x(1) - x(0)) / 2), wide = run => [{ ...run[0], at: x(run[0].night) - step },
     ...run.map(q => ({ ...q, at: x(q.night) })), { ...run[run.length - 1], at: x(run[run.length - 1].night) + step }];
   const area = (a, b) => d3.svg.area().x(q => q.at).y0(q => y(a(q))).y1(q => y(b(q)));
   for (const run of runs(p)) {
