@@ -1,6 +1,6 @@
 /* test_merge.c - many run directories into one: the same bytes however a sweep was cut, and nothing lost.
  *
- *     test_merge 10000       writes, plans, merges and prints 10,000 ECs, and says what each took */
+ *     test_merge 10000       writes, plans, merges and prints 10,000 ECs, and says what each took ctest: threads */
 #define _POSIX_C_SOURCE 200809L
 #include "check_shards.h"
 
