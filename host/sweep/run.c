@@ -230,6 +230,7 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 
     if (!w->todo_count) return SPOT_OK;
     SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, &w->run.source, o, w->todo_count, w->rows));
+    SPOT_TRY(spot_check_room(c, &w->run.layout, w->run.cfg, &w->run.source, o->out, w->todo_count, w->rows));
     if (w->run.source.photos) SPOT_TRY(spot_album_open(c, &w->run.store, w->run.source.photos));
     wave = w->run.layout.wave;
     w->passage = malloc((size_t)wave * sizeof *w->passage);
