@@ -98,24 +98,13 @@ size_t spot_room_of_memory(const char *root, const char **whose)
     return left < all ? left : all;
 }
 
-/* A number of pages: the first of statm is the address space, the second what of it is in memory. */
-static size_t pages(int which)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    unsigned long long n[2] = { 0, 0 };
-
-    if (f && fscanf(f, "%llu %llu", &n[0], &n[1]) < 2) n[which] = 0;
-    if (f) fclose(f);
-    return (size_t)n[which] * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 size_t spot_room_of_addresses(void)
 {
     struct rlimit limit;
-    size_t taken = pages(0);
+    size_t taken = number_in("/proc/self/status", "VmSize", 0) * 1024;
 
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
     return limit.rlim_cur > taken ? (size_t)limit.rlim_cur - taken : 0;
 }
 
-size_t spot_resident(void) { return pages(1); }
+size_t spot_resident_most(void) { return number_in("/proc/self/status", "VmHWM", 0) * 1024; }

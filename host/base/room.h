@@ -12,7 +12,7 @@ size_t spot_room_of_memory(const char *root, const char **whose);
 /* Bytes of address space that RLIMIT_AS (ulimit -v) leaves; SIZE_MAX where there is no limit. */
 size_t spot_room_of_addresses(void);
 
-/* Bytes of memory that this process has at the moment. */
-size_t spot_resident(void);
+/* The most memory that this process has had so far, in bytes. */
+size_t spot_resident_most(void);
 
 #endif

@@ -42,6 +42,8 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
     return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
 }
 
+static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
+
 /* Every view with `rows` rows. A picture may ask for a map when all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
                              bool pictures)
@@ -106,7 +108,7 @@ static spot_status features_of(spot_ctx *c, int *features, const spot_config *cf
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                            const spot_sweep_options *o, int ecs, int rows)
 {
-    size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
+    size_t base = base_bytes(cfg), workers;
     spot_bytes wave;
 
     for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
@@ -143,8 +145,7 @@ static double disk_of_ec(const spot_config *cfg, const spot_layout *l, int rows,
 
 static double disk_of_start(const spot_config *cfg, const spot_source *source)
 {
-    return (cfg->model.base.images ? 2.0 * (double)model_bytes(cfg, SPOT_BASE_TARGETS) : 0)
-         + (source->photos ? spot_album_bytes(source->photos) : 0);
+    return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_album_bytes(source->photos) : 0);
 }
 
 /* -- what there is -------------------------------------------------------------------------------------------- */
@@ -282,21 +283,39 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
     return time_all(c, cost, &pace, e, cfg, source);
 }
 
+/* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
+ * knows better what a training and a look take; what it had not is added. */
+static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_config *cfg, const spot_source *source,
+                                 const spot_layout *l, int rows, size_t before, bool timed)
+{
+    const spot_sweep_options one = { .wave = 1 };
+    size_t counted = memory_of(cfg, source, l, rows), touched;
+    spot_layout alone;
+
+    cost->memory = before + counted;
+    if (!timed) return SPOT_OK;
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, rows));
+    touched = spot_resident_most() + counted - alone.all.host + base_bytes(cfg);
+    if (touched < cost->memory) cost->memory = touched;
+    return SPOT_OK;
+}
+
 static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
                            spot_sweep_cost *cost, bool timed)
 {
     int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+    size_t before = spot_resident_most();
     double picture = PICTURE;
     spot_layout layout;
     ecs_of e = { 0 };
     spot_ec ec;
 
-    *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN, .memory = spot_resident() };
+    *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
     spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
     SPOT_TRY(count(c, cost, &e, cfg, source));
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
-    cost->memory += memory_of(cfg, source, &layout, e.most);
+    SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
