@@ -113,7 +113,7 @@ static verdict enter(fault_class k, const char *path, bool changes, bool grows)
     case FAULT_SHORT:
     case FAULT_DIE_HALFWAY: return k == FAULT_WRITE ? HALF : GO;
     case FAULT_DIE:
-        faults_die();
+        if (faults_die) faults_die();
         p->dead = true;
         return k == FAULT_CLOSE ? GO : refuse(EIO);
     default:                return GO;
@@ -126,7 +126,7 @@ static void leave(void)
     fault_plan *p = faults_now;
 
     if (!p || !p->hit || p->dead || p->calls != p->at || (p->kind != FAULT_DIE_AFTER && p->kind != FAULT_DIE_HALFWAY)) return;
-    faults_die();
+    if (faults_die) faults_die();
     p->dead = true;
 }
 
@@ -357,6 +357,7 @@ static int open_at(int at, const char *path, int flags, mode_t mode)
 
     if (!watched(name, at, path)) return (int)syscall(SYS_openat, at, path, flags, mode);
     makes = (flags & O_CREAT) && !is_there(name);
+    if (!(flags & O_CREAT) && !is_there(name)) return (int)syscall(SYS_openat, at, path, flags, mode);
     if (enter(flags & O_DIRECTORY && !writes ? FAULT_LIST : FAULT_OPEN, name, writes, makes) == REFUSE) return -1;
     fd = (int)syscall(SYS_openat, at, path, flags, mode);
     if (fd >= 0 && makes) note(MADE_FILE, name, "", 0);
@@ -452,6 +453,18 @@ static int sync_with(long call, int fd)
 int fsync(int fd)     { return sync_with(SYS_fsync, fd); }
 int fdatasync(int fd) { return sync_with(SYS_fdatasync, fd); }
 
+/* Of all files; what their folders hold by then, POSIX does not say. */
+int syncfs(int fd)
+{
+    char name[PATH];
+
+    if (!name_of(name, fd)) return (int)syscall(SYS_syncfs, fd);
+    if (enter(FAULT_SYNC, name, false, false) == REFUSE) return -1;
+    disk->files = 0;
+    leave();
+    return 0;
+}
+
 int close(int fd)
 {
     char name[PATH];
@@ -519,6 +532,29 @@ int unlinkat(int at, const char *path, int flags)
 }
 
 int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
+
+/* -- who and when it is, as our code asks --------------------------------------------------------------------------- */
+
+pid_t  __real_getpid(void);
+int    __real_gethostname(char *name, size_t n);
+time_t __real_time(time_t *t);
+
+pid_t __wrap_getpid(void) { return faults_now && faults_now->pid ? faults_now->pid : __real_getpid(); }
+
+int __wrap_gethostname(char *name, size_t n)
+{
+    if (!faults_now || !faults_now->pid) return __real_gethostname(name, n);
+    snprintf(name, n, "n%d", faults_now->pid % 10);
+    return 0;
+}
+
+time_t __wrap_time(time_t *t)
+{
+    time_t now = __real_time(NULL) + (faults_now ? faults_now->clock : 0);
+
+    if (t) *t = now;
+    return now;
+}
 
 /* -- streams, whose own calls go round the names above: those that our code opens ------------------------------------- */
 

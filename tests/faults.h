@@ -43,11 +43,13 @@ typedef struct {
     fault_class what;              /* was hit, ... */
     char        where[200];        /* ... at this path below the root */
     bool        full, frozen, dead;
+    int         pid;               /* who it takes itself for, on host pid % 10; 0: who it is */
+    long        clock;             /* seconds by which its clock is wrong */
 } fault_plan;
 
 /* The plan of this thread; NULL: all calls go through. */
 extern _Thread_local fault_plan *faults_now;
-/* What death is: SIGKILL, unless the test has its own. After that the process's calls fail and change nothing any more. */
+/* What death is: SIGKILL, another of the test, or NULL: the process runs on and its calls fail and change nothing any more. */
 extern void (*faults_die)(void);
 /* Called before each of our own calls to the disk, but those that write a log; may be NULL. */
 extern void (*faults_pause)(fault_class k, const char *path);

@@ -192,6 +192,17 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     return s;
 }
 
+/* A name that leads nowhere is the caller's mistake; what else can go wrong may go better the next time. */
+static spot_status cannot_read(spot_ctx *c, const char *path, int error)
+{
+    bool mistake = error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == ENAMETOOLONG ||
+                   error == ELOOP;
+
+    if (mistake) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, strerror(error));
+    if (error == ENOMEM) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    return spot_fail(c, SPOT_IO, "cannot read the config %s: %s; run the same command again", path, strerror(error));
+}
+
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -199,12 +210,12 @@ spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path)
     size_t n;
     spot_status s;
 
-    if (!f) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, strerror(errno));
+    if (!f) return cannot_read(c, path, errno);
     text = malloc(MAX_FILE + 1);
     if (!text) return fclose(f), spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     errno = 0;
     n = fread(text, 1, MAX_FILE + 1, f);
-    if (ferror(f)) s = spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, strerror(errno));
+    if (ferror(f)) s = cannot_read(c, path, errno);
     else if (n > MAX_FILE) s = spot_fail(c, SPOT_USAGE, "%s is larger than 1 MB; this is no config", path);
     else s = spot_config_parse(c, cfg, text, n, path);
     fclose(f);

@@ -80,7 +80,9 @@ static spot_status run(walk *w, const char *text, size_t len)
     yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
     while (s == SPOT_OK && more) {
         if (!yaml_parser_parse(&p, &e)) {
-            if (p.error == YAML_READER_ERROR)
+            if (p.error == YAML_MEMORY_ERROR)
+                s = spot_fail(w->c, SPOT_NOMEM, "no memory to read %s", w->name);
+            else if (p.error == YAML_READER_ERROR)
                 s = spot_fail(w->c, SPOT_USAGE, "%s is not a text file: %s at byte %zu", w->name, p.problem, p.problem_offset);
             else
                 s = spot_fail(w->c, SPOT_USAGE, "%s line %zu: not YAML: %s", w->name, p.problem_mark.line + 1, p.problem);

@@ -23,7 +23,8 @@ static spot_status split(spot_ctx *c, spot_quarantine *q, const char *words, con
             return SPOT_OK;
         }
     }
-    return spot_fail(c, SPOT_USAGE, "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr",
+    return spot_fail(c, SPOT_USAGE,
+                     "\"%s\" is no METHOD:METRIC with dr, fdr, learned or bits for METRIC, such as spotlight:fdr",
                      words);
 }
 
@@ -73,7 +74,8 @@ static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_base
         SPOT_TRY(split(c, &q, o->quarantine[i], &rest));
         if (*rest != '=' || !rest[1])
             return spot_fail(c, SPOT_USAGE, "a quarantine needs a reason: \"%s=REASON\"", o->quarantine[i]);
-        if (!is_of(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name", o->quarantine[i]);
+        if (!is_of(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
+                                            o->quarantine[i]);
         snprintf(q.reason, sizeof q.reason, "%s", rest + 1);
         release(b, &q);
         b->quarantine[b->quarantines++] = q;
@@ -86,7 +88,8 @@ static void set_margins(spot_baseline *b, const spot_baseline *before, const spo
 {
     const double asked[] = { o->margin_dr, o->margin_fdr, o->margin_learned };
 
-    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++) b->margin[m] = asked[m] > 0 ? asked[m] : before->margin[m] > 0 ? before->margin[m] : 0.02;
+    for (int m = 0; m <= SPOT_CHECK_LEARNED; m++)
+        b->margin[m] = asked[m] > 0 ? asked[m] : before->margin[m] > 0 ? before->margin[m] : 0.02;
     b->paper_margin = o->margin_paper > 0 ? o->margin_paper : before->paper_margin > 0 ? before->paper_margin : 0.1;
 }
 
@@ -144,7 +147,8 @@ static spot_status check_whole(spot_ctx *c, const spot_results *r, const spot_sc
 {
     SPOT_TRY(spot_results_verdict(c, r));
     if (!r->ecs || r->ecs < r->planned)
-        return spot_fail(c, SPOT_INPUT, "%s has %d of its %d ECs; `spotter sweep` does the rest, then it can be accepted", r->dir,
+        return spot_fail(c, SPOT_INPUT, "%s has %d of its %d ECs; `spotter sweep` does the rest, then it can be accepted",
+                         r->dir,
                          r->ecs, r->planned);
     if (k->wrong || k->impossible)
         return spot_fail(c, SPOT_INPUT, "%s is not what Spotter made: %s", r->dir, k->first);

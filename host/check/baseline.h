@@ -36,13 +36,14 @@ typedef struct { char method[80]; int metric; char reason[256]; } spot_quarantin
 typedef struct { char method[80]; int metric, n; double mean, se; } spot_baseline_mean;
 
 typedef struct {
-    char date[24], reason[512], build[32];
+    char date[24], reason[512], build[64];
     int  numbers, means;
     spot_baseline_mean *mean;                  /* (means) */
 } spot_acceptance;
 
 typedef struct {
-    char     config[33], build[32], device[32], platform[160], profile[16];
+    char     config[33], device[32], profile[16];
+    char     build[64], platform[512];         /* of the processes that made it, from its logs; "": not known, or several */
     char    *text;                             /* the resolved config */
     uint64_t seed;
     int      numbers, ecs, methods;

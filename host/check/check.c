@@ -27,7 +27,7 @@ spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char 
     return l;
 }
 
-void spot_check_because(spot_check_line *l, const char *fmt, ...)
+void spot_because(spot_check_line *l, const char *fmt, ...)
 {
     size_t n = strlen(l->why);
     va_list args;
@@ -53,7 +53,7 @@ void spot_check_quarantine(const spot_checking *g, spot_check_line *l, int metri
 
     if (!q) return;
     l->quarantined = true;
-    spot_check_because(l, "in quarantine: %s", q->reason);
+    spot_because(l, "in quarantine: %s", q->reason);
 }
 
 bool spot_check_is_pair(const spot_checking *g, int i)

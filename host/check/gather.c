@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sweep/diary.h"
+
 /* ---- hashes: of values, as text, since padding has no meaning ---- */
 
 __attribute__((format(printf, 2, 3)))
@@ -60,12 +62,13 @@ static spot_key outcome_of(const spot_outcome *o)
     return k;
 }
 
+/* Without the build: another one of the same numbers is hoped to have the same. */
 static spot_key segment_of(const spot_segment *s)
 {
     const spot_lesson *l = &s->lesson;
     spot_key k = definition_of(s);
 
-    add(&k, "%s %d %s %s", s->config, s->numbers, s->build, s->device);
+    add(&k, "%s %d %s", s->config, s->numbers, s->device);
     add(&k, "%d %.17g %.17g %d %d", s->metric.profile, s->metric.lambda_p, s->metric.lambda_r, s->metric.top, s->status);
     if (s->status) add(&k, "%s", s->message);
     for (int e = 0; !s->status && e < l->epochs; e++) add(&k, "%.17g %.17g", l->epoch[e].train_loss, l->epoch[e].val_loss);
@@ -143,6 +146,37 @@ static void take_segment(spot_baseline *b, int i, const spot_segment *s, spot_sc
     }
 }
 
+/* Build and platform of those processes that computed something. */
+typedef struct { spot_baseline *b; int file; bool several; spot_diary_start start; } makers;
+
+static void hear(void *user, int file, double alive, const spot_diary_line *l)
+{
+    makers *w = user;
+    spot_baseline *b = w->b;
+
+    (void)alive;
+    if (!strcmp(l->event, "start")) {
+        w->file = file;
+        w->start = l->start;
+    } else if (w->file == file && (l->kept || !strcmp(l->event, "done"))) {
+        w->several |= *b->build && (strcmp(b->build, w->start.build) || strcmp(b->platform, w->start.platform));
+        memcpy(b->build, w->start.build, sizeof b->build);
+        memcpy(b->platform, w->start.platform, sizeof b->platform);
+    }
+}
+
+/* A run without logs, or of many hands, promises no bits. */
+static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
+{
+    makers *w = calloc(1, sizeof *w);
+
+    if (w) *w = (makers){ .b = b, .file = -1 };
+    if (!w || spot_diary_read(c, dir, "", hear, w) != SPOT_OK || w->several) *b->platform = 0;
+    if (!w || w->several) *b->build = 0;
+    free(w);
+    spot_forget(c);
+}
+
 spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_results *r, spot_scores_check *k)
 {
     spot_segment *seg = malloc(sizeof *seg);
@@ -160,7 +194,6 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
     }
     if (!seg || !b->ec || s) s = spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", r->ecs);
     memcpy(b->config, r->config, sizeof b->config);
-    memcpy(b->build, r->build, sizeof b->build);
     memcpy(b->device, r->device, sizeof b->device);
     snprintf(b->profile, sizeof b->profile, "%s", spot_profile_name(r->metric.profile));
     b->numbers = r->numbers;
@@ -171,6 +204,8 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
         if (s == SPOT_OK) take_segment(b, b->ecs++, seg, k);
     }
     free(seg);
+    if (s == SPOT_OK) find_makers(c, b, r->dir);
+    if (!*b->build) snprintf(b->build, sizeof b->build, "%s", r->build);
     if (s == SPOT_OK) s = spot_config_print(c, &r->cfg, &b->text);
     return s;
 }

@@ -16,7 +16,8 @@ static void values(spot_checking *g, spot_check_line *l, int m, int k, int metri
     *n = *others = 0;
     for (int i = 0; g->paired && i < a->ecs; i++) {
         int j = g->at[i];
-        bool whole = spot_check_is_pair(g, i) && spot_baseline_value(&u, a, m, metric, i) && spot_baseline_value(&v, b, k, metric, j);
+        bool whole = spot_check_is_pair(g, i) && spot_baseline_value(&u, a, m, metric, i) && spot_baseline_value(&v, b, k,
+                                                                                                                 metric, j);
         bool neither = whole && metric != SPOT_CHECK_LEARNED && a->ec[i].learned < 0 && b->ec[j].learned < 0;
         if (whole && !neither) {
             g->x[(*n)++] = v - u;
@@ -48,7 +49,7 @@ static void name_failures(spot_checking *g, spot_check_line *l, int m, int k)
         if (g->before.method[m].found[i].covered >= 0 && g->now.method[k].found[j].covered < 0)
             spot_names_add(&failed, g->before.ec[i].index);
     }
-    if (failed.n) spot_check_because(l, "failed in %d EC%s%s (%s), counted as DR 0", failed.n, failed.n == 1 ? "" : "s",
+    if (failed.n) spot_because(l, "failed in %d EC%s%s (%s), counted as DR 0", failed.n, failed.n == 1 ? "" : "s",
                           g->paired ? " where the baseline did not" : "", failed.text);
 }
 
@@ -58,7 +59,7 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
 
     for (int j = 0; j < g->now.ecs; j++)
         if (g->now.ec[j].learned < 0) spot_names_add(&failed, g->now.ec[j].index);
-    if (failed.n) spot_check_because(l, "training failed in %d EC%s (%s)", failed.n, failed.n == 1 ? "" : "s", failed.text);
+    if (failed.n) spot_because(l, "training failed in %d EC%s (%s)", failed.n, failed.n == 1 ? "" : "s", failed.text);
 }
 
 /* A number that waits for the others' p. */
@@ -72,19 +73,21 @@ static void judge(number *w, double p_worse, double p_better)
     l->verdict = SPOT_INCONCLUSIVE;
     l->p = gain < 0 ? p_worse : p_better;
     if (w->d.equal) l->verdict = SPOT_SAME;
-    else if (w->least < SPOT_CHECK_FEWEST) spot_check_because(l, "not enough ECs: %d, and %d at least can show something", w->least, SPOT_CHECK_FEWEST);
+    else if (w->least < SPOT_CHECK_FEWEST) spot_because(l, "not enough ECs: %d, and %d at least can show something", w->least,
+                                                        SPOT_CHECK_FEWEST);
     else if (gain < -margin && p_worse <= SPOT_CHECK_FAMILY) l->verdict = SPOT_WORSE;
     else if (gain > margin && p_better <= SPOT_CHECK_FAMILY) l->verdict = SPOT_BETTER;
     else if (w->d.inner_low >= -margin && w->d.inner_high <= margin) l->verdict = SPOT_SAME;
     else if (fabs(gain) < 0.8 * margin) {
         reach = fmax(w->d.inner_high - w->d.mean, w->d.mean - w->d.inner_low) / (margin - fabs(gain));
-        spot_check_because(l, "about %.0f ECs would tell", ceil(1.1 * w->least * reach * reach));
+        spot_because(l, "about %.0f ECs would tell", ceil(1.1 * w->least * reach * reach));
     }
 }
 
 static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int k, int metric)
 {
-    spot_check_line *l = spot_check_add(g, "pairs", metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name, spot_check_metric(metric),
+    spot_check_line *l = spot_check_add(g, "pairs", metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name,
+                                        spot_check_metric(metric),
                               SPOT_INCONCLUSIVE);
     int n, others;
 
@@ -94,7 +97,7 @@ static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int
     if (metric == SPOT_CHECK_LEARNED) name_untrained(g, l);
     if (metric == SPOT_CHECK_DR) name_failures(g, l, m, k);
     if (!n || (!g->paired && !others)) {
-        spot_check_because(l, "no EC has one on both sides");
+        spot_because(l, "no EC has one on both sides");
         spot_check_quarantine(g, l, metric);
         return SPOT_OK;
     }

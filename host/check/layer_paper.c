@@ -1,4 +1,4 @@
-/* layer_paper.c - means beside Table 2 of the paper: two independent means with their standard errors, which is all it prints. */
+/* layer_paper.c - means beside Table 2 of the paper: of independent ECs, with standard errors, which is all that it prints. */
 #include "check/layers.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void judge(spot_checking *g, spot_check_line *l, double p)
 
     l->p = p;
     if (l->n < SPOT_CHECK_FEWEST)
-        spot_check_because(l, "not enough ECs: %d, and %d at least can show something", l->n, SPOT_CHECK_FEWEST);
+        spot_because(l, "not enough ECs: %d, and %d at least can show something", l->n, SPOT_CHECK_FEWEST);
     else if (gain > l->margin && p <= SPOT_CHECK_FAMILY) l->verdict = SPOT_TOO_GOOD;
     else if (gain < -l->margin && p <= SPOT_CHECK_FAMILY) l->verdict = SPOT_WORSE;
     else if (fabs(d) + inner <= l->margin) l->verdict = SPOT_SAME;
@@ -44,7 +44,7 @@ static void beside(spot_checking *g, int k, const spot_paper_row *row)
     const char *name = g->now.method[k].name;
 
     if (*spot_paper_method_differs(words, sizeof words, &g->r->cfg.bdm[k], row)) {
-        spot_check_because(spot_check_add(g, "paper", name, "", SPOT_NOT_COMPARABLE),
+        spot_because(spot_check_add(g, "paper", name, "", SPOT_NOT_COMPARABLE),
                            "the paper's %s had other settings, in brackets: %s", row->name, words);
         return;
     }
@@ -62,7 +62,7 @@ spot_status spot_check_paper(spot_checking *g)
 
     SPOT_TRY(spot_paper_run_differs(g->c, words, sizeof words, &g->r->cfg));
     if (*words) {
-        spot_check_because(spot_check_add(g, "paper", "", "", SPOT_NOT_COMPARABLE),
+        spot_because(spot_check_add(g, "paper", "", "", SPOT_NOT_COMPARABLE),
                            "the paper's ECs, models or metric are others, in brackets: %s", words);
         return SPOT_OK;
     }

@@ -5,7 +5,7 @@
 #include "check/baseline.h"
 
 enum { SPOT_CHECK_FEWEST = 20 };       /* ECs that can show something */
-#define SPOT_CHECK_FAMILY 0.01         /* of wrong alarms in a night of the same code, a layer */
+#define SPOT_CHECK_FAMILY 0.005        /* of a wrong "worse" in a night of the same code, and of a wrong "better" */
 
 typedef struct {
     spot_ctx     *c;
@@ -25,7 +25,7 @@ spot_status spot_check_paper(spot_checking *g);
 /* A new line; and one more clause of its sentence. */
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v);
 __attribute__((format(printf, 2, 3)))
-void spot_check_because(spot_check_line *l, const char *fmt, ...);
+void spot_because(spot_check_line *l, const char *fmt, ...);
 
 /* "EC 4, 9, 12" of a list that grows: the first few. */
 typedef struct { char text[100]; int n; } spot_names;

@@ -144,7 +144,8 @@ static double probability(const double *x, int n, const double *y, int m, double
     return (hits + 1.0) / (SPOT_RANDOMIZATIONS + 1.0);
 }
 
-spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x, int n, const double *y, int m, uint32_t address)
+spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x, int n, const double *y, int m,
+                               uint32_t address)
 {
     size_t room = SPOT_RESAMPLES > n + m ? SPOT_RESAMPLES : (size_t)(n + m);
     double *scratch = malloc(room * sizeof *scratch);

@@ -1,8 +1,8 @@
 /* statistics.h - is a mean another one now? A bootstrap interval of the difference, and the probability of one as large.
  *
- * The interval is BCa (Efron 1987): DR takes values like 0, 1/3, 1/2, 1, and differences on the same ECs are mostly 0. Where 8 %
- * of 100 ECs lose a blindspot, the 95 % intervals of 400 samples lay beside the truth (above + below) 4.0 + 3.5 % of the time
- * with BCa, 6.5 + 1.5 % with percentiles, 11.5 + 0.8 % with the basic bootstrap, 9.0 + 1.2 % with Student's t.
+ * The interval is BCa (Efron 1987): DR takes values like 0, 1/3, 1/2, 1, and differences on the same ECs are mostly 0. Where
+ * 8 % of 100 ECs lose a blindspot, the 95 % intervals of 400 samples lay beside the truth (above + below) 4.0 + 3.5 % of the
+ * time with BCa, 6.5 + 1.5 % with percentiles, 11.5 + 0.8 % with the basic bootstrap, 9.0 + 1.2 % with Student's t.
  *
  * The probability is that of a test by randomization: were both sides the same code, every sign of a difference (pairs), or
  * every division of the pooled values in two (independent ECs), would be as likely. That is exact, whatever the values look

@@ -62,6 +62,16 @@ int cli_split(const struct argp_state *state, const char *text)
     return SPOT_TEST;
 }
 
+const char *const cli_kept[] = { "all", "views", "results" };
+
+int cli_keep(const struct argp_state *state, const char *text)
+{
+    for (int i = 0; i < (int)(sizeof cli_kept / sizeof *cli_kept); i++)
+        if (!strcmp(text, cli_kept[i])) return i;
+    argp_error(state, "--keep is all, views or results, not \"%s\"", text);
+    return 0;
+}
+
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
 {
     char rest;
@@ -107,12 +117,23 @@ static int option_names(const struct argp *argp, const char **names, int n, int 
     return n;
 }
 
+/* "--out" of "--out DIR": the next word is its value, whatever it looks like. */
+static bool takes_word(const struct argp *argp, const char *name)
+{
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+        if (o->name && !strcmp(o->name, name)) return o->arg && !(o->flags & OPTION_ARG_OPTIONAL);
+    for (const struct argp_child *k = argp->children; k && k->argp; k++)
+        if (takes_word(k->argp, name)) return true;
+    return false;
+}
+
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     const char *names[40] = { "help", "usage" }, *near;
     static char help[] = "--help";
     char word[64];
     int n = option_names(argp, names, 2, 39);
+    bool value = false;
 
     names[n] = NULL;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
@@ -123,7 +144,9 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
             exit(spot_exit_code(SPOT_USAGE));
         }
         snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[i], "="), argv[i]);
+        known |= value;
         for (int k = 0; !known && k < n; k++) known = !strncmp(word + 2, names[k], strlen(word + 2));
+        value = known && !value && !strncmp(word, "--", 2) && !strchr(argv[i], '=') && takes_word(argp, word + 2);
         if (known) continue;
         near = spot_nearest(word + 2, names);
         if (near) fprintf(stderr, "%s: there is no option %s; did you mean --%s?\n", argv[0], word, near);

@@ -34,7 +34,8 @@ static error_t check_option(int key, char *arg, struct argp_state *state)
         o->path[o->paths++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (o->paths < 2) argp_error(state, "which baseline, and which run? for example configs/nightly.baseline.json runs/nightly");
+        if (o->paths < 2) argp_error(state,
+                                     "which baseline, and which run? for example configs/nightly.baseline.json runs/nightly");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -50,8 +51,8 @@ static bool colorful(void)
 int cli_check(int argc, char **argv)
 {
     static const struct argp argp = { check_table, check_option, "BASELINE RUN",
-        "Says whether a run is what the baseline is: its bits where the same bits are promised, its numbers on the same ECs, and "
-        "the paper's where it has the paper's settings. The exit code is 1 when something is worse, better than can be, or "
+        "Says whether a run is what the baseline is: its bits where the same bits are promised, its numbers on the same ECs, "
+        "and the paper's where it has the paper's settings. The exit code is 1 when something is worse, better than can be, or "
         "broken; a line in quarantine is shown and fails nothing.\n\nExamples:\n"
         "  spotter check configs/nightly.baseline.json runs/tonight\n"
         "  spotter check base.json runs/tonight --history nights.jsonl --commit \"$(git rev-parse --short HEAD)\"\n"
@@ -80,13 +81,16 @@ typedef struct { const char *run, *out; spot_accept_options o; } accept_options;
 enum { DR = 256, FDR, LEARNED, PAPER, QUARANTINE, RELEASE };
 
 static const struct argp_option accept_table[] = {
-    { "out",            'o',        "BASELINE.json",        0, "the baseline's file; its margins, quarantine and history stay", 0 },
+    { "out",            'o',        "BASELINE.json",        0, "the baseline's file; its margins, quarantine and history stay",
+     0 },
     { "reason",         'r',        "TEXT",                 0, "why, for the history in the file", 0 },
-    { "margin-dr",      DR,         "X",                    0, "how far DR may be off and count as the same (as before, or 0.02)", 0 },
+    { "margin-dr",      DR,         "X",                    0,
+     "how far DR may be off and count as the same (as before, or 0.02)", 0 },
     { "margin-fdr",     FDR,        "X",                    0, "the same for FDR (0.02)", 0 },
     { "margin-learned", LEARNED,    "X",                    0, "and for the share of ECs that are learned (0.02)", 0 },
     { "margin-paper",   PAPER,      "X",                    0, "and for means beside the paper's (0.1)", 0 },
-    { "quarantine",     QUARANTINE, "METHOD:METRIC=REASON", 0, "METRIC (dr, fdr, learned, bits) is shown and fails nothing", 0 },
+    { "quarantine",     QUARANTINE, "METHOD:METRIC=REASON", 0, "METRIC (dr, fdr, learned, bits) is shown and fails nothing",
+     0 },
     { "release",        RELEASE,    "METHOD:METRIC",        0, "ends a quarantine", 0 },
     { 0 }
 };
@@ -96,7 +100,8 @@ static double margin(const struct argp_state *state, const char *text)
     char *end;
     double v = strtod(text, &end);
 
-    if (end == text || *end || !(v >= 1e-6 && v <= 1)) argp_error(state, "a margin is a number up to 1, such as 0.02, not \"%s\"", text);
+    if (end == text || *end || !(v >= 1e-6 && v <= 1))
+        argp_error(state, "a margin is a number up to 1, such as 0.02, not \"%s\"", text);
     return v;
 }
 

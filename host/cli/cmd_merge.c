@@ -153,9 +153,10 @@ static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, sp
 int cli_merge(int argc, char **argv)
 {
     static const struct argp argp = { table, option, "DIR...",
-        "Gathers the result segments of many run directories of one config in one, verifies each, and makes results.sqlite; says "
-        "which ECs are missing, damaged or in conflict (exit code 3). Directories may overlap, and their order does not matter; "
-        "what is in --out already counts, too. A single DIR is verified and its database made anew.\n\nExamples:\n"
+        "Gathers the result segments of many run directories of one config in one, verifies each, and makes "
+        "results.sqlite; says which ECs are missing, damaged or in conflict (exit code 3). Directories may overlap, and "
+        "their order does not matter; what is in --out already counts, too. A single DIR is verified and its database "
+        "made anew.\n\nExamples:\n"
         "  spotter merge runs/big                                  all shards wrote there\n"
         "  spotter merge runs/shard-* --out runs/big               each had its own directory\n"
         "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",

@@ -19,7 +19,7 @@ typedef struct {
     int shards;
 } options;
 
-enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, SHARDS, NO_PICTURES };
+enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, KEEP, SHARDS, NO_PICTURES };
 
 static const struct argp_option table[] = {
     { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
@@ -28,6 +28,7 @@ static const struct argp_option table[] = {
     { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
     { "shards", SHARDS, "N", 0, "what each of N shards takes, on a machine like this one", 0 },
     { "no-pictures", NO_PICTURES, NULL, 0, "as for `spotter sweep`: without the PNG of each EC", 0 },
+    { "keep",  KEEP, "all|views|results", 0, "as for `spotter sweep`: what stays on the disk", 0 },
     { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
     { "quick", QUICK, NULL, 0, "leave out the time, which is measured", 0 },
     { 0 }
@@ -45,6 +46,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case SHARDS:        o->shards = cli_number(state, "--shards", arg, 1, 1000000); return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
+    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
     case JSON:          o->json = true; return 0;
     case QUICK:         o->quick = true; return 0;
     case ARGP_KEY_ARG:
@@ -77,6 +79,8 @@ static void print_ec(const spot_ec *ec)
     }
 }
 
+enum { SHOWN = 100 };          /* ECs that are worth a look */
+
 static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs, from, to;
@@ -90,6 +94,10 @@ static spot_status print_source(spot_ctx *c, const options *o, const spot_config
     spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, n);
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
+        if (!o->json && i - from == SHOWN) {
+            printf(" ...  and %d more; --json has them all\n", to - i);
+            break;
+        }
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         if (!o->json) { print_ec(&ec); continue; }
         SPOT_TRY(spot_ec_json(c, json, sizeof json, &ec));
@@ -182,7 +190,8 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     printf("memory  %s", cli_memory(memory, (double)cost->memory));
     if (cost->device_memory)
         printf(", device %s for waves of %d ECs", cli_memory(device, (double)cost->device_memory), cost->wave);
-    printf("\ndisk    %s", cli_memory(disk, cost->disk));
+    printf("\ndisk    about %s for the run directory", cli_memory(disk, cost->disk));
+    if (o->sweep.keep == SPOT_KEEP_ALL && cost->disk > 1e10) printf(" (less with --keep views or --keep results)");
     if (cost->album > 0) printf(", %s of it the pixels of all pictures", cli_memory(disk, cost->album));
     printf("\n");
     if (cost->images < 1e6) printf("images  %.0f %s and trained on, all epochs\n", cost->images, made);

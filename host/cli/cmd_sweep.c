@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/submit.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
 #include "store/json.h"
@@ -16,10 +17,14 @@ typedef struct {
     char shard_from[64];
     int max_seconds;
     spot_sweep_options sweep;
+    cli_array array;
     bool json;
 } options;
 
-enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS, GPUS };
+enum {
+    OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j',
+    NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS, GPUS, KEEP
+};
 
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
@@ -40,6 +45,9 @@ static const struct argp_option table[] = {
       "stop in time to be gone after N seconds, with exit code 75: no EC is begun that would take longer", 0 },
     { "starts",      STARTS,      "N",   0,
       "stopped for the N-th time without any progress since the first, it ends with 5, not 75 (5; 0: never)", 0 },
+    { "keep",        KEEP,        "all|views|results", 0,
+      "what stays in the run directory's cache of an EC that is done: all, all but its networks (45 MB each), or nothing but "
+      "its results; for sweeps of thousands (all)", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
     { 0 }
 };
@@ -49,12 +57,16 @@ static error_t option(int key, char *arg, struct argp_state *state)
     options *o = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->machine;
+        state->child_inputs[1] = &o->array;
+        return 0;
     case OUT:           o->sweep.out = arg; return 0;
     case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
     case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case JSON:          o->json = true; return 0;
+    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
     case SHARD:         o->shard = arg; return 0;
     case GPUS:          o->gpus = strcmp(arg, "none") ? arg : NULL; return 0;
@@ -67,6 +79,10 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
         if (!o->sweep.out) argp_error(state, "where to? give a run directory with --out DIR");
+        if (o->array.submit && (o->shard || o->max_seconds || o->gpus || o->json))
+            argp_error(state, "--submit sees to --shard and --max-seconds itself, has --gpus-per-task for --gpus, no --json");
+        if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
+        if (o->array.submit) return 0;
         cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -160,14 +176,16 @@ static spot_status status_of(int code)
 
 int cli_sweep(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
+    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { &cli_array_argp, 0, NULL, 0 },
+                                                 { 0 } };
     static const struct argp argp = { table, option, "CONFIG --out DIR",
         "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them."
         "\n\nExamples:\n"
         "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
         "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
+        "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit --partition cpu\n"
         "A run that was stopped goes on with the same command.", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 } };
+    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 }, .array.minutes = 40 };
     spot_sweep_report report = { 0 };
     static spot_config cfg;
     cli_machine machine;
@@ -178,8 +196,13 @@ int cli_sweep(int argc, char **argv)
     cli_parse(&argp, argc, argv, &o);
     machine = o.machine;
     if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
+    if (o.array.submit) machine.device = "auto";       /* what the jobs will find is not to be had where they are submitted */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
+    if (o.array.submit) {
+        if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &o.machine);
+        return cli_close(&c, s);
+    }
     if (s == SPOT_OK) {
         double since = cli_now();
         s = o.gpus ? share_gpus(&c, &o, &cfg, argc, argv, &report, &code) : run_here(&c, &o, &cfg, &report);

@@ -11,6 +11,7 @@
 #include "spotter/sweep.h"
 #include "sweep/album.h"
 #include "sweep/embedding.h"
+#include "sweep/keep.h"
 #include "sweep/pace.h"
 
 static size_t view_bytes(int features, int rows)
@@ -122,33 +123,20 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     return SPOT_OK;
 }
 
-/* -- disk ----------------------------------------------------------------------------------------------------- */
+/* -- what there is -------------------------------------------------------------------------------------------- */
 
-enum { LESSON = 5000, SEGMENT = 4000, OUTCOME = 2000, FINDINGS = 6 };      /* bytes; the last a row, as hypotheses go */
-
-#define PICTURE 200e3              /* bytes, where none was drawn */
-
-/* What an EC leaves: models, views, maps, findings, pictures, and its segment with its rows of the database. */
-static double disk_of_ec(const spot_config *cfg, const spot_layout *l, int rows, double picture)
-{
-    int views = 1 + spot_wants_robust(cfg);
-    double bytes = SEGMENT + views * (double)(model_bytes(cfg, 1) + LESSON + view_bytes(8 * cfg->model.width, rows));
-
-    for (int b = 0; b < cfg->bdms; b++) {
-        const spot_bdm_config *m = &cfg->bdm[b];
-        bytes += 2.0 * OUTCOME + (double)FINDINGS * rows + picture;
-        if (!spot_embed_is_nothing(&m->embed) && !spot_has_points_before(cfg, b))
-            bytes += (double)rows * spot_embed_dim(&m->embed, rows, l->features[b]) * sizeof(float);
-    }
-    return bytes;
-}
+#define PICTURE 150e3              /* bytes of a PNG, where none was drawn */
 
 static double disk_of_start(const spot_config *cfg, const spot_source *source)
 {
     return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_album_bytes(source->photos) : 0);
 }
 
-/* -- what there is -------------------------------------------------------------------------------------------- */
+/* What a wave has that does not stay. */
+static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
+{
+    return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
+}
 
 /* Beside the arenas: a value that is written is there twice more. */
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
@@ -180,25 +168,28 @@ static spot_status check_addresses(spot_ctx *c, size_t needs)
                      "limit or fewer --threads would help", needs / 1e9, left / 1e9);
 }
 
-/* Segments and one EC's values must fit; that all do is for people to see to, since a cache can be thinned out. */
-static spot_status check_disk(spot_ctx *c, const char *dir, double start, double ec, int ecs)
+/* Segments and a wave's values must fit. Whether all does is for people to see to. */
+static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
+                              const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
 {
-    double least = start + ec + (double)ecs * SEGMENT, all = start + ecs * ec, left;
+    double wave = disk_of_start(cfg, source) + disk_of_wave(cfg, l, rows, SPOT_KEEP_RESULTS);
+    double least = wave + ecs * spot_keep_bytes(cfg, rows, SPOT_KEEP_RESULTS, 0), left;
+    double all = wave + ecs * spot_keep_bytes(cfg, rows, o->keep, o->pictures ? PICTURE : 0);
     struct statvfs disk;
 
-    if (statvfs(dir, &disk)) return SPOT_OK;                  /* writing will tell */
+    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* writing will tell */
     left = (double)disk.f_bavail * (double)disk.f_frsize;
     if (least > left)
-        return spot_fail(c, SPOT_IO, "%s needs %.2f GB on the disk to begin with, and %.2f GB are free; free some space or "
-                         "choose another place", dir, least / 1e9, left / 1e9);
+        return spot_fail(c, SPOT_IO, "%s takes at least %.2f GB, and its disk has %.2f GB left; free some space or choose "
+                         "another place", o->out, least / 1e9, left / 1e9);
     if (all > left)
-        spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, where %.1f GB are free; when the disk is full, free some "
-                 "space and run the same command again", ecs, all / 1e9, dir, left / 1e9);
+        spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, and its disk has %.1f GB left; --keep views or results "
+                 "takes less", ecs, all / 1e9, o->out, left / 1e9);
     return SPOT_OK;
 }
 
 spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
-                            const char *dir, int ecs, int rows)
+                            const spot_sweep_options *o, int ecs, int rows)
 {
     size_t needs = memory_of(cfg, source, l, rows), left, total;
     const char *whose;
@@ -214,7 +205,7 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
         return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would help", needs / 1e9,
                          whose, left / 1e9, remedy(l, false));
     SPOT_TRY(check_addresses(c, needs));
-    return check_disk(c, dir, disk_of_start(cfg, source), disk_of_ec(cfg, l, rows, PICTURE), ecs);
+    return check_disk(c, l, cfg, source, o, ecs, rows);
 }
 
 /* -- in advance ----------------------------------------------------------------------------------------------- */
@@ -319,10 +310,10 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
-    cost->disk = cost->ecs ? disk_of_start(cfg, source) : 0;
+    cost->disk = cost->ecs ? disk_of_start(cfg, source) + disk_of_wave(cfg, &layout, e.most, o->keep) : 0;
     for (int i = e.from; i < e.to; i++) {
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
-        cost->disk += disk_of_ec(cfg, &layout, spot_ec_positives(NULL, &ec, SPOT_TEST), o->pictures ? picture : 0);
+        cost->disk += spot_keep_bytes(cfg, spot_ec_positives(NULL, &ec, SPOT_TEST), o->keep, o->pictures ? picture : 0);
     }
     return SPOT_OK;
 }

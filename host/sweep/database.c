@@ -93,12 +93,17 @@ static void segment_rows(database *d, const spot_segment *s)
 static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *config, spot_segment *s)
 {
     spot_segment_state state;
-    char why[1300];
+    char why[2400];
+    unsigned char *bytes;
+    size_t bytes_n;
     int *index, n;
     spot_status status = spot_segment_list(c, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
-        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
+        status = spot_check_stop(c);
+        if (status) break;
+        status = spot_segment_load(c, dir, index[i], s, &bytes, &bytes_n, &state, why, sizeof why);
+        free(bytes);
         if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
         segment_rows(d, s);
     }

@@ -72,7 +72,8 @@ static void weigh(merge *m, int index)
     char text[2300];
 
     if (m->best.bytes && order) {
-        snprintf(text, sizeof text, "EC %d differs in %s and %s; ", index, source[m->best.source].dir, source[m->next.source].dir);
+        snprintf(text, sizeof text, "EC %d differs in %s and %s; ", index, source[m->best.source].dir,
+                 source[m->next.source].dir);
         warn(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
                                                             : "the one with the lesser bytes is taken");
         mark(m, index, SPOT_EC_CONFLICT);
@@ -95,8 +96,8 @@ static spot_status look(merge *m, int i, int index)
     spot_segment_state state;
     char why[2400], foreign[96];
 
-    SPOT_TRY(spot_merge_load(m->c, &m->plan.source[i], index, m->next.segment, &m->next.bytes, &m->next.n, &state, why,
-                             sizeof why));
+    SPOT_TRY(spot_segment_load(m->c, m->plan.source[i].dir, index, m->next.segment, &m->next.bytes, &m->next.n, &state, why,
+                               sizeof why));
     m->own |= m->plan.onto && !i && state == SPOT_SEGMENT_WHOLE;
     if (state == SPOT_SEGMENT_WHOLE && !strcmp(config, m->plan.config)) {
         m->next.failures = failures_of(m->next.segment);

@@ -30,10 +30,6 @@ typedef struct {
 spot_status spot_merge_plan_make(spot_ctx *c, spot_merge_plan *p, const char *const *dirs, int n, const char *out);
 void        spot_merge_plan_free(spot_merge_plan *p);
 
-/* An EC's segment there, whose bytes are malloc'd where there are any (also of a damaged one). SPOT_NOMEM only. */
-spot_status spot_merge_load(spot_ctx *c, const spot_merge_source *from, int index, spot_segment *s, unsigned char **bytes,
-                            size_t *n, spot_segment_state *state, char *why, size_t why_size);
-
 /* merge_cache.c: the sources' stage values that out has not. */
 spot_status spot_merge_cache(spot_ctx *c, const spot_merge_plan *p);
 

@@ -37,7 +37,7 @@ static spot_status judge(spot_ctx *c, const spot_merge_source *s, bool is_out)
         return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy that of the same sweep's other "
                          "directories there", s->dir);
     if (is_out) return SPOT_OK;
-    if (!is_empty(s->dir) && !is_there(s->dir, "segments"))
+    if (!is_empty(s->dir) && !is_there(s->dir, "cache") && !is_there(s->dir, "segments"))
         return spot_fail(c, SPOT_INPUT, "%s is no run directory: it has no config.yaml", s->dir);
     spot_log(c, SPOT_LOG_WARN, "%s holds no results yet", s->dir);
     return SPOT_OK;
@@ -100,7 +100,7 @@ static spot_status agree(spot_ctx *c, spot_merge_plan *p, spot_segment *s)
 
     for (int i = 0; i < p->sources; i++)
         for (int k = 0; k < p->source[i].n; k++) {
-            SPOT_TRY(spot_merge_load(c, &p->source[i], p->source[i].index[k], s, &bytes, &n, &state, why, sizeof why));
+            SPOT_TRY(spot_segment_load(c, p->source[i].dir, p->source[i].index[k], s, &bytes, &n, &state, why, sizeof why));
             free(bytes);
             if (state != SPOT_SEGMENT_WHOLE || s->numbers != SPOT_NUMBERS) continue;
             if (!*p->config) memcpy(p->config, s->config, sizeof p->config);
@@ -147,24 +147,4 @@ void spot_merge_plan_free(spot_merge_plan *p)
     for (int i = 0; i < p->sources; i++) free(p->source[i].index);
     free(p->source);
     free(p->cfg);
-}
-
-spot_status spot_merge_load(spot_ctx *c, const spot_merge_source *from, int index, spot_segment *s, unsigned char **bytes,
-                            size_t *n, spot_segment_state *state, char *why, size_t why_size)
-{
-    char path[1200];
-    const char *wrong;
-    spot_status status;
-
-    *bytes = NULL;
-    *state = SPOT_SEGMENT_ABSENT;
-    spot_segment_path(path, sizeof path, from->dir, index);
-    if (access(path, F_OK)) return SPOT_OK;
-    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
-    if (status == SPOT_NOMEM) return status;
-    wrong = status ? spot_message(c, status) : spot_segment_parse(s, *bytes, *n, index);
-    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
-    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
-    if (status) spot_forget(c);
-    return SPOT_OK;
 }

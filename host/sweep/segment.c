@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/tree.h"
 #include "store/json.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
@@ -205,23 +206,33 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
     return status;
 }
 
-const char *spot_segment_parse(spot_segment *s, unsigned char *text, size_t n, int index)
+/* NULL, or what is wrong with the frame around the payload. */
+static const char *frame(const unsigned char *text, size_t n)
 {
     char expected[HEAD + 1];
-    spot_json j = { .depth = 1 };
 
     if (n < HEAD + TAIL || memcmp(text + n - TAIL, tail, TAIL)) return "it ends early";
-    n -= HEAD + TAIL;
-    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n));
-    if (memcmp(text, expected, HEAD)) return "its checksum does not fit";
-    text[HEAD + n] = 0;
-    j.at[0] = yajl_tree_parse((char *)text + HEAD, NULL, 0);
-    text[HEAD + n] = tail[0];
+    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n - HEAD - TAIL));
+    return memcmp(text, expected, HEAD) ? "its checksum does not fit" : NULL;
+}
+
+spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text, size_t n, int index, const char **wrong)
+{
+    spot_json j = { .depth = 1 };
+    char why[256] = "";
+
+    *wrong = frame(text, n);
+    if (*wrong) return SPOT_OK;
+    text[n - TAIL] = 0;
+    j.at[0] = spot_tree_parse((char *)text + HEAD, n - HEAD - TAIL, why, sizeof why);
+    text[n - TAIL] = tail[0];
+    if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
+        return spot_fail(c, SPOT_NOMEM, "no memory to read the results of EC %d", index);
     memset(s, 0, sizeof *s);
     describe(&j, s);
     yajl_tree_free(j.at[0]);
-    if (j.wrong) return j.wrong;
-    return s->index == index ? NULL : "it belongs to another EC";
+    *wrong = j.wrong || s->index == index ? j.wrong : "it belongs to another EC";
+    return SPOT_OK;
 }
 
 spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
@@ -230,16 +241,43 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
     char path[1200];
     unsigned char *text;
     const char *wrong;
+    spot_status status;
     size_t n;
 
     spot_segment_path(path, sizeof path, dir, index);
     *state = SPOT_SEGMENT_ABSENT;
     if (access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
-    wrong = spot_segment_parse(s, text, n, index);
+    status = spot_segment_parse(c, s, text, n, index, &wrong);
     free(text);
+    SPOT_TRY(status);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
     snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    return SPOT_OK;
+}
+
+spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
+                              spot_segment_state *state, char *why, size_t why_size)
+{
+    char path[1200];
+    const char *wrong = NULL;
+    spot_status status;
+
+    *bytes = NULL;
+    *state = SPOT_SEGMENT_ABSENT;
+    spot_segment_path(path, sizeof path, dir, index);
+    if (access(path, F_OK)) return SPOT_OK;
+    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
+    if (status == SPOT_OK) status = spot_segment_parse(c, s, *bytes, *n, index, &wrong);
+    if (status == SPOT_NOMEM) {
+        free(*bytes);
+        *bytes = NULL;
+        return status;
+    }
+    if (status) wrong = spot_message(c, status);
+    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
+    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
+    if (status) spot_forget(c);
     return SPOT_OK;
 }
 
@@ -286,7 +324,8 @@ static spot_status list_folder(spot_ctx *c, indices *l, const char *path, int fi
         snprintf(again, sizeof again, "ec-%06d.json", i);
         if (!strcmp(again, e->d_name)) s = add(c, l, i);
     }
-    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s: %s", path, strerror(errno));
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
     if (d) closedir(d);
     return s;
 }
@@ -312,7 +351,8 @@ spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
         snprintf(path, sizeof path, "%s/segments/%s", dir, again);
         s = list_folder(c, &l, path, k * SPOT_ECS_A_FOLDER);
     }
-    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s", dir, strerror(errno));
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s; run the same command again", dir, strerror(errno));
     closedir(d);
     if (l.n) qsort(l.index, (size_t)l.n, sizeof *l.index, ascending);
     *index = l.index;

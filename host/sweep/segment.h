@@ -52,8 +52,13 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s);
 spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
                               char *why, size_t why_size);
 
-/* The same of a file's n bytes, which are left as they are: NULL, or in a few words what is wrong. */
-const char *spot_segment_parse(spot_segment *s, unsigned char *text, size_t n, int index);
+/* The same of a file's n bytes, which are left as they are. *wrong is NULL, or in a few words what is. */
+spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text, size_t n, int index, const char **wrong);
+
+/* For those that go on whatever they find: a file that cannot be read is damaged, too. Its bytes are malloc'd, NULL where there
+ * are none. SPOT_NOMEM only. */
+spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
+                              spot_segment_state *state, char *why, size_t why_size);
 
 /* The first failure among training and methods, or SPOT_OK; *message is its sentence, *who the method or "training". */
 spot_status spot_segment_failure(const spot_segment *s, const char **who, const char **message);

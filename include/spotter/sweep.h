@@ -15,6 +15,14 @@ extern "C" {
 #define SPOT_WIDEST_WAVE  256
 #define SPOT_MOST_AT_ONCE 64
 
+/* What of an EC's stage values stays in DIR/cache when its segment is written. An EC on its way keeps all, so that a run that
+ * was killed goes on where it was. */
+typedef enum {
+    SPOT_KEEP_ALL,
+    SPOT_KEEP_VIEWS,           /* all but the networks, which are nearly all of it: 45 MB each at full width */
+    SPOT_KEEP_RESULTS          /* nothing: pages without maps, no `spotter view`; what must be made anew is trained anew */
+} spot_kept;
+
 typedef struct {
     const char *out;           /* run directory */
     int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (shards.h); 0 of 1 by default */
@@ -23,6 +31,7 @@ typedef struct {
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
     int at_once;               /* of them, that train side by side; 0: 1, and 2. Neither changes a result */
     double seconds;            /* no wave is begun that at the pace so far would end later than this; 0: no limit */
+    spot_kept keep;            /* also of ECs that were done before */
     int starts;                /* a shard that is begun so often and stopped, with nothing kept, ends in SPOT_DEVICE: schedulers
                                   would begin it for ever; 0: no limit */
 } spot_sweep_options;
@@ -47,6 +56,10 @@ typedef struct {
  * folder can be read. Also writes results.sqlite; of several shards the one that finds every EC done. */
 spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_report *report);
 
+/* Which ECs of the config the next such call would compute: *missing, (cfg->ecs), is set for those and left for the others. The
+ * directory is made and holds the config from then on. Errors are those that come before anything is computed. */
+spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing);
+
 /* What the classifier of an EC of the run in dir, or its robust network, shows of the positives of a split: from the run's
  * cache, or through the model that lies there. cfg is the run's config. The arena needs what spot_model_needs says.
  * SPOT_INPUT when the cache has neither view nor model. */
@@ -58,7 +71,7 @@ typedef struct {
     size_t device_memory;      /* ... and on the device, 0 where that is the host */
     int    ecs, wave;          /* how many; how many of them go together */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
-    double disk;               /* bytes that the run directory has at the end, the cache and pictures among them ... */
+    double disk;               /* bytes in the run directory when it is done, with what ECs on their way need beside ... */
     double album;              /* ... and the pixels of pictures from files; 0: scenes, which are rendered */
     double seconds, cpu_seconds;   /* for all ECs, from a short calibration: of the clock, of processors; NaN: not calibrated */
     double calibration;            /* seconds that it took */

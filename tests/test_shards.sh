@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_cluster.sh BUILD: one process of many: what schedulers' variables mean, time limits, signals, the cap on starts, status.
+# test_shards.sh BUILD: one process of many: what schedulers' variables mean, time limits, signals, the cap on starts, status.
 set -u
 spotter=$(realpath "$1")/spotter
 dir=$(mktemp -d)
@@ -75,50 +75,64 @@ code=$?
 [ $code -eq 75 ] && [ "$(ms "$start")" -lt 4000 ] || fail "--max-seconds: exit code $code after $(ms "$start") ms"
 sweep "$dir/quick" --limit 2 --max-seconds 600 || fail "time for all: $(cat "$dir/err")"
 
-# --- Begun five times for nothing: another code than 75. With --starts 0 never, and progress begins the count anew.
+# --- Begun five times for nothing, each time another signal in the midst of a training: another code than 75 in the end. With
+# --starts 0 never. (Progress begins the count anew: below a run lives through more than five signals.)
+signals=(TERM HUP USR1 USR2 INT)
 for try in 2 3 4 5 6; do
-    extra=; want=75
-    [ $try -ge 5 ] && want=5
-    [ $try -eq 6 ] && { extra="--starts 0"; want=75; }
-    # shellcheck disable=SC2086
-    timeout -s USR1 --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" --no-pictures --threads 1 $extra \
-        --out "$dir/slow" >"$dir/out" 2>"$dir/err"
+    want=75 starts=5
+    [ $try -eq 5 ] && want=5
+    [ $try -eq 6 ] && starts=0
+    env --default-signal=HUP timeout -s "${signals[try - 2]}" --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" \
+        --no-pictures --threads 1 --starts $starts --out "$dir/slow" >"$dir/out" 2>"$dir/err"
     code=$?
     [ $code -eq $want ] || fail "start $try for nothing: exit code $code, not $want: $(cat "$dir/err")"
 done
 grep -q 'shard 0 of 1 was begun 5 times' "$dir"/slow/logs/* || fail "the logs do not say why it was given up"
+
+# --- How it stands: 75 until every EC is done, and the command that goes on.
+status() { "$spotter" status "$@" >"$dir/out" 2>"$dir/err"; code=$?; }
+status "$dir/whole"
+[ $code -eq 0 ] && grep -q '12 of 12 ECs done' "$dir/out" || fail "status of a whole run: $code $(cat "$dir/out" "$dir/err")"
+sweep "$dir/part" --shard 1/4 || fail "a shard: $(cat "$dir/err")"
+status "$dir/part"
+[ $code -eq 75 ] && grep -q '^4 shards: 1 done, 3 waiting$' "$dir/out" || fail "status of a quarter: $code $(cat "$dir/out")"
+eval "$(grep '^    for' "$dir/out" | sed "s#; do spotter#; do $spotter#; s#; done# --no-pictures; done#")" >"$dir/err" 2>&1
+status "$dir/part" --json
+[ $code -eq 0 ] && grep -q '"done": 12' "$dir/out" || fail "the command of status: $(cat "$dir/err" "$dir/out")"
+"$spotter" status "$dir" >"$dir/out" 2>"$dir/err"
+[ $? -eq 4 ] && grep -q 'is no run directory' "$dir/err" || fail "status of a folder: $(cat "$dir/err")"
 
 # --- A signal, another one while it stops, a burst of all: 75, and nothing is lost. One thread, several, side by side.
 same()
 {
     diff -r -x '*.tmp' "$dir/whole/segments" "$dir/$1/segments" >"$dir/diff" || fail "$1: $(head -c 300 "$dir/diff")"
 }
-# stopped NAME SIGNALS ARGUMENTS...: begins, signals, and goes on to the end.
+count() { find "$1/segments" -name '*.json' 2>/dev/null | wc -l; }
+# stopped NAME "SIGNALS; SIGNALS" ARGUMENTS...: lives of one run, each stopped after an EC at least; then on to the end.
 stopped()
 {
-    local name=$1 signals=$2 tries=0 code=0 pid start
+    local name=$1 lives=$2 signals before pid start code stops=0
     shift 2
-    while [ $code -eq 0 ] && [ $tries -lt 5 ]; do      # a machine in a hurry may be done before the signal comes
-        rm -rf "${dir:?}/$name"
+    while read -r -d ';' signals; do
+        before=$(count "$dir/$name")
         env --default-signal=HUP "$spotter" sweep "$dir/tiny.yaml" --no-pictures --out "$dir/$name" "$@" >"$dir/out" \
             2>"$dir/err" </dev/null &
         pid=$!
-        until [ -e "$dir/$name/segments/000" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-        for s in $signals; do kill -"$s" $pid 2>/dev/null; done
+        while [ "$(count "$dir/$name")" = "$before" ] && kill -0 $pid 2>/dev/null; do sleep 0.03; done
         start=$(now)
+        for s in $signals; do kill -"$s" $pid 2>/dev/null; done
         wait $pid; code=$?
-        tries=$((tries + 1))
-    done
-    [ $code -eq 75 ] || fail "$signals, $*: exit code $code, not 75: $(cat "$dir/err")"
-    [ "$(ms "$start")" -lt 20000 ] || fail "$signals, $*: more than 20 s until the exit"
+        [ $code -eq 75 ] && stops=$((stops + 1))
+        [ $code -eq 75 ] || [ $code -eq 0 ] || fail "$signals, $*: exit code $code, not 75: $(cat "$dir/err")"
+        [ "$(ms "$start")" -lt 20000 ] || fail "$signals, $*: more than 20 s until the exit"
+    done <<<"$lives;"
+    [ $stops -gt 0 ] || fail "$lives, $*: no signal came in time"
     "$spotter" sweep "$dir/tiny.yaml" --no-pictures --out "$dir/$name" "$@" >"$dir/out" 2>"$dir/err" </dev/null ||
-        fail "$signals, $*: going on: $(cat "$dir/err")"
+        fail "$lives, $*: going on: $(cat "$dir/err")"
     same "$name"
 }
-for signal in CONT\ TERM INT HUP USR1 USR2; do stopped one "$signal" --threads 1; done
-stopped burst "TERM USR1 CONT TERM INT HUP USR2 TERM" --threads 2
-stopped threads "TERM TERM" --threads 3
-stopped crew "USR2 TERM" --threads 2 --wave 4 --at-once 2
+stopped one "CONT TERM; INT; HUP; USR1; USR2; TERM USR1 CONT TERM INT HUP USR2 TERM" --threads 1
+stopped crew "USR2 TERM; TERM TERM" --threads 3 --wave 3 --at-once 2
 
 # --- A process a GPU (here of none): each has its part, they stop together, and none outlives its parent.
 sweep "$dir/gpus" --device cpu --gpus 0,1,3 --json || fail "--gpus: $(cat "$dir/err")"
@@ -127,7 +141,7 @@ grep -q '"done": 12' "$dir/out" || fail "--gpus: $(cat "$dir/out")"
 grep -q '^\[gpu 3\] ' "$dir/err" || fail "--gpus: whose lines are these? $(cat "$dir/err")"
 [ "$(find "$dir/gpus/logs" -name '*-of-3-*' | wc -l)" = 3 ] || fail "--gpus: no three shards"
 [ -s "$dir/gpus/results.sqlite" ] || fail "--gpus: no database"
-stopped gpus TERM --device cpu --gpus 0,1
+stopped two "TERM" --device cpu --gpus 0,1
 "$spotter" sweep "$dir/long.yaml" --no-pictures --device cpu --gpus 0,1 --out "$dir/orphans" >"$dir/out" 2>&1 </dev/null &
 pid=$!
 until [ "$(find "$dir/orphans/logs" -name '*.jsonl' 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
