@@ -106,6 +106,13 @@ diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail
 PATH=/nowhere "${sweep[@]}" "$dir/none" --submit >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no sbatch here' "$dir/out" && [ ! -e "$dir/none" ] || fail "without sbatch: $(cat "$dir/out")"
 
+# --- In a container, which has srun at best.
+mkdir "$dir/bare"
+printf '#!/bin/sh\nexit 75\n' >"$dir/bare/srun"
+chmod +x "$dir/bare/srun"
+PATH=$dir/bare SLURM_JOB_ID=1 /bin/bash "$scripts/sweep.sbatch" >"$dir/out" 2>&1
+[ $? -eq 75 ] && grep -q 'no scontrol here' "$dir/out" || fail "without scontrol: $(cat "$dir/out")"
+
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
