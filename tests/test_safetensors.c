@@ -27,8 +27,8 @@ static void hostile_files_get_their_sentence(void **state)
         { "offsets_huge", "data_offsets of a" },  { "sub_byte", "of type F4" },
         { "no_dtype", "is not described" },       { "dtype_number", "is not described" },
         { "not_a_map", "is not described" },      { "broken_json", "not JSON" },
-        { "list", "not the JSON" },               { "deep", "not the JSON" },
-        { "nul", "not the JSON" },                { "float8", "of type F8_E4M3" },
+        { "list", "not the JSON" },               { "deep", "nested too deep" },
+        { "nul", "NUL byte" },                { "float8", "of type F8_E4M3" },
         { "name_breaks", "a??[2J is not" },
     };
     (void)state;

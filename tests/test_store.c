@@ -13,6 +13,7 @@
 
 #include "spotter/store.h"
 #include "store/json.h"
+#include "sweep/pack.h"
 
 /* How many entries a folder has, . and .. not counted. */
 static int entries(const char *path)
@@ -241,6 +242,43 @@ static void json_comes_back(void **state)
     yajl_tree_free(bad.at[0]);
 }
 
+/* Whole under its checksum, but with numbers that nobody could go by: as good as absent, for each kind of value. */
+static void impossible_values_are_absent(void **state)
+{
+    static const struct { int n, d; double objective; float at[4]; } points = { 2, 2, 1, { 1, 2, 3, 4 } },
+        negative = { -1, -1, 1, { 1 } };
+    static spot_lesson good = { .epochs = 3, .learned = true, .attacked = NAN }, bad;
+    static const int seen[] = { -1, 0, 0, 0 }, counts[] = { 0, 0, 0, 9 }, model[] = { 16, 1, 0, 0, 1, 0, 0 };
+    const struct { const char *kind; spot_pack_fn *pack; const void *bytes; size_t n; bool there; } cases[] = {
+        { "points", spot_pack_points, &points, sizeof points, true },
+        { "points", spot_pack_points, &negative, 20, false },
+        { "view", spot_pack_seen, seen, sizeof seen, false },
+        { "view", spot_pack_seen, counts, sizeof counts, false },
+        { "model", spot_pack_model, model, sizeof model, false },
+    };
+    union { spot_points points; spot_seen seen; spot_model model; } value;
+    spot_key k = spot_key_of("value", 5);
+    spot_ctx c = check_ctx(1);
+    spot_store s;
+    spot_arena a;
+    bool found;
+    (void)state;
+    CHECK_OK(&c, spot_store_open(&c, &s, root));
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
+    for (int i = 0; i < LEN(cases); i++) {
+        CHECK_OK(&c, spot_store_put(&c, &s, k, cases[i].kind, cases[i].bytes, cases[i].n));
+        CHECK_OK(&c, spot_recall(&c, &a, &s, k, cases[i].kind, cases[i].pack, &value, &found));
+        assert_int_equal(found, cases[i].there);
+    }
+    for (int epochs = SPOT_MAX_EPOCHS; epochs < SPOT_MAX_EPOCHS + 2; epochs++) {
+        good.epochs = epochs;
+        CHECK_OK(&c, spot_keep(&c, &s, k, "lesson", spot_pack_lesson, &good));
+        CHECK_OK(&c, spot_recall(&c, &a, &s, k, "lesson", spot_pack_lesson, &bad, &found));
+        assert_int_equal(found, epochs == SPOT_MAX_EPOCHS);
+    }
+    spot_arena_close(&a);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -254,6 +292,7 @@ int main(void)
         IN_A_FOLDER(old_temp_files_go),
         IN_A_FOLDER(a_file_gets_its_folder),
         IN_A_FOLDER(damaged_values_are_absent),
+        IN_A_FOLDER(impossible_values_are_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

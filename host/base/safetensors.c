@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
-#include <yajl/yajl_tree.h>
 
-enum { MAX_HEADER = 100000000, MAX_NESTING = 16 };
+#include "base/tree.h"
+
+enum { MAX_HEADER = 100000000 };
 
 static int by_name(const void *a, const void *b)
 {
@@ -25,23 +26,6 @@ static int by_place(const void *a, const void *b)
 }
 
 /* -- reading -------------------------------------------------------------------------------------------------- */
-
-/* yajl_tree recurses as deep as the text nests; the header needs three levels. Strings may hold brackets. */
-static bool nests_too_deep(const uint8_t *text, size_t size)
-{
-    bool string = false;
-    int depth = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        if (string && text[i] == '\\') { i++; continue; }
-        if (text[i] == '"') string = !string;
-        if (string) continue;
-        if (text[i] == '{' || text[i] == '[') depth++;
-        if (text[i] == '}' || text[i] == ']') depth--;
-        if (depth > MAX_NESTING) return true;
-    }
-    return false;
-}
 
 static yajl_val member(yajl_val map, const char *key)
 {
@@ -150,11 +134,10 @@ static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64
     yajl_val map;
     spot_status s;
 
-    if (!length || *text != '{' || memchr(text, 0, length) || nests_too_deep((uint8_t *)text, length))
+    if (!length || *text != '{')
         return spot_fail(c, SPOT_INPUT, "%s: its header is not the JSON of a safetensors file", file);
     text[length] = 0;
-    map = yajl_tree_parse(text, why, sizeof why);
-    why[strcspn(why, "\n")] = 0;
+    map = spot_tree_parse(text, length, why, sizeof why);
     if (!map || !YAJL_IS_OBJECT(map)) {
         yajl_tree_free(map);
         return spot_fail(c, SPOT_INPUT, "%s: its header is not JSON: %s", file, why);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tree.h"
 #include "store/json.h"
 
 const char *spot_check_metric(int metric)
@@ -284,22 +285,6 @@ static void describe(document *d, spot_baseline *b)
     methods_part(d, b);
 }
 
-/* Deeper than a baseline is; yajl frees what it read by recursion, and a megabyte of brackets would take its stack. */
-static bool too_deep(const char *bytes, size_t n)
-{
-    bool quoted = false;
-    int depth = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        char ch = bytes[i];
-        if (quoted && ch == '\\') i++;
-        else if (ch == '"') quoted = !quoted;
-        else if (!quoted && (ch == '[' || ch == '{') && ++depth > 8) return true;
-        else if (!quoted && (ch == ']' || ch == '}')) depth--;
-    }
-    return false;
-}
-
 spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes, size_t n, const char *name)
 {
     document d = { .j = { .depth = 1 } };
@@ -307,18 +292,13 @@ spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes
 
     memset(b, 0, sizeof *b);
     if (n >= SPOT_BASELINE_LIMIT) return spot_fail(c, SPOT_INPUT, "%s is too long for a baseline", name);
-    if (memchr(bytes, 0, n)) return spot_fail(c, SPOT_INPUT, "%s is no baseline: it holds a NUL byte", name);
-    if (too_deep(bytes, n)) return spot_fail(c, SPOT_INPUT, "%s is no baseline: it is nested too deep", name);
     copy = malloc(n + 1);
     if (!copy) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
     memcpy(copy, bytes, n);
     copy[n] = 0;
-    d.j.at[0] = yajl_tree_parse(copy, why, sizeof why);
+    d.j.at[0] = spot_tree_parse(copy, n, why, sizeof why);
     free(copy);
-    if (!d.j.at[0]) {
-        why[strcspn(why, "\n")] = 0;
-        return spot_fail(c, SPOT_INPUT, "%s is no baseline: %s", name, *why ? why : "it is empty");
-    }
+    if (!d.j.at[0]) return spot_fail(c, SPOT_INPUT, "%s is no baseline: %s", name, *why ? why : "it is empty");
     describe(&d, b);
     yajl_tree_free(d.j.at[0]);
     if (d.full) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);

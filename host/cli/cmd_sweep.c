@@ -196,6 +196,7 @@ int cli_sweep(int argc, char **argv)
     cli_parse(&argp, argc, argv, &o);
     machine = o.machine;
     if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
+    if (o.array.submit) machine.device = "auto";       /* what the jobs will find is not to be had where they are submitted */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {

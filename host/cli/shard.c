@@ -39,6 +39,7 @@ static int place_in_array(const struct argp_state *state, int id, int *count)
         argp_error(state, "SLURM_ARRAY_TASK_ID is %d, but nothing says of how many (SLURM_ARRAY_TASK_COUNT, _MIN); "
                    "say --shard auto/N", id);
     variable(state, "SLURM_ARRAY_TASK_STEP", &step);
+    if ((long)*count * step > MOST) step = 0;                  /* none that is whole is so long */
     most = least + (*count - 1) * step;
     variable(state, "SLURM_ARRAY_TASK_MAX", &most);
     if (step < 1 || id < least || id > most || (id - least) % step || (most - least) / step + 1 != *count)

@@ -16,4 +16,4 @@ endif()
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/slurm_scripts.c
   COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/slurm_scripts.c -P ${CMAKE_CURRENT_LIST_DIR}/slurm.cmake
   DEPENDS ${dir}/sweep.sbatch ${dir}/merge.sbatch ${CMAKE_CURRENT_LIST_DIR}/slurm.cmake VERBATIM)
-target_sources(spotter PRIVATE ${CMAKE_BINARY_DIR}/slurm_scripts.c)
+target_sources(commands PRIVATE ${CMAKE_BINARY_DIR}/slurm_scripts.c)

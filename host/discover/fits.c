@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <yajl/yajl_tree.h>
 
 #include "base/safetensors.h"
+#include "base/tree.h"
 #include "bdm/fit.h"
 #include "spotter/store.h"
 
-enum { PATH = 1200, NESTING = 12 };
+enum { PATH = 1200 };
 
 spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot_view *rows, const spot_fit *fit,
                         const spot_bdm_config *cfg)
@@ -29,23 +29,6 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
 }
 
 /* ---- slices.json ---- */
-
-/* yajl's tree recurses; strings may hold brackets. */
-static bool nests_too_deep(const unsigned char *text)
-{
-    bool string = false;
-
-    for (int depth = 0; *text; text++) {
-        if (string && *text == '\\' && text[1]) {
-            text++;
-            continue;
-        }
-        if (*text == '"') string = !string;
-        if (!string) depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
-        if (depth > NESTING) return true;
-    }
-    return false;
-}
 
 static yajl_val member_of(yajl_val map, const char *key, yajl_type type)
 {
@@ -139,7 +122,7 @@ static spot_status read_json(spot_ctx *c, spot_fits *f, const char *dir)
 
     snprintf(path, sizeof path, "%s/slices.json", dir);
     SPOT_TRY(spot_file_read(c, path, &text, &n, (size_t)1 << 30));
-    if (strlen((char *)text) == n && !nests_too_deep(text)) f->tree = yajl_tree_parse((char *)text, why, sizeof why);
+    f->tree = spot_tree_parse((char *)text, n, why, sizeof why);
     free(text);
     if (!f->tree) return damaged(c, dir, "it is not JSON");
     SPOT_TRY(read_known(c, f, dir, member_of(f->tree, "subject", yajl_t_object)));

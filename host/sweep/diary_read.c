@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/tree.h"
 #include "store/json.h"
 #include "sweep/diary.h"
 
@@ -20,7 +21,7 @@ static bool parse(spot_diary_line *l, const char *text)
     memset(l, 0, sizeof *l);
     l->ec = -1;
     l->seconds = NAN;
-    j.at[0] = yajl_tree_parse(text, NULL, 0);
+    j.at[0] = spot_tree_parse(text, strlen(text), NULL, 0);
     if (YAJL_IS_OBJECT(j.at[0])) spot_diary_describe(&j, l);
     else j.wrong = "the line";
     yajl_tree_free(j.at[0]);

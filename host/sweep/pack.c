@@ -26,17 +26,27 @@ static spot_status array(spot_ctx *c, spot_packer *p, void **v, size_t count, si
     return bytes(c, p, *v, count * size);
 }
 
+/* The frame vouches for the bytes, not for who wrote them: what is gone by later is looked at. */
+static spot_status check(spot_ctx *c, const spot_packer *p, bool good)
+{
+    if (p->way != PACK_READ || good) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "a stored value holds numbers that cannot be");
+}
+
 #define PART(x)         SPOT_TRY(bytes(c, p, &(x), sizeof (x)))
 #define ARRAY(x, count) SPOT_TRY(array(c, p, (void **)&(x), (size_t)(count), sizeof *(x)))
 
 spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
 {
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
     spot_model *m = value;
 
     PART(m->width);
     PART(m->outputs);
     PART(m->batches_tracked);
     PART(m->floats);
+    SPOT_TRY(check(c, p, m->width > 0 && m->width <= 1024 && m->outputs > 0 && m->outputs <= 100000
+                         && m->floats == spot_model_layout(table, m->width, m->outputs)));
     ARRAY(m->value, m->floats);
     return SPOT_OK;
 }
@@ -53,7 +63,10 @@ spot_status spot_pack_lesson(spot_ctx *c, spot_packer *p, void *value)
     PART(l->outside_count);
     PART(l->inside_count);
     PART(l->blindspots);
+    if (p->way == PACK_READ) SPOT_TRY(check(c, p, p->left && *p->at <= 1));         /* as bool no other byte may be looked at */
     PART(l->learned);
+    SPOT_TRY(check(c, p, l->epochs >= 0 && l->epochs <= SPOT_MAX_EPOCHS && l->best_epoch >= 0 && l->blindspots >= 0
+                         && l->blindspots <= SPOT_MAX_BLINDSPOTS));
     if (p->way == PACK_READ) l->attacked = NAN;
     if (p->way == PACK_READ ? p->left : !isnan(l->attacked)) PART(l->attacked);      /* only a robust network has it */
     return SPOT_OK;
@@ -67,11 +80,13 @@ spot_status spot_pack_seen(spot_ctx *c, spot_packer *p, void *value)
     if (p->way == PACK_READ) *v = (spot_view){ 0 };    /* no labels: a sweep looks at positives only */
     PART(v->n);
     PART(v->d);
+    SPOT_TRY(check(c, p, v->n >= 0 && v->d >= 0));
     ARRAY(v->feature, (size_t)v->n * (size_t)v->d);
     ARRAY(v->confidence, v->n);
     ARRAY(v->image, v->n);
     PART(s->truth.n);
     PART(s->truth.blindspots);
+    SPOT_TRY(check(c, p, s->truth.n == v->n && s->truth.blindspots >= 0 && s->truth.blindspots <= SPOT_MAX_BLINDSPOTS));
     ARRAY(s->truth.mask, s->truth.n);
     if (p->way == PACK_READ ? p->left : v->head != NULL) ARRAY(v->head, v->d);      /* older builds kept none */
     return SPOT_OK;
@@ -84,6 +99,7 @@ spot_status spot_pack_points(spot_ctx *c, spot_packer *p, void *value)
     PART(s->n);
     PART(s->d);
     PART(s->objective);
+    SPOT_TRY(check(c, p, s->n >= 0 && s->d >= 0));
     ARRAY(s->at, (size_t)s->n * (size_t)s->d);
     return SPOT_OK;
 }

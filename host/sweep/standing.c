@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "spotter/shards.h"
 #include "store/json.h"
 #include "sweep/diary.h"
@@ -99,7 +100,7 @@ static void read_submitted(spot_ctx *c, sight *v, const char *dir, double latest
         spot_forget(c);
         return;
     }
-    j.at[0] = yajl_tree_parse((char *)text, NULL, 0);
+    j.at[0] = spot_tree_parse((char *)text, n, NULL, 0);
     spot_json_int(&j, "shards", &shards);
     if (spot_json_has(&j, "ecs")) spot_json_int(&j, "ecs", &ecs);
     if (!j.wrong && shards > 0) v->shards = shards;

@@ -1,5 +1,5 @@
 /* fuzz_coco.c - any bytes as COCO's annotations: either one sentence, or indices that lie in the arrays.
- * tests/test_coco.c says what inputs of the corpus beside this file must be told. */
+ * tests/test_coco.c says what inputs of the corpus beside this file must be told. fuzz: -max_len=768 */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,72 +1,94 @@
-/* fuzz_file.h - bytes as files, for readers that take a name: memory with a name below /proc, and a folder of links to it.
- * No byte reaches a disk, so that an input takes microseconds. */
+/* fuzz_file.h - bytes as files, for readers that take a name. CMake links targets that include this with --wrap, so that what
+ * opens or looks for a file finds these few, in memory: an input takes microseconds and nothing is left anywhere. All other
+ * names are the fuzzer's own business. */
 #ifndef SPOTTER_TESTS_FUZZ_FILE_H
 #define SPOTTER_TESTS_FUZZ_FILE_H
 
 #ifndef _GNU_SOURCE
-#error "define _GNU_SOURCE before all headers"
+#define _GNU_SOURCE                    /* include this first */
 #endif
-
-#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spotter/ctx.h"
+#include "base/formats.h"
+#include "spotter/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FUZZ_FILES = 4 };
+enum { FUZZ_FILES = 8 };
 
-static int fuzz_fds[FUZZ_FILES];
+static struct { char name[1300]; const void *bytes; size_t n; } fuzz_files[FUZZ_FILES];
 
-/* The name of file k, which holds these bytes until the next call. */
-static inline const char *fuzz_file(int k, const void *bytes, size_t n)
+/* File k has this name and these bytes, until the next call. */
+static inline const char *fuzz_file(int k, const char *name, const void *bytes, size_t n)
 {
-    static char name[FUZZ_FILES][32];
-
-    if (!*name[k]) {
-        fuzz_fds[k] = memfd_create("fuzz", 0);
-        snprintf(name[k], sizeof name[k], "/proc/self/fd/%d", fuzz_fds[k]);
-    }
-    if (fuzz_fds[k] < 0 || ftruncate(fuzz_fds[k], 0) || pwrite(fuzz_fds[k], bytes, n, 0) != (ssize_t)n) abort();
-    return name[k];
+    snprintf(fuzz_files[k].name, sizeof fuzz_files[k].name, "%s", name);
+    fuzz_files[k].bytes = bytes;
+    fuzz_files[k].n = n;
+    return fuzz_files[k].name;
 }
 
-static char fuzz_dir[64];
-
-static int fuzz_remove(const char *path, const struct stat *st, int kind, struct FTW *where)
+static inline int fuzz_find(const char *name)
 {
-    (void)st, (void)kind, (void)where;
-    return remove(path);
+    for (int k = 0; k < FUZZ_FILES; k++)
+        if (!strcmp(fuzz_files[k].name, name)) return k;
+    return -1;
 }
 
-static inline void fuzz_leave(void) { nftw(fuzz_dir, fuzz_remove, 8, FTW_DEPTH | FTW_PHYS); }
+spot_status __wrap_spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
+spot_status __wrap_spot_blob_open(spot_ctx *c, spot_blob *s, const char *path);
+int         __wrap_access(const char *path, int mode);
+int         __wrap_stat(const char *path, struct stat *st);
+FILE       *__wrap_fopen(const char *path, const char *mode);
+int         __real_access(const char *path, int mode);
+int         __real_stat(const char *path, struct stat *st);
+FILE       *__real_fopen(const char *path, const char *mode);
 
-/* A folder of this process, which goes with it. */
-static inline const char *fuzz_folder(void)
+spot_status __wrap_spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit)
 {
-    if (*fuzz_dir) return fuzz_dir;
-    strcpy(fuzz_dir, "/tmp/spotter_fuzz_XXXXXX");
-    if (!mkdtemp(fuzz_dir) || atexit(fuzz_leave)) abort();
-    return fuzz_dir;
+    int k = fuzz_find(path);
+
+    if (k < 0 || fuzz_files[k].n > limit) return spot_fail(c, SPOT_IO, "cannot read %s", path);
+    *n = fuzz_files[k].n;
+    *bytes = malloc(*n + 1);
+    if (!*bytes) abort();
+    if (*n) memcpy(*bytes, fuzz_files[k].bytes, *n);
+    (*bytes)[*n] = 0;
+    return SPOT_OK;
 }
 
-/* Once: file k also has this path, whose folders are made. */
-static inline void fuzz_link(int k, const char *path)
+spot_status __wrap_spot_blob_open(spot_ctx *c, spot_blob *s, const char *path)
 {
-    char part[512];
+    int k = fuzz_find(path);
 
-    snprintf(part, sizeof part, "%s", path);
-    for (char *p = part + 1; (p = strchr(p, '/')); *p++ = '/') {
-        *p = 0;
-        mkdir(part, 0700);
-    }
-    if (symlink(fuzz_file(k, "", 0), path)) abort();
+    if (k < 0) return spot_fail(c, SPOT_IO, "cannot open %s", path);
+    *s = spot_blob_memory(fuzz_files[k].bytes, fuzz_files[k].n, path);
+    return SPOT_OK;
+}
+
+int __wrap_access(const char *path, int mode)
+{
+    return fuzz_find(path) < 0 ? __real_access(path, mode) : 0;
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+    int k = fuzz_find(path);
+
+    if (k < 0) return __real_stat(path, st);
+    *st = (struct stat){ .st_mode = S_IFREG, .st_size = (off_t)fuzz_files[k].n };
+    return 0;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    int k = fuzz_find(path);
+
+    return k < 0 ? __real_fopen(path, mode) : fmemopen((void *)(uintptr_t)fuzz_files[k].bytes, fuzz_files[k].n, mode);
 }
 
 /* Cuts what stands before the next NUL off the input, as a text; the rest, with no NUL left, is the last one. */
@@ -84,6 +106,11 @@ static inline void fuzz_text(char *text, size_t room, const uint8_t **data, size
 static inline void fuzz_said(const spot_ctx *c)
 {
     if (!c->message[0] || strchr(c->message, '\n')) abort();
+}
+
+static inline void fuzz_within(int v, int least, int most)
+{
+    if (v < least || v > most) abort();
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* fuzz_npy.c - any bytes as a .npy file: either one sentence, or an array whose every value can be looked at.
- * tests/test_array.c says what each file of the corpus must be told. */
+ * tests/test_array.c says what each file of the corpus must be told. fuzz: -max_len=512 */
 #include "fuzz/fuzz_array.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* fuzz_safetensors.c - any bytes as a safetensors file: either one sentence, or tensors that lie in the bytes.
- * tests/test_safetensors.c replays the corpus beside this file and says what each input must be told. */
+ * tests/test_safetensors.c replays the corpus beside this file and says what each input must be told. fuzz: -max_len=512 */
 #include <stdlib.h>
 #include <string.h>
 
