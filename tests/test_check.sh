@@ -41,7 +41,7 @@ cmp <(sed 's/"date":"[^"]*"/DATE/' "$dir/base.json") <(sed 's/"date":"[^"]*"/DAT
 # The same again, in another directory: the same bits. One number of the baseline's another: broken.
 export NIGHT=2026-01-02
 exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
-head -1 "$dir/out" | grep -q "the night is fine: numbers 3 same, 2 inconclusive; bits 3 same" ||
+head -1 "$dir/out" | grep -q "nothing is shown to be worse: numbers 3 same, 2 inconclusive; bits 3 same" ||
     fail "not fine: $(cat "$dir/out")"
 [ ! -e "$dir/p/nights/2026-01-01" ] && [ -e "$dir/p/trend.html" ] && [ ! -e "$dir/p/running" ] || fail "what nightly leaves"
 ! awk 'length > 102' "$dir/out" | grep -v '…' | grep -q . || fail "wider than 100 columns: $(cat "$dir/out")"

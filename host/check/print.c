@@ -108,9 +108,10 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 
     count_words(bits, sizeof bits, k, "bits");
     count_words(numbers, sizeof numbers, k, "pairs");
-    if (!k->failed)
-        fprintf(f, "%sthe night is fine%s: numbers %s; bits %s\n", color ? "\033[32m" : "", color ? "\033[0m" : "", numbers,
-                bits);
+    if (!k->failed)                                        /* what is not decided is not called fine */
+        fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
+                strstr(numbers, "inconclusive") ? "nothing is shown to be worse" : "the night is fine",
+                color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
         if (fails(&k->line[i])) headline(f, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {

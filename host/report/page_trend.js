@@ -107,7 +107,7 @@ function chart(s) {
   ticks.forEach((t, i) => svg.append("text").attr({ x: x(t), y: H - 5,
     "text-anchor": i === 0 ? "start" : i === ticks.length - 1 ? "end" : "middle" }).text(day(what.nights[t])));
   // A night is as wide as a step, so that one alone is to be seen, too.
-  const step = Math.min(14, (x(1) - x(0)) / 2), wide = run => [{ ...run[0], at: x(run[0].night) - step },
+  const step = Math.min(6, (x(1) - x(0)) / 2), wide = run => [{ ...run[0], at: x(run[0].night) - step },
     ...run.map(q => ({ ...q, at: x(q.night) })), { ...run[run.length - 1], at: x(run[run.length - 1].night) + step }];
   const area = (a, b) => d3.svg.area().x(q => q.at).y0(q => y(a(q))).y1(q => y(b(q)));
   for (const run of runs(p)) {
@@ -169,7 +169,7 @@ function help() {
   $("help").append(
     p("A night is a sweep of the same config, compared with a baseline that was accepted with a reason. DR is the share of " +
       "planted blindspots that a method finds, FDR the share of its hypotheses that are none; more DR and less FDR is better."),
-    p("Worse and better: the difference is larger than the margin, and chance alone hardly brings it, not once in a hundred nights. " +
+    p("Worse and better: the difference is larger than the margin, and chance brings it not once in a hundred nights. " +
       "Same: the 90 % interval of the difference lies within the margin. Inconclusive: neither is shown; more ECs would tell."),
     p("A step of the dashed line is a new baseline. Point at a mark for its numbers."),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing.`));
