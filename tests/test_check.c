@@ -378,8 +378,9 @@ static void test_paper(void **state)
 static void test_quarantine(void **state)
 {
     spot_ctx c = check_ctx(1);
-    spot_accept_options o = { .reason = "first", .quarantine = { "spotlight:dr=jumps, see issue 12", "spotlight:fdr=too" },
-                              .quarantines = 2, .margin_dr = 0.05 };
+    spot_accept_options o = { .reason = "first", .quarantine = { "spotlight:dr=jumps, see issue 12", "spotlight:fdr=too",
+                                                                 ":bits=new" },
+                              .quarantines = 3, .margin_dr = 0.05 };
     spot_baseline b;
     spot_check *k;
     (void)state;
@@ -389,7 +390,9 @@ static void test_quarantine(void **state)
     k = check("base.json", "b");
     CHECK_SAYS(find(k, "pairs", "spotlight", "dr"), SPOT_WORSE, "in quarantine: jumps, see issue 12");
     assert_true(find(k, "pairs", "spotlight", "dr")->quarantined);
-    check_print(k, "BROKEN");
+    CHECK_SAYS(find(k, "bits", "", "segments"), SPOT_BROKEN, "in quarantine: new");
+    assert_false(k->failed);
+    check_print(k, "the night is fine: numbers 3 same; bits in quarantine");
     CHECK_NEAR(find(k, "pairs", "spotlight", "dr")->margin, 0.05, 0);
     spot_check_free(k);
 
@@ -402,7 +405,7 @@ static void test_quarantine(void **state)
     assert_string_equal(b.acceptance[0].reason, "first");
     assert_string_equal(b.acceptance[1].reason, "second line");
     assert_int_equal(b.acceptance[1].means, 5);
-    assert_int_equal(b.quarantines, 1);
+    assert_int_equal(b.quarantines, 2);
     CHECK_NEAR(b.margin[SPOT_CHECK_DR], 0.05, 0);
     CHECK_NEAR(b.margin[SPOT_CHECK_FDR], 0.02, 0);
     spot_baseline_free(&b);
