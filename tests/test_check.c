@@ -318,6 +318,30 @@ static void test_failures_count_as_nothing_found(void **state)
     spot_check_free(k);
 }
 
+static void sloppy(spot_segment *s)
+{
+    perfect(s);
+    s->method[0].score.belongs[0] = s->method[0].score.belongs[1] = -1;
+    s->method[0].score.fdr = 2 / 3.0;
+}
+
+static void test_less_fdr_is_better(void **state)
+{
+    spot_check *k;
+    (void)state;
+    fake("a", 30, 1, perfect);
+    fake("b", 30, 1, sloppy);
+    accept_run("a", "a.json");
+    accept_run("b", "b.json");
+    k = check("a.json", "b");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "fdr"), SPOT_WORSE, "");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "dr"), SPOT_SAME, "");
+    spot_check_free(k);
+    k = check("b.json", "a");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "fdr"), SPOT_BETTER, "");
+    spot_check_free(k);
+}
+
 static void test_other_seeds_and_few(void **state)
 {
     spot_check *k;
@@ -602,6 +626,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bits_of_another_platform, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failures_count_as_nothing_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_less_fdr_is_better, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_seeds_and_few, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paper, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_quarantine, set_up, tear_down),
