@@ -17,9 +17,14 @@
 
 #define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
 
-/* Under ASan a loop takes twenty to forty times as long and is there for where it reads and writes: long runs are cut short
+/* Under ASan or TSan a loop takes twenty to forty times as long and is there for where it reads and writes: long runs are cut short
  * then, and how well they end is seen in the Release build. */
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__has_feature)
+#define CHECK_HAS(feature) __has_feature(feature)              /* clang */
+#else
+#define CHECK_HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || CHECK_HAS(address_sanitizer) || CHECK_HAS(thread_sanitizer)
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

@@ -1,4 +1,4 @@
-/* test_bdm.c - what holds for every discovery method of the table. */
+/* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_distance.c - the op against its definition, bit for bit. */
+/* test_distance.c - the op against its definition, bit for bit. ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c. */
+/* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c.
+ * ctest: threads */
 #include "check.h"
 
 #include <cblas.h>

@@ -1,5 +1,5 @@
 /* test_information.c - mutual information against scikit-learn with its noise and against a naive count; bits for threads and
- * batches. */
+ * batches. ctest: threads */
 #include "check.h"
 
 #include <math.h>

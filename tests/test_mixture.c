@@ -1,4 +1,5 @@
-/* test_mixture.c - against scikit-learn from the same start; bits for threads and batches; what cannot be fitted. */
+/* test_mixture.c - against scikit-learn from the same start; bits for threads and batches; what cannot be fitted.
+ * ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The CPU's filter beside plain distances and selection: the same columns and the same bits, whatever the rows are like. */
+/* The CPU's filter beside plain distances and selection: the same columns and the same bits, whatever the rows are like.
+ * ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -63,11 +63,11 @@ field() { scontrol -o show job "$1" 2>/dev/null | tr " " "\n" | sed -n "s/^$2=//
 is()    { [ "$(field "$1" "$2")" = "$3" ]; }
 over()  { ! squeue -h -o %i -j "$1" 2>/dev/null | grep -q .; }
 
-# process DIR SHARD: the latest of a shard; its log's name says which.
+# process DIR SHARD: the latest that has begun; its log's name says which.
 process()
 {
     local log latest=
-    for log in "$dir/$1/logs/$2-of-"*; do [ "$log" -nt "$latest" ] && latest=$log; done
+    for log in "$dir/$1/logs/$2-of-"*; do [ -s "$log" ] && [ "$log" -nt "$latest" ] && latest=$log; done
     latest=${latest##*-}
     echo "${latest%.jsonl}"
 }
@@ -94,6 +94,25 @@ stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75
 ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
 refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
+# --- What is submitted is what is in tools/slurm; without Slurm it says so; GPUs get a process each.
+array="$dir/dry/slurm/array.sbatch"
+"${sweep[@]}" "$dir/dry" --submit --shards 3 --gpus-per-task 2 --throttle 1 --dry-run >"$dir/out" 2>&1 || fail "a dry run"
+line="--array=0-2%1 .*--ntasks=2 --gpus-per-task=1 .*--shard auto/3 .*--device cuda"
+grep -q -- "$line" "$dir/out" || fail "a dry run: $(cat "$dir/out")"
+cmp "$scripts/sweep.sbatch" "$array" && cmp "$scripts/merge.sbatch" "${array/array/merge}" || fail "other scripts"
+body() { sed '1,/^# --- From here/d' "$1"; }
+diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail "sweep.sbatch and sweep_gpu.sbatch differ"
+[ -n "$(body "$scripts/sweep.sbatch")" ] || fail "nothing of sweep.sbatch was compared"
+PATH=/nowhere "${sweep[@]}" "$dir/none" --submit >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q 'there is no sbatch here' "$dir/out" && [ ! -e "$dir/none" ] || fail "without sbatch: $(cat "$dir/out")"
+
+# --- In a container, which has srun at best.
+mkdir "$dir/bare"
+printf '#!/bin/sh\nexit 75\n' >"$dir/bare/srun"
+chmod +x "$dir/bare/srun"
+PATH=$dir/bare SLURM_JOB_ID=1 /bin/bash "$scripts/sweep.sbatch" >"$dir/out" 2>&1
+[ $? -eq 75 ] && grep -q 'no scontrol here' "$dir/out" || fail "without scontrol: $(cat "$dir/out")"
+
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
@@ -119,6 +138,11 @@ kill -0 "$orphan" || fail "nobody is left of the dead node's task: nothing is tr
 within 60 "shard 4 begins" halt array 4
 kill -KILL "$(process array 4)"
 
+# --- A SIGTERM for all of a task, its script included, as some sites send it.
+within 60 "shard 5 begins" halt array 5
+scancel --full --signal=TERM "${job}_5"
+kill -CONT "$(process array 5)"
+
 within 120 "the array ends" over "$job"
 within 60 "the merge ends" over "$merge_job"
 is "$merge_job" ExitCode 3:0 || fail "the merge found nothing missing: $(cat "$dir/array/slurm/$merge_job.log")"
@@ -127,6 +151,7 @@ is "${job}_1" JobState CANCELLED || fail "the task that was cancelled: $(field "
 is "${job}_2" JobState COMPLETED || fail "the task that was preempted: $(field "${job}_2" JobState)"
 is "${job}_3" JobState COMPLETED || fail "the task whose node died: $(field "${job}_3" JobState)"
 is "${job}_4" JobState FAILED || fail "the task whose program was killed: $(field "${job}_4" JobState)"
+is "${job}_5" JobState COMPLETED || fail "the task that got SIGTERM: $(field "${job}_5" JobState)"
 stands "with the array over" 1 "done waiting done done lost done"
 
 # --- Submitted again: the two shards of which something is missing. On the way the copy that was forgotten comes to life.
@@ -185,6 +210,13 @@ if [ "${2:-}" = long ]; then
     done
     within 60 "the forgotten copy ends" gone "${pids[2]}"
     equal hand
+
+    # As in sweep_gpu.sbatch two processes a task, but on two nodes and on CPUs.
+    job=$("${by_hand[@]}" --array=0-1 --nodes=2 --ntasks=2 "$scripts/sweep.sbatch" "${sweep[@]}" "$dir/pairs")
+    within 120 "the pairs end" over "$job"
+    ls "$dir/pairs/logs/"[0-3]-of-4-* >"$dir/out"
+    [ "$(wc -l <"$dir/out")" -eq 4 ] || fail "two tasks of two processes have other shards: $(cat "$dir/out")"
+    equal pairs
 fi
 
 [ $failed -eq 0 ] && echo "all equal after $((SECONDS - start)) s"

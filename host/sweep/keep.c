@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sweep/pace.h"
 #include "sweep/sight.h"
 
 /* Of the features that method b looked at. */
@@ -47,8 +48,8 @@ void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *
     drop_network(run, &spot_classifier, model);
 }
 
-/* Found: each row once, as clusters have it. A picture takes 100 to 200 kB, a segment 2 and 1.5 a method. */
-double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, bool pictures)
+/* Found: each row once, as clusters have it. A segment takes 2 kB and 1.5 a method, a lesson 5. */
+double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, double picture)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     int features = 8 * cfg->model.width, networks = 1 + spot_wants_robust(cfg);
@@ -56,12 +57,13 @@ double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, bool pi
 
     for (int b = 0; b < cfg->bdms; b++) {
         const spot_bdm_config *bdm = &cfg->bdm[b];
-        bytes += 1.5e3 + (pictures ? 1.5e5 : 0);
+        bytes += 1.5e3 + picture;
         if (keep == SPOT_KEEP_RESULTS) continue;
         bytes += 4.0 * rows;
-        if (!spot_embed_is_nothing(&bdm->embed)) bytes += 4.0 * rows * spot_embed_dim(&bdm->embed, rows, features);
+        if (!spot_embed_is_nothing(&bdm->embed) && !spot_has_points_before(cfg, b))
+            bytes += 4.0 * rows * spot_embed_dim(&bdm->embed, rows, features);
     }
-    if (keep != SPOT_KEEP_RESULTS) bytes += networks * 4.0 * rows * (features + 3);
+    if (keep != SPOT_KEEP_RESULTS) bytes += networks * (5e3 + 4.0 * rows * (features + 3));
     if (keep == SPOT_KEEP_ALL) bytes += networks * model;
     return bytes;
 }

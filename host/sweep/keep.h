@@ -8,7 +8,7 @@
  * rest. What cannot be removed stays: it is in nobody's way but the disk's. */
 void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *s);
 
-/* Bytes that stay of an EC whose view has so many rows: stage values, pictures, segment. */
-double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, bool pictures);
+/* Bytes that stay of an EC whose view has so many rows: stage values, pictures of `picture` bytes each, segment. */
+double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, double picture);
 
 #endif

@@ -30,28 +30,37 @@ typedef struct {
     char          message[1200];
 } sweep;
 
-/* Does the directory hold this config? The first run writes it, and one with more ECs writes it again. */
-static spot_status claim(spot_ctx *c, const spot_run *run)
+/* Does the directory hold this config? *grown: not yet, or with fewer ECs. */
+static spot_status check_claim(spot_ctx *c, const spot_run *run, bool *grown)
 {
     spot_config *there;
-    char path[1200], words[512], *text;
-    bool differs = false, grown = true;
+    char path[1200], words[512];
+    bool differs = false;
     spot_status s = SPOT_OK;
 
+    *grown = true;
     snprintf(path, sizeof path, "%s/config.yaml", run->store.dir);
     if (!access(path, F_OK)) {
         there = malloc(sizeof *there);
         if (!there) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
         s = spot_config_load(c, there, path);
         if (s == SPOT_OK) differs = spot_config_differs(words, sizeof words, there, run->cfg);
-        grown = s == SPOT_OK && there->ecs < run->cfg->ecs;
+        *grown = s == SPOT_OK && there->ecs < run->cfg->ecs;
         free(there);
     }
     SPOT_TRY(s);
     if (differs)
         return spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own",
                          run->store.dir, words);
-    if (!grown) return SPOT_OK;
+    return SPOT_OK;
+}
+
+static spot_status claim(spot_ctx *c, const spot_run *run)
+{
+    char path[1200], *text;
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/config.yaml", run->store.dir);
     SPOT_TRY(spot_config_print(c, run->cfg, &text));
     s = spot_file_write(c, path, text, strlen(text));
     free(text);
@@ -232,6 +241,16 @@ static spot_status fits(spot_ctx *c, const sweep *w, const spot_sweep_options *o
                      "the same command goes on", n * pace);
 }
 
+/* What is missing, and whether there is room for it: a directory is not claimed for what cannot be. */
+static spot_status lay_out(spot_ctx *c, sweep *w, const spot_sweep_options *o)
+{
+    spot_run *run = &w->run;
+
+    if (!w->todo_count) return SPOT_OK;
+    SPOT_TRY(spot_layout_of(c, &run->layout, run->cfg, &run->source, o, w->todo_count, w->rows));
+    return spot_check_room(c, &run->layout, run->cfg, &run->source, o, w->todo_count, w->rows);
+}
+
 static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
     double pace = 0;
@@ -240,7 +259,6 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, &w->run.source, o, w->todo_count, w->rows));
     if (w->run.source.photos) SPOT_TRY(spot_album_open(c, &w->run.store, w->run.source.photos));
     wave = w->run.layout.wave;
     w->passage = malloc((size_t)wave * sizeof *w->passage);
@@ -301,11 +319,15 @@ static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_o
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
+    bool grown;
+
     SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
-    SPOT_TRY(claim(c, &w->run));
+    SPOT_TRY(check_claim(c, &w->run, &grown));
     say_start(c, w, o);
     SPOT_TRY(plan(c, w, o, r));
+    SPOT_TRY(lay_out(c, w, o));
+    if (grown) SPOT_TRY(claim(c, &w->run));
     w->run.planned = r->planned;
     say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));

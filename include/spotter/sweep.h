@@ -67,17 +67,20 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
                             spot_split split, bool robust, spot_view *view, spot_truth *truth);
 
 typedef struct {
-    size_t memory;             /* bytes at the peak, on the host ... */
+    size_t memory;             /* bytes at the peak, on the host, with the program itself ... */
     size_t device_memory;      /* ... and on the device, 0 where that is the host */
     int    ecs, wave;          /* how many; how many of them go together */
-    double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
-    double method[SPOT_MAX_BDMS];  /* of them, what each method takes on the EC that was calibrated on; 0 where none was */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
-    double disk;               /* bytes in the run directory when it is done, with what ECs on their way need beside */
-    double album;              /* bytes on the disk for the pixels of pictures from files; 0: scenes, which are rendered */
+    double disk;               /* bytes in the run directory when it is done, with what ECs on their way need beside ... */
+    double album;              /* ... and the pixels of pictures from files; 0: scenes, which are rendered */
+    double seconds, cpu_seconds;   /* for all ECs, from a short calibration: of the clock, of processors; NaN: not calibrated */
+    double calibration;            /* seconds that it took */
+    double start, training, pictures, method[SPOT_MAX_BDMS];   /* of `seconds`: before the first EC (base model, pictures from
+                                                                  files); for all networks; PNGs; for each method */
 } spot_sweep_cost;
 
-/* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: seconds to minutes. */
+/* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: five seconds,
+ * or a twentieth of the sweep up to a minute, unless single steps take longer. */
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
                                bool calibrate);
 

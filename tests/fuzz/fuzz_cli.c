@@ -1,7 +1,7 @@
-/* fuzz_cli.c - any words as a command line: refused with exit code 2, or taken, and then the command ends before it
- * does anything. Words end in NUL; those that begin with capitals and hold a = are the environment, the first other one is the command.
- * In place of glibc's argp, which leaks what it holds when a command
- * refuses a word, stands one of a few lines; the commands' own option functions are the real ones.
+/* fuzz_cli.c - any words as a command line: refused with exit code 2, or taken, and then the command ends before it does
+ * anything. Words end in NUL; those that begin with a capital and hold a = are the environment, the first other one is the
+ * command. In place of glibc's argp, which leaks what it holds when a command refuses a word, stands one of a few lines; the
+ * commands' own option functions are the real ones.
  * fuzz: -max_len=256 -close_fd_mask=3 */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -16,12 +16,14 @@ enum { WORDS = 24, REFUSED = 1, TAKEN, LEFT };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 _Noreturn void __wrap_argp_error(const struct argp_state *state, const char *format, ...);
 _Noreturn void __wrap_exit(int code);
+_Noreturn void __real_exit(int code);
 _Noreturn spot_status __wrap_cli_open(spot_ctx *c, const cli_machine *m);
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *at, void *input);
 
 static jmp_buf out;
 static char *variable_of[WORDS];
 static int variables;
+static bool running;
 
 void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
 {
@@ -38,6 +40,7 @@ void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
 
 void __wrap_exit(int code)
 {
+    if (!running) __real_exit(code);                   /* the fuzzer's own */
     if (code != spot_exit_code(SPOT_USAGE)) abort();
     longjmp(out, LEFT);
 }
@@ -116,7 +119,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *p = text; p < text + size && argc < WORDS && variables < WORDS; p += strlen(p) + 1)
         if (!argc && *p >= 'A' && *p <= 'Z' && strchr(p, '=')) variable_of[variables++] = p;
         else argv[argc++] = p;
+    running = true;
     if (argc && !setjmp(out) && run(argv[0], argc, argv) != spot_exit_code(SPOT_USAGE)) abort();
     variables = 0;
+    running = false;
     return 0;
 }

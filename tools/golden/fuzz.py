@@ -227,7 +227,8 @@ START = line("start", shard=0, shards=2, **{"from": 0, "to": 5}, ecs=10, pid=1, 
              build="b", device="cpu", unit="u", platform="p")
 put("diary", run=START + line("model", ec=3, seconds=1.5, kept=True) + line("end", status="OK", seconds=9),
     torn=START + START[:40], no_end=START[:-1], huge=line("done", ec=2 ** 40), other="[1,2]\n{}\nnull\n\n" + START,
-    long=line("x" * 100, text="y" * 2000)[:900] + '"}\n', nul=b"\0\n" + START.encode(), deep="[" * 500 + "]" * 500 + "\n", empty="")
+    long=line("x" * 100, text="y" * 2000)[:900] + '"}\n', nul=b"\0\n" + START.encode(), deep="[" * 500 + "]" * 500 + "\n",
+    empty="")
 
 # -- command lines -------------------------------------------------------------------------------------------------
 
@@ -244,9 +245,10 @@ put("cli", **{"w%02d" % i: text.replace(" ", "\0") for i, text in enumerate([
     "sweep c.yaml --limit +5 --out d",
     "merge a b --out c", "status d --json", "check a b --history h --commit c", "accept d --out b.json --reason r",
     "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=3 sweep c.yaml --out d",
-    "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=1000000 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_STEP=1000000 sweep c --out d",
+    "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=999999 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_STEP=999999 sweep c --out d",
     "SLURM_ARRAY_TASK_ID=3 JOB_COMPLETION_INDEX=1 sweep c --out d", "JOB_COMPLETION_INDEX=1 sweep c --out d --shard auto/3",
-    "SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=1 sweep c --out d --max-seconds 60 --gpus all", "JOB_COMPLETION_INDEX=x sweep c --out d",
+    "SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=1 sweep c.yaml --out d --max-seconds 60 --gpus all",
+    "JOB_COMPLETION_INDEX=x sweep c --out d",
     "sweep c --out d --submit --gpus 0,1,1"])})
 
 # -- folders of findings -------------------------------------------------------------------------------------------
