@@ -357,6 +357,7 @@ static int open_at(int at, const char *path, int flags, mode_t mode)
 
     if (!watched(name, at, path)) return (int)syscall(SYS_openat, at, path, flags, mode);
     makes = (flags & O_CREAT) && !is_there(name);
+    if (!(flags & O_CREAT) && !is_there(name)) return (int)syscall(SYS_openat, at, path, flags, mode);
     if (enter(flags & O_DIRECTORY && !writes ? FAULT_LIST : FAULT_OPEN, name, writes, makes) == REFUSE) return -1;
     fd = (int)syscall(SYS_openat, at, path, flags, mode);
     if (fd >= 0 && makes) note(MADE_FILE, name, "", 0);

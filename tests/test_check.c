@@ -130,6 +130,23 @@ static void check_says(const spot_check_line *l, spot_verdict v, const char *wor
 
 #define CHECK_SAYS(l, v, words) check_says(l, v, words, __LINE__)
 
+/* What people see begins with `words`, and stays within 100 columns. */
+static void check_print(const spot_check *k, const char *words)
+{
+    char line[1000];
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    spot_check_print(f, k, false);
+    rewind(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    if (strncmp(line, words, strlen(words))) fail_msg("it begins with %s", line);
+    do {
+        if (getenv("SHOW")) fputs(line, stderr);
+        if (strlen(line) > 101) fail_msg("%zu columns: %s", strlen(line) - 1, line);
+    } while (fgets(line, sizeof line, f));
+    fclose(f);
+}
+
 static void test_the_same_run_is_fine(void **state)
 {
     spot_check *k;
@@ -148,6 +165,7 @@ static void test_the_same_run_is_fine(void **state)
     assert_true(find(k, "pairs", "spotlight", "dr")->paired);
     assert_true(find(k, "pairs", "spotlight", "fdr")->n + find(k, "pairs", "spotlight", "fdr")->left_out == 29);
     CHECK_SAYS(find(k, "paper", "", ""), SPOT_NOT_COMPARABLE, "scene.size=64 (224)");
+    check_print(k, "the night is fine: numbers 5 same; bits 3 same");
     spot_check_free(k);
 }
 
@@ -282,6 +300,7 @@ static void test_failures_count_as_nothing_found(void **state)
     assert_int_equal(find(k, "pairs", "spotlight", "fdr")->n, 59);
     CHECK_SAYS(find(k, "pairs", "domino", "dr"), SPOT_SAME, "");
     assert_true(k->failed);
+    check_print(k, "BROKEN: segments: 30 of 90 segments differ");
     spot_check_free(k);
 
     fake("c", 90, 1, untrained);
@@ -349,7 +368,7 @@ static void test_paper(void **state)
     CHECK_SAYS(find(k, "paper", "domino", "dr"), SPOT_SAME, "");           /* 0.80 (0.03) */
     assert_true(k->failed);
     spot_check_free(k);
-    fake("b", 300, 1, gives_up);                                           /* DR 0.67 */
+    fake("b", 400, 1, gives_up);                                           /* DR 0.67 */
     k = check("base.json", "b");
     CHECK_SAYS(find(k, "paper", "spotlight", "dr"), SPOT_WORSE, "");
     spot_check_free(k);
@@ -370,6 +389,7 @@ static void test_quarantine(void **state)
     k = check("base.json", "b");
     CHECK_SAYS(find(k, "pairs", "spotlight", "dr"), SPOT_WORSE, "in quarantine: jumps, see issue 12");
     assert_true(find(k, "pairs", "spotlight", "dr")->quarantined);
+    check_print(k, "BROKEN");
     CHECK_NEAR(find(k, "pairs", "spotlight", "dr")->margin, 0.05, 0);
     spot_check_free(k);
 

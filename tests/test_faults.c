@@ -2,8 +2,13 @@
  * where the process is killed or the power goes; the same command again must end in the bytes of an undisturbed run, and
  * nothing but what was in flight may be computed twice.
  *
- * A run is a fork of this process in which the program's own command runs. By default some of the calls, with --all each. */
+ * A run is a fork of this process in which the program's own command runs. By default some of the calls, with --all each:
+ *
+ *     test_faults [--all] ["a_merge*"]
+ *
+ * ctest: heavy */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
@@ -154,6 +159,15 @@ static int command(int (*cli)(int, char **), const char *const *words)
     return cli(argc, argv);
 }
 
+static void restore(int out, int err)
+{
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+}
+
 static void redirect(void)
 {
     char path[PATH];
@@ -179,14 +193,14 @@ typedef struct {
 /* What the scenario's undisturbed run left. */
 static char *whole_of(char path[PATH], const scenario *s)
 {
-    snprintf(path, PATH, "%s/whole-%s", home, s->stub ? "stub" : "real");
+    snprintf(path, PATH, "%s/whole-%s", home, s->name);
     return path;
 }
 
 /* In a fork. The status that waitpid gives. */
 static int run_once(const scenario *s, bool with_faults)
 {
-    static const char *const tables[] = { "spotter tables", "HOME/disk/run", NULL };
+    static const char *const show[] = { "spotter tables", "HOME/disk/run", NULL };
     static const int deadly[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS };
     int status, code;
     pid_t pid;
@@ -208,7 +222,7 @@ static int run_once(const scenario *s, bool with_faults)
     code = command(s->cli, s->words);
     run->leaked = faults_live() - live;
     run->open_files = faults_open_files();
-    if (!with_faults && !code && s->cli == cli_sweep) code = command(cli_tables, tables);
+    if (!with_faults && !code && s->cli != cli_tables) code = command(cli_tables, show);
     fflush(stdout);
     _exit(code);
 }
@@ -251,7 +265,8 @@ static bool is_sentence(const char *said, int code)
     const char *line = strstr(said, "spotter: ");
 
     if (!line || strstr(line + 1, "spotter: ")) return false;
-    return code == 4 ? strstr(line, home) && (strchr(line, ';') || strchr(line, '?')) : strstr(line, "memory") != NULL;
+    if (code == 6) return strstr(line, "memory") != NULL;
+    return strstr(line, home) && (strchr(line, ';') || strchr(line, '?'));
 }
 
 /* The end of the run that met the fault. */
@@ -272,18 +287,50 @@ static bool check_end(tally *t, const scenario *s, int status, bool cut)
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return complain(t, &t->ugly, s, cut, "it hung: %s", said);
     if (WIFSIGNALED(status)) return complain(t, &t->ugly, s, cut, "signal %d: %s", WTERMSIG(status), said);
     code = WEXITSTATUS(status);
-    if (code && (!(code == 4 || code == 6) || !is_sentence(said, code)))
+    if (code && (!(code == 4 || code == 6 || (code == 3 && s->cli == cli_merge)) || !is_sentence(said, code)))
         return complain(t, &t->ugly, s, cut, "exit code %d: %s", code, said);
     if (run->leaked > 0) complain(t, &t->ugly, s, cut, "%ld allocations leaked", run->leaked);
     if (run->open_files) complain(t, &t->ugly, s, cut, "%d files left open", run->open_files);
     return true;
 }
 
-/* Stages that were computed more than once. */
-static int computed_again(const scenario *s)
+/* How often the logs of a tree say that a value of this kind was kept for the EC, or for all (-1). */
+static int kept_by_logs(const char *tree, const char *kind, int ec)
+{
+    char path[PATH], text[TEXT], event[40], of[20];
+    struct dirent *e;
+    int n = 0;
+    DIR *d;
+
+    snprintf(event, sizeof event, "\"event\":\"%s\"", kind);
+    snprintf(of, sizeof of, "\"ec\":%d,", ec);
+    snprintf(path, sizeof path, "%.200s/logs", tree);
+    d = opendir(path);
+    while (d && (e = readdir(d))) {
+        snprintf(path, sizeof path, "%.100s/logs/%.100s", tree, e->d_name);
+        if (read_text(text, path) < 0) continue;
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            n += strstr(line, event) && (ec < 0 || strstr(line, of));
+    }
+    if (d) closedir(d);
+    return n;
+}
+
+static const struct { const char *kind; bool of_all; } values[] = {
+    { "base", true }, { "model", false }, { "view", false }, { "points", false }, { "found", false },
+};
+
+/* Stages that were computed more than once: by the stub's count, or where a log says oftener than the undisturbed run's that a
+ * value was kept. */
+static int computed_again(const scenario *s, const char *tree, const char *whole)
 {
     int n = 0;
 
+    for (int i = 0; !s->stub && i < LEN(values); i++)
+        for (int ec = values[i].of_all ? -1 : 0; ec < (values[i].of_all ? 0 : s->ecs); ec++) {
+            int more = kept_by_logs(tree, values[i].kind, ec) - kept_by_logs(whole, values[i].kind, ec);
+            n += more > 0 ? more : 0;
+        }
     for (int ec = -1; ec < s->ecs; ec++)
         for (int stage = 0; stage < STUB_STAGES; stage++) {
             int times = run->computed[ec + 1][stage];
@@ -305,9 +352,9 @@ static void check_nothing_lost(tally *t, const scenario *s, const char *tree, bo
 /* One fault, and the same command again. */
 static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
 {
-    char tree[PATH], whole[PATH], path[PATH], said[TEXT], tables[TEXT], expected[TEXT];
-    const char *why;
-    int status;
+    char tree[PATH], whole[PATH], path[PATH], said[TEXT], shown[TEXT], expected[TEXT];
+    const char *why, *optional = s->cli == cli_tables ? "results.sqlite" : NULL;
+    int status, again;
 
     prepare(s);
     in_home(tree, s->result);
@@ -324,7 +371,7 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
     check_nothing_lost(t, s, tree, cut);
     why = access(tree, F_OK) ? NULL : differs(tree, whole, "results.sqlite");
     if (why) complain(t, &t->differ, s, cut, "%s", why);
-    if (WIFEXITED(status) && !WEXITSTATUS(status) && (why = differs(whole, tree, NULL)))
+    if (WIFEXITED(status) && !WEXITSTATUS(status) && (why = differs(whole, tree, optional)))
         complain(t, &t->lost, s, cut, "it says that all is done, but %s", why);
 
     status = run_once(s, false);
@@ -333,11 +380,12 @@ static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
     why = differs(tree, whole, NULL);
     if (!why) why = differs(whole, tree, NULL);
     if (why) complain(t, &t->differ, s, cut, "%s", why);
-    if (computed_again(s) > 1) complain(t, &t->again, s, cut, "%d stages were computed again", computed_again(s));
-    read_text(tables, in_home(path, "out"));
+    again = computed_again(s, tree, whole);
+    if (again > 1) complain(t, &t->again, s, cut, "%d stages were computed again", again);
+    read_text(shown, in_home(path, "out"));
     strcat(whole, ".out");
     read_text(expected, whole);
-    if (strcmp(tables, expected)) complain(t, &t->differ, s, cut, "other tables:\n%s", tables);
+    if (strcmp(shown, expected)) complain(t, &t->differ, s, cut, "other tables:\n%s", shown);
 }
 
 /* -- which points --------------------------------------------------------------------------------------------------- */
@@ -351,11 +399,7 @@ static void warm_up(const scenario *s)
     fflush(stdout);
     redirect();
     code = command(s->cli, s->words);
-    fflush(stdout);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    close(out);
-    close(err);
+    restore(out, err);
     assert_int_equal(code, 0);
 }
 
@@ -379,6 +423,8 @@ static void undisturbed(const scenario *s, long seen[FAULT_CLASSES])
     shell("cp -r %s %s", in_home(tree, s->result), whole);
     assert_int_equal(run_once(s, false), 0);
     assert_null(differs(whole, tree, NULL));
+    for (int i = 0; !s->stub && i < LEN(values); i++)
+        assert_in_range(kept_by_logs(whole, values[i].kind, values[i].of_all ? -1 : 0), 1, 2);
     snprintf(path, sizeof path, "%s.out", whole);
     shell("cp %s/out %s", home, path);
 }
@@ -403,21 +449,32 @@ static long points(const long seen[FAULT_CLASSES], unsigned classes)
     return n;
 }
 
-/* Every `step`-th call to the disk: with all that can happen there, or each with the next of it. A real model is dear: it meets
- * what differs most. */
+/* Only a write can be short or cut off, and to die after a call is to die before the next, but where the power goes. A real
+ * model is dear: it meets what differs most. */
+static bool is_worth_it(const scenario *s, fault_class what, fault_kind kind, bool cut)
+{
+    if (kind == FAULT_DIE_AFTER && !cut) return false;
+    if ((kind == FAULT_SHORT || kind == FAULT_DIE_HALFWAY) && what != FAULT_WRITE) return false;
+    if (s->stub) return true;
+    return kind == FAULT_FAIL || (kind == FAULT_DIE && !cut) || (kind == FAULT_DIE_HALFWAY && !cut) || kind == FAULT_DIE_AFTER;
+}
+
+/* Every `step`-th call to the disk: with all that can happen there, or each with the next of it. */
 static void strike_disk(tally *t, const scenario *s, const long seen[FAULT_CLASSES], int step)
 {
+    enum { WAYS = FAULT_KINDS + 3 };           /* the last three: with a power cut after the death */
     long n = points(seen, FAULT_DISK), turn = 0;
 
-    for (long at = 1; at <= n; at += step, turn++)
-        for (int kind = 0; kind < FAULT_KINDS; kind++) {
-            const fault_plan p = { .classes = FAULT_DISK, .at = at, .kind = (fault_kind)kind, .error = (int)at };
-            bool dies = kind >= FAULT_DIE;
-            if (!all && kind != turn % FAULT_KINDS) continue;
-            if (!s->stub && (kind == FAULT_SHORT || kind == FAULT_FULL || kind == FAULT_FROZEN)) continue;
-            if (!dies || all || turn / FAULT_KINDS % 2) strike(t, s, p, false);
-            if (dies && (all || turn / FAULT_KINDS % 2 == 0)) strike(t, s, p, true);
+    for (long at = 1; at <= n; at += step, turn++) {
+        fault_class what = FAULT_WRITE;
+        for (int way = 0; way < WAYS; way++) {
+            bool cut = way >= FAULT_KINDS;
+            fault_kind kind = (fault_kind)(cut ? way - 3 : way);
+            if (all ? !is_worth_it(s, what, kind, cut) : way != turn % WAYS) continue;
+            strike(t, s, (fault_plan){ .classes = FAULT_DISK, .at = at, .kind = kind, .error = (int)at }, cut);
+            what = run->plan.what;
         }
+    }
 }
 
 static void strike_memory(tally *t, const scenario *s, const long seen[FAULT_CLASSES], fault_class k, int step)
@@ -435,33 +492,49 @@ static void check(const scenario *s, int disk_step, int memory_step, int library
     undisturbed(s, seen);
     if (disk_step) strike_disk(&t, s, seen, all ? 1 : disk_step);
     if (memory_step) strike_memory(&t, s, seen, FAULT_MEMORY, all ? 1 : memory_step);
-    if (library_step) strike_memory(&t, s, seen, FAULT_LIBRARY, all ? 1 : library_step);
+    if (library_step) strike_memory(&t, s, seen, FAULT_LIBRARY, all && s->stub ? 1 : library_step);
     print_points(s, seen, &t);
     assert_int_equal(t.lost + t.differ + t.again + t.ugly, 0);
 }
 
 /* -- the scenarios -------------------------------------------------------------------------------------------------- */
 
-static const scenario stub_sweep = {
-    "sweep", true, NULL, cli_sweep,
-    { "spotter sweep", "HOME/sweep.yaml", "--out", "HOME/disk/run", "--threads", "1", "--device", "cpu", NULL }, "disk/run", 2,
-};
+#define SWEEP "spotter sweep", "HOME/sweep.yaml", "--threads", "1", "--device", "cpu"
+#define INTO_RUN SWEEP, "--out", "HOME/disk/run", NULL
 
-static const scenario real_sweep = {
-    "real sweep", false, NULL, cli_sweep,
-    { "spotter sweep", "HOME/sweep.yaml", "--out", "HOME/disk/run", "--threads", "1", "--device", "cpu", NULL }, "disk/run", 2,
-};
+/* Made once: a run of the first EC, and one directory a shard. */
+static void prepare_half(void)   { shell("cp -r %s/half %s/disk/run", home, home); }
+static void prepare_shards(void) { shell("cp -r %s/a %s/b %1$s/disk", home, home); }
+static void prepare_done(void)   { shell("cp -r %s/whole-sweep %s/disk/run && rm %1$s/disk/run/results.sqlite", home, home); }
 
-static void a_sweep_survives_every_call(void **state)
+static const scenario sweep  = { "sweep",  true,  NULL, cli_sweep, { INTO_RUN }, "disk/run", 2 };
+static const scenario resume = { "resume", true,  prepare_half, cli_sweep, { INTO_RUN }, "disk/run", 2 };
+static const scenario merge  = { "merge",  true,  prepare_shards, cli_merge,
+                                 { "spotter merge", "HOME/disk/a", "HOME/disk/b", "--out", "HOME/disk/run", "--cache", NULL },
+                                 "disk/run", 2 };
+static const scenario tables = { "tables", true,  prepare_done, cli_tables, { "spotter tables", "HOME/disk/run", NULL },
+                                 "disk/run", 2 };
+static const scenario real   = { "real-sweep", false, NULL, cli_sweep, { INTO_RUN }, "disk/run", 2 };
+
+static void a_sweep_survives_every_call(void **state)      { (void)state, check(&sweep, 3, 7, 499); }
+static void a_resumed_one_does(void **state)               { (void)state, check(&resume, 7, 17, all); }
+static void a_merge_survives_every_call(void **state)      { (void)state, check(&merge, 5, 5, all); }
+static void tables_do(void **state)                        { (void)state, check(&tables, 5, 5, all); }
+static void a_real_sweep_survives_every_call(void **state) { (void)state, check(&real, 97, 97, all ? 499 : 0); }
+
+/* What the scenarios begin with. */
+static void make_sources(void)
 {
-    (void)state;
-    check(&stub_sweep, 3, 7, 997);
-}
+    static const char *const half[] = { SWEEP, "--limit", "1", "--out", "HOME/half", NULL };
+    static const char *const a[] = { SWEEP, "--shard", "0/2", "--out", "HOME/a", NULL };
+    static const char *const b[] = { SWEEP, "--shard", "1/2", "--out", "HOME/b", NULL };
+    int code, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
 
-static void a_real_sweep_survives_every_call(void **state)
-{
-    (void)state;
-    check(&real_sweep, 97, 97, 0);
+    stub_on = true;
+    redirect();
+    code = command(cli_sweep, half) + command(cli_sweep, a) + command(cli_sweep, b);
+    restore(out, err);
+    assert_int_equal(code, 0);
 }
 
 static int open_home(void **state)
@@ -478,7 +551,9 @@ static int open_home(void **state)
     f = fopen(in_home(path, "sweep.yaml"), "w");
     if (run == MAP_FAILED || !f) return -1;
     fputs(sweep_config, f);
-    return fclose(f);
+    if (fclose(f)) return -1;
+    make_sources();
+    return 0;
 }
 
 static int close_home(void **state)
@@ -501,10 +576,14 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_survives_every_call),
+        cmocka_unit_test(a_resumed_one_does),
+        cmocka_unit_test(a_merge_survives_every_call),
+        cmocka_unit_test(tables_do),
         cmocka_unit_test(a_real_sweep_survives_every_call),
     };
 
     without_threads(argv);
     all = argc > 1 && !strcmp(argv[1], "--all");
+    if (argc > 1 + all) cmocka_set_test_filter(argv[1 + all]);
     return cmocka_run_group_tests(tests, open_home, close_home);
 }

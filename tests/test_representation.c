@@ -87,6 +87,10 @@ static void files_take_the_place_of_features(void **state)
         assert_memory_equal(&o->score, &own.score, sizeof own.score);
     }
 
+    shell("cp -r %s %1$s/../kept", "file");
+    CHECK_OK(&c, sweep_with(&c, cfg, "kept", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "kept");
+
     /* other content is another value, though no setting has changed; other columns are welcome */
     for (int i = 0; i < 3; i++) {
         spot_view v;
@@ -248,6 +252,14 @@ static void a_robust_network_is_trained_once_and_only_when_asked_for(void **stat
     CHECK_OK(&c, sweep(&c, cfg, "wave", 0, 1, &r));
     check_same_segments(&c, "robust", "wave", 2);
     shell("test -z \"$(find %s -name '*.robust')\"", "wave");
+
+    /* of what made the results as much stays as is asked for */
+    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
+    shell("test -z \"$(find %s -name '*.robust' -o -name '*.model')\"", "robust");
+    shell("test $(find %s -name '*.robust-view' | wc -l) = 2", "robust");
+    CHECK_OK(&c, sweep_with(&c, cfg, "robust", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    assert_true(r.already == 2);
+    shell("test -z \"$(find %s/cache -type f ! -name '*.base')\"", "robust");
     free(cfg);
     spot_ctx_close(&c);
 }

@@ -75,14 +75,15 @@ code=$?
 [ $code -eq 75 ] && [ "$(ms "$start")" -lt 4000 ] || fail "--max-seconds: exit code $code after $(ms "$start") ms"
 sweep "$dir/quick" --limit 2 --max-seconds 600 || fail "time for all: $(cat "$dir/err")"
 
-# --- Begun five times for nothing: another code than 75. With --starts 0 never, and progress begins the count anew.
+# --- Begun five times for nothing, each time another signal in the midst of a training: another code than 75 in the end. With
+# --starts 0 never. (Progress begins the count anew: below a run lives through more than five signals.)
+signals=(TERM HUP USR1 USR2 INT)
 for try in 2 3 4 5 6; do
-    extra=; want=75
-    [ $try -ge 5 ] && want=5
-    [ $try -eq 6 ] && { extra="--starts 0"; want=75; }
-    # shellcheck disable=SC2086
-    timeout -s USR1 --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" --no-pictures --threads 1 $extra \
-        --out "$dir/slow" >"$dir/out" 2>"$dir/err"
+    want=75 starts=5
+    [ $try -eq 5 ] && want=5
+    [ $try -eq 6 ] && starts=0
+    env --default-signal=HUP timeout -s "${signals[try - 2]}" --preserve-status 0.5 "$spotter" sweep "$dir/long.yaml" \
+        --no-pictures --threads 1 --starts $starts --out "$dir/slow" >"$dir/out" 2>"$dir/err"
     code=$?
     [ $code -eq $want ] || fail "start $try for nothing: exit code $code, not $want: $(cat "$dir/err")"
 done

@@ -8,7 +8,9 @@
  * with other results, merges at any time, in any order and grouping.
  *
  *     test_simulate [--seeds N] [--jobs N]       seeds 1 to N
- *     test_simulate --seed N                     one, with its story */
+ *     test_simulate --seed N                     one, with its story
+ *
+ * ctest: heavy */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <ftw.h>
@@ -452,6 +454,21 @@ static void cut_power(void)
     check_places();
 }
 
+/* A value of a cache is not what it was. */
+static int spoil_value(const char *path, const struct stat *st, int flag, struct FTW *f)
+{
+    blob b;
+
+    (void)f;
+    if (flag != FTW_F || !st->st_size || strstr(path, ".tmp") || !chance(20)) return 0;
+    b = load(path);
+    b.bytes[draw((uint32_t)b.n)] ^= 1;
+    save(path, b.bytes, b.n - (chance(30) ? draw((uint32_t)b.n) : 0));
+    free(b.bytes);
+    tell("%s is damaged", path + strlen(home) + 6);
+    return 1;
+}
+
 /* A segment is gone, or another's copy lies over it, or it is not what it was. */
 static void spoil(void)
 {
@@ -478,10 +495,11 @@ static void spoil(void)
 static void happen(void)
 {
     process *p = someone();
+    char path[PATH];
 
     switch (draw(8)) {
     case 0: cut_power(); break;
-    case 1: spoil(); break;
+    case 1: spoil(), nftw(in_place(path, (int)draw((uint32_t)w.dirs), "cache"), spoil_value, 16, FTW_PHYS); break;
     case 2: start_merge(); break;
     case 3:
         if (p) p->stop = 1, tell("%d is told to stop", p->plan.pid);
@@ -529,7 +547,8 @@ static void heal(void)
         if (from < to || chance(10)) run_alone((process){ .shard = shard, .place = w.place_of[shard] });
     }
     check_places();
-    if (w.dirs == 1 && !is_file(in_place(path, 0, "results.sqlite"), &whole()->database, NULL)) wrong("a is whole, its results.sqlite is not");
+    if (w.dirs == 1 && !is_file(in_place(path, 0, "results.sqlite"), &whole()->database, NULL))
+        wrong("results.sqlite in a is old");
 }
 
 /* The bytes that an EC must have in the end: the least, where a machine had other results. */
@@ -721,7 +740,7 @@ static int simulate_all(uint64_t first, uint64_t last, uint64_t step)
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, last = 200, jobs = 1;
+    uint64_t first = 1, last = 120, jobs = 1;
     struct timespec begun, over;
     int failed = 0, status;
 

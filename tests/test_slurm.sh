@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# test_slurm.sh BUILD: sweeps under a real Slurm of four nodes, in which tasks are queued again, cancelled and preempted, a node
-# dies under its task, and programs are killed. In the end all is there, and the same to the byte as of a single process.
+# test_slurm.sh BUILD [long]: a sweep under a real Slurm of four nodes. Tasks are queued again, cancelled and preempted, a node
+# dies under its task, a program is killed. In the end all is there, the same to the byte as of a single process. `long` adds
+# what waits for Slurm's clocks: a program that does not stop when it should, the time limit, a node that falls silent.
 # ctest: long
 set -u
 spotter=$(realpath "$1")/spotter
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 scripts=$(realpath ../tools/slurm)
 . slurm/cluster.sh
 if why=$(cluster_missing); then echo "skipped: $why"; exit 77; fi
@@ -34,7 +36,7 @@ within()
 cat >"$dir/tiny.yaml" <<'END'
 seed: 3
 ecs: 24
-scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 4, val: 4, test: 20}}
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 10, val: 4, test: 20}}
 model: {width: 16, epochs: 2, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}
 bdms:
   - {method: planespot, reduce: pca, mixture: {k_max: 6}}
@@ -61,11 +63,16 @@ field() { scontrol -o show job "$1" 2>/dev/null | tr " " "\n" | sed -n "s/^$2=//
 is()    { [ "$(field "$1" "$2")" = "$3" ]; }
 over()  { ! squeue -h -o %i -j "$1" 2>/dev/null | grep -q .; }
 
-# process DIR SHARD: the latest of a shard; its log's name says which.
-process() { ls -t "$dir/$1/logs/$2-of-"* 2>/dev/null | head -n 1 | sed -E 's/.*-([0-9]+)\.jsonl/\1/'; }
+# process DIR SHARD: the latest that has begun; its log's name says which.
+process()
+{
+    local log latest=
+    for log in "$dir/$1/logs/$2-of-"*; do [ -s "$log" ] && [ "$log" -nt "$latest" ] && latest=$log; done
+    latest=${latest##*-}
+    echo "${latest%.jsonl}"
+}
 # Halts the shard's process in the midst of its work, until someone says SIGCONT.
 halt()    { local pid; pid=$(process "$1" "$2"); [ -n "$pid" ] && kill -STOP "$pid" 2>/dev/null; }
-halted_to_death() { ! kill -STOP "$1" 2>/dev/null; }       # whatever Slurm says to it
 gone()    { ! kill -0 "$1" 2>/dev/null; }
 
 # stands WHAT SILENCE STATES: what spotter status says of the six shards of dir/array.
@@ -87,9 +94,22 @@ stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75
 ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
 refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
+# --- What is submitted is what is in tools/slurm; without Slurm it says so; GPUs get a process each.
+array="$dir/dry/slurm/array.sbatch"
+"${sweep[@]}" "$dir/dry" --submit --shards 3 --gpus-per-task 2 --throttle 1 --dry-run >"$dir/out" 2>&1 || fail "a dry run"
+line="--array=0-2%1 .*--ntasks=2 --gpus-per-task=1 .*--shard auto/3 .*--device cuda"
+grep -q -- "$line" "$dir/out" || fail "a dry run: $(cat "$dir/out")"
+cmp "$scripts/sweep.sbatch" "$array" && cmp "$scripts/merge.sbatch" "${array/array/merge}" || fail "other scripts"
+body() { sed '1,/^# --- From here/d' "$1"; }
+diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail "sweep.sbatch and sweep_gpu.sbatch differ"
+[ -n "$(body "$scripts/sweep.sbatch")" ] || fail "nothing of sweep.sbatch was compared"
+PATH=/nowhere "${sweep[@]}" "$dir/none" --submit >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q 'there is no sbatch here' "$dir/out" && [ ! -e "$dir/none" ] || fail "without sbatch: $(cat "$dir/out")"
+
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
-submit
+submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
+scontrol release "$job" "$merge_job"
 for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
 orphan=$(process array 3)
 for shard in 0 1 2 3; do
@@ -111,6 +131,11 @@ kill -0 "$orphan" || fail "nobody is left of the dead node's task: nothing is tr
 within 60 "shard 4 begins" halt array 4
 kill -KILL "$(process array 4)"
 
+# --- A SIGTERM for all of a task, its script included, as some sites send it.
+within 60 "shard 5 begins" halt array 5
+scancel --full --signal=TERM "${job}_5"
+kill -CONT "$(process array 5)"
+
 within 120 "the array ends" over "$job"
 within 60 "the merge ends" over "$merge_job"
 is "$merge_job" ExitCode 3:0 || fail "the merge found nothing missing: $(cat "$dir/array/slurm/$merge_job.log")"
@@ -119,17 +144,8 @@ is "${job}_1" JobState CANCELLED || fail "the task that was cancelled: $(field "
 is "${job}_2" JobState COMPLETED || fail "the task that was preempted: $(field "${job}_2" JobState)"
 is "${job}_3" JobState COMPLETED || fail "the task whose node died: $(field "${job}_3" JobState)"
 is "${job}_4" JobState FAILED || fail "the task whose program was killed: $(field "${job}_4" JobState)"
-
+is "${job}_5" JobState COMPLETED || fail "the task that got SIGTERM: $(field "${job}_5" JobState)"
 stands "with the array over" 1 "done waiting done done lost done"
-
-# --- One that is preempted and does not stop in time, because it hears no SIGTERM and is slow, is killed and begun again.
-scontrol update partitionname=low gracetime=1
-hand=$("${by_hand[@]}" --array=0-1 "$scripts/sweep.sbatch" env --block-signal=TERM "${sweep[@]}" "$dir/hand")
-within 60 "the deaf task begins" halt hand 0
-deaf=$(process hand 0)
-sbatch -p high -w "$(field "${hand}_0" NodeList)" --output=/dev/null --wrap true >/dev/null || give_up "no job that preempts"
-within 60 "the deaf program is killed" halted_to_death "$deaf"
-grep -q '"end"' "$dir/hand/logs/0-of-2-"*"-$deaf.jsonl" && fail "the deaf program was not killed"
 
 # --- Submitted again: the two shards of which something is missing. On the way the copy that was forgotten comes to life.
 kill -CONT "$orphan"
@@ -141,10 +157,6 @@ is "$merge_job" ExitCode 0:0 || fail "something is missing: $(cat "$dir/array/sl
 within 60 "the forgotten copy ends" gone "$orphan"
 equal array
 stands "in the end" 1 "done done done done done done"
-within 60 "the task that was killed ends" over "$hand"
-is "${hand}_0" JobState COMPLETED || fail "the task that was killed: $(field "${hand}_0" JobState)"
-is "${hand}_0" Restarts 1 || fail "the task that was killed was begun again $(field "${hand}_0" Restarts) times"
-equal hand
 submit
 grep -q 'nothing to submit' "$dir/out" || fail "submitted when all was done: $(cat "$dir/out")"
 
@@ -159,6 +171,46 @@ $stopped 2 75
 $ill 4 4
 $refused 1 3
 END
+
+# --- Slurm's clocks, which look every 10 to 30 s. One task is preempted, but its program hears no SIGTERM and is slow: it is
+# killed, and begun again. One is told a minute before the limit (of a minute) that time is up. Of one the node falls silent.
+if [ "${2:-}" = long ]; then
+    task() { "${by_hand[@]}" "$@" "${sweep[@]}" "$dir/hand" --shard auto/3; }
+    scontrol update nodename="${node[3]}" state=resume
+    cluster_node "${node[3]#n}"
+    scontrol update partitionname=low gracetime=1
+    deaf=$(task --array=0 "$scripts/sweep.sbatch" env --block-signal=TERM)
+    late=$(task --array=1 --time=1 --signal=TERM@50 "$scripts/sweep.sbatch")
+    lost=$(task --array=2 "$scripts/sweep.sbatch")
+    for shard in 0 1 2; do within 60 "task $shard of three begins" halt hand $shard; done
+    pids=("$(process hand 0)" "$(process hand 1)" "$(process hand 2)")
+    silent=$(field "$lost" NodeList)
+    kill -KILL "$(cluster_node_pid "${silent#n}")"
+    sbatch -p high -w "$(field "$deaf" NodeList)" --output=/dev/null --wrap true >/dev/null || give_up "no job that preempts"
+    mkfifo "$dir/nothing"                      # a rest from it takes no program that has to start
+    end=$((SECONDS + 90))
+    while kill -STOP "${pids[0]}" 2>/dev/null && [ $SECONDS -lt $end ]; do read -rt 0.01 <>"$dir/nothing"; done
+    ! grep -q '"end"' "$dir/hand/logs/"*"-${pids[0]}.jsonl" || fail "the deaf program was not killed"
+    within 90 "the program is told that time is nearly up" gone "${pids[1]}"       # and Slurm says SIGCONT before SIGTERM
+    within 90 "the silent node is missed" is "$lost" Restarts 1
+    kill -0 "${pids[2]}" || fail "nobody is left on the silent node: nothing is tried here"
+    cluster_node "${silent#n}"
+    kill -CONT "${pids[2]}"
+    for job in $deaf $late $lost; do
+        within 120 "job $job ends" over "$job"
+        is "$job" JobState COMPLETED || fail "job $job ended as $(field "$job" JobState)"
+        is "$job" Restarts 1 || fail "job $job was begun again $(field "$job" Restarts) times"
+    done
+    within 60 "the forgotten copy ends" gone "${pids[2]}"
+    equal hand
+
+    # As in sweep_gpu.sbatch two processes a task, but on two nodes and on CPUs.
+    job=$("${by_hand[@]}" --array=0-1 --nodes=2 --ntasks=2 "$scripts/sweep.sbatch" "${sweep[@]}" "$dir/pairs")
+    within 120 "the pairs end" over "$job"
+    ls "$dir/pairs/logs/"[0-3]-of-4-* >"$dir/out"
+    [ "$(wc -l <"$dir/out")" -eq 4 ] || fail "two tasks of two processes have other shards: $(cat "$dir/out")"
+    equal pairs
+fi
 
 [ $failed -eq 0 ] && echo "all equal after $((SECONDS - start)) s"
 exit $failed

@@ -211,9 +211,55 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     assert_true(r.planned == 4 && r.already == 3 && r.done == 1);
     cfg->scene.size = 40;
     CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "scene.size is 32 there and 40 here");
+    cfg->scene.size = 32;
+
+    /* what is kept beside the results changes none; less of it can be asked for later, and what was lost is not missed */
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_VIEWS }, &r));
+    shell("test -z \"$(find %s -name '*.model')\" -a $(find %1$s -name '*.view' | wc -l) -ge 4", "b");
+    CHECK_OK(&two, sweep_with(&two, cfg, "b", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    assert_true(r.already == 4 && !r.done);
+    cfg->ecs = 3;
+    shell("rm %s/segments/000/ec-000001.json", "a");
+    CHECK_OK(&two, sweep_with(&two, cfg, "a", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS }, &r));
+    assert_true(r.already == 2 && r.done == 1);
+    CHECK_OK(&two, sweep_with(&two, cfg, "c", (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS, .wave = 2,
+                                                                     .pictures = true }, &r));
+    check_same_segments(&one, "a", "b", 3);
+    check_same_segments(&one, "a", "c", 3);
+    shell("for i in a c; do test -z \"$(find %s/../$i/cache -type f ! -name '*.base')\" || exit 1; done", "b");
     free(cfg);
     spot_ctx_close(&one);
     spot_ctx_close(&two);
+}
+
+/* While EC 1 is at hand EC 0's view goes, as when another process has finished that EC and keeps less; with `user` its segment
+ * comes, too. */
+static void take_away(void *user, const spot_progress *p)
+{
+    if (p->ec != 1) return;
+    shell("find %s -name '*.view' -delete", "d");
+    if (user) shell("cp %s/../a/segments/000/ec-000000.json %1$s/segments/000", "d");
+}
+
+static void an_ec_that_another_process_finished_is_done(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    const spot_sweep_options o = { .shards = 1, .wave = 2 };
+    spot_sweep_report r;
+    (void)state;
+    cfg->ecs = 2;
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    c.on_progress = take_away;
+    CHECK_FAILS(&c, sweep_with(&c, cfg, "d", o, &r), SPOT_IO, "EC 0, not finished: its view was written to");
+    assert_true(r.done == 1 && r.failed == 1);
+    shell("mkdir -p %s/segments/000 && rm %1$s/segments/000/* && find %1$s -name '*.view' -delete", "d");
+    c.user = &c;
+    CHECK_OK(&c, sweep_with(&c, cfg, "d", o, &r));
+    assert_true(r.done == 2 && !r.failed);
+    check_same_segments(&c, "a", "d", 2);
+    free(cfg);
+    spot_ctx_close(&c);
 }
 
 /* The flag goes up at the n-th message of progress, for n = 1, 2, ...: each run gets somewhat further. */
@@ -423,6 +469,7 @@ int main(void)
         IN_A_FOLDER(what_cannot_be_leaves_nothing_behind),
         IN_A_FOLDER(packed_values_come_back),
         IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
+        IN_A_FOLDER(an_ec_that_another_process_finished_is_done),
         IN_A_FOLDER(a_grid_shares_what_is_upstream),
         IN_A_FOLDER(a_stopped_sweep_goes_on),
         IN_A_FOLDER(a_full_disk_loses_nothing),

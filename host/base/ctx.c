@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "device.h"
 
@@ -33,3 +34,25 @@ spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
 void spot_ctx_close(spot_ctx *c) { spot_device_close(c); }
 
 const char *spot_ctx_device_name(const spot_ctx *c) { return spot_device_name(c); }
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+spot_spent spot_spent_now(void)
+{
+    return (spot_spent){ seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID) };
+}
+
+void spot_spend(spot_spent *sum, spot_spent *at)
+{
+    spot_spent now = spot_spent_now();
+
+    sum->wall += now.wall - at->wall;
+    sum->cpu += now.cpu - at->cpu;
+    *at = now;
+}

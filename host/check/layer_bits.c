@@ -50,10 +50,11 @@ static void say_where(spot_checking *g, spot_check_line *l, int i)
         return;
     }
     const spot_baseline_found *x = &g->before.method[m].found[i], *y = &g->now.method[k].found[j];
-    if (x->covered != y->covered)
-        spot_because(l, "EC %d, %s: covers %d of %d blindspots, %d before (-1: failed)", index, g->before.method[m].name,
-                     y->covered,
-                g->now.ec[j].blindspots, x->covered);
+    if (x->covered != y->covered && (x->covered < 0 || y->covered < 0))
+        spot_because(l, "EC %d, %s: %s", index, g->before.method[m].name, x->covered < 0 ? "failed before" : "failed");
+    else if (x->covered != y->covered)
+        spot_because(l, "EC %d, %s: covers %d of %d blindspots, %d before", index, g->before.method[m].name, y->covered,
+                     g->now.ec[j].blindspots, x->covered);
     else if (x->u != y->u || x->strangers != y->strangers)
         spot_because(l, "EC %d, %s: %d of its first %d hypotheses belong to none, %d of %d before", index,
                      g->before.method[m].name,
@@ -98,8 +99,7 @@ static void bits_segments(spot_checking *g)
     if (first < 0) return;
     l->verdict = *no_promise(why, sizeof why, a, b) ? SPOT_NOT_COMPARABLE : SPOT_BROKEN;
     spot_because(l, "%d of %d segments differ (%s)%s%s", others.n, l->n, others.text,
-                 *why ? ", which was not promised to be otherwise: " : ", though config, numbers, build and platform are the same",
-                 why);
+                 *why ? "; nothing else was promised: " : ", though config, numbers, build and platform are the same", why);
     say_where(g, l, first);
 }
 

@@ -1,4 +1,4 @@
-/* layer_paper.c - means beside Table 2 of the paper: independent means with their standard errors, which is all that it prints. */
+/* layer_paper.c - means beside Table 2 of the paper: of independent ECs, with standard errors, which is all that it prints. */
 #include "check/layers.h"
 
 #include <math.h>

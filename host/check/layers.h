@@ -5,7 +5,7 @@
 #include "check/baseline.h"
 
 enum { SPOT_CHECK_FEWEST = 20 };       /* ECs that can show something */
-#define SPOT_CHECK_FAMILY 0.01         /* of wrong alarms in a night of the same code, a layer */
+#define SPOT_CHECK_FAMILY 0.005        /* of a wrong "worse" in a night of the same code, and of a wrong "better" */
 
 typedef struct {
     spot_ctx     *c;

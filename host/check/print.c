@@ -1,17 +1,10 @@
-/* print.c - a check for people, for programs, and as a line of the history. */
-#define _POSIX_C_SOURCE 200809L
+/* print.c - a check for people, and for programs. */
 #include "check/night.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "report/columns.h"
-#include "store/json.h"
 
 /* ---- for people ---- */
 
@@ -115,9 +108,10 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 
     count_words(bits, sizeof bits, k, "bits");
     count_words(numbers, sizeof numbers, k, "pairs");
-    if (!k->failed)
-        fprintf(f, "%sthe night is fine%s: numbers %s; bits %s\n", color ? "\033[32m" : "", color ? "\033[0m" : "", numbers,
-                bits);
+    if (!k->failed)                                        /* what is not decided is not called fine */
+        fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
+                strstr(numbers, "inconclusive") ? "nothing is shown to be worse" : "the night is fine",
+                color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
         if (fails(&k->line[i])) headline(f, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {
@@ -138,99 +132,21 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 
 /* ---- for programs ---- */
 
-static void text(spot_json *j, const char *key, const char *v) { spot_json_text(j, key, (char *)v, 0); }
-static void integer(spot_json *j, const char *key, int v)      { spot_json_int(j, key, &v); }
-static void real(spot_json *j, const char *key, double v)      { spot_json_real(j, key, &v); }
-static void boolean(spot_json *j, const char *key, bool v)     { spot_json_bool(j, key, &v); }
-
-static void json_line(spot_json *j, const spot_check_line *l)
-{
-    spot_json_object(j, NULL);
-    text(j, "layer", l->layer);
-    text(j, "method", l->method);
-    text(j, "metric", l->metric);
-    text(j, "verdict", spot_verdict_name(l->verdict));
-    boolean(j, "quarantined", l->quarantined);
-    boolean(j, "paired", l->paired);
-    integer(j, "n", l->n);
-    integer(j, "left_out", l->left_out);
-    real(j, "before", l->before);
-    real(j, "now", l->now);
-    real(j, "low", l->low);
-    real(j, "high", l->high);
-    real(j, "margin", l->margin);
-    real(j, "p", l->p);
-    text(j, "why", l->why);
-    spot_json_end(j);
-}
-
-static void json_check(spot_json *j, const spot_check *k, const char *at, const char *commit)
-{
-    spot_json_object(j, NULL);
-    integer(j, "schema", SPOT_NIGHT_SCHEMA);
-    if (at) text(j, "at", at);
-    if (commit) text(j, "commit", commit);
-    boolean(j, "failed", k->failed);
-    text(j, "build", k->build);
-    text(j, "device", k->device);
-    integer(j, "numbers", k->numbers);
-    text(j, "config", k->config);
-    text(j, "baseline", k->baseline);
-    text(j, "run", k->run);
-    spot_json_array(j, "lines", k->lines, k->lines);
-    for (int i = 0; i < k->lines; i++) json_line(j, &k->line[i]);
-    spot_json_end(j);
-    spot_json_end(j);
-}
-
 spot_status spot_check_print_json(spot_ctx *c, FILE *f, const spot_check *k)
 {
     spot_json j = { .gen = yajl_gen_alloc(NULL) };
     const unsigned char *bytes;
+    spot_check copy = *k;
     size_t n;
 
     if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for the verdict");
     yajl_gen_config(j.gen, yajl_gen_beautify, 1);
     yajl_gen_config(j.gen, yajl_gen_indent_string, "  ");
-    json_check(&j, k, NULL, NULL);
+    spot_json_object(&j, NULL);
+    spot_night_describe(&j, &copy, NULL, NULL);
+    spot_json_end(&j);
     yajl_gen_get_buf(j.gen, &bytes, &n);
     fwrite(bytes, 1, n, f);
     yajl_gen_free(j.gen);
     return SPOT_OK;
-}
-
-/* By one write to the file's end, and on the disk when it returns: a night is there or not. A line that another process left
- * unfinished is ended first. */
-spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *path, const char *commit)
-{
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *line;
-    char at[24], last = '\n', *out = NULL;
-    time_t now = time(NULL);
-    struct tm utc;
-    size_t n = 0;
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    bool whole = fd >= 0;
-
-    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    if (j.gen) {
-        json_check(&j, k, at, commit ? commit : "");
-        yajl_gen_get_buf(j.gen, &line, &n);
-        out = malloc(n + 2);
-    }
-    if (fd >= 0 && lseek(fd, -1, SEEK_END) >= 0) whole = read(fd, &last, 1) == 1;
-    if (out && whole) {
-        size_t begin = last != '\n';
-        out[0] = '\n';
-        memcpy(out + begin, line, n);
-        out[begin + n] = '\n';
-        whole = write(fd, out, begin + n + 1) == (ssize_t)(begin + n + 1) && !fsync(fd);
-    }
-    if (j.gen) yajl_gen_free(j.gen);
-    if (!out) spot_fail(c, SPOT_NOMEM, "no memory for a night's line");
-    else if (!whole) spot_fail(c, SPOT_IO, "cannot add to the history %s: %s", path, strerror(errno));
-    if (fd >= 0 && close(fd)) whole = false;
-    free(out);
-    return !out ? SPOT_NOMEM : whole ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write the history %s: %s", path,
-                                                           strerror(errno));
 }

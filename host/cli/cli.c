@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/room.h"
 
 volatile sig_atomic_t cli_stop;
 
@@ -60,12 +62,22 @@ int cli_split(const struct argp_state *state, const char *text)
     return SPOT_TEST;
 }
 
+const char *const cli_kept[] = { "all", "views", "results" };
+
+int cli_keep(const struct argp_state *state, const char *text)
+{
+    for (int i = 0; i < (int)(sizeof cli_kept / sizeof *cli_kept); i++)
+        if (!strcmp(text, cli_kept[i])) return i;
+    argp_error(state, "--keep is all, views or results, not \"%s\"", text);
+    return 0;
+}
+
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
 {
     char rest;
 
-    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards)
-        argp_error(state, "--shard takes I/N with 0 <= I < N, such as 0/4, not \"%s\"", text);
+    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards || *shards > 1000000)
+        argp_error(state, "--shard takes I/N with 0 <= I < N, N at most a million, such as 0/4, not \"%s\"", text);
 }
 
 static error_t machine_option(int key, char *arg, struct argp_state *state)
@@ -146,6 +158,19 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
+/* With less libraries end the program or wait for memory for ever, also in what exit() calls. */
+static void need_addresses(void)
+{
+    const size_t least = (size_t)256 << 20, left = spot_room_of_addresses();
+    char text[160];
+
+    if (left >= least) return;
+    snprintf(text, sizeof text, "the limit on addresses (ulimit -v) leaves %zu MB and %zu are needed to begin with; raise it",
+             left >> 20, least >> 20);
+    cli_complain(text);
+    _exit(spot_exit_code(SPOT_NOMEM));
+}
+
 spot_status cli_open(spot_ctx *c, const cli_machine *m)
 {
     memset(c, 0, sizeof *c);
@@ -154,6 +179,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     c->stop = &cli_stop;
     listen_for_signals();
     cli_log_open(m->log_json);
+    need_addresses();
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 

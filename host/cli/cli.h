@@ -45,6 +45,10 @@ int cli_number(const struct argp_state *state, const char *option, const char *t
 /* The spot_split that --split names, or a sentence and exit 2. */
 int cli_split(const struct argp_state *state, const char *text);
 
+/* The spot_kept that --keep names, or a sentence and exit 2. */
+int cli_keep(const struct argp_state *state, const char *text);
+extern const char *const cli_kept[];
+
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 

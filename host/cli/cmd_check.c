@@ -101,8 +101,7 @@ static double margin(const struct argp_state *state, const char *text)
     double v = strtod(text, &end);
 
     if (end == text || *end || !(v >= 1e-6 && v <= 1))
-        argp_error(state,
-                                                                  "a margin is a number up to 1, such as 0.02, not \"%s\"", text);
+        argp_error(state, "a margin is a number up to 1, such as 0.02, not \"%s\"", text);
     return v;
 }
 

@@ -5,13 +5,14 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "spotter/check.h"
 #include "spotter/report.h"
 
-enum { BUDGET = 256, FULL, THUMB };
+enum { BUDGET = 256, FULL, THUMB, TREND };
 enum { MODELS = 16, LONGEST = 1000 };
 
 typedef struct {
-    const char *dir[MODELS], *out;
+    const char *dir[MODELS], *out, *trend;
     int dirs;
     cli_machine machine;
     spot_report_options o;
@@ -21,6 +22,7 @@ static const struct argp_option table[] = {
     { "out",    'o',    "FILE.html", 0, "where to (report.html)", 0 },
     { "budget", BUDGET, "MB",        0, "how large it may be (10); pictures get smaller, then fewer, to stay within", 0 },
     { "full",   FULL,   NULL,        0, "every picture, however large it gets", 0 },
+    { "trend",  TREND,  "FILE.jsonl", 0, "the course of a night's numbers, from the history that spotter check keeps", 0 },
     { "thumb",  THUMB,  "PIXELS",    0, "of a picture's longer side (64)", 0 },
     { 0 }
 };
@@ -35,13 +37,15 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case BUDGET: o->o.budget = (size_t)cli_number(state, "--budget", arg, 1, 4000) * 1000000; return 0;
     case FULL:   o->o.full = true; return 0;
     case THUMB:  o->o.thumb = cli_number(state, "--thumb", arg, 16, 240); return 0;
+    case TREND:  o->trend = arg; return 0;
     case ARGP_KEY_ARG:
         if (o->dirs == MODELS) argp_error(state, "at most %d models side by side; \"%s\" is one too many", MODELS, arg);
         if (strlen(arg) > LONGEST) argp_error(state, "the name of a directory is longer than %d bytes", LONGEST);
         o->dir[o->dirs++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!o->dirs) argp_error(state, "which run directory? for example runs/quickstart");
+        if (o->dirs && o->trend) argp_error(state, "--trend draws a history; \"%s\" is one too many", o->dir[0]);
+        if (!o->dirs && !o->trend) argp_error(state, "which run directory? for example runs/quickstart");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -86,6 +90,7 @@ static spot_status report(spot_ctx *c, const options *o)
 {
     int found = 0, other = 0;
 
+    if (o->trend) return spot_report_trend(c, o->out, o->trend);
     for (int i = 0; i < o->dirs; i++) {
         if (has_findings(o->dir[i])) found++;
         else other = i;
@@ -107,7 +112,8 @@ int cli_report(int argc, char **argv)
         "server.\n\nExamples:\n"
         "  spotter report runs/quickstart -o quickstart.html\n"
         "  spotter report runs/paper -o paper.html --budget 40\n"
-        "  spotter report found_a found_b -o two_models.html", children, NULL, NULL };
+        "  spotter report found_a found_b -o two_models.html\n"
+        "  spotter report --trend nights.jsonl -o nights.html", children, NULL, NULL };
     options o = { .out = "report.html", .machine = { .device = "cpu" }, .o = spot_report_defaults() };
     spot_ctx c;
     spot_status s;

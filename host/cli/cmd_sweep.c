@@ -21,7 +21,10 @@ typedef struct {
     bool json;
 } options;
 
-enum { OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j', NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS, GPUS };
+enum {
+    OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j',
+    NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS, GPUS, KEEP
+};
 
 static const struct argp_option table[] = {
     { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
@@ -42,6 +45,9 @@ static const struct argp_option table[] = {
       "stop in time to be gone after N seconds, with exit code 75: no EC is begun that would take longer", 0 },
     { "starts",      STARTS,      "N",   0,
       "stopped for the N-th time without any progress since the first, it ends with 5, not 75 (5; 0: never)", 0 },
+    { "keep",        KEEP,        "all|views|results", 0,
+      "what stays in the run directory's cache of an EC that is done: all, all but its networks (45 MB each), or nothing but "
+      "its results; for sweeps of thousands (all)", 0 },
     { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
     { 0 }
 };
@@ -60,6 +66,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
     case JSON:          o->json = true; return 0;
+    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
     case SHARD:         o->shard = arg; return 0;
     case GPUS:          o->gpus = strcmp(arg, "none") ? arg : NULL; return 0;
@@ -189,6 +196,7 @@ int cli_sweep(int argc, char **argv)
     cli_parse(&argp, argc, argv, &o);
     machine = o.machine;
     if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
+    if (o.array.submit) machine.device = "auto";       /* what the jobs will find is not to be had where they are submitted */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {

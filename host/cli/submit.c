@@ -14,13 +14,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/tree.h"
+#include "cli/shell.h"
 #include "spotter/shards.h"
 #include "spotter/store.h"
 #include "store/json.h"
@@ -81,44 +81,6 @@ typedef struct {
     size_t memory;
 } submission;
 
-/* A command line under construction; what does not fit makes it useless, and `full`. */
-typedef struct { char text[32768]; size_t n; bool full; } command;
-
-__attribute__((format(printf, 2, 3)))
-static void add(command *k, const char *fmt, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, fmt);
-    n = vsnprintf(k->text + k->n, sizeof k->text - k->n, fmt, args);
-    va_end(args);
-    k->full = k->full || n < 0 || (size_t)n >= sizeof k->text - k->n;
-    if (!k->full) k->n += (size_t)n;
-}
-
-/* One word for a shell, whatever is in it. */
-static void add_word(command *k, const char *before, const char *word)
-{
-    add(k, " %s'", before);
-    for (; *word; word++) add(k, *word == '\'' ? "'\\''" : "%c", *word);
-    add(k, "'");
-}
-
-/* The first line that a command prints, without its end, "" if none; what pclose says. */
-static int run(char *line, size_t size, const char *text)
-{
-    FILE *f = popen(text, "r");
-    int n;
-
-    *line = 0;
-    if (!f) return -1;
-    if (!fgets(line, (int)size, f)) *line = 0;
-    line[strcspn(line, "\n")] = 0;
-    while ((n = getc(f)) != EOF) { }
-    return pclose(f);
-}
-
 static void describe(spot_json *j, record *r)
 {
     int schema = 1;
@@ -157,7 +119,7 @@ static spot_status look_back(spot_ctx *c, submission *b)
     char path[PATH_MAX + 32], line[128];
     spot_json j = { .depth = 1 };
     unsigned char *text;
-    command k = { .n = 0 };
+    shell_command k = { .n = 0 };
     size_t n;
 
     snprintf(path, sizeof path, "%s/slurm/submitted.json", b->dir);
@@ -170,10 +132,10 @@ static spot_status look_back(spot_ctx *c, submission *b)
     if (j.wrong || b->before.tasks < 1)
         return spot_fail(c, SPOT_INPUT, "%s does not say what was submitted (\"%s\"); remove it, and all shards with something "
                          "missing are submitted", path, j.wrong ? j.wrong : "tasks");
-    add(&k, "squeue -h -o %%i");
-    add_word(&k, "-j ", b->before.job);
-    add(&k, " 2>/dev/null");           /* of a job that Slurm has forgotten it complains */
-    run(line, sizeof line, k.text);
+    shell_add(&k, "squeue -h -o %%i");
+    shell_word(&k, "-j ", b->before.job);
+    shell_add(&k, " 2>/dev/null");           /* of a job that Slurm has forgotten it complains */
+    shell_ask(line, sizeof line, k.text);
     if (!*line || b->o->dry_run) return SPOT_OK;
     return spot_fail(c, SPOT_USAGE, "job %s of %s is still in the queue; wait for it, or end it with scancel %s", b->before.job,
                      b->dir, b->before.job);
@@ -183,7 +145,7 @@ static int most_tasks(spot_ctx *c)
 {
     char line[256];
 
-    run(line, sizeof line, "scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p'");
+    shell_ask(line, sizeof line, "scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p'");
     if (atoi(line) > 0) return atoi(line);
     spot_log(c, SPOT_LOG_WARN, "scontrol does not say how long an array may be here (MaxArraySize); taking Slurm's 1001");
     return 1001;
@@ -196,8 +158,8 @@ static spot_status reckon(spot_ctx *c, submission *b)
     if (b->o->gpus && !c->device)
         return spot_fail(c, SPOT_USAGE, "there is no GPU here to time the sweep on; say --shards N, or see on such a node what "
                          "`spotter plan` says");
-    spot_log(c, SPOT_LOG_INFO, "timing a few batches on %s, %d threads; --shards N leaves this out", spot_ctx_device_name(c),
-             c->threads);
+    spot_log(c, SPOT_LOG_INFO, "timing a few batches on %s, %d thread%s; --shards N leaves this out", spot_ctx_device_name(c),
+             c->threads, c->threads == 1 ? "" : "s");
     SPOT_TRY(spot_sweep_cost_of(c, b->cfg, b->sweep, &cost, true));
     b->seconds = cost.seconds;
     b->memory = cost.memory;
@@ -208,7 +170,7 @@ static spot_status reckon(spot_ctx *c, submission *b)
 static spot_status cut(spot_ctx *c, submission *b)
 {
     int most = most_tasks(c), processes = b->o->gpus ? b->o->gpus : 1, n = b->o->shards;
-    char time[32];
+    char all[32], each[32];
 
     b->seconds = NAN;
     if (!n && b->before.ecs == b->now.ecs) n = b->before.tasks;
@@ -220,18 +182,18 @@ static spot_status cut(spot_ctx *c, submission *b)
         spot_log(c, SPOT_LOG_WARN, "an array may have %d tasks here; %d instead of %d shards", most, most, n);
         n = most;
     }
-    if (n > b->now.ecs) n = b->now.ecs;
+    if (n > (b->now.ecs - 1) / processes + 1) n = (b->now.ecs - 1) / processes + 1;
     b->now.tasks = n < 1 ? 1 : n;
     b->now.shards = b->now.tasks * processes;
     if (isfinite(b->seconds))
-        spot_log(c, SPOT_LOG_INFO, "%s in all here: %d shards of about %s; %.1f GB of memory each",
-                 cli_duration(time, b->seconds), b->now.tasks, cli_duration((char[32]){ 0 }, b->seconds / b->now.shards),
+        spot_log(c, SPOT_LOG_INFO, "%s in all on this machine: tasks of %s, with %.1f GB of memory each",
+                 cli_duration(all, b->seconds), cli_duration(each, b->seconds / b->now.shards),
                  (double)b->memory / 1e9 * processes);
     return SPOT_OK;
 }
 
 /* Adds the tasks whose shard lacks an EC as sbatch takes them, "0-3,7"; returns how many these are. */
-static int add_tasks(command *k, const submission *b)
+static int add_tasks(shell_command *k, const submission *b)
 {
     int count = 0, first = -1, runs = 0;
 
@@ -243,72 +205,74 @@ static int add_tasks(command *k, const submission *b)
         count += lacks;
         if (lacks && first < 0) first = i;
         if (lacks || first < 0) continue;
-        add(k, first < i - 1 ? "%s%d-%d" : "%s%d", runs++ ? "," : "", first, i - 1);
+        shell_add(k, first < i - 1 ? "%s%d-%d" : "%s%d", runs++ ? "," : "", first, i - 1);
         first = -1;
     }
     return count;
 }
 
-/* What the array and the merge have in common. */
-static void begin(command *k, const submission *b, const char *log)
+/* What the array and the merge have in common: where they print to, and behind options of their own the script with the
+ * command of ours that it runs. What the user says comes last and has the last word. */
+static void begin(shell_command *k, const submission *b, const char *log)
 {
     char path[PATH_MAX + 32];
 
-    *k = (command){ .n = 0 };
-    add(k, "sbatch --parsable");
+    k->n = k->full = 0;
+    shell_add(k, "sbatch --parsable");
     snprintf(path, sizeof path, "%s/slurm/%s.log", b->dir, log);
-    add_word(k, "--output=", path);
-    if (b->o->partition) add_word(k, "--partition=", b->o->partition);
-    if (b->o->extra) add(k, " %s", b->o->extra);
+    shell_word(k, "--output=", path);
 }
 
-static void end(command *k, const submission *b, const char *script, const char *name)
+static void end(shell_command *k, const submission *b, const char *script, const char *name)
 {
     char path[PATH_MAX + 32];
 
+    if (b->o->partition) shell_word(k, "--partition=", b->o->partition);
+    if (b->o->extra) shell_add(k, " %s", b->o->extra);
     snprintf(path, sizeof path, "%s/slurm/%s", b->dir, script);
-    add_word(k, "", path);
-    add_word(k, "", b->program);
-    add(k, " %s", name);
+    shell_word(k, "", path);
+    shell_word(k, "", b->program);
+    shell_add(k, " %s", name);
 }
 
-static int array_command(command *k, const spot_ctx *c, const submission *b)
+static int array_command(shell_command *k, const spot_ctx *c, const submission *b)
 {
     const spot_sweep_options *w = b->sweep;
     char path[PATH_MAX + 32];
     int count;
 
     begin(k, b, "%A_%a");
-    add(k, " --array=");
+    shell_add(k, " --array=");
     count = add_tasks(k, b);
-    if (b->o->throttle) add(k, "%%%d", b->o->throttle);
-    add(k, " --cpus-per-task=%d --time=%d", c->threads, 3 * b->o->minutes);
-    if (b->o->gpus) add(k, " --ntasks=%d --gpus-per-task=1", b->o->gpus);
+    if (b->o->throttle) shell_add(k, "%%%d", b->o->throttle);
+    shell_add(k, " --cpus-per-task=%d --time=%d", c->threads, 3 * b->o->minutes);
+    if (b->o->gpus) shell_add(k, " --ntasks=%d --gpus-per-task=1", b->o->gpus);
     end(k, b, "array.sbatch", "sweep");
     snprintf(path, sizeof path, "%s/config.yaml", b->dir);
-    add_word(k, "", path);
-    add_word(k, "--out ", b->dir);
-    add(k, " --shard auto/%d --limit %d --threads %d", b->now.tasks, b->now.ecs, c->threads);
-    if (b->o->gpus || b->machine->device) add(k, " --device %s", b->o->gpus ? "cuda" : b->machine->device);
-    if (b->machine->log_json) add(k, " --log json");
-    if (!w->pictures) add(k, " --no-pictures");
-    if (w->wave) add(k, " --wave %d", w->wave);
-    if (w->at_once) add(k, " --at-once %d", w->at_once);
-    add(k, " --starts %d", w->starts);
+    shell_word(k, "", path);
+    shell_word(k, "--out ", b->dir);
+    shell_add(k, " --shard auto/%d --limit %d --threads %d", b->now.tasks, b->now.ecs, c->threads);
+    if (b->o->gpus || b->machine->device) shell_add(k, " --device %s", b->o->gpus ? "cuda" : b->machine->device);
+    if (b->machine->log_json) shell_add(k, " --log json");
+    if (!w->pictures) shell_add(k, " --no-pictures");
+    if (w->keep) shell_add(k, " --keep %s", cli_kept[w->keep]);
+    if (w->wave) shell_add(k, " --wave %d", w->wave);
+    if (w->at_once) shell_add(k, " --at-once %d", w->at_once);
+    shell_add(k, " --starts %d", w->starts);
     return count;
 }
 
-static void merge_command(command *k, const submission *b)
+static void merge_command(shell_command *k, const submission *b)
 {
     begin(k, b, "%j");
-    add(k, " --dependency=afterany:%s", *b->now.job ? b->now.job : "JOB");
+    shell_add(k, " --dependency=afterany:%s", *b->now.job ? b->now.job : "JOB");
     end(k, b, "merge.sbatch", "merge");
-    add_word(k, "", b->dir);
-    if (!b->sweep->pictures) add(k, " --no-pictures");
+    shell_word(k, "", b->dir);
+    if (!b->sweep->pictures) shell_add(k, " --no-pictures");
 }
 
 /* sbatch answers with the job, and on some sites with its cluster behind a semicolon. */
-static spot_status send(spot_ctx *c, const submission *b, const command *k, char *job, size_t size)
+static spot_status send(spot_ctx *c, const submission *b, const shell_command *k, char *job, size_t size)
 {
     char line[256];
     int code;
@@ -316,11 +280,11 @@ static spot_status send(spot_ctx *c, const submission *b, const command *k, char
     if (k->full) return spot_fail(c, SPOT_USAGE, "the command for sbatch would be longer than %zu bytes; fewer --shards",
                                   sizeof k->text);
     if (b->o->dry_run) return puts(k->text), SPOT_OK;
-    code = run(line, sizeof line, k->text);
+    code = shell_ask(line, sizeof line, k->text);
     line[strcspn(line, ";")] = 0;
     if (code || !*line || line[strspn(line, "0123456789")])
         return spot_fail(c, SPOT_IO, "Slurm took no job; its reason is above. The command was: %s", k->text);
-    snprintf(job, size, "%s", line);
+    snprintf(job, size, "%.31s", line);
     return SPOT_OK;
 }
 
@@ -338,7 +302,7 @@ static spot_status write_scripts(spot_ctx *c, const submission *b)
 
 static spot_status send_all(spot_ctx *c, submission *b)
 {
-    command *k = malloc(sizeof *k);
+    shell_command *k = malloc(sizeof *k);
     spot_status s;
     int count;
 
@@ -363,15 +327,20 @@ static spot_status send_all(spot_ctx *c, submission *b)
     return SPOT_OK;
 }
 
+static spot_status find_slurm(spot_ctx *c, const submission *b)
+{
+    char line[PATH_MAX];
+
+    if (b->o->dry_run || !shell_ask(line, sizeof line, "command -v sbatch")) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "there is no sbatch here, so no Slurm to submit to; --dry-run shows what would be "
+                     "submitted, and without --submit the sweep runs on this machine");
+}
+
 /* The program and the directory by names that mean the same on every node, if they share the file system. */
 static spot_status find_names(spot_ctx *c, submission *b)
 {
     ssize_t n = readlink("/proc/self/exe", b->program, sizeof b->program - 1);
-    char line[64];
 
-    if (!b->o->dry_run && (run(line, sizeof line, "command -v sbatch") || !*line))
-        return spot_fail(c, SPOT_USAGE, "there is no sbatch here, so no Slurm to submit to; --dry-run shows what would be "
-                         "submitted, and without --submit the sweep runs on this machine");
     if (n < 0) return spot_fail(c, SPOT_IO, "cannot tell where this program lies (/proc/self/exe): %s", strerror(errno));
     b->program[n] = 0;
     if (!realpath(b->sweep->out, b->dir))
@@ -395,7 +364,8 @@ spot_status cli_submit(spot_ctx *c, const spot_config *cfg, const spot_sweep_opt
     b->sweep = sweep;
     b->machine = machine;
     b->now.ecs = sweep->limit && sweep->limit < cfg->ecs ? sweep->limit : cfg->ecs;
-    s = spot_sweep_missing(c, cfg, sweep, b->missing);
+    s = find_slurm(c, b);
+    if (s == SPOT_OK) s = spot_sweep_missing(c, cfg, sweep, b->missing);
     if (s == SPOT_OK) s = find_names(c, b);
     if (s == SPOT_OK) s = look_back(c, b);
     if (s == SPOT_OK) s = cut(c, b);

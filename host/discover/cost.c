@@ -1,11 +1,10 @@
 /* cost.c - who is examined, what it takes, and how many classes go together. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/room.h"
 #include "device.h"
 #include "discover/search.h"
 
@@ -167,33 +166,15 @@ size_t spot_subject_bytes(const spot_subject *s)
     return (size_t)s->n * row;
 }
 
-/* Memory that this machine can give without writing some to disk; what a container may use if that is less. */
-static size_t room(void)
-{
-    static const char *const limits[] = { "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    unsigned long long n;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "r");
-
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu kB", &n) == 1) bytes = (size_t)n * 1024;
-    if (f) fclose(f);
-    for (int i = 0; i < 2; i++) {
-        f = fopen(limits[i], "r");
-        if (f && fscanf(f, "%llu", &n) == 1 && n < bytes) bytes = (size_t)n;
-        if (f) fclose(f);
-    }
-    return bytes;
-}
-
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
                            int count, size_t results, int *together, spot_bytes *needs)
 {
-    size_t held = results + spot_subject_bytes(s), limit = o->memory ? o->memory : room() + spot_subject_bytes(s);
+    size_t held = results + spot_subject_bytes(s), limit;
     size_t device = SIZE_MAX, total;
+    const char *whose;
     char words[160];
 
+    limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
     if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
     for (*together = 0; *together < count; ++*together) {
         spot_bytes more = spot_group_needs(c, s, o, x, *together + 1);

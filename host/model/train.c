@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "model/trainer.h"
 
@@ -17,14 +16,6 @@ spot_model_config spot_model_defaults(void)
         .robust = { .epsilon = 3, .steps = 3, .step = 0.67, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + t.tv_nsec * 1e-9;
 }
 
 /* PyTorch's OneCycleLR with its defaults: cosine from peak/25 to the peak at 30 %, then to peak/25/1e4. */
@@ -148,10 +139,12 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
     double best = INFINITY;
 
     for (int e = 0; e < cfg->epochs; e++) {
-        double start = seconds();
         spot_epoch *now = &lesson->epoch[e];
+        double before = lesson->learn.wall + lesson->watch.wall;
+        spot_spent at = spot_spent_now();
 
         SPOT_TRY(spot_trainer_learn(c, t, e, &now->train_loss));
+        spot_spend(&lesson->learn, &at);
         SPOT_TRY(spot_trainer_watch(c, t, false, &now->val_loss));
         if (!isfinite(now->val_loss))
             return spot_fail(c, SPOT_NUMERIC, "the validation loss is %g after epoch %d; a smaller model.%slr may help",
@@ -163,7 +156,8 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
             mark(lesson, &t->here, t->ec);
             SPOT_TRY(spot_trainer_keep(c, t));
         }
-        now->seconds = seconds() - start;
+        spot_spend(&lesson->watch, &at);
+        now->seconds = lesson->learn.wall + lesson->watch.wall - before;
         lesson->epochs = e + 1;
     }
     lesson->learned = was_learned(lesson, cfg);
@@ -262,12 +256,11 @@ spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_le
     return train(c, a, m, lesson, ec, &how, start, &cfg->robust);
 }
 
-/* As many val images as tell the accuracy of twenty attributes to a tenth of a percent. */
 static spot_ec base_ec(const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed)
 {
     spot_ec ec;
 
-    spot_ec_base(&ec, scene, seed, cfg->base.images, 2048);
+    spot_ec_base(&ec, scene, seed, cfg->base.images, SPOT_BASE_VAL);
     return ec;
 }
 

@@ -21,11 +21,13 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
     return SPOT_OK;
 }
 
-/* The file is the template with its marks, "{{name}}", replaced. */
+/* The file is the frame with its marks, "{{name}}", replaced. */
 static void assemble(spot_text *out, const spot_page *p)
 {
     const char *at = (const char *)spot_html_page, *end = at + spot_html_page_size;
 
+    for (const spot_html_part *part = spot_html_parts; p->frame && part->name; part++)
+        if (!strcmp(p->frame, part->name)) at = part->bytes, end = at + part->size;
     while (at < end) {
         const char *mark = strstr(at, "{{"), *close = mark ? strstr(mark, "}}") : NULL;
         if (!close) break;
@@ -45,7 +47,8 @@ size_t spot_page_bare(void)
 {
     size_t n = spot_html_page_size;
 
-    for (const spot_html_part *part = spot_html_parts; part->name; part++) n += part->size;
+    for (const spot_html_part *part = spot_html_parts; part->name; part++)
+        if (strstr((const char *)spot_html_page, part->name)) n += part->size;
     return n;
 }
 

@@ -379,7 +379,8 @@ static void write_rest(run *u)
     spot_page_close(p, ']');
     spot_page_open(p, "notes", '[');
     if (u->missing)
-        spot_page_print(p, NULL, "%d EC%s no map here: the cache has no view of %s, or one of another version of Spotter.",
+        spot_page_print(p, NULL, "%d EC%s no map here: the cache has no view of %s (`spotter sweep --keep results` and "
+                        "`spotter merge` without --cache leave none), or one of another version of Spotter.",
                         u->missing, u->missing == 1 ? " has" : "s have", u->missing == 1 ? "it" : "them");
     if (u->r->bad) spot_page_print(p, NULL, "%d result segment%s damaged or of another config and not counted.",
                                     u->r->bad, u->r->bad == 1 ? " is" : "s are");

@@ -1,12 +1,14 @@
 /* tables_text.c - the tables for eyes: plain text in columns, or Markdown. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ranges.h"
 #include "report/columns.h"
 #include "report/factors.h"
 
-enum { METHODS_IN_A_ROW = 8 };
+enum { METHODS_IN_A_ROW = 8, ECS_SHOWN = 200 };
 
 static void methods_table(spot_columns *p, const spot_results *t)
 {
@@ -137,6 +139,25 @@ static void note_methods(FILE *f, bool markdown, const spot_results *t)
     }
 }
 
+/* In place of a line each, for runs of many: those that one may want to look at. */
+static void note_ecs(FILE *f, bool markdown, const spot_results *t)
+{
+    int *which = malloc((size_t)t->ecs * sizeof *which);
+    char text[400];
+
+    fputc('\n', f);
+    spot_note(f, markdown, "%d ECs have a line each in --format csv and --format json", t->ecs);
+    for (int failed = 0; failed < 2 && which; failed++) {
+        int n = 0;
+        for (int i = 0; i < t->ecs; i++)
+            if (failed ? t->ec[i].status : !t->ec[i].status && !t->ec[i].learned) which[n++] = t->ec[i].index;
+        if (n)
+            spot_note(f, markdown, "%s: %s", failed ? "failed to train" : "did not learn their blindspots",
+                      spot_ranges(text, sizeof text, which, n));
+    }
+    free(which);
+}
+
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
 {
     const spot_metric_config *m = &t->metric;
@@ -160,6 +181,10 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
     print(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table, t);
     print(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
           factors_table, t);
+    if (t->ecs > ECS_SHOWN) {
+        note_ecs(f, markdown, t);
+        return;
+    }
     print(f, markdown, t->methods <= METHODS_IN_A_ROW
           ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
           : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)", ecs_table, t);

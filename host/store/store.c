@@ -169,3 +169,19 @@ spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const c
     *n = 0;
     return SPOT_OK;
 }
+
+bool spot_store_has(const spot_store *s, spot_key k, const char *kind)
+{
+    char path[PATH];
+
+    value_path(path, s, k, kind);
+    return !access(path, F_OK);
+}
+
+void spot_store_drop(const spot_store *s, spot_key k, const char *kind)
+{
+    char path[PATH];
+
+    value_path(path, s, k, kind);
+    unlink(path);
+}

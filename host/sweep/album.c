@@ -24,6 +24,25 @@ static size_t picture_bytes(const spot_photos *p) { return 3 * (size_t)p->cfg.si
 
 double spot_album_bytes(const spot_photos *p) { return (double)p->used * (double)(picture_bytes(p) + 8) + sizeof(tail); }
 
+int spot_album_pictures(const spot_photos *p) { return p->used; }
+
+spot_status spot_album_pace(spot_ctx *c, spot_spent *each, const spot_photos *p)
+{
+    enum { SOME = 64 };
+    int some = p->used < SOME ? p->used : SOME;
+    uint8_t *rgb = malloc(picture_bytes(p));
+    spot_spent at = spot_spent_now(), all = { 0, 0 };
+    spot_darkroom room = { 0 };
+    spot_status s = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture");
+
+    for (int i = 0; i < some && s == SPOT_OK; i++) s = spot_photo_develop(c, rgb, p, (int)((long)i * p->used / some), &room);
+    spot_spend(&all, &at);
+    spot_darkroom_close(&room);
+    free(rgb);
+    *each = (spot_spent){ all.wall / some / c->threads, all.cpu / some };
+    return s;
+}
+
 static tail tail_of(const spot_photos *p, const uint64_t *checksum)
 {
     tail t = { .pictures = (uint64_t)p->used, .bytes = picture_bytes(p),

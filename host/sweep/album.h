@@ -12,7 +12,9 @@
  * names the first of the pictures that cannot be decoded and says how many there are. */
 spot_status spot_album_open(spot_ctx *c, const spot_store *store, spot_photos *p);
 
-/* What it takes on the disk. */
-double spot_album_bytes(const spot_photos *p);
+/* What it takes on the disk; how many pictures it has; and what making it takes for each, by some of them. */
+double      spot_album_bytes(const spot_photos *p);
+int         spot_album_pictures(const spot_photos *p);
+spot_status spot_album_pace(spot_ctx *c, spot_spent *each, const spot_photos *p);
 
 #endif

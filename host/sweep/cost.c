@@ -1,16 +1,18 @@
-/* cost.c - what a sweep will take, before it starts: memory from the counting functions, images from the ECs, seconds
- * from a few steps of each stage at the first EC's real sizes. */
+/* cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk from the
+ * ECs, seconds from a calibration (pace.c); and whether there is room for it. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <string.h>
+#include <sys/statvfs.h>
 
+#include "base/room.h"
 #include "device.h"
-#include "spotter/rng.h"
 #include "spotter/shards.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "sweep/album.h"
 #include "sweep/embedding.h"
-#include "sweep/pipeline.h"
+#include "sweep/keep.h"
+#include "sweep/pace.h"
 
 static size_t view_bytes(int features, int rows)
 {
@@ -40,6 +42,8 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 
     return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
 }
+
+static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
 /* Every view with `rows` rows. A picture may ask for a map when all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
@@ -105,7 +109,7 @@ static spot_status features_of(spot_ctx *c, int *features, const spot_config *cf
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                            const spot_sweep_options *o, int ecs, int rows)
 {
-    size_t base = cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0, workers;
+    size_t base = base_bytes(cfg), workers;
     spot_bytes wave;
 
     for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
@@ -119,210 +123,198 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     return SPOT_OK;
 }
 
-/* What the calibration measured. */
-typedef struct {
-    double image, robust;                      /* seconds to train on an image, and against an adversary */
-    double method[SPOT_MAX_BDMS];              /* seconds of a method on `rows` rows */
-    int    rows;
-} pace;
+/* -- what there is -------------------------------------------------------------------------------------------- */
 
-enum { CALIBRATION_STEPS = 4 };
+#define PICTURE 150e3              /* bytes of a PNG, where none was drawn */
 
-/* The faster of two short epochs, after a first one that also builds the kernels. */
-static spot_status time_training(spot_ctx *c, spot_arena *a, double *image, const spot_config *cfg, const spot_ec *ec,
-                                 bool robust)
+static double disk_of_start(const spot_config *cfg, const spot_source *source)
 {
-    spot_status (*train)(spot_ctx *, spot_arena *, spot_model *, spot_lesson *, const spot_ec *, const spot_model_config *,
-                         const spot_model *) = robust ? spot_model_robust : spot_model_train;
-    spot_model_config few = cfg->model;
-    spot_ec small = *ec;
-    size_t mark = a->used;
-    spot_lesson lesson;
-    spot_model model;
+    return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_album_bytes(source->photos) : 0);
+}
 
-    few.epochs = few.robust.epochs = 3;
-    small.images[SPOT_TRAIN] = CALIBRATION_STEPS * few.batch < ec->images[SPOT_TRAIN] ? CALIBRATION_STEPS * few.batch
-                                                                                     : ec->images[SPOT_TRAIN];
-    small.images[SPOT_VAL] = (int)fmin(small.images[SPOT_TRAIN] / 8 + 1, ec->images[SPOT_VAL]);
-    memset(&lesson, 0, sizeof lesson);
-    SPOT_TRY(train(c, a, &model, &lesson, &small, &few, NULL));
-    a->used = mark;
-    *image = fmin(lesson.epoch[1].seconds, lesson.epoch[2].seconds) / small.images[SPOT_TRAIN];
+/* What a wave has that does not stay. */
+static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
+{
+    return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
+}
+
+/* Beside the arenas: a value that is written is there twice more. */
+static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
+{
+    size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
+    size_t view = view_bytes(8 * cfg->model.width, rows);
+
+    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_passage)
+         + (source->photos ? spot_photos_bytes(source->photos) : 0);
+}
+
+static const char *remedy(const spot_layout *l, bool device)
+{
+    size_t training = (size_t)l->at_once * (device ? l->worker.device : l->worker.host);
+
+    if (training < (device ? l->all.device : l->all.host - training)) return l->wave > 1 ? "a lower --wave" : "a lower "
+        "scene.per_bucket.test, or other methods";
+    return l->at_once > 1 ? "a lower --at-once" : "a lower model.batch, scene.size or model.width";
+}
+
+/* Libraries and threads reserve addresses that they never use: as measured, and some. */
+static spot_status check_addresses(spot_ctx *c, size_t needs)
+{
+    const size_t apart = (size_t)128 << 20, thread = (size_t)80 << 20, left = spot_room_of_addresses();
+
+    needs += apart + (size_t)c->threads * thread;
+    if (needs <= left) return SPOT_OK;
+    return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of addresses and its limit (ulimit -v) leaves %.2f GB; a higher "
+                     "limit or fewer --threads would help", needs / 1e9, left / 1e9);
+}
+
+/* Segments and a wave's values must fit. Whether all does is for people to see to. */
+static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
+                              const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
+{
+    double wave = disk_of_start(cfg, source) + disk_of_wave(cfg, l, rows, SPOT_KEEP_RESULTS);
+    double least = wave + ecs * spot_keep_bytes(cfg, rows, SPOT_KEEP_RESULTS, 0), left;
+    double all = wave + ecs * spot_keep_bytes(cfg, rows, o->keep, o->pictures ? PICTURE : 0);
+    struct statvfs disk;
+
+    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* writing will tell */
+    left = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (least > left)
+        return spot_fail(c, SPOT_IO, "%s takes at least %.2f GB, and its disk has %.2f GB left; free some space or choose "
+                         "another place", o->out, least / 1e9, left / 1e9);
+    if (all > left)
+        spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, and its disk has %.1f GB left; --keep views or results "
+                 "takes less", ecs, all / 1e9, o->out, left / 1e9);
     return SPOT_OK;
 }
 
-/* Noise in the shape of a view: two thirds of the rows right, one third wrong. */
-static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, uint64_t seed, int rows, int features)
+spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
+                            const spot_sweep_options *o, int ecs, int rows)
 {
-    spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, 0);
+    size_t needs = memory_of(cfg, source, l, rows), left, total;
+    const char *whose;
 
-    *v = (spot_view){ .n = rows, .d = features };
-    SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)v->n * (size_t)v->d));
-    SPOT_TRY(SPOT_TAKE(c, a, v->head, v->d));
-    for (int j = 0; j < v->d; j++) v->head[j] = (float)spot_rng_normal(&r);
-    SPOT_TRY(SPOT_TAKE(c, a, v->confidence, v->n));
-    SPOT_TRY(SPOT_TAKE(c, a, v->image, v->n));
-    for (size_t i = 0; i < (size_t)v->n * (size_t)v->d; i++) v->feature[i] = (float)spot_rng_normal(&r);
-    for (int i = 0; i < v->n; i++) {
-        v->confidence[i] = (float)(i % 3 ? 1 - 0.1 * spot_rng_uniform(&r) : 0.1 * spot_rng_uniform(&r));
-        v->image[i] = i;
+    if (c->device) {
+        SPOT_TRY(spot_device_room(c, &left, &total));
+        if (l->all.device > left)
+            return spot_fail(c, SPOT_NOMEM, "an EC takes %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would "
+                             "help", l->all.device / 1e9, spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
     }
-    return SPOT_OK;
+    left = spot_room_of_memory("", &whose);
+    if (needs > left)
+        return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would help", needs / 1e9,
+                         whose, left / 1e9, remedy(l, false));
+    SPOT_TRY(check_addresses(c, needs));
+    return check_disk(c, l, cfg, source, o, ecs, rows);
 }
 
-static int *iterations_of(spot_embed_config *cfg)
+/* -- in advance ----------------------------------------------------------------------------------------------- */
+
+/* The ECs that a cost is of. */
+typedef struct { int from, to, least, most; } ecs_of;
+
+static spot_status count(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg, const spot_source *source)
 {
-    return cfg->method == SPOT_REDUCE_TSNE ? &cfg->tsne.iterations
-         : cfg->method == SPOT_REDUCE_SCVIS ? &cfg->scvis.iterations : NULL;
-}
-
-/* The original's rule for scvis; embed.h. */
-static int iterations_meant(const spot_embed_config *cfg, int rows)
-{
-    int batch, n;
-
-    if (cfg->method == SPOT_REDUCE_TSNE) return cfg->tsne.iterations;
-    if (cfg->scvis.iterations) return cfg->scvis.iterations;
-    batch = cfg->scvis.batch < rows ? cfg->scvis.batch : rows;
-    n = 100 * (int)lround((double)rows / batch);
-    return n < 3000 ? 3000 : n > 30000 ? 30000 : n;
-}
-
-static spot_status time_embedding(spot_ctx *c, spot_arena *a, spot_points *points, double *seconds,
-                                  const spot_view *view, const spot_embed_config *cfg)
-{
-    enum { FEW = 5, MORE = 25 };
-    const spot_seed seed = { 0, 0 };
-    spot_embed_config one = *cfg;
-    int *iterations = iterations_of(&one);
-    double few, more, start = spot_clock();
-
-    if (!iterations) {
-        SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, cfg));
-        *seconds = spot_clock() - start;
-        return SPOT_OK;
-    }
-    *iterations = FEW;
-    SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, &one));
-    few = spot_clock() - start;
-    *iterations = MORE;
-    start = spot_clock();
-    SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, &one));
-    more = spot_clock() - start;
-    *seconds = few + fmax(0, more - few) / (MORE - FEW) * (iterations_meant(cfg, view->n) - FEW);
-    return SPOT_OK;
-}
-
-/* A method that shares its points with an earlier one pays for finding alone. */
-static bool has_points_before(const spot_config *cfg, int b)
-{
-    spot_key k = spot_key_of_reduction(&cfg->bdm[b]);
-
-    for (int i = 0; i < b; i++) {
-        spot_key other = spot_key_of_reduction(&cfg->bdm[i]);
-        if (other.hi == k.hi && other.lo == k.lo) return true;
-    }
-    return false;
-}
-
-static spot_status time_methods(spot_ctx *c, spot_arena *a, pace *p, const spot_config *cfg, const spot_layout *l)
-{
-    const spot_seed seed = { 0, 0 };
-    spot_view view;
-
-    for (int b = 0; b < cfg->bdms; b++) {
-        size_t mark = a->used;
-        double embed, start;
-        char name[80];
-        spot_points points;
-        spot_hypotheses found;
-        spot_status s;
-        SPOT_TRY(make_view(c, a, &view, cfg->seed, p->rows, l->features[b]));
-        c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
-        s = time_embedding(c, a, &points, &embed, &view, &cfg->bdm[b].embed);
-        start = spot_clock();
-        if (s == SPOT_OK) s = spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]);
-        c->who = NULL;
-        SPOT_TRY(s);
-        p->method[b] = spot_clock() - start + (has_points_before(cfg, b) ? 0 : embed);
-        a->used = mark;
-        SPOT_TRY(spot_check_stop(c));
-    }
-    return SPOT_OK;
-}
-
-/* Training and looking grow with the images (a forward pass is a third of a step), t-SNE with the square of the rows,
- * all others with the rows. */
-static double seconds_of(const spot_config *cfg, const spot_ec *ec, int rows, const pace *p)
-{
-    double seconds = p->image * ((ec->images[SPOT_TRAIN] + ec->images[SPOT_VAL] / 3.0) * cfg->model.epochs + rows / 3.0);
-    double r = p->rows ? (double)rows / p->rows : 0;
-
-    if (spot_wants_robust(cfg))
-        seconds += p->robust * ec->images[SPOT_TRAIN] * cfg->model.robust.epochs
-                 + p->image * (ec->images[SPOT_VAL] / 3.0 * cfg->model.robust.epochs + rows / 3.0);
-    for (int b = 0; b < cfg->bdms; b++)
-        seconds += p->method[b] * (cfg->bdm[b].embed.method == SPOT_REDUCE_TSNE ? r * r : r);
-    return seconds;
-}
-
-static spot_status calibrate_on(spot_ctx *c, pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec)
-{
-    const spot_sweep_options alone = { .wave = 1 };
-    spot_layout layout;
-    spot_arena a;
-    spot_status s;
-
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, p->rows));
-    SPOT_TRY(spot_arena_open(c, &a, layout.arena));
-    s = time_training(c, &a, &p->image, cfg, ec, false);
-    if (s == SPOT_OK && spot_wants_robust(cfg)) s = time_training(c, &a, &p->robust, cfg, ec, true);
-    if (s == SPOT_OK) s = time_methods(c, &a, p, cfg, &layout);
-    spot_arena_close(&a);
-    if (s == SPOT_OK)
-        spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; methods on its %d rows", ec->index,
-                 1e3 * p->image, p->rows);
-    return s;
-}
-
-static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
-                           spot_sweep_cost *cost, bool calibrate)
-{
-    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs, from, to, most = 0;
-    pace p = { .image = NAN };
-    spot_layout layout;
+    double base = (double)cfg->model.base.images * cfg->model.base.epochs;
     spot_ec ec;
 
-    *cost = (spot_sweep_cost){ .seconds = calibrate ? 0 : NAN };
-    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
-    spot_shard_range(&from, &to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
-    for (int i = from; i < to; i++) {
+    for (int i = e->from; i < e->to; i++) {
         int rows;
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
-        cost->ecs++;
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
-        most = rows > most ? rows : most;
+        e->most = rows > e->most ? rows : e->most;
+        e->least = rows < e->least || i == e->from ? rows : e->least;
         cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
         if (spot_wants_robust(cfg))
             cost->images += (double)cfg->model.robust.epochs * (ec.images[SPOT_TRAIN] * (1 + cfg->model.robust.steps)
                                                                 + ec.images[SPOT_VAL]) + rows;
-        if (!calibrate) continue;
-        if (!p.rows) {
-            p.rows = rows;
-            SPOT_TRY(calibrate_on(c, &p, cfg, source, &ec));
-            memcpy(cost->method, p.method, sizeof cost->method);
-        }
-        cost->seconds += seconds_of(cfg, &ec, rows, &p);
     }
-    if (cost->images > 0) {
-        double base = (double)cfg->model.base.images * cfg->model.base.epochs;
-        cost->images += base;
-        cost->seconds += base ? base * p.image : 0;
+    cost->ecs = e->to - e->from;
+    if (cost->ecs) cost->images += base;
+    return SPOT_OK;
+}
+
+static void add(spot_sweep_cost *cost, double *part, spot_spent s)
+{
+    cost->seconds += s.wall;
+    cost->cpu_seconds += s.cpu;
+    *part += s.wall;
+}
+
+static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
+                            const spot_source *source)
+{
+    spot_ec ec;
+
+    add(cost, &cost->start, spot_pace_of_start(p, cfg, source));
+    for (int i = e->from; i < e->to; i++) {
+        int rows;
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
+        add(cost, &cost->training, spot_pace_of_ec(p, cfg, &ec, rows));
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->pictures, p->picture);
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_pace_of_method(p, b, rows));
     }
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, most));
-    cost->memory = layout.all.host + (source->photos ? spot_photos_bytes(source->photos) : 0);
+    return SPOT_OK;
+}
+
+static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture, const ecs_of *e, const spot_config *cfg,
+                             const spot_source *source, const spot_sweep_options *o)
+{
+    spot_spent took = { 0, 0 }, at = spot_spent_now();
+    spot_pace pace;
+    spot_ec ec;
+
+    SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)(e->from + (e->to - e->from) / 2)));
+    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, e->least, e->most, cost->images, o->pictures));
+    spot_spend(&took, &at);
+    cost->calibration = took.wall;
+    cost->seconds = cost->cpu_seconds = 0;
+    if (pace.picture_bytes > 0) *picture = pace.picture_bytes;
+    return time_all(c, cost, &pace, e, cfg, source);
+}
+
+/* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
+ * knows better what a training and a look take; what it had not is added. */
+static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_config *cfg, const spot_source *source,
+                                 const spot_layout *l, int rows, size_t before, bool timed)
+{
+    const spot_sweep_options one = { .wave = 1 };
+    size_t counted = memory_of(cfg, source, l, rows), touched;
+    spot_layout alone;
+
+    cost->memory = before + counted;
+    if (!timed) return SPOT_OK;
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, rows));
+    touched = spot_resident_most() + counted - alone.all.host + base_bytes(cfg);
+    if (touched < cost->memory) cost->memory = touched;
+    return SPOT_OK;
+}
+
+static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
+                           spot_sweep_cost *cost, bool timed)
+{
+    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+    size_t before = spot_resident_most();
+    double picture = PICTURE;
+    spot_layout layout;
+    ecs_of e = { 0 };
+    spot_ec ec;
+
+    *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
+    spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
+    SPOT_TRY(count(c, cost, &e, cfg, source));
+    if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
+    SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
+    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
+    cost->disk = cost->ecs ? disk_of_start(cfg, source) + disk_of_wave(cfg, &layout, e.most, o->keep) : 0;
+    for (int i = e.from; i < e.to; i++) {
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        cost->disk += spot_keep_bytes(cfg, spot_ec_positives(NULL, &ec, SPOT_TEST), o->keep, o->pictures ? picture : 0);
+    }
     return SPOT_OK;
 }
 

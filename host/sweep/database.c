@@ -100,6 +100,8 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *c
     spot_status status = spot_segment_list(c, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
+        status = spot_check_stop(c);
+        if (status) break;
         status = spot_segment_load(c, dir, index[i], s, &bytes, &bytes_n, &state, why, sizeof why);
         free(bytes);
         if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;

@@ -13,7 +13,6 @@
 typedef struct {
     int             fd;
     bool            open, torn;        /* torn: the last line is there in part */
-    int             values;            /* stage values and ECs that were kept */
     pthread_t       beat;
     pthread_mutex_t lock;
     pthread_cond_t  closing;

@@ -16,6 +16,11 @@ static bool is_value(const char *name)
     return n > 33 && strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && strcmp(name + n - 4, ".tmp") != 0;
 }
 
+static spot_status cannot_list(spot_ctx *c, const char *folder)
+{
+    return spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", folder, strerror(errno));
+}
+
 static spot_status take_folder(spot_ctx *c, spot_batch *b, const char *to, const char *from)
 {
     char path[1600], old[1600];
@@ -23,14 +28,15 @@ static spot_status take_folder(spot_ctx *c, spot_batch *b, const char *to, const
     spot_status s = SPOT_OK;
     DIR *d = opendir(from);
 
-    if (!d) return errno == ENOENT ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot list %s: %s", from, strerror(errno));
+    if (!d && errno == ENOENT) return SPOT_OK;
+    if (!d) return cannot_list(c, from);
     while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
         if (!is_value(e->d_name)) continue;
         snprintf(path, sizeof path, "%s/%s", to, e->d_name);
         snprintf(old, sizeof old, "%s/%s", from, e->d_name);
         if (access(path, F_OK)) s = spot_batch_link(c, b, path, old);
     }
-    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s: %s", from, strerror(errno));
+    if (s == SPOT_OK && errno) s = cannot_list(c, from);
     closedir(d);
     return s == SPOT_OK ? spot_batch_commit(c, b) : s;
 }

@@ -37,7 +37,7 @@ static spot_status judge(spot_ctx *c, const spot_merge_source *s, bool is_out)
         return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy that of the same sweep's other "
                          "directories there", s->dir);
     if (is_out) return SPOT_OK;
-    if (!is_empty(s->dir) && !is_there(s->dir, "segments"))
+    if (!is_empty(s->dir) && !is_there(s->dir, "cache") && !is_there(s->dir, "segments"))
         return spot_fail(c, SPOT_INPUT, "%s is no run directory: it has no config.yaml", s->dir);
     spot_log(c, SPOT_LOG_WARN, "%s holds no results yet", s->dir);
     return SPOT_OK;

@@ -126,10 +126,12 @@ static spot_status look_alone(wave *w)
     return SPOT_OK;
 }
 
-static spot_status is_gone(const wave *w, const spot_passage *p)
+/* Another process may have finished the EC and dropped its values, if it keeps less; spot_sweep_run will see. */
+static void is_gone(const wave *w, spot_passage *p)
 {
-    return spot_fail(w->c, SPOT_IO, "the view of EC %u was written to %s/cache and is gone; keep other programs out",
-                     p->ec.index, w->run->store.dir);
+    p->trouble = SPOT_IO;
+    snprintf(p->message, sizeof p->message, "its view was written to %.900s/cache and is gone; keep other programs out",
+             w->run->store.dir);
 }
 
 /* Views pass from the workers to the wave through the store, as they pass from one run to the next. */
@@ -144,7 +146,10 @@ static spot_status look_at_all(wave *w)
         bool there;
         if (p->segment.status || p->trouble) continue;
         SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
-        if (!there) return is_gone(w, p);
+        if (!there) {
+            is_gone(w, p);
+            continue;
+        }
         spot_lesson_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
     }
@@ -284,7 +289,7 @@ static spot_status take_robust(const wave *w, spot_passage *p)
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
     SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
-    if (!there || seen.view.n != p->view.n) return is_gone(w, p);
+    if (!there || seen.view.n != p->view.n) return is_gone(w, p), SPOT_OK;
     p->view.feature = seen.view.feature;
     p->view.d = seen.view.d;
     p->view.head = seen.view.head;

@@ -22,6 +22,12 @@ typedef struct {
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                            const spot_sweep_options *o, int ecs, int rows);
 
+/* Before anything is computed: SPOT_NOMEM where the machine, its control group, the address space or the device has not what
+ * l asks for, SPOT_IO where the disk of o->out cannot take `ecs` segments and the first wave; a warning where it cannot take
+ * all. */
+spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
+                            const spot_sweep_options *o, int ecs, int rows);
+
 typedef struct {
     const spot_config *cfg;
     spot_source        source;
@@ -29,6 +35,7 @@ typedef struct {
     spot_store         store;
     spot_diary         diary;
     bool               pictures;
+    spot_kept          keep;
     spot_layout        layout;
     int                before, planned;/* ECs that are done, and all: for the progress */
     spot_model         base;           /* width 0: none */

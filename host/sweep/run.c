@@ -15,6 +15,7 @@
 #include "sweep/album.h"
 #include "sweep/database.h"
 #include "sweep/embedding.h"
+#include "sweep/keep.h"
 #include "sweep/pipeline.h"
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
@@ -29,28 +30,37 @@ typedef struct {
     char          message[1200];
 } sweep;
 
-/* Does the directory hold this config? The first run writes it, and one with more ECs writes it again. */
-static spot_status claim(spot_ctx *c, const spot_run *run)
+/* Does the directory hold this config? *grown: not yet, or with fewer ECs. */
+static spot_status check_claim(spot_ctx *c, const spot_run *run, bool *grown)
 {
     spot_config *there;
-    char path[1200], words[512], *text;
-    bool differs = false, grown = true;
+    char path[1200], words[512];
+    bool differs = false;
     spot_status s = SPOT_OK;
 
+    *grown = true;
     snprintf(path, sizeof path, "%s/config.yaml", run->store.dir);
     if (!access(path, F_OK)) {
         there = malloc(sizeof *there);
         if (!there) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
         s = spot_config_load(c, there, path);
         if (s == SPOT_OK) differs = spot_config_differs(words, sizeof words, there, run->cfg);
-        grown = s == SPOT_OK && there->ecs < run->cfg->ecs;
+        *grown = s == SPOT_OK && there->ecs < run->cfg->ecs;
         free(there);
     }
     SPOT_TRY(s);
     if (differs)
         return spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own",
                          run->store.dir, words);
-    if (!grown) return SPOT_OK;
+    return SPOT_OK;
+}
+
+static spot_status claim(spot_ctx *c, const spot_run *run)
+{
+    char path[1200], *text;
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/config.yaml", run->store.dir);
     SPOT_TRY(spot_config_print(c, run->cfg, &text));
     s = spot_file_write(c, path, text, strlen(text));
     free(text);
@@ -167,12 +177,14 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
     for (int i = from; i < to; i++) {
         bool done;
         int rows;
+        SPOT_TRY(spot_check_stop(c));          /* thousands of segments take their time on a slow disk */
         SPOT_TRY(spot_source_ec(c, &ec, &w->run.source, (uint32_t)i));
         SPOT_TRY(is_done(c, w, i, &done));
         r->planned++;
         if (done) {
             r->already++;
             count(w, r, &w->segment);
+            spot_keep_only(c, &w->run, &w->segment);
             continue;
         }
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
@@ -186,13 +198,21 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
 static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_report *r, double seconds)
 {
     int index = (int)p->ec.index;
+    bool done = false;
 
+    if (p->trouble == SPOT_IO) SPOT_TRY(is_done(c, w, index, &done));      /* by an orphan of this shard, for one */
+    if (done) {
+        r->done++;
+        count(w, r, &w->segment);
+        return SPOT_OK;
+    }
     if (p->trouble) {
         r->failed++;
         remember(w, p->trouble, index, "not finished", p->message);
         return SPOT_OK;
     }
     SPOT_TRY(spot_segment_write(c, w->run.store.dir, &p->segment));
+    spot_keep_only(c, &w->run, &p->segment);
     r->done++;
     count(w, r, &p->segment);
     spot_diary_kept(&w->run.diary, "done", index, seconds);
@@ -221,6 +241,16 @@ static spot_status fits(spot_ctx *c, const sweep *w, const spot_sweep_options *o
                      "the same command goes on", n * pace);
 }
 
+/* What is missing, and whether there is room for it: a directory is not claimed for what cannot be. */
+static spot_status lay_out(spot_ctx *c, sweep *w, const spot_sweep_options *o)
+{
+    spot_run *run = &w->run;
+
+    if (!w->todo_count) return SPOT_OK;
+    SPOT_TRY(spot_layout_of(c, &run->layout, run->cfg, &run->source, o, w->todo_count, w->rows));
+    return spot_check_room(c, &run->layout, run->cfg, &run->source, o, w->todo_count, w->rows);
+}
+
 static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
     double pace = 0;
@@ -229,7 +259,6 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    SPOT_TRY(spot_layout_of(c, &w->run.layout, w->run.cfg, &w->run.source, o, w->todo_count, w->rows));
     if (w->run.source.photos) SPOT_TRY(spot_album_open(c, &w->run.store, w->run.source.photos));
     wave = w->run.layout.wave;
     w->passage = malloc((size_t)wave * sizeof *w->passage);
@@ -290,11 +319,15 @@ static spot_status make_database(spot_ctx *c, const sweep *w, const spot_sweep_o
 
 static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot_sweep_report *r)
 {
+    bool grown;
+
     SPOT_TRY(spot_source_open(c, &w->run.source, w->run.cfg));
     SPOT_TRY(spot_identify(c, &w->run.id, w->run.cfg, w->run.source.photos));
-    SPOT_TRY(claim(c, &w->run));
+    SPOT_TRY(check_claim(c, &w->run, &grown));
     say_start(c, w, o);
     SPOT_TRY(plan(c, w, o, r));
+    SPOT_TRY(lay_out(c, w, o));
+    if (grown) SPOT_TRY(claim(c, &w->run));
     w->run.planned = r->planned;
     say_what_is_left(c, w, r);
     SPOT_TRY(compute(c, w, o, r));
@@ -303,9 +336,9 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 }
 
 /* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
-static spot_status give_up(spot_ctx *c, const sweep *w, const spot_sweep_options *o)
+static spot_status give_up(spot_ctx *c, const spot_sweep_options *o)
 {
-    int starts = o->starts && !w->run.diary.values ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+    int starts = o->starts ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
 
     if (!o->starts || starts < o->starts) return SPOT_STOPPED;
     spot_forget(c);
@@ -334,7 +367,7 @@ static spot_status begin(spot_ctx *c, sweep **new, const spot_config *cfg, const
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .diary.fd = -1 };
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .diary.fd = -1 };
     *new = w;
     return SPOT_OK;
 }
@@ -358,7 +391,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     w->since = since;
     spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
-    if (s == SPOT_STOPPED) s = give_up(c, w, o);
+    if (s == SPOT_STOPPED) s = give_up(c, o);
     report->seconds = spot_clock() - since;
     spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
     spot_diary_close(&w->run.diary);

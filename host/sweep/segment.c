@@ -324,7 +324,8 @@ static spot_status list_folder(spot_ctx *c, indices *l, const char *path, int fi
         snprintf(again, sizeof again, "ec-%06d.json", i);
         if (!strcmp(again, e->d_name)) s = add(c, l, i);
     }
-    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s: %s", path, strerror(errno));
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
     if (d) closedir(d);
     return s;
 }
@@ -350,7 +351,8 @@ spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
         snprintf(path, sizeof path, "%s/segments/%s", dir, again);
         s = list_folder(c, &l, path, k * SPOT_ECS_A_FOLDER);
     }
-    if (s == SPOT_OK && errno) s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s", dir, strerror(errno));
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s; run the same command again", dir, strerror(errno));
     closedir(d);
     if (l.n) qsort(l.index, (size_t)l.n, sizeof *l.index, ascending);
     *index = l.index;

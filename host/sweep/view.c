@@ -1,5 +1,7 @@
 /* view.c - what a run's networks saw, for those who want it outside of a sweep. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
+#include <unistd.h>
 
 #include "ops.h"
 #include "sweep/sight.h"
@@ -26,6 +28,20 @@ static spot_status see(spot_ctx *c, spot_arena *a, const place *at, const spot_c
     return *there ? spot_model_look(c, a, &seen->view, &seen->truth, &m, ec, split, &cfg->model) : SPOT_OK;
 }
 
+static spot_status is_missing(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, bool robust)
+{
+    const char *which = robust ? "robust " : "";
+    char path[1200];
+
+    spot_segment_path(path, sizeof path, dir, (int)ec->index);
+    if (access(path, F_OK))
+        return spot_fail(c, SPOT_INPUT, "EC %u of %s has no %sview yet; a sweep into that directory makes it", ec->index, dir,
+                         which);
+    return spot_fail(c, SPOT_INPUT, "EC %u of %s is done, but the cache has no longer its %snetwork%s (sweep --keep, or merge "
+                     "without --cache); remove %.900s, and the sweep trains it anew", ec->index, dir, which,
+                     split == SPOT_TEST ? " nor its view" : ", which is what looks at other splits than test", path);
+}
+
 spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
                             spot_split split, bool robust, spot_view *view, spot_truth *truth)
 {
@@ -46,9 +62,7 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     if (!there && robust && !spot_wants_robust(cfg))
         return spot_fail(c, SPOT_INPUT, "no method of %s asks for a robust network (representation: robust), so it has none",
                          dir);
-    if (!there)
-        return spot_fail(c, SPOT_INPUT, "EC %u of %s has no %sview yet; a sweep into that directory makes it", ec->index, dir,
-                         robust ? "robust " : "");
+    if (!there) return is_missing(c, dir, ec, split, robust);
     *view = seen.view;
     *truth = seen.truth;
     return SPOT_OK;

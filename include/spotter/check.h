@@ -13,8 +13,8 @@
  *  paper   Means beside the paper's, for methods with its settings on a config with its settings: equivalence within a margin.
  *          Anything else is "not comparable", with the settings that differ.
  *
- * Of the same code at most one night in a hundred is called worse: WORSE and BETTER ask for a test by randomization, with
- * Holm's correction over all methods and metrics at 0.01, and for a difference beyond the margin. SAME asks for the 90 %
+ * Of the same code less than one night in a hundred is called worse: WORSE and BETTER ask for a test by randomization, with
+ * Holm's correction over all methods and metrics at 0.005 each, and for a difference beyond the margin. SAME asks for the 90 %
  * interval within the margins (two one-sided tests at 5 %). Fewer than 20 ECs show nothing, unless their differences are
  * all 0. */
 #ifndef SPOTTER_CHECK_H
@@ -59,7 +59,7 @@ typedef struct {
     int    lines, numbers;
     spot_check_line *line;     /* (lines) */
     char   build[64], device[32], config[33];  /* of the run */
-    char   baseline[256], run[256];            /* what was compared: "accepted 2026-11-21; 20 ECs, numbers 4, spotter 0.1.0 ..." */
+    char   baseline[256], run[256];            /* "accepted 2026-11-21; 20 ECs, numbers 4, ...": what was compared */
 } spot_check;
 
 /* SPOT_INPUT for a baseline or run that cannot be read. The same verdict for the same two, on any machine: resampling draws

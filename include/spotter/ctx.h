@@ -16,6 +16,9 @@ extern "C" {
 
 typedef struct spot_ops spot_ops;   /* the device's table of kernels: kernels/ops.h */
 
+/* What a piece of work took, in seconds: of the clock, and of all threads together on processors. */
+typedef struct { double wall, cpu; } spot_spent;
+
 typedef enum { SPOT_LOG_DEBUG, SPOT_LOG_INFO, SPOT_LOG_WARN } spot_log_level;
 
 /* One step forward of a long piece of work. `done` of `total` in units that the eye can follow. */
@@ -54,6 +57,10 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...);
 void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note);
+
+/* A moment is a spot_spent, too. spend adds to *sum what was taken since the moment *at, and moves that to now. */
+spot_spent spot_spent_now(void);
+void       spot_spend(spot_spent *sum, spot_spent *at);
 
 /* SPOT_STOPPED once the caller's stop flag is up; long loops ask at their safe points. */
 spot_status spot_check_stop(spot_ctx *c);

@@ -25,6 +25,8 @@ typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU kn
 
 #define SPOT_MAX_EPOCHS 200
 
+#define SPOT_BASE_VAL 2048        /* val images of a base model: its attributes' accuracy to a tenth of a percent */
+
 /* A base model has learned every attribute of SpotCheck's images (spot_ec_base) and stands in for the paper's ImageNet
  * weights: from it an EC is learned in fewer epochs. Batch, optimizer and schedule are the model's. */
 typedef struct {
@@ -91,6 +93,7 @@ typedef struct {
     int    outside_count, inside_count[SPOT_MAX_BLINDSPOTS];
     int    blindspots;
     bool   learned;
+    spot_spent learn, watch;                       /* on train and on val images, all epochs; the store does not keep it */
     double attacked;                               /* of a robust network: accuracy outside, under its adversary's attack */
 } spot_lesson;
 

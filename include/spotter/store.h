@@ -55,11 +55,14 @@ spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
 /* With the cache as its only room. */
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 
-/* A stage value: a framed file (magic, length, checksum, payload). get: *found false when absent or damaged (damaged is
- * logged and counts as absent); bytes are malloc'd. */
+/* A stage value: a framed file (magic, length, checksum, payload). has: it is there, whole or not. get: *found false when
+ * absent or damaged (damaged is logged and counts as absent); bytes are malloc'd. drop: it is there no longer, if the file
+ * system lets it go. */
 spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const char *kind, const void *bytes, size_t n);
+bool        spot_store_has(const spot_store *s, spot_key k, const char *kind);
 spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const char *kind,
                            unsigned char **bytes, size_t *n, bool *found);
+void        spot_store_drop(const spot_store *s, spot_key k, const char *kind);
 
 #ifdef __cplusplus
 }

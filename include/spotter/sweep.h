@@ -15,6 +15,14 @@ extern "C" {
 #define SPOT_WIDEST_WAVE  256
 #define SPOT_MOST_AT_ONCE 64
 
+/* What of an EC's stage values stays in DIR/cache when its segment is written. An EC on its way keeps all, so that a run that
+ * was killed goes on where it was. */
+typedef enum {
+    SPOT_KEEP_ALL,
+    SPOT_KEEP_VIEWS,           /* all but the networks, which are nearly all of it: 45 MB each at full width */
+    SPOT_KEEP_RESULTS          /* nothing: pages without maps, no `spotter view`; what must be made anew is trained anew */
+} spot_kept;
+
 typedef struct {
     const char *out;           /* run directory */
     int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (shards.h); 0 of 1 by default */
@@ -23,6 +31,7 @@ typedef struct {
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */
     int at_once;               /* of them, that train side by side; 0: 1, and 2. Neither changes a result */
     double seconds;            /* no wave is begun that at the pace so far would end later than this; 0: no limit */
+    spot_kept keep;            /* also of ECs that were done before */
     int starts;                /* a shard that is begun so often and stopped, with nothing kept, ends in SPOT_DEVICE: schedulers
                                   would begin it for ever; 0: no limit */
 } spot_sweep_options;
@@ -58,16 +67,20 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
                             spot_split split, bool robust, spot_view *view, spot_truth *truth);
 
 typedef struct {
-    size_t memory;             /* bytes at the peak, on the host ... */
+    size_t memory;             /* bytes at the peak, on the host, with the program itself ... */
     size_t device_memory;      /* ... and on the device, 0 where that is the host */
     int    ecs, wave;          /* how many; how many of them go together */
-    double seconds;            /* for all ECs, from a short calibration; NaN where not calibrated */
-    double method[SPOT_MAX_BDMS];  /* of them, what each method takes on the EC that was calibrated on; 0 where none was */
     double images;             /* that go through the network: train and val in every epoch, test positives once */
-    double album;              /* bytes on the disk for the pixels of pictures from files; 0: scenes, which are rendered */
+    double disk;               /* bytes in the run directory when it is done, with what ECs on their way need beside ... */
+    double album;              /* ... and the pixels of pictures from files; 0: scenes, which are rendered */
+    double seconds, cpu_seconds;   /* for all ECs, from a short calibration: of the clock, of processors; NaN: not calibrated */
+    double calibration;            /* seconds that it took */
+    double start, training, pictures, method[SPOT_MAX_BDMS];   /* of `seconds`: before the first EC (base model, pictures from
+                                                                  files); for all networks; PNGs; for each method */
 } spot_sweep_cost;
 
-/* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: seconds to minutes. */
+/* Of this shard's ECs. Calibrating trains a few steps and runs every method for a few iterations: five seconds,
+ * or a twentieth of the sweep up to a minute, unless single steps take longer. */
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
                                bool calibrate);
 

@@ -7,7 +7,7 @@
 #   cluster_node N             the daemon of node nN, again after it was killed; cluster_node_pid N is its process
 #   cluster_stop DIR           kills every process of it, jobs and what jobs left behind included
 #
-# Partition low (the default) is preempted by partition high: SIGTERM, GRACE (10) seconds, SIGKILL, queued again. As root or not:
+# Partition low (the default) is preempted by partition high: SIGTERM, GRACE (10) seconds, SIGKILL, queued again. Root or not,
 # all runs as the user who calls it. When that shell dies, in whatever way, a guard kills the Slurm and removes DIR.
 
 cluster_missing()

@@ -1,0 +1,184 @@
+/* night.c - a night's line, written and read back. */
+#define _POSIX_C_SOURCE 200809L
+#include "check/night.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spotter/store.h"
+
+enum { MOST_LINES = 2000 };
+
+static void verdict(spot_json *j, spot_verdict *v)
+{
+    char name[24] = "";
+    int i = 0;
+
+    if (j->gen) snprintf(name, sizeof name, "%s", spot_verdict_name(*v));
+    spot_json_text(j, "verdict", name, sizeof name);
+    while (i < SPOT_VERDICTS && strcmp(name, spot_verdict_name((spot_verdict)i))) i++;
+    if (i == SPOT_VERDICTS) j->wrong = j->wrong ? j->wrong : "verdict";
+    else *v = (spot_verdict)i;
+}
+
+static void layer(spot_json *j, const char **v)
+{
+    static const char *const names[] = { "bits", "pairs", "paper" };
+    char name[24] = "";
+
+    if (j->gen) snprintf(name, sizeof name, "%s", *v);
+    spot_json_text(j, "layer", name, sizeof name);
+    *v = NULL;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, names[i])) *v = names[i];
+    if (!*v) j->wrong = j->wrong ? j->wrong : "layer";
+}
+
+static void real(spot_json *j, const char *key, double *v)
+{
+    spot_json_real(j, key, v);
+    if (isinf(*v)) j->wrong = j->wrong ? j->wrong : key;
+}
+
+static void describe_line(spot_json *j, spot_check_line *l)
+{
+    spot_json_object(j, NULL);
+    layer(j, &l->layer);
+    spot_json_text(j, "method", l->method, sizeof l->method);
+    spot_json_text(j, "metric", l->metric, sizeof l->metric);
+    verdict(j, &l->verdict);
+    spot_json_bool(j, "quarantined", &l->quarantined);
+    spot_json_bool(j, "paired", &l->paired);
+    spot_json_int(j, "n", &l->n);
+    spot_json_int(j, "left_out", &l->left_out);
+    real(j, "before", &l->before);
+    real(j, "now", &l->now);
+    real(j, "low", &l->low);
+    real(j, "high", &l->high);
+    real(j, "margin", &l->margin);
+    real(j, "p", &l->p);
+    spot_json_text(j, "why", l->why, sizeof l->why);
+    spot_json_end(j);
+}
+
+void spot_night_describe(spot_json *j, spot_check *k, char at[24], char commit[64])
+{
+    int schema = SPOT_NIGHT_SCHEMA, n;
+
+    spot_json_int(j, "schema", &schema);
+    if (schema != SPOT_NIGHT_SCHEMA) j->wrong = "schema";
+    if (at) spot_json_text(j, "at", at, 24);
+    if (at) spot_json_text(j, "commit", commit, 64);
+    spot_json_bool(j, "failed", &k->failed);
+    spot_json_text(j, "build", k->build, sizeof k->build);
+    spot_json_text(j, "device", k->device, sizeof k->device);
+    spot_json_int(j, "numbers", &k->numbers);
+    spot_json_text(j, "config", k->config, sizeof k->config);
+    spot_json_text(j, "baseline", k->baseline, sizeof k->baseline);
+    spot_json_text(j, "run", k->run, sizeof k->run);
+    n = spot_json_array(j, "lines", k->lines, MOST_LINES);
+    if (!j->gen) {
+        k->line = calloc((size_t)n + 1, sizeof *k->line);
+        k->lines = k->line ? n : 0;
+    }
+    for (int i = 0; i < k->lines; i++) describe_line(j, &k->line[i]);
+    spot_json_end(j);
+}
+
+/* One line of a night: whole or not. What has more brackets than a night is none; yajl frees by recursion. */
+static bool parse(spot_night *t, char *line)
+{
+    spot_json j = { .depth = 1 };
+    int brackets = 0;
+
+    for (const char *p = line; *p; p++)
+        if ((*p == '[' || *p == '{') && ++brackets > 4 * MOST_LINES) return false;
+    j.at[0] = yajl_tree_parse(line, NULL, 0);
+    if (!j.at[0]) return false;
+    spot_night_describe(&j, &t->check, t->at, t->commit);
+    yajl_tree_free(j.at[0]);
+    return !j.wrong;
+}
+
+spot_status spot_history_parse(spot_ctx *c, spot_history *h, const char *bytes, size_t n)
+{
+    size_t lines = 1;
+    char *line;
+
+    *h = (spot_history){ 0 };
+    for (size_t i = 0; i < n; i++) lines += bytes[i] == '\n';
+    h->night = calloc(lines, sizeof *h->night);
+    line = malloc(n + 1);
+    for (size_t from = 0, to; h->night && line && from < n; from = to + 1) {
+        for (to = from; to < n && bytes[to] != '\n'; to++) { }
+        memcpy(line, bytes + from, to - from);
+        line[to - from] = 0;
+        if (to == from) continue;
+        if (strlen(line) == to - from && parse(&h->night[h->nights], line)) {
+            h->nights++;
+            continue;
+        }
+        free(h->night[h->nights].check.line);
+        h->night[h->nights] = (spot_night){ 0 };
+        h->damaged++;
+    }
+    free(line);
+    return h->night && line ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a history of %zu lines", lines);
+}
+
+void spot_history_free(spot_history *h)
+{
+    for (int i = 0; i < h->nights; i++) free(h->night[i].check.line);
+    free(h->night);
+    *h = (spot_history){ 0 };
+}
+
+/* By one write to the file's end, and on the disk when it returns: a night is there or not. A line that another process left
+ * unfinished is ended first. */
+static spot_status append(spot_ctx *c, const char *path, const void *text, size_t n)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    char last = '\n', *out = malloc(n + 2);
+    bool good = fd >= 0 && out;
+    size_t begin = 0;
+
+    if (good && lseek(fd, -1, SEEK_END) >= 0) good = read(fd, &last, 1) == 1;
+    if (good) {
+        if (last != '\n') out[begin++] = '\n';
+        memcpy(out + begin, text, n);
+        out[begin + n] = '\n';
+        good = write(fd, out, begin + n + 1) == (ssize_t)(begin + n + 1) && !fsync(fd);
+    }
+    free(out);
+    if (!good) spot_fail(c, SPOT_IO, "cannot add to the history %s: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return good ? SPOT_OK : SPOT_IO;
+}
+
+spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *path, const char *commit)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    spot_night t = { .check = *k };
+    const unsigned char *text;
+    time_t now = time(NULL);
+    struct tm utc;
+    spot_status s;
+    size_t n;
+
+    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for a night's line");
+    strftime(t.at, sizeof t.at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    snprintf(t.commit, sizeof t.commit, "%s", commit ? commit : "");
+    spot_json_object(&j, NULL);
+    spot_night_describe(&j, &t.check, t.at, t.commit);
+    spot_json_end(&j);
+    yajl_gen_get_buf(j.gen, &text, &n);
+    s = append(c, path, text, n);
+    yajl_gen_free(j.gen);
+    return s;
+}

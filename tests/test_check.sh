@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# test_check.sh BUILD: accept, check and the trend page at the command line, nights of tools/nightly, the page in a browser.
+set -euo pipefail
+
+build=$(realpath "$1")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+spotter() { "$build/spotter" "$@"; }
+# exits CODE COMMAND...
+exits()
+{
+    local want=$1 status=0
+    shift
+    "$@" > "$dir/out" 2> "$dir/err" || status=$?
+    [ $status -eq "$want" ] || fail "$*: exit $status, not $want: $(cat "$dir/out" "$dir/err")"
+}
+
+cat > "$dir/tiny.yaml" <<END
+seed: 5
+ecs: 2
+scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],
+        per_bucket: {train: 6, val: 6, test: 12}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_outside: 0, learned_inside: 1, base: {images: 64, epochs: 1}}
+bdms:
+  - {method: planespot, reduce: pca, mixture: {k_max: 4}}
+  - {method: spotlight, steps: 20}
+END
+
+# The first night has no baseline and says how to make one.
+export NIGHT=2026-01-01
+exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" -- --threads 2
+grep -q "spotter accept $dir/p/nights/2026-01-01 -o $dir/base.json" "$dir/out" || fail "no word of accept: $(cat "$dir/out")"
+run=$dir/p/nights/2026-01-01
+exits 2 spotter accept "$run" -o "$dir/base.json"
+exits 2 spotter accept "$run" -o "$dir/base.json" --reason x --quarantine nobody:dr=x
+exits 0 spotter accept "$run" -o "$dir/base.json" --reason "the first"
+exits 0 spotter accept "$run" -o "$dir/again.json" --reason "the first"
+cmp <(sed 's/"date":"[^"]*"/DATE/' "$dir/base.json") <(sed 's/"date":"[^"]*"/DATE/' "$dir/again.json") || fail "other bytes"
+
+# The same again, in another directory: the same bits. One number of the baseline's another: broken.
+export NIGHT=2026-01-02
+exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
+head -1 "$dir/out" | grep -q "nothing is shown to be worse: numbers 3 same, 2 inconclusive; bits 3 same" ||
+    fail "not fine: $(cat "$dir/out")"
+[ ! -e "$dir/p/nights/2026-01-01" ] && [ -e "$dir/p/trend.html" ] && [ ! -e "$dir/p/running" ] || fail "what nightly leaves"
+! awk 'length > 102' "$dir/out" | grep -v '…' | grep -q . || fail "wider than 100 columns: $(cat "$dir/out")"
+run=$dir/p/nights/2026-01-02
+exits 0 spotter check "$dir/base.json" "$run" --json
+/usr/bin/python3 -c "import json, sys; d = json.load(open(sys.argv[1])); assert not d['failed'] and len(d['lines']) == 9" \
+    "$dir/out" || fail "--json: $(cat "$dir/out")"
+sed -E 's/("segment":\[")./\1x/' "$dir/base.json" > "$dir/bad.json"
+exits 1 spotter check "$dir/bad.json" "$run" --history "$dir/h.jsonl" --commit abc
+head -1 "$dir/out" | grep -q "^BROKEN: segments: 1 of 2 segments differ (EC 0)" || fail "not broken: $(cat "$dir/out")"
+grep -q '"commit":"abc","failed":true' "$dir/h.jsonl" || fail "the history: $(cat "$dir/h.jsonl")"
+exits 3 spotter check "$dir/tiny.yaml" "$run"
+exits 4 spotter check "$dir/nothing.json" "$run"
+
+# The verdict is the exit code of the night; while another is at work the second leaves; one left behind is taken over.
+exits 1 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/bad.json" --build "$build"
+mkdir "$dir/p/running"
+echo "$(hostname) $$" > "$dir/p/running/who"
+exits 75 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build"
+echo "$(hostname) 999999999" > "$dir/p/running/who"
+exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build"
+[ "$(wc -l < "$dir/p/history.jsonl")" -eq 3 ] || fail "not three nights: $(cat "$dir/p/history.jsonl")"
+
+exits 4 spotter report --trend "$dir/nothing.jsonl" -o "$dir/x.html"
+exits 3 spotter report --trend "$dir/tiny.yaml" -o "$dir/x.html"
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    { echo "the verdict holds (no Chromium: its page was not looked at)"; exit 0; }
+/usr/bin/python3 trend_page.py write "$dir/four.jsonl" 4
+exits 0 spotter report --trend "$dir/four.jsonl" -o "$dir/four.html"
+/usr/bin/python3 trend_page.py look "$dir/four.html" 4
+echo "the verdict holds"

@@ -1,0 +1,219 @@
+/* test_cost.c - what is said in advance: time by a stubbed pace, room by made-up files of /proc and /sys, and sweeps that are
+ * refused for what a made-up machine has left. */
+#define _DEFAULT_SOURCE
+#include "check_sweep.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "base/room.h"
+#include "sweep/pace.h"
+
+/* -- the machine, as a sweep finds it ------------------------------------------------------------------------- */
+
+static size_t memory = SIZE_MAX, addresses = SIZE_MAX;
+static fsblkcnt_t blocks = (fsblkcnt_t)1 << 40;
+
+size_t __wrap_spot_room_of_memory(const char *where, const char **whose);
+size_t __real_spot_room_of_memory(const char *where, const char **whose);
+size_t __wrap_spot_room_of_memory(const char *where, const char **whose)
+{
+    if (*where) return __real_spot_room_of_memory(where, whose);
+    *whose = "the test";
+    return memory;
+}
+
+size_t __wrap_spot_room_of_addresses(void);
+size_t __wrap_spot_room_of_addresses(void) { return addresses; }
+
+int __wrap_statvfs(const char *path, struct statvfs *disk);
+int __wrap_statvfs(const char *path, struct statvfs *disk)
+{
+    (void)path;
+    *disk = (struct statvfs){ .f_bavail = blocks, .f_frsize = 1 };
+    return 0;
+}
+
+/* -- time ----------------------------------------------------------------------------------------------------- */
+
+static const spot_pace stub = {
+    .start = { 1, 2 }, .open = { 0.5, 0.5 }, .train = { 0.01, 0.02 }, .robust = { 0.03, 0.06 }, .watch = { 0.004, 0.008 },
+    .look = { 0.002, 0.002 }, .picture = { 0.1, 0.1 },
+    .method = { { .rows = 100, .power = 2, .at = { 3, 6 } }, { .rows = 100, .power = 0, .at = { 7, 7 } } },
+};
+
+static void time_grows_with_images_epochs_and_rows(void **state)
+{
+    static spot_config cfg;
+    spot_source source = { 0 };
+    spot_ec ec = { .images = { 100, 33, 0 } };
+    spot_spent s;
+
+    (void)state;
+    cfg = spot_config_defaults();
+    cfg.model.batch = 64;
+    cfg.model.lanes = 2;
+    cfg.model.epochs = 3;
+    cfg.bdm[0].representation = SPOT_BY_MODEL;
+    s = spot_pace_of_ec(&stub, &cfg, &ec, 65);               /* lanes of 32: 128 train, 64 val images, and 96 rows */
+    assert_float_equal(s.wall, 0.5 + 3 * (128 * 0.01 + 64 * 0.004) + 96 * 0.002, 1e-9);
+    assert_float_equal(s.cpu,  0.5 + 3 * (128 * 0.02 + 64 * 0.008) + 96 * 0.002, 1e-9);
+    cfg.bdm[0].representation = SPOT_BY_ROBUST;
+    cfg.model.robust.epochs = 2;
+    s = spot_pace_of_ec(&stub, &cfg, &ec, 65);
+    assert_float_equal(s.wall, 1 + 3 * 128 * 0.01 + 2 * 128 * 0.03 + 5 * 64 * 0.004 + 64 * 0.03 + 2 * 96 * 0.002, 1e-9);
+
+    assert_float_equal(spot_pace_of_method(&stub, 0, 200).cpu, 24, 1e-9);
+    assert_float_equal(spot_pace_of_method(&stub, 1, 200).wall, 7, 1e-9);
+
+    assert_float_equal(spot_pace_of_start(&stub, &cfg, &source).wall, 1, 1e-9);
+    cfg.model.base.images = 640;
+    cfg.model.base.epochs = 2;
+    assert_float_equal(spot_pace_of_start(&stub, &cfg, &source).wall, 1.5 + 2 * (640 * 0.01 + SPOT_BASE_VAL * 0.004), 1e-9);
+}
+
+/* Twice the ECs, epochs and views: about twice the seconds. The calibration itself is real, so the margins are wide. */
+static void a_calibration_measures_every_part(void **state)
+{
+    spot_sweep_options all = { .shards = 1, .pictures = true };
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    spot_sweep_cost cost;
+    double sum;
+
+    (void)state;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, true));
+    sum = cost.start + cost.training + cost.pictures + cost.method[0] + cost.method[1];
+    assert_true(cost.start > 0 && cost.training > 0 && cost.pictures > 0 && cost.method[0] > 0 && cost.method[1] > 0);
+    assert_float_equal(cost.seconds, sum, 1e-6 * sum);
+    assert_true(cost.cpu_seconds > 0 && cost.calibration > 0);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+static void disk_is_what_stays(void **state)
+{
+    spot_sweep_options o = { .shards = 1 };
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    spot_sweep_cost all, results, pictures;
+
+    (void)state;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &all, false));
+    o.pictures = true;
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &pictures, false));
+    o = (spot_sweep_options){ .shards = 1, .keep = SPOT_KEEP_RESULTS };
+    CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &results, false));
+    assert_true(results.disk < all.disk - 2 * 2.7e6);            /* one network of width 16 is there for a time, not three */
+    assert_float_equal(pictures.disk, all.disk + 6 * 150e3, 1);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+/* -- room ----------------------------------------------------------------------------------------------------- */
+
+static void put(const char *path, const char *text)
+{
+    char whole[512];
+    FILE *f;
+
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *p = whole + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+        *p = 0;
+        mkdir(whole, 0777);
+        *p = '/';
+    }
+    f = fopen(whole, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void the_least_limit_counts(void **state)
+{
+    const char *whose;
+
+    (void)state;
+    put("proc/meminfo", "MemTotal:  16000 kB\nMemAvailable:    8000 kB\n");
+    assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
+    assert_string_equal(whose, "the machine");
+
+    put("proc/self/cgroup", "0::/job/step\n");
+    put("sys/fs/cgroup/job/step/memory.max", "max\n");
+    assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
+    put("sys/fs/cgroup/job/memory.max", "5000000\n");             /* of the parent; 3.5 MB are taken, 1.5 MB of them spare */
+    put("sys/fs/cgroup/job/memory.current", "3500000\n");
+    put("sys/fs/cgroup/job/memory.stat", "anon 2000000\ninactive_file 1500000\n");
+    assert_int_equal(spot_room_of_memory(root, &whose), 3000000);
+    assert_string_equal(whose, "the control group");
+
+    put("proc/self/cgroup", "9:cpu:/job\n4:memory:/slurm/job\n0::/\n");
+    put("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "4000000\n");
+    put("sys/fs/cgroup/memory/slurm/job/memory.usage_in_bytes", "4500000\n");
+    assert_int_equal(spot_room_of_memory(root, &whose), 0);
+    put("sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "9223372036854771712\n");       /* none */
+    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
+    assert_int_equal(spot_room_of_memory(root, &whose), 1000000);
+}
+
+/* Nothing is computed or claimed: another config may have the directory. */
+static void refused(spot_ctx *c, const spot_config *cfg, spot_status s, const char *words)
+{
+    spot_sweep_report r;
+
+    CHECK_FAILS(c, sweep(c, cfg, "a", 0, 1, &r), s, words);
+    assert_int_equal(r.done, 0);
+    shell("test ! -e %s/config.yaml", "a");
+    shell("test -z \"$(ls %s/cache)\"", "a");
+    memory = addresses = SIZE_MAX;
+    blocks = (fsblkcnt_t)1 << 40;
+}
+
+static int warnings;
+static void count_warnings(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    warnings += level == SPOT_LOG_WARN && strstr(text, "--keep views") != NULL;
+}
+
+static void what_cannot_fit_is_refused(void **state)
+{
+    spot_ctx c = context(1);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+
+    (void)state;
+    memory = 20 << 20;
+    refused(&c, cfg, SPOT_NOMEM, "the test leaves 0.02 GB; a lower model.batch, scene.size or model.width would help");
+    addresses = 200 << 20;
+    refused(&c, cfg, SPOT_NOMEM, "ulimit -v");
+    blocks = 8 << 20;                                          /* the base model, twice, and one EC's network are more */
+    refused(&c, cfg, SPOT_IO, "free some space");
+    blocks = 12 << 20;                                         /* and all three are more than this */
+    cfg->seed++;
+    c.on_log = count_warnings;
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    assert_int_equal(warnings, 1);
+    memory = 0;                                                /* what is done needs nothing */
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    memory = SIZE_MAX;
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_grows_with_images_epochs_and_rows),
+        cmocka_unit_test(a_calibration_measures_every_part),
+        cmocka_unit_test(disk_is_what_stays),
+        WITH_FOLDER(the_least_limit_counts),
+        WITH_FOLDER(what_cannot_fit_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# test_merge.sh BUILD: spotter merge as people and scripts meet it, on real sweeps; and what is kept of a sweep.
+set -u
+spotter=$(realpath "$1")/spotter
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+cd "$dir" || exit 1
+
+fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
+
+# run CODE WORDS ARGS...: exit code and words on stderr ("" for any).
+run()
+{
+    local code=$1 words=$2 got
+    shift 2
+    timeout 120 "$spotter" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got -eq "$code" ] || fail "spotter $*: exit code $got, not $code: $(head -c 300 err)"
+    [ -z "$words" ] || grep -qF -- "$words" err || fail "spotter $*: stderr lacks '$words': $(head -c 300 err)"
+}
+same() { diff -r "$1/segments" "$2/segments" >why && cmp "$1/config.yaml" "$2/config.yaml" >>why &&
+         cmp "$1/results.sqlite" "$2/results.sqlite" >>why || fail "$1 and $2: $(head -c 300 why)"; }
+
+cat >tiny.yaml <<'END'
+seed: 1
+ecs: 5
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{reduce: pca, mixture: {k_max: 4}}]
+END
+
+# Shards in directories of their own and as one process.
+run 0 "" sweep tiny.yaml --out whole --threads 1
+for i in 0 1 2; do run 0 "" sweep tiny.yaml --out s$i --shard $i/3 --threads 1 --keep results; done
+run 0 "5 of 5 ECs are in all" merge s2 s0 s1 --out all
+same all whole
+[ "$(find all/pictures -name '*.png' | wc -l)" = 5 ] || fail "pictures"
+run 0 "5 of 5 ECs are in whole" merge whole
+same all whole
+run 0 "nothing to do" sweep tiny.yaml --out all --threads 1     # a merged run is a run
+
+# What is missing has a name, an exit code and a remedy; --json says the same to programs.
+rm -r s0 && mkdir s0
+run 3 "missing: 0 (1 EC): run \`spotter sweep some/config.yaml --out some\` again" merge s0 s1 s2 --out some
+grep -qF "s0 holds no results yet" err || fail "an empty directory: $(cat err)"
+grep -qF "some is not whole: of 5 ECs 1 are missing, 0 damaged, 0 in conflict" err || fail "$(cat err)"
+run 0 "missing: 0" merge s1 some s1 --out some --partial --no-pictures
+printf x >>s1/segments/000/ec-000001.json
+run 3 "s1/segments/000/ec-000001.json: it ends early" merge s1 s2 --out less --json --partial
+python3 - <<'END' || fail "json: $(cat out)"
+import json
+r = json.load(open("out"))
+assert (r["status"], r["out"], r["ecs"], r["merged"], r["missing"], r["damaged"]) == ("INPUT", "less", 5, 3, 1, 1), r
+assert r["missing_ecs"] == [[0, 0]] and r["damaged_ecs"] == [[1, 1]] and r["conflict_ecs"] == [], r
+END
+run 0 "going on with the rest" sweep tiny.yaml --out some --threads 1
+same some whole
+
+# The command line.
+run 2 "which run directories?" merge
+run 2 "give a run directory with --out DIR" merge s1 s2
+run 4 "nowhere: No such file" merge nowhere s2 --out new
+run 3 "is no run directory" merge / --out new
+[ -e new ] && fail "a merge that was refused made its directory"
+
+# What was not kept is said to be gone, and how it comes back.
+run 3 "EC 1 of s2 has no view yet" view s2 --ec 1 --out v
+run 3 "EC 3 of s2 is done, but the cache has no longer its network nor its view" view s2 --ec 3 --out v
+run 0 "" report s2 -o page.html
+grep -q "keep results" page.html || fail "the page does not say why it has no maps"
+run 0 "" sweep tiny.yaml --out whole --threads 1 --keep views
+run 0 "" view whole --ec 3 --out v
+run 3 "its network, which is what looks at other splits than test" view whole --ec 3 --split val --out v
+run 2 "--keep is all, views or results, not \"some\"" sweep tiny.yaml --out whole --keep some
+
+exit $failed
