@@ -94,12 +94,17 @@ stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75
 ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
 refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
-# --- What is submitted is what is in tools/slurm; without Slurm it says so; GPUs get a process each.
+# --- What is submitted is what is in tools/slurm, of as many tasks as there should be; without Slurm it says so.
 array="$dir/dry/slurm/array.sbatch"
 "${sweep[@]}" "$dir/dry" --submit --shards 3 --gpus-per-task 2 --throttle 1 --dry-run >"$dir/out" 2>&1 || fail "a dry run"
 line="--array=0-2%1 .*--ntasks=2 --gpus-per-task=1 .*--shard auto/3 .*--device cuda"
 grep -q -- "$line" "$dir/out" || fail "a dry run: $(cat "$dir/out")"
 cmp "$scripts/sweep.sbatch" "$array" && cmp "$scripts/merge.sbatch" "${array/array/merge}" || fail "other scripts"
+"${sweep[@]}" "$dir/dry" --submit --shards 24 --dry-run >"$dir/out" 2>&1
+grep -q -- '--array=0-15 ' "$dir/out" || fail "an array of more tasks than MaxArraySize: $(cat "$dir/out")"
+"${sweep[@]}" "$dir/dry" --submit --task-minutes 7 --dry-run >"$dir/out" 2>&1
+grep -q 'in all on this machine: tasks of' "$dir/out" && grep -q -- '--array=0 .*--time=21 ' "$dir/out" ||
+    fail "a number of tasks that is reckoned: $(cat "$dir/out")"
 body() { sed '1,/^# --- From here/d' "$1"; }
 diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail "sweep.sbatch and sweep_gpu.sbatch differ"
 [ -n "$(body "$scripts/sweep.sbatch")" ] || fail "nothing of sweep.sbatch was compared"
