@@ -128,6 +128,9 @@ copy 1; [ $? -eq 75 ] && grep -q '^queued 7_2$' "$dir/out" || fail "the task tha
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
+"${sweep[@]}" "$dir/array" --submit >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q 'still in the queue' "$dir/out" || fail "submitted twice at once: $(cat "$dir/out")"
+mv "$dir/tiny.yaml" "$dir/gone.yaml"       # the jobs have a copy
 scontrol release "$job" "$merge_job"
 for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
 orphan=$(process array 3)
@@ -168,6 +171,7 @@ stands "with the array over" 1 "done waiting done done lost done"
 
 # --- Submitted again: the two shards of which something is missing. On the way the copy that was forgotten comes to life.
 kill -CONT "$orphan"
+mv "$dir/gone.yaml" "$dir/tiny.yaml"
 submit
 grep -q '2 of 6 shards' "$dir/out" || fail "submitted again: $(cat "$dir/out")"
 within 60 "the second array ends" over "$job"
