@@ -90,9 +90,9 @@ start=$SECONDS
 # --- Jobs that always fail are not begun for ever: one that is always stopped, and one that finds no disk.
 sed 's/most=20/most=1/' "$scripts/sweep.sbatch" >"$dir/hasty.sbatch"
 by_hand=(sbatch --parsable --cpus-per-task=1 --output="$dir/hand-%j.log")
-stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
-ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
-refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
+stopped=$("${by_hand[@]}" "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
+ill=$("${by_hand[@]}" "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
+refused=$("${by_hand[@]}" "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
 # --- What is submitted is what is in tools/slurm, of as many tasks as there should be; without Slurm it says so.
 array="$dir/dry/slurm/array.sbatch"
