@@ -90,16 +90,21 @@ start=$SECONDS
 # --- Jobs that always fail are not begun for ever: one that is always stopped, and one that finds no disk.
 sed 's/most=20/most=1/' "$scripts/sweep.sbatch" >"$dir/hasty.sbatch"
 by_hand=(sbatch --parsable --cpus-per-task=1 --output="$dir/hand-%j.log")
-stopped=$("${by_hand[@]}" -p high "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
-ill=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
-refused=$("${by_hand[@]}" -p high "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
+stopped=$("${by_hand[@]}" "$dir/hasty.sbatch" sh -c 'echo begun; exit 75')
+ill=$("${by_hand[@]}" "$scripts/sweep.sbatch" sh -c 'echo begun; exit 4')
+refused=$("${by_hand[@]}" "$scripts/sweep.sbatch" sh -c 'echo begun; exit 3')
 
-# --- What is submitted is what is in tools/slurm; without Slurm it says so; GPUs get a process each.
+# --- What is submitted is what is in tools/slurm, of as many tasks as there should be; without Slurm it says so.
 array="$dir/dry/slurm/array.sbatch"
 "${sweep[@]}" "$dir/dry" --submit --shards 3 --gpus-per-task 2 --throttle 1 --dry-run >"$dir/out" 2>&1 || fail "a dry run"
 line="--array=0-2%1 .*--ntasks=2 --gpus-per-task=1 .*--shard auto/3 .*--device cuda"
 grep -q -- "$line" "$dir/out" || fail "a dry run: $(cat "$dir/out")"
 cmp "$scripts/sweep.sbatch" "$array" && cmp "$scripts/merge.sbatch" "${array/array/merge}" || fail "other scripts"
+"${sweep[@]}" "$dir/dry" --submit --shards 24 --dry-run >"$dir/out" 2>&1
+grep -q -- '--array=0-15 ' "$dir/out" || fail "an array of more tasks than MaxArraySize: $(cat "$dir/out")"
+"${sweep[@]}" "$dir/dry" --submit --task-minutes 7 --dry-run >"$dir/out" 2>&1
+grep -q 'in all on this machine: tasks of' "$dir/out" && grep -q -- '--array=0 .*--time=21 ' "$dir/out" ||
+    fail "a number of tasks that is reckoned: $(cat "$dir/out")"
 body() { sed '1,/^# --- From here/d' "$1"; }
 diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail "sweep.sbatch and sweep_gpu.sbatch differ"
 [ -n "$(body "$scripts/sweep.sbatch")" ] || fail "nothing of sweep.sbatch was compared"
@@ -123,6 +128,9 @@ copy 1; [ $? -eq 75 ] && grep -q '^queued 7_2$' "$dir/out" || fail "the task tha
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"
+"${sweep[@]}" "$dir/array" --submit >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q 'still in the queue' "$dir/out" || fail "submitted twice at once: $(cat "$dir/out")"
+mv "$dir/tiny.yaml" "$dir/gone.yaml"       # the jobs have a copy
 scontrol release "$job" "$merge_job"
 for shard in 0 1 2 3; do within 60 "shard $shard begins" halt array $shard; done
 orphan=$(process array 3)
@@ -163,6 +171,7 @@ stands "with the array over" 1 "done waiting done done lost done"
 
 # --- Submitted again: the two shards of which something is missing. On the way the copy that was forgotten comes to life.
 kill -CONT "$orphan"
+mv "$dir/gone.yaml" "$dir/tiny.yaml"
 submit
 grep -q '2 of 6 shards' "$dir/out" || fail "submitted again: $(cat "$dir/out")"
 within 60 "the second array ends" over "$job"

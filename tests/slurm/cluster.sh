@@ -70,6 +70,7 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
+MaxArraySize=16
 KillWait=3
 SlurmdTimeout=10
 ReturnToService=2
