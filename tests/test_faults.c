@@ -266,6 +266,7 @@ static bool is_sentence(const char *said, int code)
 
     if (!line || strstr(line + 1, "spotter: ")) return false;
     if (code == 6) return strstr(line, "memory") != NULL;
+    if (code == 3) return strstr(line, "is not whole") != NULL;            /* a merge: what to do stands above, by kind */
     return strstr(line, home) && (strchr(line, ';') || strchr(line, '?'));
 }
 
