@@ -304,6 +304,7 @@ static process *begin(process *p)
     p->plan = (fault_plan){ .pid = free_pid() };
     p->stop = 0;
     p->disturbed = faults_full;
+    for (int i = 0; i < AT_ONCE; i++) p->disturbed |= w.process[i].alive && w.process[i].plan.clock > 0;
     for (int ec = 0; ec < w.ecs; ec++) {
         p->known[ec] = p->shard >= 0 && has(p->place, ec);
         for (int i = 0; p->shard < 0 && i < p->sources; i++) p->known[ec] |= has(p->source[i], ec);
