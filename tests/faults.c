@@ -101,7 +101,7 @@ static verdict enter(fault_class k, const char *path, bool changes, bool grows)
     if (hit) {
         p->hit = true;
         p->what = k;
-        if (k < FAULT_MEMORY) snprintf(p->where, sizeof p->where, "%.199s", path + disk->length + 1);
+        if (k < FAULT_MEMORY) snprintf(p->where, sizeof p->where, "%.199s", path[disk->length] ? path + disk->length + 1 : ".");
         p->full = p->kind == FAULT_FULL;
         p->frozen = p->kind == FAULT_FROZEN;
     }

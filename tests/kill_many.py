@@ -73,9 +73,10 @@ def live(spotter, home, draw, seconds):
         running = [start(spotter, home, "run", i, shards, threads) for i in every]
         doomed = [p for p in running if draw.random() < 0.8] or running[:1]
         since = time.monotonic()
-        for moment, p in sorted((draw.uniform(0, seconds * len(every) / shards), i) for i, p in enumerate(doomed)):
+        moments = sorted((draw.random() ** 2 * seconds * len(every) / shards, i) for i in range(len(doomed)))
+        for moment, i in moments:              # sooner rather than later: a later round has less to do
             time.sleep(max(0, since + moment - time.monotonic()))
-            doomed[p].kill()
+            doomed[i].kill()
         for p in running:
             p.wait()
             kills += p.returncode == -9

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <malloc.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,6 +304,7 @@ static process *begin(process *p)
     p->plan = (fault_plan){ .pid = free_pid() };
     p->stop = 0;
     p->disturbed = faults_full;
+    for (int i = 0; i < AT_ONCE; i++) p->disturbed |= w.process[i].alive && w.process[i].plan.clock > 0;
     for (int ec = 0; ec < w.ecs; ec++) {
         p->known[ec] = p->shard >= 0 && has(p->place, ec);
         for (int i = 0; p->shard < 0 && i < p->sources; i++) p->known[ec] |= has(p->source[i], ec);
@@ -646,6 +648,20 @@ static void finish(void)
 
 /* -- a seed --------------------------------------------------------------------------------------------------------- */
 
+static int ecs_in(const char *database)
+{
+    sqlite3_stmt *rows = NULL;
+    sqlite3 *db = NULL;
+    int n = -1;
+
+    if (!sqlite3_open_v2(database, &db, SQLITE_OPEN_READONLY, NULL) &&
+        !sqlite3_prepare_v2(db, "SELECT count(*) FROM ecs", -1, &rows, NULL) && sqlite3_step(rows) == SQLITE_ROW)
+        n = sqlite3_column_int(rows, 0);
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    return n;
+}
+
 static void make_reference(void)
 {
     reference *r = &references[w.ecs][w.methods];
@@ -662,6 +678,7 @@ static void make_reference(void)
         for (int ec = 0; ec < w.ecs; ec++) (sick ? r->sick : r->segment)[ec] = load(segment_path(path, SICK, ec));
         if (!sick) r->config = load(in_place(path, SICK, "config.yaml"));
         if (!sick) r->database = load(in_place(path, SICK, "results.sqlite"));
+        if (ecs_in(in_place(path, SICK, "results.sqlite")) != w.ecs) wrong("undisturbed: ECs are not in results.sqlite");
         remove_tree(dir);
     }
     stub_is = STUB_WELL;

@@ -99,6 +99,7 @@ spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
     if (!*dir || strlen(dir) >= sizeof s->dir)
         return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
     SPOT_TRY(spot_folder_make(c, dir));
+    spot_sync_folder_of(dir);                  /* as below: who made it may not have lived to do so */
     strcpy(s->dir, dir);
     tidy(AT_FDCWD, dir, false);
     return open_room(c, s, "cache");
