@@ -17,7 +17,7 @@
 
 #define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
 
-/* Under ASan or TSan a loop takes twenty to forty times as long and is there for where it reads and writes: long runs are cut short
+/* Under a sanitizer a loop takes ten to forty times as long and is there for where it reads and writes: long runs are cut short
  * then, and how well they end is seen in the Release build. */
 #if defined(__has_feature)
 #define CHECK_HAS(feature) __has_feature(feature)              /* clang */

@@ -13,7 +13,7 @@
 #include "bdm/fit.h"
 #include "spotter/store.h"
 
-enum { PATH = 1200 };
+enum { PATH = 1200, LONGEST = 1 << 30 };           /* bytes of slices.json */
 
 spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot_view *rows, const spot_fit *fit,
                         const spot_bdm_config *cfg)
@@ -121,7 +121,7 @@ static spot_status read_json(spot_ctx *c, spot_fits *f, const char *dir)
     size_t n;
 
     snprintf(path, sizeof path, "%s/slices.json", dir);
-    SPOT_TRY(spot_file_read(c, path, &text, &n, (size_t)1 << 30));
+    SPOT_TRY(spot_file_read(c, path, &text, &n, LONGEST));
     f->tree = spot_tree_parse((char *)text, n, why, sizeof why);
     free(text);
     if (!f->tree) return damaged(c, dir, "it is not JSON");

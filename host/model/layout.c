@@ -92,10 +92,11 @@ spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
 
-    if (width < 16 || width % 16 || width > 1024)
-        return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of 16 from 16 to 1024 is wanted", width);
-    if (outputs < 1 || outputs > 100000)
-        return spot_fail(c, SPOT_INVALID, "a head of %d outputs; 1 to 100000 are possible", outputs);
+    if (width < SPOT_LEAST_WIDTH || width % SPOT_LEAST_WIDTH || width > SPOT_MOST_WIDTH)
+        return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of %d from there to %d is wanted", width,
+                         SPOT_LEAST_WIDTH, SPOT_MOST_WIDTH);
+    if (outputs < 1 || outputs > SPOT_MOST_OUTPUTS)
+        return spot_fail(c, SPOT_INVALID, "a head of %d outputs; 1 to %d are possible", outputs, SPOT_MOST_OUTPUTS);
     *m = (spot_model){ .width = width, .outputs = outputs, .floats = spot_model_layout(table, width, outputs) };
     return SPOT_TAKE(c, a, m->value, m->floats);
 }

@@ -14,6 +14,9 @@
 
 enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
 
+/* What a model may be, of whatever origin: its width is a multiple of the least one. */
+enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
+
 /* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; 120 and 121 are the head. */
 typedef struct {
     const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */

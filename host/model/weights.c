@@ -43,10 +43,10 @@ static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char 
 
     if (!stem || !fc)
         return spot_fail(c, SPOT_INPUT, "%s has no %s: not torchvision's ResNet-18", path, stem ? "fc.weight" : "conv1.weight");
-    if (stem->rank != 4 || fc->rank != 2 || stem->dim[0] < 16 || stem->dim[0] > 1024 || stem->dim[0] % 16
-        || fc->dim[0] < 1 || fc->dim[0] > 100000)
-        return spot_fail(c, SPOT_INPUT, "%s: conv1.weight or fc.weight has a shape that no ResNet-18 of width 16 to 1024 "
-                         "has", path);
+    if (stem->rank != 4 || fc->rank != 2 || stem->dim[0] < SPOT_LEAST_WIDTH || stem->dim[0] > SPOT_MOST_WIDTH
+        || stem->dim[0] % SPOT_LEAST_WIDTH || fc->dim[0] < 1 || fc->dim[0] > SPOT_MOST_OUTPUTS)
+        return spot_fail(c, SPOT_INPUT, "%s: conv1.weight or fc.weight has a shape that no ResNet-18 of width %d to %d has",
+                         path, SPOT_LEAST_WIDTH, SPOT_MOST_WIDTH);
     *width = (int)stem->dim[0];
     *outputs = (int)fc->dim[0];
     return SPOT_OK;

@@ -14,13 +14,13 @@
 
 #include "base/safetensors.h"
 
-enum { PATH = 512 };
+enum { PATH = 512, MOST_COLUMNS = 1 << 20 };
 
 static int is_embedding(const struct dirent *e) { return !fnmatch("ec-[0-9]*.safetensors", e->d_name, 0); }
 
 static bool fits(const spot_tensor *e)
 {
-    return e && e->type == SPOT_F32 && e->rank == 2 && e->dim[0] > 0 && e->dim[1] > 0 && e->dim[1] < 1 << 20;
+    return e && e->type == SPOT_F32 && e->rank == 2 && e->dim[0] > 0 && e->dim[1] > 0 && e->dim[1] < MOST_COLUMNS;
 }
 
 /* "I64 of shape (800, 2)", or what there is instead of it. */

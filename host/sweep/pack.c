@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/resnet18.h"
+
 static spot_status bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 {
     if (p->way == PACK_COUNT) { p->n += n; return SPOT_OK; }
@@ -45,8 +47,8 @@ spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
     PART(m->outputs);
     PART(m->batches_tracked);
     PART(m->floats);
-    SPOT_TRY(check(c, p, m->width > 0 && m->width <= 1024 && m->outputs > 0 && m->outputs <= 100000
-                         && m->floats == spot_model_layout(table, m->width, m->outputs)));
+    SPOT_TRY(check(c, p, m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
+                         && m->outputs <= SPOT_MOST_OUTPUTS && m->floats == spot_model_layout(table, m->width, m->outputs)));
     ARRAY(m->value, m->floats);
     return SPOT_OK;
 }
