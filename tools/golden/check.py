@@ -2,7 +2,7 @@
 
 A case is: n m, the n values of now (or differences, m = 0), the m of before, then the mean, the ends of the BCa intervals of
 95 % and 90 % over 200,000 resamples, how far ours of 10,000 may be off, and the one-sided probability by randomization over
-200,000 draws. statsmodels' Holm of five probabilities stands in tests/test_check.c and is checked here."""
+200,000 draws. statsmodels' Holm of five probabilities stands in tests/test_nights.c and is checked here."""
 import os
 
 import numpy as np
