@@ -16,17 +16,15 @@ typedef struct {
     const char *config;
     spot_sweep_options sweep;
     bool json, quick;
-    int shards;
 } options;
 
-enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, KEEP, SHARDS, NO_PICTURES };
+enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, KEEP, NO_PICTURES };
 
 static const struct argp_option table[] = {
     { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
     { "shard", SHARD, "I/N", 0, "only the ECs of one shard: the I-th of N equal parts, counted from 0", 0 },
     { "wave",  WAVE,  "N",  0, "as for `spotter sweep`: ECs that go together; more take more memory", 0 },
     { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
-    { "shards", SHARDS, "N", 0, "what each of N shards takes, on a machine like this one", 0 },
     { "no-pictures", NO_PICTURES, NULL, 0, "as for `spotter sweep`: without the PNG of each EC", 0 },
     { "keep",  KEEP, "all|views|results", 0, "as for `spotter sweep`: what stays on the disk", 0 },
     { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
@@ -44,7 +42,6 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
     case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
     case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
-    case SHARDS:        o->shards = cli_number(state, "--shards", arg, 1, 1000000); return 0;
     case NO_PICTURES:   o->sweep.pictures = false; return 0;
     case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
     case JSON:          o->json = true; return 0;
@@ -160,18 +157,20 @@ static void print_json_cost(const spot_config *cfg, const spot_sweep_cost *cost,
     printf("]}\n");
 }
 
+#define TASK 2400.0                /* seconds: tasks of 20 to 60 minutes are what schedulers like */
+
 static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cost, double busy)
 {
-    char time[32], cpu[32], short_one[32];
+    double ecs = cost->seconds - cost->start;
+    int shards = (int)fmin(round(ecs / TASK), cost->ecs);
+    char time[32], cpu[32], task[32];
 
     printf("time    %s on %s with %d threads (%s of processor time), from a calibration of %.0f s\n",
            cli_duration(time, cost->seconds), spot_ctx_device_name(c), c->threads, cli_duration(cpu, cost->cpu_seconds),
            cost->calibration);
-    if (o->shards > 1) {
-        int most = (cost->ecs + o->shards - 1) / o->shards;
-        double each = cost->start + (cost->seconds - cost->start) / cost->ecs * most;
-        printf("shards  about %s each of %d, with %d ECs\n", cli_duration(short_one, each), o->shards, most);
-    }
+    if (o->sweep.shards == 1 && shards > 1)
+        printf("shards  about %s a task in an array of %d\n", cli_duration(task, cost->start + ecs / cost->ecs
+               * ceil((double)cost->ecs / shards)), shards);
     if (busy > cores())
         spot_log(c, SPOT_LOG_WARN, "the load average is %.1f: others compute here, too, and the time is what it takes beside "
                  "them; ask again when it is quiet", busy);

@@ -269,6 +269,8 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
     SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, e->least, e->most, cost->images, o->pictures));
     spot_spend(&took, &at);
     cost->calibration = took.wall;
+    spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; views of %d to %d rows", ec.index,
+             1e3 * pace.train.wall, e->least, e->most);
     cost->seconds = cost->cpu_seconds = 0;
     if (pace.picture_bytes > 0) *picture = pace.picture_bytes;
     return time_all(c, cost, &pace, e, cfg, source);

@@ -22,6 +22,13 @@ static void add(spot_spent *sum, spot_spent s, double k)
     sum->cpu += k * s.cpu;
 }
 
+/* Noise must not make a part of what was measured more than the whole. */
+static void take_off(spot_spent *sum, spot_spent s, double k)
+{
+    sum->wall = fmax(0, sum->wall - k * s.wall);
+    sum->cpu = fmax(0, sum->cpu - k * s.cpu);
+}
+
 /* -- images --------------------------------------------------------------------------------------------------- */
 
 /* A batch is cut into lanes, and a last one that is short is filled up to whole lanes. */
@@ -77,12 +84,12 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     p->train = times(lesson.learn, 1 / (epochs * images));
     p->watch = times(lesson.watch, 1 / (epochs * val));
     p->open = all;
-    add(&p->open, lesson.learn, -1);
-    add(&p->open, lesson.watch, -1);
+    take_off(&p->open, lesson.learn, 1);
+    take_off(&p->open, lesson.watch, 1);
     p->start = first;
-    add(&p->start, p->open, -1);
-    add(&p->start, p->train, -images);
-    add(&p->start, p->watch, -val);
+    take_off(&p->start, p->open, 1);
+    take_off(&p->start, p->train, images);
+    take_off(&p->start, p->watch, val);
     return SPOT_OK;
 }
 
@@ -107,8 +114,8 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     }
     a->used = mark;
     p->look = times(took[1], 1 / fmax(filled(v.n, &cfg->model), 1));
+    take_off(&took[0], took[1], 1);
     add(&p->start, took[0], 1);
-    add(&p->start, took[1], -1);
     return SPOT_OK;
 }
 
@@ -116,19 +123,20 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
 {
     SPOT_TRY(spot_album_pace(c, &p->decode, photos));
-    add(&p->train, p->decode, -1);
-    add(&p->robust, p->decode, -1);
-    add(&p->watch, p->decode, -1);
-    add(&p->look, p->decode, -1);
+    take_off(&p->train, p->decode, 1);
+    take_off(&p->robust, p->decode, 1);
+    take_off(&p->watch, p->decode, 1);
+    take_off(&p->look, p->decode, 1);
     return SPOT_OK;
 }
 
 /* -- methods -------------------------------------------------------------------------------------------------- */
 
+enum { CENTRES = 16 };
+
 /* As a network's features of an EC lie: around some centres, each with a share of errors of its own. */
 static spot_status make_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *truth, uint64_t seed, int rows, int features)
 {
-    enum { CENTRES = 16 };
     spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, 0);
     float *centre;
 
@@ -246,8 +254,13 @@ static spot_status time_growth(spot_ctx *c, spot_arena *a, spot_growth *g, const
     for (;;) {
         spot_spent now;
         double here, next;
-        SPOT_TRY(time_method(c, a, &now, &here, cfg, b, rows, features));
+        spot_status s = time_method(c, a, &now, &here, cfg, b, rows, features);
         a->used = mark;
+        if (spot_is_verdict(s)) {                      /* it would be one in the sweep, and the next method's turn */
+            spot_forget(c);
+            return SPOT_OK;
+        }
+        SPOT_TRY(s);
         if (g->rows && g->at.cpu > 0 && now.cpu > 0)
             g->power = fmin(fmax(log(now.cpu / g->at.cpu) / log(rows / g->rows), 0), 2.5);
         g->rows = rows;
@@ -321,12 +334,15 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
 {
     const spot_sweep_options alone = { .wave = 1 };
     spot_layout layout;
+    int beside = 0;
     spot_arena a;
     spot_status s;
 
     memset(p, 0, sizeof *p);
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, most));
-    SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)64 * 8 * (size_t)cfg->model.width * sizeof(float) + (1 << 20)));
+    for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
+    beside = (CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* make_view's */
+    SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
     s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
     c->who = NULL;
     spot_arena_close(&a);
@@ -361,7 +377,7 @@ spot_spent spot_pace_of_method(const spot_pace *p, int b, int rows)
 {
     const spot_growth *g = &p->method[b];
 
-    return times(g->at, pow(rows / g->rows, g->power));
+    return g->rows ? times(g->at, pow(rows / g->rows, g->power)) : g->at;
 }
 
 spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const spot_source *source)
