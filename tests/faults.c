@@ -321,7 +321,7 @@ void faults_power_cut(uint64_t seed, void (*story)(const char *line))
     faults_now = NULL;
     seed_now = seed;
     teller = story;
-    harshness = (int)draw(5);
+    harshness = seed ? (int)draw(5) : 4;
     nftw(disk->root, tear, 16, FTW_PHYS);
     for (int i = disk->changes - 1; i >= 0; i--) {
         change *k = &disk->change[i];

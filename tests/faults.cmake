@@ -6,10 +6,11 @@ set(SPOT_FAULT_WRAPS spot_pipeline spot_pipeline_base spot_layout_of spot_segmen
 list(TRANSFORM SPOT_FAULT_WRAPS PREPEND LINKER:--wrap=)
 foreach(name test_faults test_simulate)
   target_sources(${name} PRIVATE tests/faults.c tests/stub_model.c
-    $<FILTER:$<TARGET_OBJECTS:spotter>,EXCLUDE,main[.]c[.]o$>)
+    $<TARGET_OBJECTS:commands>)
   target_link_options(${name} PRIVATE LINKER:--export-dynamic ${SPOT_FAULT_WRAPS})
 endforeach()
 
 # Ten thousand ECs at once.
 target_sources(test_merge PRIVATE tests/stub_model.c)
-target_link_options(test_merge PRIVATE LINKER:--wrap=spot_pipeline,--wrap=spot_pipeline_base,--wrap=spot_segment_write)
+target_link_options(test_merge PRIVATE LINKER:--wrap=spot_pipeline,--wrap=spot_pipeline_base,--wrap=spot_layout_of
+  LINKER:--wrap=spot_segment_write)

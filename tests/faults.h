@@ -58,7 +58,8 @@ extern bool faults_full;
 
 /* The disk below root, whose memory forked processes share. */
 void faults_disk(const char *root);
-/* The power goes: of what was not synced some, all or nothing is gone, by the seed. Lines of it go to story, if not NULL. */
+/* The power goes: of what was not synced some, all (always with seed 0) or nothing is gone, by the seed. Lines of it go to
+ * story, if not NULL. */
 void faults_power_cut(uint64_t seed, void (*story)(const char *line));
 
 long faults_live(void);            /* allocations that were not freed; 0 under a sanitizer, which counts for itself */

@@ -318,6 +318,30 @@ static void test_failures_count_as_nothing_found(void **state)
     spot_check_free(k);
 }
 
+static void sloppy(spot_segment *s)
+{
+    perfect(s);
+    s->method[0].score.belongs[0] = s->method[0].score.belongs[1] = -1;
+    s->method[0].score.fdr = 2 / 3.0;
+}
+
+static void test_less_fdr_is_better(void **state)
+{
+    spot_check *k;
+    (void)state;
+    fake("a", 30, 1, perfect);
+    fake("b", 30, 1, sloppy);
+    accept_run("a", "a.json");
+    accept_run("b", "b.json");
+    k = check("a.json", "b");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "fdr"), SPOT_WORSE, "");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "dr"), SPOT_SAME, "");
+    spot_check_free(k);
+    k = check("b.json", "a");
+    CHECK_SAYS(find(k, "pairs", "spotlight", "fdr"), SPOT_BETTER, "");
+    spot_check_free(k);
+}
+
 static void test_other_seeds_and_few(void **state)
 {
     spot_check *k;
@@ -378,8 +402,9 @@ static void test_paper(void **state)
 static void test_quarantine(void **state)
 {
     spot_ctx c = check_ctx(1);
-    spot_accept_options o = { .reason = "first", .quarantine = { "spotlight:dr=jumps, see issue 12", "spotlight:fdr=too" },
-                              .quarantines = 2, .margin_dr = 0.05 };
+    spot_accept_options o = { .reason = "first", .quarantine = { "spotlight:dr=jumps, see issue 12", "spotlight:fdr=too",
+                                                                 ":bits=new" },
+                              .quarantines = 3, .margin_dr = 0.05 };
     spot_baseline b;
     spot_check *k;
     (void)state;
@@ -389,7 +414,9 @@ static void test_quarantine(void **state)
     k = check("base.json", "b");
     CHECK_SAYS(find(k, "pairs", "spotlight", "dr"), SPOT_WORSE, "in quarantine: jumps, see issue 12");
     assert_true(find(k, "pairs", "spotlight", "dr")->quarantined);
-    check_print(k, "BROKEN");
+    CHECK_SAYS(find(k, "bits", "", "segments"), SPOT_BROKEN, "in quarantine: new");
+    assert_false(k->failed);
+    check_print(k, "the night is fine: numbers 3 same; bits in quarantine");
     CHECK_NEAR(find(k, "pairs", "spotlight", "dr")->margin, 0.05, 0);
     spot_check_free(k);
 
@@ -402,7 +429,7 @@ static void test_quarantine(void **state)
     assert_string_equal(b.acceptance[0].reason, "first");
     assert_string_equal(b.acceptance[1].reason, "second line");
     assert_int_equal(b.acceptance[1].means, 5);
-    assert_int_equal(b.quarantines, 1);
+    assert_int_equal(b.quarantines, 2);
     CHECK_NEAR(b.margin[SPOT_CHECK_DR], 0.05, 0);
     CHECK_NEAR(b.margin[SPOT_CHECK_FDR], 0.02, 0);
     spot_baseline_free(&b);
@@ -599,6 +626,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bits_of_another_platform, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failures_count_as_nothing_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_less_fdr_is_better, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_seeds_and_few, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paper, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_quarantine, set_up, tear_down),

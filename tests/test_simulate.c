@@ -469,6 +469,14 @@ static int spoil_value(const char *path, const struct stat *st, int flag, struct
     return 1;
 }
 
+/* A digit of a number in the middle of a segment. */
+static unsigned char *digit_in(const blob *b)
+{
+    for (size_t i = b->n / 2; i < b->n; i++)
+        if (b->bytes[i] >= '0' && b->bytes[i] <= '9') return &b->bytes[i];
+    return NULL;
+}
+
 /* A segment is gone, or another's copy lies over it, or it is not what it was. */
 static void spoil(void)
 {
@@ -476,12 +484,13 @@ static void spoil(void)
     char path[PATH], other[PATH];
     blob b = load(segment_path(path, place, ec)), copy = load(segment_path(other, from, ec));
 
-    switch (draw(5)) {
+    switch (draw(6)) {
     case 0: if (b.bytes) unlink(path); break;
     case 1: if (b.bytes) save(path, b.bytes, draw((uint32_t)b.n + 1)); break;
     case 2: if (b.n) b.bytes[draw((uint32_t)b.n)] ^= (unsigned char)(1 + draw(255)), save(path, b.bytes, b.n); break;
-    case 3: if (b.n && copy.n) save(path, copy.bytes, draw((uint32_t)copy.n + 1)); break;
-    case 4: if (b.n && copy.n) save(path, copy.bytes, copy.n); break;
+    case 3: if (b.n && digit_in(&b)) *digit_in(&b) ^= 1, save(path, b.bytes, b.n); break;      /* still JSON */
+    case 4: if (b.n && copy.n) save(path, copy.bytes, draw((uint32_t)copy.n + 1)); break;
+    case 5: if (b.n && copy.n) save(path, copy.bytes, copy.n); break;
     }
     if (b.bytes) {
         w.spoilt[place][ec] = true;
@@ -497,14 +506,15 @@ static void happen(void)
     process *p = someone();
     char path[PATH];
 
-    switch (draw(8)) {
-    case 0: cut_power(); break;
-    case 1: spoil(), nftw(in_place(path, (int)draw((uint32_t)w.dirs), "cache"), spoil_value, 16, FTW_PHYS); break;
-    case 2: start_merge(); break;
-    case 3:
+    switch (draw(10)) {
+    case 0: case 1: cut_power(); break;
+    case 2: spoil(); break;
+    case 3: spoil(), nftw(in_place(path, (int)draw((uint32_t)w.dirs), "cache"), spoil_value, 16, FTW_PHYS); break;
+    case 4: start_merge(); break;
+    case 5:
         if (p) p->stop = 1, tell("%d is told to stop", p->plan.pid);
         break;
-    case 4: case 5:
+    case 6: case 7:
         faults_full = !faults_full;
         tell(faults_full ? "the disk is full" : "there is room again");
         excuse_all();

@@ -106,6 +106,20 @@ diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail
 PATH=/nowhere "${sweep[@]}" "$dir/none" --submit >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no sbatch here' "$dir/out" && [ ! -e "$dir/none" ] || fail "without sbatch: $(cat "$dir/out")"
 
+# --- With programs that play Slurm: a container without scontrol; a forgotten copy of a task; the present one.
+copy() { PATH=$dir/played SLURM_JOB_ID=9 SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=2 SLURM_RESTART_COUNT=$1 \
+         /bin/bash "$scripts/sweep.sbatch" >"$dir/out" 2>&1; }
+mkdir "$dir/played"
+ln -s "$(command -v grep)" "$dir/played/grep"
+printf '#!/bin/sh\nexit 75\n' >"$dir/played/srun"
+chmod +x "$dir/played/srun"
+copy 1; [ $? -eq 75 ] && grep -q 'no scontrol here' "$dir/out" || fail "without scontrol: $(cat "$dir/out")"
+printf '#!/bin/sh\n[ $1 = requeue ] && echo queued $2 || echo "JobId=9 JobState=RUNNING Reason=None Restarts=1 BatchFlag=1"\n' \
+    >"$dir/played/scontrol"
+chmod +x "$dir/played/scontrol"
+copy 0; [ $? -eq 75 ] && [ ! -s "$dir/out" ] || fail "a forgotten copy: $(cat "$dir/out")"
+copy 1; [ $? -eq 75 ] && grep -q '^queued 7_2$' "$dir/out" || fail "the task that was stopped: $(cat "$dir/out")"
+
 # --- A sweep of six shards on four nodes. Four are halted, and something happens to each.
 submit --sbatch --hold
 stands "submitted" 1 "waiting waiting waiting waiting waiting waiting"

@@ -56,7 +56,7 @@ static void count_words(char *text, size_t size, const spot_check *k, const char
     int n[SPOT_VERDICTS] = { 0 };
     size_t used = 0;
 
-    *text = 0;
+    snprintf(text, size, "in quarantine");
     for (int i = 0; i < k->lines; i++) n[k->line[i].verdict] += !strcmp(k->line[i].layer, layer) && !k->line[i].quarantined;
     for (int v = 0; v < SPOT_VERDICTS; v++)
         if (n[v] && used < size)

@@ -28,6 +28,7 @@
 enum { SHARDS = 0x200, MINUTES, THROTTLE, PARTITION, GPUS, SBATCH, DRY_RUN, SUBMIT };
 
 static const struct argp_option table[] = {
+    { NULL,            0,         NULL,      0, "By Slurm:", 2 },
     { "submit",        SUBMIT,    NULL,      0, "hand it to Slurm, as an array of jobs; again: what is missing of it", 2 },
     { "shards",        SHARDS,    "N",       0, "how many tasks the array has; else as many as take --task-minutes each, by a "
                                                 "calibration on this machine", 2 },

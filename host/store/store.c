@@ -63,7 +63,8 @@ spot_status spot_folder_of(spot_ctx *c, const char *path)
 }
 
 /* Removes the temp files that killed processes left in a folder, and in the folders in it, whose names have no dot: an hour
- * old, when no write takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. */
+ * old, when no write takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. And syncs the
+ * folders: what a process was killed between renaming and syncing is about to count as done. */
 static void tidy(int above, const char *folder, bool deep)
 {
     int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -72,6 +73,7 @@ static void tidy(int above, const char *folder, bool deep)
     struct stat st;
 
     if (!d) return;
+    fsync(fd);
     while ((e = readdir(d))) {
         size_t n = strlen(e->d_name);
         if (deep && !strchr(e->d_name, '.')) tidy(fd, e->d_name, false);

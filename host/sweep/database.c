@@ -94,16 +94,13 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *c
 {
     spot_segment_state state;
     char why[2400];
-    unsigned char *bytes;
-    size_t bytes_n;
     int *index, n;
     spot_status status = spot_segment_list(c, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
         status = spot_check_stop(c);
         if (status) break;
-        status = spot_segment_load(c, dir, index[i], s, &bytes, &bytes_n, &state, why, sizeof why);
-        free(bytes);
+        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
         if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
         segment_rows(d, s);
     }

@@ -35,7 +35,7 @@ typedef struct {
     int        warnings;
 } merge;
 
-static void warn(merge *m, const char *what, const char *then)
+static void say(merge *m, const char *what, const char *then)
 {
     if (m->warnings++ < WARNINGS) spot_log(m->c, SPOT_LOG_WARN, "%s%s", what, then);
     else if (m->warnings == WARNINGS + 1) spot_log(m->c, SPOT_LOG_WARN, "more of the kind are counted, not named");
@@ -74,7 +74,7 @@ static void weigh(merge *m, int index)
     if (m->best.bytes && order) {
         snprintf(text, sizeof text, "EC %d differs in %s and %s; ", index, source[m->best.source].dir,
                  source[m->next.source].dir);
-        warn(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
+        say(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
                                                             : "the one with the lesser bytes is taken");
         mark(m, index, SPOT_EC_CONFLICT);
     }
@@ -108,12 +108,12 @@ static spot_status look(merge *m, int i, int index)
     free(m->next.bytes);
     m->next.bytes = NULL;
     if (state == SPOT_SEGMENT_DAMAGED) {
-        warn(m, why, "");
+        say(m, why, "");
         mark(m, index, SPOT_EC_DAMAGED);
     } else if (state == SPOT_SEGMENT_WHOLE) {
         snprintf(foreign, sizeof foreign, "it is of another config, or of other numbers (%d; now %d), and left out",
                  m->next.segment->numbers, SPOT_NUMBERS);
-        warn(m, why, foreign);
+        say(m, why, foreign);
         mark(m, index, SPOT_EC_FOREIGN);
         m->r->foreign++;
     }
@@ -204,6 +204,7 @@ static spot_status take_all(merge *m)
         SPOT_TRY(spot_check_stop(m->c));
         if (index / SPOT_ECS_A_FOLDER != folder) SPOT_TRY(commit(m));
         folder = index / SPOT_ECS_A_FOLDER;
+        spot_tell(m->c, "merge", -1, index, m->r->ecs, "");
         SPOT_TRY(take_one(m, index));
     }
     return commit(m);

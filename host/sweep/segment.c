@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -239,16 +240,19 @@ spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segm
                               char *why, size_t why_size)
 {
     char path[1200];
-    unsigned char *text;
-    const char *wrong;
-    spot_status status;
+    unsigned char *text = NULL;
+    const char *wrong = "it is no file";
+    spot_status status = SPOT_OK;
+    struct stat st;
     size_t n;
 
     spot_segment_path(path, sizeof path, dir, index);
     *state = SPOT_SEGMENT_ABSENT;
     if (access(path, F_OK)) return SPOT_OK;
-    SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
-    status = spot_segment_parse(c, s, text, n, index, &wrong);
+    if (stat(path, &st) || S_ISREG(st.st_mode)) {
+        SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
+        status = spot_segment_parse(c, s, text, n, index, &wrong);
+    }
     free(text);
     SPOT_TRY(status);
     *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
