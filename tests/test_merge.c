@@ -1,8 +1,6 @@
 /* test_merge.c - many run directories into one: the same bytes however a sweep was cut, and nothing lost.
  *
- *     test_merge 10000       sweeps (without a model), merges, plans and prints 10,000 ECs, and says what each took
- *
- * ctest: threads */
+ *     test_merge 10000       sweeps (without a model), merges, plans and prints 10,000 ECs, and says what each took */
 #define _POSIX_C_SOURCE 200809L
 #include "check_shards.h"
 

@@ -1,5 +1,4 @@
-/* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing.
- * ctest: threads */
+/* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing. */
 #include "check.h"
 
 #include <math.h>

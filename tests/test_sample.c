@@ -1,4 +1,4 @@
-/* test_sample.c - batches of images as one asks for them one by one; what cannot be asked for; bf16. ctest: threads */
+/* test_sample.c - batches of images as one asks for them one by one; what cannot be asked for; bf16. */
 #include "check_scene.h"
 
 #include <math.h>

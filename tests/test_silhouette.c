@@ -1,5 +1,4 @@
-/* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search.
- * ctest: threads */
+/* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search. */
 #include "check.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
- * ctest: threads */
+/* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find. */
 #include "check.h"
 
 #include <cblas.h>

@@ -1,5 +1,4 @@
-/* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses.
- * ctest: threads */
+/* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses. */
 #include "check.h"
 
 #include <cblas.h>

@@ -44,6 +44,9 @@ static void pass_progress(void *user, const spot_progress *p)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Workers look at it amid their tasks, without the lock. */
+static void raise_flag(crew *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
+
 static bool next_task(crew *w, int *task)
 {
     bool any;
@@ -78,7 +81,7 @@ static void *work(void *user)
     spot_status s = do_tasks(w, &c);
 
     pthread_mutex_lock(&w->lock);
-    if (s != SPOT_OK) w->stop = 1;
+    if (s != SPOT_OK) raise_flag(w);
     if (s != SPOT_OK && s != SPOT_STOPPED && w->failure == SPOT_OK) {
         w->failure = s;
         snprintf(w->message, sizeof w->message, "%s", spot_message(&c, s));
@@ -101,7 +104,7 @@ static void wait_for_all(crew *w)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&w->left, &w->lock, &until);
-        if (w->owner->stop && *w->owner->stop) w->stop = 1;
+        if (w->owner->stop && *w->owner->stop) raise_flag(w);
     }
     pthread_mutex_unlock(&w->lock);
 }
