@@ -584,6 +584,7 @@ static int merge_alone(const int *source, int n, int place)
 static int merge_all(const int *places, int n, int next)
 {
     int left[PLACES + 1];
+    char path[PATH];
 
     memcpy(left, places, (size_t)n * sizeof *left);
     do {
@@ -594,7 +595,8 @@ static int merge_all(const int *places, int n, int next)
             left[at] = left[--n];
         }
         merge_alone(chosen, k, next);
-        left[n++] = next++;
+        if (!access(place_path(path, next), F_OK)) left[n++] = next;       /* of directories without results nothing is made */
+        next++;
     } while (n > 1 && !w.wrong[0]);
     return left[0];
 }
