@@ -1,6 +1,6 @@
 /* accept.c - a run becomes the baseline, and the one before it a line of the history. */
 #define _POSIX_C_SOURCE 200809L
-#include "check/baseline.h"
+#include "check/layers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,13 +145,17 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
 /* Everything that makes a run no baseline. */
 static spot_status check_whole(spot_ctx *c, const spot_results *r, const spot_scores_check *k)
 {
+    int counted = r->ecs - r->not_learned - r->untrained;
+
     SPOT_TRY(spot_results_verdict(c, r));
     if (!r->ecs || r->ecs < r->planned)
         return spot_fail(c, SPOT_INPUT, "%s has %d of its %d ECs; `spotter sweep` does the rest, then it can be accepted",
-                         r->dir,
-                         r->ecs, r->planned);
+                         r->dir, r->ecs, r->planned);
     if (k->wrong || k->impossible)
         return spot_fail(c, SPOT_INPUT, "%s is not what Spotter made: %s", r->dir, k->first);
+    if (counted < SPOT_CHECK_FEWEST)
+        spot_log(c, SPOT_LOG_WARN, "%d ECs of %s learned their blindspots; below %d every difference in DR or "
+                 "FDR is inconclusive", counted, r->dir, SPOT_CHECK_FEWEST);
     return SPOT_OK;
 }
 
