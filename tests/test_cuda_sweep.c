@@ -130,7 +130,7 @@ static void hold(size_t bytes)
     setenv("SPOT_EMULATOR_MEMORY", text, 1);
 }
 
-/* ECs that a device has no memory for are left for another run, which says so. */
+/* Where a device has no memory for an EC nothing is begun. */
 static void a_small_device_is_not_overrun(void **state)
 {
     spot_ctx c;
@@ -146,8 +146,8 @@ static void a_small_device_is_not_overrun(void **state)
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     for (int at_once = 1; at_once <= 2; at_once++) {
         CHECK_FAILS(&c, sweep_with(&c, cfg, "small", (spot_sweep_options){ .shards = 1, .at_once = at_once }, &r), SPOT_NOMEM,
-                    "EC 0, not finished: ");
-        assert_true(r.planned == ECS && r.failed == ECS && !r.done && !r.already);
+                    "an EC takes ");
+        assert_true(!r.failed && !r.done && !r.already);
     }
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
     assert_int_equal(before, after);

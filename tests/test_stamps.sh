@@ -26,7 +26,7 @@ END
 
 # The plan: three tasks in turn, and the disk that pixels take.
 "$spotter" plan "$dir/tiny.yaml" --quick >"$dir/plan" || fail "plan"
-for word in animal vehicle food "blindspot 0" "disk 0.00 GB"; do
+for word in animal vehicle food "blindspot 0" "pixels of all pictures"; do
     grep -q "$word" "$dir/plan" || fail "the plan lacks $word"
 done
 
