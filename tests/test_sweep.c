@@ -196,6 +196,11 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     shell("test $(find %s -name '*.base' | wc -l) = 1", "b");
     shell("cmp %s/base.safetensors %1$s/../a/base.safetensors", "b");
 
+    /* a database that a run did not live to replace is made anew, though nothing else is to be done */
+    shell("cd %s && mv results.sqlite whole.sqlite && : > results.sqlite", "b");
+    CHECK_OK(&two, sweep(&two, cfg, "b", 0, 1, &r));
+    shell("cd %s && cmp results.sqlite whole.sqlite && cmp results.sqlite ../a/results.sqlite", "b");
+
     /* a segment of another config is none of this run */
     cfg->seed++;
     CHECK_OK(&two, sweep(&two, cfg, "other", 0, 3, &r));
