@@ -43,9 +43,11 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double spot_clock(void) { return seconds(CLOCK_MONOTONIC); }
+
 spot_spent spot_spent_now(void)
 {
-    return (spot_spent){ seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID) };
+    return (spot_spent){ spot_clock(), seconds(CLOCK_PROCESS_CPUTIME_ID) };
 }
 
 void spot_spend(spot_spent *sum, spot_spent *at)

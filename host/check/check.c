@@ -16,6 +16,8 @@ const char *spot_verdict_name(spot_verdict v)
     return v >= 0 && v < SPOT_VERDICTS ? name[v] : "unknown";
 }
 
+bool spot_verdict_fails(spot_verdict v) { return v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN; }
+
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v)
 {
     spot_check_line *l = &g->k->line[g->k->lines++];
@@ -85,7 +87,7 @@ static spot_status compare(spot_checking *g)
     size_t ecs = (size_t)g->before.ecs + (size_t)g->now.ecs + 1;
     int n;
 
-    k->line = calloc(16 + 6 * SPOT_MAX_BDMS, sizeof *k->line);
+    k->line = calloc(SPOT_CHECK_LINES, sizeof *k->line);
     g->at = calloc(ecs, sizeof *g->at);
     g->x = calloc(2 * ecs, sizeof *g->x);
     if (!k->line || !g->at || !g->x) return spot_fail(g->c, SPOT_NOMEM, "no memory to compare %d ECs", g->now.ecs);
@@ -101,10 +103,7 @@ static spot_status compare(spot_checking *g)
     spot_check_bits(g);
     SPOT_TRY(spot_check_pairs(g));
     SPOT_TRY(spot_check_paper(g));
-    for (int i = 0; i < k->lines; i++) {
-        spot_verdict v = k->line[i].verdict;
-        k->failed |= !k->line[i].quarantined && (v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN);
-    }
+    for (int i = 0; i < k->lines; i++) k->failed |= !k->line[i].quarantined && spot_verdict_fails(k->line[i].verdict);
     return SPOT_OK;
 }
 

@@ -57,8 +57,7 @@ static void say_where(spot_checking *g, spot_check_line *l, int i)
                      g->now.ec[j].blindspots, x->covered);
     else if (x->u != y->u || x->strangers != y->strangers)
         spot_because(l, "EC %d, %s: %d of its first %d hypotheses belong to none, %d of %d before", index,
-                     g->before.method[m].name,
-                y->strangers, y->u, x->strangers, x->u);
+                     g->before.method[m].name, y->strangers, y->u, x->strangers, x->u);
     else
         spot_because(l, "EC %d, %s: other hypotheses, which cover the same", index, g->before.method[m].name);
 }

@@ -3,9 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/statistics.h"
+
+_Static_assert(SPOT_CHECK_NUMBERS + 1 <= SPOT_HOLM_MOST, "all numbers of a night are one family");
 
 /* Fills g->x and, of independent ECs, g->y; their counts in *n and *m; both means and what is left out in l. */
 static void values(spot_checking *g, spot_check_line *l, int m, int k, int metric, int *n, int *others)
@@ -16,8 +17,8 @@ static void values(spot_checking *g, spot_check_line *l, int m, int k, int metri
     *n = *others = 0;
     for (int i = 0; g->paired && i < a->ecs; i++) {
         int j = g->at[i];
-        bool whole = spot_check_is_pair(g, i) && spot_baseline_value(&u, a, m, metric, i) && spot_baseline_value(&v, b, k,
-                                                                                                                 metric, j);
+        bool whole = spot_check_is_pair(g, i) && spot_baseline_value(&u, a, m, metric, i)
+                     && spot_baseline_value(&v, b, k, metric, j);
         bool neither = whole && metric != SPOT_CHECK_LEARNED && a->ec[i].learned < 0 && b->ec[j].learned < 0;
         if (whole && !neither) {
             g->x[(*n)++] = v - u;
@@ -49,8 +50,9 @@ static void name_failures(spot_checking *g, spot_check_line *l, int m, int k)
         if (g->before.method[m].found[i].covered >= 0 && g->now.method[k].found[j].covered < 0)
             spot_names_add(&failed, g->before.ec[i].index);
     }
-    if (failed.n) spot_because(l, "failed in %d EC%s%s (%s), counted as DR 0", failed.n, failed.n == 1 ? "" : "s",
-                          g->paired ? " where the baseline did not" : "", failed.text);
+    if (failed.n)
+        spot_because(l, "failed in %d EC%s%s (%s), counted as DR 0", failed.n, failed.n == 1 ? "" : "s",
+                     g->paired ? " where the baseline did not" : "", failed.text);
 }
 
 static void name_untrained(spot_checking *g, spot_check_line *l)
@@ -63,7 +65,7 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
 }
 
 /* A number that waits for the others' p. */
-typedef struct { spot_check_line *l; spot_difference d; int least; bool higher_is_better; } number;
+typedef struct { spot_check_line *l; spot_difference d; int least, metric; bool higher_is_better; } number;
 
 static void judge(number *w, double p_worse, double p_better)
 {
@@ -73,8 +75,8 @@ static void judge(number *w, double p_worse, double p_better)
     l->verdict = SPOT_INCONCLUSIVE;
     l->p = gain < 0 ? p_worse : p_better;
     if (w->d.equal) l->verdict = SPOT_SAME;
-    else if (w->least < SPOT_CHECK_FEWEST) spot_because(l, "not enough ECs: %d, and %d at least can show something", w->least,
-                                                        SPOT_CHECK_FEWEST);
+    else if (w->least < SPOT_CHECK_FEWEST)
+        spot_because(l, "not enough ECs: %d, and %d at least can show something", w->least, SPOT_CHECK_FEWEST);
     else if (gain < -margin && p_worse <= SPOT_CHECK_FAMILY) l->verdict = SPOT_WORSE;
     else if (gain > margin && p_better <= SPOT_CHECK_FAMILY) l->verdict = SPOT_BETTER;
     else if (w->d.inner_low >= -margin && w->d.inner_high <= margin) l->verdict = SPOT_SAME;
@@ -86,9 +88,8 @@ static void judge(number *w, double p_worse, double p_better)
 
 static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int k, int metric)
 {
-    spot_check_line *l = spot_check_add(g, "pairs", metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name,
-                                        spot_check_metric(metric),
-                              SPOT_INCONCLUSIVE);
+    const char *method = metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name;
+    spot_check_line *l = spot_check_add(g, "pairs", method, spot_check_metric(metric), SPOT_INCONCLUSIVE);
     int n, others;
 
     w += *waiting;
@@ -101,7 +102,8 @@ static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int
         spot_check_quarantine(g, l, metric);
         return SPOT_OK;
     }
-    *w = (number){ .l = l, .least = g->paired || n < others ? n : others, .higher_is_better = metric != SPOT_CHECK_FDR };
+    *w = (number){ .l = l, .least = g->paired || n < others ? n : others, .metric = metric,
+                   .higher_is_better = metric != SPOT_CHECK_FDR };
     SPOT_TRY(spot_difference_of(g->c, &w->d, g->x, n, g->paired ? NULL : g->y, others, (uint32_t)(3 * m + metric)));
     l->low = w->d.low;
     l->high = w->d.high;
@@ -112,8 +114,9 @@ static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int
 spot_status spot_check_pairs(spot_checking *g)
 {
     const spot_baseline *a = &g->before, *b = &g->now;
-    number *w = calloc(2 * SPOT_MAX_BDMS + 1, sizeof *w);
-    double *worse = calloc(4 * SPOT_MAX_BDMS + 2, sizeof *worse), *better = worse ? worse + 2 * SPOT_MAX_BDMS + 1 : NULL;
+    number *w = calloc(SPOT_CHECK_NUMBERS + 1, sizeof *w);
+    double *worse = calloc(2 * (SPOT_CHECK_NUMBERS + 1), sizeof *worse);
+    double *better = worse ? worse + SPOT_CHECK_NUMBERS + 1 : NULL;
     spot_status s = w && worse ? SPOT_OK : spot_fail(g->c, SPOT_NOMEM, "no memory to compare %d ECs", a->ecs);
     int n = 0;
 
@@ -135,8 +138,7 @@ spot_status spot_check_pairs(spot_checking *g)
     }
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         judge(&w[i], worse[i], better[i]);
-        for (int metric = 0; metric <= SPOT_CHECK_LEARNED; metric++)
-            if (!strcmp(w[i].l->metric, spot_check_metric(metric))) spot_check_quarantine(g, w[i].l, metric);
+        spot_check_quarantine(g, w[i].l, w[i].metric);
     }
     free(worse);
     free(w);

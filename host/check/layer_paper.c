@@ -45,7 +45,7 @@ static void beside(spot_checking *g, int k, const spot_paper_row *row)
 
     if (*spot_paper_method_differs(words, sizeof words, &g->r->cfg.bdm[k], row)) {
         spot_because(spot_check_add(g, "paper", name, "", SPOT_NOT_COMPARABLE),
-                           "the paper's %s had other settings, in brackets: %s", row->name, words);
+                     "the paper's %s had other settings, in brackets: %s", row->name, words);
         return;
     }
     for (int q = SPOT_CHECK_DR; q <= SPOT_CHECK_FDR; q++)
@@ -56,19 +56,21 @@ spot_status spot_check_paper(spot_checking *g)
 {
     const spot_paper_table *t = spot_paper_find(2);
     spot_check_line *first = &g->k->line[g->k->lines], *l;
-    double p[2 * SPOT_MAX_BDMS];
+    double p[SPOT_CHECK_NUMBERS];
     char words[160];
     int n = 0;
 
     SPOT_TRY(spot_paper_run_differs(g->c, words, sizeof words, &g->r->cfg));
     if (*words) {
         spot_because(spot_check_add(g, "paper", "", "", SPOT_NOT_COMPARABLE),
-                           "the paper's ECs, models or metric are others, in brackets: %s", words);
+                     "the paper's ECs, models or metric are others, in brackets: %s", words);
         return SPOT_OK;
     }
-    for (int k = 0; k < g->now.methods; k++)
-        for (int i = 0; i < t->rows; i++)
-            if (!isnan(t->row[i].value[0]) && spot_bdm_has(&g->r->cfg.bdm[k], t->row[i].needs)) beside(g, k, &t->row[i]);
+    for (int k = 0; k < g->now.methods; k++) {
+        int i = 0;
+        while (i < t->rows && (isnan(t->row[i].value[0]) || !spot_bdm_has(&g->r->cfg.bdm[k], t->row[i].needs))) i++;
+        if (i < t->rows) beside(g, k, &t->row[i]);
+    }
     for (l = first; l < &g->k->line[g->k->lines]; l++)
         if (l->verdict == SPOT_INCONCLUSIVE) p[n++] = l->p;
     spot_holm(p, n);

@@ -4,7 +4,13 @@
 
 #include "check/baseline.h"
 
-enum { SPOT_CHECK_FEWEST = 20 };       /* ECs that can show something */
+enum {
+    SPOT_CHECK_FEWEST = 20,            /* ECs that can show something */
+    SPOT_CHECK_NUMBERS = 2 * SPOT_MAX_BDMS,            /* DR and FDR of every method */
+    /* Whole-run lines (bits: ecs, segments, scores, present; pairs: learned; paper: other settings), methods that are gone or
+     * new, numbers beside the baseline's, numbers beside the paper's. */
+    SPOT_CHECK_LINES = 6 + 2 * SPOT_MAX_BDMS + 2 * SPOT_CHECK_NUMBERS
+};
 #define SPOT_CHECK_FAMILY 0.005        /* of a wrong "worse" in a night of the same code, and of a wrong "better" */
 
 typedef struct {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "spotter/store.h"
 
 enum { MOST_LINES = 2000 };
@@ -91,15 +92,12 @@ void spot_night_describe(spot_json *j, spot_check *k, char at[24], char commit[6
     spot_json_end(j);
 }
 
-/* One line of a night: whole or not. What has more brackets than a night is none; yajl frees by recursion. */
-static bool parse(spot_night *t, char *line)
+/* One line of a night: whole or not. */
+static bool parse(spot_night *t, const char *line, size_t n)
 {
     spot_json j = { .depth = 1 };
-    int brackets = 0;
 
-    for (const char *p = line; *p; p++)
-        if ((*p == '[' || *p == '{') && ++brackets > 4 * MOST_LINES) return false;
-    j.at[0] = yajl_tree_parse(line, NULL, 0);
+    j.at[0] = spot_tree_parse(line, n, NULL, 0);
     if (!j.at[0]) return false;
     spot_night_describe(&j, &t->check, t->at, t->commit);
     yajl_tree_free(j.at[0]);
@@ -120,7 +118,7 @@ spot_status spot_history_parse(spot_ctx *c, spot_history *h, const char *bytes, 
         memcpy(line, bytes + from, to - from);
         line[to - from] = 0;
         if (to == from) continue;
-        if (strlen(line) == to - from && parse(&h->night[h->nights], line)) {
+        if (parse(&h->night[h->nights], line, to - from)) {
             h->nights++;
             continue;
         }

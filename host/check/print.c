@@ -10,18 +10,11 @@
 
 static const char *color_of(const spot_check_line *l)
 {
-    switch (l->verdict) {
-    case SPOT_WORSE: case SPOT_TOO_GOOD: case SPOT_BROKEN: return l->quarantined ? "33" : "31";
-    case SPOT_INCONCLUSIVE: return "33";
-    case SPOT_SAME: case SPOT_BETTER: return "32";
-    default: return "2";
-    }
+    if (spot_verdict_fails(l->verdict)) return l->quarantined ? "33" : "31";
+    return l->verdict == SPOT_INCONCLUSIVE ? "33" : l->verdict == SPOT_NOT_COMPARABLE ? "2" : "32";
 }
 
-static bool fails(const spot_check_line *l)
-{
-    return !l->quarantined && (l->verdict == SPOT_WORSE || l->verdict == SPOT_TOO_GOOD || l->verdict == SPOT_BROKEN);
-}
+static bool fails(const spot_check_line *l) { return !l->quarantined && spot_verdict_fails(l->verdict); }
 
 static void upper(char *to, size_t size, const char *from)
 {
@@ -34,24 +27,24 @@ static void upper(char *to, size_t size, const char *from)
 static void headline(FILE *f, const spot_check_line *l, bool color)
 {
     char verdict[24], metric[24], text[700];
+    bool rate = !strcmp(l->metric, "dr") || !strcmp(l->metric, "fdr");
+    const char *whose = l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before" : "other ECs";
     int n;
 
     upper(verdict, sizeof verdict, spot_verdict_name(l->verdict));
     upper(metric, sizeof metric, l->metric);
-    n = snprintf(text, sizeof text, "%s%s%s", l->method[0] || *metric ? l->method : l->layer, *metric
-                 && l->method[0] ? " " : "",
-                 strcmp(l->metric, "dr") && strcmp(l->metric, "fdr") ? l->metric : metric);
+    n = snprintf(text, sizeof text, "%s%s%s", l->method[0] || *metric ? l->method : l->layer,
+                 *metric && l->method[0] ? " " : "", rate ? metric : l->metric);
     if (!isnan(l->low))
         n += snprintf(text + n, sizeof text - (size_t)n, " %.3f -> %.3f (%+.3f, 95 %% %+.3f..%+.3f, margin %.3g, %d %s)",
-                      l->before,
-                      l->now, l->now - l->before, l->low, l->high, l->margin, l->n,
-                      l->paired ? "pairs" : !strcmp(l->layer, "paper") ? "ECs, the paper's before" : "other ECs");
+                      l->before, l->now, l->now - l->before, l->low, l->high, l->margin, l->n, whose);
     if (l->why[0]) snprintf(text + n, sizeof text - (size_t)n, "%s%s", isnan(l->low) ? ": " : "; ", l->why);
     if (color) fprintf(f, "\033[%sm%s\033[0m: ", color_of(l), verdict);
     spot_note(f, false, color ? "%s%s" : "%s: %s", color ? "" : verdict, text);
 }
 
-static void count_words(char *text, size_t size, const spot_check *k, const char *layer)
+/* "12 same, 2 inconclusive" of the layer's lines; returns how many are inconclusive. */
+static int count_words(char *text, size_t size, const spot_check *k, const char *layer)
 {
     int n[SPOT_VERDICTS] = { 0 };
     size_t used = 0;
@@ -61,6 +54,7 @@ static void count_words(char *text, size_t size, const spot_check *k, const char
     for (int v = 0; v < SPOT_VERDICTS; v++)
         if (n[v] && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%d %s", used ? ", " : "", n[v], spot_verdict_name(v));
+    return n[SPOT_INCONCLUSIVE];
 }
 
 static void cell(spot_columns *p, const char *fmt, double v)
@@ -72,8 +66,7 @@ static void cell(spot_columns *p, const char *fmt, double v)
 static void rows(spot_columns *p, const void *user)
 {
     static const char *const head[] = { "method", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
-                                       "p",
-                                        "n", "left out" };
+                                        "p", "n", "left out" };
     const spot_check *k = user;
     char verdict[32];
 
@@ -105,13 +98,13 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 {
     char bits[120], numbers[160];
     bool unpaired = false, table = false, marked = false;
+    int open;
 
     count_words(bits, sizeof bits, k, "bits");
-    count_words(numbers, sizeof numbers, k, "pairs");
+    open = count_words(numbers, sizeof numbers, k, "pairs");
     if (!k->failed)                                        /* what is not decided is not called fine */
         fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
-                strstr(numbers, "inconclusive") ? "nothing is shown to be worse" : "the night is fine",
-                color ? "\033[0m" : "", numbers, bits);
+                open ? "nothing is shown to be worse" : "the night is fine", color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
         if (fails(&k->line[i])) headline(f, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {
@@ -120,8 +113,8 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
         marked |= l->quarantined;
         unpaired |= !strcmp(l->layer, "pairs") && !l->paired;
     }
-    if (unpaired) spot_note(f, false,
-                            "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
+    if (unpaired)
+        spot_note(f, false, "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
     if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", rows, k);
     fprintf(f, "\n");
     for (int i = 0; i < k->lines; i++)
@@ -134,19 +127,11 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 
 spot_status spot_check_print_json(spot_ctx *c, FILE *f, const spot_check *k)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *bytes;
     spot_check copy = *k;
-    size_t n;
+    spot_json j;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for the verdict");
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    yajl_gen_config(j.gen, yajl_gen_indent_string, "  ");
-    spot_json_object(&j, NULL);
+    SPOT_TRY(spot_json_open(c, &j));
     spot_night_describe(&j, &copy, NULL, NULL);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &bytes, &n);
-    fwrite(bytes, 1, n, f);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, f);
     return SPOT_OK;
 }

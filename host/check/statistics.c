@@ -170,10 +170,10 @@ static int least_first(const void *a, const void *b)
 
 void spot_holm(double *p, int n)
 {
-    ranked r[1024];
+    ranked r[SPOT_HOLM_MOST];
     double most = 0;
 
-    for (int i = 0; i < n && i < 1024; i++) r[i] = (ranked){ p[i], i };
+    for (int i = 0; i < n; i++) r[i] = (ranked){ p[i], i };
     qsort(r, (size_t)n, sizeof *r, least_first);
     for (int i = 0; i < n; i++) {
         most = fmax(most, (n - i) * r[i].p);

@@ -30,7 +30,8 @@ typedef struct {
 spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x, int n, const double *y, int m,
                                uint32_t address);
 
-/* Holm: p (n) is replaced by adjusted values, to be compared with the level of the whole family. */
+/* Holm: p (n, at most SPOT_HOLM_MOST) is replaced by adjusted values, to be compared with the level of the whole family. */
+enum { SPOT_HOLM_MOST = 1024 };
 void spot_holm(double *p, int n);
 
 double spot_normal_quantile(double p);

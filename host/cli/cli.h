@@ -80,8 +80,8 @@ void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */
 void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
-double cli_now(void);                                         /* seconds of a clock that only runs forward */
 void cli_complain(const char *sentence);                      /* an error, as this log writes it */
+bool cli_colorful(int fd);                                    /* a terminal of somebody who likes colors (NO_COLOR, TERM) */
 
 /* progress.c: how far a sweep is, from what its stages tell. */
 typedef struct {

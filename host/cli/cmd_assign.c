@@ -160,27 +160,21 @@ static spot_status assign_all(spot_ctx *c, const options *o, const spot_subject 
     return how;
 }
 
-static void print_json(spot_status s, const options *o, const counts *n)
+static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const counts *n)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
+    spot_json j;
     char status[32], out[1024];
-    size_t bytes;
 
-    if (!j.gen) return;
+    SPOT_TRY(spot_json_open(c, &j));
     snprintf(status, sizeof status, "%s", spot_status_name(s));
     snprintf(out, sizeof out, "%s", o->out);
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    spot_json_object(&j, NULL);
     spot_json_int(&j, "schema", &(int){ 1 });
     spot_json_text(&j, "status", status, sizeof status);
     spot_json_text(&j, "out", out, sizeof out);
     spot_json_int(&j, "rows", &(int){ n->rows });
     spot_json_int(&j, "members", &(int){ n->members });
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &bytes);
-    fwrite(text, 1, bytes, stdout);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, stdout);
+    return s;
 }
 
 static spot_status run(spot_ctx *c, const options *o, counts *n)
@@ -217,7 +211,7 @@ int cli_assign(int argc, char **argv)
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = run(&c, &o, &n);
     cli_log_close();
-    if (o.json) print_json(s, &o, &n);
+    if (o.json) s = print_json(&c, s, &o, &n);
     else if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o.out);
     return cli_close(&c, s);
 }

@@ -83,11 +83,11 @@ static int ascending(const void *a, const void *b)
 /* Seconds a run, of `each` runs in a row. */
 static spot_status clock_runs(spot_ctx *c, const spot_bench_kind *kind, void *state, int each, double *took)
 {
-    double since = cli_now();
+    double since = spot_clock();
 
     for (int i = 0; i < each; i++) SPOT_TRY(kind->run(c, state));
     SPOT_TRY(spot_device_wait(c));
-    *took = (cli_now() - since) / each;
+    *took = (spot_clock() - since) / each;
     return SPOT_OK;
 }
 

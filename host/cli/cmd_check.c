@@ -34,18 +34,11 @@ static error_t check_option(int key, char *arg, struct argp_state *state)
         o->path[o->paths++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (o->paths < 2) argp_error(state,
-                                     "which baseline, and which run? for example configs/nightly.baseline.json runs/nightly");
+        if (o->paths < 2)
+            argp_error(state, "which baseline, and which run? for example configs/nightly.baseline.json runs/nightly");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-static bool colorful(void)
-{
-    const char *kind = getenv("TERM"), *no = getenv("NO_COLOR");
-
-    return isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !(no && *no);
 }
 
 int cli_check(int argc, char **argv)
@@ -67,7 +60,7 @@ int cli_check(int argc, char **argv)
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = spot_check_run(&c, &check, o.path[0], o.path[1]);
     if (s == SPOT_OK && o.json) s = spot_check_print_json(&c, stdout, check);
-    else if (s == SPOT_OK) spot_check_print(stdout, check, colorful());
+    else if (s == SPOT_OK) spot_check_print(stdout, check, cli_colorful(STDOUT_FILENO));
     if (s == SPOT_OK && o.history) s = spot_check_remember(&c, check, o.history, o.commit);
     if (s == SPOT_OK && check->failed) s = spot_fail(&c, SPOT_CHECK, "%s is not what %s is", o.path[1], o.path[0]);
     spot_check_free(check);

@@ -288,25 +288,21 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
     printf("%s)\n", f->left_out > NAMED ? ", ...; slices.json names all" : "");
 }
 
-static void print_json(spot_status s, const options *o, const spot_findings *f, const spot_subject *subject, spot_bytes cost,
-                       double seconds)
+static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
+                              spot_bytes cost, double seconds)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    spot_json j;
     int schema = 1, failed = 0, slices = 0, rows = subject->n;
     uint64_t bytes = cost.host;
-    const unsigned char *text;
     char status[32], dir[1024];
-    size_t n;
 
-    if (!j.gen) return;
+    SPOT_TRY(spot_json_open(c, &j));
     for (int i = 0; i < f->count; i++) {
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
     snprintf(status, sizeof status, "%s", spot_status_name(s));
     snprintf(dir, sizeof dir, "%s", o->out);
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    spot_json_object(&j, NULL);
     spot_json_int(&j, "schema", &schema);
     spot_json_text(&j, "status", status, sizeof status);
     spot_json_text(&j, "out", dir, sizeof dir);
@@ -318,10 +314,8 @@ static void print_json(spot_status s, const options *o, const spot_findings *f, 
     spot_json_int(&j, "slices", &slices);
     spot_json_u64(&j, "memory_bytes", &bytes);
     spot_json_real(&j, "seconds", &seconds);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &n);
-    fwrite(text, 1, n, stdout);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, stdout);
+    return s;
 }
 
 static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_discover_options *d, spot_bytes *cost)
@@ -354,7 +348,7 @@ static spot_status report(spot_ctx *c, const options *o, const spot_findings *f,
 static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
 {
     spot_discover_options d = spot_discover_defaults();
-    double start = cli_now();
+    double start = spot_clock();
     spot_bytes cost = { 0, 0 };
     spot_findings f = { 0 };
     spot_status how;
@@ -373,7 +367,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = report(c, o, &f, s, &d);
     cli_log_close();
-    if (o->json) print_json(how, o, &f, s, cost, cli_now() - start);
+    if (o->json) how = print_json(c, how, o, &f, s, cost, spot_clock() - start);
     else if (how == SPOT_OK) {
         how = print_table(c, &f, s, &d, o->top);
         print_left_out(&f, s, &d);

@@ -107,18 +107,14 @@ static void print_ranges(spot_json *j, const char *key, const int *number, int n
     spot_json_end(j);
 }
 
-static void print_json(spot_merge_report *r, spot_status s, const char *out, int *number)
+static spot_status print_json(spot_ctx *c, spot_merge_report *r, spot_status s, const char *out, int *number)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
+    spot_json j;
     char status[32];
     int schema = 1;
-    size_t n;
 
-    if (!j.gen) return;
+    SPOT_TRY(spot_json_open(c, &j));
     snprintf(status, sizeof status, "%s", spot_status_name(s));
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    spot_json_object(&j, NULL);
     spot_json_int(&j, "schema", &schema);
     spot_json_text(&j, "status", status, sizeof status);
     spot_json_text(&j, "out", (char *)out, 0);
@@ -130,10 +126,8 @@ static void print_json(spot_merge_report *r, spot_status s, const char *out, int
     spot_json_int(&j, "damaged", &r->damaged);
     spot_json_int(&j, "conflicts", &r->conflicts);
     for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list(number, r, &troubles[i]));
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &n);
-    fwrite(text, 1, n, stdout);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, stdout);
+    return s;
 }
 
 /* Nothing to tell of a merge that did not come to its end: the failure says why. */
@@ -143,7 +137,7 @@ static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, sp
 
     if (r->ec && !number) return spot_fail(c, SPOT_NOMEM, "no memory to list %d ECs", r->ecs);
     if (number && r->merged + r->missing + r->damaged == r->ecs) {
-        if (o->json) print_json(r, s, o->out, number);
+        if (o->json) s = print_json(c, r, s, o->out, number);
         else print_text(c, r, o->out, number);
     }
     free(number);

@@ -72,16 +72,12 @@ static void shard_json(spot_json *j, spot_shard *k)
     spot_json_end(j);
 }
 
-static void print_json(spot_standing *s)
+static spot_status print_json(spot_ctx *c, spot_standing *s)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
+    spot_json j;
     int schema = 1;
-    size_t n;
 
-    if (!j.gen) return;
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    spot_json_object(&j, NULL);
+    SPOT_TRY(spot_json_open(c, &j));
     spot_json_int(&j, "schema", &schema);
     spot_json_int(&j, "ecs", &s->ecs);
     spot_json_int(&j, "done", &s->done);
@@ -92,10 +88,8 @@ static void print_json(spot_standing *s)
     spot_json_array(&j, "shards", s->shards, s->shards);
     for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
     spot_json_end(&j);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &n);
-    fwrite(text, 1, n, stdout);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, stdout);
+    return SPOT_OK;
 }
 
 /* ---- for people ---- */
@@ -164,8 +158,7 @@ static void print_shard(const spot_shard *k, int width, bool color)
 
 static void print_shards(const spot_standing *s, const options *o)
 {
-    const char *kind = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    bool color = isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !(no_color && *no_color);
+    bool color = cli_colorful(STDOUT_FILENO);
     int width = 5, left_out = 0;
     char where[136];
     bool any = false;
@@ -277,7 +270,7 @@ int cli_status(int argc, char **argv)
     if (s == SPOT_OK) s = spot_standing_read(&c, &standing, o.dir, o.lost_after);
     if (s == SPOT_OK) {
         done = standing->done == standing->ecs;
-        if (o.json) print_json(standing);
+        if (o.json) s = print_json(&c, standing);
         else {
             print_totals(standing);
             print_shards(standing, &o);

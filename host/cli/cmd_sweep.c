@@ -89,19 +89,15 @@ static error_t option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static void print_json(spot_sweep_report *r, spot_status s, const char *out)
+static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, const char *out)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
+    spot_json j;
     char status[32], dir[1024];
     int schema = 1;
-    size_t n;
 
-    if (!j.gen) return;
+    SPOT_TRY(spot_json_open(c, &j));
     snprintf(status, sizeof status, "%s", spot_status_name(s));
     snprintf(dir, sizeof dir, "%s", out);
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    spot_json_object(&j, NULL);
     spot_json_int(&j, "schema", &schema);
     spot_json_text(&j, "status", status, sizeof status);
     spot_json_text(&j, "out", dir, sizeof dir);
@@ -111,10 +107,8 @@ static void print_json(spot_sweep_report *r, spot_status s, const char *out)
     spot_json_int(&j, "failed", &r->failed);
     spot_json_int(&j, "not_learned", &r->not_learned);
     spot_json_real(&j, "seconds", &r->seconds);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &n);
-    fwrite(text, 1, n, stdout);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, stdout);
+    return s;
 }
 
 static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
@@ -204,11 +198,12 @@ int cli_sweep(int argc, char **argv)
         return cli_close(&c, s);
     }
     if (s == SPOT_OK) {
-        double since = cli_now();
+        double since = spot_clock();
         s = o.gpus ? share_gpus(&c, &o, &cfg, argc, argv, &report, &code) : run_here(&c, &o, &cfg, &report);
-        report.seconds = cli_now() - since;
+        report.seconds = spot_clock() - since;
         cli_log_close();
-        if (o.json) print_json(&report, code ? status_of(code) : s, o.sweep.out);
+        if (o.json && !code) s = print_json(&c, &report, s, o.sweep.out);
+        else if (o.json) print_json(&c, &report, status_of(code), o.sweep.out);
         else if (report.planned) summarise(&c, &report, o.sweep.out);
     }
     if (s != SPOT_OK || !code) return cli_close(&c, s);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "cli/cli.h"
 #include "device.h"
 #include "spotter/sweep.h"
@@ -193,7 +194,7 @@ static void add_result(spot_sweep_report *sum, const child *k)
     spot_json j = { .depth = 1 };
     spot_sweep_report r = { 0 };
 
-    j.at[0] = yajl_tree_parse(k->result, NULL, 0);
+    j.at[0] = spot_tree_parse(k->result, (size_t)k->result_used, NULL, 0);
     spot_json_int(&j, "planned", &r.planned);
     spot_json_int(&j, "already", &r.already);
     spot_json_int(&j, "done", &r.done);

@@ -19,24 +19,29 @@ static struct {
     cli_course course;
 } term;
 
-/* An environment variable that is set and not empty. */
-static bool set(const char *name)
+static bool is_terminal(int fd)
 {
-    const char *v = getenv(name);
+    const char *kind = getenv("TERM");
 
-    return v && *v;
+    return isatty(fd) && kind && strcmp(kind, "dumb");
+}
+
+bool cli_colorful(int fd)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return is_terminal(fd) && !(no && *no);
 }
 
 void cli_log_open(bool json)
 {
-    const char *kind = getenv("TERM");
-    bool terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb");
+    bool terminal = is_terminal(STDERR_FILENO);
 
     memset(&term, 0, sizeof term);
     term.json = json;
     term.bar = terminal && !json;
-    term.color = term.bar && !set("NO_COLOR");
-    term.last = terminal ? 0 : cli_now();
+    term.color = term.bar && cli_colorful(STDERR_FILENO);
+    term.last = terminal ? 0 : spot_clock();
 }
 
 static void erase(void)
@@ -127,7 +132,7 @@ static void draw(const char *line)
 void cli_on_progress(void *user, const spot_progress *p)
 {
     char line[256];
-    double now = cli_now();
+    double now = spot_clock();
     bool sweep = !strcmp(p->stage, "sweep"), ended = p->done >= p->total;
 
     (void)user;

@@ -2,23 +2,13 @@
  *
  * The sweep tells how many ECs are done; the stages of an EC tell about themselves. Training is nearly all of an EC's
  * time. How many stages follow it is not known here, so each of them gets half of what is left when it begins. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 
 #define TRAINING 0.9           /* of an EC's time */
-
-double cli_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 double cli_course_share(const cli_course *k)
 {
@@ -47,14 +37,14 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
     snprintf(k->stage, sizeof k->stage, "%s", strcmp(p->stage, "sweep") ? p->stage : "");
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
     if (!k->since) {
-        k->since = cli_now();
+        k->since = spot_clock();
         k->start = cli_course_share(k);
     }
 }
 
 double cli_course_left(const cli_course *k)
 {
-    double spent = cli_now() - k->since, share = cli_course_share(k), gained = share - k->start;
+    double spent = spot_clock() - k->since, share = cli_course_share(k), gained = share - k->start;
 
     return k->since && spent > 2 && gained > 0.005 ? spent * (1 - share) / gained : NAN;
 }

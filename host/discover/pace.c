@@ -6,7 +6,6 @@
 #include "device.h"
 #include "discover/search.h"
 #include "neighbours.h"
-#include "sweep/diary.h"
 #include "sweep/keys.h"
 #include "tsne.h"
 

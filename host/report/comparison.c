@@ -119,16 +119,11 @@ static void json_line(spot_json *j, const spot_comparison *t, const spot_compari
 
 spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparison *t)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *bytes;
     char words[SPOT_DIFFERS];
-    size_t n;
     spot_status s = SPOT_OK;
+    spot_json j;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for the table");
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    yajl_gen_config(j.gen, yajl_gen_indent_string, "  ");
-    spot_json_object(&j, NULL);
+    SPOT_TRY(spot_json_open(c, &j));
     integer(&j, "table", t->paper->number);
     text(&j, "title", t->paper->title);
     text(&j, "paper_over", t->paper->over);
@@ -151,9 +146,7 @@ spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparis
     spot_json_array(&j, "rows", t->lines, t->lines);
     for (int i = 0; i < t->lines; i++) json_line(&j, t, &t->line[i]);
     spot_json_end(&j);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &bytes, &n);
-    if (s == SPOT_OK) fwrite(bytes, 1, n, f);
-    yajl_gen_free(j.gen);
+    if (s == SPOT_OK) spot_json_print(&j, f);
+    else yajl_gen_free(j.gen);
     return s;
 }

@@ -7,11 +7,13 @@
 #include "report/html_parts.h"
 #include "spotter/store.h"
 
+static const char whole[] = "page.html";       /* the frame of every page but the nights' */
+
 spot_report_options spot_report_defaults(void) { return (spot_report_options){ .budget = 10000000, .thumb = 64 }; }
 
 spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options *o, const char *kind, const char *title)
 {
-    *p = (spot_page){ .c = c, .o = o, .title = title };
+    *p = (spot_page){ .c = c, .o = o, .title = title, .frame = whole };
     if (!o->budget || o->thumb < 16 || o->thumb > 240)
         return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels, not %d", o->thumb);
     spot_page_open(p, NULL, '{');
@@ -21,23 +23,28 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
     return SPOT_OK;
 }
 
+/* The part whose name is the n bytes; one of nothing where there is none. */
+static const spot_html_part *part_of(const char *name, size_t n)
+{
+    const spot_html_part *part = spot_html_parts;
+
+    while (part->name && (strlen(part->name) != n || memcmp(part->name, name, n))) part++;
+    return part;
+}
+
 /* The file is the frame with its marks, "{{name}}", replaced. */
 static void assemble(spot_text *out, const spot_page *p)
 {
-    const char *at = (const char *)spot_html_page, *end = at + spot_html_page_size;
+    const spot_html_part *frame = part_of(p->frame, strlen(p->frame)), *part;
+    const char *at = frame->bytes, *end = at + frame->size;
 
-    for (const spot_html_part *part = spot_html_parts; p->frame && part->name; part++)
-        if (!strcmp(p->frame, part->name)) at = part->bytes, end = at + part->size;
     while (at < end) {
         const char *mark = strstr(at, "{{"), *close = mark ? strstr(mark, "}}") : NULL;
         if (!close) break;
         spot_text_add(out, at, (size_t)(mark - at));
         if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.bytes, p->what.used);
         else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
-        else
-            for (const spot_html_part *part = spot_html_parts; part->name; part++)
-                if (!strncmp(mark + 2, part->name, strlen(part->name)) && mark + 2 + strlen(part->name) == close)
-                    spot_text_add(out, part->bytes, part->size);
+        else if ((part = part_of(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
         at = close + 2;
     }
     spot_text_add(out, at, (size_t)(end - at));
@@ -45,10 +52,11 @@ static void assemble(spot_text *out, const spot_page *p)
 
 size_t spot_page_bare(void)
 {
-    size_t n = spot_html_page_size;
+    const spot_html_part *frame = part_of(whole, strlen(whole));
+    size_t n = frame->size;
 
     for (const spot_html_part *part = spot_html_parts; part->name; part++)
-        if (strstr((const char *)spot_html_page, part->name)) n += part->size;
+        if (strstr(frame->bytes, part->name)) n += part->size;
     return n;
 }
 

@@ -28,7 +28,7 @@ typedef struct {
     spot_ctx *c;
     const spot_report_options *o;
     const char *title;
-    const char *frame;             /* the part that is the page's template; NULL: page.html */
+    const char *frame;             /* the part that is the page's template: page.html */
     spot_text what, blocks;        /* the JSON, which commas by itself; the blocks as elements of the page */
     int       count;               /* of blocks */
 } spot_page;

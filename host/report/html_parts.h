@@ -1,4 +1,4 @@
-/* html_parts.h - page.html and what goes into it, as html.cmake compiled them in. */
+/* html_parts.h - the frames of pages and what goes into them, as html.cmake compiled them in. */
 #ifndef SPOTTER_REPORT_HTML_PARTS_H
 #define SPOTTER_REPORT_HTML_PARTS_H
 
@@ -6,8 +6,7 @@
 
 typedef struct { const char *name, *bytes; size_t size; } spot_html_part;
 
-extern const unsigned char spot_html_page[];   /* ends with a NUL, which size does not count */
-extern const size_t spot_html_page_size;
-extern const spot_html_part spot_html_parts[]; /* "page.css", ...; a NULL name ends them */
+/* "page.html", "page.css", ...; each ends with a NUL, which size does not count; a NULL name ends them. */
+extern const spot_html_part spot_html_parts[];
 
 #endif

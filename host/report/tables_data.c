@@ -181,14 +181,9 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
 
 spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *bytes;
-    size_t n;
+    spot_json j;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for the tables");
-    yajl_gen_config(j.gen, yajl_gen_beautify, 1);
-    yajl_gen_config(j.gen, yajl_gen_indent_string, "  ");
-    spot_json_object(&j, NULL);
+    SPOT_TRY(spot_json_open(c, &j));
     text(&j, "run", t->dir);
     text(&j, "config", t->config);
     integer(&j, "numbers", t->numbers);
@@ -209,9 +204,6 @@ spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t)
     spot_json_array(&j, "ecs", t->ecs, t->ecs);
     for (int i = 0; i < t->ecs; i++) json_ec(&j, t, i);
     spot_json_end(&j);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &bytes, &n);
-    fwrite(bytes, 1, n, f);
-    yajl_gen_free(j.gen);
+    spot_json_print(&j, f);
     return SPOT_OK;
 }

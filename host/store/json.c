@@ -160,3 +160,25 @@ void spot_json_text(spot_json *j, const char *key, char *v, size_t size)
     if (YAJL_IS_STRING(in)) snprintf(v, size, "%s", in->u.string);
     else wrong(j, key);
 }
+
+spot_status spot_json_open(spot_ctx *c, spot_json *j)
+{
+    *j = (spot_json){ .gen = yajl_gen_alloc(NULL) };
+    if (!j->gen) return spot_fail(c, SPOT_NOMEM, "no memory for a JSON document");
+    yajl_gen_config(j->gen, yajl_gen_beautify, 1);
+    yajl_gen_config(j->gen, yajl_gen_indent_string, "  ");
+    spot_json_object(j, NULL);
+    return SPOT_OK;
+}
+
+void spot_json_print(spot_json *j, FILE *f)
+{
+    const unsigned char *text;
+    size_t n;
+
+    spot_json_end(j);
+    yajl_gen_get_buf(j->gen, &text, &n);
+    fwrite(text, 1, n, f);
+    yajl_gen_free(j->gen);
+    j->gen = NULL;
+}

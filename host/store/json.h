@@ -13,8 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
+
+#include "spotter/ctx.h"
 
 typedef struct spot_json {
     yajl_gen    gen;           /* NULL: reading */
@@ -36,5 +39,10 @@ void spot_json_u64(spot_json *j, const char *key, uint64_t *v);
 void spot_json_bool(spot_json *j, const char *key, bool *v);
 void spot_json_real(spot_json *j, const char *key, double *v);
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size);
+
+/* A document of its own, indented, for --json: open begins its object; print ends that, writes all to f and frees it. Whether f
+ * took it, its owner asks. */
+spot_status spot_json_open (spot_ctx *c, spot_json *j);
+void        spot_json_print(spot_json *j, FILE *f);
 
 #endif

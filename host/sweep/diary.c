@@ -17,14 +17,6 @@
 
 enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (shards.h) */
 
-double spot_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The stages know nothing of it: some of them compute for minutes inside one call. */
 static void *beat(void *user)
 {

@@ -38,8 +38,6 @@ typedef struct {
     spot_diary_start start;            /* of "start" */
 } spot_diary_line;
 
-double spot_clock(void);               /* seconds on a clock that only runs forward */
-
 void spot_diary_open(spot_ctx *c, spot_diary *d, const char *dir, int shard, int shards);
 void spot_diary_close(spot_diary *d);
 

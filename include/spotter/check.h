@@ -40,8 +40,9 @@ typedef enum {
     SPOT_VERDICTS
 } spot_verdict;
 const char *spot_verdict_name(spot_verdict v);
+bool        spot_verdict_fails(spot_verdict v);        /* WORSE, TOO_GOOD, BROKEN */
 
-/* WORSE, TOO_GOOD and BROKEN fail a night; a line that is in quarantine is shown and fails nothing. */
+/* A line whose verdict fails fails the night; one that is in quarantine is shown and fails nothing. */
 typedef struct {
     const char *layer;         /* "bits", "pairs", "paper" */
     char   method[80], metric[24];             /* "": of the whole run */

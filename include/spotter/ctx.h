@@ -62,6 +62,9 @@ void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total
 spot_spent spot_spent_now(void);
 void       spot_spend(spot_spent *sum, spot_spent *at);
 
+/* Seconds of the clock alone; it only runs forward. */
+double spot_clock(void);
+
 /* SPOT_STOPPED once the caller's stop flag is up; long loops ask at their safe points. */
 spot_status spot_check_stop(spot_ctx *c);
 
