@@ -253,7 +253,7 @@ static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace 
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         add(cost, &cost->training, spot_pace_of_ec(p, cfg, &ec, rows));
         for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->pictures, p->picture);
-        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_pace_of_method(p, b, rows));
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_growth_at(&p->method[b], rows));
     }
     return SPOT_OK;
 }

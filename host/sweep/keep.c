@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sweep/pace.h"
+#include "sweep/growth.h"
 #include "sweep/sight.h"
 
 /* Of the features that method b looked at. */

@@ -2,10 +2,7 @@
 #ifndef SPOTTER_SWEEP_PACE_H
 #define SPOTTER_SWEEP_PACE_H
 
-#include "sweep/pipeline.h"
-
-/* Of a method with its reduction, on views of so many rows: at (r / rows)^power. */
-typedef struct { double rows, power; spot_spent at; } spot_growth;
+#include "sweep/growth.h"
 
 typedef struct {
     spot_spent  start;                     /* once: kernels are made */
@@ -17,17 +14,13 @@ typedef struct {
     spot_growth method[SPOT_MAX_BDMS];
 } spot_pace;
 
-/* Does an earlier method of the config make the points that this one looks at? */
-bool spot_has_points_before(const spot_config *cfg, int b);
-
 /* On the images of ec, and for views of `least` to `most` rows. Takes about a twentieth of what `images` trainings on an image
- * take, but from 5 to 50 seconds where no single step takes longer. */
+ * take, but from 5 to 70 seconds where no single step takes longer. */
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
                            int least, int most, double images, bool pictures);
 
-/* What an EC with a view of so many rows takes by it, without its methods; a method of it; and what comes before the first. */
-spot_spent spot_pace_of_ec    (const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows);
-spot_spent spot_pace_of_method(const spot_pace *p, int b, int rows);
-spot_spent spot_pace_of_start (const spot_pace *p, const spot_config *cfg, const spot_source *source);
+/* What an EC with a view of so many rows takes by it, without its methods; and what comes before the first. */
+spot_spent spot_pace_of_ec   (const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows);
+spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const spot_source *source);
 
 #endif
