@@ -106,7 +106,9 @@ grep -q -- '--array=0-15 ' "$dir/out" || fail "an array of more tasks than MaxAr
 grep -q 'in all on this machine: tasks of' "$dir/out" && grep -q -- '--array=0 .*--time=21 ' "$dir/out" ||
     fail "a number of tasks that is reckoned: $(cat "$dir/out")"
 body() { sed '1,/^# --- From here/d' "$1"; }
-diff <(body "$scripts/sweep.sbatch") <(body "$scripts/sweep_gpu.sbatch") || fail "sweep.sbatch and sweep_gpu.sbatch differ"
+for other in sweep_gpu nightly; do
+    diff <(body "$scripts/sweep.sbatch") <(body "$scripts/$other.sbatch") || fail "sweep.sbatch and $other.sbatch differ"
+done
 [ -n "$(body "$scripts/sweep.sbatch")" ] || fail "nothing of sweep.sbatch was compared"
 PATH=/nowhere "${sweep[@]}" "$dir/none" --submit >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q 'there is no sbatch here' "$dir/out" && [ ! -e "$dir/none" ] || fail "without sbatch: $(cat "$dir/out")"
@@ -182,6 +184,31 @@ equal array
 stands "in the end" 1 "done done done done done done"
 submit
 grep -q 'nothing to submit' "$dir/out" || fail "submitted when all was done: $(cat "$dir/out")"
+
+# --- A night as a job: one that is preempted goes on with the night that it began; one that is cancelled stays away.
+night()
+{
+    NIGHT=$1 "${by_hand[@]}" --chdir="$(realpath ..)" "$scripts/nightly.sbatch" --place "$dir/$2" \
+        --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "${spotter%/*}" -- --threads 1
+}
+"$spotter" accept "$dir/whole" -o "$dir/base.json" --reason "the first" >"$dir/out" 2>&1 || fail "accept: $(cat "$dir/out")"
+stopped_night=$(night "" nights)
+cancelled_night=$(night then others)
+tonight() { local of; of=$(echo "$dir/nights/nights/"2*); halt "${of#"$dir"/}" 0; }
+within 60 "the night begins" tonight
+within 60 "the other night begins" halt others/nights/then 0
+on=$(field "$stopped_night" NodeList)
+sbatch -p high -w "$on" --output=/dev/null --wrap 'sleep 1' >/dev/null || give_up "no job that preempts"
+scancel "$cancelled_night"
+within 60 "the preempted night is queued again" is "$stopped_night" Restarts 1
+within 60 "the night ends" over "$stopped_night"
+within 60 "the cancelled night ends" over "$cancelled_night"
+is "$stopped_night" ExitCode 0:0 || fail "the night: $(cat "$dir/hand-$stopped_night.log")"
+is "$cancelled_night" JobState CANCELLED || fail "the cancelled night: $(field "$cancelled_night" JobState)"
+[ "$(ls "$dir/nights/nights")" = "$(basename "$dir/nights/nights/"2*)" ] && [ "$(wc -l <"$dir/nights/history.jsonl")" -eq 1 ] ||
+    fail "a night that was begun twice is $(ls "$dir/nights/nights")"
+grep -q STOPPED "$dir/nights/nights/"2*/logs/* || fail "the preempted night was killed: it had time to stop"
+diff -rq -x '*.tmp' "$dir/whole/segments" "$dir/nights/nights/"2*/segments || fail "the night has other segments"
 
 # --- They were begun as often as they should.
 while read -r job times code; do
