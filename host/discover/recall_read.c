@@ -240,7 +240,7 @@ static spot_status get_finding(reader *r, tables *t, spot_findings *f, int i)
     const int least = r->s->target ? SPOT_ALL_CLASSES : 0;
 
     if (v[0] < 0 || v[0] >= t->bdms || v[1] < least || v[1] >= r->s->classes || v[3] < 0 || v[3] > r->s->n || v[4] < 0
-        || v[4] > INT_MAX || v[5] < 0 || v[5] > SPOT_MAX_HYPOTHESES)
+        || v[4] >= SPOT_STATUS_COUNT || v[5] < 0 || v[5] > SPOT_MAX_HYPOTHESES)
         return damaged(r, "findings", "has numbers out of range");
     *g = (spot_finding){ .bdm = (int)v[0], .cls = (int)v[1], .seed = (uint64_t)v[2], .wrong = (int)v[3],
                          .status = (spot_status)v[4], .slices = (int)v[5] };
