@@ -572,8 +572,15 @@ DIR *__wrap_opendir(const char *path)
     return fd < 0 ? NULL : fdopendir(fd);
 }
 
+/* A cookie's write must not return a negative value (fopencookie(3)): glibc would go on behind the lost bytes. */
+static ssize_t cookie_write(void *cookie, const char *bytes, size_t n)
+{
+    ssize_t done = write((int)(intptr_t)cookie, bytes, n);
+
+    return done < 0 ? 0 : done;
+}
+
 static ssize_t cookie_read(void *cookie, char *bytes, size_t n)        { return read((int)(intptr_t)cookie, bytes, n); }
-static ssize_t cookie_write(void *cookie, const char *bytes, size_t n) { return write((int)(intptr_t)cookie, bytes, n); }
 static int     cookie_close(void *cookie)                              { return close((int)(intptr_t)cookie); }
 
 static FILE *stream(int fd, const char *mode)

@@ -132,7 +132,7 @@ spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, 
 
     if (fd < 0) return cannot(c, "write", path, errno);
     errno = 0;
-    if (!f || !fill(f, what) || fflush(f)) error = errno ? errno : EIO;
+    if (!f || !fill(f, what) || fflush(f) || ferror(f)) error = errno ? errno : EIO;
     if (f ? fclose(f) : close(fd)) error = error ? error : errno;
     if (error) {
         unlink(temp);
