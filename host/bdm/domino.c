@@ -337,7 +337,7 @@ static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points
     const spot_fit_tensor *weight, *mean, *covariance, *of_y, *of_p;
     int full = cfg->domino.covariance == SPOT_COVARIANCE_FULL, k, d;
 
-    SPOT_TRY(spot_fit_take(c, fit, "domino.weight", SPOT_F64, -1, 0, &weight));
+    SPOT_TRY(spot_fit_shares(c, fit, "domino.weight", -1, 0, &weight));
     SPOT_TRY(spot_fit_take(c, fit, "domino.mean", SPOT_F64, weight->rows, -1, &mean));
     k = weight->rows;
     d = mean->columns;
@@ -345,8 +345,8 @@ static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points
         return spot_fail(c, SPOT_INPUT, "the fit has %d slices in %d columns, the points have %d; it is of other settings, or "
                          "damaged", k, d, points->d);
     SPOT_TRY(spot_fit_take(c, fit, "domino.covariance", SPOT_F64, k, full ? d * d : d, &covariance));
-    SPOT_TRY(spot_fit_take(c, fit, "domino.label", SPOT_F64, k, CLASSES, &of_y));
-    SPOT_TRY(spot_fit_take(c, fit, "domino.prediction", SPOT_F64, k, CLASSES, &of_p));
+    SPOT_TRY(spot_fit_shares(c, fit, "domino.label", k, CLASSES, &of_y));
+    SPOT_TRY(spot_fit_shares(c, fit, "domino.prediction", k, CLASSES, &of_p));
     *job = (spot_domino_job){ .n = CHUNK, .d = d, .k = k, .classes = CLASSES, .full = full, .weight = weight->data,
                               .mean = mean->data, .covariance = covariance->data, .of_y = of_y->data, .of_p = of_p->data,
                               .gamma = cfg->domino.gamma, .gamma_hat = gamma_hat(cfg) };

@@ -96,6 +96,17 @@ spot_status spot_fit_indices(spot_ctx *c, const spot_fit *f, const char *name, i
     return SPOT_OK;
 }
 
+spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, int rows, int columns, const spot_fit_tensor **t)
+{
+    SPOT_TRY(spot_fit_take(c, f, name, SPOT_F64, rows, columns, t));
+    for (size_t i = 0; i < values((*t)->rows, (*t)->columns); i++) {
+        double v = ((const double *)(*t)->data)[i];
+        if (v < 0 || v > 1 + 1e-6)
+            return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" has %g for a probability; the fit is damaged", name, v);
+    }
+    return SPOT_OK;
+}
+
 spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const spot_bdm_config *cfg)
 {
     char name[80];
@@ -329,7 +340,7 @@ spot_status spot_fit_component(spot_ctx *c, spot_arena *a, int *label, const flo
     double *l;
     int k;
 
-    SPOT_TRY(spot_fit_take(c, f, "mixture.weight", SPOT_F64, -1, 0, &weight));
+    SPOT_TRY(spot_fit_shares(c, f, "mixture.weight", -1, 0, &weight));
     k = weight->rows;
     if (k < 1 || k > SPOT_MAX_COMPONENTS || d > SPOT_MAX_MIXTURE_DIM)
         return spot_fail(c, SPOT_INPUT, "the fit's mixture has %d components in %d dimensions; 1 to %d and at most %d", k, d,

@@ -22,6 +22,9 @@ spot_status spot_fit_take(spot_ctx *c, const spot_fit *f, const char *name, spot
 /* The same of I32s that must lie in [least, most]: they will be indices. */
 spot_status spot_fit_indices(spot_ctx *c, const spot_fit *f, const char *name, int rows, int least, int most, const int **v);
 
+/* The same of F64s that are probabilities. */
+spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, int rows, int columns, const spot_fit_tensor **t);
+
 /* SPOT_INPUT when rows have no confidence, for methods that go by it. */
 spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const spot_bdm_config *cfg);
 
