@@ -1,4 +1,5 @@
-/* fuzz_baseline.c - any bytes as a baseline's file: one sentence, or a baseline that prints, and reads what it printed. */
+/* fuzz_baseline.c - any bytes as a baseline's file: one sentence, or a baseline that prints, and reads what it printed.
+ * fuzz: -max_len=1536 */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* fuzz_diary.c - any bytes as the log of a process of a sweep, by which `spotter status` says how its shard stands: lines that
- * are heard or left out, none read beyond its end. fuzz: -max_len=1024 */
+ * are heard or left out, none read beyond its end. fuzz: -max_len=512 */
 #include "fuzz/fuzz_file.h"
 
 #include <dirent.h>
