@@ -70,6 +70,7 @@ static void refuse(reader *r, size_t byte, const char *fmt, ...)
 
 static int push(reader *r, pile *p, const void *v, size_t count, size_t size)
 {
+    if (!count) return 1;                              /* of an empty word there may be no room yet */
     if (p->count + count > p->room) {
         size_t room = 2 * p->room + count + 64;
         void *at = realloc(p->at, room * size);
