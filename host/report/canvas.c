@@ -84,15 +84,12 @@ static double turn(spot_dot o, spot_dot a, spot_dot b)
     return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
 }
 
-/* Andrew's monotone chain: the lower and the upper hull in one array that lies behind the dots. */
-int spot_canvas_hull(spot_dot *dot, int n)
+/* Andrew's monotone chain: the lower and the upper hull in one array. */
+int spot_canvas_hull(spot_dot *dot, int n, spot_dot *hull)
 {
-    spot_dot *hull;
     int k = 0;
 
     if (n < 3) return n;
-    hull = malloc((size_t)n * 2 * sizeof *hull);
-    if (!hull) return 0;
     qsort(dot, (size_t)n, sizeof *dot, by_x_then_y);
     for (int i = 0; i < n; i++) {
         while (k >= 2 && turn(hull[k - 2], hull[k - 1], dot[i]) <= 0) k--;
@@ -104,7 +101,6 @@ int spot_canvas_hull(spot_dot *dot, int n)
     }
     if (k > 1) k--;                                     /* the first dot closes the ring */
     memcpy(dot, hull, (size_t)k * sizeof *dot);
-    free(hull);
     return k;
 }
 
@@ -152,11 +148,14 @@ static spot_status write_out(spot_ctx *c, cairo_status_t made, const buffer *b, 
                      path, cairo_status_to_string(made));
 }
 
-spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *path)
+spot_status spot_canvas_save(spot_ctx *c, cairo_t *cr, const char *path)
 {
     buffer b = { 0 };
-    spot_status s = write_out(c, cairo_surface_write_to_png_stream(surface, append, &b), &b, path);
+    cairo_status_t made = cairo_status(cr);            /* which the surface knows nothing of */
+    spot_status s;
 
+    if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_write_to_png_stream(cairo_get_target(cr), append, &b);
+    s = write_out(c, made, &b, path);
     free(b.bytes);
     return s;
 }
@@ -195,7 +194,6 @@ spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, doubl
     const char *end = strrchr(path, '.');
     buffer b = { 0 };
     cairo_surface_t *surface;
-    cairo_status_t made;
     cairo_t *cr;
     spot_status s;
 
@@ -208,9 +206,8 @@ spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, doubl
     cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
     draw(cr, user);
-    made = cairo_status(cr);
+    s = spot_canvas_save(c, cr, path);
     cairo_destroy(cr);
-    s = made == CAIRO_STATUS_SUCCESS ? spot_canvas_save(c, surface, path) : write_out(c, made, &b, path);
     cairo_surface_destroy(surface);
     return s;
 }

@@ -25,14 +25,14 @@ void spot_canvas_colour(cairo_t *cr, int i, double alpha);
 void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m);
 void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m);
 
-/* Convex hull of n dots, counter-clockwise on the screen, in place; returns its length. Sorts the dots. */
-int spot_canvas_hull(spot_dot *dot, int n);
+/* Convex hull of n dots, counter-clockwise on the screen, in place; returns its length. Sorts the dots. scratch (2 n). */
+int spot_canvas_hull(spot_dot *dot, int n, spot_dot *scratch);
 
 /* Strokes the hull pushed outwards by `margin` with round corners. */
 void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin);
 
-/* The surface as a PNG file, whole or not at all. */
-spot_status spot_canvas_save(spot_ctx *c, cairo_surface_t *surface, const char *path);
+/* What cr drew as a PNG file, whole or not at all: a failure while it drew is one now. */
+spot_status spot_canvas_save(spot_ctx *c, cairo_t *cr, const char *path);
 
 /* What draw draws on width x height units, as SVG where the path ends so, else as PNG of `scale` pixels a unit. */
 typedef void spot_canvas_draw(cairo_t *cr, const void *user);

@@ -23,7 +23,7 @@ typedef struct {
     const spot_hypotheses *found;
     const spot_score *score;
     spot_dot *dot;          /* (n): the rows on the page */
-    spot_dot *scratch;      /* (n) */
+    spot_dot *scratch;      /* (4 n) */
 } page;
 
 /* The points' bounding box into the map's square, the same scale on both axes. */
@@ -66,21 +66,21 @@ static double reach(const spot_dot *dot, int n, spot_dot centre, spot_dot *scrat
 static void outline(page *p, int k)
 {
     const spot_hypothesis *h = &p->found->h[k];
-    spot_dot *in = malloc((size_t)h->len * sizeof *in), centre = { 0, 0 };
+    spot_dot *in = p->scratch, *rest = in + p->view->n, centre = { 0, 0 };
     double radius;
     char label[16];
     int n = 0;
 
-    if (!in || !h->len) { free(in); return; }
+    if (!h->len) return;
     for (int i = 0; i < h->len; i++) {
         in[i] = p->dot[h->row[i]];
         centre.x += in[i].x / h->len;
         centre.y += in[i].y / h->len;
     }
-    radius = reach(in, h->len, centre, p->scratch);
+    radius = reach(in, h->len, centre, rest);
     for (int i = 0; i < h->len; i++)
         if (hypot(in[i].x - centre.x, in[i].y - centre.y) <= radius) in[n++] = in[i];
-    n = spot_canvas_hull(in, n);
+    n = spot_canvas_hull(in, n, rest);
     cairo_set_source_rgba(p->cr, 0.1, 0.1, 0.1, p->score->belongs[k] >= 0 ? 0.95 : 0.4);
     cairo_set_line_width(p->cr, p->score->belongs[k] >= 0 ? 2.0 : 1.0);
     spot_canvas_outline(p->cr, in, n, 7);
@@ -88,7 +88,6 @@ static void outline(page *p, int k)
     for (int i = 1; i < n; i++)
         if (in[i].y < in[0].y) in[0] = in[i];
     spot_canvas_text(p->cr, in[0].x - 4, in[0].y - 10, 14, 1, label);
-    free(in);
 }
 
 static void draw_map(page *p)
@@ -253,7 +252,7 @@ spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, co
                .found = found, .score = score };
     spot_status s = SPOT_OK;
 
-    p.dot = malloc((size_t)(view->n > 0 ? view->n : 1) * 2 * sizeof *p.dot);
+    p.dot = malloc((size_t)(view->n > 0 ? view->n : 1) * 5 * sizeof *p.dot);
     p.scratch = p.dot ? p.dot + view->n : NULL;
     if (!p.dot) s = spot_fail(c, SPOT_NOMEM, "no memory for a map of %d points", view->n);
     if (!s) {
@@ -265,7 +264,7 @@ spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, co
         draw_legend(&p);
         s = draw_list(&p);
     }
-    if (!s) s = spot_canvas_save(c, surface, path);
+    if (!s) s = spot_canvas_save(c, p.cr, path);
     free(p.dot);
     cairo_destroy(p.cr);
     cairo_surface_destroy(surface);
