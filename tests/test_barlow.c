@@ -1,4 +1,5 @@
-/* test_barlow.c - Barlow against the authors' code on a real view, its published numbers, and views that say little. */
+/* test_barlow.c - Barlow against the authors' code on a real view, its published numbers, and views that say little.
+ * ctest: threads */
 #include "check.h"
 
 #include <math.h>

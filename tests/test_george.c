@@ -1,5 +1,5 @@
 /* test_george.c - GEORGE: the rule of over-clustering by hand, the whole method on planted groups, and data that say
- * nothing. */
+ * nothing. ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_head.c - pooled features, the linear layer and its loss against double and finite differences. */
+/* test_head.c - pooled features, the linear layer and its loss against double and finite differences. ctest: threads */
 #include "check_tensor.h"
 
 #include "head.h"

@@ -1,4 +1,5 @@
-/* test_html.c - the report's file: escaping, the same bytes, the budget, pictures. What a browser makes of it: test_html.sh. */
+/* test_html.c - the report's file: escaping, the same bytes, the budget, pictures. What a browser makes of it: test_html.sh.
+ * ctest: threads */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "check_findings.h"

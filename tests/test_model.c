@@ -1,4 +1,4 @@
-/* test_model.c - ResNet-18 against itself (folded, on other threads, in other batches) and on a data set. */
+/* test_model.c - ResNet-18 against itself (folded, on other threads, in other batches) and on a data set. ctest: threads */
 #include "check_resnet.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* test_optim.c - Adam and SGD against their formulas in double (with which PyTorch's agree: test_resnet.c). */
+/* test_optim.c - Adam and SGD against their formulas in double (with which PyTorch's agree: test_resnet.c). ctest: threads */
 #include "check_tensor.h"
 
 #include "optim.h"

@@ -1,4 +1,4 @@
-/* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. */
+/* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads */
 #include "check.h"
 
 #include <cblas.h>

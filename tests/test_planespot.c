@@ -1,4 +1,5 @@
-/* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing. */
+/* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing.
+ * ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_raster.c - pixels: against PIL, against the pixel rule, alone and together, as bytes and as floats. */
+/* test_raster.c - pixels: against PIL, against the pixel rule, alone and together, as bytes and as floats. ctest: threads */
 #include "check.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* test_real.c - ECs of real pictures, on annotations made by hand: which pictures a task has, what may be a blindspot, the
- * pools, labels, the gap that says whether it was learned, pixels and their album, a sweep; and what is refused. */
+ * pools, labels, the gap that says whether it was learned, pixels and their album, a sweep; and what is refused.
+ * ctest: threads */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search. */
+/* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search.
+ * ctest: threads */
 #include "check.h"
 
 #include <math.h>

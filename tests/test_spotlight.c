@@ -1,4 +1,5 @@
-/* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find. */
+/* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
+ * ctest: threads */
 #include "check.h"
 
 #include <cblas.h>

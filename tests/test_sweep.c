@@ -1,4 +1,4 @@
-/* test_sweep.c - keys, packed values; a small sweep run whole, in shards, stopped, on a full disk. */
+/* test_sweep.c - keys, packed values; a small sweep run whole, in shards, stopped, on a full disk. ctest: threads */
 #define _POSIX_C_SOURCE 200809L
 #include "check_sweep.h"
 

@@ -1,4 +1,4 @@
-/* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. */
+/* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads */
 #include "check.h"
 
 #include <cblas.h>

@@ -1,4 +1,5 @@
-/* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses. */
+/* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses.
+ * ctest: threads */
 #include "check.h"
 
 #include <cblas.h>
