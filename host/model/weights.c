@@ -52,6 +52,19 @@ static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char 
     return SPOT_OK;
 }
 
+/* By exponents, without a branch for each of millions. */
+static bool all_finite(const float *v, size_t n)
+{
+    const uint32_t most = 0x7f800000;
+    uint32_t bad = 0, bits;
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, v + i, sizeof bits);
+        bad |= (bits & most) == most;
+    }
+    return !bad;
+}
+
 static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, const char *path, int had, uint64_t seed)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS], stored[SPOT_RESNET18_TENSORS];
@@ -74,9 +87,8 @@ static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, co
         if (t == SPOT_RESNET18_TENSORS)
             return spot_fail(c, SPOT_INPUT, "%s: %.80s is no tensor of ResNet-18", path, file->tensor[i].name);
     }
-    for (size_t i = 0; i < m->floats; i++)
-        if (!(m->value[i] - m->value[i] == 0))
-            return spot_fail(c, SPOT_INPUT, "%s holds a weight that is not a finite number", path);
+    if (!all_finite(m->value, m->floats))
+        return spot_fail(c, SPOT_INPUT, "%s holds a weight that is not a finite number", path);
     return SPOT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* fuzz_history.c - any bytes as a history of nights: every line is a night that prints as a page may show it, or is counted.
- * fuzz: -max_len=2304 */
+ * fuzz: -max_len=1024 */
 #include <math.h>
 #include <stdlib.h>
 
