@@ -14,8 +14,8 @@ typedef struct {
     spot_growth method[SPOT_MAX_BDMS];
 } spot_pace;
 
-/* On the images of ec, and for views of `least` to `most` rows. Takes about a twentieth of what `images` trainings on an image
- * take, but from 5 to 70 seconds where no single step takes longer. */
+/* On the images of ec, and for views of `least` to `most` rows. Takes less than a tenth of what `images` trainings on an image
+ * take, but from 3 to 70 seconds where no single step takes longer. */
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
                            int least, int most, double images, bool pictures);
 
