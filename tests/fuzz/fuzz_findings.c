@@ -1,5 +1,5 @@
 /* fuzz_findings.c - any bytes as subject.safetensors, by which a report is made of findings: either one sentence, or rows,
- * classes and names that are there. fuzz: -max_len=4096 -malloc_limit_mb=20000 */
+ * classes and names that are there. fuzz: -max_len=4096 -malloc_limit_mb=20000 -timeout=60 */
 #include "fuzz/fuzz_file.h"
 
 #include "spotter/discover.h"
