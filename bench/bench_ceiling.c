@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "conv.h"
-#include "device.h"
+#include "net/conv.h"
+#include "core/device.h"
 
 enum { COPY_A, COPY_B, MATRICES, PARTS = 3 };
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "conv.h"
-#include "device.h"
-#include "optim.h"
+#include "net/conv.h"
+#include "core/device.h"
+#include "net/optim.h"
 
 enum { X, Y, W, READ, DW, NONE, SCRATCH, PARTS };   /* NONE: what an optimizer keeps */
 enum { CHECKED = 24 };

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "spotter/embed.h"
 #include "spotter/rng.h"
 

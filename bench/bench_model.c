@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "model/train.h"
 #include "model/trainer.h"
-#include "raster.h"
-#include "sample.h"
+#include "image/raster.h"
+#include "image/sample.h"
 
 enum { TRAIN, LOOK };
 

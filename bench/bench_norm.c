@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "device.h"
-#include "norm.h"
+#include "core/device.h"
+#include "net/norm.h"
 
 enum { Y, OTHER, OUT, DA, DB, DZ, AT, TENSORS };    /* numbers of spot_noise, too */
 enum { NUMBERS = 10, CHECKED = 24 };                /* of a spot_norm */

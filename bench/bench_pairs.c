@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "affinity.h"
+#include "map/affinity.h"
 #include "bench.h"
-#include "device.h"
-#include "distance.h"
-#include "pca.h"
+#include "core/device.h"
+#include "map/distance.h"
+#include "map/pca.h"
 
 #define PERPLEXITY 30.0
 

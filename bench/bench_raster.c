@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "conv.h"
-#include "device.h"
-#include "raster.h"
-#include "sample.h"
+#include "net/conv.h"
+#include "core/device.h"
+#include "image/raster.h"
+#include "image/sample.h"
 
 enum { MOST_ECS = 16, CHECKED = 128 };
 

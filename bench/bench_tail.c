@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "device.h"
-#include "head.h"
-#include "optim.h"
+#include "core/device.h"
+#include "net/head.h"
+#include "net/optim.h"
 
 enum { PARTS = 12 };
 

@@ -13,7 +13,7 @@
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
-#include "ops.h"
+#include "core/ops.h"
 
 #define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
 

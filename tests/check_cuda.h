@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "device.h"
+#include "core/device.h"
 
 /* Under ASan, which looks for addresses and takes ten times as long, one random order: the bits are compared without it. */
 #ifdef __SANITIZE_ADDRESS__

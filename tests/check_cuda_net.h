@@ -5,7 +5,7 @@
 
 #include "check_cuda.h"
 #include "check_tensor.h"
-#include "norm.h"
+#include "net/norm.h"
 
 /* To the nearest, ties to even: with a few lines of double, not as the kernels do it. */
 static inline float bf16(float v)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "affinity.h"
+#include "map/affinity.h"
 #include "check_cuda.h"
 
 /* Everything that `on` took, each array between the emulator's red zones. */

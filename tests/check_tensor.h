@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "conv.h"
+#include "net/conv.h"
 #include "spotter/rng.h"
 
 /* n normal numbers, aligned as an arena aligns; `index` names the tensor. The caller frees. */

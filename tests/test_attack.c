@@ -1,10 +1,10 @@
 /* test_attack.c - an adversary's steps against plain arithmetic in double, the gradient that it climbs against finite
  * differences, and what climbing does to a loss. (ctest: heavy) */
-#include "attack.h"
+#include "net/attack.h"
 #include "check_resnet.h"
 #include "check_tensor.h"
 #include "model/trainer.h"
-#include "raster.h"
+#include "image/raster.h"
 
 static const int made = 7;
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "philox.h"
+#include "core/philox.h"
 
 static void first_failure_wins(void **state)
 {

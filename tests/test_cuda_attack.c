@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda_net.h"
 
-#include "attack.h"
-#include "raster.h"
+#include "net/attack.h"
+#include "image/raster.h"
 #include "spotter/model.h"
 
 enum { STEM = 8, LIVE = 3, STEPS = 2 };

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "information.h"
+#include "fit/information.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 #include "spotter/tree.h"

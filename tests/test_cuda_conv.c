@@ -6,7 +6,7 @@
 
 #include "check_folder.h"
 
-#include "optim.h"
+#include "net/optim.h"
 
 #define LAST_PLACE 0x1p-8
 

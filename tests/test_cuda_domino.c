@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "blobs.h"
-#include "domino.h"
-#include "kmeans.h"
+#include "fit/domino_mixture.h"
+#include "fit/kmeans.h"
 #include "spotter/bdm.h"
 
 /* Ragged: edges of blocks and tiles, one row, one column, more columns than threads, as many slices as rows. */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "mixture.h"
-#include "silhouette.h"
+#include "fit/mixture.h"
+#include "fit/silhouette.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-#include "device.h"
-#include "mixture.h"
+#include "core/device.h"
+#include "fit/mixture.h"
 #include "spotter/rng.h"
 
 /* Of a fit: weights, means and covariances stand together, from fit.weight on. */

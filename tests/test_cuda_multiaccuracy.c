@@ -6,7 +6,7 @@
 #include <cblas.h>
 #include <math.h>
 
-#include "ridge.h"
+#include "fit/ridge.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 

@@ -4,8 +4,8 @@
 #define _GNU_SOURCE   /* setenv */
 #include "check_cuda_net.h"
 
-#include "head.h"
-#include "optim.h"
+#include "net/head.h"
+#include "net/optim.h"
 
 static const spot_precision precisions[] = { SPOT_FP32, SPOT_BF16 };
 #define LAST_PLACE 0x1p-8

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE   /* setenv */
 #include "check_cuda.h"
 
-#include "overlap.h"
+#include "fit/overlap.h"
 #include "spotter/metric.h"
 #include "spotter/rng.h"
 

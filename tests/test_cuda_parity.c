@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "device.h"
-#include "distance.h"
+#include "core/device.h"
+#include "map/distance.h"
 #include "spotter/rng.h"
 
 static float *random_floats(size_t n, uint32_t index)

@@ -7,7 +7,7 @@
 
 #include "blobs.h"
 #include "embed/reduce.h"
-#include "pca.h"
+#include "map/pca.h"
 
 /* Ragged: edges of tiles, slabs and blocks, one row, one column, more columns than rows. All run in one call. */
 static const struct { int n, d, dim; } cases[] = {

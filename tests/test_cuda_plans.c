@@ -1,4 +1,4 @@
-/* test_cuda_plans.c - which plan of cuDNN is taken and kept (kernels/conv_plans.cu, conv_stored.cu). A library that stands
+/* test_cuda_plans.c - which plan of cuDNN is taken and kept (kernels/net/conv_plans.cu, conv_stored.cu). A library that stands
  * in for cuDNN (tests/emulator/conv_cudnn.cpp) has engines 1 to 6: 1 is wrong, 2 leaves other bits each time, 3 does not
  * run, all three are fast; 4, 5 and 6 are right and round differently. Only one of them is fast: the environment says which. */
 #define _GNU_SOURCE   /* setenv */
@@ -11,7 +11,7 @@
 #include "check_cuda.h"
 
 #include "check_folder.h"
-#include "conv.h"
+#include "net/conv.h"
 
 static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
 static const spot_conv_shape looks = { 2, 1, 16, 32, 3, 1, 4, false, true, false, true, SPOT_BF16 };

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "raster.h"
-#include "sample.h"
-#include "scene_draw.h"
+#include "image/raster.h"
+#include "image/sample.h"
+#include "image/scene_draw.h"
 
 /* 33 pixels a side: no multiple of a tile, of a Philox block or of a store; 36: of a store only. */
 static const struct { int size, n; } canvases[] = { { 33, 21 }, { 36, 5 }, { 64, 9 }, { 224, 1 } };

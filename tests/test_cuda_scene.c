@@ -4,8 +4,8 @@
 #include "check_cuda.h"
 #include "check_scene.h"
 
-#include "raster.h"
-#include "sample.h"
+#include "image/raster.h"
+#include "image/sample.h"
 #include "spotter/rng.h"
 
 /* Ragged on purpose: edges of warps and blocks, one image, none. More problems than one launch takes. */

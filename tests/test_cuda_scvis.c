@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "blobs.h"
-#include "scvis.h"
+#include "map/scvis.h"
 
 /* 0 on the emulator, where the CPU's bits are asked for; a GPU, which has not been seen to give them, has a tolerance. */
 static double slack(void) { return getenv("SPOT_EMULATOR") ? 0 : 1; }

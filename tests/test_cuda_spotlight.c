@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "blobs.h"
-#include "spotlight.h"
+#include "fit/spotlight_fit.h"
 
 /* Ragged: the edges of tiles, blocks and slabs, one row, and a problem whose rows are too far off to have any weight. */
 static struct { int n, d; float scale; } cases[] = {

@@ -7,7 +7,7 @@
 #include "blobs.h"
 #include "spotter/embed.h"
 #include "spotter/rng.h"
-#include "tsne.h"
+#include "map/tsne.h"
 
 /* Forces and descent, on the P of a random graph: n points to `dim`. */
 static void make_problem(spot_ctx *c, spot_tsne_problem *t, int n, int dim, int k, double size)

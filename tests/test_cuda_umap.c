@@ -5,9 +5,9 @@
 #include <cblas.h>
 #include <math.h>
 
-#include "affinity.h"
+#include "map/affinity.h"
 #include "blobs.h"
-#include "umap.h"
+#include "map/umap.h"
 
 enum { MANY = 33 };      /* more than go into one launch */
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "device.h"
+#include "core/device.h"
 
 static char told[2048];
 

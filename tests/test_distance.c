@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "distance.h"
+#include "map/distance.h"
 #include "spotter/rng.h"
 
 static float *noise(size_t n, uint32_t seed)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "domino.h"
-#include "kmeans.h"
+#include "fit/domino_mixture.h"
+#include "fit/kmeans.h"
 
 static void *get(FILE *f, size_t count, size_t each)
 {

@@ -1,7 +1,7 @@
 /* test_head.c - pooled features, the linear layer and its loss against double and finite differences. ctest: threads */
 #include "check_tensor.h"
 
-#include "head.h"
+#include "net/head.h"
 
 enum { OUTPUTS = 3 };
 static const spot_plane planes[] = { { 5, 4, 32, 7, SPOT_FP32 }, { 1, 1, 16, 1, SPOT_FP32 }, { 6, 6, 128, 2, SPOT_FP32 } };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "information.h"
+#include "fit/information.h"
 #include "spotter/rng.h"
 
 static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "mixture.h"
-#include "mixture_cpu.h"
+#include "fit/mixture.h"
+#include "fit/mixture_cpu.h"
 #include "spotter/rng.h"
 
 static char heard[4096];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bdm/auditors.h"
-#include "ridge.h"
+#include "fit/ridge.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 

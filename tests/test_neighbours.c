@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "affinity.h"
-#include "distance.h"
-#include "neighbours.h"
+#include "map/affinity.h"
+#include "map/distance.h"
+#include "map/neighbours.h"
 #include "spotter/rng.h"
 
 enum { N = SPOT_NEIGHBOURS_MANY + 77, D = 19, K = 23 };

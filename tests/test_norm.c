@@ -2,7 +2,7 @@
  * gradients. Rows behind `live` hold NaN: one that entered a sum would show. ctest: threads */
 #include "check_tensor.h"
 
-#include "norm.h"
+#include "net/norm.h"
 
 enum { CHANNELS = 32, PARTS = 10 };
 typedef enum { ALONE, IDENTITY, SHORTCUT, POOLED } kind;   /* what is added: nothing, a tensor, bn of one; the stem */

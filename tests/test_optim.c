@@ -1,7 +1,7 @@
 /* test_optim.c - Adam and SGD against their formulas in double (with which PyTorch's agree: test_resnet.c). ctest: threads */
 #include "check_tensor.h"
 
-#include "optim.h"
+#include "net/optim.h"
 
 enum { COUNT = 1003, STEPS = 20 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "blobs.h"
-#include "eigen.h"
+#include "map/eigen.h"
 #include "golden_text.h"
 
 static spot_points fit(spot_ctx *c, spot_arena *a, const spot_view *v, const spot_embed_config *cfg)

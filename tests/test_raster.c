@@ -7,7 +7,7 @@
 
 #include "base/jpeg.h"
 #include "base/png.h"
-#include "raster.h"
+#include "image/raster.h"
 
 enum { N = 24 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "raster.h"
-#include "sample.h"
+#include "image/raster.h"
+#include "image/sample.h"
 
 enum { N = 300 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "raster.h"
+#include "image/raster.h"
 
 static void images_do_not_depend_on_company(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include "blobs.h"
 #include "golden_text.h"
-#include "scvis.h"
+#include "map/scvis.h"
 
 static spot_scvis_config config(int compat)
 {

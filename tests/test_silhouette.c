@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "silhouette.h"
+#include "fit/silhouette.h"
 #include "spotter/cluster.h"
 #include "spotter/rng.h"
 

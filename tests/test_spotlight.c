@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "spotlight_step.h"
+#include "fit/spotlight_step.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "affinity.h"
+#include "map/affinity.h"
 #include "blobs.h"
-#include "distance.h"
+#include "map/distance.h"
 #include "golden_text.h"
-#include "tsne.h"
+#include "map/tsne.h"
 
 enum { N = 60, DIMS = 4 };
 

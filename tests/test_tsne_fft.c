@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "blobs.h"
-#include "tsne.h"
+#include "map/tsne.h"
 
 /* A map of n points in seven blobs of that size, whose P is 0: its gradient is the repulsion over Z. */
 static spot_tsne_problem repelling(int n, int dim, double size)

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "affinity.h"
+#include "map/affinity.h"
 #include "blobs.h"
 #include "embed/reduce.h"
 #include "embed/spectral.h"
-#include "neighbours.h"
-#include "umap.h"
+#include "map/neighbours.h"
+#include "map/umap.h"
 
 enum { N = 500, D = 32, K = 15, MOST_PAIRS = N * K };
 

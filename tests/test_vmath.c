@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "vmath.h"
+#include "core/vmath.h"
 
 enum { COUNT = 1 << 16 };
 

@@ -1,5 +1,5 @@
 /* jpeg.c - through libjpeg, in memory: a round trip, and reading what others wrote. */
-#include "jpeg.h"
+#include "base/jpeg.h"
 
 #include <setjmp.h>
 #include <stdbool.h>

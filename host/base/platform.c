@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
+#include "core/device.h"
 
 static const char *instructions(void)
 {

@@ -1,5 +1,5 @@
 /* png.c - writes through libpng's simple interface; reads through the long one, since the simple one corrects gammas. */
-#include "png.h"
+#include "base/png.h"
 
 #include <setjmp.h>
 #include <stdio.h>

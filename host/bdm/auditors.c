@@ -1,14 +1,14 @@
 /* auditors.c - ridge regressions on parts of the rows. The sums over rows and the scores are the device's; factors and
  * solutions LAPACK's, on the host, an auditor to a thread. */
-#include "auditors.h"
+#include "bdm/auditors.h"
 
 #include <lapacke.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "device.h"
-#include "ridge.h"
+#include "core/device.h"
+#include "fit/ridge.h"
 
 static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes)
 {

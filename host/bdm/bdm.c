@@ -8,8 +8,8 @@
 
 #include "base/config_table.h"
 #include "bdm/fit.h"
-#include "methods.h"
-#include "ops.h"
+#include "bdm/methods.h"
+#include "core/ops.h"
 
 static const spot_method *const methods[] = {
 #define X(NAME, name) [SPOT_##NAME] = &spot_method_##name,

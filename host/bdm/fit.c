@@ -11,7 +11,7 @@
 
 #include "base/formats.h"
 #include "embed/reduce.h"
-#include "pca.h"
+#include "map/pca.h"
 
 enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns until it is looked at */
 

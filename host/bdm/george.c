@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "bdm/fit.h"
-#include "methods.h"
-#include "pieces.h"
-#include "silhouette.h"
+#include "bdm/methods.h"
+#include "bdm/pieces.h"
+#include "fit/silhouette.h"
 
 #define LEAST_PROBABILITY 1e-7
 

@@ -25,11 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auditors.h"
+#include "bdm/auditors.h"
 #include "bdm/fit.h"
-#include "device.h"
-#include "methods.h"
-#include "ridge.h"
+#include "core/device.h"
+#include "bdm/methods.h"
+#include "fit/ridge.h"
 #include "spotter/rng.h"
 
 #define LEAST_PROBABILITY 1e-7      /* fp32 knows no less between 1 and its neighbour; logits stay within 16.2 */

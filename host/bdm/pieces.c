@@ -1,9 +1,9 @@
 /* pieces.c - the rule of over-clustering. */
-#include "pieces.h"
+#include "bdm/pieces.h"
 
 #include <stdbool.h>
 
-#include "silhouette.h"
+#include "fit/silhouette.h"
 
 enum { MOST = SPOT_SILHOUETTE_CLUSTERS };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "bdm/fit.h"
-#include "methods.h"
+#include "bdm/methods.h"
 
 /* What makes a column of R of one of the map: (x - lo) / scale, and 0 where the scale is. */
 typedef struct { double lo, scale; } ruler;

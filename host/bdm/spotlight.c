@@ -26,9 +26,9 @@
 #include <string.h>
 
 #include "bdm/fit.h"
-#include "device.h"
-#include "methods.h"
-#include "spotlight.h"
+#include "core/device.h"
+#include "bdm/methods.h"
+#include "fit/spotlight_fit.h"
 
 #define LEAST_P 1e-7    /* of a label */
 #define NEAR    0.1     /* mean distance at the start */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "philox.h"
+#include "core/philox.h"
 
 enum { STOP_AT = 200 };                            /* chance results as large as ours, after which p is known well enough */
 static const uint64_t seed = 20230601;             /* one for all nights: the same two runs get the same verdict */

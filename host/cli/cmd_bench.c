@@ -5,7 +5,7 @@
 
 #include "bench.h"
 #include "cli/cli.h"
-#include "device.h"
+#include "core/device.h"
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
 #define ENOUGH  0.5            /* seconds of timed runs */

@@ -16,7 +16,7 @@
 
 #include "base/tree.h"
 #include "cli/cli.h"
-#include "device.h"
+#include "core/device.h"
 #include "spotter/sweep.h"
 #include "store/json.h"
 

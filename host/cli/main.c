@@ -9,7 +9,7 @@
 #include "base/config_table.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "ops.h"
+#include "core/ops.h"
 
 const cli_command cli_commands[] = {
     { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },

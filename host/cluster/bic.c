@@ -1,8 +1,8 @@
 /* bic.c - every K of every problem as one batch of fits, and the K of least BIC of each. */
 #include <math.h>
 
-#include "device.h"
-#include "jobs.h"
+#include "core/device.h"
+#include "cluster/jobs.h"
 
 spot_mixture_config spot_mixture_defaults(void)
 {

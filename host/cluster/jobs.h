@@ -2,7 +2,7 @@
 #ifndef SPOTTER_HOST_CLUSTER_JOBS_H
 #define SPOTTER_HOST_CLUSTER_JOBS_H
 
-#include "mixture.h"
+#include "fit/mixture.h"
 
 spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg);
 spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int least);

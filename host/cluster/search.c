@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "jobs.h"
+#include "cluster/jobs.h"
 
 /* Numbers of clusters that n points are tried with. */
 static int most(int n, const spot_search_config *cfg)  { return cfg->most < n ? cfg->most : n; }

@@ -1,7 +1,7 @@
 /* silhouettes.c - silhouettes of labellings that lie on the host, and what the labellings are judged by. */
-#include "silhouette.h"
+#include "fit/silhouette.h"
 
-#include "device.h"
+#include "core/device.h"
 #include "spotter/cluster.h"
 
 /* The labellings as jobs, whose arrays are copies on the device where there is one. */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "device.h"
-#include "tree.h"
+#include "core/device.h"
+#include "fit/tree_split.h"
 
 /* A node while its tree grows: where its rows begin in the columns' order. */
 typedef struct { spot_tree_node node; int begin; } bud;

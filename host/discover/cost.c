@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/room.h"
-#include "device.h"
+#include "core/device.h"
 #include "discover/search.h"
 
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)

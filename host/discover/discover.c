@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "discover/search.h"
-#include "ops.h"
+#include "core/ops.h"
 #include "sweep/keys.h"
 #include "sweep/pack.h"
 #include "sweep/pipeline.h"

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "discover/search.h"
-#include "neighbours.h"
+#include "map/neighbours.h"
 #include "sweep/keys.h"
-#include "tsne.h"
+#include "map/tsne.h"
 
 enum { SAMPLE = 2000, TRIED = 300, FEW = 5, MORE = 25 };      /* rows of a map; of what is looked for in it */
 

@@ -1,9 +1,9 @@
 /* by_scvis.c - views in, maps out; the work is the op family scvis. */
 #include <stdlib.h>
 
-#include "device.h"
-#include "reduce.h"
-#include "scvis.h"
+#include "core/device.h"
+#include "embed/reduce.h"
+#include "map/scvis.h"
 
 static spot_status solve(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, int problems, spot_points *out,
                          const spot_view *views, const spot_seed *seeds, const spot_scvis_config *cfg)

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "affinity.h"
-#include "device.h"
-#include "neighbours.h"
-#include "reduce.h"
+#include "map/affinity.h"
+#include "core/device.h"
+#include "map/neighbours.h"
+#include "embed/reduce.h"
 #include "spotter/rng.h"
-#include "tsne.h"
+#include "map/tsne.h"
 
 enum { GROUP = 16 };   /* problems whose neighbours are sought at a time */
 

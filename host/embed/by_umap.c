@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity.h"
-#include "device.h"
-#include "neighbours.h"
-#include "reduce.h"
-#include "spectral.h"
-#include "umap.h"
+#include "map/affinity.h"
+#include "core/device.h"
+#include "map/neighbours.h"
+#include "embed/reduce.h"
+#include "embed/spectral.h"
+#include "map/umap.h"
 
 enum { GROUP = 16, ABREAST = 50 };     /* problems whose neighbours are sought at a time; steps between looks at the clock */
 enum { PARTS = 2 };                    /* steps that an epoch is cut into: an edge is due in one of them */

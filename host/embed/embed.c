@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "reduce.h"
+#include "core/device.h"
+#include "embed/reduce.h"
 
 #define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "device.h"
-#include "eigen.h"
-#include "pca.h"
-#include "reduce.h"
+#include "core/device.h"
+#include "map/eigen.h"
+#include "map/pca.h"
+#include "embed/reduce.h"
 
 enum { GROUP = 16 };   /* problems at a time */
 

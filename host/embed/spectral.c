@@ -1,6 +1,6 @@
 /* spectral.c - connected pieces, and Lanczos' method (1950) with every vector made orthogonal to all before it, which keeps
  * it honest for the few hundred steps that it takes. Sums are of 16 lanes in fixed order: a problem is one thread's. */
-#include "spectral.h"
+#include "embed/spectral.h"
 
 #include <lapacke.h>
 #include <math.h>

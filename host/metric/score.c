@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "device.h"
-#include "overlap.h"
+#include "core/device.h"
+#include "fit/overlap.h"
 #include "spotter/arena.h"
 
 /* A threshold is the decimal that the config wrote, to nine digits: 0.8 is 8/10 and not the double nearest to it,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "model/resnet18.h"
 
 static spot_plane behind(const spot_look *net, int u, int live)

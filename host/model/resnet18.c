@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "device.h"
+#include "core/device.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 

@@ -6,10 +6,10 @@
 #ifndef SPOTTER_MODEL_RESNET18_H
 #define SPOTTER_MODEL_RESNET18_H
 
-#include "conv.h"
-#include "head.h"
-#include "norm.h"
-#include "optim.h"
+#include "net/conv.h"
+#include "net/head.h"
+#include "net/norm.h"
+#include "net/optim.h"
 #include "spotter/model.h"
 
 enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };

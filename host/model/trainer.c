@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attack.h"
-#include "device.h"
+#include "net/attack.h"
+#include "core/device.h"
 #include "model/train.h"
-#include "sample.h"
+#include "image/sample.h"
 #include "scene/source.h"
 
 /* -- memory --------------------------------------------------------------------------------------------------- */

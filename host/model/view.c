@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "model/train.h"
-#include "raster.h"
-#include "sample.h"
+#include "image/raster.h"
+#include "image/sample.h"
 #include "scene/source.h"
 
 /* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was

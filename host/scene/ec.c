@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "raster.h"
+#include "image/raster.h"
 #include "spotter/rng.h"
 #include "spotter/scene.h"
 

@@ -1,5 +1,5 @@
 /* share.c - how many of all images a blindspot holds, from first principles. */
-#include "raster.h"
+#include "image/raster.h"
 #include "spotter/scene.h"
 
 /* P(the topmost square stands above the centre line). A second square is uniform over the places that the first leaves

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scene/pictures.h"
-#include "scene_draw.h"
+#include "image/scene_draw.h"
 
 spot_status spot_source_open(spot_ctx *c, spot_source *s, const spot_config *cfg)
 {

@@ -1,8 +1,8 @@
-/* source.h - the rest of what is asked of an EC, in the terms of kernels/sample.h. */
+/* source.h - the rest of what is asked of an EC, in the terms of kernels/image/sample.h. */
 #ifndef SPOTTER_SCENE_SOURCE_H
 #define SPOTTER_SCENE_SOURCE_H
 
-#include "sample.h"
+#include "image/sample.h"
 #include "spotter/source.h"
 
 /* As spot_sample_images of one EC: what its images are, what training is told, their blindspots. */

@@ -5,7 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "base/room.h"
-#include "device.h"
+#include "core/device.h"
 #include "spotter/shards.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "spotter/sweep.h"
 
 enum { LOOK_EVERY = 20 * 1000 * 1000 };      /* nanoseconds between looks at the stop request */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/config_table.h"
-#include "ops.h"
+#include "core/ops.h"
 
 enum { VALUE = 1100, NAME = 128 };
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "sweep/crew.h"
 #include "sweep/embedding.h"
 #include "sweep/sight.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "sweep/embedding.h"
 #include "sweep/pipeline.h"
 #include "sweep/sight.h"

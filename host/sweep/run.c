@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "core/device.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
 #include "sweep/album.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "spotter/source.h"
 #include "sweep/segment.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conv.h"
+#include "net/conv.h"
 
 const spot_network spot_classifier = { "model", "lesson", "view", spot_model_train };
 const spot_network spot_robust = { "robust", "robust-lesson", "robust-view", spot_model_robust };

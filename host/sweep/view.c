@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ops.h"
+#include "core/ops.h"
 #include "sweep/sight.h"
 
 /* A store that another device filled has keys with its name. */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-typedef struct spot_ops spot_ops;   /* the device's table of kernels: kernels/ops.h */
+typedef struct spot_ops spot_ops;   /* the device's table of kernels: kernels/core/ops.h */
 
 /* What a piece of work took, in seconds: of the clock, and of all threads together on processors. */
 typedef struct { double wall, cpu; } spot_spent;

@@ -1,6 +1,6 @@
 /* rng.h - random numbers with addresses: Philox4x32-10 (Salmon et al. 2011), key = seed, counter = the address
  * {draw, index, ec, purpose}. The same address gives the same bits on every device, thread and shard (gpu_to_gpu):
- * kernels call the same functions inline, from kernels/philox.h, which takes Philox from Random123. */
+ * kernels call the same functions inline, from kernels/core/philox.h, which takes Philox from Random123. */
 #ifndef SPOTTER_RNG_H
 #define SPOTTER_RNG_H
 

@@ -139,8 +139,8 @@ double spot_blindspot_share(const spot_ec *ec, int m);
  * and through JPEG if so set. SPOT_UNSUPPORTED for JPEG on a GPU, here and below. */
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/raster.h). Draw lists
- * come from kernels/sample.h and never leave the device. */
+/* The same pixels as a network's input: x is (n, size, size, 3) floats, ImageNet-normalised (kernels/image/raster.h). Draw lists
+ * come from kernels/image/sample.h and never leave the device. */
 spot_status spot_image_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
 
 /* The same as a device's convolutions take it: of 3 or 8 channels, the last five 0, fp32 or (bf16) rounded to bf16. */

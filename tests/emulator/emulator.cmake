@@ -28,7 +28,7 @@ function(spot_emulated target)
 endfunction()
 
 add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} tests/emulator/conv_cudnn.cpp
-  tests/emulator/matmul_cublas.cpp host/base/status.c host/base/arena.c)
+  tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)

@@ -1,5 +1,5 @@
 /* faults.cu - the kernels of faults.h: what the emulator must see, and what it must leave alone. */
-#include "cuda.cuh"
+#include "core/cuda.cuh"
 #include "faults.h"
 
 #include <stdio.h>

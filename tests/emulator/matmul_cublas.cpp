@@ -1,8 +1,8 @@
 /* matmul_cublas.cpp - stands in for cuBLAS on the emulator: plain loops, so that what is around a library can be seen. */
 #include <cstdlib>
 
-#include "cublas.cuh"
-#include "lanes.cuh"
+#include "core/cublas.cuh"
+#include "core/lanes.cuh"
 #include "runtime.h"
 
 spot_status spot_cublas_multiply(spot_ctx *, void *product, const void *a, const void *b, int n)

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #define main spotter_main
-#include "../../host/cli/main.c"
+#include "cli/main.c"
 #undef main
 
 enum { WORDS = 24, REFUSED = 1, TAKEN, LEFT };

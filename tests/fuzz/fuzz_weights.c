@@ -6,7 +6,7 @@
 #include "fuzz/fuzz_file.h"
 
 #include "base/safetensors.h"
-#include "ops.h"
+#include "core/ops.h"
 #include "spotter/model.h"
 
 enum { WIDTH = 16, OUTPUTS = 2, ROOM = 1 << 26, HEADER = 1 << 15, ZEROS = 1 << 22, N = SPOT_RESNET18_TENSORS };

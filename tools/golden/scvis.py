@@ -1,4 +1,4 @@
-"""scvis' loss in PyTorch, written from the paper and the notes in kernels/scvis.h; makes tests/golden/scvis_*.bin.
+"""scvis' loss in PyTorch, written from the paper and the notes in kernels/map/scvis.h; makes tests/golden/scvis_*.bin.
 
 Run as a program it writes, per case, the loss (f64) and every third entry of its gradient (f32), computed in float64 from
 parameters, input, noise and mask that are formulas of the index, so that the C test can make them too.

@@ -1,0 +1,66 @@
+/* arena.c - a bump allocator over reserved address space or device memory. Linked into the program and into every device
+ * plugin, so it asks the plugin's table and not device.c. */
+#define _DEFAULT_SOURCE
+#include "spotter/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/device.h"
+
+enum { ALIGN = 64 };
+
+spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
+{
+    void *p;
+
+    memset(a, 0, sizeof *a);
+    if (!bytes) bytes = ALIGN;
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return spot_fail(c, SPOT_NOMEM, "cannot reserve %.1f MB of memory; make the batch or the images smaller",
+                         bytes / 1e6);
+    a->base = p;
+    a->size = bytes;
+    return SPOT_OK;
+}
+
+spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes)
+{
+    const spot_device *d = c->device;
+    void *p;
+
+    if (!d) return spot_arena_open(c, a, bytes);
+    memset(a, 0, sizeof *a);
+    if (!bytes) bytes = ALIGN;
+    SPOT_TRY(d->plugin->take(c, &p, bytes));
+    *a = (spot_arena){ .base = p, .size = bytes, .on = c };
+    return SPOT_OK;
+}
+
+void spot_arena_close(spot_arena *a)
+{
+    if (a->on) ((const spot_device *)a->on->device)->plugin->give(a->on, a->base);
+    else if (a->base) munmap(a->base, a->size);
+    memset(a, 0, sizeof *a);
+}
+
+spot_arena spot_arena_counting(void)
+{
+    return (spot_arena){ .counting = true, .size = SIZE_MAX / 2 };
+}
+
+spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes)
+{
+    size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
+
+    *out = NULL;
+    if (bytes > a->size || start > a->size - bytes)
+        return spot_fail(c, SPOT_NOMEM, "%.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
+                         bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
+    if (!a->counting) *out = a->base + start;
+    a->used = start + bytes;
+    if (a->used > a->peak) a->peak = a->used;
+    return SPOT_OK;
+}

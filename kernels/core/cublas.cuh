@@ -1,0 +1,11 @@
+/* cublas.cuh - one large matrix product by cuBLAS: the ceiling that `spotter bench` holds convolutions against. */
+#ifndef SPOTTER_KERNELS_CUBLAS_CUH
+#define SPOTTER_KERNELS_CUBLAS_CUH
+
+#include "core/cuda.cuh"
+
+/* As spot_device_multiply. cuBLAS stays open for the next. */
+spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
+void        spot_cublas_forget(spot_cuda_kept *kept);
+
+#endif

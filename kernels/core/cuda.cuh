@@ -1,0 +1,51 @@
+/* cuda.cuh - what every .cu file needs: launches, shared memory, and statuses that say which op, shapes and device.
+ *
+ * Kernels are plain CUDA C that also compiles for the block emulator of tests/emulator, so they say SPOT_LAUNCH instead
+ * of <<<>>> and SPOT_SHARED instead of __shared__, and keep to the rules that tests/test_layers.sh lists. */
+#ifndef SPOTTER_KERNELS_CUDA_CUH
+#define SPOTTER_KERNELS_CUDA_CUH
+
+#include <cuda_runtime.h>
+
+#include "core/device.h"
+
+#ifndef SPOT_LAUNCH   /* the emulator's cuda_runtime.h brings its own three */
+#define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
+    kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define SPOT_SHARED(T, name, n) __shared__ T name[n]
+#define SPOT_DYNAMIC_SHARED(T, name)                            \
+    extern __shared__ __align__(16) unsigned char spot_dynamic[]; \
+    T *const name = (T *)spot_dynamic
+#endif
+
+/* CUDA's rows of the families that have one; cuda.cu lists them. */
+#define X(family) extern const spot_##family##_ops spot_##family##_cuda;
+SPOT_OP_FAMILIES(X)
+#undef X
+
+/* Memory of c's device: take, give, copy, clear (device.c is not linked here). */
+static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
+{
+    return ((const spot_device *)c->device)->plugin;
+}
+
+/* The stream on which c's work is ordered. */
+cudaStream_t spot_cuda_stream(const spot_ctx *c);
+
+/* What is kept on c's device for the whole run: by conv.cu cuDNN and the plans that were made, which spot_conv_forget
+ * ends; by cublas.cu cuBLAS. */
+typedef struct { struct spot_cudnn *cudnn; struct spot_conv *convs; struct spot_cublas *cublas; } spot_cuda_kept;
+spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c);
+void            spot_conv_forget(spot_cuda_kept *kept);
+
+/* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
+spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Ends a launcher: the launch's status, and with SPOT_CUDA_SYNC=1 in the environment that of the kernel itself, which
+ * else shows only at the next copy. */
+spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* SPOT_UNSUPPORTED when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
+spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what);
+
+#endif

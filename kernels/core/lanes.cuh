@@ -1,0 +1,52 @@
+/* lanes.cuh - the numbers of an activation on a GPU, float or bf16, moved 16 bytes at a time and computed in float. */
+#ifndef SPOTTER_KERNELS_LANES_CUH
+#define SPOTTER_KERNELS_LANES_CUH
+
+#include <stdint.h>
+#include <string.h>
+
+#include "core/cuda.cuh"
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#endif
+
+/* The upper half of a float. A struct of our own, for CUDA's header is not everywhere where the emulator is. */
+typedef struct { uint16_t bits; } spot_bf16;
+
+template <typename T> struct spot_lanes { static constexpr int N = 16 / sizeof(T); };   /* channels that a thread owns */
+
+static __device__ inline float spot_widen(float v) { return v; }
+static __device__ inline float spot_widen(spot_bf16 v) { return __int_as_float((int)((unsigned)v.bits << 16)); }
+
+static __device__ inline void spot_round(float *to, float v) { *to = v; }
+
+/* To the nearest, ties to even; NaN stays NaN. The hardware's instruction gives these bits, too. */
+static __host__ __device__ inline void spot_round(spot_bf16 *to, float v)
+{
+#ifdef __CUDA_ARCH__
+    to->bits = __bfloat16_as_ushort(__float2bfloat16_rn(v));
+#else
+    unsigned u;
+    memcpy(&u, &v, sizeof u);
+    to->bits = (uint16_t)(v != v ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16);
+#endif
+}
+
+/* Aligned as the tensors are, to 16 bytes. */
+template <typename T> static __device__ inline void spot_load(float *v, const T *from)
+{
+    union { uint4 word; T number[spot_lanes<T>::N]; } u;
+
+    u.word = *(const uint4 *)from;
+    for (int j = 0; j < spot_lanes<T>::N; j++) v[j] = spot_widen(u.number[j]);
+}
+
+template <typename T> static __device__ inline void spot_store(T *to, const float *v)
+{
+    union { uint4 word; T number[spot_lanes<T>::N]; } u;
+
+    for (int j = 0; j < spot_lanes<T>::N; j++) spot_round(&u.number[j], v[j]);
+    *(uint4 *)to = u.word;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* sort.cuh - a block sorts n keys in memory that all of its threads see: a bitonic network whose comparisons all ascend, so
+ * that n need not be a power of two. Equal keys must be the same thing. */
+#ifndef SPOTTER_KERNELS_SORT_CUH
+#define SPOTTER_KERNELS_SORT_CUH
+
+#include "core/cuda.cuh"
+#include "core/sort.h"
+
+static __device__ inline void spot_ascend(uint64_t *key, int i, int j, int n)
+{
+    if (j < n && key[j] < key[i]) {
+        uint64_t k = key[i];
+        key[i] = key[j];
+        key[j] = k;
+    }
+}
+
+/* Every thread of the block calls it. */
+static __device__ inline void spot_block_sort(uint64_t *key, int n)
+{
+    const int threads = blockDim.x;
+
+    __syncthreads();
+    for (int run = 2; run / 2 < n; run *= 2) {
+        for (int t = threadIdx.x; t < n; t += threads) {       /* pairs: fewer than n */
+            int first = t / (run / 2) * run, at = t % (run / 2);
+            spot_ascend(key, first + at, first + run - 1 - at, n);
+        }
+        __syncthreads();
+        for (int half = run / 4; half; half /= 2) {
+            for (int t = threadIdx.x; t < n; t += threads) spot_ascend(key, t / half * 2 * half + t % half,
+                                                                       t / half * 2 * half + t % half + half, n);
+            __syncthreads();
+        }
+    }
+}
+
+#endif

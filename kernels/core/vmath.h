@@ -1,0 +1,126 @@
+/* vmath.h - exp and log whose bits are the same in a scalar loop, in a vector loop and on a GPU.
+ *
+ * Only correctly rounded operations: add, mul, fmaf, rintf, compare and integer shifts. libm's own vector forms round
+ * otherwise than its scalar ones, so there a loop's tail would differ from its body. Polynomials are those of Cephes
+ * (Moshier 1992), single precision. */
+#ifndef SPOTTER_KERNELS_VMATH_H
+#define SPOTTER_KERNELS_VMATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/lanes.h"
+
+#ifdef __CUDACC__
+#define SPOT_HD __host__ __device__
+#else
+#define SPOT_HD
+#endif
+
+static SPOT_HD inline float spot_bits_float(int32_t i)
+{
+    float f;
+    memcpy(&f, &i, sizeof f);
+    return f;
+}
+
+static SPOT_HD inline int32_t spot_float_bits(float f)
+{
+    int32_t i;
+    memcpy(&i, &f, sizeof i);
+    return i;
+}
+
+/* Of x from -87.3 to 88. */
+static SPOT_HD inline float spot_expf_within(float in)
+{
+    float k = rintf(in * 1.44269504f);
+    float r = fmaf(k, -0.693359375f, in);          /* ln 2 in two pieces, the first of nine bits: k * it is exact */
+    r = fmaf(k, 2.12194440e-4f, r);
+    float p = 1.9875691500e-4f;
+    p = fmaf(p, r, 1.3981999507e-3f);
+    p = fmaf(p, r, 8.3334519073e-3f);
+    p = fmaf(p, r, 4.1665795894e-2f);
+    p = fmaf(p, r, 1.6666665459e-1f);
+    p = fmaf(p, r, 5.0000001201e-1f);
+    p = fmaf(p, r * r, r) + 1.0f;
+    return spot_bits_float(spot_float_bits(p) + (int32_t)k * (1 << 23));
+}
+
+static SPOT_HD inline float spot_exp_range(float x)
+{
+    float in = x > -87.3f ? x : -87.3f;
+
+    return in < 88.0f ? in : 88.0f;
+}
+
+/* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
+static SPOT_HD inline float spot_expf(float x)
+{
+    float p = spot_expf_within(spot_exp_range(x));
+
+    p = x > -87.3f ? p : 0.0f;
+    return x != x ? x : p;
+}
+
+/* Of positive normal numbers; anything else is the caller's mistake. */
+static SPOT_HD inline float spot_logf(float x)
+{
+    int32_t bits = spot_float_bits(x) - 0x3f3504f3;               /* sqrt(1/2): the mantissa lands in [0.707, 1.414) */
+    float e = (float)(bits >> 23);
+    float m = spot_bits_float((bits & 0x007fffff) + 0x3f3504f3) - 1.0f;
+    float z = m * m, p = 7.0376836292e-2f;
+    p = fmaf(p, m, -1.1514610310e-1f);
+    p = fmaf(p, m, 1.1676998740e-1f);
+    p = fmaf(p, m, -1.2420140846e-1f);
+    p = fmaf(p, m, 1.4249322787e-1f);
+    p = fmaf(p, m, -1.6668057665e-1f);
+    p = fmaf(p, m, 2.0000714765e-1f);
+    p = fmaf(p, m, -2.4999993993e-1f);
+    p = fmaf(p, m, 3.3333331174e-1f);
+    p = fmaf(e, -2.12194440e-4f, p * m * z);
+    p = fmaf(-0.5f, z, p);
+    return fmaf(e, 0.693359375f, m + p);
+}
+
+/* log(1 + e) for e in [0, 1], small e included: 2 atanh(e / (2 + e)). */
+static SPOT_HD inline float spot_log1pf(float e)
+{
+    float s = e / (2.0f + e), z = s * s, p = 1.0f / 15;
+    p = fmaf(p, z, 1.0f / 13);
+    p = fmaf(p, z, 1.0f / 11);
+    p = fmaf(p, z, 1.0f / 9);
+    p = fmaf(p, z, 1.0f / 7);
+    p = fmaf(p, z, 1.0f / 5);
+    p = fmaf(p, z, 1.0f / 3);
+    return 2.0f * fmaf(p * z, s, s);
+}
+
+/* log(1 + exp(x)), and its derivative, the logistic function. */
+static SPOT_HD inline float spot_softplusf(float x, float *slope)
+{
+    float e = spot_expf(-fabsf(x));
+
+    *slope = (x > 0 ? 1.0f : e) / (1.0f + e);
+    return (x > 0 ? x : 0.0f) + spot_log1pf(e);
+}
+
+/* Student's kernel (1 + d2/f)^(-(f+1)/2) from q = 1 / (1 + d2/f). */
+static SPOT_HD inline float spot_student(float q, int f)
+{
+    float w = q;
+
+    for (int power = 3; power <= f; power += 2) w *= q;
+    return f % 2 ? w : w * sqrtf(q);
+}
+
+/* 16 lanes to one number, always in the same order. */
+static SPOT_HD inline float spot_fold(float lane[16])
+{
+    for (int half = 8; half; half /= 2)
+        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+#endif

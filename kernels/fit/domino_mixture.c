@@ -1,0 +1,527 @@
+/* domino_mixture.c - Domino's mixture on the CPU: threads own tiles of 64 points in the E step, slices in the M step; many jobs
+ * are a thread each. Long, since both steps, in both forms of covariance, share one workspace and its layout. */
+#include "fit/domino_mixture.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <omp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "fit/domino_cuda.h"
+#include "core/lanes.h"
+#include "core/outer.h"
+#include "core/philox.h"
+#include "core/rows64.h"
+
+static const double log_two_pi = 1.83787706640934548356;
+
+enum { VECTORS = LANES == 8 ? 8 : 4, GROUP = 4, CHUNK = 256 };     /* of columns in registers; slices, rows at a time */
+
+/* One job's workspace, with `threads` threads to itself. */
+typedef struct {
+    int     tiles, threads, wide;
+    float  *tile;              /* (tiles, d, 64) */
+    double *p;                 /* (tiles, classes, 64) */
+    double *share;             /* (n, wide): a point's 1, whether y is each class, p, and zeros up to a vector's end */
+    double *held;              /* (k, wide): their sums of a slice */
+    double *scale, *shift;     /* (k, d): 1 / sigma, -mean / sigma; during the M step first and second moments */
+    double *factor;            /* (k, d, d) if full: inverse Cholesky factors, lower, 0 above; before that second moments */
+    double *base;              /* (k): what of l depends on the slice alone */
+    double *of_y;              /* (k, classes): gamma log(P + eps) */
+    double *part;              /* (tiles): a tile's log-likelihood */
+    double *l;                 /* (threads, k, 64) */
+    double *off;               /* (threads, d, 64) if full: points from a mean */
+    int    *row;               /* (threads, n): rows that a slice holds */
+} work;
+
+static double *slice_of(double *of, int k, size_t each) { return of + (size_t)k * each; }
+static int rows_of(const spot_domino_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
+
+/* square (64) = |factor (x - mean)|^2 of a tile. */
+static void full_squares(double *square, const work *w, const spot_domino_job *job, const float *tile, int k)
+{
+    enum { V = ROWS64 / LANES, SIDE = 4 };
+    int d = job->d;
+    const double *mean = slice_of(job->mean, k, d), *factor = slice_of(w->factor, k, (size_t)d * d);
+    double *off = w->off + (size_t)omp_get_thread_num() * d * ROWS64;
+
+    for (int j = 0; j < d; j++)
+        for (int r = 0; r < ROWS64; r++) off[j * ROWS64 + r] = tile[j * ROWS64 + r] - mean[j];
+    memset(square, 0, ROWS64 * sizeof *square);
+    for (int a = 0; a < d; a += SIDE)
+        for (int v0 = 0; v0 < V; v0 += SPOT_ROW_VECTORS) {
+            int side = d - a < SIDE ? d - a : SIDE;
+            vd sum[SIDE][SPOT_ROW_VECTORS] = { { { 0 } } }, *to = (vd *)square + v0;
+            for (int b = 0; b < a + side; b++) {
+                const vd *x = (const vd *)(off + b * ROWS64) + v0;
+                for (int i = 0; i < SIDE; i++) {
+                    vd f = vd_all(factor[(size_t)(a + (i < side ? i : 0)) * d + b]);
+                    for (int v = 0; v < SPOT_ROW_VECTORS; v++) sum[i][v] = vd_fma(f, x[v], sum[i][v]);
+                }
+            }
+            for (int i = 0; i < side; i++)
+                for (int v = 0; v < SPOT_ROW_VECTORS; v++) to[v] = vd_fma(sum[i][v], sum[i][v], to[v]);
+        }
+}
+
+/* l (k,64) of a tile. */
+static void log_densities(double *l, const work *w, const spot_domino_job *job, int t)
+{
+    const float *tile = w->tile + (size_t)t * job->d * ROWS64;
+    const double *p = w->p + (size_t)t * job->classes * ROWS64;
+    int classes = job->classes, y[ROWS64];
+
+    for (int r = 0; r < ROWS64; r++) y[r] = job->y[t * ROWS64 + r < job->n ? t * ROWS64 + r : job->n - 1];
+    if (!job->full) spot_squares(l, tile, job->d, w->scale, (size_t)job->d, w->shift, job->k);
+    for (int k = 0; k < job->k; k++) {
+        double *own = l + k * ROWS64, q[ROWS64] = { 0 };
+        const double *of_y = w->of_y + (size_t)k * classes, *of_p = job->of_p + (size_t)k * classes;
+        if (job->full) full_squares(own, w, job, tile, k);
+        for (int c = 0; c < classes; c++)
+            for (int r = 0; r < ROWS64; r++) q[r] = fma(p[c * ROWS64 + r], of_p[c], q[r]);
+        for (int r = 0; r < ROWS64; r++) q[r] = spot_philox_log(q[r] + DBL_EPSILON);
+        for (int r = 0; r < ROWS64; r++) own[r] = fma(-0.5, own[r], w->base[k]) + of_y[y[r]] + job->gamma_hat * q[r];
+    }
+}
+
+/* E step of a tile: responsibilities into job->r, the log-likelihood into w->part. */
+static void expect_tile(const work *w, const spot_domino_job *job, int t)
+{
+    double *l = w->l + (size_t)omp_get_thread_num() * job->k * ROWS64, top[ROWS64], sum[ROWS64] = { 0 }, all = 0;
+    int rows = rows_of(job, t);
+
+    log_densities(l, w, job, t);
+    memcpy(top, l, sizeof top);
+    for (int k = 1; k < job->k; k++)
+        for (int r = 0; r < ROWS64; r++) top[r] = l[k * ROWS64 + r] > top[r] ? l[k * ROWS64 + r] : top[r];
+    for (int k = 0; k < job->k; k++)
+        for (int r = 0; r < ROWS64; r += LANES) {
+            vd *e = (vd *)(l + k * ROWS64 + r);
+            *e = vd_exp(*e - *(vd *)(top + r));
+            *(vd *)(sum + r) += *e;
+        }
+    for (int k = 0; k < job->k; k++)
+        for (int r = 0; r < rows; r++) job->r[(size_t)k * job->n + t * ROWS64 + r] = l[k * ROWS64 + r] / sum[r];
+    for (int r = 0; r < ROWS64; r++) sum[r] = top[r] + spot_philox_log(sum[r]);
+    for (int r = 0; r < rows; r++) all += sum[r];
+    w->part[t] = all;
+}
+
+/* The mean over points of their log-likelihood. */
+static double expect(const work *w, const spot_domino_job *job)
+{
+    double sum = 0;
+
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int t = 0; t < w->tiles; t++) expect_tile(w, job, t);
+    for (int t = 0; t < w->tiles; t++) sum += w->part[t];
+    return sum / job->n;
+}
+
+/* Rows from .. to-1 of which slice k has more than LEAST; their number. */
+static int rows_held(int *row, const spot_domino_job *job, int k, int from, int to)
+{
+    const double *r = job->r + (size_t)k * job->n;
+    int held = 0;
+
+    for (int i = from; i < to; i++) {
+        row[held] = i;
+        held += r[i] > SPOT_DOMINO_LEAST;
+    }
+    return held;
+}
+
+/* What a slice's rows sum to; moments about its mean of before. */
+typedef struct { double count, nk, *first, *second; } sums;
+
+/* first[j], second[j] += r (x_j - mean_j), r (x_j - mean_j)^2 of the rows, for `vectors` vectors of columns from j0 on. */
+VD_INLINE void add_vectors(const sums *s, const spot_domino_job *job, const double *r, const double *mean, const int *row,
+                           int held, int j0, int vectors)
+{
+    vd first[VECTORS], second[VECTORS], about[VECTORS];
+
+    memcpy(about, mean + j0, (size_t)vectors * sizeof *about);
+    memcpy(first, s->first + j0, (size_t)vectors * sizeof *first);
+    memcpy(second, s->second + j0, (size_t)vectors * sizeof *second);
+    for (int h = 0; h < held; h++) {
+        const float *x = job->x + (size_t)row[h] * job->d + j0;
+        vd own = vd_all(r[row[h]]);
+        for (int v = 0; v < vectors; v++) {
+            vd off = vd_wide(x + v * LANES) - about[v], weighted = own * off;
+            first[v] += weighted;
+            second[v] = vd_fma(weighted, off, second[v]);
+        }
+    }
+    memcpy(s->first + j0, first, (size_t)vectors * sizeof *first);
+    memcpy(s->second + j0, second, (size_t)vectors * sizeof *second);
+}
+
+static void add_moments(const sums *s, const spot_domino_job *job, const double *r, const double *mean, const int *row,
+                        int held)
+{
+    int j = 0;
+
+    for (; job->d - j >= VECTORS * LANES; j += VECTORS * LANES) add_vectors(s, job, r, mean, row, held, j, VECTORS);
+    for (; job->d - j >= LANES; j += LANES) add_vectors(s, job, r, mean, row, held, j, 1);
+    for (int h = 0; h < held && j < job->d; h++)
+        for (int e = j; e < job->d; e++) {
+            double off = job->x[(size_t)row[h] * job->d + e] - mean[e], weighted = r[row[h]] * off;
+            s->first[e] += weighted;
+            s->second[e] = fma(weighted, off, s->second[e]);
+        }
+}
+
+/* held (wide) += r share of the rows: a slice's part of points, of labels and of predictions. */
+static void add_shares(double *held, const work *w, const double *r, const int *row, int rows)
+{
+    for (int j = 0; j < w->wide; j += LANES) {
+        vd sum = *(vd *)(held + j);
+        for (int h = 0; h < rows; h++) sum = vd_fma(vd_all(r[row[h]]), *(vd *)(w->share + (size_t)row[h] * w->wide + j), sum);
+        *(vd *)(held + j) = sum;
+    }
+}
+
+/* Scales of slice k from its mean and variances; the log of its factor's determinant, NaN without one. */
+static double ready_diagonal(const work *w, const spot_domino_job *job, int k)
+{
+    const double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
+    double *scale = slice_of(w->scale, k, job->d), *shift = slice_of(w->shift, k, job->d), logs = 0;
+
+    for (int j = 0; j < job->d; j++) {
+        if (!(var[j] > 0 && var[j] < INFINITY)) return NAN;
+        scale[j] = 1 / sqrt(var[j]);
+        shift[j] = -mean[j] * scale[j];
+        logs += spot_philox_log(scale[j]);
+    }
+    return logs;
+}
+
+/* The same of a full covariance, whose inverse Cholesky factor goes into w->factor, 0 above the diagonal. LAPACK takes columns
+ * for rows: its upper triangle is our lower. */
+static double ready_full(const work *w, const spot_domino_job *job, int k)
+{
+    int d = job->d;
+    double *factor = slice_of(w->factor, k, (size_t)d * d), logs = 0;
+    const double *covariance = slice_of(job->covariance, k, (size_t)d * d);
+
+    for (int a = 0; a < d; a++)
+        for (int b = 0; b < d; b++) factor[(size_t)a * d + b] = b <= a ? covariance[(size_t)a * d + b] : 0;
+    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', d, factor, d) || LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', d, factor, d))
+        return NAN;
+    for (int j = 0; j < d; j++) logs += spot_philox_log(factor[(size_t)j * d + j]);
+    return logs;
+}
+
+/* What the E step needs of slice k's parameters. False if it has no factor. */
+static bool ready(const work *w, const spot_domino_job *job, int k)
+{
+    double logs = (job->full ? ready_full : ready_diagonal)(w, job, k);
+
+    for (int c = 0, e = k * job->classes; c < job->classes; c++, e++)
+        w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
+    w->base[k] = spot_philox_log(job->weight[k]) - 0.5 * job->d * log_two_pi + logs;
+    return !isnan(logs);
+}
+
+/* Mean and variances of slice k from its sums. */
+static void settle_diagonal(const spot_domino_job *job, int k, const sums *s, double ridge)
+{
+    double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
+    const double nobody = 10 * DBL_EPSILON;      /* so much of a point at the origin makes nk of the count */
+
+    for (int j = 0; j < job->d; j++) {
+        double now = (s->first[j] + s->count * mean[j]) / s->nk, moved = now - mean[j];
+        double v = (s->second[j] - 2 * moved * s->first[j] + s->count * moved * moved + nobody * now * now) / s->nk;
+        var[j] = (v > 0 ? v : 0) + ridge;
+        mean[j] = now;
+    }
+}
+
+/* The same of a full covariance: w->factor holds second moments. */
+static void settle_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
+{
+    int d = job->d;
+    double *mean = slice_of(job->mean, k, d), *moved = s->second;
+    const double *second = slice_of(w->factor, k, (size_t)d * d);
+    double *covariance = slice_of(job->covariance, k, (size_t)d * d);
+
+    for (int j = 0; j < d; j++) {
+        double now = (s->first[j] + s->count * mean[j]) / s->nk;
+        moved[j] = now - mean[j];
+        mean[j] = now;
+    }
+    for (int a = 0; a < d; a++)
+        for (int b = 0; b <= a; b++) {
+            double f = second[(size_t)a * d + b];
+            f = (f - moved[a] * s->first[b] - s->first[a] * moved[b] + s->count * moved[a] * moved[b]) / s->nk;
+            f += a == b ? ridge : 0;
+            covariance[(size_t)a * d + b] = covariance[(size_t)b * d + a] = f;
+        }
+}
+
+/* All parameters of slice k from its sums. False if it has no factor. */
+static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
+{
+    int classes = job->classes;
+    const double *held = slice_of(w->held, k, w->wide);
+
+    s->count = held[0];
+    s->nk = s->count + 10 * DBL_EPSILON;
+    job->weight[k] = s->nk / job->n;
+    for (int c = 0, e = k * classes; c < classes; c++, e++) {
+        job->of_y[e] = held[1 + c] / s->nk;
+        job->of_p[e] = held[1 + classes + c] / s->nk;
+    }
+    if (job->full) settle_full(w, job, k, s, ridge);
+    else           settle_diagonal(job, k, s, ridge);
+    return ready(w, job, k);
+}
+
+/* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
+static int maximise_group(const work *w, const spot_domino_job *job, int k0, int k1, double ridge)
+{
+    int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, ill = 0;
+    sums s[GROUP];
+
+    for (int k = k0; k < k1; k++) {
+        s[k - k0] = (sums){ 0, 0, slice_of(w->scale, k, d), slice_of(w->shift, k, d) };
+        memset(s[k - k0].first, 0, (size_t)d * sizeof(double));
+        memset(s[k - k0].second, 0, (size_t)d * sizeof(double));
+        memset(slice_of(w->held, k, w->wide), 0, (size_t)w->wide * sizeof(double));
+    }
+    for (int from = 0; from < job->n; from += CHUNK)
+        for (int k = k0; k < k1; k++) {
+            int held = rows_held(row, job, k, from, job->n - from < CHUNK ? job->n : from + CHUNK);
+            const double *r = slice_of(job->r, k, job->n);
+            add_shares(slice_of(w->held, k, w->wide), w, r, row, held);
+            add_moments(&s[k - k0], job, r, slice_of(job->mean, k, d), row, held);
+        }
+    for (int k = k0; k < k1; k++) ill += !settle(w, job, k, &s[k - k0], ridge);
+    return ill;
+}
+
+/* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
+static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows,
+                   int j0, bool weighted)
+{
+    int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
+    const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
+
+    for (int i = 0; i < rows; i++) {
+        const float *x = job->x + (size_t)row[i] * job->d + j0;
+        double own = weighted ? r[row[i]] : 1;
+        for (int j = 0; j < columns; j++) slab[i][j] = own * (x[j] - mean[j]);
+        for (int j = columns; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
+    }
+}
+
+/* Second moments of slice k about its mean of before into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
+ * diagonal. */
+static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
+{
+    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
+    double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
+    int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
+    double *to = slice_of(w->factor, k, (size_t)d * d);
+
+    for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
+        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
+        gather(a, job, k, row + h, rows, a0, true);
+        gather(b, job, k, row + h, rows, b0, false);
+        spot_outer_add(sum, a, b, rows);
+    }
+    for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
+        for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
+}
+
+/* M step; the number of slices without a factor. */
+static int maximise(const work *w, const spot_domino_job *job, double ridge)
+{
+    int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
+
+    if (job->full) {
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic)
+        for (int task = 0; task < job->k * side * side; task++)
+            if (task / side % side >= task % side)
+                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE,
+                               task % side * SPOT_OUTER_TILE);
+    }
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic)
+    for (int k = 0; k < job->k; k += GROUP) {
+        int lost = maximise_group(w, job, k, job->k - k < GROUP ? job->k : k + GROUP, ridge);
+#pragma omp atomic
+        ill += lost;
+    }
+    return ill;
+}
+
+/* Entries of a point's share. */
+static int shares(int classes) { return (1 + 2 * classes + LANES - 1) / LANES * LANES; }
+
+static void pack(const work *w, const spot_domino_job *job)
+{
+    int n = job->n, d = job->d, classes = job->classes;
+
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int t = 0; t < w->tiles; t++) {
+        spot_pack_rows(w->tile + (size_t)t * d * ROWS64, job->x, n, d, t);
+        for (int r = 0; r < ROWS64; r++) {
+            const float *p = job->p + (size_t)(t * ROWS64 + r < n ? t * ROWS64 + r : n - 1) * classes;
+            for (int c = 0; c < classes; c++) w->p[((size_t)t * classes + c) * ROWS64 + r] = p[c];
+        }
+    }
+}
+
+/* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
+static void begin(const work *w, const spot_domino_job *job)
+{
+    int n = job->n, d = job->d, classes = job->classes;
+    double *mean = job->mean;
+
+    pack(w, job);
+    memset(w->share, 0, (size_t)n * w->wide * sizeof *w->share);
+    for (int i = 0; i < n; i++) {
+        double *share = w->share + (size_t)i * w->wide;
+        share[0] = share[1 + job->y[i]] = 1;
+        for (int c = 0; c < classes; c++) share[1 + classes + c] = job->p[(size_t)i * classes + c];
+    }
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
+    for (int j = 0; j < d; j++) mean[j] /= n;
+    for (int k = 1; k < job->k; k++) memcpy(slice_of(mean, k, d), mean, (size_t)d * sizeof *mean);
+    if (job->full) memset(w->factor, 0, (size_t)job->k * d * d * sizeof *w->factor);
+    for (int k = 0; k < job->k && job->label; k++)
+        for (int i = 0; i < n; i++) job->r[(size_t)k * n + i] = job->label[i] == k;
+}
+
+/* False when it was stopped. */
+static bool fit_one(spot_ctx *c, work w, spot_domino_job *job, int threads, const spot_mixture_config *cfg)
+{
+    double before = -INFINITY;
+
+    w.tiles = spot_tiles(job->n);
+    w.wide = shares(job->classes);
+    w.threads = threads;
+    begin(&w, job);
+    job->iterations = job->converged = 0;
+    job->ill = maximise(&w, job, cfg->ridge);
+    while (!job->ill && !job->converged && job->iterations < cfg->max_iterations) {
+        double now = expect(&w, job);
+        if (spot_check_stop(c) != SPOT_OK) return false;
+        job->ill = maximise(&w, job, cfg->ridge);
+        if (job->bound) job->bound[job->iterations] = now;
+        job->iterations++;
+        job->converged = fabs(now - before) < cfg->tol;
+        job->last_bound = before = now;
+    }
+    if (!job->ill) expect(&w, job);
+    return true;
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int classes, int full, int threads)
+{
+    size_t tiles = (size_t)spot_tiles(n), wide = (size_t)d * ROWS64;
+
+    SPOT_TRY(SPOT_TAKE(c, a, w->tile, tiles * wide));
+    SPOT_TRY(SPOT_TAKE(c, a, w->p, tiles * classes * ROWS64));
+    SPOT_TRY(SPOT_TAKE(c, a, w->share, (size_t)n * shares(classes)));
+    SPOT_TRY(SPOT_TAKE(c, a, w->held, (size_t)k * shares(classes)));
+    SPOT_TRY(SPOT_TAKE(c, a, w->scale, (size_t)k * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->shift, (size_t)k * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->factor, full ? (size_t)k * d * d : 0));
+    SPOT_TRY(SPOT_TAKE(c, a, w->base, k));
+    SPOT_TRY(SPOT_TAKE(c, a, w->of_y, (size_t)k * classes));
+    SPOT_TRY(SPOT_TAKE(c, a, w->part, tiles));
+    SPOT_TRY(SPOT_TAKE(c, a, w->l, (size_t)threads * k * ROWS64));
+    SPOT_TRY(SPOT_TAKE(c, a, w->off, full ? threads * wide : 0));
+    return SPOT_TAKE(c, a, w->row, (size_t)threads * n);
+}
+
+/* Jobs side by side where there are enough of them for that, or one after the other. */
+static int abreast(int count, int threads) { return count >= threads ? threads : 1; }
+
+static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int classes, int full,
+                          int threads)
+{
+    int lanes = abreast(count, threads);
+
+    SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
+    for (int l = 0; l < lanes; l++) {
+        work counted;
+        SPOT_TRY(take(c, a, a->counting ? &counted : &(*all)[l], n, d, k, classes, full, threads / lanes));
+    }
+    return SPOT_OK;
+}
+
+size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full, int threads)
+{
+    spot_ctx c = { 0 };
+    spot_arena a = spot_arena_counting();
+    spot_domino_space space;
+    work *all;
+
+    if (threads) layout(&c, &a, &all, count, n, d, k, classes, full, threads);
+    else         spot_domino_space_take(&c, &a, &space, count, n, d, k, classes, full);
+    return a.peak;
+}
+
+static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
+{
+    size_t mark = scratch->used;
+    int n = 0, d = 0, k = 0, classes = 0, full = 0, lanes = abreast(count, c->threads), stopped = 0;
+    work *all;
+
+    for (int j = 0; j < count; j++) {
+        n = jobs[j].n > n ? jobs[j].n : n;
+        d = jobs[j].d > d ? jobs[j].d : d;
+        k = jobs[j].k > k ? jobs[j].k : k;
+        classes = jobs[j].classes > classes ? jobs[j].classes : classes;
+        full |= jobs[j].full;
+    }
+    SPOT_TRY(layout(c, scratch, &all, count, n, d, k, classes, full, c->threads));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
+    for (int j = 0; j < count; j++)
+        if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes, cfg))
+#pragma omp atomic write
+            stopped = 1;
+    scratch->used = mark;
+    return stopped ? SPOT_STOPPED : SPOT_OK;
+}
+
+spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job)
+{
+    size_t mark = scratch->used;
+    work w = { 0 };
+
+    if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
+        return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,
+                         job->classes);
+    SPOT_TRY(take(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
+    scratch->used = mark;
+    if (scratch->counting) return SPOT_OK;
+    w.tiles = spot_tiles(job->n);
+    w.threads = c->threads;
+    job->ill = 0;
+    pack(&w, job);
+    for (int k = 0; k < job->k; k++) job->ill += !ready(&w, job, k);
+    if (!job->ill) expect(&w, job);
+    return SPOT_OK;
+}
+
+const spot_domino_ops spot_domino_cpu = { .confusion = spot_domino_confusion_cpu, .em = em };
+
+spot_status spot_domino_em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
+{
+    for (int j = 0; j < count; j++) {
+        const spot_domino_job *job = &jobs[j];
+        if (job->k < 1 || job->k > job->n || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1
+            || job->classes > 255)
+            return spot_fail(c, SPOT_INVALID, "domino.em %d: %d slices of (%d, %d) points in %d classes; 1 to %d slices, no "
+                             "more than points, of 1 to 255 classes", j, job->k, job->n, job->d, job->classes,
+                             SPOT_DOMINO_MOST);
+    }
+    if (count < 1) return SPOT_OK;
+    SPOT_DISPATCH(c, domino, em, scratch, count, jobs, cfg);
+}

@@ -1,0 +1,284 @@
+/* kmeans.c - k-means on the CPU. Threads own tiles of 64 points, or centres; many jobs are a thread each. */
+#include "fit/kmeans.h"
+
+#include <omp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "fit/kmeans_cuda.h"
+#include "core/rows64.h"
+#include "spotter/rng.h"
+
+enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };
+
+/* One job's workspace, with `threads` threads to itself. */
+typedef struct {
+    int     tiles, threads;
+    float  *tile;              /* (tiles, d, 64) */
+    double *one, *minus;       /* (d) ones; (k, d) minus the centres, or minus the trials */
+    double *dist;              /* (threads, k, 64) */
+    double *near, *trial;      /* (n) squared distance to the nearest centre; (TRIALS, n) if this one joined */
+    double *mean, *count;      /* (k, d), (k): sums of points, how many */
+} work;
+
+static double *own_dist(const work *w, const spot_kmeans_job *job)
+{
+    int k = job->k > TRIALS ? job->k : TRIALS;
+
+    return w->dist + (size_t)omp_get_thread_num() * k * ROWS64;
+}
+
+static int rows_of(const spot_kmeans_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
+
+static void set_minus(double *minus, const float *x, int d)
+{
+    for (int j = 0; j < d; j++) minus[j] = -(double)x[j];
+}
+
+/* trial[t][i] = what near[i] would be with w->minus[t] among the centres. */
+static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
+{
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int t = 0; t < w->tiles; t++) {
+        double *dist = own_dist(w, job);
+        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, trials);
+        for (int i = 0; i < trials; i++)
+            for (int r = 0; r < rows_of(job, t); r++) {
+                double near = w->near[t * ROWS64 + r], own = dist[i * ROWS64 + r];
+                w->trial[(size_t)i * job->n + t * ROWS64 + r] = own < near ? own : near;
+            }
+    }
+}
+
+/* The first point at which the running sum of near reaches want. */
+static int draw(const double *near, int n, double want)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n - 1; i++)
+        if ((sum += near[i]) >= want) return i;
+    return n - 1;
+}
+
+static double total(const double *near, int n)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n; i++) sum += near[i];
+    return sum;
+}
+
+static void plus_plus(const work *w, const spot_kmeans_job *job)
+{
+    spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)job->k);
+    int trials = 2 + (int)log(job->k), n = job->n, d = job->d;
+
+    for (int i = 0; i < n; i++) w->near[i] = INFINITY;
+    for (int k = 0; k < job->k; k++) {
+        int chosen[TRIALS], count = k ? trials : 1, best = 0;
+        double least = INFINITY, all = k ? total(w->near, n) : 0;
+        for (int t = 0; t < count; t++) {
+            chosen[t] = k ? draw(w->near, n, spot_rng_uniform(&r) * all) : (int)spot_rng_below(&r, (uint32_t)n);
+            set_minus(w->minus + (size_t)t * d, job->x + (size_t)chosen[t] * d, d);
+        }
+        try_centres(w, job, count);
+        for (int t = 0; t < count; t++) {
+            double sum = total(w->trial + (size_t)t * n, n);
+            if (sum < least) { least = sum; best = t; }
+        }
+        memcpy(w->near, w->trial + (size_t)best * n, (size_t)n * sizeof *w->near);
+        for (int j = 0; j < d; j++) job->centre[(size_t)k * d + j] = job->x[(size_t)chosen[best] * d + j];
+    }
+}
+
+/* Nearest centre of every point, the first of equals. Did any change? */
+static bool assign(const work *w, const spot_kmeans_job *job)
+{
+    int changed = 0;
+
+    for (size_t e = 0; e < (size_t)job->k * job->d; e++) w->minus[e] = -job->centre[e];
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int t = 0; t < w->tiles; t++) {
+        double *dist = own_dist(w, job), near[ROWS64];
+        int label[ROWS64] = { 0 }, moved = 0;
+        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, job->k);
+        memcpy(near, dist, sizeof near);
+        for (int k = 1; k < job->k; k++)
+            for (int r = 0; r < ROWS64; r++) {
+                bool nearer = dist[k * ROWS64 + r] < near[r];
+                label[r] = nearer ? k : label[r];
+                near[r] = nearer ? dist[k * ROWS64 + r] : near[r];
+            }
+        for (int r = 0; r < rows_of(job, t); r++) {
+            moved |= job->label[t * ROWS64 + r] != label[r];
+            job->label[t * ROWS64 + r] = label[r];
+            w->near[t * ROWS64 + r] = near[r];
+        }
+        if (moved)
+#pragma omp atomic write
+            changed = 1;
+    }
+    return changed;
+}
+
+/* An empty cluster takes the point farthest from its centre. */
+static void fill_empty(const work *w, const spot_kmeans_job *job)
+{
+    int d = job->d;
+
+    for (int k = 0; k < job->k; k++) {
+        int far = 0;
+        if (w->count[k] > 0) continue;
+        for (int i = 1; i < job->n; i++) if (w->near[i] > w->near[far]) far = i;
+        w->near[far] = -1;
+        w->count[job->label[far]]--;
+        w->count[k] = 1;
+        for (int j = 0; j < d; j++) {
+            w->mean[(size_t)job->label[far] * d + j] -= job->x[(size_t)far * d + j];
+            w->mean[(size_t)k * d + j] = job->x[(size_t)far * d + j];
+        }
+    }
+}
+
+/* Centres move to the means of their points; the sum of squared moves. */
+static double recentre(const work *w, const spot_kmeans_job *job)
+{
+    int d = job->d;
+    double moved = 0;
+
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic)
+    for (int k = 0; k < job->k; k++) {
+        double *sum = w->mean + (size_t)k * d;
+        memset(sum, 0, (size_t)d * sizeof *sum);
+        w->count[k] = 0;
+        for (int i = 0; i < job->n; i++) {
+            if (job->label[i] != k) continue;
+            w->count[k]++;
+            for (int j = 0; j < d; j++) sum[j] += job->x[(size_t)i * d + j];
+        }
+    }
+    fill_empty(w, job);
+    for (int k = 0; k < job->k; k++)
+        for (int j = 0; j < d && w->count[k] > 0; j++) {
+            double *centre = &job->centre[(size_t)k * d + j], mean = w->mean[(size_t)k * d + j] / w->count[k];
+            moved += (mean - *centre) * (mean - *centre);
+            *centre = mean;
+        }
+    return moved;
+}
+
+static double mean_variance(const work *w, const spot_kmeans_job *job)
+{
+    int n = job->n, d = job->d;
+    double *mean = w->mean, *square = w->minus, sum = 0;
+
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    memset(square, 0, (size_t)d * sizeof *square);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
+    for (int j = 0; j < d; j++) mean[j] /= n;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < d; j++) {
+            double off = job->x[(size_t)i * d + j] - mean[j];
+            square[j] += off * off;
+        }
+    for (int j = 0; j < d; j++) sum += square[j] / n;
+    return sum / d;
+}
+
+/* False when it was stopped. */
+static bool fit_one(spot_ctx *c, work w, spot_kmeans_job *job, int threads)
+{
+    double tolerance;
+
+    w.tiles = spot_tiles(job->n);
+    w.threads = threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < w.tiles; t++) spot_pack_rows(w.tile + (size_t)t * job->d * ROWS64, job->x, job->n, job->d, t);
+    for (int j = 0; j < job->d; j++) w.one[j] = 1;
+    tolerance = 1e-4 * mean_variance(&w, job);
+    for (int i = 0; i < job->n; i++) job->label[i] = -1;
+    if (!job->given) plus_plus(&w, job);
+    for (job->iterations = 0; job->iterations < LLOYD;) {
+        job->iterations++;
+        if (spot_check_stop(c) != SPOT_OK) return false;
+        if (!assign(&w, job) || recentre(&w, job) <= tolerance) break;
+    }
+    assign(&w, job);
+    job->inertia = total(w.near, job->n);
+    return true;
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int threads)
+{
+    size_t centres = (size_t)(k > TRIALS ? k : TRIALS);
+
+    SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(n) * d * ROWS64));
+    SPOT_TRY(SPOT_TAKE(c, a, w->one, d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->minus, centres * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->dist, threads * centres * ROWS64));
+    SPOT_TRY(SPOT_TAKE(c, a, w->near, n));
+    SPOT_TRY(SPOT_TAKE(c, a, w->trial, (size_t)TRIALS * n));
+    SPOT_TRY(SPOT_TAKE(c, a, w->mean, (size_t)k * d));
+    return SPOT_TAKE(c, a, w->count, k);
+}
+
+/* Jobs side by side where there are enough of them for that, or one after the other. */
+static int abreast(int count, int threads) { return count >= threads ? threads : 1; }
+
+static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int threads)
+{
+    int lanes = abreast(count, threads);
+
+    SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
+    for (int l = 0; l < lanes; l++) {
+        work counted;
+        SPOT_TRY(take(c, a, a->counting ? &counted : &(*all)[l], n, d, k, threads / lanes));
+    }
+    return SPOT_OK;
+}
+
+size_t spot_kmeans_scratch(int count, int n, int d, int k, int threads)
+{
+    spot_ctx c = { 0 };
+    spot_arena a = spot_arena_counting();
+    spot_kmeans_space space;
+    work *all;
+
+    if (threads) layout(&c, &a, &all, count, n, d, k, threads);
+    else         spot_kmeans_space_take(&c, &a, &space, count, n, d, k);
+    return a.peak;
+}
+
+static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
+{
+    size_t mark = scratch->used;
+    int n = 0, d = 0, k = 0, lanes = abreast(count, c->threads), stopped = 0;
+    work *all;
+
+    for (int j = 0; j < count; j++) {
+        if (jobs[j].n > n) n = jobs[j].n;
+        if (jobs[j].d > d) d = jobs[j].d;
+        if (jobs[j].k > k) k = jobs[j].k;
+    }
+    SPOT_TRY(layout(c, scratch, &all, count, n, d, k, c->threads));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
+    for (int j = 0; j < count; j++)
+        if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes))
+#pragma omp atomic write
+            stopped = 1;
+    scratch->used = mark;
+    return stopped ? SPOT_STOPPED : SPOT_OK;
+}
+
+const spot_kmeans_ops spot_kmeans_cpu = { .fit = fit };
+
+spot_status spot_kmeans_fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
+{
+    for (int j = 0; j < count; j++)
+        if (jobs[j].k < 1 || jobs[j].k > jobs[j].n || jobs[j].k > SPOT_KMEANS_MOST || jobs[j].d < 1)
+            return spot_fail(c, SPOT_INVALID, "kmeans %d: %d centres of (%d, %d) points; 1 to %d, no more than points", j,
+                             jobs[j].k, jobs[j].n, jobs[j].d, SPOT_KMEANS_MOST);
+    if (count < 1) return SPOT_OK;
+    SPOT_DISPATCH(c, kmeans, fit, scratch, count, jobs);
+}

@@ -1,0 +1,356 @@
+/* mixture.c - Gaussian mixtures: the checked entry and EM on the CPU. One thread a fit, vectors of points. */
+#include "fit/mixture.h"
+
+#include <float.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit/mixture_cpu.h"
+#include "fit/mixture_cuda.h"
+
+/* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
+ * log-likelihood. label: also the best component of each point, into w->label. */
+VD_INLINE double expect(spot_mixture_work *w, int d, int from, bool label)
+{
+    vd top[TILE], sum[TILE] = { { 0 } }, total = { 0 }, product = vd_all(1);
+    vi best[TILE] = { { 0 } };
+
+    for (int b = 0; b < TILE; b++) top[b] = vd_all(-INFINITY);
+    for (int k = 0; k < w->k; k++) {
+        const double *mean = w->component + k * w->stride + 1, *factor = mean + d;
+        for (int b = 0; b < TILE; b++) {
+            const double *f = factor;
+            vd diff[SPOT_MAX_MIXTURE_DIM], square = { 0 }, log_density;
+            for (int i = 0; i < d; i++) {
+                vd y = { 0 };
+                diff[i] = w->x[(size_t)i * w->blocks + from + b] - mean[i];
+                for (int j = 0; j <= i; j++) y = vd_fma(vd_all(*f++), diff[j], y);
+                square = vd_fma(y, y, square);
+            }
+            log_density = vd_fma(vd_all(-0.5), square, vd_all(mean[-1]));
+            if (label) best[b] = vi_pick(log_density > top[b], (vi){ 0 } + k, best[b]);
+            top[b] = vd_max(log_density, top[b]);
+            w->resp[k * TILE + b] = log_density;
+        }
+    }
+    for (int k = 0; k < w->k; k++)
+        for (int b = 0; b < TILE; b++) {
+            vd *r = &w->resp[k * TILE + b];
+            *r = vd_exp(*r - top[b]);
+            sum[b] += *r;
+        }
+    /* 1 <= sum <= k: a tile's product stays below 64^64, so that one logarithm serves all its points. */
+    for (int b = 0; b < TILE; b++) {
+        vd live = w->live[from + b];
+        total += live * top[b];
+        product *= 1.0 + live * (sum[b] - 1.0);
+        sum[b] = live / sum[b];
+        if (label) w->label[from + b] = best[b];
+    }
+    for (int k = 0; k < w->k; k++)
+        for (int b = 0; b < TILE; b++) w->resp[k * TILE + b] *= sum[b];
+    for (int i = 1; i < LANES; i++) product[0] *= product[i];
+    return vd_sum(total) + log(product[0]);
+}
+
+/* M step, first half: adds one tile's moments about the present means. */
+VD_INLINE void add_moments(spot_mixture_work *w, int d, int from)
+{
+    for (int k = 0; k < w->k; k++) {
+        const double *mean = w->component + k * w->stride + 1;
+        vd m[1 + SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 3) / 2], *moment = w->moment + k * w->stride;
+        int stride = 1 + d + d * (d + 1) / 2;
+        for (int i = 0; i < stride; i++) m[i] = moment[i];
+        for (int b = 0; b < TILE; b++) {
+            vd r = w->resp[k * TILE + b], diff[SPOT_MAX_MIXTURE_DIM], *product = m + 1 + d;
+            m[0] += r;
+            for (int i = 0; i < d; i++) {
+                diff[i] = w->x[(size_t)i * w->blocks + from + b] - mean[i];
+                vd weighted = r * diff[i];
+                m[1 + i] += weighted;
+                for (int j = 0; j <= i; j++) { *product = vd_fma(weighted, diff[j], *product); product++; }
+            }
+        }
+        for (int i = 0; i < stride; i++) moment[i] = m[i];
+    }
+}
+
+/* E step and the moments of the M step; the log-likelihood. */
+VD_INLINE double em_step(spot_mixture_work *w, int d)
+{
+    double sum = 0;
+
+    memset(w->moment, 0, (size_t)w->k * w->stride * sizeof *w->moment);
+    for (int from = 0; from < w->blocks; from += TILE) {
+        sum += expect(w, d, from, false);
+        add_moments(w, d, from);
+    }
+    return sum;
+}
+
+/* The last E step: no moments, but the labels. */
+VD_INLINE double label_step(spot_mixture_work *w, int d)
+{
+    double sum = 0;
+
+    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, d, from, true);
+    return sum;
+}
+
+/* f becomes the inverse of the lower Cholesky factor of the d x d matrix a; both lower, row by row, packed. False if a
+ * is not positive definite. Our own and not LAPACK's: 3 x 3, hundreds of thousands of times, and equal bits anywhere. */
+static bool inverse_cholesky(double *f, const double *a, int d)
+{
+    double l[SPOT_MAX_MIXTURE_DIM][SPOT_MAX_MIXTURE_DIM];
+
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = *a++;
+            for (int t = 0; t < j; t++) s -= l[i][t] * l[j][t];
+            if (i == j && !(s > 0 && s < INFINITY)) return false;
+            l[i][j] = i == j ? sqrt(s) : s / l[j][j];
+        }
+    for (int i = 0; i < d; i++) {
+        double *row = f + i * (i + 1) / 2;
+        for (int j = 0; j < i; j++) {
+            double s = 0;
+            for (int t = j; t < i; t++) s -= l[i][t] * f[t * (t + 1) / 2 + j];
+            row[j] = s / l[i][i];
+        }
+        row[i] = 1 / l[i][i];
+    }
+    return true;
+}
+
+/* M step, second half: weights, means, covariances from the moments, and the factors that the next E step needs.
+ * Moments about the old mean give those about the new exactly, with no second pass. Returns the components without
+ * a factor. */
+static int maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
+{
+    int d = w->d, ill = 0;
+    double nk[SPOT_MAX_COMPONENTS], all = 0;
+
+    for (int k = 0; k < w->k; k++) all += nk[k] = vd_sum(w->moment[k * w->stride]) + 10 * DBL_EPSILON;
+    for (int k = 0; k < w->k; k++) {
+        const vd *moment = w->moment + k * w->stride, *second = moment + 1 + d;
+        double *component = w->component + k * w->stride, *mean = component + 1, *factor = mean + d;
+        double count = vd_sum(moment[0]), first[SPOT_MAX_MIXTURE_DIM], shift[SPOT_MAX_MIXTURE_DIM];
+        double lower[SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 1) / 2], *a = lower;
+        for (int i = 0; i < d; i++) {
+            double now;
+            first[i] = vd_sum(moment[1 + i]);
+            now = (first[i] + count * mean[i]) / nk[k];
+            shift[i] = now - mean[i];
+            mean[i] = fit->mean[k * d + i] = now;
+        }
+        for (int i = 0; i < d; i++)
+            for (int j = 0; j <= i; j++) {
+                double s = vd_sum(*second++) - shift[i] * first[j] - first[i] * shift[j] + count * shift[i] * shift[j];
+                *a = s / nk[k] + (i == j ? ridge : 0);
+                fit->covariance[(k * d + i) * d + j] = fit->covariance[(k * d + j) * d + i] = *a++;
+            }
+        fit->weight[k] = nk[k] / all;
+        if (!inverse_cholesky(factor, lower, d)) { ill++; continue; }
+        component[0] = log(fit->weight[k]) - 0.5 * d * log(2 * 3.14159265358979323846);
+        for (int i = 0; i < d; i++) component[0] += log(factor[i * (i + 3) / 2]);
+    }
+    return ill;
+}
+
+/* The moments of given responsibilities, or of the k-means clusters. */
+VD_INLINE double start_step(spot_mixture_work *w, int d)
+{
+    memset(w->moment, 0, (size_t)w->k * w->stride * sizeof *w->moment);
+    for (int from = 0; from < w->blocks; from += TILE) {
+        for (int k = 0; k < w->k; k++)
+            for (int b = 0; b < TILE; b++)
+                w->resp[k * TILE + b] = (vd)((w->label[from + b] == k) & (vi)w->live[from + b]);
+        for (int i = from * LANES; w->given && i < (from + TILE) * LANES && i < w->n; i++)
+            for (int k = 0; k < w->k; k++)
+                w->resp[k * TILE + i / LANES - from][i % LANES] = w->given[(size_t)i * w->k + k];
+        add_moments(w, d, from);
+    }
+    return 0;
+}
+
+/* The first M step. Twice: once to find the means, once to take the moments about them, so that no digits cancel. */
+static int first_maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
+{
+    int ill = 0;
+
+    for (int k = 0; k < w->k; k++)
+        for (int a = 0; a < w->d; a++) w->component[k * w->stride + 1 + a] = w->x[(size_t)a * w->blocks][0];
+    for (int twice = 0; twice < 2; twice++) {
+        BY_DIMENSION(start_step, w);
+        ill = maximise(w, fit, ridge);
+    }
+    return ill;
+}
+
+static int blocks_of(int n) { return (n + LANES * TILE - 1) / (LANES * TILE) * TILE; }
+
+static void load(spot_mixture_work *w, const spot_mixture_job *job)
+{
+    w->given = job->resp;
+    w->n = job->fit.n;
+    w->d = job->fit.d;
+    w->k = job->fit.k;
+    w->blocks = blocks_of(w->n);
+    w->stride = 1 + w->d + w->d * (w->d + 1) / 2;
+    for (int i = 0; i < LANES * w->blocks; i++) {
+        const float *point = job->x + (size_t)(i < w->n ? i : 0) * w->d;
+        for (int a = 0; a < w->d; a++) w->x[(size_t)a * w->blocks + i / LANES][i % LANES] = point[a];
+        w->live[i / LANES][i % LANES] = i < w->n;
+    }
+}
+
+static void start(spot_mixture_work *w, const spot_mixture_job *job)
+{
+    spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k + 256 * job->start);
+
+    spot_mixture_start(w, &r);
+}
+
+static void give_labels(const spot_mixture_job *job, const spot_mixture_work *w)
+{
+    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
+}
+
+static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixture_config *cfg)
+{
+    spot_mixture *fit = &job->fit;
+    double before = -INFINITY;
+
+    load(w, job);
+    if (!job->resp) start(w, job);
+    fit->iterations = fit->converged = 0;
+    fit->ill = first_maximise(w, fit, cfg->ridge);
+    while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
+        double now = BY_DIMENSION(em_step, w) / w->n;
+        fit->ill = maximise(w, fit, cfg->ridge);
+        fit->iterations++;
+        fit->converged = fabs(now - before) < cfg->tol;
+        before = now;
+    }
+    if (fit->ill) return;
+    fit->log_likelihood = BY_DIMENSION(label_step, w);
+    give_labels(job, w);
+}
+
+static spot_status take(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
+{
+    size_t blocks = (size_t)blocks_of(n), stride = 1 + (size_t)d * (d + 3) / 2;
+
+    SPOT_TRY(SPOT_TAKE(c, a, w->x, d * blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->live, blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->label, blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->near, blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->prefix, LANES * blocks));
+    SPOT_TRY(SPOT_TAKE(c, a, w->resp, (size_t)k * TILE));
+    SPOT_TRY(SPOT_TAKE(c, a, w->moment, k * stride));
+    SPOT_TRY(SPOT_TAKE(c, a, w->component, k * stride));
+    SPOT_TRY(SPOT_TAKE(c, a, w->centre, (size_t)k * d));
+    return SPOT_TAKE(c, a, w->sum, (size_t)k * d);
+}
+
+/* The order of the jobs: the longest first, so that no thread is left with a long one at the end. */
+typedef struct { double cost; int job; } turn;
+
+static int longer_first(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+
+    if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
+    return x->job - y->job;
+}
+
+static spot_status layout(spot_ctx *c, spot_arena *a, spot_mixture_work **work, turn **turns, int jobs, int n, int d, int k,
+                          int threads)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, *turns, jobs));
+    SPOT_TRY(SPOT_TAKE(c, a, *work, threads));
+    for (int t = 0; t < threads; t++) {
+        spot_mixture_work counted;
+        SPOT_TRY(take(c, a, a->counting ? &counted : &(*work)[t], n, d, k));
+    }
+    return SPOT_OK;
+}
+
+size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads)
+{
+    spot_ctx c = { 0 };
+    spot_arena a = spot_arena_counting();
+    spot_mixture_space space;
+    spot_mixture_work *work;
+    turn *turns;
+
+    if (threads) layout(&c, &a, &work, &turns, jobs, n, d, k, threads);
+    else         spot_mixture_space_take(&c, &a, &space, jobs, n, d, k);
+    return a.peak;
+}
+
+/* EM of every job; without cfg k-means alone. */
+static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+{
+    size_t mark = scratch->used;
+    int n = 0, d = 0, k = 0, stopped = 0, threads = c->threads < count ? c->threads : count;
+    spot_mixture_work *work;
+    turn *turns;
+
+    for (int j = 0; j < count; j++) {
+        if (jobs[j].fit.n > n) n = jobs[j].fit.n;
+        if (jobs[j].fit.d > d) d = jobs[j].fit.d;
+        if (jobs[j].fit.k > k) k = jobs[j].fit.k;
+    }
+    SPOT_TRY(layout(c, scratch, &work, &turns, count, n, d, k, threads));
+    for (int j = 0; j < count; j++) turns[j] = (turn){ (double)jobs[j].fit.n * jobs[j].fit.k, j };
+    qsort(turns, (size_t)count, sizeof *turns, longer_first);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int j = 0; j < count; j++) {
+        spot_mixture_work *w = &work[omp_get_thread_num()];
+        spot_mixture_job *job = &jobs[turns[j].job];
+        if (spot_check_stop(c) == SPOT_OK) {
+            if (cfg) fit_one(w, job, cfg);
+            else load(w, job), start(w, job), give_labels(job, w);
+        } else {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    scratch->used = mark;
+    return stopped ? SPOT_STOPPED : SPOT_OK;
+}
+
+static spot_status kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+{
+    return em(c, scratch, jobs, count, NULL);
+}
+
+const spot_mixture_ops spot_mixture_cpu = { .em = em, .kmeans = kmeans };
+
+static spot_status check_jobs(spot_ctx *c, const spot_mixture_job *jobs, int count)
+{
+    for (int j = 0; j < count; j++) {
+        const spot_mixture *f = &jobs[j].fit;
+        if (f->k < 1 || f->k > f->n || f->k > SPOT_MAX_COMPONENTS || f->d < 1 || f->d > SPOT_MAX_MIXTURE_DIM)
+            return spot_fail(c, SPOT_INVALID, "mixture %d: %d components on (%d, %d) points; at most %d, no more than "
+                             "points, in 1..%d dimensions", j, f->k, f->n, f->d, SPOT_MAX_COMPONENTS, SPOT_MAX_MIXTURE_DIM);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count,
+                            const spot_mixture_config *cfg)
+{
+    SPOT_TRY(check_jobs(c, jobs, count));
+    if (count < 1) return SPOT_OK;
+    SPOT_DISPATCH(c, mixture, em, scratch, jobs, count, cfg);
+}
+
+spot_status spot_mixture_kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+{
+    SPOT_TRY(check_jobs(c, jobs, count));
+    if (count < 1) return SPOT_OK;
+    SPOT_DISPATCH(c, mixture, kmeans, scratch, jobs, count);
+}

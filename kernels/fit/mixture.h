@@ -1,0 +1,51 @@
+/* mixture.h   many independent Gaussian mixtures with full covariance, each by EM from its own k-means++ start.
+ *
+ * One job is one (problem, K). The CPU gives each job to one thread, a GPU to one block; either takes the longest first,
+ * and no job's result depends on the others. With n points x in d dimensions, responsibilities r and scikit-learn's
+ * conventions (GaussianMixture, covariance_type="full"):
+ *
+ *   E   r[i,k] = w_k N(x_i; mean_k, cov_k) / sum over k,   by log-sum-exp
+ *   M   n_k = sum_i r[i,k] + 10 eps;  w_k = n_k / sum n_k;  mean_k = sum_i r x_i / n_k
+ *       cov_k = sum_i r (x_i - mean_k)(x_i - mean_k)^T / n_k + ridge I
+ *
+ * until the mean log-likelihood of the E step, taken before the M step, changes by less than tol. Start: k-means++ with
+ * 2 + floor(ln k) trials a centre, at most 300 Lloyd iterations, tolerance 1e-4 of the mean column variance, then one M
+ * step from the hard clusters. Random numbers: SPOT_RNG_KMEANS at (seed, ec), index k + 256 start.
+ *
+ * fp64 throughout. The same bits for any thread count, any neighbours and any schedule of blocks. From the same start
+ * log-likelihoods agree with scikit-learn's and across devices to 1e-8 relative; the start itself has the same draws, so
+ * that it differs only where sums in another order tip a near-tie.
+ *
+ * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
+#ifndef SPOTTER_KERNELS_MIXTURE_H
+#define SPOTTER_KERNELS_MIXTURE_H
+
+#include "core/ops.h"
+#include "spotter/cluster.h"
+
+typedef struct {
+    const float  *x;        /* (n, d) */
+    const double *resp;     /* (n, k): start from these and not from k-means; else NULL */
+    spot_seed     seed;
+    uint32_t      start;    /* 0, or which of several starts from one seed */
+    spot_mixture  fit;      /* in: n, d, k and where weight, mean, covariance go. out: the rest but bic */
+    uint8_t      *label;    /* (n): out, the component of highest responsibility, the first of equals */
+} spot_mixture_job;
+
+struct spot_mixture_ops {
+    /* A component whose covariance has no Cholesky factor ends its fit: fit.ill counts them, the rest is not set. */
+    spot_status (*em)(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg);
+
+    /* k-means alone, which is the start: label is all that is set. resp must be NULL. */
+    spot_status (*kmeans)(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count);
+};
+
+/* Checked entries. SPOT_INVALID unless 1 <= k <= n, k <= SPOT_MAX_COMPONENTS, 1 <= d <= SPOT_MAX_MIXTURE_DIM. */
+spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count,
+                            const spot_mixture_config *cfg);
+spot_status spot_mixture_kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count);
+
+/* Bytes of scratch for jobs of at most these sizes. threads 0: on CUDA. */
+size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads);
+
+#endif

@@ -1,0 +1,48 @@
+/* ridge.h - what a ridge regression on some rows of x (n,d) needs of them, for many problems and sets of rows.
+ *
+ *   gram:    out[j,k] += sum_r weight[r] (x[row[r],j] - centre[j]) (x[row[r],k] - centre[k]),   j <= k
+ *   moment:  out[j]    = sum_r weight[r] (x[row[r],j] - centre[j])
+ *   score:   score[v,i] = b[v] + sum_j (x[i,j] - centre[j]) w[v,j]
+ *
+ * A set that changes by a few rows has the gram of these added, with weight 1 or -1, not its own found again. The Cholesky
+ * factor and the solution between them are LAPACK's, on the host. All but x is fp64. A gram's and a moment's sums are one fma
+ * chain in the order of r; a score's are 32, chain t of the j with j % 32 == t, which are then added to each other 16 apart,
+ * 8, 4, 2, 1, and to b at last. So every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a
+ * regression agrees with scikit-learn's Ridge to 1e-8. Arrays lie in the memory of c's device, the structs on the host. */
+#ifndef SPOTTER_KERNELS_RIDGE_H
+#define SPOTTER_KERNELS_RIDGE_H
+
+#include "core/ops.h"
+
+enum { SPOT_RIDGE_SCORES = 4, SPOT_RIDGE_CHAINS = 32 };
+
+/* Some rows of a problem. */
+typedef struct {
+    int n, d, rows;
+    const float  *x;           /* (n, d) */
+    const double *centre;      /* (d) */
+    const int    *row;         /* (rows) */
+    const double *weight;      /* (rows); NULL: 1 each */
+    double       *out;         /* gram: (d, d), of which nothing below the diagonal is touched; moment: (d) */
+} spot_ridge_rows;
+
+typedef struct {
+    int n, d, scores;          /* 1 to 4 of each row */
+    const float  *x;           /* (n, d) */
+    const double *centre;      /* (d) */
+    const double *w, *b;       /* (scores, d), (scores) */
+    double       *score;       /* (scores, n), out */
+} spot_ridge_fit;
+
+struct spot_ridge_ops {
+    spot_status (*gram)(spot_ctx *c, int count, const spot_ridge_rows *sets);
+    spot_status (*moment)(spot_ctx *c, int count, const spot_ridge_rows *sets);
+    spot_status (*score)(spot_ctx *c, int count, const spot_ridge_fit *fits);
+};
+
+/* n, d >= 1; rows may be 0. */
+spot_status spot_ridge_gram(spot_ctx *c, int count, const spot_ridge_rows *sets);
+spot_status spot_ridge_moment(spot_ctx *c, int count, const spot_ridge_rows *sets);
+spot_status spot_ridge_score(spot_ctx *c, int count, const spot_ridge_fit *fits);
+
+#endif

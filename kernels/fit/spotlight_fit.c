@@ -1,0 +1,332 @@
+/* spotlight_fit.c - spotlights of spherical precision on the CPU, and the checked entry. Where there are problems enough each has
+ * a thread; else all threads share the tiles of one. */
+#include "fit/spotlight_fit.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "core/lanes.h"
+#include "fit/spotlight_cpu.h"
+#include "fit/spotlight_cuda.h"
+#include "core/vmath64.h"
+
+enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
+
+/* 32 lanes by halves. */
+VD_INLINE double fold(vd lane[PARTS])
+{
+    for (int half = PARTS / 2; half; half /= 2)
+        for (int q = 0; q < half; q++) lane[q] += lane[q + half];
+    for (int half = LANES / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) lane[0][l] += lane[0][l + half];
+    return lane[0][0];
+}
+
+VD_INLINE double product(const float *x, const double *y, int d)
+{
+    vd sum[PARTS] = { { 0 } };
+
+    for (int j = 0; j < d; j += WIDE)
+        for (int q = 0; q < PARTS; q++)
+            sum[q] = vd_fma(vd_wide(x + j + q * LANES), *(const vd *)(y + j + q * LANES), sum[q]);
+    return fold(sum);
+}
+
+static double square_of_row(const float *x, int d)
+{
+    vd sum[PARTS] = { { 0 } };
+
+    for (int j = 0; j < d; j += WIDE)
+        for (int q = 0; q < PARTS; q++) {
+            vd v = vd_wide(x + j + q * LANES);
+            sum[q] = vd_fma(v, v, sum[q]);
+        }
+    return fold(sum);
+}
+
+static double square_of_mean(const double *mean, int d)
+{
+    vd sum[PARTS] = { { 0 } };
+
+    for (int j = 0; j < d; j += WIDE)
+        for (int q = 0; q < PARTS; q++) {
+            vd v = *(const vd *)(mean + j + q * LANES);
+            sum[q] = vd_fma(v, v, sum[q]);
+        }
+    return fold(sum);
+}
+
+void spot_spotlight_weights(int kernel, double *k, double *u, const double *distance, int rows)
+{
+    for (int i = 0; i < rows; i += LANES) {
+        vd far = *(const vd *)(distance + i);
+        if (kernel == SPOT_KERNEL_GAUSSIAN) {
+            *(vd *)(k + i) = vd_exp(-0.5 * far);
+            *(vd *)(u + i) = 0.5 * *(vd *)(k + i);
+        } else {
+            *(vd *)(k + i) = vd_max(1.0 - far, vd_all(0));
+            *(vd *)(u + i) = vd_pick(1.0 - far >= 0.0, vd_all(1), vd_all(0));
+        }
+    }
+}
+
+/* One problem under way; which thread has which tile does not show in its sums. */
+typedef struct {
+    const spot_spotlight_problem *p;
+    int     kernel, tiles;
+    double *square;          /* (n): |x|^2 */
+    double *partial;         /* (tiles, 2 d + SUMS): of each tile sum u x, sum u l x, and the sums of numbers */
+    double *first, *second;  /* (d): Adam's moments */
+    int     stopped;
+} work;
+
+/* Rows of one block: D into far, its padding 0. */
+VD_INLINE void distances(const work *w, double *far, int i0, int rows, double precision, double mean2)
+{
+    const spot_spotlight_problem *p = w->p;
+
+    for (int r = 0; r < BLOCK; r++) far[r] = 0;
+    for (int r = 0; r < rows; r++) {
+        double dot = product(p->x + (size_t)(i0 + r) * p->d, p->mean, p->d);
+        double square = fma(-2, dot, w->square[i0 + r] + mean2);
+        far[r] = spot_spotlight_distance(square, precision);
+    }
+}
+
+/* sum u x and sum u l x of a block into a tile's. */
+VD_INLINE void add_rows(double *sum, const float *x, int d, const double *u, const double *ul, int rows)
+{
+    for (int j = 0; j < d; j += WIDE) {
+        vd a[PARTS], b[PARTS];
+        for (int q = 0; q < PARTS; q++) {
+            a[q] = *(vd *)(sum + j + q * LANES);
+            b[q] = *(vd *)(sum + d + j + q * LANES);
+        }
+        for (int r = 0; r < rows; r++)
+            for (int q = 0; q < PARTS; q++) {
+                vd v = vd_wide(x + (size_t)r * d + j + q * LANES);
+                a[q] = vd_fma(vd_all(u[r]), v, a[q]);
+                b[q] = vd_fma(vd_all(ul[r]), v, b[q]);
+            }
+        for (int q = 0; q < PARTS; q++) {
+            *(vd *)(sum + j + q * LANES) = a[q];
+            *(vd *)(sum + d + j + q * LANES) = b[q];
+        }
+    }
+}
+
+static void sum_tile(const work *w, int tile, double precision, double mean2)
+{
+    const spot_spotlight_problem *p = w->p;
+    double *sum = w->partial + (size_t)tile * (2 * p->d + SPOTLIGHT_SUMS), *s = sum + 2 * p->d;
+    int end = (tile + 1) * TILE < p->n ? (tile + 1) * TILE : p->n;
+
+    memset(sum, 0, (2 * (size_t)p->d + SPOTLIGHT_SUMS) * sizeof *sum);
+    for (int i0 = tile * TILE; i0 < end; i0 += BLOCK) {
+        _Alignas(64) double far[BLOCK], k[BLOCK], u[BLOCK], ul[BLOCK];
+        int rows = end - i0 < BLOCK ? end - i0 : BLOCK;
+        distances(w, far, i0, rows, precision, mean2);
+        spot_spotlight_weights(w->kernel, k, u, far, BLOCK);
+        for (int r = 0; r < rows; r++) {
+            double l = p->loss[i0 + r];
+            ul[r] = u[r] * l;
+            s[SUM_K] += k[r];
+            s[SUM_KL] = fma(k[r], l, s[SUM_KL]);
+            s[SUM_U] += u[r];
+            s[SUM_UL] += ul[r];
+            s[SUM_UD] = fma(u[r], far[r], s[SUM_UD]);
+            s[SUM_ULD] = fma(ul[r], far[r], s[SUM_ULD]);
+        }
+        add_rows(sum, p->x + (size_t)i0 * p->d, p->d, u, ul, rows);
+    }
+}
+
+/* Columns j0 .. j0+31: their sums over the tiles, and Adam's step. */
+static void step_columns(const work *w, int j0, const double *s, const spot_spotlight_pull *g,
+                         const spot_spotlight_state *state, double precision)
+{
+    const spot_spotlight_problem *p = w->p;
+    double ux[WIDE] = { 0 }, ulx[WIDE] = { 0 };
+
+    for (int t = 0; t < w->tiles; t++) {
+        const double *from = w->partial + (size_t)t * (2 * p->d + SPOTLIGHT_SUMS) + j0;
+        for (int j = 0; j < WIDE; j++) {
+            ux[j] += from[j];
+            ulx[j] += from[p->d + j];
+        }
+    }
+    for (int j = 0; j < WIDE; j++) {
+        double mean = p->mean[j0 + j], one = ux[j] - mean * s[SUM_U], two = ulx[j] - mean * s[SUM_UL];
+        double rise = 2 * precision * (g->by_loss * (two - g->mean_loss * one) + g->push * one);
+        p->mean[j0 + j] = spot_spotlight_adam(state, mean, rise, &w->first[j0 + j], &w->second[j0 + j]);
+    }
+}
+
+static void sum_numbers(double s[SPOTLIGHT_SUMS], const work *w)
+{
+    for (int e = 0; e < SPOTLIGHT_SUMS; e++) s[e] = 0;
+    for (int t = 0; t < w->tiles; t++)
+        for (int e = 0; e < SPOTLIGHT_SUMS; e++)
+            s[e] += w->partial[(size_t)t * (2 * w->p->d + SPOTLIGHT_SUMS) + 2 * w->p->d + e];
+}
+
+static void weigh(const work *w, int tile, double precision, double mean2)
+{
+    int end = (tile + 1) * TILE < w->p->n ? (tile + 1) * TILE : w->p->n;
+
+    for (int i0 = tile * TILE; i0 < end; i0 += BLOCK) {
+        _Alignas(64) double far[BLOCK], k[BLOCK], u[BLOCK];
+        int rows = end - i0 < BLOCK ? end - i0 : BLOCK;
+        distances(w, far, i0, rows, precision, mean2);
+        spot_spotlight_weights(w->kernel, k, u, far, BLOCK);
+        memcpy(w->p->weight + i0, k, (size_t)rows * sizeof *k);
+    }
+}
+
+/* All steps of one problem by a team. Each thread has the state and the precision for itself, and finds the same. */
+static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat, int threads)
+{
+    const spot_spotlight_problem *p = w->p;
+    int steps = spot_spotlight_steps(cfg, compat);
+
+    memset(w->first, 0, (size_t)p->d * sizeof *w->first);
+    memset(w->second, 0, (size_t)p->d * sizeof *w->second);
+#pragma omp parallel num_threads(threads)
+    {
+        spot_spotlight_state state = spot_spotlight_begin(p->n, cfg, compat);
+        double a = *p->log_precision, first = 0, second = 0, precision, mean2;
+        int lost = 0;
+#pragma omp for schedule(static)
+        for (int i = 0; i < p->n; i++) w->square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
+        for (int t = 0; t < steps; t++) {
+            double s[SPOTLIGHT_SUMS];
+            spot_spotlight_pull g;
+            precision = vd_exp(vd_all(fmin(a, 700)))[0];
+            mean2 = square_of_mean(p->mean, p->d);
+#pragma omp master
+            if (spot_check_stop(c) != SPOT_OK) w->stopped = 1;
+#pragma omp for schedule(static)
+            for (int tile = 0; tile < w->tiles; tile++) sum_tile(w, tile, precision, mean2);
+            sum_numbers(s, w);
+            g = spot_spotlight_pulled(&state, s[SUM_K], s[SUM_KL]);
+            lost = g.lost || w->stopped;
+            if (lost) break;
+#pragma omp for schedule(static)
+            for (int j0 = 0; j0 < p->d; j0 += WIDE) step_columns(w, j0, s, &g, &state, precision);
+            a = spot_spotlight_adam(&state, a, -(g.by_loss * (s[SUM_ULD] - g.mean_loss * s[SUM_UD]) + g.push * s[SUM_UD]),
+                                    &first, &second);
+            spot_spotlight_turn(&state, g.objective);
+#pragma omp master
+            if (p->trace) memcpy(p->trace + 3 * t, (double[]){ g.objective, s[SUM_K], state.lr }, 3 * sizeof *p->trace);
+        }
+        precision = vd_exp(vd_all(fmin(a, 700)))[0];
+        mean2 = square_of_mean(p->mean, p->d);
+#pragma omp for schedule(static)
+        for (int tile = 0; tile < w->tiles; tile++) weigh(w, tile, precision, mean2);
+#pragma omp master
+        {
+            *p->log_precision = a;
+            if (lost) memset(p->weight, 0, (size_t)p->n * sizeof *p->weight);
+        }
+    }
+}
+
+static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, int n, int d)
+{
+    int tiles = (n + TILE - 1) / TILE;
+
+    SPOT_TRY(SPOT_TAKE(c, a, *all, workers));
+    for (int t = 0; t < workers; t++) {
+        work w = { .tiles = tiles };
+        SPOT_TRY(SPOT_TAKE(c, a, w.square, n));
+        SPOT_TRY(SPOT_TAKE(c, a, w.partial, (size_t)tiles * (2 * (size_t)d + SPOTLIGHT_SUMS)));
+        SPOT_TRY(SPOT_TAKE(c, a, w.first, d));
+        SPOT_TRY(SPOT_TAKE(c, a, w.second, d));
+        if (!a->counting) (*all)[t] = w;
+    }
+    return SPOT_OK;
+}
+
+/* Threads that have a problem each: all of them or, where there are fewer problems, one after another with a whole team. */
+static int workers_for(int problems, int threads) { return problems < threads ? 1 : threads; }
+
+static spot_status spherical(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                             const spot_spotlight_config *cfg, int compat)
+{
+    size_t mark = scratch->used;
+    int n = 0, d = 0, workers = workers_for(problems, c->threads), stopped = 0;
+    work *all;
+
+    for (int q = 0; q < problems; q++) {
+        if (p[q].n > n) n = p[q].n;
+        if (p[q].d > d) d = p[q].d;
+    }
+    SPOT_TRY(layout(c, scratch, &all, workers, n, d));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+    for (int q = 0; q < problems; q++) {
+        work *w = &all[omp_get_thread_num()];
+        w->p = &p[q];
+        w->kernel = cfg->kernel;
+        w->tiles = (p[q].n + TILE - 1) / TILE;
+        w->stopped = 0;
+        shine(c, w, cfg, compat, c->threads / workers);
+        if (w->stopped) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    scratch->used = mark;
+    return stopped ? SPOT_STOPPED : SPOT_OK;
+}
+
+spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p,
+                                 const spot_spotlight_config *cfg)
+{
+    work w = { .p = p, .kernel = cfg->kernel, .tiles = (p->n + TILE - 1) / TILE };
+    size_t mark = scratch->used;
+    double precision, mean2;
+
+    if (p->n < 1 || p->d < 1 || p->d % WIDE)
+        return spot_fail(c, SPOT_INVALID, "spotlight.weigh: (%d,%d); rows, and columns in multiples of %d", p->n, p->d, WIDE);
+    if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_weigh(c, scratch, p, cfg->kernel);
+    SPOT_TRY(SPOT_TAKE(c, scratch, w.square, p->n));
+    scratch->used = mark;
+    if (scratch->counting) return SPOT_OK;
+    for (int i = 0; i < p->n; i++) w.square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
+    precision = vd_exp(vd_all(fmin(*p->log_precision, 700)))[0];
+    mean2 = square_of_mean(p->mean, p->d);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int tile = 0; tile < w.tiles; tile++) weigh(&w, tile, precision, mean2);
+    return SPOT_OK;
+}
+
+const spot_spotlight_ops spot_spotlight_cpu = { .spherical = spherical, .full = spot_spotlight_full };
+
+size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_config *cfg, int threads)
+{
+    spot_ctx quiet = { 0 };
+    spot_arena a = spot_arena_counting();
+    spot_spotlight_space there;
+    work *all;
+
+    if (!threads) {
+        spot_spotlight_space_take(&quiet, &a, &there, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
+        return a.peak;
+    }
+    if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_scratch(problems, n, d, threads);
+    layout(&quiet, &a, &all, workers_for(problems, threads), n, d);
+    return a.peak;
+}
+
+spot_status spot_spotlight_shine(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                                 const spot_spotlight_config *cfg, int compat)
+{
+    for (int q = 0; q < problems; q++)
+        if (p[q].n < 1 || p[q].d < 1 || p[q].d % WIDE)
+            return spot_fail(c, SPOT_INVALID, "spotlight, problem %d: (%d,%d); rows, and columns in multiples of %d", q, p[q].n,
+                             p[q].d, WIDE);
+    if (problems < 1) return SPOT_OK;
+    if (cfg->precision == SPOT_PRECISION_FULL) SPOT_DISPATCH(c, spotlight, full, scratch, problems, p, cfg, compat);
+    SPOT_DISPATCH(c, spotlight, spherical, scratch, problems, p, cfg, compat);
+}

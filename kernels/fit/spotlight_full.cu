@@ -1,0 +1,289 @@
+/* spotlight_full.cu - spotlights of full precision: spotlight_full.c's steps, every launch for all problems. Products of
+ * matrices are our own, each number one fma chain, so that the same bits come everywhere and no problem waits for another. */
+#include <math.h>
+#include <string.h>
+
+#include "fit/spotlight_fit.cuh"
+
+enum { THREADS = SPOTLIGHT_THREADS, WARPS = THREADS / 32, TILE = SPOTLIGHT_TILE, TRIES = 100 };
+enum { SIDE = 16, OWN = 4, EDGE = SIDE * OWN, SLAB = 16 };      /* of a product: threads, their numbers, a block's, the depth */
+
+/* Which product of a step. */
+typedef enum { Y, M, GRAM, TURN, STRAIGHT } which;
+
+/* rows x depth times depth x cols: number (i, t) of the left, (t, j) of the right. */
+static __device__ double left_of(which w, const light *l, int i, int t)
+{
+    const size_t d = l->p.d;
+
+    switch (w) {
+    case Y:    return l->p.x[i * d + t] - l->p.mean[t];
+    case M:    return l->y[t * d + i];
+    case GRAM: return l->p.axes[t * d + i];
+    default:   return l->p.axes[i * d + t];
+    }
+}
+
+static __device__ double right_of(which w, const light *l, int t, int j)
+{
+    const size_t d = l->p.d;
+
+    switch (w) {
+    case M:        return l->z[t * d + j];
+    case TURN:     return l->gram[t * d + j];
+    case STRAIGHT: return l->factor * (1.5 * (t == j) - 0.5 * l->shrink * l->gram[t * d + j]);
+    default:       return l->p.axes[t * d + j];
+    }
+}
+
+/* grid (ceil(d / 64), ceil(rows / 64), problems), block (16, 16): a thread owns 4 x 4 numbers */
+static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(light *lights, which w)
+{
+    SPOT_SHARED(double, left, SLAB * EDGE);
+    SPOT_SHARED(double, right, SLAB * EDGE);
+    const light *l = &lights[blockIdx.z];
+    const int d = l->p.d, rows = w == Y ? l->p.n : d, depth = w == M ? l->p.n : d;
+    const int i0 = blockIdx.y * EDGE, j0 = blockIdx.x * EDGE, own = threadIdx.y * SIDE + threadIdx.x;
+    double *out = w == Y ? l->y : w == M ? l->m : w == GRAM ? l->gram : l->turned, sum[OWN][OWN] = { { 0 } };
+
+    if (l->lost || i0 >= rows || j0 >= d || (l->straight && (w == GRAM || w == STRAIGHT))) return;      /* the whole block */
+    for (int t0 = 0; t0 < depth; t0 += SLAB) {
+        for (int e = own; e < SLAB * EDGE; e += SIDE * SIDE) {
+            const int t = t0 + e / EDGE, i = i0 + e % EDGE, j = j0 + e % EDGE;
+            left[e] = t < depth && i < rows ? left_of(w, l, i, t) : 0.0;
+            right[e] = t < depth && j < d ? right_of(w, l, t, j) : 0.0;
+        }
+        __syncthreads();
+        for (int t = 0; t < SLAB; t++)
+            for (int a = 0; a < OWN; a++)
+                for (int b = 0; b < OWN; b++)
+                    sum[a][b] = fma(left[t * EDGE + a * SIDE + threadIdx.y], right[t * EDGE + b * SIDE + threadIdx.x],
+                                    sum[a][b]);
+        __syncthreads();
+    }
+    for (int a = 0; a < OWN; a++)
+        for (int b = 0; b < OWN; b++) {
+            const int i = i0 + a * SIDE + threadIdx.y, j = j0 + b * SIDE + threadIdx.x;
+            if (i < rows && j < d) out[(size_t)i * d + j] = sum[a][b];
+        }
+}
+
+static __device__ double scale_of(const light *l, int j) { return spot_exp64(fmin(l->p.log_precision[j], 700.0)); }
+
+/* grid (tiles, problems): distances and weights of a tile, and its sums of k and k l */
+static __global__ void __launch_bounds__(THREADS) weigh_kernel(light *lights, int kernel)
+{
+    SPOT_SHARED(double, u, TILE);
+    const light *l = &lights[blockIdx.y];
+    const int i0 = blockIdx.x * TILE, rows = min((int)TILE, l->p.n - i0), lane = threadIdx.x % 32;
+
+    if (l->lost || rows < 1) return;      /* the whole block */
+    for (int r = threadIdx.x / 32; r < rows; r += WARPS) {
+        const double *y = l->y + (size_t)(i0 + r) * l->p.d;
+        double far = 0;
+        for (int j = lane; j < l->p.d; j += 32) far = fma(scale_of(l, j), y[j] * y[j], far);
+        for (int by = 16; by; by /= 2) far += __shfl_xor_sync(~0u, far, by);
+        if (lane) continue;
+        l->square[i0 + r] = spot_spotlight_distance(far, 1);
+        spot_spotlight_weigh(kernel, &l->k[i0 + r], &u[r], l->square[i0 + r]);
+        l->c[i0 + r] = u[r];
+    }
+    __syncthreads();
+    spot_spotlight_numbers(l->partial + (size_t)blockIdx.x * SPOTLIGHT_SUMS, l->k + i0, u, u, l->square + i0, l->p.loss + i0,
+                           rows);
+}
+
+/* J, and how it pulls; every block finds it for itself. */
+static __device__ spot_spotlight_pull pull_of(const light *l)
+{
+    return spot_spotlight_pulled(&l->state, spot_spotlight_total(l->partial + SUM_K, l->tiles, SPOTLIGHT_SUMS),
+                                 spot_spotlight_total(l->partial + SUM_KL, l->tiles, SPOTLIGHT_SUMS));
+}
+
+/* grid (tiles, problems): z = c y of a tile's rows, c = dJ/dD */
+static __global__ void __launch_bounds__(THREADS) pull_kernel(light *lights)
+{
+    const light *l = &lights[blockIdx.y];
+    const int i0 = blockIdx.x * TILE, rows = min((int)TILE, l->p.n - i0), d = l->p.d;
+
+    if (l->lost || rows < 1) return;
+    const spot_spotlight_pull g = pull_of(l);
+    for (int e = threadIdx.x; e < rows * d && !g.lost; e += THREADS) {
+        const int i = i0 + e / d;
+        const size_t at = (size_t)i0 * d + e;
+        l->z[at] = l->c[i] * -(g.by_loss * (l->p.loss[i] - g.mean_loss) + g.push) * l->y[at];
+    }
+}
+
+/* grid (problems): Adam's steps of mean and log precision; or the end of a spotlight that has lost every row */
+static __global__ void __launch_bounds__(THREADS) settle_kernel(light *lights)
+{
+    light *l = &lights[blockIdx.x];
+    const int d = l->p.d, lane = threadIdx.x % 32;
+    const size_t parameters = (size_t)d * d + 2 * (size_t)d;
+    double *of_mean = l->moment + (size_t)d * d, *of_precision = of_mean + d;
+
+    if (l->lost) return;      /* the whole block */
+    const spot_spotlight_pull g = pull_of(l);
+    for (int j = threadIdx.x; j < d; j += THREADS) {
+        double sum = 0;
+        for (int i = 0; i < l->p.n && !g.lost; i++) sum += l->z[(size_t)i * d + j];
+        l->sum[j] = -2 * scale_of(l, j) * sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) l->lost = g.lost;
+    for (int i = threadIdx.x / 32; i < d && !g.lost; i += WARPS) {
+        double rise = 0;
+        for (int j = lane; j < d; j += 32) rise = fma(l->p.axes[(size_t)i * d + j], l->sum[j], rise);
+        for (int by = 16; by; by /= 2) rise += __shfl_xor_sync(~0u, rise, by);
+        if (lane == 0)
+            l->p.mean[i] = spot_spotlight_adam(&l->state, l->p.mean[i], rise, &of_mean[i], &of_mean[parameters + i]);
+    }
+    for (int j = threadIdx.x; j < d && !g.lost; j += THREADS)
+        l->p.log_precision[j] = spot_spotlight_adam(&l->state, l->p.log_precision[j], scale_of(l, j) * l->m[(size_t)j * d + j],
+                                                    &of_precision[j], &of_precision[parameters + j]);
+}
+
+/* One number of a (d, d) matrix: A = M (e^a_k - e^a_j) into gram; Adam's step of V; V from its straightened copy. */
+typedef enum { SKEW, AXES, COPY } what;
+
+/* grid (ceil(d d / 256), problems) */
+static __global__ void __launch_bounds__(THREADS) each_kernel(light *lights, what w)
+{
+    const light *l = &lights[blockIdx.y];
+    const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, d = l->p.d;
+
+    if (l->lost || e >= d * d || (l->straight && w == COPY)) return;
+    if (w == SKEW) l->gram[e] = l->m[e] * (scale_of(l, (int)(e % d)) - scale_of(l, (int)(e / d)));
+    if (w == COPY) l->p.axes[e] = l->turned[e];
+    if (w == AXES)
+        l->p.axes[e] = spot_spotlight_adam(&l->state, l->p.axes[e], l->turned[e], &l->moment[e], &l->moment[e + d * (d + 2)]);
+}
+
+/* One thread a problem: after a step. */
+static __global__ void __launch_bounds__(THREADS) turn_kernel(light *lights, int problems, int t)
+{
+    const int q = blockIdx.x * THREADS + threadIdx.x;
+
+    if (q >= problems || lights[q].lost) return;
+    const spot_spotlight_pull g = pull_of(&lights[q]);
+    spot_spotlight_turn(&lights[q].state, g.objective);
+    spot_spotlight_note(&lights[q], t, g.objective, 1 / g.by_loss);
+    lights[q].straight = 0;
+    lights[q].off = 1;
+}
+
+/* grid (problems): how far V is from orthogonal, by its gram; left: counts the problems that want another round */
+static __global__ void __launch_bounds__(THREADS) measure_kernel(light *lights, unsigned *left)
+{
+    SPOT_SHARED(double, partial, 2 * THREADS);
+    light *l = &lights[blockIdx.x];
+    const size_t d = l->p.d;
+    double off = 0, square = 0;
+
+    if (l->lost || l->straight) return;      /* the whole block */
+    for (size_t e = threadIdx.x; e < d * d; e += THREADS) {
+        const double rest = (e % (d + 1) == 0) - l->gram[e];
+        off = fma(rest, rest, off);
+        square = fma(l->gram[e], l->gram[e], square);
+    }
+    partial[threadIdx.x] = off;
+    partial[THREADS + threadIdx.x] = square;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (int t = 1; t < THREADS; t++) {
+        off += partial[t];
+        square += partial[THREADS + t];
+    }
+    l->straight = l->off <= 1e-7;      /* the round before was the last */
+    l->off = sqrt(off);
+    l->shrink = l->off < 1 ? 1 : 1 / sqrt(square);
+    l->factor = sqrt(l->shrink);
+    if (!l->straight) atomicAdd(left, 1u);
+}
+
+/* grid (tiles, problems): the weights at the end */
+static __global__ void __launch_bounds__(THREADS) end_kernel(light *lights)
+{
+    const light *l = &lights[blockIdx.y];
+    const int i = blockIdx.x * TILE + threadIdx.x;
+
+    if (threadIdx.x < TILE && i < l->p.n) l->p.weight[i] = l->lost ? 0 : l->k[i];
+}
+
+static spot_status multiply(spot_ctx *c, const spot_spotlight_space *s, int problems, which w)
+{
+    const unsigned across = (unsigned)((s->columns + EDGE - 1) / EDGE);
+    const unsigned down = w == Y ? (unsigned)((s->rows + EDGE - 1) / EDGE) : across;
+
+    SPOT_LAUNCH(multiply_kernel, dim3(across, down, (unsigned)problems), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), s->light, w);
+    return spot_cuda_launched(c, "spotlight of %d problems, at most %zu rows of %zu", problems, s->rows, s->columns);
+}
+
+static void each(spot_ctx *c, const spot_spotlight_space *s, int problems, what w)
+{
+    SPOT_LAUNCH(each_kernel, dim3((unsigned)((s->matrix + THREADS - 1) / THREADS), (unsigned)problems), THREADS, 0,
+                spot_cuda_stream(c), s->light, w);
+}
+
+/* V of every problem to the nearest orthogonal matrix: as many rounds as the slowest needs. */
+static spot_status straighten(spot_ctx *c, const spot_spotlight_space *s, int problems)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+    unsigned left = 1;
+
+    for (int tries = 0; tries < TRIES && left; tries++) {
+        SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(s->left, 0, sizeof left, stream), "spotlight: its counter"));
+        SPOT_TRY(multiply(c, s, problems, GRAM));
+        SPOT_LAUNCH(measure_kernel, problems, THREADS, 0, stream, s->light, s->left);
+        SPOT_TRY(multiply(c, s, problems, STRAIGHT));
+        each(c, s, problems, COPY);
+        SPOT_TRY(spot_cuda_memory(c)->copy(c, &left, s->left, sizeof left));
+    }
+    return SPOT_OK;
+}
+
+static spot_status look(spot_ctx *c, const spot_spotlight_space *s, int problems, int kernel)
+{
+    SPOT_TRY(multiply(c, s, problems, Y));
+    SPOT_LAUNCH(weigh_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->light, kernel);
+    return SPOT_OK;
+}
+
+static spot_status step(spot_ctx *c, const spot_spotlight_space *s, int problems, int t)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    SPOT_LAUNCH(pull_kernel, spot_spotlight_grid(s, problems), THREADS, 0, stream, s->light);
+    SPOT_TRY(multiply(c, s, problems, M));
+    each(c, s, problems, SKEW);
+    SPOT_TRY(multiply(c, s, problems, TURN));
+    SPOT_LAUNCH(settle_kernel, problems, THREADS, 0, stream, s->light);
+    each(c, s, problems, AXES);
+    SPOT_LAUNCH(turn_kernel, (problems + THREADS - 1) / THREADS, THREADS, 0, stream, s->light, problems, t);
+    return straighten(c, s, problems);
+}
+
+static spot_status run(spot_ctx *c, const spot_spotlight_space *s, int problems, const spot_spotlight_config *cfg, int compat)
+{
+    for (int t = 0; t < spot_spotlight_steps(cfg, compat); t++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(look(c, s, problems, cfg->kernel));
+        SPOT_TRY(step(c, s, problems, t));
+    }
+    SPOT_TRY(look(c, s, problems, cfg->kernel));
+    SPOT_LAUNCH(end_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->light);
+    return spot_cuda_launched(c, "spotlight of %d problems, at most %zu rows of %zu", problems, s->rows, s->columns);
+}
+
+spot_status spot_spotlight_full_cuda(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                                     const spot_spotlight_config *cfg, int compat)
+{
+    const size_t mark = scratch->used;
+    spot_spotlight_space s;
+    spot_status e = spot_spotlight_set_up(c, scratch, &s, problems, p, cfg, compat);
+
+    if (e == SPOT_OK) e = run(c, &s, problems, cfg, compat);
+    scratch->used = mark;
+    return e;
+}

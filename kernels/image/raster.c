@@ -1,0 +1,285 @@
+/* raster.c - the CPU draws row by row: background, then spans of ink copied over it. */
+#include "image/raster.h"
+
+#include <math.h>
+#include <string.h>
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+/* A length in the authors' pixels on this canvas. */
+static int scaled(int length, int size) { return larger(1, (length * size + 112) / 224); }
+
+/* The word in strokes of our own, on whole pixels: w x h of ink, letters t, e, x, t in the proportions 12, 22, 21, 12
+ * with a pen's width between them. */
+static void text_strokes(spot_stroke *s, int w, int h)
+{
+    int pen = larger(1, (4 * h + 17) / 35);
+    int top = h - (26 * h + 34) / 35, body = h - top;          /* small letters reach from top to h */
+    int wide = w - 3 * pen;
+    int t = (12 * wide + 33) / 67, e = (22 * wide + 33) / 67, x = wide - 2 * t - e;
+    int at_e = t + pen, at_x = at_e + e + pen, at_t = at_x + x + pen;
+    int stem = (t - pen) / 3, middle = (body - pen) / 2;
+
+#define PUT(...) *s++ = (spot_stroke){ __VA_ARGS__ }
+    for (int k = 0, at = 0; k < 2; k++, at = at_t) {
+        PUT(at + stem, 0, pen, h, 0);
+        PUT(at, top, t, pen, 0);
+        PUT(at + stem, h - pen, t - stem, pen, 0);
+    }
+    PUT(at_e, top, pen, body, 0);
+    PUT(at_e, top, e, pen, 0);
+    PUT(at_e, top + middle, e, pen, 0);
+    PUT(at_e, h - pen, e, pen, 0);
+    PUT(at_e + e - pen, top, pen, middle, 0);
+    PUT(at_x, top, pen, body, x - pen);
+    PUT(at_x + x - pen, top, pen, body, pen - x);
+#undef PUT
+}
+
+/* PIL's inclusive box: w + 1 by h + 1 pixels. */
+static spot_shape solid(int w, int h) { return (spot_shape){ w, h, 0, 0, w + 1, h + 1 }; }
+
+/* The ink stands on the floor of its box: the room above is that of taller letters. */
+static spot_shape text(int w, int ink_w, int ink_h, int above)
+{
+    w = larger(w, ink_w);
+    return (spot_shape){ w, ink_h + above, (w - ink_w) / 2, above, ink_w, ink_h };
+}
+
+spot_geometry spot_geometry_of(const spot_scene_config *cfg)
+{
+    int z = cfg->size, big = cfg->text_alternative == SPOT_TEXT_LARGER;
+    spot_geometry g = { .size = z, .run = larger(2, scaled(5, z)), .margin = scaled(5, z) };
+
+    for (int small = 0; small < 2; small++) {
+        int half = 1 + small;
+        g.shape[SPOT_SQUARE][small]    = solid(scaled(40 / half, z), scaled(40 / half, z));
+        g.shape[SPOT_RECTANGLE][small] = solid(scaled(50 / half, z), scaled(30 / half, z));
+        g.shape[SPOT_CIRCLE][small]    = solid(scaled(40 / half, z), scaled(40 / half, z));
+    }
+    g.shape[SPOT_TEXT][!big] = text(scaled(40, z), larger(15, scaled(40, z)), larger(6, scaled(17, z)), scaled(6, z));
+    g.shape[SPOT_TEXT][big]  = text(scaled(81, z), larger(22, scaled(79, z)), larger(9, scaled(35, z)), scaled(11, z));
+    for (int k = 0; k < 2; k++)
+        text_strokes(g.stroke[k], g.shape[SPOT_TEXT][k].ink_w, g.shape[SPOT_TEXT][k].ink_h);
+    return g;
+}
+
+static void put(uint8_t *rgb, spot_ink ink)
+{
+    uint32_t color = spot_ink_rgb(ink);
+
+    rgb[0] = (uint8_t)(color >> 16);
+    rgb[1] = (uint8_t)(color >> 8);
+    rgb[2] = (uint8_t)color;
+}
+
+/* All three channels of a grey. */
+static uint8_t grey_of(spot_ink ink) { return (uint8_t)spot_ink_rgb(ink); }
+
+/* Row y of a noisy background. Whole Philox blocks, so that the loop runs in vectors; a row may begin inside one. */
+static void noise_row(uint8_t *row, const spot_geometry *g, const spot_image *image, int y)
+{
+    uint8_t plain = grey_of(image->background_color ? SPOT_GREY : SPOT_WHITE), speck = grey_of(SPOT_NOISE);
+    uint8_t grey[SPOT_MAX_SIZE + 8];
+    int size = g->size;
+    uint32_t first = (uint32_t)(y * size), block = first / 4, blocks = (first + (uint32_t)size + 3) / 4 - block;
+
+    for (uint32_t k = 0; k < blocks; k++) {
+        uint32_t word[4];
+        spot_raster_words(word, image, block + k);
+        for (int i = 0; i < 4; i++) grey[4 * k + i] = word[i] < SPOT_NOISE_BELOW ? speck : plain;
+    }
+    for (int x = 0; x < size; x++) {
+        uint8_t v = grey[first % 4 + x];
+        row[3 * x] = row[3 * x + 1] = row[3 * x + 2] = v;
+    }
+}
+
+/* Columns that the object inks in row v of its ink box, as [from, to) pairs; how many pairs. They may overlap. */
+static int spans(int (*span)[2], const spot_geometry *g, const spot_object *o, int v)
+{
+    const spot_shape *shape = &g->shape[o->layer][o->size];
+    int n = 0;
+
+    if (o->layer == SPOT_TEXT) {
+        for (int k = 0; k < SPOT_STROKES; k++) {
+            const spot_stroke *s = &g->stroke[o->size][k];
+            if (v < s->y || v >= s->y + s->h) continue;
+            span[n][0] = spot_stroke_left(s, v - s->y);
+            span[n][1] = span[n][0] + s->w;
+            n++;
+        }
+        return n;
+    }
+    span[0][0] = 0;
+    if (o->layer == SPOT_CIRCLE) {          /* |2u - w| <= sqrt(ink_w^2 - q^2); of small integers sqrt is exact */
+        int q = 2 * v - shape->h;
+        int half = (int)sqrt((double)(shape->ink_w * shape->ink_w - q * q));
+        span[0][0] = (shape->w - half + 1) / 2;
+    }
+    span[0][1] = shape->ink_w - span[0][0];
+    return 1;
+}
+
+/* Every object's ink for every column it may cover: stripes stand still from row to row. */
+typedef struct { uint8_t rgb[SPOT_MAX_OBJECTS][3 * SPOT_MAX_SIZE]; } palette;
+
+static void mix(palette *p, const spot_geometry *g, const spot_image *image)
+{
+    for (int k = 0; k < image->object_count; k++)
+        for (int x = image->object[k].x0; x <= image->object[k].x1; x++)
+            put(p->rgb[k] + 3 * x, spot_raster_ink(g, &image->object[k], x));
+}
+
+static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *image, const palette *p, int y)
+{
+    if (image->background_texture) noise_row(row, g, image, y);
+    else memset(row, grey_of(spot_raster_ground(image, 0)), 3 * (size_t)g->size);
+    for (int k = 0; k < image->object_count; k++) {
+        const spot_object *o = &image->object[k];
+        const spot_shape *shape = &g->shape[o->layer][o->size];
+        int left = o->place_x + shape->ink_x, span[SPOT_STROKES][2], n;
+        if (y < o->y0 || y > o->y1) continue;
+        n = spans(span, g, o, y - o->place_y - shape->ink_y);
+        for (int i = 0; i < n; i++) {
+            int from = left + span[i][0], to = left + span[i][1];
+            if (to > o->x1 + 1) to = o->x1 + 1;
+            memcpy(row + 3 * from, p->rgb[k] + 3 * from, 3 * (size_t)(to - from));
+        }
+    }
+}
+
+/* What only a host can check before it draws. */
+static spot_status check_lists(spot_ctx *c, const spot_image *image, int n, const spot_geometry *g)
+{
+    for (int i = 0; i < n; i++) {
+        if (image[i].object_count > SPOT_MAX_OBJECTS)
+            return spot_fail(c, SPOT_INVALID, "raster: image %d has %d objects", i, image[i].object_count);
+        for (int k = 0; k < image[i].object_count; k++)
+            if (!spot_raster_placed(g, &image[i].object[k]))
+                return spot_fail(c, SPOT_INVALID, "raster: object %d of image %d is not where a %d pixel canvas can have it",
+                                 k, i, g->size);
+    }
+    return SPOT_OK;
+}
+
+static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
+{
+    size_t stride = 3 * (size_t)g->size;
+
+    SPOT_TRY(check_lists(c, image, n, g));
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < n; i++) {
+        palette p;
+        mix(&p, g, &image[i]);
+        for (int y = 0; y < g->size; y++)
+            draw_row(rgb + ((size_t)i * (size_t)g->size + (size_t)y) * stride, g, &image[i], &p, y);
+    }
+    return SPOT_OK;
+}
+
+/* Every byte's value in a network's input. */
+typedef struct { float at[256][3]; } levels;
+
+static levels imagenet_levels(void)
+{
+    levels t;
+
+    for (int v = 0; v < 256; v++)
+        for (int k = 0; k < 3; k++) t.at[v][k] = ((float)v / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k];
+    return t;
+}
+
+static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const levels *t)
+{
+    for (size_t i = 0; i < pixels; i++)
+        for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
+}
+
+/* With any number of channels, in any precision. */
+static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channels, spot_precision precision, const levels *t)
+{
+    for (size_t i = 0; i < pixels; i++)
+        for (int k = 0; k < channels; k++) {
+            size_t at = i * (size_t)channels + (size_t)k;
+            float v = k < 3 ? t->at[rgb[3 * i + (size_t)k]][k] : 0;
+            if (precision == SPOT_BF16) ((uint16_t *)x)[at] = spot_bf16_bits(v);
+            else                        ((float *)x)[at] = v;
+        }
+}
+
+static spot_status input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                         const spot_geometry *g)
+{
+    const levels t = imagenet_levels();
+    size_t size = (size_t)g->size, stride = size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
+
+    SPOT_TRY(check_lists(c, image, n, g));
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < n; i++) {
+        uint8_t row[3 * SPOT_MAX_SIZE];
+        palette p;
+        mix(&p, g, &image[i]);
+        for (int y = 0; y < g->size; y++) {
+            char *to = (char *)x + ((size_t)i * size + (size_t)y) * stride;
+            draw_row(row, g, &image[i], &p, y);
+            if (channels == 3 && precision != SPOT_BF16) normalise_pixels((float *)(void *)to, row, size, &t);
+            else spread_pixels(to, row, size, channels, precision, &t);
+        }
+    }
+    return SPOT_OK;
+}
+
+static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
+{
+    const levels t = imagenet_levels();
+    size_t pixels = (size_t)size * (size_t)size;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < n; i++) normalise_pixels(x + 3 * pixels * (size_t)i, rgb + 3 * pixels * (size_t)i, pixels, &t);
+    return SPOT_OK;
+}
+
+const spot_raster_ops spot_raster_cpu = { .draw = draw, .input = input, .normalise = normalise };
+
+/* Also gives the geometry, which only a sane size has. */
+static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
+                         const spot_scene_config *cfg)
+{
+    if (cfg->size < SPOT_MIN_SIZE || cfg->size > SPOT_MAX_SIZE || n < 0 || (n > 0 && (!out || !image)))
+        return spot_fail(c, SPOT_INVALID, "raster: %d images of %d pixels a side; sizes are %d to %d", n, cfg->size,
+                         SPOT_MIN_SIZE, SPOT_MAX_SIZE);
+    *g = spot_geometry_of(cfg);
+    return SPOT_OK;
+}
+
+spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
+{
+    spot_geometry g;
+
+    SPOT_TRY(check(c, &g, rgb, image, n, cfg));
+    SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
+}
+
+spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image,
+                                 int n, const spot_scene_config *cfg)
+{
+    spot_geometry g;
+
+    if (channels != 3 && channels != 8)
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
+    SPOT_TRY(check(c, &g, x, image, n, cfg));
+    SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
+}
+
+spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
+{
+    return spot_raster_input_as(c, x, 3, SPOT_FP32, image, n, cfg);
+}
+
+spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
+{
+    if (n < 0 || size < 1 || (n > 0 && (!x || !rgb)))
+        return spot_fail(c, SPOT_INVALID, "raster: cannot normalise %d images of %d pixels a side", n, size);
+    SPOT_DISPATCH(c, raster, normalise, x, rgb, n, size);
+}

@@ -1,0 +1,159 @@
+/* raster.cu - a block paints 1,024 pixels of an image in a row: first the ink of each, by asking raster_pixel.h, then the
+ * values of those inks, 128 bits a store where an image is a multiple of that. */
+#include "core/cuda.cuh"
+#include "image/raster.h"
+
+/* A thread finds OWN inks: the pixels of one Philox block. NONE stands for a draw list that is none. */
+enum { THREADS = 256, OWN = 4, TILE = THREADS * OWN, NONE = SPOT_INKS };
+
+static __device__ float normalised(unsigned value, int channel)
+{
+    /* spot_imagenet, whose memory a kernel cannot read */
+    const float mean[3] = { 0.485f, 0.456f, 0.406f }, deviation[3] = { 0.229f, 0.224f, 0.225f };
+
+    return ((float)value / 255.0f - mean[channel]) / deviation[channel];
+}
+
+/* What an ink is in a channel of each kind of output. */
+static __device__ void put_level(uint8_t *level, int ink, int channel)
+{
+    *level = (uint8_t)(spot_ink_rgb((spot_ink)ink) >> (16 - 8 * channel));
+}
+
+static __device__ void put_level(float *level, int ink, int channel)
+{
+    uint8_t byte = 0;
+
+    if (channel < 3) put_level(&byte, ink, channel);
+    *level = ink == NONE ? NAN : channel < 3 ? normalised(byte, channel) : 0;
+}
+
+static __device__ void put_level(uint16_t *level, int ink, int channel)
+{
+    float x;
+
+    put_level(&x, ink, channel);
+    *level = spot_bf16_bits(x);
+}
+
+/* The objects that rows top..bottom of an image meet; count -1: the draw list is none. */
+typedef struct { int count; spot_object object[SPOT_MAX_OBJECTS]; } objects;
+
+static __device__ void find_objects(objects *near, const spot_geometry *g, const spot_image *image, int top, int bottom)
+{
+    int count = image->object_count > SPOT_MAX_OBJECTS ? -1 : 0;
+
+    for (int k = 0; count >= 0 && k < image->object_count; k++) {
+        const spot_object *o = &image->object[k];
+        if (!spot_raster_placed(g, o)) count = -1;
+        else if (o->y0 <= bottom && o->y1 >= top) near->object[count++] = *o;
+    }
+    near->count = count;
+}
+
+/* What one store moves. */
+template <typename T> struct alignas(16) pack { enum { N = 16 / sizeof(T) }; T v[N]; };
+
+/* The v-th pack of a tile's values. */
+template <typename T, int CHANNELS>
+static __device__ pack<T> values_at(int v, const uint8_t *ink, const pack<T> *levels)
+{
+    enum { N = pack<T>::N };
+    pack<T> p;
+
+    if constexpr (CHANNELS % N == 0)
+        p = levels[ink[v * N / CHANNELS] * (CHANNELS / N) + v % (CHANNELS / N)];
+    else
+        for (int e = 0; e < N; e++) p.v[e] = levels->v[CHANNELS * ink[(v * N + e) / CHANNELS] + (v * N + e) % CHANNELS];
+    return p;
+}
+
+/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, CHANNELS). wide: every image begins and
+ * ends at 128 bits. */
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spot_image *images, int tiles,
+                                                               const __grid_constant__ spot_geometry g, bool wide)
+{
+    enum { N = pack<T>::N, LEVELS = CHANNELS * (SPOT_INKS + 1) };
+    SPOT_SHARED(pack<T>, levels, (LEVELS + N - 1) / N);
+    SPOT_SHARED(uint8_t, ink, TILE);
+    SPOT_SHARED(objects, near, 1);
+    const int number = blockIdx.x / tiles, pixels = g.size * g.size, first = blockIdx.x % tiles * TILE;
+    const int thread = threadIdx.x, own = first + OWN * thread, values = CHANNELS * min((int)TILE, pixels - first);
+    const spot_image *image = images + number;
+    T *tile = out + CHANNELS * ((size_t)number * pixels + first), *level = levels->v;
+    int x = own % g.size, y = own / g.size;
+    uint32_t word[4] = { 0 };
+
+    if (thread < LEVELS) put_level(&level[thread], thread / CHANNELS, thread % CHANNELS);
+    if (thread == 0) find_objects(near, &g, image, first / g.size, (first + TILE - 1) / g.size);
+    __syncthreads();
+    if (image->background_texture) spot_raster_words(word, image, own / 4);
+    for (int k = 0; k < OWN; k++) {     /* past the end of the image too, where nobody looks */
+        spot_ink ground = spot_raster_ground(image, word[k]);
+        ink[OWN * thread + k] = near->count < 0 ? (int)NONE : spot_raster_over(&g, near->object, near->count, x, y, ground);
+        if (++x == g.size) x = 0, y++;
+    }
+    __syncthreads();
+    for (int v = thread; wide && v < values / N; v += THREADS) ((pack<T> *)tile)[v] = values_at<T, CHANNELS>(v, ink, levels);
+    for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[CHANNELS * ink[v / CHANNELS] + v % CHANNELS];
+}
+
+/* grid (ceil(values / 256)) */
+static __global__ void __launch_bounds__(THREADS) normalise_kernel(float *x, const uint8_t *rgb, size_t values)
+{
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+
+    if (i < values) x[i] = normalised(rgb[i], i % 3);
+}
+
+template <typename T, int CHANNELS>
+static spot_status paint(spot_ctx *c, T *out, const spot_image *image, int n, const spot_geometry *g, const char *what)
+{
+    const auto kernel = paint_kernel<T, CHANNELS>;
+    const size_t pixels = (size_t)g->size * g->size;
+    const int tiles = (pixels + TILE - 1) / TILE;
+    const bool wide = (uintptr_t)out % 16 == 0 && CHANNELS * pixels * sizeof(T) % 16 == 0;
+
+    if (!n) return SPOT_OK;
+    SPOT_TRY(spot_cuda_needs(c, out, "raster: the pixels"));
+    SPOT_TRY(spot_cuda_needs(c, image, "raster: the draw lists"));
+    if (n > INT32_MAX / tiles) return spot_fail(c, SPOT_INVALID, "raster.%s of %d images at once", what, n);
+    SPOT_LAUNCH(kernel, dim3(n * tiles), THREADS, 0, spot_cuda_stream(c), out, image, tiles, *g, wide);
+    return spot_cuda_launched(c, "raster.%s of %d images, %d pixels a side", what, n, g->size);
+}
+
+static spot_status draw_cuda(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
+{
+    return paint<uint8_t, 3>(c, rgb, image, n, g, "draw");
+}
+
+static spot_status input_cuda(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_geometry *g)
+{
+    float *fp32 = (float *)x;
+    uint16_t *bf16 = (uint16_t *)x;
+
+    if (precision == SPOT_BF16)
+        return channels == 3 ? paint<uint16_t, 3>(c, bf16, image, n, g, "input") :
+                               paint<uint16_t, 8>(c, bf16, image, n, g, "input");
+    return channels == 3 ? paint<float, 3>(c, fp32, image, n, g, "input") : paint<float, 8>(c, fp32, image, n, g, "input");
+}
+
+static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
+{
+    const size_t values = 3 * (size_t)n * size * size;
+
+    if (!n) return SPOT_OK;
+    SPOT_TRY(spot_cuda_needs(c, x, "raster.normalise: x"));
+    SPOT_TRY(spot_cuda_needs(c, rgb, "raster.normalise: rgb"));
+    if (rgb < (const uint8_t *)(x + values) && rgb + values > (const uint8_t *)x)
+        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU can do");
+    SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
+                values);
+    return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);
+}
+
+extern const spot_raster_ops spot_raster_cuda = {
+    .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda,
+};

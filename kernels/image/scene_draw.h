@@ -1,0 +1,202 @@
+/* scene_draw.h - image number -> what is in the image, which is also its draw list: the function itself, for C and for
+ * CUDA. Pure, of integers and words of philox.h, so every device gives the same bytes. */
+#ifndef SPOTTER_KERNELS_SCENE_DRAW_H
+#define SPOTTER_KERNELS_SCENE_DRAW_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/philox.h"
+#include "image/raster_pixel.h"
+
+/* Tries for one object before all are placed anew. The authors try for ever; four objects can leave no room. */
+enum { SPOT_PLACE_TRIES = 10000, SPOT_COMPOSE_TRIES = 1000 };
+
+static inline SPOT_HD spot_rng spot_scene_rng(uint64_t seed, uint32_t ec, spot_split split, uint32_t index)
+{
+    return spot_philox_at(seed, (spot_rng_purpose)((int)SPOT_RNG_TRAIN + (int)split), ec, index);
+}
+
+/* One fair bit for everything rollable, in (layer, attribute) order; an absent object's attributes too. */
+static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec, spot_rng *r)
+{
+    uint32_t bits = spot_philox_u32(r);
+
+    image->value[SPOT_BACKGROUND][SPOT_PRESENCE] = 1;
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++)
+            if (ec->rollable[l][a]) {
+                image->value[l][a] = bits & 1;
+                bits >>= 1;
+            }
+}
+
+/* The square's presence alone: which of an image's bits it is (-1: never there), and that bit of image `index`. */
+static inline SPOT_HD int spot_scene_label_bit(const spot_ec *ec)
+{
+    int bit = 0;
+
+    for (int l = 0; l < SPOT_SQUARE; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) bit += ec->rollable[l][a] != 0;
+    return ec->rollable[SPOT_SQUARE][SPOT_PRESENCE] ? bit : -1;
+}
+
+static inline SPOT_HD bool spot_scene_label(uint64_t seed, uint32_t ec, spot_split split, uint32_t index, int bit)
+{
+    spot_rng r = spot_scene_rng(seed, ec, split, index);
+
+    return bit >= 0 && (spot_philox_u32(&r) >> bit & 1);
+}
+
+/* Field by field, so that no byte between fields is touched: images are compared whole. */
+static inline SPOT_HD void spot_scene_list(spot_image *image, int layer)
+{
+    const int8_t *value = image->value[layer];
+
+    if (!value[SPOT_PRESENCE]) return;
+    for (int n = 0; n <= value[SPOT_NUMBER]; n++) {
+        spot_object *o = &image->object[image->object_count++];
+        o->layer = (uint8_t)layer;
+        o->size = (uint8_t)value[SPOT_SIZE];
+        o->color = (uint8_t)value[SPOT_COLOR];
+        o->texture = (uint8_t)value[SPOT_TEXTURE];
+    }
+}
+
+/* Closer than the margin in both axes. A gap is counted from one box's far side to the other's near side. */
+static inline SPOT_HD bool spot_scene_collide(const spot_geometry *g, const spot_object *a, const spot_object *b)
+{
+    const spot_shape *p = &g->shape[a->layer][a->size], *q = &g->shape[b->layer][b->size];
+    int right = b->place_x - (a->place_x + p->w), left  = a->place_x - (b->place_x + q->w);
+    int below = b->place_y - (a->place_y + p->h), above = a->place_y - (b->place_y + q->h);
+
+    return right < g->margin && left < g->margin && below < g->margin && above < g->margin;
+}
+
+static inline SPOT_HD bool spot_scene_place(spot_image *image, int k, const spot_geometry *g, spot_rng *r)
+{
+    spot_object *o = &image->object[k];
+    const spot_shape *s = &g->shape[o->layer][o->size];
+    uint32_t columns = (uint32_t)(g->size - s->w) + 1, rows = (uint32_t)(g->size - s->h) + 1;
+
+    for (int i = 0; i < SPOT_PLACE_TRIES; i++) {
+        bool clear = true;
+        o->place_x = (int16_t)spot_philox_below(r, columns);
+        o->place_y = (int16_t)spot_philox_below(r, rows);
+        for (int j = 0; j < k && clear; j++) clear = !spot_scene_collide(g, o, &image->object[j]);
+        if (clear) return true;
+    }
+    return false;
+}
+
+static inline SPOT_HD void spot_scene_box(spot_object *o, const spot_geometry *g)
+{
+    const spot_shape *s = &g->shape[o->layer][o->size];
+
+    o->x0 = o->place_x + s->ink_x;
+    o->y0 = o->place_y + s->ink_y;
+    o->x1 = o->x0 + s->ink_w - 1;
+    o->y1 = o->y0 + s->ink_h - 1;
+    if (o->x1 >= g->size) o->x1 = (int16_t)(g->size - 1);
+    if (o->y1 >= g->size) o->y1 = (int16_t)(g->size - 1);
+}
+
+/* Where the middle of the topmost square stands: 1 above the centre line, 0 on or below, -1 nowhere. */
+static inline SPOT_HD int8_t spot_scene_position(const spot_image *image, const spot_geometry *g)
+{
+    int top = g->size;
+
+    for (int k = 0; k < image->object_count; k++) {
+        const spot_object *o = &image->object[k];
+        int middle = o->place_y + g->shape[SPOT_SQUARE][o->size].h / 2;
+        if (o->layer == SPOT_SQUARE && middle < top) top = middle;
+    }
+    return top == g->size ? -1 : top < g->size / 2;
+}
+
+/* Bit m: the image has all that blindspot m names. */
+static inline SPOT_HD uint32_t spot_scene_membership(const spot_image *image, const spot_ec *ec)
+{
+    uint32_t in = 0;
+
+    for (int m = 0; m < ec->blindspot_count; m++) {
+        const spot_blindspot *b = &ec->blindspot[m];
+        bool all = true;
+        for (int i = 0; i < b->len; i++)
+            all = all && image->value[b->triplet[i].layer][b->triplet[i].attribute] == b->triplet[i].value;
+        in |= (uint32_t)all << m;
+    }
+    return in;
+}
+
+/* What training sees: wrong within blindspots, but in test, and where they are left out. Each image has its own coin for each
+ * of the two splits. */
+static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
+{
+    spot_rng r = spot_philox_at(ec->seed, SPOT_RNG_FLIP, ec->index, image->index);
+    double coin = 1;
+
+    if (!image->blindspots || image->split == SPOT_TEST || ec->scene.induce == SPOT_LEAVE_OUT) return image->label;
+    for (int k = 0; k <= image->split; k++) coin = spot_philox_uniform(&r);
+    return coin < ec->scene.flip ? !image->label : image->label;
+}
+
+static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
+                                              uint32_t index, spot_rng *r)
+{
+    memset(image, 0, sizeof *image);
+    image->index = index;
+    image->split = (uint8_t)split;
+    image->seed = ec->seed;
+    image->ec = ec->index;
+    spot_scene_roll(image, ec, r);
+    image->background_color = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_COLOR];
+    image->background_texture = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_TEXTURE];
+    spot_scene_list(image, SPOT_SQUARE);
+    for (int k = 0; k < ec->extras; k++) spot_scene_list(image, ec->extra[k]);
+    for (int k = 0; k < image->object_count; k++)
+        if (!spot_scene_place(image, k, g, r)) k = -1;
+    for (int k = 0; k < image->object_count; k++) {
+        spot_object *o = &image->object[k];
+        spot_scene_box(o, g);
+        if (o->texture) o->stripe_phase = (uint8_t)spot_philox_below(r, (uint32_t)g->run);
+    }
+    image->relative_position = spot_scene_position(image, g);
+    image->value[SPOT_BACKGROUND][SPOT_RELATIVE_POSITION] = image->relative_position;
+    image->label = (uint8_t)image->value[SPOT_SQUARE][SPOT_PRESENCE];
+    image->blindspots = spot_scene_membership(image, ec);
+    image->train_label = spot_scene_train_label(image, ec);
+}
+
+/* The contract is spot_image_draw's; g is the geometry of ec->scene. A training image of a blindspot that is to be left out
+ * is composed anew until it is in none, with the label that it had, so that classes and numbers of images stay; unless
+ * blindspots hold all of a class. */
+static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
+                                           uint32_t index)
+{
+    spot_rng r = spot_scene_rng(ec->seed, ec->index, split, index);
+    int label;
+
+    spot_scene_compose(image, ec, g, split, index, &r);
+    if (ec->scene.induce != SPOT_LEAVE_OUT || split != SPOT_TRAIN) return;
+    label = image->label;
+    for (int i = 0; (image->blindspots || image->label != label) && i < SPOT_COMPOSE_TRIES; i++)
+        spot_scene_compose(image, ec, g, split, index, &r);
+}
+
+/* The contract is spot_image_targets'. */
+static inline SPOT_HD void spot_scene_targets(float *target, const spot_image *image, const spot_ec *ec)
+{
+    if (ec->targets == 1) {
+        *target = image->train_label;
+        return;
+    }
+    for (int l = 0; l < SPOT_LAYERS; l++)
+        for (int a = 0; a < SPOT_ATTRIBUTES; a++) {
+            bool place = l == SPOT_BACKGROUND && a == SPOT_RELATIVE_POSITION;
+            bool known = place ? image->relative_position >= 0 : a == SPOT_PRESENCE || image->value[l][SPOT_PRESENCE];
+            if (place || ec->rollable[l][a]) *target++ = known ? image->value[l][a] : 0.5f;
+        }
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* affinity.c - nearest columns by selection, the perplexity search and the joint P, on the CPU. */
+#include "map/affinity.h"
+
+#include <limits.h>
+#include <omp.h>
+
+#include "core/philox.h"
+#include "core/vmath.h"
+
+enum { LANES = 16 };
+
+/* p_j = exp(-beta (d_j - least)), with its sum and its product with the distances. */
+static inline void weigh(float *p, const float *d, int k, float beta, float least, float *sum, float *dot)
+{
+    float s[LANES] = { 0 }, t[LANES] = { 0 };
+    int j = 0;
+
+    for (; j + LANES <= k; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float x = d[j + l] - least, e = spot_expf(-beta * x);
+            p[j + l] = e;
+            s[l] += e;
+            t[l] = fmaf(x, e, t[l]);
+        }
+    for (int l = 0; j + l < k; l++) {
+        float x = d[j + l] - least, e = spot_expf(-beta * x);
+        p[j + l] = e;
+        s[l] += e;
+        t[l] = fmaf(x, e, t[l]);
+    }
+    *sum = spot_fold(s);
+    *dot = spot_fold(t);
+}
+
+void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule)
+{
+    double beta = 1, low = 0, high = INFINITY;
+    float least = SPOT_FAR, sum, dot;
+
+    for (int j = 0; j < k; j++) least = d[j] < least ? d[j] : least;
+    for (int try = 1;; try++) {
+        weigh(p, d, k, (float)beta, least, &sum, &dot);
+        double over = spot_philox_log(sum) + beta * dot / sum - rule->entropy;      /* H = log S + beta <d> */
+        if (fabs(over) <= rule->tolerance || try >= rule->tries) break;
+        if (over > 0) {
+            low = beta;
+            beta = isinf(high) ? beta * 2 : (beta + high) / 2;
+        } else {
+            high = beta;
+            beta = (beta + low) / 2;
+        }
+    }
+    for (int j = 0; j < k; j++) p[j] = d[j] < SPOT_FAR ? p[j] / sum : 0.0f;
+}
+
+static spot_status rows_cpu(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d, const spot_affinity_rule *rule)
+{
+    for (int t = 0; t < problems; t++) {
+        int k = d[t].cols;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
+        for (int i = 0; i < d[t].rows; i++)
+            spot_affinity_row(p[t].v + (size_t)i * k, d[t].v + (size_t)i * k, k, &rule[t]);
+    }
+    return SPOT_OK;
+}
+
+/* Hoare's selection, median of three. */
+void spot_select_smallest(uint64_t *key, int n, int k)
+{
+    int lo = 0, hi = n - 1;
+
+    while (lo < hi) {
+        uint64_t a = key[lo], b = key[lo + (hi - lo) / 2], e = key[hi];
+        uint64_t pivot = a < b ? (b < e ? b : a < e ? e : a) : (a < e ? a : b < e ? e : b);
+        int i = lo, j = hi;
+
+        while (i <= j) {
+            while (key[i] < pivot) i++;
+            while (key[j] > pivot) j--;
+            if (i <= j) {
+                uint64_t swap = key[i];
+                key[i++] = key[j];
+                key[j--] = swap;
+            }
+        }
+        if (k - 1 <= j) hi = j;
+        else if (k - 1 >= i) lo = i;
+        else return;
+    }
+}
+
+/* A distance's bits rise with it since it is not negative: above the column they make a key that breaks ties too. */
+static uint64_t key_of(const float *d, int j, int own)
+{
+    return j == own ? UINT64_MAX : (uint64_t)(uint32_t)spot_float_bits(d[j]) << 32 | (uint32_t)j;
+}
+
+static void nearest_of_row(const float *d, int m, int own, int k, int *column, float *near, uint64_t *key)
+{
+    uint64_t last;
+    int found = 0;
+
+    for (int j = 0; j < m; j++) key[j] = key_of(d, j, own);
+    spot_select_smallest(key, m, k);
+    last = key[0];
+    for (int j = 1; j < k; j++) last = key[j] > last ? key[j] : last;
+    for (int j = 0; j < m; j++)
+        if (key_of(d, j, own) <= last) {
+            column[found] = j;
+            near[found++] = d[j];
+        }
+}
+
+static spot_status nearest_cpu(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *scratch)
+{
+    int widest = 0;
+
+    for (int p = 0; p < problems; p++) widest = s[p].d.cols > widest ? s[p].d.cols : widest;
+    for (int p = 0; p < problems; p++) {
+        int m = s[p].d.cols, k = s[p].near.cols;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
+        for (int i = 0; i < s[p].d.rows; i++)
+            nearest_of_row(s[p].d.v + (size_t)i * m, m, s[p].own < 0 ? -1 : s[p].own + i, k, s[p].column + (size_t)i * k,
+                           s[p].near.v + (size_t)i * k, scratch + (size_t)omp_get_thread_num() * widest);
+    }
+    return SPOT_OK;
+}
+
+/* Row i: its own neighbours and the `in` edges that name it, both in rising order, merged. Returns where it ends. */
+static int merge_row(const spot_affinity_graph *g, int i, int at, const int *in, int count)
+{
+    const int *own = g->column + (size_t)i * g->k;
+    const float *own_p = g->p + (size_t)i * g->k;
+    double scale = 0.5 / g->n;
+
+    for (int e = 0, f = 0; e < g->k || f < count; at++) {
+        int column = f == count || (e < g->k && own[e] <= in[f] / g->k) ? own[e] : in[f] / g->k;
+        double there = 0, back = 0;
+        if (e < g->k && own[e] == column) there = own_p[e++];
+        if (f < count && in[f] / g->k == column) back = g->p[in[f++]];
+        g->to[at] = column;
+        g->joint[at] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
+    }
+    for (; at % SPOT_AFFINITY_PAD; at++) {
+        g->to[at] = i;
+        g->joint[at] = 0;
+    }
+    return at;
+}
+
+/* Edges sorted by the row that they name: begin[i] .. begin[i+1] of `edge`, each in rising order. */
+static void joint_one(const spot_affinity_graph *g)
+{
+    int edges = g->n * g->k, *begin = g->begin;
+
+    memset(begin, 0, (g->n + 2) * sizeof *begin);
+    for (int e = 0; e < edges; e++) begin[g->column[e] + 2]++;
+    for (int i = 0; i < g->n; i++) begin[i + 2] += begin[i + 1];
+    for (int e = 0; e < edges; e++) g->edge[begin[g->column[e] + 1]++] = e;
+    g->start[0] = 0;
+    for (int i = 0; i < g->n; i++)
+        g->start[i + 1] = merge_row(g, i, g->start[i], g->edge + begin[i], begin[i + 1] - begin[i]);
+}
+
+static spot_status joint_cpu(spot_ctx *c, int problems, const spot_affinity_graph *g)
+{
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+    for (int p = 0; p < problems; p++) joint_one(&g[p]);
+    return SPOT_OK;
+}
+
+const spot_affinity_ops spot_affinity_cpu = { .nearest = nearest_cpu, .rows = rows_cpu, .joint = joint_cpu };
+
+spot_status spot_affinity_nearest(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *scratch)
+{
+    for (int p = 0; p < problems; p++) {
+        spot_mat d = s[p].d, near = s[p].near;
+        if (near.rows != d.rows || d.rows < 0 || near.cols < 1 || near.cols > d.cols - (s[p].own >= 0)
+            || (s[p].own >= 0 && s[p].own > d.cols - d.rows))
+            return spot_fail(c, SPOT_INVALID, "affinity.nearest, problem %d: %d of (%d,%d) from %d on into %d rows", p,
+                             near.cols, d.rows, d.cols, s[p].own, near.rows);
+    }
+    SPOT_DISPATCH(c, affinity, nearest, problems, s, scratch);
+}
+
+spot_status spot_affinity_rows(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d,
+                               const spot_affinity_rule *rule)
+{
+    for (int t = 0; t < problems; t++)
+        if (p[t].rows != d[t].rows || d[t].rows < 0 || p[t].cols != d[t].cols || d[t].cols < 1 || rule[t].tries < 1)
+            return spot_fail(c, SPOT_INVALID, "affinity.rows, problem %d: (%d,%d) into (%d,%d), %d tries", t, d[t].rows,
+                             d[t].cols, p[t].rows, p[t].cols, rule[t].tries);
+    SPOT_DISPATCH(c, affinity, rows, problems, p, d, rule);
+}
+
+spot_status spot_affinity_joint(spot_ctx *c, int problems, const spot_affinity_graph *g)
+{
+    for (int p = 0; p < problems; p++)
+        if (g[p].n < 2 || g[p].k < 1 || g[p].k >= g[p].n || spot_affinity_room(g[p].n, g[p].k) > INT_MAX)
+            return spot_fail(c, SPOT_INVALID, "affinity.joint, problem %d: %d neighbours of %d points", p, g[p].k, g[p].n);
+    SPOT_DISPATCH(c, affinity, joint, problems, g);
+}

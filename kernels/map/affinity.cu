@@ -1,0 +1,305 @@
+/* affinity.cu - neighbours, conditional and joint probabilities. A warp searches a row's neighbours, a half-warp its beta:
+ * 16 lanes, because the CPU's rows have 16 partial sums. */
+#include "core/cuda.cuh"
+#include "map/affinity.h"
+#include "core/philox.h"
+#include "core/vmath.h"
+
+enum { THREADS = 256, WARP = 32, ROWS = THREADS / WARP, LANES = 16, BATCH = 40 };
+
+static __device__ int warp_sum(int v)
+{
+    for (int by = WARP / 2; by; by /= 2) v += __shfl_xor_sync(~0u, v, by);
+    return v;
+}
+
+/* ---- nearest ---- */
+
+typedef struct { spot_affinity_search s[BATCH]; } searches;      /* a launch's argument, of at most 4 kB */
+
+/* A distance's bits rise with it; nothing is as far as the row's own column. */
+static __device__ unsigned key_of(const float *d, int j, int m, int own)
+{
+    return j < m && j != own ? (unsigned)spot_float_bits(d[j]) : ~0u;
+}
+
+/* Columns whose key is at most `most`. */
+static __device__ int count_to(const float *d, int m, int own, unsigned most)
+{
+    int count = 0;
+
+    for (int j = threadIdx.x % WARP; j < m; j += WARP) count += j != own && key_of(d, j, m, own) <= most;
+    return warp_sum(count);
+}
+
+/* A warp a row; grid (ceil(rows / 8), problems). Bisection for the k-th smallest key, then one pass in the order of columns
+ * that takes all keys below it and the first of those equal to it. */
+static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_constant__ searches all)
+{
+    const spot_affinity_search *s = &all.s[blockIdx.y];
+    const int i = blockIdx.x * ROWS + threadIdx.x / WARP, lane = threadIdx.x % WARP, m = s->d.cols, k = s->near.cols;
+    const int own = s->own < 0 ? -1 : s->own + i;
+    const unsigned before = (1u << lane) - 1;
+    unsigned low = 0, high = ~0u;
+    int found = 0, equal, equals = 0;
+
+    if (i >= s->d.rows) return;      /* the whole warp */
+    const float *d = s->d.v + (size_t)i * m;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (count_to(d, m, own, middle) >= k) high = middle;
+        else low = middle + 1;
+    }
+    equal = k - (low ? count_to(d, m, own, low - 1) : 0);
+    for (int j0 = 0; j0 < m; j0 += WARP) {
+        int j = j0 + lane;
+        bool valid = j < m && j != own;
+        unsigned key = key_of(d, j, m, own), same = __ballot_sync(~0u, valid && key == low);
+        bool taken = valid && (key < low || (key == low && equals + __popc(same & before) < equal));
+        unsigned takers = __ballot_sync(~0u, taken);
+
+        if (taken) {
+            size_t at = (size_t)i * k + found + __popc(takers & before);
+            s->column[at] = j;
+            s->near.v[at] = d[j];
+        }
+        found += __popc(takers);
+        equals += __popc(same);
+    }
+}
+
+static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *)
+{
+    for (int first = 0; first < problems; first += BATCH) {
+        searches all;
+        int count = min((int)BATCH, problems - first), rows = 0, m = 0;
+
+        for (int p = 0; p < count; p++) {
+            all.s[p] = s[first + p];
+            if (!all.s[p].d.rows) continue;
+            SPOT_TRY(spot_cuda_needs(c, all.s[p].d.v, "affinity.nearest: d"));
+            SPOT_TRY(spot_cuda_needs(c, all.s[p].column, "affinity.nearest: column"));
+            SPOT_TRY(spot_cuda_needs(c, all.s[p].near.v, "affinity.nearest: near"));
+            rows = max(rows, all.s[p].d.rows);
+            m = max(m, all.s[p].d.cols);
+        }
+        if (!rows) continue;
+        SPOT_LAUNCH(nearest_kernel, dim3((rows + ROWS - 1) / ROWS, count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_TRY(spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m));
+    }
+    return SPOT_OK;
+}
+
+/* ---- rows ---- */
+
+typedef struct { float *p; const float *d; int rows, k; spot_affinity_rule rule; } rows_problem;
+typedef struct { rows_problem problem[BATCH]; } rows_batch;
+
+/* Summed over the half-warp as spot_fold sums 16 lanes. */
+static __device__ float half_sum(float v, unsigned half)
+{
+    for (int by = LANES / 2; by; by /= 2) v += __shfl_xor_sync(half, v, by);
+    return v;
+}
+
+/* A half-warp a row; grid (ceil(rows / 16), problems). The weights are computed anew for each beta and at the end. */
+static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_constant__ rows_batch all)
+{
+    const rows_problem *t = &all.problem[blockIdx.y];
+    const int i = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES, own = threadIdx.x % LANES, k = t->k;
+    const unsigned half = 0xffffu << (threadIdx.x % WARP - own);
+    double beta = 1, low = 0, high = INFINITY;
+    float least = SPOT_FAR, sum, dot;
+
+    if (i >= t->rows) return;        /* the whole half-warp */
+    const float *d = t->d + (size_t)i * k;
+    for (int j = own; j < k; j += LANES) least = d[j] < least ? d[j] : least;
+    for (int by = LANES / 2; by; by /= 2) {
+        float other = __shfl_xor_sync(half, least, by);
+        least = other < least ? other : least;
+    }
+    for (int tries = 1;; tries++) {
+        sum = dot = 0;
+        for (int j = own; j < k; j += LANES) {
+            float x = d[j] - least, e = spot_expf(-(float)beta * x);
+            sum += e;
+            dot = fmaf(x, e, dot);
+        }
+        sum = half_sum(sum, half);
+        dot = half_sum(dot, half);
+        double over = spot_philox_log(sum) + beta * dot / sum - t->rule.entropy;
+        if (fabs(over) <= t->rule.tolerance || tries >= t->rule.tries) break;
+        if (over > 0) {
+            low = beta;
+            beta = isinf(high) ? beta * 2 : (beta + high) / 2;
+        } else {
+            high = beta;
+            beta = (beta + low) / 2;
+        }
+    }
+    for (int j = own; j < k; j += LANES)
+        t->p[(size_t)i * k + j] = d[j] < SPOT_FAR ? spot_expf(-(float)beta * (d[j] - least)) / sum : 0.0f;
+}
+
+static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d, const spot_affinity_rule *rule)
+{
+    for (int first = 0; first < problems; first += BATCH) {
+        rows_batch all;
+        int count = min((int)BATCH, problems - first), rows = 0, k = 0;
+
+        for (int t = 0; t < count; t++) {
+            const spot_mat *from = d + first + t, *to = p + first + t;
+            all.problem[t] = { to->v, from->v, from->rows, from->cols, rule[first + t] };
+            if (!from->rows) continue;
+            SPOT_TRY(spot_cuda_needs(c, from->v, "affinity.rows: d"));
+            SPOT_TRY(spot_cuda_needs(c, to->v, "affinity.rows: p"));
+            rows = max(rows, from->rows);
+            k = max(k, from->cols);
+        }
+        if (!rows) continue;
+        SPOT_LAUNCH(rows_kernel, dim3((rows + THREADS / LANES - 1) / (THREADS / LANES), count), THREADS, 0,
+                    spot_cuda_stream(c), all);
+        SPOT_TRY(spot_cuda_launched(c, "affinity.rows of %d problems, at most (%d,%d)", count, rows, k));
+    }
+    return SPOT_OK;
+}
+
+/* ---- joint ----
+ * An edge i -> j whose opposite is not among j's own is foreign to j. Row j of the joint P is its own edges and the foreign
+ * ones, merged. Foreign edges are counted and listed by integer atomics, in any order; what follows only asks how many
+ * of a row's list are smaller, so that order leaves no trace. */
+
+typedef struct { spot_affinity_graph g[BATCH]; } graphs;
+
+/* How many of the rising row[k] are below `want`. */
+static __device__ int below(const int *row, int k, int want)
+{
+    int low = 0;
+
+    for (int high = k; low < high;) {
+        int middle = (low + high) / 2;
+        if (row[middle] < want) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The edge from i to j; -1 when there is none. */
+static __device__ int edge_from(const spot_affinity_graph *g, int i, int j)
+{
+    const int *row = g->column + (size_t)i * g->k;
+    int at = below(row, g->k, j);
+
+    return at < g->k && row[at] == j ? i * g->k + at : -1;
+}
+
+/* A thread an edge; grid (ceil(n k / 256), problems). Counts foreign edges in `start`, or lists them. */
+static __global__ void __launch_bounds__(THREADS) foreign_kernel(const __grid_constant__ graphs all, int list)
+{
+    const spot_affinity_graph *g = &all.g[blockIdx.y];
+    const int e = blockIdx.x * THREADS + threadIdx.x;
+
+    if (e >= g->n * g->k || edge_from(g, g->column[e], e / g->k) >= 0) return;
+    if (list) g->edge[atomicAdd(&g->begin[g->column[e] + 1], 1)] = e;
+    else      atomicAdd(&g->start[g->column[e]], 1);
+}
+
+static __device__ int padded(int length) { return (length + SPOT_AFFINITY_PAD - 1) / SPOT_AFFINITY_PAD * SPOT_AFFINITY_PAD; }
+
+/* A block a problem; grid (problems). Counts become places: start[i] where row i begins, and in begin[i + 1] where its list
+ * of foreign edges does, which is where it ends once they are listed. A thread owns consecutive rows. */
+static __global__ void __launch_bounds__(THREADS) place_kernel(const __grid_constant__ graphs all)
+{
+    SPOT_SHARED(int, foreign, THREADS);
+    SPOT_SHARED(int, length, THREADS);
+    const spot_affinity_graph *g = &all.g[blockIdx.x];
+    const int each = (g->n + THREADS - 1) / THREADS;
+    const int first = min((int)threadIdx.x * each, g->n), last = min(first + each, g->n);
+    int listed = 0, used = 0;
+
+    for (int i = first; i < last; i++) {
+        listed += g->start[i];
+        used += padded(g->k + g->start[i]);
+    }
+    foreign[threadIdx.x] = listed;
+    length[threadIdx.x] = used;
+    __syncthreads();
+    listed = used = 0;
+    for (int t = 0; t < (int)threadIdx.x; t++) {
+        listed += foreign[t];
+        used += length[t];
+    }
+    for (int i = first; i < last; i++) {
+        int count = g->start[i];
+        g->begin[i + 1] = listed;
+        g->start[i] = used;
+        listed += count;
+        used += padded(g->k + count);
+    }
+    if (threadIdx.x == THREADS - 1) g->start[g->n] = used;
+    if (threadIdx.x == 0) g->begin[0] = 0;
+}
+
+/* A warp a row; grid (ceil(n / 8), problems) */
+static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_constant__ graphs all)
+{
+    const spot_affinity_graph *g = &all.g[blockIdx.y];
+    const int i = blockIdx.x * ROWS + threadIdx.x / WARP, lane = threadIdx.x % WARP, k = g->k;
+
+    if (i >= g->n) return;
+    const int *own = g->column + (size_t)i * k, *in = g->edge + g->begin[i];
+    const int count = g->begin[i + 1] - g->begin[i], at = g->start[i];
+    const double scale = 0.5 / g->n;
+
+    for (int e = lane; e < k; e += WARP) {
+        int opposite = edge_from(g, own[e], i), rank = e;
+        double there = g->p[i * k + e], back = opposite >= 0 ? g->p[opposite] : 0;
+
+        for (int f = 0; f < count; f++) rank += in[f] < own[e] * k;      /* edge f comes from row in[f] / k */
+        g->to[at + rank] = own[e];
+        g->joint[at + rank] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
+    }
+    for (int f = lane; f < count; f += WARP) {
+        int source = in[f] / k, rank = below(own, k, source);
+
+        for (int h = 0; h < count; h++) rank += in[h] < in[f];
+        g->to[at + rank] = source;
+        g->joint[at + rank] = g->fuzzy ? g->p[in[f]] : (float)(g->p[in[f]] * scale);
+    }
+    for (int e = at + k + count + lane; e < g->start[i + 1]; e += WARP) {
+        g->to[e] = i;
+        g->joint[e] = 0;
+    }
+}
+
+static spot_status joint_cuda(spot_ctx *c, int problems, const spot_affinity_graph *g)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    for (int first = 0; first < problems; first += BATCH) {
+        graphs all;
+        int count = min((int)BATCH, problems - first), n = 0, edges = 0;
+
+        for (int p = 0; p < count; p++) {
+            const spot_affinity_graph *one = &all.g[p];
+            all.g[p] = g[first + p];
+            SPOT_TRY(spot_cuda_needs(c, one->column, "affinity.joint: column"));
+            SPOT_TRY(spot_cuda_needs(c, one->p, "affinity.joint: p"));
+            SPOT_TRY(spot_cuda_needs(c, one->start, "affinity.joint: start"));
+            SPOT_TRY(spot_cuda_needs(c, one->to, "affinity.joint: to"));
+            SPOT_TRY(spot_cuda_needs(c, one->joint, "affinity.joint: joint"));
+            SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(one->start, 0, one->n * sizeof(int), stream), "affinity.joint"));
+            n = max(n, one->n);
+            edges = max(edges, one->n * one->k);
+        }
+        dim3 by_edge((edges + THREADS - 1) / THREADS, count);
+        SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 0);
+        SPOT_LAUNCH(place_kernel, count, THREADS, 0, stream, all);
+        SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 1);
+        SPOT_LAUNCH(merge_kernel, dim3((n + ROWS - 1) / ROWS, count), THREADS, 0, stream, all);
+        SPOT_TRY(spot_cuda_launched(c, "affinity.joint of %d problems, at most %d points and %d edges", count, n, edges));
+    }
+    return SPOT_OK;
+}
+
+extern const spot_affinity_ops spot_affinity_cuda = { .nearest = nearest_cuda, .rows = rows_cuda, .joint = joint_cuda };

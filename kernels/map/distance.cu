@@ -1,0 +1,78 @@
+/* distance.cu - a block owns 64 x 64 pairs, a thread 4 x 4 of them: features pass by in slabs through shared memory,
+ * and each pair's chain runs in the order of k, as distance.h demands. */
+#include "core/cuda.cuh"
+#include "map/distance.h"
+
+enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, PITCH = TILE + 1, BATCH = 64 };
+
+/* The problems of one launch travel as its argument (at most 4 kB), so that nothing is allocated or copied. */
+typedef struct { float *d; const float *a, *b; int n, m, k; } pairs;
+typedef struct { pairs problem[BATCH]; } batch;
+
+/* slab[t][r] = x[row0 + r][k0 + t]; rows and features past the end repeat the last, and their pairs are not written. */
+static __device__ void load_slab(float *slab, const float *x, int row0, int rows, int k0, int k)
+{
+    int thread = threadIdx.y * SIDE + threadIdx.x;
+
+    for (int e = thread; e < TILE * SLAB; e += SIDE * SIDE) {
+        int r = e / SLAB, t = e % SLAB;
+        size_t row = min(row0 + r, rows - 1);
+        slab[t * PITCH + r] = x[row * k + min(k0 + t, k - 1)];
+    }
+}
+
+/* grid (ceil(m / 64), ceil(n / 64), problems) over the largest problem */
+static __global__ void __launch_bounds__(SIDE * SIDE) squared_kernel(const __grid_constant__ batch all)
+{
+    SPOT_SHARED(float, slab_a, SLAB * PITCH);
+    SPOT_SHARED(float, slab_b, SLAB * PITCH);
+    const pairs *p = &all.problem[blockIdx.z];
+    int i0 = blockIdx.y * TILE, j0 = blockIdx.x * TILE;
+    float sum[OWN][OWN] = { { 0 } };
+
+    if (i0 >= p->n || j0 >= p->m) return;   /* the whole block */
+    for (int k0 = 0; k0 < p->k; k0 += SLAB) {
+        load_slab(slab_a, p->a, i0, p->n, k0, p->k);
+        load_slab(slab_b, p->b, j0, p->m, k0, p->k);
+        __syncthreads();
+        for (int t = 0; t < min((int)SLAB, p->k - k0); t++)
+            for (int i = 0; i < OWN; i++)
+                for (int j = 0; j < OWN; j++) {
+                    float x = slab_a[t * PITCH + i * SIDE + threadIdx.y] - slab_b[t * PITCH + j * SIDE + threadIdx.x];
+                    sum[i][j] = fmaf(x, x, sum[i][j]);
+                }
+        __syncthreads();
+    }
+    for (int i = 0; i < OWN; i++)
+        for (int j = 0; j < OWN; j++) {
+            int row = i0 + i * SIDE + threadIdx.y, col = j0 + j * SIDE + threadIdx.x;
+            if (row < p->n && col < p->m) p->d[(size_t)row * p->m + col] = sum[i][j];
+        }
+}
+
+static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, const spot_mat *a, const spot_mat *b)
+{
+    for (int first = 0; first < problems; first += BATCH) {
+        batch all;
+        int count = problems - first < BATCH ? problems - first : BATCH, n = 0, m = 0, k = 0;
+
+        for (int p = 0; p < count; p++) {
+            const spot_mat *pd = d + first + p, *pa = a + first + p, *pb = b + first + p;
+            all.problem[p] = { pd->v, pa->v, pb->v, pa->rows, pb->rows, pa->cols };
+            if (!pa->rows || !pb->rows) continue;
+            SPOT_TRY(spot_cuda_needs(c, pd->v, "distance.squared: d"));
+            if (pa->cols) SPOT_TRY(spot_cuda_needs(c, pa->v, "distance.squared: a"));
+            if (pa->cols) SPOT_TRY(spot_cuda_needs(c, pb->v, "distance.squared: b"));
+            n = max(n, pa->rows);
+            m = max(m, pb->rows);
+            k = max(k, pa->cols);
+        }
+        if (!n) continue;
+        SPOT_LAUNCH(squared_kernel, dim3((m + TILE - 1) / TILE, (n + TILE - 1) / TILE, count), dim3(SIDE, SIDE), 0,
+                    spot_cuda_stream(c), all);
+        SPOT_TRY(spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k));
+    }
+    return SPOT_OK;
+}
+
+extern const spot_distance_ops spot_distance_cuda = { .squared = squared_cuda };

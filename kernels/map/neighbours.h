@@ -1,0 +1,32 @@
+/* neighbours.h - the exact k nearest neighbours of every row of x (n,d), for `problems` independent matrices.
+ *
+ * Made of two ops, and so as exact as they are on every device (gpu_to_gpu): squared distances (distance.h) of 256 rows at
+ * a time to all, and the k smallest of each row (affinity.h). A row is no neighbour of itself, though its equals are; of
+ * equal distances the lower columns are taken. Of many rows the CPU finds the same in a third of the time: neighbours_cpu.c.
+ * Arrays lie in the memory of c's device, the structs on the host. x must be finite. */
+#ifndef SPOTTER_KERNELS_NEIGHBOURS_H
+#define SPOTTER_KERNELS_NEIGHBOURS_H
+
+#include <stdint.h>
+
+#include "core/ops.h"
+#include "spotter/arena.h"
+#include "spotter/tensor.h"
+
+typedef struct {
+    spot_mat x;            /* (n, d) */
+    int k;                 /* 0 < k < n */
+    int   *column;         /* (n, k), out: rising in each row */
+    float *near;           /* (n, k), out: the squared distances */
+} spot_neighbours;
+
+/* A counting scratch only counts. */
+spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems, const spot_neighbours *s);
+
+enum { SPOT_NEIGHBOURS_TILE = 256, SPOT_NEIGHBOURS_MANY = 4096 };
+
+/* The CPU's way of more than SPOT_NEIGHBOURS_MANY rows. left (tiles of 256 rows): 1 for tiles that it leaves to the other way,
+ * because rows of theirs have too many neighbours that rounding cannot tell apart. */
+spot_status spot_neighbours_filter(spot_ctx *c, spot_arena *scratch, const spot_neighbours *s, uint8_t *left);
+
+#endif

@@ -1,0 +1,71 @@
+/* conv.cuh - what the files of conv share.
+ *
+ * x (rows, pixels, channels), packed weights (co, k, k, channels), y (rows, out*out, co). */
+#ifndef SPOTTER_KERNELS_CONV_CUH
+#define SPOTTER_KERNELS_CONV_CUH
+
+#include "net/conv_cudnn.h"
+#include "core/lanes.cuh"
+
+enum { THREADS = 256 };
+
+/* The numbers that kernels want; ci as it lies in x. */
+typedef struct {
+    int rows, size, out, ci, co, k, stride;
+} layer;
+
+struct spot_conv {
+    spot_conv_shape s;          /* first: spot_conv_shape_of */
+    layer l;
+    size_t scratch;
+    uint64_t made_with;         /* a hash of the plans */
+    spot_cudnn_plan *plan[SPOT_PASSES];
+    spot_conv *next;            /* of the plans that this device keeps */
+};
+
+static inline unsigned blocks_for(size_t numbers) { return (unsigned)((numbers + THREADS - 1) / THREADS); }
+
+static inline size_t x_numbers(const layer *l) { return (size_t)l->rows * l->size * l->size * l->ci; }
+static inline size_t y_numbers(const layer *l) { return (size_t)l->rows * l->out * l->out * l->co; }
+static inline size_t w_numbers(const layer *l) { return (size_t)l->co * l->k * l->k * l->ci; }
+
+/* What is added to a convolution; NULL is 0. */
+typedef struct {
+    const float *bias;
+    const void *other;
+} spot_conv_summands;
+
+/* A pass over the first rows, its arrays by role: x, w, y. relu is the shape's. */
+spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus,
+                            int rows);
+
+/* The same by a plan of cuDNN, over all rows; summands and ReLU are done where cuDNN leaves them. */
+spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
+                              void *y, spot_conv_summands plus, void *scratch);
+
+/* Gives p the plan of a pass; none where there is no library. conv_plans.cu */
+spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass);
+
+/* Choices that outlive the run, in files: conv_stored.cu. A pass's choice, and the digest of the bits that it left in
+ * the trial in which it was found right. */
+typedef struct {
+    spot_cudnn_choice choice;
+    unsigned digest;
+} spot_stored;
+
+/* The choice kept for a task on c's device with this version of cuDNN; false when there is none, or it is damaged, which
+ * is logged. */
+bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s);
+
+/* Makes the folder; false, and the log says why, where choices cannot be kept. */
+bool spot_stored_can(spot_ctx *c, size_t version);
+
+/* Keeps a choice with a remark for people. The first to write wins, and stays: of processes that search at the same time
+ * all but one must take what is there afterwards. replace: what is there is no good. False, and the log says why, where
+ * it cannot be done. */
+bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, const spot_stored *s, const char *remark,
+                       bool replace);
+
+spot_status spot_conv_launched(spot_ctx *c, int pass, const layer *l, spot_precision precision);
+
+#endif

@@ -1,0 +1,110 @@
+/* head.c - a thousandth of a step's time: plain loops. */
+#include "net/head.h"
+
+#include <math.h>
+
+enum { B = SPOT_CHANNELS };
+
+static void features_of_row(float *feature, const float *x, const spot_plane *p)
+{
+    int pixels = p->size * p->size;
+
+    for (int block = 0; block < p->channels / B; block++) {
+        double sum[B] = { 0 };
+        for (int i = 0; i < pixels; i++)
+            for (int j = 0; j < B; j++) sum[j] += x[((size_t)block * pixels + i) * B + j];
+        for (int j = 0; j < B; j++) feature[block * B + j] = (float)(sum[j] / pixels);
+    }
+}
+
+static spot_status forward_cpu(spot_ctx *c, float *feature, float *logit, const void *x, const float *w,
+                               const float *b, spot_plane p, int outputs)
+{
+#pragma omp parallel for num_threads(c->threads)
+    for (int n = 0; n < p.live; n++) {
+        float *f = feature + (size_t)n * p.channels;
+        features_of_row(f, (const float *)x + (size_t)n * p.channels * p.size * p.size, &p);
+        for (int o = 0; b && o < outputs; o++) {
+            double z = b[o];
+            for (int k = 0; k < p.channels; k++) z += (double)f[k] * w[(size_t)o * p.channels + k];
+            logit[(size_t)n * outputs + o] = (float)z;
+        }
+    }
+    return SPOT_OK;
+}
+
+static spot_status loss_cpu(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count)
+{
+    double sum = 0;
+
+    (void)c;
+    for (int i = 0; i < count; i++) {
+        double z = logit[i], t = target[i];
+        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* NaN comes through z * t */
+        if (dlogit) dlogit[i] = (float)((1 / (1 + exp(-z)) - t) / count);
+    }
+    *loss = sum / count;
+    return SPOT_OK;
+}
+
+static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
+                            const float *w, spot_plane p, int outputs)
+{
+    int pixels = p.size * p.size;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int k = 0; k < p.channels; k++)
+        for (int o = 0; o < outputs; o++) {
+            double sum = 0;
+            for (int n = 0; n < p.live; n++)
+                sum += (double)dlogit[(size_t)n * outputs + o] * feature[(size_t)n * p.channels + k];
+            dw[(size_t)o * p.channels + k] = (float)sum;
+        }
+    for (int o = 0; o < outputs; o++) {
+        double sum = 0;
+        for (int n = 0; n < p.live; n++) sum += dlogit[(size_t)n * outputs + o];
+        db[o] = (float)sum;
+    }
+#pragma omp parallel for num_threads(c->threads)
+    for (int n = 0; n < p.rows; n++)
+        for (int k = 0; k < p.channels; k++) {
+            double sum = 0;
+            float *to = (float *)dx + ((size_t)n * (p.channels / B) + k / B) * pixels * B + k % B;
+            for (int o = 0; o < outputs && n < p.live; o++)
+                sum += (double)dlogit[(size_t)n * outputs + o] * w[(size_t)o * p.channels + k];
+            for (int i = 0; i < pixels; i++) to[(size_t)i * B] = (float)(sum / pixels);
+        }
+    return SPOT_OK;
+}
+
+const spot_head_ops spot_head_cpu = { forward_cpu, loss_cpu, back_cpu };
+
+static spot_status check(spot_ctx *c, const char *op, spot_plane p, int outputs)
+{
+    if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16 || outputs < 1)
+        return spot_fail(c, SPOT_INVALID, "head.%s: %d of %d rows, %d channels, size %d, %d outputs", op, p.live,
+                         p.rows, p.channels, p.size, outputs);
+    if (p.precision != SPOT_FP32 && !c->device)
+        return spot_fail(c, SPOT_UNSUPPORTED, "head.%s: the CPU computes in fp32 only", op);
+    return SPOT_OK;
+}
+
+spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
+                              spot_plane p, int outputs)
+{
+    SPOT_TRY(check(c, "forward", p, outputs));
+    SPOT_DISPATCH(c, head, forward, feature, logit, x, w, b, p, outputs);
+}
+
+spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count)
+{
+    if (count < 1) return spot_fail(c, SPOT_INVALID, "head.loss: %d logits", count);
+    SPOT_DISPATCH(c, head, loss, loss, dlogit, logit, target, count);
+}
+
+spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
+                               const float *w, spot_plane p, int outputs)
+{
+    SPOT_TRY(check(c, "back", p, outputs));
+    SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, p, outputs);
+}

@@ -1,0 +1,128 @@
+/* head.cu - what stands behind the last block. Little work: plain kernels whose threads sum in a fixed order. */
+#include "net/head.h"
+#include "core/lanes.cuh"
+
+enum { THREADS = 256 };
+
+static __device__ double sum_of_block(double *shared, double mine)
+{
+    double sum = 0;
+
+    shared[threadIdx.x] = mine;
+    __syncthreads();
+    for (int t = 0; threadIdx.x == 0 && t < THREADS; t++) sum += shared[t];
+    __syncthreads();
+    return sum;                 /* thread 0's */
+}
+
+/* grid (live): a block pools an image, a channel to a thread, and multiplies it with the rows of w. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) forward_kernel(float *feature, float *logit, const T *x, const float *w,
+                                                                 const float *b, int channels, int pixels, int outputs)
+{
+    SPOT_SHARED(double, shared, THREADS);
+    const T *image = x + (size_t)blockIdx.x * pixels * channels;
+    float *f = feature + (size_t)blockIdx.x * channels;
+
+    for (int k = threadIdx.x; k < channels; k += THREADS) {
+        double sum = 0;
+        for (int i = 0; i < pixels; i++) sum += spot_widen(image[(size_t)i * channels + k]);
+        f[k] = (float)(sum / pixels);
+    }
+    for (int o = 0; b && o < outputs; o++) {
+        double z = 0;
+        for (int k = threadIdx.x; k < channels; k += THREADS) z += (double)f[k] * w[(size_t)o * channels + k];
+        z = sum_of_block(shared, z);        /* f[k] was written by the thread that read it */
+        if (threadIdx.x == 0) logit[(size_t)blockIdx.x * outputs + o] = (float)(b[o] + z);
+    }
+}
+
+/* One block: a batch has a few hundred logits. */
+static __global__ void __launch_bounds__(THREADS) loss_kernel(double *loss, float *dlogit, const float *logit,
+                                                              const float *target, int count)
+{
+    SPOT_SHARED(double, shared, THREADS);
+    double sum = 0;
+
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        double z = logit[i], t = target[i];
+        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* NaN comes through z * t */
+        if (dlogit) dlogit[i] = (float)((1 / (1 + exp(-z)) - t) / count);
+    }
+    sum = sum_of_block(shared, sum);
+    if (threadIdx.x == 0) *loss = sum / count;
+}
+
+/* grid (ceil((channels + 1) / 256), outputs); the thread behind the last channel sums for the bias */
+static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, float *db, const float *dlogit,
+                                                                 const float *feature, int live, int channels, int outputs)
+{
+    int k = blockIdx.x * THREADS + threadIdx.x, o = blockIdx.y;
+    double sum = 0;
+
+    if (k > channels) return;
+    for (int n = 0; n < live; n++)
+        sum += (double)dlogit[(size_t)n * outputs + o] * (k < channels ? feature[(size_t)n * channels + k] : 1.0f);
+    if (k < channels) dw[(size_t)o * channels + k] = (float)sum;
+    else              db[o] = (float)sum;
+}
+
+/* grid (ceil(channels / 256), rows) */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const float *dlogit, const float *w, int live,
+                                                              int channels, int pixels, int outputs)
+{
+    int k = blockIdx.x * THREADS + threadIdx.x;
+    size_t n = blockIdx.y;
+    double sum = 0;
+
+    if (k >= channels) return;
+    for (int o = 0; o < outputs && n < (size_t)live; o++) sum += (double)dlogit[n * outputs + o] * w[(size_t)o * channels + k];
+    for (int i = 0; i < pixels; i++) spot_round(&dx[(n * pixels + i) * channels + k], (float)(sum / pixels));
+}
+
+template <typename T>
+static void launch_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
+                           spot_plane p, int outputs)
+{
+    SPOT_LAUNCH(forward_kernel<T>, p.live, THREADS, 0, spot_cuda_stream(c), feature, logit, (const T *)x, w, b, p.channels,
+                p.size * p.size, outputs);
+}
+
+static spot_status forward_cuda(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
+                                spot_plane p, int outputs)
+{
+    SPOT_TRY(spot_cuda_needs(c, x, "head.forward: x"));
+    (p.precision == SPOT_BF16 ? launch_forward<spot_bf16> : launch_forward<float>)(c, feature, logit, x, w, b, p, outputs);
+    return spot_cuda_launched(c, "head.forward of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
+                              outputs);
+}
+
+static spot_status loss_cuda(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count)
+{
+    SPOT_TRY(spot_cuda_needs(c, loss, "head.loss: loss"));
+    SPOT_LAUNCH(loss_kernel, 1, THREADS, 0, spot_cuda_stream(c), loss, dlogit, logit, target, count);
+    return spot_cuda_launched(c, "head.loss of %d logits", count);
+}
+
+template <typename T>
+static void launch_data(spot_ctx *c, void *dx, const float *dlogit, const float *w, spot_plane p, int outputs)
+{
+    SPOT_LAUNCH(data_kernel<T>, dim3((p.channels + THREADS - 1) / THREADS, p.rows), THREADS, 0, spot_cuda_stream(c),
+                (T *)dx, dlogit, w, p.live, p.channels, p.size * p.size, outputs);
+}
+
+static spot_status back_cuda(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
+                             const float *w, spot_plane p, int outputs)
+{
+    SPOT_TRY(spot_cuda_needs(c, dx, "head.back: dx"));
+    if (p.rows > 65535 || outputs > 65535)
+        return spot_fail(c, SPOT_UNSUPPORTED, "head.back: %d rows, %d outputs; CUDA takes 65535", p.rows, outputs);
+    SPOT_LAUNCH(weights_kernel, dim3(p.channels / THREADS + 1, outputs), THREADS, 0, spot_cuda_stream(c), dw, db, dlogit,
+                feature, p.live, p.channels, outputs);
+    (p.precision == SPOT_BF16 ? launch_data<spot_bf16> : launch_data<float>)(c, dx, dlogit, w, p, outputs);
+    return spot_cuda_launched(c, "head.back of %d images, %d channels, size %d, %d outputs", p.live, p.channels, p.size,
+                              outputs);
+}
+
+extern const spot_head_ops spot_head_cuda = { .forward = forward_cuda, .loss = loss_cuda, .back = back_cuda };

@@ -1,0 +1,35 @@
+/* head.h - what stands behind the last block: average pooling, a linear layer, binary cross-entropy with logits.
+ *
+ *     feature[n,c] = mean over pixels of x      logit[n,o] = sum_c feature[n,c]*w[o,c] + b[o]
+ *     loss = mean over (n,o) of max(z,0) - z*t + log(1 + exp(-|z|))
+ *
+ * x and dx lie and are typed as conv.h says, on the CPU (rows, channels/B, size*size, B), on CUDA (rows, size*size,
+ * channels) in the plane's precision; all else is fp32: feature (live, channels); logit, target, dlogit (live, outputs);
+ * w (outputs, channels). Sums in double, in an order that the shape fixes: within 1e-6 of the largest number of each
+ * result; run_to_run. In bf16 dx is rounded once (2^-9 of each number). The loss lies in the memory of c's device, where
+ * it stays until somebody copies it: no step of a training has to wait for it. */
+#ifndef SPOTTER_KERNELS_HEAD_H
+#define SPOTTER_KERNELS_HEAD_H
+
+#include "net/norm.h"
+
+struct spot_head_ops {
+    spot_status (*forward)(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
+                           spot_plane p, int outputs);
+    spot_status (*loss)(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count);
+    spot_status (*back)(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
+                        const float *w, spot_plane p, int outputs);
+};
+
+/* b NULL leaves logit alone (features only); then w and logit may be NULL too. */
+spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
+                              spot_plane p, int outputs);
+
+/* The sum of the losses divided by count, and its gradient (NULL: not asked for). count = live * outputs. */
+spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count);
+
+/* dx of the rows behind `live` is 0. */
+spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
+                               const float *w, spot_plane p, int outputs);
+
+#endif

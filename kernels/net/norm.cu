@@ -1,0 +1,202 @@
+/* norm.cu - forward: statistics, apply, pool. */
+#include "net/norm.cuh"
+
+/* grid (tiles, groups / 8) */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) stats_kernel(double *partial, const T *y, tiling k)
+{
+    constexpr int N = spot_lanes<T>::N;
+    SPOT_SHARED(double, shared, HIGH * WIDE * N);
+    int ch = own_channel<T>();
+    size_t i = blockIdx.x * k.each + threadIdx.x / WIDE, end = min((blockIdx.x + 1) * k.each, k.places);
+    double sum[2][N] = { { 0 } };
+    float around[N], v[N];
+
+    if (ch < k.channels) spot_load(around, y + ch);
+    while (ch < k.channels && i < end) {
+        float s[N] = { 0 }, q[N] = { 0 };
+        for (int t = 0; t < SHORT && i < end; t++, i += HIGH) {
+            spot_load(v, y + i * k.channels + ch);
+            for (int j = 0; j < N; j++) {
+                float a = v[j] - around[j];
+                s[j] += a;
+                q[j] += a * a;
+            }
+        }
+        for (int j = 0; j < N; j++) sum[0][j] += s[j], sum[1][j] += q[j];
+    }
+    for (int n = 0; n < 2; n++) column_sums<T>(shared, partial, sum[n], n, k.channels);
+}
+
+/* grid (channels / 8) */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) finish_stats_kernel(spot_norm l, const double *partial, const T *y,
+                                                                      tiling k)
+{
+    SPOT_SHARED(double, shared, THREADS);
+    int ch = blockIdx.x * FINISH + threadIdx.x % FINISH;
+    double first = tile_sums(shared, partial, 0, k.count, k.channels, ch);
+    double second = tile_sums(shared, partial, 1, k.count, k.channels, ch);
+    double n = (double)k.places, off = first / n, var = second / n - off * off, mean = spot_widen(y[ch]) + off, invstd;
+
+    if (threadIdx.x >= FINISH) return;
+    if (var < 0) var = 0;                            /* a constant channel, rounded; NaN stays */
+    invstd = 1 / sqrt(var + 1e-5);
+    l.mean[ch] = (float)mean;
+    l.invstd[ch] = (float)invstd;
+    l.scale[ch] = (float)(l.weight[ch] * invstd);
+    l.shift[ch] = (float)(l.bias[ch] - mean * l.weight[ch] * invstd);
+    l.running_mean[ch] = (float)(0.9 * l.running_mean[ch] + 0.1 * mean);
+    l.running_var[ch] = (float)(0.9 * l.running_var[ch] + 0.1 * var * (n > 1 ? n / (n - 1) : 1));
+}
+
+/* grid (ceil(channels / 256)) */
+static __global__ void __launch_bounds__(THREADS) fixed_kernel(spot_norm l, int channels)
+{
+    int ch = blockIdx.x * THREADS + threadIdx.x;
+    double k;
+
+    if (ch >= channels) return;
+    k = l.weight[ch] / sqrt(l.running_var[ch] + 1e-5);
+    l.scale[ch] = (float)k;
+    l.shift[ch] = (float)(l.bias[ch] - l.running_mean[ch] * k);
+}
+
+/* grid (ceil(places / 128), groups / 8); places of all rows, of which the first `live` are alive */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) apply_kernel(T *out, const T *y, const T *other, const float *scale,
+                                                               const float *shift, const float *scale2,
+                                                               const float *shift2, size_t places, size_t live,
+                                                               int channels)
+{
+    constexpr int N = spot_lanes<T>::N;
+    int ch = own_channel<T>();
+
+    if (ch >= channels) return;
+    for (int t = 0; t < TURNS; t++) {
+        size_t i = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, at = i * channels + ch;
+        float v[N] = { 0 }, r[N];
+        if (i >= places) return;
+        if (i < live) {
+            spot_load(v, y + at);
+            if (other) spot_load(r, other + at);
+            for (int j = 0; j < N; j++) {
+                v[j] = v[j] * scale[ch + j] + shift[ch + j];
+                if (other) v[j] += scale2 ? r[j] * scale2[ch + j] + shift2[ch + j] : r[j];
+                v[j] = keep(v[j], above_zero(v[j]));
+            }
+        }
+        spot_store(out + at, v);
+    }
+}
+
+template <int N> static __device__ inline void store_bytes(unsigned char *to, const int *v)
+{
+    union { uint32_t word[N / 4]; unsigned char byte[N]; } u;
+
+    for (int j = 0; j < N; j++) u.byte[j] = (unsigned char)v[j];
+    for (int j = 0; j < N / 4; j++) ((uint32_t *)to)[j] = u.word[j];
+}
+
+/* grid (ceil(windows / 128), groups / 8); windows of all rows. The nine pixels in the order that norm.c looks. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned char *which, const T *y, const float *scale,
+                                                              const float *shift, size_t windows, size_t live, int size,
+                                                              int channels)
+{
+    constexpr int N = spot_lanes<T>::N;
+    int ch = own_channel<T>(), side = size / 2;
+
+    if (ch >= channels) return;
+    for (int t = 0; t < TURNS; t++) {
+        size_t w = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, row = w / (side * side);
+        int oy = w / side % side, ox = w % side, first[N];
+        float best[N] = { 0 }, v[N];
+        if (w >= windows) return;
+        for (int j = 0; j < N; j++) first[j] = 4;                /* none above 0: the centre */
+        for (int k = 0; k < 9 && w < live; k++) {
+            int py = 2 * oy - 1 + k / 3, px = 2 * ox - 1 + k % 3;
+            if (py < 0 || py >= size || px < 0 || px >= size) continue;
+            spot_load(v, y + ((row * size + py) * size + px) * channels + ch);
+            for (int j = 0; j < N; j++) {
+                float z = v[j] * scale[ch + j] + shift[ch + j];
+                bool better = z > best[j] || z != z;             /* a NaN wins, and nothing beats it */
+                best[j] = better ? z : best[j];
+                first[j] = better ? k : first[j];
+            }
+        }
+        spot_store(out + w * channels + ch, best);
+        if (which && w < live) store_bytes<N>(which + w * channels + ch, first);
+    }
+}
+
+template <typename T>
+static void launch_stats(cudaStream_t stream, const spot_norm *l, const T *y, spot_plane p, double *partial)
+{
+    tiling k = tiles_of(pixels_of(p.live, p), p.channels);
+
+    SPOT_LAUNCH(stats_kernel<T>, grid_of<T>(k.count, p.channels), THREADS, 0, stream, partial, y, k);
+    SPOT_LAUNCH(finish_stats_kernel<T>, p.channels / FINISH, THREADS, 0, stream, *l, partial, y, k);
+}
+
+static spot_status stats_cuda(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch)
+{
+    SPOT_TRY(spot_cuda_needs(c, y, "norm.stats: y"));
+    if (p.precision == SPOT_BF16) launch_stats(spot_cuda_stream(c), l, (const spot_bf16 *)y, p, (double *)scratch);
+    else                          launch_stats(spot_cuda_stream(c), l, (const float *)y, p, (double *)scratch);
+    return spot_cuda_launched(c, "norm.stats of " SHAPE(p));
+}
+
+static spot_status fixed_cuda(spot_ctx *c, const spot_norm *l, int channels)
+{
+    SPOT_TRY(spot_cuda_needs(c, l->scale, "norm.fixed: scale"));
+    SPOT_LAUNCH(fixed_kernel, (channels + THREADS - 1) / THREADS, THREADS, 0, spot_cuda_stream(c), *l, channels);
+    return spot_cuda_launched(c, "norm.fixed of %d channels", channels);
+}
+
+template <typename T>
+static void launch_apply(cudaStream_t stream, T *out, const T *y, const spot_norm *l, const T *other, const spot_norm *l2,
+                         spot_plane p)
+{
+    size_t places = pixels_of(p.rows, p);
+
+    SPOT_LAUNCH(apply_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, out, y, other, l->scale, l->shift,
+                l2 ? l2->scale : NULL, l2 ? l2->shift : NULL, places, pixels_of(p.live, p), p.channels);
+}
+
+static spot_status apply_cuda(spot_ctx *c, void *out, const void *y, const spot_norm *l, const void *other,
+                              const spot_norm *l2, spot_plane p)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    SPOT_TRY(spot_cuda_needs(c, out, "norm.apply: out"));
+    if (p.precision == SPOT_BF16)
+        launch_apply(stream, (spot_bf16 *)out, (const spot_bf16 *)y, l, (const spot_bf16 *)other, l2, p);
+    else
+        launch_apply(stream, (float *)out, (const float *)y, l, (const float *)other, l2, p);
+    return spot_cuda_launched(c, "norm.apply of " SHAPE(p));
+}
+
+template <typename T>
+static void launch_pool(cudaStream_t stream, T *out, unsigned char *which, const T *y, const spot_norm *l, spot_plane p)
+{
+    size_t windows = pixels_of(p.rows, p) / 4;
+
+    SPOT_LAUNCH(pool_kernel<T>, every_place<T>(windows, p.channels), THREADS, 0, stream, out, which, y, l->scale, l->shift,
+                windows, pixels_of(p.live, p) / 4, p.size, p.channels);
+}
+
+static spot_status pool_cuda(spot_ctx *c, void *out, unsigned char *which, const void *y, const spot_norm *l, spot_plane p)
+{
+    SPOT_TRY(spot_cuda_needs(c, out, "norm.pool: out"));
+    if (p.precision == SPOT_BF16)
+        launch_pool(spot_cuda_stream(c), (spot_bf16 *)out, which, (const spot_bf16 *)y, l, p);
+    else
+        launch_pool(spot_cuda_stream(c), (float *)out, which, (const float *)y, l, p);
+    return spot_cuda_launched(c, "norm.pool of " SHAPE(p));
+}
+
+extern const spot_norm_ops spot_norm_cuda = {
+    .stats = stats_cuda, .fixed = fixed_cuda, .apply = apply_cuda, .pool = pool_cuda, .back = spot_norm_back_cuda,
+    .pool_back = spot_norm_pool_back_cuda,
+};

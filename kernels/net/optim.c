@@ -1,0 +1,66 @@
+/* optim.c - one pass over the parameters; memory is what it waits for. */
+#include "net/optim.h"
+
+#include <math.h>
+
+#include "core/lanes.h"
+
+static void adam(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, float *restrict v,
+                 size_t count, const spot_optim_rule *r)
+{
+    float b1 = (float)r->beta1, a1 = (float)(1 - r->beta1), b2 = (float)r->beta2, a2 = (float)(1 - r->beta2);
+    float rate = (float)(r->lr / (1 - pow(r->beta1, r->t))), root = (float)sqrt(1 - pow(r->beta2, r->t));
+    float eps = (float)r->epsilon, decay = (float)r->decay;
+
+#pragma omp parallel for simd num_threads(c->threads) schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        float d = g[i] + decay * p[i];
+        m[i] = b1 * m[i] + a1 * d;
+        v[i] = b2 * v[i] + a2 * d * d;
+        p[i] -= rate * (m[i] / (sqrtf(v[i]) / root + eps));
+    }
+}
+
+static void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, size_t count,
+                const spot_optim_rule *r)
+{
+    float momentum = r->t > 1 ? (float)r->momentum : 0.0f, rate = (float)r->lr, decay = (float)r->decay;
+
+#pragma omp parallel for simd num_threads(c->threads) schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        m[i] = momentum * m[i] + (g[i] + decay * p[i]);
+        p[i] -= rate * m[i];
+    }
+}
+
+static spot_status step_cpu(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
+                            const spot_optim_rule *r)
+{
+    const spot_optim_course *o = r->course;
+    spot_optim_rule now = *r;
+
+    if (r->rounded) return spot_fail(c, SPOT_UNSUPPORTED, "optim.step: the CPU computes in fp32 only");
+    if (o) {
+        now.lr = o->rates[*o->made];
+        o->losses[*o->made] = *o->loss;
+        now.t = ++*o->made;
+        *o->seen += o->batch;
+    }
+    if (r->adam) adam(c, p, g, m, v, count, &now);
+    else         sgd(c, p, g, m, count, &now);
+    return SPOT_OK;
+}
+
+const spot_optim_ops spot_optim_cpu = { step_cpu };
+
+spot_status spot_optim_step(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
+                            const spot_optim_rule *r)
+{
+    const spot_optim_course *o = r->course;
+
+    if (o && !(o->rates && o->loss && o->losses && o->made && o->seen))
+        return spot_fail(c, SPOT_INVALID, "optim.step: a course has rates, a loss, losses and two counts");
+    if (!o && (r->t < 1 || !(r->lr >= 0) || !isfinite(r->lr)))
+        return spot_fail(c, SPOT_INVALID, "optim.step: step %d with learning rate %g", r->t, r->lr);
+    SPOT_DISPATCH(c, optim, step, p, g, m, v, count, r);
+}

@@ -1,0 +1,47 @@
+/* optim.h - one step of Adam (Kingma and Ba 2015, as PyTorch computes it) or SGD with momentum over all parameters.
+ *
+ *     g += decay*p
+ *     Adam: m = b1*m + (1-b1)*g   v = b2*v + (1-b2)*g*g   p -= lr/(1-b1^t) * m / (sqrt(v)/sqrt(1-b2^t) + eps)
+ *     SGD:  m = g (t = 1), momentum*m + g (t > 1)         p -= lr*m
+ *
+ * p, g, m, v (count), fp32 on every device; v is not touched by SGD. Elementwise: the order of parameters is the caller's
+ * affair, and the bits do not depend on threads; CUDA's are the CPU's. A step is within 1e-6 of double precision: of |p|
+ * and of lr (Adam) or lr*|m| (SGD).
+ *
+ * Where activations are bf16 (conv.h), p are the master weights and `rounded` receives what the convolutions read. */
+#ifndef SPOTTER_KERNELS_OPTIM_H
+#define SPOTTER_KERNELS_OPTIM_H
+
+#include <stdint.h>
+
+#include "core/ops.h"
+
+/* What a step that is recorded once and replayed must find and leave in the memory of c's device. */
+typedef struct {
+    const double *rates;                /* (steps): the learning rate of each, from 0 */
+    const double *loss;                 /* this step's */
+    double   *losses;                   /* (steps): receives it */
+    int      *made;                     /* steps so far: this one adds 1 */
+    uint32_t *seen;                     /* images of this epoch so far, where the next batch begins: ... */
+    uint32_t  batch;                    /* ... this step adds so many */
+} spot_optim_course;
+
+typedef struct {
+    int    adam;                        /* 0: SGD */
+    double lr, decay;
+    double momentum;                    /* SGD */
+    double beta1, beta2, epsilon;       /* Adam */
+    int    t;                           /* 1 for the first step */
+    const spot_optim_course *course;    /* instead of lr and t; on the host, read before the step returns. NULL: they count */
+    void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; NULL: nobody asks; CUDA only */
+} spot_optim_rule;
+
+struct spot_optim_ops {
+    spot_status (*step)(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
+                        const spot_optim_rule *rule);
+};
+
+spot_status spot_optim_step(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
+                            const spot_optim_rule *rule);
+
+#endif
