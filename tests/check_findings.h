@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/png.h"
+#include "formats/png.h"
 #include "check.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"

@@ -11,7 +11,7 @@
 
 #include "spotter/rng.h"
 #include "spotter/store.h"
-#include "sweep/keys.h"
+#include "store/keys.h"
 #include "sweep/segment.h"
 
 static const char paper_like[] =

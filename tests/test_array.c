@@ -7,8 +7,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/formats.h"
-#include "base/safetensors.h"
+#include "formats/formats.h"
+#include "formats/safetensors.h"
 
 /* -- what is good ------------------------------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include "check_folder.h"
 #include "check_night.h"
 #include "spotter/store.h"
-#include "sweep/diary.h"
+#include "work/run_log.h"
 #include "sweep/segment.h"
 
 static const char yaml[] =

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/coco.h"
+#include "formats/coco.h"
 
 #define FOLDER "fuzz/corpus_coco/"
 

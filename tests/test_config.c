@@ -4,11 +4,11 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "base/config_table.h"
+#include "config/config_table.h"
 #include "base/nearest.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/rng.h"
-#include "sweep/keys.h"
+#include "store/keys.h"
 
 static spot_config cfg, other;
 

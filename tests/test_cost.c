@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 
 #include "base/room.h"
-#include "sweep/pace.h"
+#include "sweep/sweep_pace.h"
 
 /* -- the machine, as a sweep finds it ------------------------------------------------------------------------- */
 

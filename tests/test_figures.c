@@ -5,9 +5,9 @@
 #include <cairo.h>
 #include <limits.h>
 
-#include "report/factors.h"
-#include "report/figure.h"
-#include "report/paper.h"
+#include "report/table/factors.h"
+#include "report/figure/figure.h"
+#include "report/table/paper.h"
 
 static spot_config cfg, other;
 static char dir[96];

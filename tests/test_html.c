@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "discover/recall.h"
-#include "report/html.h"
+#include "discover/subject_file.h"
+#include "report/page/html.h"
 
 static void write_report(spot_ctx *c, const char *path, const fake_findings *k, spot_report_options r)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "discover/look.h"
+#include "discover/look_pictures.h"
 #include "spotter/model.h"
 
 static char said[8][1024];

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "check_night.h"
 #include "golden_text.h"
-#include "check/statistics.h"
+#include "fit/statistics.h"
 
 static void test_holm(void **state)
 {

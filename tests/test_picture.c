@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/picture.h"
+#include "formats/picture.h"
 
 static uint8_t *read_file(const char *path, size_t *size)
 {

@@ -5,8 +5,8 @@
 #include <png.h>
 #include <stdlib.h>
 
-#include "base/jpeg.h"
-#include "base/png.h"
+#include "formats/jpeg.h"
+#include "formats/png.h"
 #include "image/raster.h"
 
 enum { N = 24 };

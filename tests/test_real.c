@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/png.h"
+#include "formats/png.h"
 #include "scene/pictures.h"
-#include "scene/source.h"
-#include "sweep/album.h"
-#include "sweep/keys.h"
+#include "scene/source_draw.h"
+#include "store/pixel_cache.h"
+#include "store/keys.h"
 
 #include "check_sweep.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/canvas.h"
+#include "report/figure/canvas.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/safetensors.h"
-#include "sweep/embedding.h"
-#include "sweep/pack.h"
+#include "formats/safetensors.h"
+#include "store/embedding.h"
+#include "store/pack.h"
 #include "sweep/segment.h"
-#include "sweep/sight.h"
+#include "sweep/network_view.h"
 
 static spot_segment *segment_of(spot_ctx *c, const char *name, int ec)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/safetensors.h"
+#include "formats/safetensors.h"
 #include "spotter/model.h"
 
 #define FOLDER "fuzz/corpus_safetensors/"

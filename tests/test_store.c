@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "spotter/store.h"
-#include "store/json.h"
-#include "sweep/pack.h"
+#include "base/json.h"
+#include "store/pack.h"
 
 /* How many entries a folder has, . and .. not counted. */
 static int entries(const char *path)

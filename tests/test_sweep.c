@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "spotter/report.h"
-#include "sweep/keys.h"
-#include "sweep/pack.h"
+#include "store/keys.h"
+#include "store/pack.h"
 #include "sweep/pipeline.h"
 #include "sweep/segment.h"
 

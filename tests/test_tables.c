@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "spotter/report.h"
-#include "sweep/keys.h"
+#include "store/keys.h"
 #include "sweep/segment.h"
 
 static spot_config *config(spot_ctx *c)

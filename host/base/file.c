@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/formats.h"
+#include "formats/formats.h"
 #include "spotter/store.h"
 
 static const char *advice(int error)

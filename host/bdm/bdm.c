@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config_table.h"
+#include "config/config_table.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "core/ops.h"

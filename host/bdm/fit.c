@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/formats.h"
+#include "formats/formats.h"
 #include "embed/reduce.h"
 #include "map/pca.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "report/results.h"
+#include "report/table/results.h"
 #include "spotter/check.h"
 
 #define SPOT_BASELINE_SCHEMA 1

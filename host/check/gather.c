@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/diary.h"
+#include "work/run_log.h"
 
 /* ---- hashes: of values, as text, since padding has no meaning ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/keys.h"
+#include "store/keys.h"
 
 static void bits_ecs(spot_checking *g)
 {

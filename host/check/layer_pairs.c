@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "check/statistics.h"
+#include "fit/statistics.h"
 
 _Static_assert(SPOT_CHECK_NUMBERS + 1 <= SPOT_HOLM_MOST, "all numbers of a night are one family");
 

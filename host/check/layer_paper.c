@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "check/statistics.h"
-#include "report/paper.h"
+#include "fit/statistics.h"
+#include "report/table/paper.h"
 
 /* Everything but the verdict, which waits for the other lines' p. */
 static void measure(spot_checking *g, spot_check_line *l, const spot_paper_row *row, int k, int metric)

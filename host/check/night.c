@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/tree.h"
+#include "base/json_tree.h"
 #include "spotter/store.h"
 
 enum { MOST_LINES = 2000 };

@@ -3,7 +3,7 @@
 #define SPOTTER_CHECK_NIGHT_H
 
 #include "spotter/check.h"
-#include "store/json.h"
+#include "base/json.h"
 
 #define SPOT_NIGHT_SCHEMA 1
 #define SPOT_HISTORY_LIMIT ((size_t)1 << 28)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check/night.h"
-#include "report/html.h"
+#include "report/page/html.h"
 #include "spotter/store.h"
 
 static bool same_number(const spot_check_line *a, const spot_check_line *b)

@@ -52,7 +52,7 @@ extern const char *const cli_kept[];
 /* "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
-/* shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
+/* cli_shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
  * were taken, "" when none was. A sentence and exit 2 when they make no sense. */
 void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
 

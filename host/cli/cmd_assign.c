@@ -9,7 +9,7 @@
 #include "discover/fits.h"
 #include "discover/search.h"
 #include "spotter/store.h"
-#include "store/json.h"
+#include "base/json.h"
 
 typedef struct {
     cli_machine machine;

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
-#include "store/json.h"
+#include "base/json.h"
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 

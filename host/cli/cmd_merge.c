@@ -6,7 +6,7 @@
 #include "base/ranges.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
-#include "store/json.h"
+#include "base/json.h"
 
 typedef struct {
     const char *const *dir;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/png.h"
+#include "formats/png.h"
 #include "cli/cli.h"
 #include "spotter/source.h"
 #include "spotter/store.h"

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "spotter/shards.h"
-#include "store/json.h"
+#include "base/json.h"
 
 enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
 enum { LOST_AFTER = 0x100 };

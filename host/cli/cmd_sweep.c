@@ -8,7 +8,7 @@
 #include "cli/submit.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
-#include "store/json.h"
+#include "base/json.h"
 
 typedef struct {
     cli_machine machine;

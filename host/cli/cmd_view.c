@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/safetensors.h"
+#include "formats/safetensors.h"
 #include "cli/cli.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "store/json.h"
+#include "base/json.h"
 
 enum { SCHEMA = 1 };           /* of a log line */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/config_table.h"
+#include "config/config_table.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "core/ops.h"

@@ -15,8 +15,8 @@
 
 #include "discover/search.h"
 #include "core/ops.h"
-#include "sweep/keys.h"
-#include "sweep/pack.h"
+#include "store/keys.h"
+#include "store/pack.h"
 #include "sweep/pipeline.h"
 
 /* A class under examination, and what the method at hand makes of it. */

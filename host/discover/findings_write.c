@@ -8,9 +8,9 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "base/config_table.h"
-#include "base/safetensors.h"
-#include "discover/recall.h"
+#include "config/config_table.h"
+#include "formats/safetensors.h"
+#include "discover/subject_file.h"
 #include "discover/search.h"
 #include "spotter/config.h"
 #include "spotter/store.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/safetensors.h"
-#include "base/tree.h"
+#include "formats/safetensors.h"
+#include "base/json_tree.h"
 #include "bdm/fit.h"
 #include "spotter/store.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/coco.h"
+#include "formats/coco.h"
 #include "base/folder.h"
-#include "discover/keep.h"
+#include "discover/subject_memory.h"
 
 static spot_status from_folders(spot_ctx *c, spot_subject *s, const char *root)
 {

@@ -4,7 +4,7 @@
 
 #include "spotter/subject.h"
 
-/* Fills n, id, image, classes, class_name and target or has, as look.h says. */
+/* Fills n, id, image, classes, class_name and target or has, as look_pictures.h says. */
 spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/keep.h"
+#include "discover/subject_memory.h"
 
 /* -- memory: a list of blocks ----------------------------------------------------------------------------------- */
 

@@ -1,146 +1,214 @@
-/* look.c - the net that only looks: batch norm folded into the weights, ReLU and the residual in the convolutions. */
+/* inference_net.c - a trained model looks at images: the positives of a split, or pixels from elsewhere. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/device.h"
-#include "model/resnet18.h"
+#include "model/train.h"
+#include "image/raster.h"
+#include "image/sample.h"
+#include "scene/source_draw.h"
 
-static spot_plane behind(const spot_look *net, int u, int live)
+/* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was
+ * cut. On the CPU Winograd shares weights in a piece of rows. */
+enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
+
+static spot_net_shape look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
 {
-    const spot_unit *t = &spot_resnet18_unit[u];
-    int piece = net->s.rows / net->s.lanes;
+    int rows = size > 96 && !c->device ? LARGE_ROWS : ROWS;
 
-    return (spot_plane){ (live + piece - 1) / piece * piece, live, t->out * net->s.width,
-                         net->s.size / (t->shrink * t->stride), net->s.precision };
+    if (c->device && n > 0 && n < rows) rows = n;
+    return (spot_net_shape){ .width = width, .outputs = outputs, .size = size, .lanes = LANES, .rows = rows,
+                             .precision = precision };
 }
 
-static spot_status open_plans(spot_ctx *c, spot_look *net)
-{
-    bool second[SPOT_UNITS] = { false }, down[SPOT_UNITS] = { false };
+/* All in the memory of c's device; NULL what it does not need. */
+typedef struct {
+    spot_look   net;
+    spot_image *image;               /* (rows): draw lists of a batch */
+    uint8_t    *rgb;                 /* (rows, size, size, 3): a batch that came from the host */
+    float      *pixels;              /* the same as the net takes it, but where a device draws into net.planes */
+    uint32_t   *index, *mask;        /* (n): numbers of images, and their blindspots */
+    float      *feature, *logit;     /* (n, d), (n, outputs) */
+} looker;
 
-    for (int b = 0; b < SPOT_BLOCKS; b++) {
-        second[spot_resnet18_block[b].second] = true;
-        down[spot_resnet18_block[b].down] = true;      /* the stem too: its ReLU is the pool's */
+static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, bool draws)
+{
+    size_t rows = (size_t)s.rows, pixels = rows * 3 * s.size * s.size;
+
+    SPOT_TRY(spot_look_open(c, a, &l->net, s));
+    if (draws) {
+        SPOT_TRY(SPOT_TAKE(c, a, l->image, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, l->index, n));
+        SPOT_TRY(SPOT_TAKE(c, a, l->mask, n));
+    } else if (c->device) {
+        SPOT_TRY(SPOT_TAKE(c, a, l->rgb, pixels));
     }
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        spot_conv_shape s = spot_unit_shape(u, net->s, false);
-        s.bias = true;
-        s.relu = !down[u];
-        s.add = second[u];
-        SPOT_TRY(spot_conv_open(c, &net->conv[u], &s));
+    if (!draws || !c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
+    SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
+    return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
+}
+
+/* What a looker is to hold. It lies in memory of c's device, on the CPU in the caller's arena. */
+typedef struct {
+    spot_ctx *c;
+    spot_net_shape shape;
+    int n;
+    bool draws;
+} room;
+
+static spot_status open_room(const room *r, spot_arena *a, spot_arena *on, looker *l)
+{
+    spot_arena count = spot_arena_counting();
+    spot_status s;
+
+    memset(l, 0, sizeof *l);
+    memset(on, 0, sizeof *on);
+    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, r->draws);
+    s = open_looker(r->c, &count, l, r->shape, r->n, r->draws);
+    spot_look_close(r->c, &l->net);
+    if (!s) s = spot_arena_open_device(r->c, on, count.peak);
+    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws);
+}
+
+static void close_room(const room *r, spot_arena *on, looker *l)
+{
+    spot_look_close(r->c, &l->net);
+    spot_arena_close(on);
+}
+
+/* -- pixels from elsewhere --------------------------------------------------------------------------------------- */
+
+static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m, const uint8_t *rgb,
+                         int n, int size)
+{
+    int rows = l->net.s.rows, d = 8 * m->width;
+    size_t image = 3 * (size_t)size * size;
+
+    for (int first = 0; first < n; first += rows) {
+        int live = n - first < rows ? n - first : rows;
+        const uint8_t *here = rgb + first * image;
+        SPOT_TRY(spot_check_stop(c));
+        if (l->rgb) SPOT_TRY(spot_device_copy(c, l->rgb, here, live * image));
+        SPOT_TRY(spot_raster_normalise(c, l->pixels, l->rgb ? l->rgb : here, live, size));
+        SPOT_TRY(spot_look_run(c, &l->net, l->feature, l->logit, l->pixels, live));
+        SPOT_TRY(spot_device_copy(c, logits + (size_t)first * m->outputs, l->logit,
+                                  (size_t)live * m->outputs * sizeof *logits));
+        if (features)
+            SPOT_TRY(spot_device_copy(c, features + (size_t)first * d, l->feature, (size_t)live * d * sizeof *features));
     }
     return SPOT_OK;
 }
 
-spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s)
+spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
+                             const uint8_t *rgb, int n, int size)
 {
-    spot_conv_shape stem = spot_unit_shape(0, s, false);
-    size_t scratch = 0, number = spot_precision_bytes(s.precision), rows = (size_t)s.rows * number;
+    room r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false };
+    size_t mark = scratch->used;
+    spot_arena on;
+    looker l;
+    spot_status s;
 
-    memset(net, 0, sizeof *net);
-    SPOT_TRY(spot_net_check(c, s));
-    if (c->device) s.lanes = 1;
-    net->s = s;
-    SPOT_TRY(open_plans(c, net));
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        spot_conv_shape t = spot_unit_shape(u, s, false);
-        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
-        SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
-        if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
-    }
-    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * 8 * s.width));
-    SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
-    SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
-    SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
-    SPOT_TRY(spot_arena_take(c, a, &net->planes, rows * spot_conv_inputs(c, &stem) * s.size * s.size));
-    SPOT_TRY(spot_arena_take(c, a, &net->stem, rows * s.width * s.size / 2 * s.size / 2));
-    for (int i = 0; i < 3; i++)
-        SPOT_TRY(spot_arena_take(c, a, &net->buffer[i], rows * s.width * s.size / 4 * s.size / 4));
-    return spot_arena_take(c, a, &net->scratch, scratch);
-}
-
-void spot_look_close(spot_ctx *c, spot_look *net)
-{
-    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
-    memset(net, 0, sizeof *net);
-}
-
-/* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled holds both on the host:
- * the largest kernel and a bias behind it. */
-static spot_status fold(spot_ctx *c, spot_look *net, int u, const spot_model *m, const spot_model_tensor *t, float *scaled)
-{
-    const float *value[5];
-    float *bias = scaled + t[0].count;
-    size_t each = t[0].count / (size_t)t[0].dim[0];
-
-    for (int i = 0; i < 5; i++) value[i] = m->value + t[i].offset;
-    for (int o = 0; o < t[0].dim[0]; o++) {
-        double k = value[1][o] / sqrt(value[4][o] + 1e-5);
-        bias[o] = (float)(value[2][o] - value[3][o] * k);
-        for (size_t i = 0; i < each; i++) scaled[o * each + i] = (float)(value[0][o * each + i] * k);
-    }
-    SPOT_TRY(spot_device_copy(c, net->bias[u], bias, (size_t)t[0].dim[0] * sizeof *bias));
-    return spot_conv_pack(c, net->conv[u], net->w[u], scaled);
-}
-
-static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, float *room)
-{
-    spot_model_tensor table[SPOT_RESNET18_TENSORS];
-
-    spot_model_layout(table, m->width, m->outputs);
-    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold(c, net, u, m, &table[6 * u], room));
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
-    for (int i = 0; i < net->s.width; i++) room[i] = 1;
-    SPOT_TRY(spot_device_copy(c, net->one, room, (size_t)net->s.width * sizeof *room));
-    return spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *room);
-}
-
-spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
-{
-    size_t width = (size_t)m->width;
-    float *room = malloc((64 * 9 * width * width + 8 * width) * sizeof *room);
-    spot_status s = room ? put_all(c, net, m, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
-
-    free(room);
+    r.n = r.shape.rows;
+    s = open_room(&r, scratch, &on, &l);
+    if (!s && !scratch->counting) s = spot_look_put(c, &l.net, m);
+    if (!s && !scratch->counting) s = infer(c, &l, logits, features, m, rgb, n, size);
+    close_room(&r, &on, &l);
+    scratch->used = mark;
     return s;
 }
 
-static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
+/* -- the positives of a split ------------------------------------------------------------------------------------- */
+
+static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *t, int n, int d)
 {
-    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
+    *v = (spot_view){ .n = n, .d = d };
+    t->n = n;
+    SPOT_TRY(SPOT_TAKE(c, a, v->feature, (size_t)n * d));
+    SPOT_TRY(SPOT_TAKE(c, a, v->confidence, n));
+    SPOT_TRY(SPOT_TAKE(c, a, v->image, n));
+    SPOT_TRY(SPOT_TAKE(c, a, v->head, d));
+    return SPOT_TAKE(c, a, t->mask, n);
 }
 
-/* A block adds its second convolution to what the shortcut left: x itself, or the third buffer. Onto it, or into the one
- * that nobody needs any more. */
-static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int rows)
+static spot_status draw(spot_ctx *c, looker *l, int n, const spot_ec *ec)
 {
-    void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
-    bool apart = spot_conv_apart(c);
+    const spot_look *net = &l->net;
 
-    SPOT_TRY(convolve(c, net, b->first, inner, x, NULL, rows));
-    if (b->down) SPOT_TRY(convolve(c, net, b->down, side, x, NULL, rows));
-    buffer[0] = apart ? spare : other;
-    buffer[2] = apart ? other : spare;
-    return convolve(c, net, b->second, buffer[0], inner, other, rows);
+    if (l->pixels) return spot_ec_input(c, l->pixels, l->image, n, ec);
+    return spot_ec_input_as(c, net->planes, c->ops->conv->stem, net->s.precision == SPOT_BF16, l->image, n, ec);
 }
 
-spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
+static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
-    spot_norm folded = { .scale = net->one, .shift = net->none };
-    void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
-    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
-    spot_plane p = behind(net, 0, live);
-    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+    int rows = l->net.s.rows;
 
-    if (pixels)
-        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
-    else if (p.rows > live)
-        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
-    SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
-    SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, behind(net, SPOT_UNITS - 1, live),
-                             net->s.outputs);
+    SPOT_TRY(spot_device_copy(c, l->index, v->image, (size_t)v->n * sizeof *l->index));
+    for (int done = 0, live; done < v->n; done += live) {
+        spot_sample s = { .ec = ec, .split = split, .first = (uint32_t)done, .index = l->index, .image = l->image,
+                          .mask = l->mask + done };
+        s.n = live = v->n - done < rows ? v->n - done : rows;
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_ec_images(c, &s));
+        SPOT_TRY(draw(c, l, live, ec));
+        SPOT_TRY(spot_look_run(c, &l->net, l->feature + (size_t)done * v->d, l->logit + done, l->pixels, live));
+        spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
+    }
+    SPOT_TRY(spot_device_copy(c, v->feature, l->feature, (size_t)v->n * v->d * sizeof *v->feature));
+    SPOT_TRY(spot_device_copy(c, v->confidence, l->logit, (size_t)v->n * sizeof *v->confidence));
+    SPOT_TRY(spot_device_copy(c, t->mask, l->mask, (size_t)v->n * sizeof *t->mask));
+    for (int i = 0; i < v->n; i++) v->confidence[i] = (float)(1 / (1 + exp(-(double)v->confidence[i])));
+    return SPOT_OK;
+}
+
+spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
+                            const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+{
+    int n = spot_ec_positives(NULL, ec, split);
+    room r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true };
+    spot_arena on;
+    spot_status s;
+    looker l;
+    size_t mark;
+
+    if (m->outputs != 1) return spot_fail(c, SPOT_INVALID, "looking needs a head of one output, not of %d", m->outputs);
+    SPOT_TRY(take_view(c, a, view, truth, n, 8 * m->width));
+    spot_ec_positives(view->image, ec, split);
+    spot_model_direction(view->head, m);
+    truth->blindspots = ec->blindspot_count;
+    mark = a->used;
+    s = open_room(&r, a, &on, &l);
+    if (!s) s = spot_look_put(c, &l.net, m);
+    if (!s) s = look(c, &l, view, truth, ec, split);
+    close_room(&r, &on, &l);
+    a->used = mark;
+    return s;
+}
+
+/* -- memory ------------------------------------------------------------------------------------------------------- */
+
+spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                            int images)
+{
+    spot_net_shape shape = look_shape(c, cfg->width, 1, scene->size, images, (spot_precision)cfg->precision);
+    spot_arena host = spot_arena_counting(), on = host;
+    spot_status s;
+    spot_truth t;
+    spot_view v;
+    looker l = { 0 };
+
+    SPOT_TRY(take_view(c, &host, &v, &t, images, 8 * cfg->width));
+    s = open_looker(c, c->device ? &on : &host, &l, shape, images, true);
+    spot_look_close(c, &l.net);
+    *needs = (spot_bytes){ host.peak, on.peak };
+    return s;
+}
+
+size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images)
+{
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
+    spot_model_config plain = *cfg;
+    spot_bytes needs;
+
+    plain.precision = SPOT_FP32;
+    return spot_look_needs(&c, &needs, scene, &plain, images) ? 0 : needs.host;
 }

@@ -11,7 +11,7 @@ double spot_learning_rate(const spot_model_config *cfg, int step, int steps);
 /* A batch of cfg->batch, padded to whole lanes. */
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs);
 
-/* view.c: what looking at so many images takes, the view included. */
+/* inference_net.c: what looking at so many images takes, the view included. */
 spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                             int images);
 

@@ -9,7 +9,7 @@
 #include "core/device.h"
 #include "model/train.h"
 #include "image/sample.h"
-#include "scene/source.h"
+#include "scene/source_draw.h"
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/safetensors.h"
+#include "formats/safetensors.h"
 #include "model/resnet18.h"
 
 /* num_batches_tracked is the one entry of integers: int64, no dimensions. */

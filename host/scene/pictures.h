@@ -2,8 +2,8 @@
 #ifndef SPOTTER_SCENE_PICTURES_H
 #define SPOTTER_SCENE_PICTURES_H
 
-#include "base/coco.h"
-#include "base/picture.h"
+#include "formats/coco.h"
+#include "formats/picture.h"
 #include "spotter/arena.h"
 #include "spotter/photos.h"
 

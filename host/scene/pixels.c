@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "scene/pictures.h"
-#include "scene/source.h"
+#include "scene/source_draw.h"
 
 /* In the middle of a black square of its longer side, as the authors' released transform has it. */
 static spot_status pad(spot_ctx *c, spot_picture *square, const spot_picture *p)

@@ -1,5 +1,5 @@
 /* source.c - an EC's images, be they rendered or read. */
-#include "scene/source.h"
+#include "scene/source_draw.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/formats.h"
+#include "formats/formats.h"
 
 enum { PIECE = 1 << 20 };
 

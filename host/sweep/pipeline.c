@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "core/ops.h"
-#include "sweep/crew.h"
-#include "sweep/embedding.h"
-#include "sweep/sight.h"
+#include "work/workers.h"
+#include "store/embedding.h"
+#include "sweep/network_view.h"
 
 #define LOOKED 0.95                /* of an EC's time is over when its view is there; for the progress */
 

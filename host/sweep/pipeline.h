@@ -4,9 +4,9 @@
 
 #include "spotter/source.h"
 #include "spotter/sweep.h"
-#include "sweep/diary.h"
-#include "sweep/keys.h"
-#include "sweep/pack.h"
+#include "work/run_log.h"
+#include "store/keys.h"
+#include "store/pack.h"
 #include "sweep/segment.h"
 
 /* How the ECs are laid out, and what that takes for views of at most so many rows. */
@@ -18,7 +18,7 @@ typedef struct {
     spot_bytes all;
 } spot_layout;
 
-/* cost.c: as wide as o or the device wants it for `ecs` ECs, as narrow as what the device has left demands. */
+/* sweep_cost.c: as wide as o or the device wants it for `ecs` ECs, as narrow as what the device has left demands. */
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                            const spot_sweep_options *o, int ecs, int rows);
 
@@ -75,7 +75,7 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
  * run goes on from what the store holds. What it takes of the arena is the caller's to give back. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count);
 
-/* picture.c: draws an EC and its method b, whose points, findings and score p holds; with scratch from a. The method on whose
+/* method_picture.c: draws an EC and its method b, whose points, findings and score p holds; with scratch from a. The method on whose
  * map it is drawn: b, or another, or none of the config. */
 spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, int b);
 spot_bdm_config spot_picture_map(const spot_config *cfg, int b);

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/tree.h"
-#include "store/json.h"
+#include "base/json_tree.h"
+#include "base/json.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the payload */

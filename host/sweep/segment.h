@@ -8,7 +8,7 @@
 
 #include "spotter/config.h"
 #include "spotter/store.h"
-#include "sweep/keys.h"
+#include "store/keys.h"
 
 #define SPOT_SEGMENT_SCHEMA 1
 #define SPOT_SEGMENT_LIMIT  ((size_t)1 << 26)       /* bytes of a file */

@@ -51,7 +51,7 @@ typedef struct {
 } spot_fit;
 
 /* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
- * (host/bdm/methods.h). Settings of its own are rows of host/base/config_table.c. */
+ * (host/bdm/methods.h). Settings of its own are rows of host/config/config_table.c. */
 #define SPOT_BDM_METHODS(X)         \
     X(PLANESPOT,     planespot)     \
     X(SPOTLIGHT,     spotlight)     \

@@ -2,7 +2,7 @@
  *
  * sort puts the rows of every column in order once. A node is a span of that order, the same in every column. search finds
  * for each node of the level the column and the cut of least impurity; part moves the rows of each node that is cut to the
- * left or the right end of its span, in every column, their order kept. The host has only the nodes (host/cluster/tree.c).
+ * left or the right end of its span, in every column, their order kept. The host has only the nodes (host/fit/tree_grow.c).
  *
  * With a zeros and b ones on a side, w the weight of a one and W = a + w b, its impurity is W times the entropy,
  *

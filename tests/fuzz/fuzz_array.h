@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/formats.h"
+#include "formats/formats.h"
 
 #define FUZZ_LIMIT (1 << 20)
 

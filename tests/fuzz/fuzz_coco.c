@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/coco.h"
+#include "formats/coco.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

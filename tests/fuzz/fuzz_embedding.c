@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sweep/embedding.h"
+#include "store/embedding.h"
 
 enum { ROWS = 3, COLUMNS = 2, ROOM = 1 << 16 };
 

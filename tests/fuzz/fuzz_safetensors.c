@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/safetensors.h"
+#include "formats/safetensors.h"
 #include "fuzz/fuzz_array.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

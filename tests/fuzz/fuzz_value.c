@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <xxhash.h>
 
-#include "sweep/pack.h"
+#include "store/pack.h"
 
 static spot_pack_fn *const packs[] = { spot_pack_model, spot_pack_lesson, spot_pack_seen, spot_pack_points, spot_pack_found };
 enum { PACKS = sizeof packs / sizeof *packs, WHOLE = 0x80, MOST = 8192 };

@@ -5,7 +5,7 @@
  * four bytes: which tensor, what of it, and the value. The reader of headers has a target of its own. fuzz: -max_len=16384 */
 #include "fuzz/fuzz_file.h"
 
-#include "base/safetensors.h"
+#include "formats/safetensors.h"
 #include "core/ops.h"
 #include "spotter/model.h"
 

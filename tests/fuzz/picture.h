@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "formats/picture.h"
 
 enum { MOST = 64 * 64 };
 

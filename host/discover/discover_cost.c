@@ -1,0 +1,217 @@
+/* discover_cost.c - who is examined, what it takes, and how many classes go together. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "core/device.h"
+#include "discover/search.h"
+
+const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)
+{
+    if (cls < 0 || cls >= s->classes) snprintf(text, size, "all rows");
+    else if (s->class_name && s->class_name[cls]) snprintf(text, size, "class \"%s\"", s->class_name[cls]);
+    else snprintf(text, size, "class %d", cls);
+    for (char *p = text; *p; p++) if ((unsigned char)*p < ' ' || *p == 127) *p = '?';
+    return text;
+}
+
+spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o)
+{
+    char name[80];
+
+    if (o->bdms < 1 || o->seeds < 1)
+        return spot_fail(c, SPOT_INVALID, "discover: %d methods under %d seeds; give at least one of each", o->bdms, o->seeds);
+    if (o->least < 1 || o->neighbours < 0 || o->neighbours > SPOT_MAX_NEIGHBOURS)
+        return spot_fail(c, SPOT_INVALID, "discover: at least %d rows and %d neighbours; 1 or more, and 0 to %d", o->least,
+                         o->neighbours, SPOT_MAX_NEIGHBOURS);
+    if (o->cls < SPOT_EACH_CLASS || o->cls >= s->classes)
+        return spot_fail(c, SPOT_USAGE, "there is no class %d; they are numbered 0 to %d", o->cls, s->classes - 1);
+    if (o->cls == SPOT_ALL_CLASSES && !s->confidence)
+        return spot_fail(c, SPOT_USAGE, "all classes at once need rows of one class each, and these have several; examine "
+                         "each class by itself");
+    for (int b = 0; b < o->bdms; b++)
+        if (o->bdm[b].representation == SPOT_BY_FILE)
+            return spot_fail(c, SPOT_USAGE, "%s has `representation: file`, and here all methods look at the embeddings that "
+                             "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name));
+    return spot_subject_check(c, s);
+}
+
+/* ---- who is examined ---- */
+
+/* Of every class, and behind them of all rows: how many, and how many of them wrong. */
+static void count_rows(const spot_subject *s, spot_candidate *all)
+{
+    for (int k = 0; k <= s->classes; k++) all[k] = (spot_candidate){ .cls = k < s->classes ? k : SPOT_ALL_CLASSES };
+    for (int i = 0; i < s->n; i++) {
+        int from = s->target ? s->target[i] : 0, to = s->target ? from + 1 : s->classes;
+        for (int k = from; k < to; k++) {
+            if (s->has && !s->target && !s->has[(size_t)i * s->classes + k]) continue;
+            all[k].n++;
+            all[k].wrong += spot_subject_wrong(s, i, k);
+        }
+        all[s->classes].n++;
+        if (s->target) all[s->classes].wrong += spot_subject_wrong(s, i, s->target[i]);
+    }
+}
+
+static spot_status nobody(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *only)
+{
+    char words[160];
+
+    if (o->cls == SPOT_EACH_CLASS)
+        return spot_fail(c, SPOT_INPUT, "none of %d classes has %d rows and a wrong one among them: there is nothing to find",
+                         s->classes, o->least);
+    spot_class_words(words, sizeof words, s, o->cls);
+    if (only->n < o->least)
+        return spot_fail(c, SPOT_INPUT, "%s has %d rows; at least %d are needed to find groups among them", words, only->n,
+                         o->least);
+    return spot_fail(c, SPOT_INPUT, "the classifier is right about all %d rows of %s: there is nothing to find", only->n,
+                     words);
+}
+
+spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate *all, int *count,
+                            int *left, int *left_out)
+{
+    int first = o->cls == SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
+    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1;
+
+    count_rows(s, all);
+    *count = *left_out = 0;
+    for (int k = first; k < end; k++)
+        if (all[k].n < o->least || !all[k].wrong) left[(*left_out)++] = all[k].cls;
+    if (*left_out == end - first) return nobody(c, s, o, &all[first]);
+    for (int k = first; k < end; k++)
+        if (all[k].n >= o->least && all[k].wrong) all[(*count)++] = all[k];
+    return SPOT_OK;
+}
+
+/* ---- memory ---- */
+
+static int dimensions(const spot_bdm_config *cfg, int features)
+{
+    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
+}
+
+static size_t most(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Points lie in the work's memory until all of the group have theirs, then with the findings, but for those that are no map. */
+static spot_bytes method_needs(const spot_ctx *c, const spot_subject *s, const spot_bdm_config *cfg, const int *n, int count,
+                               size_t rows)
+{
+    int d = dimensions(cfg, s->d);
+    size_t points = spot_embed_is_nothing(&cfg->embed) ? 0 : rows * (size_t)d * sizeof(float);
+    size_t recalled = rows * SPOT_MAX_HYPOTHESES * sizeof(int);          /* hypotheses may overlap */
+    size_t slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
+    spot_bytes find = spot_bdm_needs(c, count, n, d, cfg), embed = { 0, 0 };
+
+    if (!spot_embed_is_nothing(&cfg->embed)) embed = spot_embed_needs(c, count, n, s->d, &cfg->embed);
+    find.host = points + most(find.host, recalled) + slices;
+    return (spot_bytes){ most(embed.host, find.host), most(embed.device, find.device) };
+}
+
+spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
+                            int count)
+{
+    const size_t each = 4096;            /* a class's share of what is counted in structs */
+    spot_embed_config pca = spot_embed_defaults();
+    spot_bytes needs = { 0, 0 };
+    int *n = malloc((size_t)count * sizeof *n);
+    size_t views = 0, rows = 0;
+
+    if (!n) return (spot_bytes){ SIZE_MAX / 4, 0 };
+    for (int i = 0; i < count; i++) {
+        n[i] = x[i].n;
+        rows += (size_t)n[i];
+        views += (size_t)n[i] * ((n[i] == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float) + (size_t)s->d * sizeof(float) + each
+               + sizeof(spot_hypotheses);
+    }
+    for (int b = 0; b < o->bdms; b++) {
+        spot_bytes m = method_needs(c, s, &o->bdm[b], n, count, rows);
+        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
+    }
+    pca.method = SPOT_REDUCE_PCA;
+    for (int i = 0; i < count; i++) {
+        spot_bytes m = spot_embed_needs(c, 1, &n[i], s->d, &pca);
+        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
+    }
+    free(n);
+    needs.host += views;
+    return needs;
+}
+
+size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *x, int count)
+{
+    size_t bytes = 2 * (size_t)s->n * sizeof(float) + ((size_t)s->classes + 1) * sizeof(int) + 4096, each = 0;
+
+    for (int b = 0; b < o->bdms; b++)
+        each += (size_t)(spot_is_map(&o->bdm[b].embed) ? o->bdm[b].embed.dim
+                         : o->fit && !spot_embed_is_nothing(&o->bdm[b].embed) ? s->d : 0) + (size_t)o->bdm[b].top;
+    for (int i = 0; i < count; i++)
+        bytes += (size_t)x[i].n * 4 * (1 + each * (size_t)o->seeds)
+               + (o->fit ? (size_t)x[i].n * ((x[i].n == s->n ? 0 : (size_t)s->d) + 4) * 4 + 256 : 0)
+               + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
+    return bytes;
+}
+
+size_t spot_subject_bytes(const spot_subject *s)
+{
+    size_t row = (size_t)s->d * sizeof(float) + sizeof(float) + sizeof(int);
+
+    if (s->prob) row += (size_t)s->classes * sizeof(float);
+    if (s->has) row += (size_t)s->classes;
+    if (s->id) row += 40;                /* a name, and its pointer */
+    if (s->image) row += 100;
+    return (size_t)s->n * row;
+}
+
+spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
+                           int count, size_t results, int *together, spot_bytes *needs)
+{
+    size_t held = results + spot_subject_bytes(s), limit;
+    size_t device = SIZE_MAX, total;
+    const char *whose;
+    char words[160];
+
+    limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
+    if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
+    for (*together = 0; *together < count; ++*together) {
+        spot_bytes more = spot_group_needs(c, s, o, x, *together + 1);
+        if (*together && (held + more.host > limit || more.device > device)) return SPOT_OK;
+        *needs = more;
+    }
+    if (*together > 1 || (held + needs->host <= limit && needs->device <= device)) return SPOT_OK;
+    spot_class_words(words, sizeof words, s, x->cls);
+    if (needs->device > device)
+        return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of device memory, of which %.2f GB are free; run on the "
+                         "CPU or choose another method", x->n, words, needs->device / 1e9, device / 1e9);
+    return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of memory, %.2f GB of it for the data themselves, and there "
+                     "are %.2f GB; give more, or choose another method or reducer", x->n, words,
+                     (held + needs->host) / 1e9, held / 1e9, limit / 1e9);
+}
+
+spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                               double *seconds)
+{
+    spot_candidate *of = malloc(((size_t)s->classes + 1) * sizeof *of);
+    int *left = malloc(((size_t)s->classes + 1) * sizeof *left), count = 0, left_out, wide = 0;
+    spot_bytes needs = { 0, 0 };
+    size_t results = 0;
+    spot_status status = spot_discover_check(c, s, o);
+
+    *bytes = needs;
+    if (seconds) *seconds = NAN;
+    if (status == SPOT_OK && !(of && left)) status = spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
+    if (status == SPOT_OK) status = spot_candidates(c, s, o, of, &count, left, &left_out);
+    if (status == SPOT_OK) results = spot_findings_bytes(s, o, of, count);
+    for (int i = 0; i < count && status == SPOT_OK; i += wide) {
+        status = spot_group_fit(c, s, o, of + i, count - i, results, &wide, &needs);
+        bytes->host = most(bytes->host, needs.host + results + spot_subject_bytes(s));
+        bytes->device = most(bytes->device, needs.device);
+    }
+    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, of, count);
+    free(of);
+    free(left);
+    return status;
+}

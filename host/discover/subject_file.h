@@ -1,0 +1,27 @@
+/* subject_file.h - subject.safetensors: of a subject and its findings what a report shows, without features.
+ *
+ *     about        I64 (5): schema, rows, features, classes, rows skipped      source, class_names    words
+ *     target       I32 (n)                                                     ids, pictures          words, n or not there
+ *     predicted    I32 (n), where probabilities were known                     confidence             F32 (n)
+ *     pair, pair_prob    I32 (m, 2), F32 (m): rows of several classes, instead of target: row and class, and its probability
+ *     methods      words                                                       left_out               I32: classes
+ *     findings     I64 (f, 8): method, class, seed, wrong, status, slices, map or -1, dimensions of its points
+ *     messages     words, f                                                    members                I32: of slice after slice
+ *     slices       I32 (k, 3 + SPOT_MAX_NEIGHBOURS): size, wrong, neighbours and which
+ *     facts        F64 (k, 4): error rate, mean confidence, share, score
+ *     map          F32 (n, 2)                                                  map/0, map/1...        F32 (rows, 2 at most)
+ *
+ * Words are bytes, each word with a NUL behind it, so that any name of a file is one. Rows of a finding are those of its
+ * class. */
+#ifndef SPOTTER_DISCOVER_RECALL_H
+#define SPOTTER_DISCOVER_RECALL_H
+
+#include "spotter/discover.h"
+
+enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
+       SPOT_RECALL_FACTS = 4 };
+
+spot_status spot_recall_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
+                              const spot_discover_options *o);
+
+#endif

@@ -1,0 +1,143 @@
+/* by_pca.c - principal components from the covariance, in double: d is at most a few thousand here, and LAPACK finds just the
+ * eigenvectors that are wanted. The covariance and the scores are the device's; all between them is the host's. */
+#include <math.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "map/eigen.h"
+#include "map/pca.h"
+#include "embed/reduce.h"
+
+enum { GROUP = 16 };   /* problems at a time */
+
+/* What a problem has on the host; on the CPU that is the problem's own. */
+typedef struct { double *cov, *axis; float *score; spot_eigen eigen; } solver;
+
+static double sign_of_largest(const double *loading, int d)
+{
+    int best = 0;
+
+    for (int j = 1; j < d; j++)
+        if (fabs(loading[j]) > fabs(loading[best])) best = j;
+    return loading[best] < 0 ? -1 : 1;
+}
+
+/* s->axis (kept, d), the first component first, from the covariance in s->cov; 0 when LAPACK finds it not. */
+static int solve(const solver *s, const spot_pca_problem *p, double *left_out, int threads)
+{
+    int d = p->d, kept = p->kept;
+    double trace = 0;
+
+    for (int j = 0; j < d; j++) trace += s->cov[(size_t)j * d + j];
+    if (!spot_eigen_top(&s->eigen, s->cov, d, kept, threads)) return 0;
+    for (int k = 0; k < kept; k++) {
+        const double *loading = s->eigen.vector + (size_t)(kept - 1 - k) * d;      /* eigenvalues rise */
+        double sign = sign_of_largest(loading, d);
+        for (int j = 0; j < d; j++) s->axis[(size_t)k * d + j] = sign * loading[j];
+        trace -= s->eigen.value[kept - 1 - k];
+    }
+    *left_out = fmax(trace, 0) / (p->n - 1);
+    return 1;
+}
+
+/* p's arrays in `work`; on a device s's are the host's copies of them. */
+static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, int dim, spot_pca_problem *p,
+                        solver *s)
+{
+    int d = v->d, kept = dim < d ? dim : d;
+    double *axis;
+    float *x;
+
+    SPOT_TRY(spot_reduce_features(c, work, &x, v));
+    *p = (spot_pca_problem){ .n = v->n, .d = d, .kept = kept, .x = x };
+    SPOT_TRY(SPOT_TAKE(c, work, p->mean, d));
+    SPOT_TRY(SPOT_TAKE(c, work, p->cov, (size_t)d * d));
+    SPOT_TRY(SPOT_TAKE(c, work, axis, (size_t)kept * d));
+    SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
+    *s = (solver){ .cov = p->cov, .axis = axis, .score = p->score };
+    p->axis = axis;
+    SPOT_TRY(spot_eigen_take(c, host, &s->eigen, d, kept));
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, host, s->cov, (size_t)d * d));
+    SPOT_TRY(SPOT_TAKE(c, host, s->axis, (size_t)kept * d));
+    return SPOT_TAKE(c, host, s->score, (size_t)v->n * kept);
+}
+
+/* Between host and device; on the CPU the two are one. */
+static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
+{
+    return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
+}
+
+static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_pca_problem *p, const solver *s)
+{
+    int failed = -1, lanes = problems < c->threads ? 1 : c->threads;      /* problems side by side */
+
+    SPOT_TRY(spot_pca_covariance(c, problems, p));
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(carry(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
+#pragma omp parallel for num_threads(lanes) schedule(dynamic)
+    for (int q = 0; q < problems; q++)
+        if (!solve(&s[q], &p[q], &out[q].objective, c->threads / lanes))
+#pragma omp atomic write
+            failed = q;
+    if (failed >= 0)
+        return spot_fail(c, SPOT_NUMERIC, "PCA of %d x %d features found no eigenvectors; look for extreme values",
+                         p[failed].n, p[failed].d);
+    for (int q = 0; q < problems; q++)
+        SPOT_TRY(carry(c, p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
+    SPOT_TRY(spot_pca_project(c, problems, p));
+    for (int q = 0; q < problems; q++) {
+        int n = p[q].n, kept = p[q].kept;
+        SPOT_TRY(carry(c, s[q].score, p[q].score, (size_t)n * kept * sizeof *p[q].score));
+        memset(out[q].at, 0, (size_t)n * out[q].d * sizeof *out[q].at);
+        for (int i = 0; i < n; i++)
+            memcpy(out[q].at + (size_t)i * out[q].d, s[q].score + (size_t)i * kept, kept * sizeof *out[q].at);
+    }
+    return SPOT_OK;
+}
+
+static spot_status few(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out, const spot_view *v)
+{
+    size_t used = work->used, used_host = host->used;
+    spot_pca_problem p[GROUP];
+    solver s[GROUP];
+
+    for (int q = 0; q < problems; q++) SPOT_TRY(take(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
+    host->used = used_host;
+    work->used = used;
+    return work->counting ? SPOT_OK : run(c, problems, out, p, s);
+}
+
+spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                         const spot_view *views)
+{
+    for (int q = 0; q < problems; q += GROUP)
+        SPOT_TRY(few(c, host, work, problems - q < GROUP ? problems - q : GROUP, out + q, views + q));
+    return SPOT_OK;
+}
+
+static spot_status take_axes(spot_ctx *c, spot_arena *a, spot_pca_problem *p, solver *s)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, p->cov, (size_t)p->d * p->d));
+    s->cov = p->cov;
+    return spot_eigen_take(c, a, &s->eigen, p->d, p->kept);
+}
+
+spot_status spot_pca_axes(spot_ctx *c, double *mean, double *axis, int kept, const spot_view *v)
+{
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads };
+    spot_pca_problem p = { .n = v->n, .d = v->d, .kept = kept, .x = v->feature, .mean = mean };
+    solver s = { .axis = axis };
+    spot_arena a = spot_arena_counting();
+    double left_out;
+    spot_status how;
+
+    SPOT_TRY(take_axes(c, &a, &p, &s));
+    SPOT_TRY(spot_arena_open(c, &a, a.peak));
+    how = take_axes(c, &a, &p, &s);
+    if (how == SPOT_OK) how = spot_pca_covariance(&here, 1, &p);
+    if (how == SPOT_OK && !solve(&s, &p, &left_out, c->threads)) how = SPOT_NUMERIC;
+    spot_arena_close(&a);
+    return how == SPOT_OK ? how : spot_fail(c, how, "the axes of PCA of %d x %d features could not be found again", v->n, v->d);
+}

@@ -1,0 +1,269 @@
+/* bic.c - every K of every problem as one batch of fits, and the K of least BIC of each. */
+#include <math.h>
+
+#include "core/device.h"
+#include "fit/jobs.h"
+
+spot_mixture_config spot_mixture_defaults(void)
+{
+    return (spot_mixture_config){ .k_min = 1, .k_max = 32, .tol = 1e-3, .ridge = 1e-6, .max_iterations = 100 };
+}
+
+spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg)
+{
+    if (cfg->k_min < 1 || cfg->k_max > SPOT_MAX_COMPONENTS || cfg->k_min > cfg->k_max)
+        return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend within 1..%d", cfg->k_min,
+                         cfg->k_max, SPOT_MAX_COMPONENTS);
+    if (!(cfg->tol >= 0 && cfg->tol < INFINITY) || !(cfg->ridge >= 0 && cfg->ridge < INFINITY))
+        return spot_fail(c, SPOT_INVALID, "mixture tolerance %g and ridge %g; both must be finite and at least 0", cfg->tol,
+                         cfg->ridge);
+    if (cfg->max_iterations < 1)
+        return spot_fail(c, SPOT_INVALID, "mixture iterations %d; at least 1", cfg->max_iterations);
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
+{
+    if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
+        return spot_fail(c, SPOT_INPUT, "EC %u: points of %d dimensions; 1 to %d can be clustered, so reduce them first", ec,
+                         x.cols, SPOT_MAX_MIXTURE_DIM);
+    if (x.rows < k_min)
+        return spot_fail(c, SPOT_INPUT, "EC %u: %d points for at least %d components; make more test images or lower k_min", ec,
+                         x.rows, k_min);
+    for (size_t i = 0; i < (size_t)x.rows * x.cols; i++)
+        if (!isfinite(x.v[i]))
+            return spot_fail(c, SPOT_INPUT, "EC %u: row %zu, column %zu of the points is %g; it must be a finite number", ec,
+                             i / x.cols, i % x.cols, x.v[i]);
+    return SPOT_OK;
+}
+
+/* Fits that a problem of n points gets: a K larger than n is left out, and those are the last. */
+static int fits(int n, const spot_mixture_config *cfg)
+{
+    return (cfg->k_max < n ? cfg->k_max : n) - cfg->k_min + 1;
+}
+
+spot_status spot_mixture_job_take(spot_ctx *c, spot_arena *a, spot_mixture_job *job)
+{
+    spot_mixture *f = &job->fit;
+
+    SPOT_TRY(SPOT_TAKE(c, a, f->weight, f->k));
+    SPOT_TRY(SPOT_TAKE(c, a, f->mean, f->k * f->d));
+    SPOT_TRY(SPOT_TAKE(c, a, f->covariance, f->k * f->d * f->d));
+    return SPOT_TAKE(c, a, job->label, f->n);
+}
+
+/* Memory of one problem, and its jobs unless the arena only counts. */
+static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mixture_job *jobs, int n, int d,
+                                const spot_mixture_config *cfg)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, *label, n));
+    for (int i = 0; i < fits(n, cfg); i++) {
+        spot_mixture_job job = { .fit = { .k = cfg->k_min + i, .d = d, .n = n } };
+        SPOT_TRY(spot_mixture_job_take(c, a, &job));
+        if (!a->counting) jobs[i] = job;
+    }
+    return SPOT_OK;
+}
+
+/* -2 log-likelihood + parameters * ln n; a fit that was given up never wins. */
+static void price(spot_mixture *f)
+{
+    double parameters = f->k * (f->d * (f->d + 1) / 2 + f->d) + f->k - 1;
+
+    if (f->ill) f->log_likelihood = -INFINITY;
+    f->bic = parameters * log(f->n) - 2 * f->log_likelihood;
+}
+
+static void tell(spot_ctx *c, uint32_t ec, const spot_mixture *f)
+{
+    if (f->ill)
+        spot_log(c, SPOT_LOG_WARN, "EC %u, mixture K=%d: given up, %d of its covariances are not positive definite; raise the "
+                 "ridge if many K suffer", ec, f->k, f->ill);
+    else if (!f->converged)
+        spot_log(c, SPOT_LOG_DEBUG, "EC %u, mixture K=%d: still moving after %d iterations", ec, f->k, f->iterations);
+}
+
+static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
+{
+    const spot_mixture_job *least = jobs;
+
+    for (int i = 1; i < count; i++) if (jobs[i].fit.bic < least->fit.bic) least = &jobs[i];
+    if (!(least->fit.bic < INFINITY))
+        return spot_fail(c, SPOT_NUMERIC, "EC %u: no mixture of %d to %d could be fitted to its %d points; raise the ridge", ec,
+                         jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
+    *best = least->fit;
+    for (int i = 0; i < best->n; i++) label[i] = least->label[i];
+    return SPOT_OK;
+}
+
+/* Every fit of a problem for who wants them all; those left out carry their K and an infinite BIC. */
+static spot_status list(spot_ctx *c, spot_arena *a, spot_mixture **all, const spot_mixture_job *jobs, int count,
+                        const spot_mixture_config *cfg)
+{
+    int range = cfg->k_max - cfg->k_min + 1;
+
+    SPOT_TRY(SPOT_TAKE(c, a, *all, range));
+    for (int i = 0; i < range; i++)
+        (*all)[i] = i < count ? jobs[i].fit
+                  : (spot_mixture){ .k = cfg->k_min + i, .n = jobs[0].fit.n, .d = jobs[0].fit.d,
+                                    .log_likelihood = -INFINITY, .bic = INFINITY };
+    return SPOT_OK;
+}
+
+/* A job's results from the piece of memory at `from` into its like at `to`. */
+static void move_results(spot_mixture_job *job, const unsigned char *from, unsigned char *to)
+{
+    spot_mixture *f = &job->fit;
+
+    job->label = to + (job->label - from);
+    f->weight = (double *)(to + ((unsigned char *)f->weight - from));
+    f->mean = (double *)(to + ((unsigned char *)f->mean - from));
+    f->covariance = (double *)(to + ((unsigned char *)f->covariance - from));
+}
+
+/* The jobs' arrays into device memory: points and given responsibilities copied, the results, which lie in `bytes` from
+ * host on, as one piece at *there, so that one copy brings them back. */
+static spot_status stage(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, const unsigned char *host,
+                         size_t bytes, unsigned char **there)
+{
+    const float *last = NULL;
+    float *x = NULL;
+
+    SPOT_TRY(SPOT_TAKE(c, a, *there, bytes));
+    for (int j = 0; j < count; j++) {
+        spot_mixture_job *job = &jobs[j];
+        size_t points = (size_t)job->fit.n * (size_t)job->fit.d, resps = (size_t)job->fit.n * (size_t)job->fit.k;
+        int fresh = job->x != last;
+        double *resp = NULL;
+        last = job->x;
+        if (fresh) SPOT_TRY(SPOT_TAKE(c, a, x, points));
+        if (job->resp) SPOT_TRY(SPOT_TAKE(c, a, resp, resps));
+        if (a->counting) continue;
+        if (fresh) SPOT_TRY(spot_device_copy(c, x, job->x, points * sizeof *x));
+        if (resp) SPOT_TRY(spot_device_copy(c, resp, job->resp, resps * sizeof *resp));
+        job->x = x;
+        job->resp = resp;
+        move_results(job, host, *there);
+    }
+    return SPOT_OK;
+}
+
+static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+{
+    return cfg ? spot_mixture_em(c, scratch, jobs, count, cfg) : spot_mixture_kmeans(c, scratch, jobs, count);
+}
+
+spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
+                                  const spot_mixture_config *cfg)
+{
+    spot_arena there = spot_arena_counting();
+    size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
+    unsigned char *host = a->base + first, *piece;
+    int n = 0, d = 0, k = 0;
+    spot_status s;
+
+    if (!c->device) return em(c, a, jobs, count, cfg);
+    for (int j = 0; j < count; j++) {
+        if (jobs[j].fit.n > n) n = jobs[j].fit.n;
+        if (jobs[j].fit.d > d) d = jobs[j].fit.d;
+        if (jobs[j].fit.k > k) k = jobs[j].fit.k;
+    }
+    SPOT_TRY(stage(c, &there, jobs, count, host, bytes, &piece));
+    SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
+    s = stage(c, &there, jobs, count, host, bytes, &piece);
+    if (s == SPOT_OK) s = em(c, &there, jobs, count, cfg);
+    if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
+    for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
+    spot_arena_close(&there);
+    return s;
+}
+
+/* All jobs of all problems, problem by problem with K ascending, through the device in one call. */
+static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs, const spot_mat *x,
+                       const spot_seed *seeds, const spot_mixture_config *cfg)
+{
+    size_t begin = a->used;
+    int at = 0;
+
+    for (int p = 0; p < problems; p++) {
+        int count = fits(x[p].rows, cfg);
+        SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
+        for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
+        if (x[p].rows < cfg->k_max)
+            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points, so K stops at %d instead of %d", seeds[p].ec, x[p].rows,
+                     x[p].rows, cfg->k_max);
+        at += count;
+    }
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, cfg));
+    for (int j = 0; j < at; j++) price(&jobs[j].fit);
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
+                             spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
+                             const spot_mixture_config *cfg)
+{
+    spot_mixture_job *jobs;
+
+    SPOT_TRY(spot_mixture_check(c, cfg));
+    for (int p = 0; p < problems; p++) SPOT_TRY(spot_mixture_check_points(c, seeds[p].ec, x[p], cfg->k_min));
+    SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
+    SPOT_TRY(run(c, a, problems, label, jobs, x, seeds, cfg));
+    for (int p = 0; p < problems; p++) {
+        int count = fits(x[p].rows, cfg);
+        for (int i = 0; i < count; i++) tell(c, seeds[p].ec, &jobs[i].fit);
+        if (all) SPOT_TRY(list(c, a, &all[p], jobs, count, cfg));
+        SPOT_TRY(choose(c, seeds[p].ec, &best[p], label[p], jobs, count));
+        jobs += count;
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
+                                  const double *resp, const spot_mixture_config *cfg)
+{
+    spot_mixture_config only = *cfg;
+    spot_mixture_job job;
+    size_t begin = a->used;
+    int *unused;
+
+    only.k_min = only.k_max = k;
+    SPOT_TRY(spot_mixture_check(c, &only));
+    SPOT_TRY(spot_mixture_check_points(c, 0, x, k));
+    SPOT_TRY(take_problem(c, a, &unused, &job, x.rows, x.cols, &only));
+    job.x = x.v;
+    job.resp = resp;
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, &job, 1, &only));
+    price(&job.fit);
+    tell(c, 0, &job.fit);
+    return choose(c, 0, fit, label, &job, 1);
+}
+
+spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg)
+{
+    spot_ctx quiet = { 0 };
+    spot_arena a = spot_arena_counting();
+    int range = cfg->k_max - cfg->k_min + 1, *label, largest = 0;
+    size_t points = 64, scratch;
+    spot_mixture_job *jobs;
+    spot_mixture *all;
+
+    SPOT_TAKE(&quiet, &a, jobs, problems * range);
+    for (int p = 0; p < problems; p++) {
+        take_problem(&quiet, &a, &label, NULL, n[p], d, cfg);
+        SPOT_TAKE(&quiet, &a, all, range);
+        points += (size_t)n[p] * (size_t)d * sizeof(float) + 64;
+        if (n[p] > largest) largest = n[p];
+    }
+    scratch = spot_mixture_scratch(problems * range, largest, d, cfg->k_max, c->device ? 0 : c->threads) + 64;
+    if (!c->device) return (spot_bytes){ a.peak + scratch, 0 };
+    return (spot_bytes){ a.peak + 64, a.peak + points + scratch };      /* results lie in both */
+}
+
+size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads)
+{
+    const spot_ctx c = { .threads = threads };
+
+    return spot_mixture_needs(&c, problems, n, d, cfg).host;
+}

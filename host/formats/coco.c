@@ -1,0 +1,385 @@
+/* coco.c - COCO's annotations, streamed through yajl: one state machine of four levels. coco_join.c looks ids up at the end.
+ *
+ *     { "images": [ {"id": 9, "file_name": "a.jpg", ...}, ... ], "annotations": [ {..., "bbox": [x, y, w, h]} ], ... }
+ *     level 1       level 2  level 3                                                      level 4
+ *
+ * The parser holds what one annotation says; outlines, licences and whatever else pass by. */
+#define _POSIX_C_SOURCE 200809L
+#include "formats/coco_join.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+/* Of the text: how deep it nests, and how long a word or the space before one is, which yajl has to hold. */
+enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16 };
+
+enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of level 1 */
+static const char *const list_name[] = { "", "images", "annotations", "categories" };
+
+/* Members of level 3, and which lists have them. */
+enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, MEMBERS };
+static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
+    [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
+    [CATEGORY_ID] = { "category_id", 1 << ANNOTATIONS }, [WIDTH] = { "width", 1 << IMAGES },
+    [HEIGHT] = { "height", 1 << IMAGES },              [CROWD] = { "iscrowd", 1 << ANNOTATIONS },
+    [AREA] = { "area", 1 << ANNOTATIONS },             [BOX] = { "bbox", 1 << ANNOTATIONS },
+    [FILE_NAME] = { "file_name", 1 << IMAGES },        [NAME] = { "name", 1 << CATEGORIES },
+    [SUPER] = { "supercategory", 1 << CATEGORIES },
+};
+
+/* An array that doubles. */
+typedef struct { void *at; size_t count, room; } pile;
+
+typedef struct {
+    spot_ctx   *c;
+    const char *name;
+    yajl_handle yajl;
+    size_t      before, heard;            /* bytes of earlier pieces; the byte of the last event */
+    int         level, list, member;      /* member: MEMBERS for those that are passed by */
+    unsigned    has, seen;                /* members of this object; lists of the file */
+    size_t      begin;                    /* byte of this object */
+    int64_t     whole[CROWD + 1];
+    double      area, box[4];
+    int         boxes;                    /* numbers in bbox so far */
+    size_t      text, super;              /* of FILE_NAME or NAME, and of SUPER, within texts */
+    pile        images, categories, annotations, texts;
+    spot_status status;                   /* of the first thing wrong */
+} reader;
+
+static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
+
+/* Says what is wrong and where; yajl stops on 0. */
+#define REFUSE(r, byte, ...) (refuse(r, byte, __VA_ARGS__), 0)
+__attribute__((format(printf, 3, 4)))
+static void refuse(reader *r, size_t byte, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, text);
+}
+
+static int push(reader *r, pile *p, const void *v, size_t count, size_t size)
+{
+    if (!count) return 1;                              /* of an empty word there may be no room yet */
+    if (p->count + count > p->room) {
+        size_t room = 2 * p->room + count + 64;
+        void *at = realloc(p->at, room * size);
+        if (!at) {
+            r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->name, room * size);
+            return 0;
+        }
+        p->at = at;
+        p->room = room;
+    }
+    memcpy((char *)p->at + p->count * size, v, count * size);
+    p->count += count;
+    return 1;
+}
+
+/* -- one object of a list -------------------------------------------------------------------------------------------- */
+
+static int need(reader *r, int member)
+{
+    if (r->has >> member & 1) return 1;
+    return REFUSE(r, r->begin, "this one of \"%s\" has no \"%s\"", list_name[r->list], members[member].name);
+}
+
+static int end_image(reader *r)
+{
+    spot_coco_image v = { .id = r->whole[ID], .width = (int)r->whole[WIDTH], .height = (int)r->whole[HEIGHT] };
+
+    v.file = (char *)(uintptr_t)r->text;           /* an address once the texts have stopped moving */
+    return need(r, ID) && need(r, FILE_NAME) && push(r, &r->images, &v, 1, sizeof v);
+}
+
+static int end_category(reader *r)
+{
+    spot_coco_category v = { r->whole[ID], (char *)(uintptr_t)r->text, (char *)(uintptr_t)r->super };
+
+    if (!(r->has >> SUPER & 1)) {
+        v.super = (char *)(uintptr_t)r->texts.count;
+        if (!push(r, &r->texts, "", 1, 1)) return 0;
+    }
+    return need(r, ID) && need(r, NAME) && push(r, &r->categories, &v, 1, sizeof v);
+}
+
+static int end_annotation(reader *r)
+{
+    spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
+                  .crowd = r->whole[CROWD] != 0 };
+
+    if (!need(r, IMAGE_ID) || !need(r, CATEGORY_ID)) return 0;
+    if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "this \"bbox\" has %d numbers; it needs 4", r->boxes);
+    if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
+    for (int k = 0; k < 4; k++) v.box[k] = (float)r->box[k];
+    v.area = (float)(r->has >> AREA & 1 ? r->area : r->box[2] * r->box[3]);
+    return push(r, &r->annotations, &v, 1, sizeof v);
+}
+
+/* -- yajl's events --------------------------------------------------------------------------------------------------- */
+
+/* Every event: something came. */
+static reader *heard(void *at)
+{
+    reader *r = at;
+
+    r->heard = here(r);
+    return r;
+}
+
+/* Whether a value at this place is one that we take, and then of the kind wanted. */
+static bool taken(const reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
+
+static int other_value(reader *r, const char *kind)
+{
+    if (r->level == 1 && r->list) return REFUSE(r, here(r), "\"%s\" is %s; it has to be a list", list_name[r->list], kind);
+    if (r->level == 2 && r->list)
+        return REFUSE(r, here(r), "a member of \"%s\" is %s; it has to be an object", list_name[r->list], kind);
+    if (r->level == 0) return REFUSE(r, here(r), "the file is %s; COCO's annotations are an object", kind);
+    if (taken(r)) return REFUSE(r, here(r), "\"%s\" is %s", members[r->member].name, kind);
+    if (r->level == 4 && r->list && r->member == BOX) return REFUSE(r, here(r), "\"bbox\" holds %s", kind);
+    return 1;
+}
+
+static int on_null(void *at) { return other_value(heard(at), "null"); }
+
+static int on_boolean(void *at, int v)
+{
+    reader *r = heard(at);
+
+    if (!taken(r) || r->member != CROWD) return other_value(r, "true or false");
+    r->whole[CROWD] = v;
+    return 1;
+}
+
+static int whole_number(reader *r, const char *text, int64_t *v)
+{
+    int64_t most = r->member == WIDTH || r->member == HEIGHT ? INT_MAX : INT64_MAX;
+    char *end;
+
+    errno = 0;
+    *v = strtoll(text, &end, 10);
+    if (*end || errno || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
+        return REFUSE(r, here(r), "\"%s\" is %.40s, which it cannot be", members[r->member].name, text);
+    return 1;
+}
+
+static int real_number(reader *r, const char *text, double *v)
+{
+    *v = strtod(text, NULL);
+    if (!isfinite((float)*v)) return REFUSE(r, here(r), "\"%s\" is %.40s", members[r->member].name, text);
+    return 1;
+}
+
+static int on_number(void *at, const char *number, size_t len)
+{
+    reader *r = heard(at);
+    char text[64];
+
+    if (r->list == OTHER || (r->level != 4 && !taken(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
+        return other_value(r, "a number");
+    if (len >= sizeof text) return REFUSE(r, here(r), "a number of %zu digits", len);
+    snprintf(text, sizeof text, "%.*s", (int)len, number);
+    if (r->level == 4) {
+        if (r->boxes++ >= 4) return REFUSE(r, here(r), "this \"bbox\" has more than 4 numbers");
+        return real_number(r, text, &r->box[r->boxes - 1]);
+    }
+    if (r->member <= CROWD) return whole_number(r, text, &r->whole[r->member]);
+    return r->member == AREA ? real_number(r, text, &r->area) : other_value(r, "a number");
+}
+
+static int on_string(void *at, const unsigned char *text, size_t len)
+{
+    reader *r = heard(at);
+
+    if (!taken(r) || r->member < FILE_NAME) return other_value(r, "a word");
+    if ((!len && r->member != SUPER) || memchr(text, 0, len))
+        return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
+    *(r->member == SUPER ? &r->super : &r->text) = r->texts.count;
+    return push(r, &r->texts, text, len, 1) && push(r, &r->texts, "", 1, 1);
+}
+
+static int on_key(void *at, const unsigned char *key, size_t len)
+{
+    reader *r = heard(at);
+
+    if (r->level == 1) {
+        for (r->list = CATEGORIES; r->list; r->list--)
+            if (strlen(list_name[r->list]) == len && !memcmp(list_name[r->list], key, len)) break;
+        if (r->seen >> r->list & 1 && r->list) return REFUSE(r, here(r), "\"%s\" is there twice", list_name[r->list]);
+        r->seen |= 1u << r->list;
+    } else if (r->level == 3) {
+        for (r->member = 0; r->member < MEMBERS; r->member++)
+            if (members[r->member].lists >> r->list & 1 && strlen(members[r->member].name) == len
+                && !memcmp(members[r->member].name, key, len)) break;
+        if (r->member < MEMBERS && r->has >> r->member & 1)
+            return REFUSE(r, here(r), "\"%s\" is there twice", members[r->member].name);
+        r->has |= r->member < MEMBERS ? 1u << r->member : 0;
+    }
+    return 1;
+}
+
+static int deeper(reader *r)
+{
+    if (r->level == DEEPEST) return REFUSE(r, here(r), "nested deeper than %d", DEEPEST);
+    r->level++;
+    return 1;
+}
+
+static int on_map(void *at)
+{
+    reader *r = heard(at);
+
+    if (r->level == 2 && r->list) {
+        r->begin = here(r) - 1;
+        r->has = 0;
+        r->boxes = 0;
+        memset(r->whole, 0, sizeof r->whole);
+        memset(r->box, 0, sizeof r->box);
+    } else if (r->level && !other_value(r, "an object")) {
+        return 0;
+    }
+    return deeper(r);
+}
+
+static int on_map_end(void *at)
+{
+    reader *r = heard(at);
+
+    r->level--;
+    if (r->level != 2) return 1;
+    switch (r->list) {
+    case IMAGES:      return end_image(r);
+    case CATEGORIES:  return end_category(r);
+    case ANNOTATIONS: return end_annotation(r);
+    default:          return 1;
+    }
+}
+
+static int on_array(void *at)
+{
+    reader *r = heard(at);
+    bool fits = (r->level == 1 && r->list) || (taken(r) && r->member == BOX);
+
+    return (fits || other_value(r, "a list")) && deeper(r);
+}
+
+static int on_array_end(void *at) { heard(at)->level--; return 1; }
+
+static const yajl_callbacks callbacks = {
+    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,
+    .yajl_map_key = on_key, .yajl_start_map = on_map, .yajl_end_map = on_map_end, .yajl_start_array = on_array,
+    .yajl_end_array = on_array_end,
+};
+
+/* -- the whole -------------------------------------------------------------------------------------------------------- */
+
+static spot_status join(reader *r, spot_coco *k)
+{
+    for (int list = IMAGES; list <= CATEGORIES; list++)
+        if (!(r->seen >> list & 1))
+            return spot_fail(r->c, SPOT_INPUT, "%s has no \"%s\": no annotations in COCO's format", r->name, list_name[list]);
+    if (r->images.count > INT_MAX - 2 || r->categories.count > INT_MAX - 2 || r->annotations.count > INT_MAX - 2)
+        return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
+    *k = (spot_coco){ .images = (int)r->images.count, .categories = (int)r->categories.count,
+                      .boxes = (int)r->annotations.count, .image = r->images.at, .category = r->categories.at,
+                      .owned = r->texts.at };
+    r->images.at = r->categories.at = r->texts.at = NULL;      /* k's from now on, whatever happens */
+    for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
+    for (int i = 0; i < k->categories; i++) {
+        spot_coco_category *of = &k->category[i];
+        of->name = (char *)k->owned + (uintptr_t)of->name;
+        of->super = (char *)k->owned + (uintptr_t)of->super;
+    }
+    return spot_coco_join(r->c, k, r->annotations.at, r->name);
+}
+
+/* One piece; the last is of 0 bytes. */
+static spot_status feed(reader *r, const uint8_t *json, size_t size)
+{
+    yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
+
+    if (s == yajl_status_ok && r->before + size - r->heard > LONGEST)
+        refuse(r, r->heard, "behind it comes no value within %d bytes", LONGEST);
+    if (s != yajl_status_ok && !r->status) {
+        unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
+        refuse(r, here(r), "this is not JSON: %.*s", (int)strcspn((char *)text, "\n"), (char *)text);
+        yajl_free_error(r->yajl, text);
+    }
+    r->before += size;
+    return r->status;
+}
+
+static spot_status begin(spot_ctx *c, reader *r, spot_coco *k, const char *name)
+{
+    memset(k, 0, sizeof *k);
+    *r = (reader){ .c = c, .name = name };
+    r->yajl = yajl_alloc(&callbacks, NULL, r);
+    return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
+}
+
+static spot_status finish(reader *r, spot_coco *k, spot_status s)
+{
+    if (!s) s = feed(r, NULL, 0);
+    if (!s && !r->heard) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
+    if (!s) s = join(r, k);
+    if (s) spot_coco_close(k);
+    if (r->yajl) yajl_free(r->yajl);
+    free(r->images.at);
+    free(r->categories.at);
+    free(r->annotations.at);
+    free(r->texts.at);
+    return s;
+}
+
+spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size_t size, const char *name)
+{
+    reader r;
+    spot_status s = begin(c, &r, k, name);
+
+    for (size_t at = 0, n; !s && at < size; at += n) {
+        n = size - at < PIECE ? size - at : PIECE;
+        s = feed(&r, json + at, n);
+    }
+    return finish(&r, k, s);
+}
+
+spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
+{
+    static _Thread_local uint8_t piece[PIECE];
+    FILE *f = fopen(path, "rb");
+    reader r;
+    spot_status s;
+    size_t n;
+
+    memset(k, 0, sizeof *k);
+    if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
+    s = begin(c, &r, k, path);
+    while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
+        s = feed(&r, piece, n);
+        if (!s) s = spot_check_stop(c);
+    }
+    if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
+    fclose(f);
+    return finish(&r, k, s);
+}
+
+void spot_coco_close(spot_coco *k)
+{
+    free(k->image);
+    free(k->category);
+    free(k->box);
+    free(k->first);
+    free(k->owned);
+    memset(k, 0, sizeof *k);
+}

@@ -1,0 +1,86 @@
+/* coco_join.c - ids of COCO's annotations to indices. */
+#include "formats/coco_join.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { int64_t id; int at; } by_id;
+
+static int compare_ids(const void *a, const void *b)
+{
+    const by_id *x = a, *y = b;
+
+    return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* *out: the sorted ids of `count` structs of `size` bytes, whose first member is the id; malloc'd. */
+static spot_status sorted(spot_ctx *c, by_id **out, const void *structs, int count, size_t size, const char *list,
+                          const char *name)
+{
+    by_id *ids = *out = malloc(((size_t)count + 1) * sizeof *ids);
+
+    if (!ids) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d ids", name, count);
+    for (int i = 0; i < count; i++) {
+        memcpy(&ids[i].id, (const char *)structs + (size_t)i * size, sizeof ids[i].id);
+        ids[i].at = i;
+    }
+    qsort(ids, (size_t)count, sizeof *ids, compare_ids);
+    for (int i = 1; i < count; i++)
+        if (ids[i].id == ids[i - 1].id)
+            return spot_fail(c, SPOT_INPUT, "%s: numbers %d and %d of \"%s\" (from 0) have the same id, %" PRId64, name,
+                             ids[i - 1].at, ids[i].at, list, ids[i].id);
+    return SPOT_OK;
+}
+
+static int find(const by_id *ids, int count, int64_t id)
+{
+    int low = 0;
+
+    for (int high = count; low < high;) {
+        int mid = low + (high - low) / 2;
+        if (ids[mid].id < id) low = mid + 1;
+        else high = mid;
+    }
+    return low < count && ids[low].id == id ? ids[low].at : -1;
+}
+
+/* Boxes by image: first counted, then put. */
+static spot_status place(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const by_id *images, const by_id *categories,
+                         const char *name)
+{
+    for (int i = 0; i < k->boxes; i++) {
+        int image = find(images, k->images, raw[i].image), category = find(categories, k->categories, raw[i].category);
+        if (image < 0 || category < 0)
+            return spot_fail(c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation", name,
+                             raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
+        raw[i].image = image;
+        raw[i].category = category;
+        k->first[image + 1]++;
+    }
+    for (int i = 0; i < k->images; i++) k->first[i + 1] += k->first[i];
+    for (int i = k->boxes - 1; i >= 0; i--)        /* from behind: first[image + 1] ends where its boxes begin */
+        k->box[--k->first[raw[i].image + 1]] = (spot_coco_box){
+            .image = (int)raw[i].image, .category = (int)raw[i].category, .x = raw[i].box[0], .y = raw[i].box[1],
+            .w = raw[i].box[2], .h = raw[i].box[3], .area = raw[i].area, .crowd = raw[i].crowd };
+    memmove(k->first, k->first + 1, (size_t)k->images * sizeof *k->first);
+    k->first[k->images] = k->boxes;
+    return SPOT_OK;
+}
+
+spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const char *name)
+{
+    by_id *images = NULL, *categories = NULL;
+    spot_status s;
+
+    k->box = malloc(((size_t)k->boxes + 1) * sizeof *k->box);
+    k->first = calloc((size_t)k->images + 1, sizeof *k->first);
+    if (!k->box || !k->first) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d boxes", name, k->boxes);
+    s = sorted(c, &images, k->image, k->images, sizeof *k->image, "images", name);
+    if (!s) s = sorted(c, &categories, k->category, k->categories, sizeof *k->category, "categories", name);
+    if (!s) s = place(c, k, raw, images, categories, name);
+    free(images);
+    free(categories);
+    return s;
+}

@@ -1,0 +1,349 @@
+/* csv.c - columns of a CSV file by name: one as words or numbers, whichever all of it is, several as a matrix of numbers.
+ *
+ * The file is read twice, first to count its rows, so that the matrix is taken once and at its size. Blocks are cut into
+ * records by one thread and read by all; the first row at fault is told, whoever saw it first. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/csv_records.h"
+
+enum { MAX_COLUMNS = 1 << 20 };
+
+typedef struct {
+    int    columns;                        /* in the file */
+    char **name;                           /* (columns), in one block with the text */
+    int   *order;                          /* (columns): by name */
+    int   *slot;                           /* (columns): which of the wanted ones it is, -1 none */
+    int    wanted;
+} header;
+
+typedef enum { GOOD, QUOTES, FEWER, MORE, EMPTY, NO_NUMBER } fault;
+
+/* -- the header ------------------------------------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b, void *of)
+{
+    char **name = of;
+    int i = *(const int *)a, k = *(const int *)b, order = strcmp(name[i], name[k]);
+
+    return order ? order : (i > k) - (i < k);
+}
+
+static void close_header(header *h)
+{
+    free(h->name);
+    free(h->order);
+    *h = (header){ 0 };
+}
+
+static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
+{
+    spot_csv_cells cells = spot_csv_record(b, 0);
+    spot_csv_cell cell;
+    size_t length = b->start[1];
+    int more;
+    char *text;
+
+    while ((more = spot_csv_cell_next(&cells, &cell)) > 0 && h->columns < MAX_COLUMNS) h->columns++;
+    if (more < 0)
+        return spot_fail(c, SPOT_INPUT, "%s: quotes amid a name of the header (line 1); write them twice", b->in->name);
+    if (more) return spot_fail(c, SPOT_INPUT, "%s: a header of more than %d columns", b->in->name, MAX_COLUMNS);
+    h->name = malloc((size_t)h->columns * sizeof *h->name + length + (size_t)h->columns);
+    h->order = malloc(2 * (size_t)h->columns * sizeof *h->order);
+    if (!h->name || !h->order) return spot_fail(c, SPOT_NOMEM, "no memory for the header of %s", b->in->name);
+    h->slot = h->order + h->columns;
+    text = (char *)(h->name + h->columns);
+    cells = spot_csv_record(b, 0);
+    for (int i = 0; i < h->columns; i++) {
+        spot_csv_cell_next(&cells, &cell);
+        h->name[i] = text;
+        h->order[i] = i;
+        h->slot[i] = -1;
+        text += spot_csv_unquote(text, &cell);
+        *text++ = 0;
+    }
+    qsort_r(h->order, (size_t)h->columns, sizeof *h->order, by_name, h->name);
+    return SPOT_OK;
+}
+
+/* The column of that name, -1 none, -2 several. */
+static int find(const header *h, const char *name)
+{
+    int low = 0, high = h->columns;
+
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (strcmp(h->name[h->order[mid]], name) < 0) low = mid + 1;
+        else high = mid;
+    }
+    if (low == h->columns || strcmp(h->name[h->order[low]], name)) return -1;
+    return low + 1 < h->columns && !strcmp(h->name[h->order[low + 1]], name) ? -2 : h->order[low];
+}
+
+static spot_status want(spot_ctx *c, header *h, const char *name, const char *file)
+{
+    int i = find(h, name);
+
+    if (i == -1)
+        return spot_fail(c, SPOT_INPUT, "%s has no column \"%.80s\"; its columns are %.80s%s%.80s%s", file, name, h->name[0],
+                         h->columns > 1 ? h->columns > 2 ? ", ..., " : ", " : "", h->columns > 1 ? h->name[h->columns - 1] : "",
+                         h->columns > 2 ? ", in this order" : "");
+    if (i == -2) return spot_fail(c, SPOT_INPUT, "%s has two columns \"%.80s\"", file, name);
+    if (h->slot[i] >= 0) return spot_fail(c, SPOT_INPUT, "column \"%.80s\" of %s is asked for twice", name, file);
+    h->slot[i] = h->wanted++;
+    return SPOT_OK;
+}
+
+/* e0..e511 counts, whatever the order of the columns in the file; names without numbers go by that order. */
+static spot_status want_range(spot_ctx *c, header *h, const char *first, const char *last, const char *file)
+{
+    size_t n = strlen(first), m = strlen(last), head = n, tail = m;
+    int64_t from = 0, to = -1;
+    int i, k;
+
+    while (head && first[head - 1] >= '0' && first[head - 1] <= '9') head--;
+    while (tail && last[tail - 1] >= '0' && last[tail - 1] <= '9') tail--;
+    if (head == tail && !strncmp(first, last, head) && spot_integer(&from, first + head, n - head)
+        && spot_integer(&to, last + tail, m - tail)) {
+        if (to < from) return spot_fail(c, SPOT_INPUT, "%s: columns from \"%.80s\" down to \"%.80s\"", file, first, last);
+        for (; from <= to; from++) {
+            char name[256];
+            snprintf(name, sizeof name, "%.*s%0*" PRId64, (int)head, first, (int)(n - head), from);
+            SPOT_TRY(want(c, h, name, file));
+        }
+        return SPOT_OK;
+    }
+    i = find(h, first);
+    k = find(h, last);
+    if (i < 0) return want(c, h, first, file);
+    if (k < 0) return want(c, h, last, file);
+    if (k < i) return spot_fail(c, SPOT_INPUT, "%s: column \"%.80s\" stands before \"%.80s\"", file, last, first);
+    for (; i <= k; i++) SPOT_TRY(want(c, h, h->name[i], file));
+    return SPOT_OK;
+}
+
+static spot_status want_all(spot_ctx *c, header *h, const char *columns, const char *file)
+{
+    char *list, *rest, *item;
+    spot_status s = SPOT_OK;
+
+    if (!columns && h->columns > 1)
+        return spot_fail(c, SPOT_INPUT, "%s has %d columns; say which, as in %s:%.80s", file, h->columns, file, h->name[0]);
+    if (!columns) return want(c, h, h->name[0], file);
+    if (find(h, columns) != -1) return want(c, h, columns, file);          /* a name may hold commas and dots */
+    rest = list = strdup(columns);
+    if (!list) return spot_fail(c, SPOT_NOMEM, "no memory for the names of columns");
+    while (!s && (item = strsep(&rest, ","))) {
+        char *dots = find(h, item) == -1 ? strstr(item, "..") : NULL;
+        if (dots && strlen(item) < 200) {
+            *dots = 0;
+            s = want_range(c, h, item, dots + 2, file);
+        } else s = want(c, h, item, file);
+    }
+    free(list);
+    return s;
+}
+
+/* -- the rows -------------------------------------------------------------------------------------------------- */
+
+static void trim(spot_csv_cell *cell)
+{
+    while (cell->n && (*cell->text == ' ' || *cell->text == '\t')) cell->text++, cell->n--;
+    while (cell->n && (cell->text[cell->n - 1] == ' ' || cell->text[cell->n - 1] == '\t')) cell->n--;
+}
+
+/* One record: numbers into v (wanted), or, where v is NULL, the one wanted cell into *only. *at: the column at fault. */
+static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_csv_cell *only, int *at)
+{
+    spot_csv_cell cell;
+    int more;
+
+    for (*at = 0; (more = spot_csv_cell_next(&cells, &cell)) > 0; ++*at) {
+        int slot;
+        if (*at == h->columns) return MORE;
+        slot = h->slot[*at];
+        if (slot < 0) continue;
+        if (!cell.n) return EMPTY;
+        if (!v) *only = cell;
+        else if (!spot_number(&v[slot], cell.text, cell.n)) {
+            trim(&cell);
+            if (!cell.n) return EMPTY;
+            if (!spot_number(&v[slot], cell.text, cell.n)) return NO_NUMBER;
+        }
+    }
+    return more < 0 ? QUOTES : *at < h->columns ? FEWER : GOOD;
+}
+
+/* The sentence about record i of the block, which is read once more for it. */
+static spot_status tell(spot_ctx *c, const header *h, const spot_csv_block *b, int i, double *v, const char *file)
+{
+    spot_csv_cells cells = spot_csv_record(b, i);
+    spot_csv_cell cell = { 0 };
+    int column;
+    fault f = read_record(h, cells, v, &cell, &column);
+    uint64_t line = b->line + 1;
+    char where[96];
+
+    for (const char *p = b->bytes; (p = memchr(p, '\n', (size_t)(b->bytes + b->start[i] - p))); p++) line++;
+    snprintf(where, sizeof where, "row %" PRIu64 " (line %" PRIu64 ")", b->row + (uint64_t)i - 1, line);
+    if (f == QUOTES)
+        return spot_fail(c, SPOT_INPUT, "%s: %s: cell %d has quotes that begin or end amid it; between quotes they are written "
+                         "twice", file, where, column + 1);
+    if (f == MORE || f == FEWER)
+        return spot_fail(c, SPOT_INPUT, "%s: %s has %s cells than the %d of the header", file, where,
+                         f == MORE ? "more" : "fewer", h->columns);
+    if (f == EMPTY)
+        return spot_fail(c, SPOT_INPUT, "%s: %s: the cell of column \"%.80s\" is empty", file, where, h->name[column]);
+    for (int k = 0; k <= column; k++) spot_csv_cell_next(&cells, &cell);
+    return spot_fail(c, SPOT_INPUT, "%s: %s: \"%.*s\" in column \"%.80s\" is no number", file, where,
+                     cell.n < 40 ? (int)cell.n : 40, cell.text, h->name[column]);
+}
+
+/* Every row of a block, by all threads. v (rows, wanted) or only (rows). first: of its records, the header being one. */
+static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block *b, int first, double *v, spot_csv_cell *only,
+                              const char *file)
+{
+    int bad = b->records;
+
+#pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static) reduction(min : bad)
+    for (int i = first; i < b->records; i++) {
+        int column;
+        fault f = read_record(h, spot_csv_record(b, i), v ? v + (size_t)(i - first) * (size_t)h->wanted : NULL,
+                              only ? &only[i] : NULL, &column);
+        if (f && i < bad) bad = i;
+    }
+    return bad == b->records ? SPOT_OK : tell(c, h, b, bad, v, file);
+}
+
+/* -- several columns: a matrix ---------------------------------------------------------------------------------- */
+
+static spot_status count_rows(spot_ctx *c, int64_t *rows, const spot_blob *in)
+{
+    spot_csv_block b;
+    spot_status s;
+
+    SPOT_TRY(spot_csv_open(c, &b, in));
+    do s = spot_csv_next(c, &b);
+    while (!s && b.records);
+    *rows = (int64_t)b.row - 1;
+    spot_csv_close(&b);
+    return s;
+}
+
+static spot_status read_matrix(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
+{
+    int64_t done = 0;
+
+    a->type = SPOT_F64;
+    a->rank = 2;
+    a->dim[1] = h->wanted;
+    SPOT_TRY(count_rows(c, &a->dim[0], b->in));
+    SPOT_TRY(spot_array_take(c, a, limit));
+    for (int first = 1; b->records; first = 0) {
+        if (done + b->records - first > a->dim[0]) return spot_fail(c, SPOT_INPUT, "%s changed while it was read", b->in->name);
+        SPOT_TRY(read_block(c, h, b, first, (double *)a->data + done * h->wanted, NULL, a->name));
+        done += b->records - first;
+        SPOT_TRY(spot_csv_next(c, b));
+    }
+    return done == a->dim[0] ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s changed while it was read", b->in->name);
+}
+
+/* -- one column: words or numbers ------------------------------------------------------------------------------- */
+
+typedef struct {
+    char   *text;
+    size_t *length, used, room, rows, most;
+    bool    numbers, integers;
+} column;
+
+static spot_status keep(spot_ctx *c, column *k, const spot_csv_cell *cell, size_t limit, const char *name)
+{
+    spot_csv_cell inner = *cell;
+    double v;
+    int64_t whole;
+
+    if (k->used + cell->n >= k->room) {
+        char *more = realloc(k->text, k->room = 2 * k->room + cell->n + 4096);
+        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the text of %s", name);
+        k->text = more;
+    }
+    if (k->rows == k->most) {
+        size_t *more = realloc(k->length, (k->most = 2 * k->most + 1024) * sizeof *more);
+        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", name);
+        k->length = more;
+    }
+    if (limit && k->used > limit)
+        return spot_fail(c, SPOT_INPUT, "%s holds more than the %zu bytes of text that are allowed", name, limit);
+    trim(&inner);
+    k->integers = k->integers && spot_integer(&whole, inner.text, inner.n);
+    k->numbers = k->numbers && (k->integers || spot_number(&v, inner.text, inner.n));
+    k->length[k->rows] = spot_csv_unquote(k->text + k->used, cell);
+    k->used += k->length[k->rows++];
+    return SPOT_OK;
+}
+
+static spot_status convert(spot_ctx *c, spot_array *a, const column *k, size_t limit)
+{
+    const char *at = k->text, **text;
+    spot_status s;
+
+    a->rank = 1;
+    a->dim[0] = (int64_t)k->rows;
+    a->count = k->rows;
+    if (k->numbers) {
+        a->type = k->integers ? SPOT_I64 : SPOT_F64;
+        SPOT_TRY(spot_array_take(c, a, limit));
+        for (size_t i = 0; i < k->rows; at += k->length[i++]) {
+            spot_csv_cell cell = { at, k->length[i], false };
+            trim(&cell);
+            if (k->integers) spot_integer((int64_t *)a->data + i, cell.text, cell.n);
+            else             spot_number((double *)a->data + i, cell.text, cell.n);
+        }
+        return SPOT_OK;
+    }
+    text = malloc(k->rows * sizeof *text);
+    if (!text) return spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", a->name);
+    for (size_t i = 0; i < k->rows; at += k->length[i++]) text[i] = at;
+    s = spot_array_words(c, a, text, k->length, limit);
+    free(text);
+    return s;
+}
+
+static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot_csv_block *b, size_t limit)
+{
+    spot_csv_cell *only = malloc((size_t)b->most * sizeof *only);
+    column k = { .numbers = true, .integers = true };
+    spot_status s = only ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the rows of %s", a->name);
+
+    for (int first = 1; !s && b->records; first = 0) {
+        s = read_block(c, h, b, first, NULL, only, a->name);
+        for (int i = first; i < b->records && !s; i++) s = keep(c, &k, &only[i], limit, a->name);
+        if (!s) s = spot_csv_next(c, b);
+    }
+    if (!s) s = convert(c, a, &k, limit);
+    free(only);
+    free(k.text);
+    free(k.length);
+    return s;
+}
+
+spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *columns, size_t limit)
+{
+    header h = { 0 };
+    spot_csv_block b;
+    spot_status s;
+
+    SPOT_TRY(spot_csv_open(c, &b, in));
+    s = spot_csv_next(c, &b);
+    if (!s && !b.records) s = spot_fail(c, SPOT_INPUT, "%s is empty: a line with the names of its columns is wanted", in->name);
+    if (!s) s = read_header(c, &h, &b);
+    if (!s) s = want_all(c, &h, columns, in->name);
+    if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
+        s = spot_fail(c, SPOT_INPUT, "%s has a header and no rows", in->name);
+    if (!s) s = h.wanted == 1 ? read_column(c, a, &h, &b, limit) : read_matrix(c, a, &h, &b, limit);
+    close_header(&h);
+    spot_csv_close(&b);
+    return s;
+}

@@ -1,0 +1,176 @@
+/* csv_records.c - cuts a CSV file into records and cells. Memory is one block, however long the file is. */
+#include "formats/csv_records.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4 << 20, LONGEST = 256 << 20, RECORDS = 1 << 15 };    /* bytes of a block, of a record; records of a block */
+
+/* Where the last record ends: line ends behind it make no records. */
+static spot_status find_end(spot_ctx *c, spot_csv_block *b)
+{
+    char tail[64];
+
+    for (b->end = b->in->size; b->end > b->at;) {
+        size_t n = b->end - b->at < sizeof tail ? (size_t)(b->end - b->at) : sizeof tail, k = n;
+        SPOT_TRY(spot_blob_read(c, b->in, b->end - n, tail, n));
+        while (k && (tail[k - 1] == '\n' || tail[k - 1] == '\r')) k--;
+        b->end -= n - k;
+        if (k) break;
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
+{
+    uint8_t mark[4] = "";
+    size_t n = in->size < 4 ? (size_t)in->size : 4;
+
+    *b = (spot_csv_block){ .in = in, .room = BLOCK };
+    SPOT_TRY(spot_blob_read(c, in, 0, mark, n));
+    if (!memcmp(mark, "\xff\xfe", 2) || !memcmp(mark, "\xfe\xff", 2))
+        return spot_fail(c, SPOT_INPUT, "%s is in UTF-16; save it in UTF-8", in->name);
+    if (!memcmp(mark, "\xef\xbb\xbf", 3)) b->at = 3;
+    SPOT_TRY(find_end(c, b));
+    if (b->end - b->at < b->room) b->room = (size_t)(b->end - b->at);
+    b->bytes = malloc(b->room + 1);
+    b->most = b->room < RECORDS ? (int)b->room + 1 : RECORDS;      /* none has fewer bytes than its line end */
+    b->start = malloc(((size_t)b->most + 1) * sizeof *b->start);
+    if (b->bytes && b->start) {
+        b->start[0] = 0;
+        return SPOT_OK;
+    }
+    spot_csv_close(b);
+    return spot_fail(c, SPOT_NOMEM, "no memory to read %s", in->name);
+}
+
+void spot_csv_close(spot_csv_block *b)
+{
+    free(b->bytes);
+    free(b->start);
+    *b = (spot_csv_block){ 0 };
+}
+
+/* Behind the line end of the record that begins at p, or NULL: it is not whole. Counts lines. */
+static const char *record_end(const char *p, const char *end, uint64_t *lines)
+{
+    const char *line = memchr(p, '\n', (size_t)(end - p));
+    bool inside = false;
+    uint64_t n = 0;
+
+    if (line && !memchr(p, '"', (size_t)(line - p))) {
+        ++*lines;
+        return line + 1;
+    }
+    if (!line) return NULL;
+    for (; p < end; p++) {
+        if (*p == '"') inside = !inside;
+        if (*p != '\n') continue;
+        n++;
+        if (inside) continue;
+        *lines += n;
+        return p + 1;
+    }
+    return NULL;
+}
+
+static void cut(spot_csv_block *b)
+{
+    const char *p = b->bytes, *end = b->bytes + b->have, *next;
+
+    b->records = 0;
+    b->lines = 0;
+    while (b->records < b->most && p < end && (next = record_end(p, end, &b->lines))) {
+        p = next;
+        b->start[++b->records] = (size_t)(p - b->bytes);
+    }
+}
+
+/* What was not whole goes to the front; the rest of the block is read behind it. */
+static spot_status fill(spot_ctx *c, spot_csv_block *b)
+{
+    size_t n = b->room - b->have;
+
+    if (n > b->end - b->at) n = (size_t)(b->end - b->at);
+    SPOT_TRY(spot_blob_read(c, b->in, b->at, b->bytes + b->have, n));
+    b->at += n;
+    b->have += n;
+    if (n && b->at == b->end) b->bytes[b->have++] = '\n';      /* room + 1 bytes are there */
+    return SPOT_OK;
+}
+
+static spot_status grow(spot_ctx *c, spot_csv_block *b)
+{
+    char *more = b->room < LONGEST ? realloc(b->bytes, b->room * 2 + 1) : NULL;
+
+    if (b->room >= LONGEST)
+        return spot_fail(c, SPOT_INPUT, "%s: the record that begins in line %" PRIu64 " has more than %d bytes; are its quotes "
+                         "closed?", b->in->name, b->line + 1, LONGEST);
+    if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for a record of %s", b->in->name);
+    b->bytes = more;
+    b->room *= 2;
+    return SPOT_OK;
+}
+
+spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
+{
+    size_t used = b->start[b->records];
+
+    b->row += (uint64_t)b->records;
+    b->line += b->lines;
+    memmove(b->bytes, b->bytes + used, b->have - used);
+    b->have -= used;
+    for (;;) {
+        SPOT_TRY(fill(c, b));
+        cut(b);
+        if (b->records || !b->have) return SPOT_OK;
+        if (b->at == b->end)
+            return spot_fail(c, SPOT_INPUT, "%s: quotes are opened in the record that begins in line %" PRIu64 " and never "
+                             "closed", b->in->name, b->line + 1);
+        SPOT_TRY(grow(c, b));
+    }
+}
+
+spot_csv_cells spot_csv_record(const spot_csv_block *b, int record)
+{
+    const char *from = b->bytes + b->start[record], *end = b->bytes + b->start[record + 1] - 1;
+
+    if (end > from && end[-1] == '\r') end--;
+    return (spot_csv_cells){ from, end };
+}
+
+/* at is NULL when the last cell was given: a record that ends in a comma has one more, an empty one. */
+int spot_csv_cell_next(spot_csv_cells *cells, spot_csv_cell *out)
+{
+    const char *p = cells->at;
+
+    if (!p) return 0;
+    out->quoted = p < cells->end && *p == '"';
+    if (!out->quoted) {
+        for (out->text = p; p < cells->end && *p != ','; p++)
+            if (*p == '"') return cells->at = p, -1;
+        out->n = (size_t)(p - out->text);
+    } else {
+        for (out->text = ++p; p < cells->end; p++) {
+            if (*p != '"') continue;
+            if (p + 1 == cells->end || p[1] != '"') break;
+            p++;
+        }
+        out->n = (size_t)(p - out->text);
+        if (p == cells->end || (++p < cells->end && *p != ',')) return cells->at = p, -1;
+    }
+    cells->at = p < cells->end ? p + 1 : NULL;
+    return 1;
+}
+
+size_t spot_csv_unquote(char *out, const spot_csv_cell *cell)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < cell->n; i++) {
+        out[n++] = cell->text[i];
+        i += cell->quoted && cell->text[i] == '"';
+    }
+    return n;
+}

@@ -1,0 +1,161 @@
+/* numbers.c - an array's values as floats or ints, each of them looked at. */
+#define _GNU_SOURCE
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/formats.h"
+
+enum { BLOCK = 4096 };
+
+const char *spot_array_place(char text[64], const spot_array *a, size_t i)
+{
+    size_t per_row = a->rank && a->dim[0] ? a->count / (size_t)a->dim[0] : 1;
+
+    if (a->rank < 2) snprintf(text, 64, "row %zu", i);
+    else snprintf(text, 64, "row %zu, column %zu", i / per_row, i % per_row);
+    return text;
+}
+
+/* Half and bfloat16 have few bits: every one of their values is a float. */
+static float from_half(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    float v = exponent == 31 ? (h & 1023 ? NAN : INFINITY)
+            : exponent ? ldexpf((float)(1024 + (h & 1023)), exponent - 25) : ldexpf((float)(h & 1023), -24);
+
+    return h >> 15 ? -v : v;
+}
+
+static float from_bfloat16(uint16_t b)
+{
+    uint32_t bits = (uint32_t)b << 16;
+    float v;
+
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n)
+{
+#define FROM(type, expression)                                     \
+    {                                                              \
+        const type *v = (const type *)a->data + i;                 \
+        for (size_t k = 0; k < n; k++) out[k] = (double)(expression); \
+        return;                                                    \
+    }
+    switch (a->type) {
+    case SPOT_F32:       FROM(float, v[k])
+    case SPOT_F64:       FROM(double, v[k])
+    case SPOT_F16:       FROM(uint16_t, from_half(v[k]))
+    case SPOT_BFLOAT16:  FROM(uint16_t, from_bfloat16(v[k]))
+    case SPOT_I64:       FROM(int64_t, v[k])
+    case SPOT_I32:       FROM(int32_t, v[k])
+    case SPOT_I16:       FROM(int16_t, v[k])
+    case SPOT_I8:        FROM(int8_t, v[k])
+    case SPOT_U32:       FROM(uint32_t, v[k])
+    case SPOT_U16:       FROM(uint16_t, v[k])
+    case SPOT_U8:
+    case SPOT_BOOL:      FROM(uint8_t, v[k])
+    case SPOT_WORDS:
+    case SPOT_DTYPES:    return;
+    }
+#undef FROM
+}
+
+/* Words where numbers are wanted: the first that is none tells more than the first of all. */
+static spot_status no_numbers(spot_ctx *c, const spot_array *a)
+{
+    char **word = a->data, where[64];
+    size_t i = 0;
+    double v;
+
+    while (i + 1 < a->count && spot_number(&v, word[i], strlen(word[i]))) i++;
+    if (!a->count) return spot_fail(c, SPOT_INPUT, "%s: numbers are wanted, it holds no words even", a->name);
+    return spot_fail(c, SPOT_INPUT, "%s: %s is \"%.40s\" where a number is wanted", a->name, spot_array_place(where, a, i),
+                     word[i]);
+}
+
+/* The first value that is not a finite float, or count. Blocks side by side; the least index wins, in whatever order. */
+static size_t first_wild(spot_ctx *c, const spot_array *a)
+{
+    size_t first = a->count;
+    int64_t blocks = (int64_t)((a->count + BLOCK - 1) / BLOCK);
+
+#pragma omp parallel for num_threads(c->threads > 0 ? c->threads : 1) schedule(static) reduction(min : first)
+    for (int64_t b = 0; b < blocks; b++) {
+        size_t at = (size_t)b * BLOCK, n = a->count - at < BLOCK ? a->count - at : BLOCK;
+        double v[BLOCK];
+        bool wild = false;
+        spot_array_doubles(v, a, at, n);
+        for (size_t k = 0; k < n; k++) wild |= !(fabs(v[k]) <= FLT_MAX);
+        for (size_t k = 0; wild && k < n; k++)
+            if (!(fabs(v[k]) <= FLT_MAX) && at + k < first) first = at + k;
+    }
+    return first;
+}
+
+/* Where a value takes four bytes or more its float goes to the place of itself or of one that was read already. */
+static spot_status convert(spot_ctx *c, float **out, spot_array *a)
+{
+    bool in_place = spot_dtype_size(a->type) >= sizeof(float);
+    char *to = in_place ? a->data : malloc((a->count + 1) * sizeof(float));
+
+    if (!to) return spot_fail(c, SPOT_NOMEM, "no memory for the %zu numbers of %s", a->count, a->name);
+    for (size_t at = 0; at < a->count; at += BLOCK) {
+        size_t n = a->count - at < BLOCK ? a->count - at : BLOCK;
+        double v[BLOCK];
+        float f[BLOCK];
+        spot_array_doubles(v, a, at, n);
+        for (size_t k = 0; k < n; k++) f[k] = (float)v[k];
+        memcpy(to + at * sizeof(float), f, n * sizeof(float));
+    }
+    if (!in_place) free(a->data);
+    else {
+        char *less = realloc(to, (a->count + 1) * sizeof(float));
+        if (less) to = less;
+    }
+    *out = (float *)to;
+    return SPOT_OK;
+}
+
+spot_status spot_array_floats(spot_ctx *c, float **out, spot_array *a)
+{
+    char where[64];
+    size_t wild;
+    double v = 0;
+
+    *out = NULL;
+    if (a->type == SPOT_WORDS) return no_numbers(c, a);
+    wild = first_wild(c, a);
+    if (wild < a->count) {
+        spot_array_doubles(&v, a, wild, 1);
+        return spot_fail(c, SPOT_INPUT, "%s: %s is %g; %s", a->name, spot_array_place(where, a, wild), v,
+                         isfinite(v) ? "a float does not reach so far" : "a finite number is wanted");
+    }
+    if (a->type == SPOT_F32) *out = a->data;
+    else SPOT_TRY(convert(c, out, a));
+    a->data = NULL;
+    return SPOT_OK;
+}
+
+spot_status spot_array_ints(spot_ctx *c, int *out, const spot_array *a, int least, int most)
+{
+    char where[64];
+    double v[BLOCK];
+
+    if (a->type == SPOT_WORDS) return no_numbers(c, a);
+    for (size_t at = 0; at < a->count; at += BLOCK) {
+        size_t n = a->count - at < BLOCK ? a->count - at : BLOCK;
+        spot_array_doubles(v, a, at, n);
+        for (size_t k = 0; k < n; k++) {
+            if (!(v[k] >= least && v[k] <= most) || v[k] != floor(v[k]))
+                return spot_fail(c, SPOT_INPUT, "%s: %s is %.17g; a whole number from %d to %d is wanted", a->name,
+                                 spot_array_place(where, a, at + k), v[k], least, most);
+            out[at + k] = (int)v[k];
+        }
+    }
+    return SPOT_OK;
+}

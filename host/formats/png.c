@@ -1,0 +1,142 @@
+/* png.c - writes through libpng's simple interface; reads through the long one, since the simple one corrects gammas. */
+#include "formats/png.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height)
+{
+    png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
+                        .format = PNG_FORMAT_RGB };
+    png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
+
+    *size = 0;
+    *png = malloc(bytes);
+    if (!*png) return spot_fail(c, SPOT_NOMEM, "no memory for a PNG of %dx%d pixels", width, height);
+    if (!png_image_write_to_memory(&image, *png, &bytes, 0, rgb, 0, NULL)) {
+        free(*png);
+        *png = NULL;
+        return spot_fail(c, SPOT_NUMERIC, "PNG of %dx%d pixels: %s", width, height, image.message);
+    }
+    *size = bytes;
+    return SPOT_OK;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------ */
+
+/* libpng reports by calling back and must not be returned to: the message is kept and the caller jumped to. All that is
+ * needed after a jump lies here, in the frame of whoever set it. */
+typedef struct {
+    jmp_buf out;
+    char text[160];
+    const uint8_t *file;
+    size_t left;
+    png_structp png;
+    png_infop info;
+    spot_ctx *c;
+    spot_picture *picture;
+    const char *name;
+    spot_status refused;       /* before libpng found anything wrong */
+} reading;
+
+static void give_up(png_structp png, png_const_charp text)
+{
+    reading *r = png_get_error_ptr(png);
+
+    snprintf(r->text, sizeof r->text, "%s", text);
+    longjmp(r->out, 1);
+}
+
+static void say_nothing(png_structp png, png_const_charp text) { (void)png, (void)text; }
+
+static void next_bytes(png_structp png, png_bytep out, size_t n)
+{
+    reading *r = png_get_io_ptr(png);
+
+    if (n > r->left) png_error(png, "it is cut short");
+    memcpy(out, r->file, n);
+    r->file += n;
+    r->left -= n;
+}
+
+/* Rows are read to the end of where they are to lie and then spread from the front: a palette's number or a 16-bit grey
+ * takes less than the three bytes that it becomes. Numbers behind the palette are greys, as PIL has them. */
+typedef struct { int color, depth; size_t skip; uint8_t palette[256][3]; } form;
+
+static void choose(reading *r, form *f)
+{
+    size_t width = (size_t)r->picture->width;
+    png_colorp entry = NULL;
+    int entries = 0;
+
+    f->skip = 0;
+    if (f->color == PNG_COLOR_TYPE_PALETTE) {
+        f->skip = 2 * width;
+        png_set_packing(r->png);
+        png_get_PLTE(r->png, r->info, &entry, &entries);
+        for (int i = 0; i < 256; i++)
+            for (int k = 0; k < 3; k++) f->palette[i][k] = (uint8_t)i;
+        for (int i = 0; i < entries; i++) memcpy(f->palette[i], (uint8_t[]){ entry[i].red, entry[i].green, entry[i].blue }, 3);
+    } else if (f->color == PNG_COLOR_TYPE_GRAY && f->depth == 16) {
+        f->skip = width;
+    } else {
+        if (f->depth == 16) png_set_strip_16(r->png);
+        if (f->depth < 8) png_set_expand_gray_1_2_4_to_8(r->png);
+        if (f->color & PNG_COLOR_MASK_ALPHA) png_set_strip_alpha(r->png);
+        if (!(f->color & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(r->png);
+    }
+}
+
+static void spread(uint8_t *row, const form *f, size_t width)
+{
+    const uint8_t *in = row + f->skip;
+
+    if (f->color == PNG_COLOR_TYPE_PALETTE)
+        for (size_t x = 0; x < width; x++) memcpy(row + 3 * x, f->palette[in[x]], 3);
+    else if (f->skip)
+        for (size_t x = 0; x < width; x++) memset(row + 3 * x, in[2 * x] ? 255 : in[2 * x + 1], 3);
+}
+
+/* 0, or -1 after libpng gave up or the picture was refused. */
+static int go(reading *r)
+{
+    png_uint_32 width, height;
+    spot_picture *p = r->picture;
+    form f;
+    int passes;
+
+    if (setjmp(r->out)) return -1;
+    png_set_read_fn(r->png, r, next_bytes);
+    png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);    /* texts, profiles, gammas */
+    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);           /* ours are asked below */
+    png_read_info(r->png, r->info);
+    png_get_IHDR(r->png, r->info, &width, &height, &f.depth, &f.color, NULL, NULL, NULL);
+    r->refused = spot_picture_start(r->c, p, width, height, r->name);
+    if (r->refused) return -1;
+    choose(r, &f);
+    passes = png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    for (int pass = 0; pass < passes; pass++)
+        for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + 3 * width * y + f.skip, NULL);
+    for (size_t y = 0; y < height && f.skip; y++) spread(p->rgb + 3 * width * y, &f, width);
+    return 0;
+}
+
+spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    reading r = { .file = file, .left = size, .c = c, .picture = p, .name = name };
+    spot_status s = SPOT_OK;
+
+    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, give_up, say_nothing);
+    r.info = r.png ? png_create_info_struct(r.png) : NULL;
+    if (!r.info)
+        s = spot_fail(c, SPOT_NOMEM, "%s: no memory to read a PNG", name);
+    else if (go(&r))
+        s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no PNG that can be read: %s", name, r.text);
+    png_destroy_read_struct(&r.png, &r.info, NULL);
+    return s;
+}

@@ -1,0 +1,146 @@
+/* inference_net.c - the net that only looks: batch norm folded into the weights, ReLU and the residual in the convolutions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "model/resnet18.h"
+
+static spot_plane behind(const spot_look *net, int u, int live)
+{
+    const spot_unit *t = &spot_resnet18_unit[u];
+    int piece = net->s.rows / net->s.lanes;
+
+    return (spot_plane){ (live + piece - 1) / piece * piece, live, t->out * net->s.width,
+                         net->s.size / (t->shrink * t->stride), net->s.precision };
+}
+
+static spot_status open_plans(spot_ctx *c, spot_look *net)
+{
+    bool second[SPOT_UNITS] = { false }, down[SPOT_UNITS] = { false };
+
+    for (int b = 0; b < SPOT_BLOCKS; b++) {
+        second[spot_resnet18_block[b].second] = true;
+        down[spot_resnet18_block[b].down] = true;      /* the stem too: its ReLU is the pool's */
+    }
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_conv_shape s = spot_unit_shape(u, net->s, false);
+        s.bias = true;
+        s.relu = !down[u];
+        s.add = second[u];
+        SPOT_TRY(spot_conv_open(c, &net->conv[u], &s));
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s)
+{
+    spot_conv_shape stem = spot_unit_shape(0, s, false);
+    size_t scratch = 0, number = spot_precision_bytes(s.precision), rows = (size_t)s.rows * number;
+
+    memset(net, 0, sizeof *net);
+    SPOT_TRY(spot_net_check(c, s));
+    if (c->device) s.lanes = 1;
+    net->s = s;
+    SPOT_TRY(open_plans(c, net));
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        spot_conv_shape t = spot_unit_shape(u, s, false);
+        SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
+        SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
+        if (spot_conv_scratch(c, net->conv[u]) > scratch) scratch = spot_conv_scratch(c, net->conv[u]);
+    }
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * 8 * s.width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
+    SPOT_TRY(SPOT_TAKE(c, a, net->one, s.width));
+    SPOT_TRY(SPOT_TAKE(c, a, net->none, s.width));
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, rows * spot_conv_inputs(c, &stem) * s.size * s.size));
+    SPOT_TRY(spot_arena_take(c, a, &net->stem, rows * s.width * s.size / 2 * s.size / 2));
+    for (int i = 0; i < 3; i++)
+        SPOT_TRY(spot_arena_take(c, a, &net->buffer[i], rows * s.width * s.size / 4 * s.size / 4));
+    return spot_arena_take(c, a, &net->scratch, scratch);
+}
+
+void spot_look_close(spot_ctx *c, spot_look *net)
+{
+    for (int u = 0; u < SPOT_UNITS; u++) spot_conv_close(c, net->conv[u]);
+    memset(net, 0, sizeof *net);
+}
+
+/* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled holds both on the host:
+ * the largest kernel and a bias behind it. */
+static spot_status fold(spot_ctx *c, spot_look *net, int u, const spot_model *m, const spot_model_tensor *t, float *scaled)
+{
+    const float *value[5];
+    float *bias = scaled + t[0].count;
+    size_t each = t[0].count / (size_t)t[0].dim[0];
+
+    for (int i = 0; i < 5; i++) value[i] = m->value + t[i].offset;
+    for (int o = 0; o < t[0].dim[0]; o++) {
+        double k = value[1][o] / sqrt(value[4][o] + 1e-5);
+        bias[o] = (float)(value[2][o] - value[3][o] * k);
+        for (size_t i = 0; i < each; i++) scaled[o * each + i] = (float)(value[0][o * each + i] * k);
+    }
+    SPOT_TRY(spot_device_copy(c, net->bias[u], bias, (size_t)t[0].dim[0] * sizeof *bias));
+    return spot_conv_pack(c, net->conv[u], net->w[u], scaled);
+}
+
+static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, float *room)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    spot_model_layout(table, m->width, m->outputs);
+    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold(c, net, u, m, &table[6 * u], room));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
+    for (int i = 0; i < net->s.width; i++) room[i] = 1;
+    SPOT_TRY(spot_device_copy(c, net->one, room, (size_t)net->s.width * sizeof *room));
+    return spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *room);
+}
+
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+{
+    size_t width = (size_t)m->width;
+    float *room = malloc((64 * 9 * width * width + 8 * width) * sizeof *room);
+    spot_status s = room ? put_all(c, net, m, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
+
+    free(room);
+    return s;
+}
+
+static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const void *x, const void *other, int rows)
+{
+    return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
+}
+
+/* A block adds its second convolution to what the shortcut left: x itself, or the third buffer. Onto it, or into the one
+ * that nobody needs any more. */
+static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int rows)
+{
+    void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
+    bool apart = spot_conv_apart(c);
+
+    SPOT_TRY(convolve(c, net, b->first, inner, x, NULL, rows));
+    if (b->down) SPOT_TRY(convolve(c, net, b->down, side, x, NULL, rows));
+    buffer[0] = apart ? spare : other;
+    buffer[2] = apart ? other : spare;
+    return convolve(c, net, b->second, buffer[0], inner, other, rows);
+}
+
+spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)
+{
+    spot_norm folded = { .scale = net->one, .shift = net->none };
+    void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
+    spot_conv_shape stem = spot_unit_shape(0, net->s, false);
+    spot_plane p = behind(net, 0, live);
+    size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
+
+    if (pixels)
+        SPOT_TRY(spot_conv_planes(c, net->planes, pixels, live, p.rows, net->s.size * net->s.size, net->s.precision));
+    else if (p.rows > live)
+        SPOT_TRY(spot_device_clear(c, (char *)net->planes + live * row, (p.rows - live) * row));
+    SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
+    SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
+    for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
+    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, behind(net, SPOT_UNITS - 1, live),
+                             net->s.outputs);
+}

@@ -1,0 +1,111 @@
+/* figure_words.c - what stands below a figure, and its numbers. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/table/columns.h"
+#include "report/figure/figure.h"
+
+/* The row of the paper's that a method is, and how it differs from it: of Table 2, in Figure 2 of Table 10. */
+static const char *differs(const spot_figure *f, int s, char *text, size_t size)
+{
+    const spot_paper_table *t = spot_paper_find(f->number == 2 ? 10 : 2);
+    const spot_bdm_config *cfg = &f->r->cfg.bdm[f->method[s]];
+
+    *text = 0;
+    for (int i = 0; i < t->rows; i++)
+        if (spot_bdm_has(cfg, t->row[i].needs)) return spot_paper_method_differs(text, size, cfg, &t->row[i]);
+    return text;
+}
+
+static void add_list(FILE *to, const char *whose, const char *list, int *lists)
+{
+    if (!*list) return;
+    fprintf(to, "%s\n%s: %s", (*lists)++ ? "" : "\nSettings" SPOT_PAPER_DIFFERS ":", whose, list);
+}
+
+/* What nobody sees in the picture: methods that failed and why, names that were shortened, settings that are not the
+ * paper's. */
+static spot_status add_notes(spot_figure *f, FILE *to)
+{
+    char text[SPOT_DIFFERS];
+    spot_short_name shorter;
+    int lists = 0;
+
+    for (int s = 0; s < f->methods; s++) {
+        const spot_results_method *m = &f->r->method[f->method[s]];
+        if (strcmp(spot_shorten(shorter, m->name), m->name)) fprintf(to, "\n%s is %s.", shorter, m->name);
+        if (*spot_results_failed(text, sizeof text, m)) fprintf(to, "\n%s %s", shorter, text);
+    }
+    SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
+    add_list(to, "the run", text, &lists);
+    for (int s = 0; s < f->methods; s++)
+        add_list(to, spot_shorten(shorter, f->r->method[f->method[s]].name), differs(f, s, text, sizeof text), &lists);
+    return SPOT_OK;
+}
+
+spot_status spot_figure_caption(spot_figure *f)
+{
+    static const char rates[] = "Bars are 95 % intervals: mean ± 1.96 standard errors over ECs for DR and FDR, Wilson's for "
+                                "the shares of n blindspots; no bar: all equal, or one EC alone. FDR leaves out the ECs "
+                                "of which a method found nothing.";
+    static const char shares[] = "Shares of n blindspots that a method covered; bars are Wilson's 95 % intervals.";
+    static const char features[] = " With, without: a blindspot's definition has such a feature, or has not.";
+    static const char paper[] = " Hollow: the paper's means over its ECs (Tables 2 and 16).";
+    const spot_chart_panel *p = &f->chart.panel[0];
+    bool hollow = f->chart.panels && p->levels && p->level[p->levels - 1].hollow;
+    char counted[300], origin[600];
+    FILE *to = fmemopen(f->chart.caption, sizeof f->chart.caption, "w");
+    spot_status s;
+
+    if (!to) return spot_fail(f->c, SPOT_NOMEM, "no memory for a figure's caption");
+    fprintf(to, "%s%s%s %s%s; %s.", f->number == 3 ? rates : shares, f->number == 4 ? features : "", hollow ? paper : "",
+            spot_results_counted(counted, sizeof counted, f->r), f->r->bad ? ", and damaged segments" : "",
+            spot_results_origin(origin, sizeof origin, f->r));
+    s = add_notes(f, to);
+    fclose(to);
+    f->chart.caption[sizeof f->chart.caption - 1] = 0;
+    return s;
+}
+
+static void csv_estimate(FILE *f, const spot_estimate *e)
+{
+    const double v[4] = { e->mean, e->low, e->high, e->se };
+
+    for (int i = 0; i < 4; i++) {
+        if (!isnan(v[i])) fprintf(f, "%.9g", v[i]);
+        fputc(',', f);
+    }
+    fprintf(f, "%d,", e->n);
+}
+
+/* The paper leaves out what it does not say. */
+static spot_status csv_row(const spot_figure *f, const spot_chart_panel *p, int s, int l)
+{
+    bool paper = p->level[l].hollow;
+    FILE *to = f->o->csv;
+    char text[SPOT_DIFFERS];
+
+    if (paper && !p->at[s][l].n) return SPOT_OK;
+    fprintf(to, "%d,", f->number);
+    spot_csv_text(to, f->r->dir, ",");
+    fprintf(to, "%s,%s,%s,", f->r->config, spot_profile_name(f->r->metric.profile), p->title);
+    spot_csv_text(to, f->r->method[f->method[s]].name, ",");
+    fprintf(to, "%s,%s,", paper ? "all" : p->level[l].name, paper ? "paper" : "run");
+    csv_estimate(to, &p->at[s][l]);
+    if (!paper) fprintf(to, "%d", p->at[s][l].left_out);
+    fputc(',', to);
+    spot_csv_text(to, differs(f, s, text, sizeof text), ",");
+    SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
+    spot_csv_text(to, text, "\n");
+    return SPOT_OK;
+}
+
+spot_status spot_figure_print(const spot_figure *f)
+{
+    for (int i = 0; i < f->chart.panels; i++)
+        for (int s = 0; s < f->methods; s++)
+            for (int l = 0; l < f->chart.panel[i].levels; l++) SPOT_TRY(csv_row(f, &f->chart.panel[i], s, l));
+    return SPOT_OK;
+}

@@ -1,0 +1,79 @@
+/* html.c - the page's parts in order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page/html.h"
+#include "report/page/html_parts.h"
+#include "spotter/store.h"
+
+static const char whole[] = "page.html";       /* the frame of every page but the nights' */
+
+spot_report_options spot_report_defaults(void) { return (spot_report_options){ .budget = 10000000, .thumb = 64 }; }
+
+spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options *o, const char *kind, const char *title)
+{
+    *p = (spot_page){ .c = c, .o = o, .title = title, .frame = whole };
+    if (!o->budget || o->thumb < 16 || o->thumb > 240)
+        return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels, not %d", o->thumb);
+    spot_page_open(p, NULL, '{');
+    spot_page_text(p, "kind", kind);
+    spot_page_text(p, "title", title);
+    spot_page_text(p, "spotter", SPOT_VERSION);
+    return SPOT_OK;
+}
+
+/* The part whose name is the n bytes; one of nothing where there is none. */
+static const spot_html_part *part_of(const char *name, size_t n)
+{
+    const spot_html_part *part = spot_html_parts;
+
+    while (part->name && (strlen(part->name) != n || memcmp(part->name, name, n))) part++;
+    return part;
+}
+
+/* The file is the frame with its marks, "{{name}}", replaced. */
+static void assemble(spot_text *out, const spot_page *p)
+{
+    const spot_html_part *frame = part_of(p->frame, strlen(p->frame)), *part;
+    const char *at = frame->bytes, *end = at + frame->size;
+
+    while (at < end) {
+        const char *mark = strstr(at, "{{"), *close = mark ? strstr(mark, "}}") : NULL;
+        if (!close) break;
+        spot_text_add(out, at, (size_t)(mark - at));
+        if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.bytes, p->what.used);
+        else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
+        else if ((part = part_of(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
+        at = close + 2;
+    }
+    spot_text_add(out, at, (size_t)(end - at));
+}
+
+size_t spot_page_bare(void)
+{
+    const spot_html_part *frame = part_of(whole, strlen(whole));
+    size_t n = frame->size;
+
+    for (const spot_html_part *part = spot_html_parts; part->name; part++)
+        if (strstr(frame->bytes, part->name)) n += part->size;
+    return n;
+}
+
+spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
+{
+    spot_text out = { 0 };
+
+    spot_page_close(p, '}');
+    if (s == SPOT_OK) assemble(&out, p);
+    if (s == SPOT_OK && (p->what.status || p->blocks.status || out.status))
+        s = spot_fail(p->c, SPOT_NOMEM, "no memory for the report %s", path);
+    if (s == SPOT_OK && !p->o->full && out.used > p->o->budget)
+        spot_log(p->c, SPOT_LOG_WARN, "%s takes %.1f MB, more than the %.1f that it may have: pictures are left out for "
+                 "that, rows are not", path, (double)out.used / 1e6, (double)p->o->budget / 1e6);
+    if (s == SPOT_OK) s = spot_file_write(p->c, path, out.bytes, out.used);
+    spot_text_free(&out);
+    spot_text_free(&p->what);
+    spot_text_free(&p->blocks);
+    return s;
+}

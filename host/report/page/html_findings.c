@@ -1,0 +1,414 @@
+/* html_findings.c - what spotter discover found, as a page.
+ *
+ *     rows      the first model's rows, 0 to n - 1; those of other models are matched to them by id
+ *     places    the rows that one class of one model has: what was examined together, and lies on one map
+ *     maps      a place's points, once for each way in which they were reduced
+ *     findings  a method's slices of a place, members as indices into the place
+ *
+ * A little over 400 lines: one walk over one structure, which reads best in one place. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page/html.h"
+
+enum { MAX_MODELS = 16 };
+
+typedef struct { int model, finding, cls; } place;         /* finding: the first that has it */
+typedef struct { int place, finding; bool shared; } map;    /* shared: the findings' map, no method's own */
+
+typedef struct {
+    spot_page *p;
+    int models;
+    const spot_subject *const *s;
+    const spot_findings *const *f;
+    const spot_discover_options *const *o;
+    int  *row[MAX_MODELS];         /* of model k's row i: the first model's row of that id */
+    int   findings;                /* of all models */
+    place *place; int places;
+    map   *map;   int maps;
+    int  *place_of, *map_of;       /* (findings) */
+    int  *local;                   /* (rows): scratch, where a row is in the place at hand */
+    uint8_t *at;                   /* (rows): scratch, confidences of the place at hand */
+} report;
+
+static const spot_finding *finding(const report *r, int i, int *model)
+{
+    *model = 0;
+    while (i >= r->f[*model]->count) i -= r->f[(*model)++]->count;
+    return &r->f[*model]->finding[i];
+}
+
+/* ---- what there is ---- */
+
+static bool same_rows(const spot_finding *a, const spot_finding *b)
+{
+    return a->cls == b->cls && a->n == b->n && !memcmp(a->row, b->row, (size_t)a->n * sizeof *a->row);
+}
+
+static bool same_points(const spot_points *a, const spot_points *b)
+{
+    size_t bytes = (size_t)a->n * (size_t)a->d * sizeof *a->at;
+
+    return a->n == b->n && a->d == b->d && (a->at == b->at || !memcmp(a->at, b->at, bytes));
+}
+
+static void place_it(report *r, int i)
+{
+    int model, other, k = 0;
+    const spot_finding *f = finding(r, i, &model);
+
+    while (k < r->places && !(r->place[k].model == model && same_rows(f, finding(r, r->place[k].finding, &other)))) k++;
+    if (k == r->places) r->place[r->places++] = (place){ model, i, f->cls };
+    r->place_of[i] = k;
+}
+
+static void map_it(report *r, int i)
+{
+    int model, k = 0;
+    const spot_finding *f = finding(r, i, &model);
+
+    r->map_of[i] = -1;
+    if (!f->points.at) return;
+    while (k < r->maps && !(r->map[k].place == r->place_of[i] &&
+                            same_points(&f->points, &finding(r, r->map[k].finding, &model)->points))) k++;
+    if (k == r->maps) r->map[r->maps++] = (map){ r->place_of[i], i, false };
+    r->map_of[i] = k;
+}
+
+/* Points of more than two coordinates are seen best on another's map of two, where their place has one; else by their first.
+ * Where nothing was reduced there is the findings' own map. */
+static void borrow_map(report *r, int i)
+{
+    int model;
+    const spot_finding *f = finding(r, i, &model);
+    const bool shared = r->f[model]->map && !f->points.at;
+
+    if (r->map_of[i] >= 0 && f->points.d == 2) return;
+    for (int k = 0; k < r->maps; k++) {
+        bool flat = r->map[k].shared || finding(r, r->map[k].finding, &model)->points.d == 2;
+        if (r->map[k].place == r->place_of[i] && (flat || r->map_of[i] < 0)) {
+            r->map_of[i] = k;
+            if (flat) return;
+        }
+    }
+    if (shared && r->map_of[i] < 0) {
+        r->map[r->maps] = (map){ r->place_of[i], i, true };
+        r->map_of[i] = r->maps++;
+    }
+}
+
+/* ---- the JSON ---- */
+
+static double confidence(const spot_subject *s, int i, int cls) { return 1 - spot_subject_error(s, i, cls); }
+
+/* A row is of class cls, or, where all are examined at once, of its own. */
+static int class_of(const spot_subject *s, int i, int cls) { return cls >= 0 ? cls : s->target ? s->target[i] : cls; }
+
+static void write_predictions(spot_page *p, const spot_subject *s, const int *row)
+{
+    uint16_t *v = malloc(((size_t)s->n + 1) * sizeof *v);
+
+    if (!v) { p->blocks.status = SPOT_NOMEM; return; }
+    if (s->target) {
+        for (int i = 0; i < s->n; i++) v[row[i]] = (uint16_t)s->target[i];
+        spot_page_block(p, "target", v, (size_t)s->n * sizeof *v);
+    }
+    if (spot_subject_predicted(s, 0) >= 0) {
+        for (int i = 0; i < s->n; i++) v[row[i]] = (uint16_t)spot_subject_predicted(s, i);
+        spot_page_block(p, "predicted", v, (size_t)s->n * sizeof *v);
+    }
+    free(v);
+}
+
+/* Wrong among rows, or, where rows have several classes, among pairs of a row and a class that it has. */
+static void write_accuracy(spot_page *p, const spot_subject *s)
+{
+    long long of = 0, wrong = 0;
+
+    for (int i = 0; i < s->n; i++) {
+        if (s->target) of++, wrong += spot_subject_wrong(s, i, s->target[i]);
+        for (int k = 0; !s->target && s->has && k < s->classes; k++)
+            if (s->has[(size_t)i * (size_t)s->classes + (size_t)k]) of++, wrong += spot_subject_wrong(s, i, k);
+    }
+    spot_page_int(p, "judged", of);
+    spot_page_int(p, "wrong", wrong);
+}
+
+static void write_models(report *r)
+{
+    spot_page *p = r->p;
+
+    spot_page_open(p, "models", '[');
+    for (int k = 0; k < r->models; k++) {
+        const spot_subject *s = r->s[k];
+        spot_page_open(p, NULL, '{');
+        if (r->models > 1) spot_page_print(p, "name", "model %d", k + 1);
+        else spot_page_text(p, "name", "the model");
+        spot_page_text(p, "source", s->source);
+        spot_page_int(p, "rows", s->n);
+        spot_page_int(p, "skipped", s->skipped);
+        spot_page_int(p, "several", !s->target);
+        write_accuracy(p, s);
+        write_predictions(p, s, r->row[k]);
+        spot_page_close(p, '}');
+    }
+    spot_page_close(p, ']');
+    spot_page_open(p, "left_out", '[');
+    for (int k = 0; k < r->models; k++)
+        for (int i = 0; i < r->f[k]->left_out; i++) {
+            spot_page_open(p, NULL, '{');
+            spot_page_int(p, "model", k);
+            spot_page_int(p, "class", r->f[k]->left_class[i]);
+            spot_page_int(p, "rows", spot_subject_rows(r->s[k], r->f[k]->left_class[i]));
+            spot_page_close(p, '}');
+        }
+    spot_page_close(p, ']');
+}
+
+static void write_place(report *r, const place *at)
+{
+    spot_page *p = r->p;
+    int model;
+    const spot_finding *f = finding(r, at->finding, &model);
+    const spot_subject *s = r->s[model];
+    int *row = malloc(((size_t)f->n + 1) * sizeof *row);
+    uint8_t *wrong = calloc((size_t)f->n + 1, 1);
+
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "model", model);
+    spot_page_int(p, "class", at->cls);
+    spot_page_int(p, "n", f->n);
+    spot_page_int(p, "wrong", f->wrong);
+    if (!row || !wrong) p->blocks.status = SPOT_NOMEM;
+    else {
+        for (int i = 0; i < f->n; i++) {
+            int cls = class_of(s, f->row[i], at->cls);
+            row[i] = r->row[model][f->row[i]];
+            r->at[i] = spot_page_confidence(confidence(s, f->row[i], cls));
+            wrong[i] = spot_subject_wrong(s, f->row[i], cls);
+        }
+        spot_page_ascending(p, "rows", row, f->n);
+        spot_page_block(p, "confidence", r->at, (size_t)f->n);
+        spot_page_block(p, "bad", wrong, (size_t)f->n);
+    }
+    spot_page_close(p, '}');
+    free(row);
+    free(wrong);
+}
+
+static void write_slice(report *r, const spot_slice *s)
+{
+    spot_page *p = r->p;
+
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "size", s->size);
+    spot_page_int(p, "wrong", s->wrong);
+    spot_page_real(p, "rate", s->error_rate);
+    spot_page_real(p, "confidence", s->mean_confidence);
+    spot_page_real(p, "share", s->share);
+    spot_page_real(p, "score", s->score);
+    spot_page_open(p, "near", '[');
+    for (int i = 0; i < s->neighbours; i++) spot_page_int(p, NULL, r->local[s->neighbour[i]]);
+    spot_page_close(p, ']');
+    spot_page_close(p, '}');
+}
+
+/* The members of all slices, one slice after another. */
+static void write_members(report *r, const spot_finding *f)
+{
+    int total = 0, used = 0, *all;
+
+    for (int k = 0; k < f->slices; k++) total += f->slice[k].size;
+    all = malloc(((size_t)total + 1) * sizeof *all);
+    if (!all) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int k = 0; k < f->slices; k++)
+        for (int i = 0; i < f->slice[k].size; i++) all[used++] = r->local[f->slice[k].row[i]];
+    spot_page_ascending(r->p, "members", all, total);
+    free(all);
+}
+
+static void write_finding(report *r, int i)
+{
+    spot_page *p = r->p;
+    int model;
+    const spot_finding *f = finding(r, i, &model);
+    char name[80];
+
+    for (int k = 0; k < f->n; k++) r->local[f->row[k]] = k;
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "place", r->place_of[i]);
+    spot_page_int(p, "map", r->map_of[i]);
+    spot_page_text(p, "method", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
+    spot_page_print(p, "seed", "%llu", (unsigned long long)f->seed);
+    spot_page_text(p, "failed", f->status ? f->message : NULL);
+    spot_page_open(p, "slices", '[');
+    for (int k = 0; k < f->slices; k++) write_slice(r, &f->slice[k]);
+    spot_page_close(p, ']');
+    write_members(r, f);
+    spot_page_close(p, '}');
+}
+
+/* Rows of the findings' map that are those of a finding. */
+static void write_shared(report *r, const spot_finding *f, const float *of)
+{
+    float *at = malloc(((size_t)f->n + 1) * 2 * sizeof *at);
+
+    if (!at) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int i = 0; i < f->n; i++) memcpy(at + 2 * i, of + 2 * (size_t)f->row[i], 2 * sizeof *at);
+    spot_page_map(r->p, "xy", at, f->n, 2);
+    free(at);
+}
+
+static void write_map(report *r, const map *m)
+{
+    spot_page *p = r->p;
+    int model;
+    const spot_finding *f = finding(r, m->finding, &model);
+    char name[80];
+
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "place", m->place);
+    if (m->shared) spot_page_text(p, "of", NULL);
+    else spot_page_text(p, "of", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
+    spot_page_int(p, "columns", m->shared ? 2 : f->points.d);
+    if (m->shared) write_shared(r, f, r->f[model]->map);
+    else spot_page_map(p, "xy", f->points.at, f->points.n, f->points.d);
+    spot_page_close(p, '}');
+}
+
+static void write_all(report *r)
+{
+    spot_page *p = r->p;
+
+    spot_page_open(p, "classes", '[');
+    for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
+    spot_page_close(p, ']');
+    spot_page_int(p, "rows", r->s[0]->n);
+    if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
+    write_models(r);
+    spot_page_open(p, "places", '[');
+    for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);
+    spot_page_close(p, ']');
+    spot_page_open(p, "maps", '[');
+    for (int k = 0; k < r->maps; k++) write_map(r, &r->map[k]);
+    spot_page_close(p, ']');
+    spot_page_open(p, "findings", '[');
+    for (int i = 0; i < r->findings; i++) write_finding(r, i);
+    spot_page_close(p, ']');
+}
+
+/* ---- pictures ---- */
+
+static bool has_picture(void *user, int row)
+{
+    const spot_subject *s = user;
+
+    return s->image && s->image[row];
+}
+
+static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *out)
+{
+    const spot_subject *s = user;
+
+    return spot_picture_read(c, out, s->image[row]);
+}
+
+/* Of slice k of every finding: the rows [from, to) that are worst first. */
+static spot_status want_members(report *r, spot_wanted *w, int k, int from, int to)
+{
+    for (int i = 0; i < r->findings; i++) {
+        int model, *row;
+        const spot_finding *f = finding(r, i, &model);
+        const spot_subject *s = r->s[model];
+        spot_status how;
+        if (k >= f->slices) continue;
+        row = malloc(((size_t)f->slice[k].size + 1) * sizeof *row);
+        if (!row) return spot_fail(r->p->c, SPOT_NOMEM, "no memory to sort a slice");
+        memcpy(row, f->slice[k].row, (size_t)f->slice[k].size * sizeof *row);
+        for (int j = 0; j < f->slice[k].size; j++)
+            r->at[row[j]] = spot_page_confidence(confidence(s, row[j], class_of(s, row[j], f->cls)));
+        how = spot_worst_first(r->p->c, row, f->slice[k].size, r->at);
+        for (int j = from; !how && j < to && j < f->slice[k].size; j++) spot_wanted_add(w, r->row[model][row[j]]);
+        for (int j = 0; !from && j < f->slice[k].neighbours; j++)
+            spot_wanted_add(w, r->row[model][f->slice[k].neighbour[j]]);
+        free(row);
+        SPOT_TRY(how);
+    }
+    return SPOT_OK;
+}
+
+static spot_status add_pictures(report *r)
+{
+    static const int step[] = { 0, SPOT_STRIP, 5 * SPOT_STRIP, INT32_MAX };
+    const spot_subject *s = r->s[0];
+    spot_picture_source from = { s->n, has_picture, read_picture, (void *)(uintptr_t)s };
+    spot_wanted w;
+    spot_status how;
+
+    if (!s->image) return SPOT_OK;
+    how = spot_wanted_open(r->p->c, &w, s->n);
+    for (int i = 0; i < 3 && how == SPOT_OK; i++) {
+        for (int k = 0; k < SPOT_MAX_HYPOTHESES && how == SPOT_OK; k++) how = want_members(r, &w, k, step[i], step[i + 1]);
+        if (!i) w.strips = w.n;
+    }
+    for (int i = 0; how == SPOT_OK && s->target && i < s->n; i++)
+        if (spot_subject_wrong(s, i, s->target[i])) spot_wanted_add(&w, i);
+    if (how == SPOT_OK) {
+        spot_wanted_rest(&w, s->n);
+        how = spot_page_pictures(r->p, &from, &w);
+    }
+    spot_wanted_close(&w);
+    return how;
+}
+
+static spot_status prepare(report *r)
+{
+    size_t n = (size_t)r->findings + 1, rows = (size_t)r->s[0]->n + 1;
+
+    r->place = malloc(n * sizeof *r->place);
+    r->map = malloc(n * sizeof *r->map);
+    r->place_of = malloc(n * sizeof *r->place_of);
+    r->map_of = malloc(n * sizeof *r->map_of);
+    r->local = malloc(rows * sizeof *r->local);
+    r->at = malloc(rows);
+    for (int k = 0; k < r->models; k++) r->row[k] = malloc(rows * sizeof *r->row[k]);
+    for (int k = 0; k < r->models; k++)
+        if (!r->row[k]) r->at = (free(r->at), NULL);
+    if (!r->place || !r->map || !r->place_of || !r->map_of || !r->local || !r->at)
+        return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
+    for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
+    for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
+    for (int i = 0; i < r->findings; i++) place_it(r, i);
+    for (int i = 0; i < r->findings; i++) map_it(r, i);
+    for (int i = 0; i < r->findings; i++) borrow_map(r, i);
+    return SPOT_OK;
+}
+
+spot_status spot_report_findings(spot_ctx *c, const char *path, int models, const spot_subject *const *s,
+                                 const spot_findings *const *f, const spot_discover_options *const *o,
+                                 const spot_report_options *options)
+{
+    spot_page page;
+    report r = { .p = &page, .models = models, .s = s, .f = f, .o = o };
+    spot_status how;
+
+    if (models < 1 || models > MAX_MODELS)
+        return spot_fail(c, SPOT_INVALID, "a report is of 1 to %d models, not %d", MAX_MODELS, models);
+    for (int k = 0; k < models; k++) r.findings += f[k]->count;
+    SPOT_TRY(spot_page_begin(&page, c, options, "findings", "Blindspots"));
+    how = prepare(&r);
+    if (how == SPOT_OK) {
+        write_all(&r);
+        how = add_pictures(&r);
+    }
+    how = spot_page_write(&page, path, how);
+    for (int k = 0; k < models; k++) free(r.row[k]);
+    free(r.place);
+    free(r.map);
+    free(r.place_of);
+    free(r.map_of);
+    free(r.local);
+    free(r.at);
+    return how;
+}

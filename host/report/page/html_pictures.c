@@ -1,0 +1,223 @@
+/* html_pictures.c - thumbnails: which, how large, and in sheets of 64, each a JPEG.
+ *
+ * A sheet costs less than 64 files: one header, one set of tables. Tiles are multiples of 16 pixels, what JPEG codes together
+ * with halved colours, so that neighbours do not bleed. A picture keeps its shape within its tile; what is visible of a tile is
+ * written beside it. Where the budget is short, pictures that nobody sees before asking (all but the strips) get smaller, down
+ * to half a side, and then fewer, the most wanted first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/jpeg.h"
+#include "report/page/html.h"
+
+enum { ACROSS = 8, SHEET = ACROSS * ACROSS, NONE = -1, UNREADABLE = -2 };
+
+spot_status spot_wanted_open(spot_ctx *c, spot_wanted *w, int rows)
+{
+    *w = (spot_wanted){ .row = malloc(((size_t)rows + 1) * sizeof *w->row), .taken = calloc((size_t)rows + 1, 1) };
+    return w->row && w->taken ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the order of %d pictures", rows);
+}
+
+void spot_wanted_add(spot_wanted *w, int row)
+{
+    if (w->taken[row]) return;
+    w->taken[row] = true;
+    w->row[w->n++] = row;
+}
+
+/* Steps of about the golden section visit all rows and stay evenly spread wherever the budget ends. */
+void spot_wanted_rest(spot_wanted *w, int rows)
+{
+    long long step = (long long)(0.6180339887 * rows) | 1, at = 0;
+
+    for (long long a = rows, b = step; b;) {                /* a step that shares a divisor with rows would not visit all */
+        long long r = a % b;
+        a = b, b = r;
+        if (!b && a != 1) step += 2, a = rows, b = step;
+    }
+    for (int i = 0; i < rows; i++, at = (at + step) % rows) spot_wanted_add(w, (int)at);
+}
+
+void spot_wanted_close(spot_wanted *w)
+{
+    free(w->row);
+    free(w->taken);
+}
+
+/* Means over areas: w x h pixels of `in` as tw x th into a tile of a sheet that is `stride` pixels wide. */
+static void shrink(uint8_t *out, size_t stride, int tw, int th, const spot_picture *in)
+{
+    for (int y = 0; y < th; y++) {
+        int y0 = (int)((long long)y * in->height / th), y1 = (int)((long long)(y + 1) * in->height / th);
+        if (y1 <= y0) y1 = y0 + 1;
+        for (int x = 0; x < tw; x++) {
+            int x0 = (int)((long long)x * in->width / tw), x1 = (int)((long long)(x + 1) * in->width / tw);
+            long long sum[3] = { 0, 0, 0 }, n;
+            if (x1 <= x0) x1 = x0 + 1;
+            for (int j = y0; j < y1; j++)
+                for (int i = x0; i < x1; i++)
+                    for (int k = 0; k < 3; k++) sum[k] += in->rgb[((size_t)j * (size_t)in->width + (size_t)i) * 3 + (size_t)k];
+            n = (long long)(y1 - y0) * (x1 - x0);
+            for (int k = 0; k < 3; k++) out[((size_t)y * stride + (size_t)x) * 3 + (size_t)k] = (uint8_t)((sum[k] + n / 2) / n);
+        }
+    }
+}
+
+typedef struct {
+    spot_page *p;
+    const spot_picture_source *from;
+    uint8_t *rgb;                  /* of one sheet */
+    int     *tile;                 /* (rows): sheet * 64 + place, NONE, UNREADABLE */
+    uint8_t *shape;                /* (rows, 2): visible of the tile */
+    int      sheet, side, given, unreadable;
+    int      strip_side;
+    size_t   spent, pictures;      /* bytes of all sheets so far, of so many pictures */
+} album;
+
+/* One picture into its tile. A picture larger than the tile shrinks, a smaller one stays as it is. */
+static spot_status place(album *a, spot_ctx *quiet, spot_picture *in, int row, int at)
+{
+    size_t stride = (size_t)a->side * ACROSS;
+    uint8_t *out = a->rgb + ((size_t)(at / ACROSS * a->side) * stride + (size_t)(at % ACROSS * a->side)) * 3;
+    int longer, w, h;
+
+    SPOT_TRY(a->from->read(quiet, a->from->user, row, in));
+    longer = in->width > in->height ? in->width : in->height;
+    w = longer > a->side ? (int)((long long)in->width * a->side / longer) : in->width;
+    h = longer > a->side ? (int)((long long)in->height * a->side / longer) : in->height;
+    if (w < 1) w = 1;
+    if (h < 1) h = 1;
+    shrink(out, stride, w, h, in);
+    a->shape[2 * row] = (uint8_t)w;
+    a->shape[2 * row + 1] = (uint8_t)h;
+    return SPOT_OK;
+}
+
+/* Up to 64 pictures as one sheet; *fits false: the room does not take it, and nothing was added. */
+static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool *fits)
+{
+    spot_ctx *c = a->p->c;
+    int lines = (n + ACROSS - 1) / ACROSS * a->side, failed = 0;
+    unsigned char *jpeg = NULL;
+    size_t bytes = 0;
+    char head[80];
+
+    memset(a->rgb, 0x80, (size_t)lines * (size_t)a->side * ACROSS * 3);
+    #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
+    {
+        spot_picture in = { 0 };
+        #pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; i++) {
+            spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
+            spot_status s = place(a, &quiet, &in, row[i], i);
+            a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
+            failed += s != SPOT_OK;
+        }
+        spot_picture_close(&in);
+    }
+    SPOT_TRY(spot_jpeg_encode(c, &jpeg, &bytes, a->rgb, a->side * ACROSS, lines, 80));
+    *fits = bytes * 4 / 3 + 100 <= room;
+    if (*fits) {
+        snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"s%d\">", a->sheet++);
+        spot_text_adds(&a->p->blocks, head);
+        spot_text_base64(&a->p->blocks, jpeg, bytes);
+        spot_text_adds(&a->p->blocks, "</script>\n");
+        spot_page_int(a->p, NULL, a->side);
+        a->spent += bytes * 4 / 3 + 100;
+        a->pictures += (size_t)n;
+        a->given += n - failed;
+        a->unreadable += failed;
+    } else
+        for (int i = 0; i < n; i++) a->tile[row[i]] = NONE;
+    free(jpeg);
+    return SPOT_OK;
+}
+
+/* The side with which `left` pictures fit into the room, judged by the bytes of those that are there, or a guess: as wanted,
+ * and half of that at least. */
+static int smaller(const album *a, int left, size_t room)
+{
+    int full = a->side;
+    double each = a->pictures ? (double)a->spent / (double)a->pictures : 0.3 * full * full;
+
+    for (int side = full; side > full / 2; side -= 16)
+        if (1.1 * left * each * side * side / full / full < (double)room) return side;
+    return full / 2 >= 16 ? full / 2 / 16 * 16 : 16;
+}
+
+static spot_status fill(album *a, const spot_wanted *w, size_t room)
+{
+    bool fits = true;
+
+    for (int i = 0; i < w->n && fits;) {
+        int end = i < w->strips ? w->strips : w->n, n = end - i < SHEET ? end - i : SHEET;
+        if ((i == 0 || i == w->strips) && !a->p->o->full) {
+            a->side = smaller(a, end - i, room - a->spent);
+            if (i < w->strips) a->strip_side = a->side;
+        }
+        SPOT_TRY(add_sheet(a, w->row + i, n, a->p->o->full ? SIZE_MAX : room - a->spent, &fits));
+        spot_tell(a->p->c, "pictures", -1, i + n, w->n, "");
+        SPOT_TRY(spot_check_stop(a->p->c));
+        i += n;
+    }
+    return SPOT_OK;
+}
+
+static int keep_those_with(spot_wanted *w, const spot_picture_source *from)
+{
+    int n = 0, strips = 0;
+
+    for (int i = 0; i < w->n; i++)
+        if (from->has(from->user, w->row[i])) {
+            strips += i < w->strips;
+            w->row[n++] = w->row[i];
+        }
+    w->strips = strips;
+    return w->n = n;
+}
+
+static void describe(album *a, int there, int side)
+{
+    spot_page *p = a->p;
+
+    spot_page_int(p, "there", there);
+    spot_page_int(p, "given", a->given);
+    spot_page_int(p, "unreadable", a->unreadable);
+    spot_page_int(p, "wanted", side);
+    spot_page_int(p, "strips", a->strip_side);
+    spot_page_int(p, "others", a->side);
+    spot_page_block(p, "tile", a->tile, (size_t)a->from->rows * sizeof *a->tile);
+    spot_page_block(p, "shape", a->shape, (size_t)a->from->rows * 2);
+}
+
+spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
+{
+    int there = keep_those_with(w, from), side = (p->o->thumb + 8) / 16 * 16;
+    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
+    size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
+    album a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
+    spot_status s = SPOT_OK;
+
+    a.strip_side = side = a.side;
+    a.rgb = malloc((size_t)side * (size_t)side * SHEET * 3);
+    a.tile = malloc(rows * sizeof *a.tile);
+    a.shape = calloc(rows, 2);
+    if (!a.rgb || !a.tile || !a.shape) s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
+    else {
+        for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
+        spot_page_open(p, "pictures", '{');
+        spot_page_open(p, "sheets", '[');
+        s = fill(&a, w, room);
+        spot_page_close(p, ']');
+        describe(&a, there, side);
+        spot_page_close(p, '}');
+        if (a.unreadable) spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read", a.unreadable, there);
+        if (a.given + a.unreadable < there)
+            spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures; more do not fit into %.3g MB; --full takes all",
+                     a.given, there, (double)p->o->budget / 1e6);
+    }
+    free(a.rgb);
+    free(a.tile);
+    free(a.shape);
+    return s;
+}

@@ -1,0 +1,112 @@
+/* html_results.c - a run's numbers on a page: what its head says, the table of methods, the paper's figures. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/figure/figures.h"
+#include "report/page/html_results.h"
+
+static void write_average(spot_page *p, const char *key, const spot_average *v)
+{
+    spot_page_open(p, key, '{');
+    spot_page_real(p, "mean", v->n ? v->mean : NAN);
+    spot_page_real(p, "se", v->n ? v->se : NAN);
+    spot_page_int(p, "n", v->n);
+    spot_page_close(p, '}');
+}
+
+static void write_fact(spot_page *p, const char *name, const char *value, const char *note)
+{
+    spot_page_open(p, NULL, '[');
+    spot_page_text(p, NULL, name);
+    spot_page_text(p, NULL, value);
+    spot_page_text(p, NULL, note);
+    spot_page_close(p, ']');
+}
+
+static void write_facts(spot_page *p, const spot_results *r)
+{
+    char value[32], note[160];
+    int best = -1;
+
+    spot_page_open(p, "facts", '[');
+    snprintf(value, sizeof value, "%d", r->ecs);
+    snprintf(note, sizeof note, "of %d planned%s", r->planned, r->not_learned ? "" : ", all learned");
+    if (r->not_learned) snprintf(note, sizeof note, "of %d planned, %d not learned", r->planned, r->not_learned);
+    write_fact(p, "ECs", value, note);
+    snprintf(value, sizeof value, "%d", r->methods);
+    write_fact(p, "methods", value, NULL);
+    for (int b = 0; b < r->methods; b++)
+        if (r->method[b].sum.dr.n && (best < 0 || r->method[b].sum.dr.mean > r->method[best].sum.dr.mean)) best = b;
+    if (best >= 0) {
+        snprintf(value, sizeof value, "%.2f", r->method[best].sum.dr.mean);
+        write_fact(p, "best discovery rate", value, r->method[best].name);
+    }
+    spot_page_close(p, ']');
+}
+
+static void write_methods(spot_page *p, const spot_results *r)
+{
+    char counted[300], origin[300];
+
+    spot_page_open(p, "methods", '[');
+    for (int b = 0; b < r->methods; b++) {
+        const spot_results_method *m = &r->method[b];
+        spot_page_open(p, NULL, '{');
+        spot_page_text(p, "name", m->name);
+        write_average(p, "dr", &m->sum.dr);
+        write_average(p, "fdr", &m->sum.fdr);
+        spot_page_open(p, "missed", '[');
+        for (int k = 0; k < SPOT_FAILURES; k++) spot_page_real(p, NULL, m->sum.failure[k].n ? m->sum.failure[k].mean : NAN);
+        spot_page_close(p, ']');
+        spot_page_int(p, "failed", m->failed);
+        spot_page_close(p, '}');
+    }
+    spot_page_close(p, ']');
+    spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors); then why "
+                    "blindspots were missed, as shares of their images. %s; %s.",
+                    spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
+}
+
+static spot_status take_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
+{
+    spot_page *p = user;
+    char *svg, head[80];
+    size_t n;
+
+    SPOT_TRY(spot_chart_svg(c, &svg, &n, chart));
+    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"f%d\">", number);
+    spot_text_adds(&p->blocks, head);
+    spot_text_base64(&p->blocks, svg, n);
+    spot_text_adds(&p->blocks, "</script>\n");
+    free(svg);
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "number", number);
+    spot_page_text(p, "title", chart->title);
+    spot_page_text(p, "caption", chart->caption);
+    spot_page_close(p, '}');
+    return SPOT_OK;
+}
+
+/* A run of too many methods for one drawing, or without an EC that counts, has no figures, and the page says so. */
+static spot_status write_figures(spot_page *p, const spot_results *r)
+{
+    char why[1024] = "";
+    spot_status s;
+
+    spot_page_open(p, "figures", '[');
+    s = spot_figures_take(p->c, r, take_figure, p);
+    spot_page_close(p, ']');
+    if (s != SPOT_USAGE && s != SPOT_INPUT) return s;
+    snprintf(why, sizeof why, "%s", spot_message(p->c, s));
+    spot_forget(p->c);
+    spot_page_text(p, "no_figures", why);
+    return SPOT_OK;
+}
+
+spot_status spot_page_results(spot_page *p, const spot_results *r)
+{
+    write_facts(p, r);
+    write_methods(p, r);
+    return write_figures(p, r);
+}

@@ -1,0 +1,432 @@
+/* html_run.c - a sweep's run as a page: every EC is a place, its truth beside it; tables and figures are html_results.c's.
+ *
+ * A little over 400 lines: one walk over one structure, which reads best in one place. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page/html_results.h"
+#include "spotter/source.h"
+#include "sweep/run_values.h"
+
+enum { NEAR = 4 };
+
+/* A picture that is wanted: of a row of the page, in this turn. */
+typedef struct { int turn, order, row; } wish;
+
+typedef struct { uint32_t ec; int image; } picture;
+
+typedef struct {
+    spot_ctx   *c;
+    spot_page  *p;
+    spot_results *r;
+    spot_source source;            /* of the images */
+    spot_memory memory;
+    spot_segment *segment;         /* of the EC at hand */
+    spot_text   ids;               /* a line a row */
+    spot_text   findings, maps;    /* JSON of other members, written while the places are */
+    picture    *picture;           /* (rows) */
+    wish       *wish;
+    int rows, wishes, places, found, mapped, missing;
+    size_t rows_room, wishes_room;
+    spot_ec    *ec;                /* (ecs of the config): for pictures */
+} run;
+
+static spot_status grow(spot_ctx *c, void **at, size_t *room, size_t want, size_t size)
+{
+    void *more;
+
+    if (want <= *room) return SPOT_OK;
+    *room = want * 3 / 2 + 1024;
+    more = realloc(*at, *room * size);
+    if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the report's rows");
+    *at = more;
+    return SPOT_OK;
+}
+
+static bool is_wrong(const spot_view *v, int i) { return v->confidence[i] < 0.5f; }
+
+/* ---- slices ---- */
+
+static void add_wish(run *u, int turn, int row)
+{
+    u->wish[u->wishes] = (wish){ turn, u->wishes, u->rows + row };
+    u->wishes++;
+}
+
+/* The correct rows outside of h nearest to its middle in the classifier's features. */
+static void write_near(run *u, const spot_view *v, const spot_hypothesis *h, const bool *in, float *middle)
+{
+    double best[NEAR];
+    int near[NEAR], n = 0;
+
+    memset(middle, 0, (size_t)v->d * sizeof *middle);
+    for (int j = 0; j < h->len; j++)
+        for (int k = 0; k < v->d; k++) middle[k] += v->feature[(size_t)h->row[j] * (size_t)v->d + (size_t)k] / (float)h->len;
+    for (int i = 0; i < v->n; i++) {
+        double apart = 0;
+        int at;
+        if (in[i] || is_wrong(v, i)) continue;
+        for (int k = 0; k < v->d; k++) {
+            double x = v->feature[(size_t)i * (size_t)v->d + (size_t)k] - middle[k];
+            apart += x * x;
+        }
+        for (at = n < NEAR ? n++ : NEAR; at > 0 && apart < best[at - 1]; at--)
+            if (at < NEAR) best[at] = best[at - 1], near[at] = near[at - 1];
+        if (at < NEAR) best[at] = apart, near[at] = i;
+    }
+    spot_page_open(u->p, "near", '[');
+    for (int k = 0; k < n; k++) spot_page_int(u->p, NULL, near[k]);
+    spot_page_close(u->p, ']');
+    for (int k = 0; k < n; k++) add_wish(u, 0, near[k]);
+}
+
+static void write_slice(run *u, const spot_view *v, const spot_hypothesis *h, const spot_score *score, int k, int all_wrong)
+{
+    spot_page *p = u->p;
+    double confidence = 0;
+    int wrong = 0, m = score ? score->belongs[k] : -1;
+
+    for (int j = 0; j < h->len; j++) {
+        wrong += is_wrong(v, h->row[j]);
+        confidence += v->confidence[h->row[j]] / h->len;
+    }
+    spot_page_int(p, "size", h->len);
+    spot_page_int(p, "wrong", wrong);
+    spot_page_real(p, "rate", (double)wrong / h->len);
+    spot_page_real(p, "confidence", confidence);
+    spot_page_real(p, "share", all_wrong ? (double)wrong / all_wrong : NAN);
+    spot_page_real(p, "score", h->score);
+    if (score && m >= 0) spot_page_print(p, "note", "belongs to B%d, precision %.2f", m + 1, score->bp[k][m]);
+    else if (score) spot_page_text(p, "note", "belongs to no true blindspot");
+}
+
+/* The pictures of a slice that the page shows at once, and those that it shows next. */
+static spot_status want(run *u, const spot_hypothesis *h, int k, const uint8_t *at, int *row)
+{
+    memcpy(row, h->row, (size_t)h->len * sizeof *row);
+    SPOT_TRY(spot_worst_first(u->c, row, h->len, at));
+    for (int j = 0; j < h->len; j++) add_wish(u, (j < SPOT_STRIP ? 0 : j < 4 * SPOT_STRIP ? 100 : 200) + k, row[j]);
+    return SPOT_OK;
+}
+
+typedef struct { uint8_t *at, *bad; bool *in; int *row, *all; float *middle; } scratch;
+
+static spot_status write_slices(run *u, spot_arena *a, const spot_view *v, const spot_hypotheses *found,
+                                const spot_score *score, int wrong, const scratch *x)
+{
+    size_t total = 0;
+    int used = 0, *all;
+
+    for (int k = 0; k < found->len; k++) total += (size_t)found->h[k].len;
+    SPOT_TRY(SPOT_TAKE(u->c, a, all, total + 1));
+    SPOT_TRY(grow(u->c, (void **)&u->wish, &u->wishes_room, (size_t)u->wishes + total + NEAR * SPOT_MAX_HYPOTHESES,
+                  sizeof *u->wish));
+    spot_page_open(u->p, "slices", '[');
+    for (int k = 0; k < found->len; k++) {
+        const spot_hypothesis *h = &found->h[k];
+        if (!h->len) continue;
+        memset(x->in, 0, (size_t)v->n * sizeof *x->in);
+        for (int j = 0; j < h->len; j++) x->in[h->row[j]] = true, all[used++] = h->row[j];
+        spot_page_open(u->p, NULL, '{');
+        write_slice(u, v, h, score, k, wrong);
+        write_near(u, v, h, x->in, x->middle);
+        spot_page_close(u->p, '}');
+        SPOT_TRY(want(u, h, k, x->at, x->row));
+    }
+    spot_page_close(u->p, ']');
+    spot_page_ascending(u->p, "members", all, used);
+    return SPOT_OK;
+}
+
+/* ---- findings of an EC ---- */
+
+static void write_score(run *u, const spot_score *score)
+{
+    spot_page *p = u->p;
+
+    spot_page_real(p, "dr", score->dr);
+    spot_page_real(p, "fdr", score->fdr);
+    spot_page_open(p, "covered", '[');
+    for (int m = 0; m < score->blindspots; m++) spot_page_int(p, NULL, score->covered[m]);
+    spot_page_close(p, ']');
+    spot_page_open(p, "recall", '[');
+    for (int m = 0; m < score->blindspots; m++) spot_page_real(p, NULL, score->br[m]);
+    spot_page_close(p, ']');
+}
+
+/* Members of "findings" and "maps" while "places" is the member that is open: theirs wait in a text of their own. */
+static void swap(spot_text *a, spot_text *b)
+{
+    spot_text t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+static void write_map(run *u, const spot_points *map, int of)
+{
+    spot_page *p = u->p;
+
+    swap(&p->what, &u->maps);
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "place", u->places);
+    spot_page_text(p, "of", of >= 0 ? u->r->method[of].name : "the first two principal components");
+    spot_page_int(p, "columns", map->d);
+    spot_page_map(p, "xy", map->at, map->n, map->d);
+    spot_page_close(p, '}');
+    swap(&p->what, &u->maps);
+}
+
+/* Methods with the same map share it: kept[of + 1] is its number among the page's maps, -1 not yet written. */
+static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, int b, int wrong, const scratch *x, int *kept)
+{
+    const spot_outcome *o = &u->segment->method[b];
+    spot_page *p = u->p;
+    spot_hypotheses found = { 0 };
+    spot_points map = { 0 };
+    bool there = false;
+    int of = -1;
+    spot_status s = SPOT_OK;
+
+    if (!o->status) SPOT_TRY(spot_memory_found(u->c, a, &u->memory, (uint32_t)u->segment->index, seen, b, &found, &map, &of,
+                                               &there));
+    if (map.at && kept[of + 1] < 0) {
+        write_map(u, &map, of);
+        kept[of + 1] = u->mapped++;
+    }
+    swap(&p->what, &u->findings);
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "place", u->places);
+    spot_page_int(p, "map", map.at ? kept[of + 1] : -1);
+    spot_page_text(p, "method", u->r->method[b].name);
+    spot_page_text(p, "seed", "0");
+    spot_page_text(p, "failed", o->status ? o->message : there ? NULL : "the run's cache has its findings no longer");
+    if (!o->status) write_score(u, &o->score);
+    s = write_slices(u, a, &seen->view, &found, o->status ? NULL : &o->score, wrong, x);
+    spot_page_close(p, '}');
+    swap(&p->what, &u->findings);
+    u->found++;
+    return s;
+}
+
+/* ---- an EC ---- */
+
+static spot_status add_rows(run *u, const spot_view *v)
+{
+    char id[48];
+
+    SPOT_TRY(grow(u->c, (void **)&u->picture, &u->rows_room, (size_t)(u->rows + v->n), sizeof *u->picture));
+    for (int i = 0; i < v->n; i++) {
+        u->picture[u->rows + i] = (picture){ (uint32_t)u->segment->index, v->image[i] };
+        snprintf(id, sizeof id, "EC %d test-%06d\n", u->segment->index, v->image[i]);
+        spot_text_adds(&u->ids, id);
+    }
+    return SPOT_OK;
+}
+
+static spot_status open_scratch(run *u, spot_arena *a, scratch *x, const spot_view *v)
+{
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->at, v->n + 1));
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->bad, v->n + 1));
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->in, v->n + 1));
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->row, v->n + 1));
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->all, v->n + 1));
+    SPOT_TRY(SPOT_TAKE(u->c, a, x->middle, v->d + 1));
+    for (int i = 0; i < v->n; i++) {
+        x->at[i] = spot_page_confidence(v->confidence[i]);
+        x->bad[i] = is_wrong(v, i);
+        x->all[i] = u->rows + i;
+    }
+    return SPOT_OK;
+}
+
+static void write_place(run *u, const spot_seen *seen, int wrong, const scratch *x)
+{
+    const spot_segment *g = u->segment;
+    spot_page *p = u->p;
+
+    spot_page_open(p, NULL, '{');
+    spot_page_int(p, "model", 0);
+    spot_page_int(p, "class", -1);
+    spot_page_int(p, "ec", g->index);
+    spot_page_int(p, "n", seen->view.n);
+    spot_page_int(p, "wrong", wrong);
+    spot_page_real(p, "outside", g->lesson.outside);
+    spot_page_int(p, "learned", g->lesson.learned);
+    spot_page_ascending(p, "rows", x->all, seen->view.n);
+    spot_page_block(p, "confidence", x->at, (size_t)seen->view.n);
+    spot_page_block(p, "bad", x->bad, (size_t)seen->view.n);
+    spot_page_block(p, "mask", seen->truth.mask, (size_t)seen->view.n * sizeof *seen->truth.mask);
+    spot_page_open(p, "truth", '[');
+    for (int m = 0; m < g->blindspots; m++) {
+        spot_page_open(p, NULL, '{');
+        spot_page_text(p, "text", g->blindspot[m]);
+        spot_page_real(p, "inside", g->lesson.inside[m]);
+        spot_page_close(p, '}');
+    }
+    spot_page_close(p, ']');
+    spot_page_close(p, '}');
+}
+
+static spot_status add_seen(run *u, spot_arena *a, const spot_seen *seen)
+{
+    int kept[SPOT_MAX_BDMS + 1], wrong = 0;
+    size_t mark;
+    scratch x;
+
+    SPOT_TRY(add_rows(u, &seen->view));
+    SPOT_TRY(open_scratch(u, a, &x, &seen->view));
+    for (int i = 0; i < seen->view.n; i++) wrong += x.bad[i];
+    write_place(u, seen, wrong, &x);
+    for (int b = 0; b <= u->r->methods; b++) kept[b] = -1;
+    mark = a->used;
+    for (int b = 0; b < u->r->methods && b < u->segment->methods; b++) {
+        SPOT_TRY(write_finding(u, a, seen, b, wrong, &x, kept));
+        a->used = mark;
+    }
+    u->rows += seen->view.n;
+    u->places++;
+    return SPOT_OK;
+}
+
+static spot_status add_ec(run *u, int index)
+{
+    spot_ec *ec = &u->ec[u->places];
+    spot_segment_state state;
+    char why[1300];
+    spot_seen seen;
+    bool there;
+    spot_arena a;
+    spot_status s;
+
+    SPOT_TRY(spot_segment_read(u->c, u->r->dir, index, u->segment, &state, why, sizeof why));
+    if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' messages name it */
+    SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
+    SPOT_TRY(spot_arena_open(u->c, &a, spot_memory_needs(&u->memory, spot_ec_positives(NULL, ec, SPOT_TEST))));
+    s = spot_memory_view(u->c, &a, &u->memory, (uint32_t)index, &seen, &there);
+    if (s == SPOT_OK && there) s = add_seen(u, &a, &seen);
+    else u->missing++;
+    spot_arena_close(&a);
+    return s;
+}
+
+/* ---- pictures ---- */
+
+static bool has_picture(void *user, int row) { (void)user, (void)row; return true; }
+
+static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *out)
+{
+    run *u = user;
+    const picture *at = &u->picture[row];
+    int size, k = 0;
+    spot_image image;
+
+    while (u->ec[k].index != at->ec) k++;
+    size = u->ec[k].scene.size;
+    SPOT_TRY(spot_picture_start(c, out, (uint64_t)size, (uint64_t)size, "a scene"));
+    return spot_image_picture(c, &image, out->rgb, &u->ec[k], SPOT_TEST, (uint32_t)at->image);
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const wish *x = a, *y = b;
+
+    return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : (x->order > y->order) - (x->order < y->order);
+}
+
+static spot_status add_pictures(run *u)
+{
+    spot_picture_source from = { u->rows, has_picture, draw_picture, u };
+    spot_wanted w;
+    spot_status s = spot_wanted_open(u->c, &w, u->rows);
+
+    if (u->wishes) qsort(u->wish, (size_t)u->wishes, sizeof *u->wish, by_turn);
+    for (int i = 0; s == SPOT_OK && i < u->wishes; i++) {
+        spot_wanted_add(&w, u->wish[i].row);
+        if (u->wish[i].turn < 100) w.strips = w.n;
+    }
+    if (s == SPOT_OK) {
+        spot_wanted_rest(&w, u->rows);
+        s = spot_page_pictures(u->p, &from, &w);
+    }
+    spot_wanted_close(&w);
+    return s;
+}
+
+/* ---- the page ---- */
+
+static void write_rest(run *u)
+{
+    spot_page *p = u->p;
+
+    spot_page_open(p, "findings", '[');
+    spot_text_add(&p->what, u->findings.bytes, u->findings.used);
+    spot_page_close(p, ']');
+    spot_page_open(p, "maps", '[');
+    spot_text_add(&p->what, u->maps.bytes, u->maps.used);
+    spot_page_close(p, ']');
+    spot_page_int(p, "rows", u->rows);
+    spot_page_block(p, "ids", u->ids.used ? u->ids.bytes : "", u->ids.used);
+    spot_page_open(p, "models", '[');
+    spot_page_open(p, NULL, '{');
+    spot_page_text(p, "name", "the classifiers");
+    spot_page_print(p, "source", "%s: %d ECs, %d methods", u->r->dir, u->r->ecs, u->r->methods);
+    spot_page_close(p, '}');
+    spot_page_close(p, ']');
+    spot_page_open(p, "classes", '[');
+    spot_page_close(p, ']');
+    spot_page_open(p, "notes", '[');
+    if (u->missing)
+        spot_page_print(p, NULL, "%d EC%s no map here: the cache has no view of %s (`spotter sweep --keep results` and "
+                        "`spotter merge` without --cache leave none), or one of another version of Spotter.",
+                        u->missing, u->missing == 1 ? " has" : "s have", u->missing == 1 ? "it" : "them");
+    if (u->r->bad) spot_page_print(p, NULL, "%d result segment%s damaged or of another config and not counted.",
+                                    u->r->bad, u->r->bad == 1 ? " is" : "s are");
+    spot_page_close(p, ']');
+    spot_page_text(p, "legend", SPOT_RESULTS_U);
+    if (p->what.status == SPOT_OK && (u->findings.status || u->maps.status || u->ids.status)) p->what.status = SPOT_NOMEM;
+}
+
+static spot_status write_page(run *u)
+{
+    SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
+    SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
+    SPOT_TRY(spot_page_results(u->p, u->r));
+    spot_page_open(u->p, "places", '[');
+    for (int i = 0; i < u->r->ecs; i++) {
+        SPOT_TRY(add_ec(u, u->r->ec[i].index));
+        spot_tell(u->c, "report", u->r->ec[i].index, i + 1, u->r->ecs, "");
+        SPOT_TRY(spot_check_stop(u->c));
+    }
+    spot_page_close(u->p, ']');
+    write_rest(u);
+    return add_pictures(u);
+}
+
+spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, const spot_report_options *o)
+{
+    spot_page page;
+    run u = { .c = c, .p = &page };
+    spot_status s = spot_results_read(c, &u.r, dir, false);
+
+    if (s == SPOT_OK) {
+        u.segment = malloc(sizeof *u.segment);
+        u.ec = calloc((size_t)u.r->ecs + 1, sizeof *u.ec);
+        if (!u.segment || !u.ec) s = spot_fail(c, SPOT_NOMEM, "no memory for the report of %s", dir);
+    }
+    if (s == SPOT_OK) s = spot_page_begin(&page, c, o, "run", "Sweep");
+    if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&u));
+    if (s == SPOT_OK) s = spot_results_verdict(c, u.r);
+    spot_source_close(&u.source);
+    spot_text_free(&u.ids);
+    spot_text_free(&u.findings);
+    spot_text_free(&u.maps);
+    free(u.picture);
+    free(u.wish);
+    free(u.segment);
+    free(u.ec);
+    spot_results_free(u.r);
+    return s;
+}

@@ -1,0 +1,152 @@
+/* comparison.c - see comparison.h: what a comparison says, and its formats for programs. */
+#include "report/table/comparison.h"
+
+#include <math.h>
+
+#include "report/table/columns.h"
+#include "base/json.h"
+
+int spot_comparison_quantities(const spot_comparison *t) { return t->paper->failures ? SPOT_FAILURES : 2; }
+
+const char *spot_comparison_quantity(const spot_comparison *t, int q)
+{
+    return t->paper->failures ? spot_failure_name(q) : q ? "fdr" : "dr";
+}
+
+static const spot_summary *summary(const spot_comparison_line *l) { return &l->run->method[l->method].sum; }
+
+const char *spot_comparison_method(const spot_comparison_line *l) { return l->run ? l->run->method[l->method].name : ""; }
+
+spot_average spot_comparison_ours(const spot_comparison *t, const spot_comparison_line *l, int q)
+{
+    const spot_average none = { NAN, NAN, 0, 0 };
+
+    if (!l->run) return none;
+    if (t->paper->failures) return summary(l)->failure[q];
+    return q ? summary(l)->fdr : summary(l)->dr;
+}
+
+double spot_comparison_apart(const spot_comparison *t, const spot_comparison_line *l, int q, double *se)
+{
+    spot_average a = spot_comparison_ours(t, l, q);
+    double theirs = isnan(l->paper->se[q]) ? 0 : l->paper->se[q];
+
+    *se = a.n ? sqrt(theirs * theirs + a.se * a.se) : NAN;
+    if (!(*se > 0) || isnan(l->paper->value[q])) return NAN;
+    return a.mean == l->paper->value[q] ? 0 : (a.mean - l->paper->value[q]) / *se;
+}
+
+const char *spot_comparison_differs(char text[SPOT_DIFFERS], const spot_comparison_line *l)
+{
+    *text = 0;
+    return l->run ? spot_paper_method_differs(text, SPOT_DIFFERS, &l->run->cfg.bdm[l->method], l->paper) : text;
+}
+
+/* ---- formats ---- */
+
+static int left_out(const spot_comparison_line *l, const spot_average *a)
+{
+    return a->left_out + l->run->method[l->method].failed + summary(l)->not_learned;
+}
+
+static void csv_number(FILE *f, double v, const char *end)
+{
+    if (!isnan(v)) fprintf(f, "%.9g", v);
+    fputs(end, f);
+}
+
+spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_comparison *t)
+{
+    char words[SPOT_DIFFERS];
+    double se;
+
+    fputs("table,row,method,run,config,profile,quantity,value,se,n,left_out,paper,paper_se,apart_in_se,method_differs,"
+          "run_differs\n", f);
+    for (int i = 0; i < t->lines; i++)
+        for (int q = 0; q < spot_comparison_quantities(t); q++) {
+            const spot_comparison_line *l = &t->line[i];
+            spot_average a = spot_comparison_ours(t, l, q);
+            fprintf(f, "%d,", t->paper->number);
+            spot_csv_text(f, l->paper->name, ",");
+            spot_csv_text(f, spot_comparison_method(l), ",");
+            spot_csv_text(f, l->run ? l->run->dir : "", ",");
+            fprintf(f, "%s,%s,%s,", l->run ? l->run->config : "", l->run ? spot_profile_name(l->run->metric.profile) : "",
+                    spot_comparison_quantity(t, q));
+            csv_number(f, a.n ? a.mean : NAN, ",");
+            csv_number(f, a.n ? a.se : NAN, ",");
+            if (l->run) fprintf(f, "%d,%d,", a.n, left_out(l, &a));
+            else fputs(",,", f);
+            csv_number(f, l->paper->value[q], ",");
+            csv_number(f, l->paper->se[q], ",");
+            csv_number(f, spot_comparison_apart(t, l, q, &se), ",");
+            spot_csv_text(f, spot_comparison_differs(words, l), ",");
+            *words = 0;
+            if (l->run) SPOT_TRY(spot_paper_run_differs(c, words, sizeof words, &l->run->cfg));
+            spot_csv_text(f, words, "\n");
+        }
+    return SPOT_OK;
+}
+
+static void text(spot_json *j, const char *key, const char *v) { spot_json_text(j, key, (char *)v, 0); }
+static void integer(spot_json *j, const char *key, int v)      { spot_json_int(j, key, &v); }
+static void real(spot_json *j, const char *key, double v)      { spot_json_real(j, key, &v); }
+
+static void json_line(spot_json *j, const spot_comparison *t, const spot_comparison_line *l)
+{
+    char words[SPOT_DIFFERS];
+    double se;
+
+    spot_json_object(j, NULL);
+    text(j, "row", l->paper->name);
+    text(j, "needs", l->paper->needs);
+    text(j, "method", spot_comparison_method(l));
+    text(j, "run", l->run ? l->run->dir : "");
+    text(j, "differs", spot_comparison_differs(words, l));
+    for (int q = 0; q < spot_comparison_quantities(t); q++) {
+        spot_average a = spot_comparison_ours(t, l, q);
+        spot_json_object(j, spot_comparison_quantity(t, q));
+        real(j, "mean", a.n ? a.mean : NAN);
+        real(j, "se", a.n ? a.se : NAN);
+        integer(j, "n", a.n);
+        integer(j, "left_out", l->run ? left_out(l, &a) : 0);
+        real(j, "paper", l->paper->value[q]);
+        real(j, "paper_se", l->paper->se[q]);
+        real(j, "apart_in_se", spot_comparison_apart(t, l, q, &se));
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparison *t)
+{
+    char words[SPOT_DIFFERS];
+    spot_status s = SPOT_OK;
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    integer(&j, "table", t->paper->number);
+    text(&j, "title", t->paper->title);
+    text(&j, "paper_over", t->paper->over);
+    spot_json_array(&j, "runs", t->runs, t->runs);
+    for (int r = 0; r < t->runs && s == SPOT_OK; r++) {
+        s = spot_paper_run_differs(c, words, sizeof words, &t->run[r]->cfg);
+        spot_json_object(&j, NULL);
+        text(&j, "run", t->run[r]->dir);
+        text(&j, "config", t->run[r]->config);
+        text(&j, "profile", spot_profile_name(t->run[r]->metric.profile));
+        integer(&j, "numbers", t->run[r]->numbers);
+        integer(&j, "planned", t->run[r]->planned);
+        integer(&j, "done", t->run[r]->ecs);
+        integer(&j, "not_learned", t->run[r]->not_learned);
+        integer(&j, "untrained", t->run[r]->untrained);
+        text(&j, "differs", words);
+        spot_json_end(&j);
+    }
+    spot_json_end(&j);
+    spot_json_array(&j, "rows", t->lines, t->lines);
+    for (int i = 0; i < t->lines; i++) json_line(&j, t, &t->line[i]);
+    spot_json_end(&j);
+    if (s == SPOT_OK) spot_json_print(&j, f);
+    else yajl_gen_free(j.gen);
+    return s;
+}

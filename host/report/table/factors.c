@@ -1,0 +1,167 @@
+/* factors.c - see factors.h. */
+#include "report/table/factors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[SPOT_FEATURE_COUNT] = {
+#define X(NAME, words) words,
+    SPOT_FEATURES(X)
+#undef X
+};
+
+const char *spot_feature_name(spot_feature f) { return names[f]; }
+
+static unsigned kind(const spot_triplet *t)
+{
+    static const int presence[SPOT_LAYERS] = { [SPOT_CIRCLE] = SPOT_FEATURE_CIRCLE, [SPOT_RECTANGLE] = SPOT_FEATURE_RECTANGLE,
+                                               [SPOT_TEXT] = SPOT_FEATURE_WORDS };
+    static const int object[SPOT_ATTRIBUTES] = { [SPOT_SIZE] = SPOT_FEATURE_SIZE, [SPOT_COLOR] = SPOT_FEATURE_COLOR,
+                                                 [SPOT_TEXTURE] = SPOT_FEATURE_TEXTURE, [SPOT_NUMBER] = SPOT_FEATURE_NUMBER };
+    static const int background[SPOT_ATTRIBUTES] = {
+        [SPOT_COLOR] = SPOT_FEATURE_BACKGROUND_COLOR, [SPOT_TEXTURE] = SPOT_FEATURE_BACKGROUND_TEXTURE,
+        [SPOT_RELATIVE_POSITION] = SPOT_FEATURE_RELATIVE_POSITION,
+    };
+    if (t->layer == SPOT_BACKGROUND) return 1u << background[t->attribute];
+    if (t->attribute != SPOT_PRESENCE) return 1u << object[t->attribute];
+    return t->layer == SPOT_SQUARE ? 0 : 1u << presence[t->layer];
+}
+
+bool spot_features_read(unsigned *features, const char *words)
+{
+    spot_blindspot b;
+
+    *features = 0;
+    if (!spot_blindspot_read(&b, words)) return false;
+    for (int i = 0; i < b.len; i++) *features |= kind(&b.triplet[i]);
+    return true;
+}
+
+static bool fits(const spot_results_ec *e, int m, spot_level l)
+{
+    return (l.specificity < 0 || e->specificity[m] == l.specificity) &&
+           (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
+}
+
+bool spot_level_there(const spot_results *r, spot_level l)
+{
+    for (int i = 0; i < r->ecs; i++) {
+        const spot_results_ec *e = &r->ec[i];
+        if (!e->counted || (l.blindspots >= 0 && e->blindspots != l.blindspots)) continue;
+        for (int m = 0; m < e->blindspots; m++)
+            if (fits(e, m, l)) return true;
+    }
+    return false;
+}
+
+static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+
+/* Wilson (1927), z = 1.96. */
+static void wilson(spot_estimate *e)
+{
+    const double z = 1.96;
+    double n = e->n, p = e->mean, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+
+    e->se = sqrt(p * (1 - p) / n);
+    e->low = clamp(middle - half);
+    e->high = clamp(middle + half);
+}
+
+static void normal(spot_estimate *e, double squares)
+{
+    e->se = e->n > 1 ? sqrt(squares / (e->n - 1) / e->n) : NAN;
+    e->low = e->n > 1 ? clamp(e->mean - 1.96 * e->se) : NAN;
+    e->high = e->n > 1 ? clamp(e->mean + 1.96 * e->se) : NAN;
+}
+
+/* ECs that are done, or blindspots in them, of the level. */
+static int all_of(const spot_results *r, spot_rate rate, spot_level l)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->ecs; i++) {
+        const spot_results_ec *e = &r->ec[i];
+        if (l.blindspots >= 0 && e->blindspots != l.blindspots) continue;
+        if (rate != SPOT_RATE_COVERED) n++;
+        for (int m = 0; m < e->blindspots && rate == SPOT_RATE_COVERED; m++) n += fits(e, m, l);
+    }
+    return n;
+}
+
+/* What EC i adds: how many values, their sum. FDR leaves out DR = 0, as everywhere. */
+static int values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
+{
+    const spot_results_ec *e = &r->ec[i];
+    const spot_score *s = &r->method[b].score[i];
+    int n = 0;
+
+    *sum = 0;
+    if (!e->counted || !r->method[b].scored[i] || (l.blindspots >= 0 && e->blindspots != l.blindspots)) return 0;
+    if (rate == SPOT_RATE_FDR && !(s->dr > 0)) return 0;
+    if (rate != SPOT_RATE_COVERED) return *sum = rate == SPOT_RATE_DR ? s->dr : s->fdr, 1;
+    for (int m = 0; m < e->blindspots; m++)
+        if (fits(e, m, l)) n++, *sum += s->covered[m];
+    return n;
+}
+
+spot_estimate spot_factor(const spot_results *r, int b, spot_rate rate, spot_level l)
+{
+    spot_estimate e = { NAN, NAN, NAN, NAN, 0, 0 };
+    double sum = 0, squares = 0, x;
+
+    for (int i = 0; i < r->ecs; i++) {
+        e.n += values(r, b, i, rate, l, &x);
+        sum += x;
+    }
+    e.left_out = all_of(r, rate, l) - e.n;
+    if (!e.n) return e;
+    e.mean = sum / e.n;
+    for (int i = 0; i < r->ecs && rate != SPOT_RATE_COVERED; i++)
+        if (values(r, b, i, rate, l, &x)) squares += (x - e.mean) * (x - e.mean);
+    if (rate == SPOT_RATE_COVERED) wilson(&e);
+    else normal(&e, squares);
+    return e;
+}
+
+const char *spot_rate_name(spot_rate rate)
+{
+    static const char *const name[] = { "dr", "fdr", "covered" };
+    return name[rate];
+}
+
+/* Row number i of all that there could be; false behind the last. */
+static bool row_at(int i, spot_factor_row *row)
+{
+    enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
+           BY_FEATURE = BY_SPECIFICITY + 2 * SPOT_FEATURE_COUNT };
+
+    *row = (spot_factor_row){ .level = SPOT_EVERY, .rate = SPOT_RATE_COVERED };
+    if (i < BY_NUMBER) {
+        row->rate = i < SPOT_MAX_BLINDSPOTS ? SPOT_RATE_DR : SPOT_RATE_FDR;
+        row->level.blindspots = i % SPOT_MAX_BLINDSPOTS + 1;
+        strcpy(row->factor, "blindspots");
+        snprintf(row->value, sizeof row->value, "%d", row->level.blindspots);
+    } else if (i < BY_SPECIFICITY) {
+        row->level.specificity = i - BY_NUMBER + 1;
+        strcpy(row->factor, "specificity");
+        snprintf(row->value, sizeof row->value, "%d", row->level.specificity);
+    } else if (i < BY_FEATURE) {
+        row->level.feature = (i - BY_SPECIFICITY) / 2;
+        row->level.has = i % 2;
+        snprintf(row->factor, sizeof row->factor, "%s", names[row->level.feature]);
+        strcpy(row->value, row->level.has ? "with" : "without");
+    }
+    return i < BY_FEATURE;
+}
+
+bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row)
+{
+    while (row_at((*i)++, row)) {
+        spot_level with = row->level;
+        with.has = 1;                          /* a feature that defines no blindspot has no rows */
+        if (spot_level_there(r, row->level) && (with.feature < 0 || spot_level_there(r, with))) return true;
+    }
+    return false;
+}

@@ -1,0 +1,195 @@
+/* paper.c - see paper.h. Numbers are those of the text; where it prints no standard errors (Tables 9 to 13) none stand here. */
+#include "report/table/paper.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "store/keys.h"
+#include "sweep/pipeline.h"
+
+#define NO NAN
+#define NOT_THERE { NO, NO, NO, NO }
+#define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
+
+/* The settings of section 5. Domino's representation there is CLIP, which comes from files. */
+#define BARLOW    "method=barlow depth=11", "representation=robust"
+#define SPOTLIGHT "method=spotlight min_weight=0.01", "representation=model"
+#define DOMINO    "method=domino gamma=10 representation=file", ""
+#define BY_MODEL  "method=domino gamma=10 representation=model", ""
+#define PLANESPOT "method=planespot reduce=scvis dim=2 weight=0.025", "representation=model"
+
+static const spot_paper_row overall[] = {
+    { "Barlow",         BARLOW,    { 0.43, 0.03 }, { 0.04, 0.01 }, false },
+    { "Spotlight",      SPOTLIGHT, { 0.79, 0.09 }, { 0.03, 0.01 }, false },
+    { "Domino",         DOMINO,    { 0.64, 0.07 }, { 0.04, 0.01 }, false },
+    { "PlaneSpot",      PLANESPOT, { 0.88, 0.02 }, { 0.03, 0.01 }, false },
+    { "Domino-Model",   BY_MODEL,  { 0.80, 0.02 }, { 0.03, 0.01 }, true },        /* of Table 16 */
+    { "GEORGE",         "method=george", "", NOT_THERE, NOT_THERE, true },
+    { "Multiaccuracy",  "method=multiaccuracy", "", NOT_THERE, NOT_THERE, true },
+};
+
+#define REDUCED(how, d) "method=planespot weight=0.025 reduce=" how " dim=" #d, "representation=model"
+static const spot_paper_row reducers[] = {
+    { "scvis, d = 2",  REDUCED("scvis", 2),  { 0.85, 0.027 }, { 0.045, 0.016 }, false },
+    { "scvis, d = 4",  REDUCED("scvis", 4),  { 0.86, 0.021 }, { 0.043, 0.015 }, false },
+    { "scvis, d = 8",  REDUCED("scvis", 8),  { 0.66, 0.029 }, { 0.059, 0.017 }, false },
+    { "scvis, d = 16", REDUCED("scvis", 16), { 0.53, 0.016 }, { 0.066, 0.016 }, false },
+    { "PCA, d = 2",    REDUCED("pca", 2),    { 0.70, 0.026 }, { 0.062, 0.018 }, false },
+    { "t-SNE, d = 2",  REDUCED("tsne", 2),   { 0.86, 0.011 }, { 0.040, 0.011 }, false },
+    { "UMAP, d = 2",   REDUCED("umap", 2),   NOT_THERE, NOT_THERE, true },
+};
+
+#define DEPTH(d, dr, fdr) { "depth " #d, "method=barlow depth=" #d, "representation=robust", { dr, fdr }, NOT_THERE, false }
+static const spot_paper_row depths[] = {
+    DEPTH(3, 0.07, 0.00), DEPTH(4, 0.14, 0.00), DEPTH(5, 0.19, 0.00),  DEPTH(6, 0.27, 0.12),  DEPTH(7, 0.36, 0.15),
+    DEPTH(8, 0.37, 0.09), DEPTH(9, 0.43, 0.11), DEPTH(10, 0.43, 0.08), DEPTH(11, 0.48, 0.07), DEPTH(12, 0.48, 0.07),
+};
+
+#define WEIGHED(w, dr, fdr) \
+    { "minimum weight " #w, "method=spotlight min_weight=" #w, "representation=model", { dr, fdr }, NOT_THERE, false }
+static const spot_paper_row weights[] = {
+    WEIGHED(0.005, 0.49, 0.04), WEIGHED(0.01, 0.88, 0.06), WEIGHED(0.02, 0.88, 0.08), WEIGHED(0.04, 0.48, 0.00),
+};
+
+#define GAMMA(g, dr, fdr) { "gamma " #g, "method=domino gamma=" #g, "representation=file", { dr, fdr }, NOT_THERE, false }
+static const spot_paper_row gammas[] = {
+    GAMMA(5, 0.48, 0.06), GAMMA(10, 0.72, 0.03), GAMMA(15, 0.70, 0.06), GAMMA(20, 0.60, 0.09),
+};
+
+#define CONFIDENCE(w, dr, fdr) \
+    { "w " #w, "method=planespot dim=2 weight=" #w, "reduce=scvis representation=model", { dr, fdr }, NOT_THERE, false }
+static const spot_paper_row confidences[] = {
+    CONFIDENCE(0, 0.57, 0.00), CONFIDENCE(0.025, 0.95, 0.00), CONFIDENCE(0.05, 0.88, 0.00), CONFIDENCE(0.1, 0.87, 0.00),
+};
+
+/* Not returned, found, merged, impure. */
+static const spot_paper_row failures[] = {
+    { "Barlow",        BARLOW,    { 0.02, 0.15, 0.39, 0.44 }, NOT_THERE, false },
+    { "Spotlight",     SPOTLIGHT, { 0.13, 0.46, 0.33, 0.04 }, NOT_THERE, false },
+    { "Domino",        DOMINO,    { 0.00, 0.38, 0.36, 0.24 }, NOT_THERE, false },
+    { "PlaneSpot",     PLANESPOT, { 0.00, 0.00, 0.57, 0.42 }, NOT_THERE, false },
+    { "Domino-Model",  BY_MODEL,  NOT_THERE, NOT_THERE, true },
+    { "GEORGE",        "method=george", "", NOT_THERE, NOT_THERE, true },
+    { "Multiaccuracy", "method=multiaccuracy", "", NOT_THERE, NOT_THERE, true },
+};
+
+static const spot_paper_row representations[] = {
+    { "Spotlight",    SPOTLIGHT, { 0.79, 0.09 }, { 0.03, 0.01 }, false },
+    { "Domino",       DOMINO,    { 0.64, 0.07 }, { 0.04, 0.01 }, false },
+    { "Domino-Model", BY_MODEL,  { 0.80, 0.02 }, { 0.03, 0.01 }, false },
+};
+
+#define EVALUATION "100 ECs of 224 px"
+#define TUNING     "20 ECs of 224 px, kept for tuning"
+
+static const spot_paper_table tables[] = {
+    { 2,  "Average DR and FDR", EVALUATION, false, overall, LEN(overall) },
+    { 7,  "PlaneSpot on other reductions: average DR and FDR", "50 ECs of 224 px, held out", false, reducers, LEN(reducers) },
+    { 9,  "Tuning Barlow: the tree's depth", TUNING, false, depths, LEN(depths) },
+    { 10, "Tuning Spotlight: the minimum weight", TUNING, false, weights, LEN(weights) },
+    { 11, "Tuning Domino: gamma", TUNING, false, gammas, LEN(gammas) },
+    { 12, "Tuning PlaneSpot: w, the weight of the confidence", TUNING, false, confidences, LEN(confidences) },
+    { 13, "Why blindspots were missed: shares of their images", EVALUATION, true, failures, LEN(failures) },
+    { 16, "Representations: average DR and FDR", EVALUATION, false, representations, LEN(representations) },
+};
+
+const spot_paper_table *spot_paper_find(int number)
+{
+    for (int i = 0; i < LEN(tables); i++)
+        if (tables[i].number == number) return &tables[i];
+    return NULL;
+}
+
+/* The setting that "name=value" names, among a method's own rows; its value's text in *value, without what follows. */
+static const spot_setting *parse(const char **word, const spot_bdm_config *cfg, char name[48], char value[48])
+{
+    const spot_setting *s;
+    int n = 0;
+
+    if (sscanf(*word, " %47[^= ]=%47[^ ]%n", name, value, &n) != 2) return NULL;
+    *word += n;
+    s = spot_setting_find(spot_setting_find(spot_settings, "bdms")->rows, name);
+    return s && spot_setting_applies(s, cfg) ? s : NULL;
+}
+
+static bool is(const spot_setting *s, const spot_bdm_config *cfg, const char *value)
+{
+    const void *at = (const char *)cfg + s->offset;
+
+    switch (s->kind) {
+    case SETTING_INT:  return *(const int *)at == atoi(value);
+    case SETTING_REAL: return *(const double *)at == strtod(value, NULL);
+    case SETTING_NAME: return !strcmp(s->names[*(const int *)at], value);
+    default:           return false;
+    }
+}
+
+bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings)
+{
+    char name[48], value[48];
+
+    while (*settings) {
+        const spot_setting *s = parse(&settings, cfg, name, value);
+        if (!s || !is(s, cfg, value)) return false;
+    }
+    return true;
+}
+
+static void set(const spot_setting *s, spot_bdm_config *cfg, const char *value)
+{
+    void *at = (char *)cfg + s->offset;
+
+    if (s->kind == SETTING_INT) *(int *)at = atoi(value);
+    if (s->kind == SETTING_REAL) *(double *)at = strtod(value, NULL);
+    for (int i = 0; s->kind == SETTING_NAME && s->names[i]; i++)
+        if (!strcmp(s->names[i], value)) *(int *)at = i;
+}
+
+static void set_all(spot_bdm_config *cfg, const char *settings)
+{
+    char name[48], value[48];
+
+    while (*settings) {
+        const spot_setting *s = parse(&settings, cfg, name, value);
+        if (!s) return;
+        set(s, cfg, value);
+    }
+}
+
+const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_config *cfg, const spot_paper_row *row)
+{
+    spot_bdm_config papers = spot_bdm_defaults(cfg->method);
+
+    set_all(&papers, row->needs);
+    set_all(&papers, row->as);
+    memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* where they lie is no difference */
+    spot_method_differences(text, size, &papers, cfg);
+    return text;
+}
+
+/* The batch is not in the paper, lanes mean nothing, and weights from elsewhere are no difference: the paper's came from
+ * ImageNet, which no setting says. */
+spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg)
+{
+    spot_config *papers = malloc(sizeof *papers);
+    spot_model_config *m;
+
+    *text = 0;
+    if (!papers) return spot_fail(c, SPOT_NOMEM, "no memory to compare a run with the paper");
+    *papers = spot_config_defaults();
+    m = &papers->model;
+    papers->seed = cfg->seed;
+    papers->bdms = cfg->bdms;
+    memcpy(papers->bdm, cfg->bdm, sizeof papers->bdm);
+    memcpy(m->init, cfg->model.init, sizeof m->init);
+    m->batch = cfg->model.batch;
+    m->lanes = cfg->model.lanes;
+    if (cfg->model.optimizer == SPOT_ADAM) m->momentum = cfg->model.momentum;
+    if (!cfg->model.base.images) m->base = cfg->model.base;
+    if (!spot_wants_robust(cfg)) m->robust = cfg->model.robust;
+    spot_config_differences(text, size, papers, cfg);
+    free(papers);
+    return SPOT_OK;
+}

@@ -1,0 +1,186 @@
+/* results.c - segments -> averages: DR, FDR and the failure categories of every method. */
+#include "report/table/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/factors.h"
+
+/* False: a blindspot's words are not those of this version. */
+static bool add_ec(spot_results *t, const spot_segment *s)
+{
+    spot_results_ec *e = &t->ec[t->ecs];
+
+    *e = (spot_results_ec){ .index = s->index, .status = s->status, .blindspots = s->blindspots,
+                             .rendered = s->rollable[0] };
+    memcpy(e->specificity, s->specificity, sizeof e->specificity);
+    memcpy(e->inside, s->lesson.inside, sizeof e->inside);
+    for (int m = 0; m < s->blindspots; m++)
+        if (e->rendered && !spot_features_read(&e->features[m], s->blindspot[m])) return false;
+    e->outside = s->lesson.outside;
+    e->learned = !s->status && s->lesson.learned;
+    e->counted = !s->status && (s->lesson.learned || t->include_all);
+    t->not_learned += !s->status && !s->lesson.learned;
+    t->untrained += s->status != SPOT_OK;
+    for (int b = 0; b < t->methods && b < s->methods; b++) {
+        spot_results_method *m = &t->method[b];
+        m->scored[t->ecs] = s->method[b].status == SPOT_OK;
+        m->score[t->ecs] = s->method[b].score;
+        if (!e->counted || m->scored[t->ecs]) continue;
+        if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
+    }
+    t->ecs++;
+    return true;
+}
+
+/* Every run-wide word comes from the first whole segment: it tells what made the numbers, not what a config says now. */
+static bool belongs(spot_results *t, const spot_segment *s)
+{
+    if (!t->config[0]) {
+        memcpy(t->config, s->config, sizeof t->config);
+        memcpy(t->build, s->build, sizeof t->build);
+        memcpy(t->device, s->device, sizeof t->device);
+        t->numbers = s->numbers;
+        t->metric = s->metric;
+    }
+    return !strcmp(t->config, s->config);
+}
+
+static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n, spot_segment *s)
+{
+    char why[1300];
+
+    for (int i = 0; i < n; i++) {
+        spot_segment_state state;
+        SPOT_TRY(spot_segment_read(c, t->dir, index[i], s, &state, why, sizeof why));
+        if (state == SPOT_SEGMENT_WHOLE && !belongs(t, s)) {
+            spot_log(c, SPOT_LOG_WARN, "%s is of another config and not counted", why);
+            t->bad++;
+        } else if (state == SPOT_SEGMENT_WHOLE && !add_ec(t, s)) {
+            spot_log(c, SPOT_LOG_WARN, "%sit defines blindspots in unknown words and is not counted", why);
+            t->bad++;
+        } else if (state != SPOT_SEGMENT_WHOLE) {
+            spot_log(c, SPOT_LOG_WARN, "%s; it is not counted", why);
+            t->bad++;
+        }
+    }
+    return SPOT_OK;
+}
+
+/* score and use have room for the method's scored ECs, which are what the summary is over. */
+static void summarise(spot_results *t, spot_score *score, bool *use)
+{
+    for (int b = 0; b < t->methods; b++) {
+        spot_results_method *m = &t->method[b];
+        int n = 0;
+        for (int i = 0; i < t->ecs; i++) {
+            m->failed += t->ec[i].status || (t->ec[i].counted && !m->scored[i]);
+            if (!m->scored[i]) continue;
+            score[n] = m->score[i];
+            use[n++] = t->ec[i].counted;
+        }
+        spot_metric_summarise(&m->sum, score, use, n);
+    }
+}
+
+static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
+{
+    size_t room = (size_t)n + 1, methods = (size_t)t->methods + 1;
+    spot_segment *s = malloc(sizeof *s);
+    spot_status status;
+
+    t->ec = calloc(room, sizeof *t->ec);
+    t->scores = calloc(room * methods, sizeof *t->scores);         /* a column a method, and one for the summary */
+    t->flags = calloc(room * methods, sizeof *t->flags);
+    if (!s || !t->ec || !t->scores || !t->flags) {
+        free(s);
+        return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", n);
+    }
+    for (int b = 0; b < t->methods; b++) {
+        t->method[b].score = t->scores + room * (size_t)b;
+        t->method[b].scored = t->flags + room * (size_t)b;
+    }
+    status = collect(c, t, index, n, s);
+    free(s);
+    if (status == SPOT_OK) summarise(t, t->scores + room * (methods - 1), t->flags + room * (methods - 1));
+    return status;
+}
+
+static spot_status load_plan(spot_ctx *c, spot_results *t)
+{
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/config.yaml", t->dir);
+    SPOT_TRY(spot_config_load(c, &t->cfg, path));
+    t->planned = t->cfg.ecs;
+    t->methods = t->cfg.bdms;
+    t->metric = t->cfg.metric;
+    for (int b = 0; b < t->methods; b++) spot_bdm_name(&t->cfg.bdm[b], t->method[b].name, sizeof t->method[b].name);
+    return SPOT_OK;
+}
+
+spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bool include_all)
+{
+    spot_results *t = *r = calloc(1, sizeof *t);
+    int *index = NULL, n = 0;
+    spot_status s;
+
+    if (!t) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %s", dir);
+    t->dir = dir;
+    t->include_all = include_all;
+    s = spot_segment_list(c, dir, &index, &n);
+    if (s == SPOT_OK) s = load_plan(c, t);
+    if (s == SPOT_OK) s = gather(c, t, index, n);
+    free(index);
+    return s;
+}
+
+void spot_results_free(spot_results *r)
+{
+    if (!r) return;
+    free(r->scores);
+    free(r->flags);
+    free(r->ec);
+    free(r);
+}
+
+spot_status spot_results_verdict(spot_ctx *c, const spot_results *r)
+{
+    if (!r->bad) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%d result segment%s of %s %s damaged or of another config; `spotter sweep` makes %s anew",
+                     r->bad, r->bad == 1 ? "" : "s", r->dir, r->bad == 1 ? "is" : "are", r->bad == 1 ? "it" : "them");
+}
+
+const char *spot_results_counted(char *text, size_t size, const spot_results *r)
+{
+    int counted = 0;
+    size_t n;
+
+    for (int i = 0; i < r->ecs; i++) counted += r->ec[i].counted;
+    n = (size_t)snprintf(text, size, "%d of %d ECs counted; left out: %d did not learn their blindspots%s, %d failed to train",
+                         counted, r->planned, r->include_all ? 0 : r->not_learned,
+                         r->include_all ? " (--all: they are counted)" : "", r->untrained);
+    if (r->planned > r->ecs && n < size)
+        n += (size_t)snprintf(text + n, size - n, ", %d are not done", r->planned - r->ecs);
+    return text;
+}
+
+const char *spot_results_origin(char *text, size_t size, const spot_results *r)
+{
+    if (!r->config[0])
+        snprintf(text, size, "nothing is done yet; `spotter sweep %s/config.yaml --out %s` does it", r->dir, r->dir);
+    else
+        snprintf(text, size, "config %s, profile %s, numbers %d, spotter %s on %s", r->config,
+                 spot_profile_name(r->metric.profile), r->numbers, r->build[0] ? r->build : "-",
+                 r->device[0] ? r->device : "-");
+    return text;
+}
+
+const char *spot_results_failed(char *text, size_t size, const spot_results_method *m)
+{
+    *text = 0;
+    if (m->gave_up)
+        snprintf(text, size, "failed in %d of the %d ECs counted; %s", m->gave_up, m->gave_up + m->sum.dr.n, m->why);
+    return text;
+}

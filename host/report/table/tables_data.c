@@ -1,0 +1,209 @@
+/* tables_data.c - the tables for programs.
+ *
+ * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a
+ * quantity of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
+ * "covered[presence of a circle=with]"; n and
+ * left_out count ECs, or of "covered" blindspots. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table/columns.h"
+#include "report/table/factors.h"
+#include "base/json.h"
+
+static void csv_number(FILE *f, double v)
+{
+    if (!isnan(v)) fprintf(f, "%.9g", v);
+}
+
+static void csv_head(FILE *f, const char *method, int ec, const char *quantity)
+{
+    spot_csv_text(f, method, ",");
+    if (ec >= 0) fprintf(f, "%d", ec);
+    fprintf(f, ",%s,", quantity);
+}
+
+static void csv_value(FILE *f, const char *method, int ec, const char *quantity, double v)
+{
+    csv_head(f, method, ec, quantity);
+    csv_number(f, v);
+    fputs(",,,\n", f);
+}
+
+static void csv_average(FILE *f, const char *method, const char *quantity, const spot_average *a, int left_out)
+{
+    csv_head(f, method, -1, quantity);
+    csv_number(f, a->n ? a->mean : NAN);
+    fputc(',', f);
+    csv_number(f, a->n ? a->se : NAN);
+    fprintf(f, ",%d,%d\n", a->n, a->left_out + left_out);
+}
+
+static int left_out(const spot_results *t, int b)
+{
+    return t->method[b].failed + t->method[b].sum.not_learned;
+}
+
+static void csv_factors(FILE *f, const spot_results *t, int b)
+{
+    char quantity[96];
+    spot_factor_row row;
+
+    for (int i = 0; spot_factor_next(t, &i, &row);) {
+        spot_estimate e = spot_factor(t, b, row.rate, row.level);
+        snprintf(quantity, sizeof quantity, "%s[%s=%s]", spot_rate_name(row.rate), row.factor, row.value);
+        csv_head(f, t->method[b].name, -1, quantity);
+        csv_number(f, e.mean);
+        fputc(',', f);
+        csv_number(f, e.se);
+        fprintf(f, ",%d,%d\n", e.n, e.left_out);
+    }
+}
+
+void spot_table_print_csv(FILE *f, const spot_results *t)
+{
+    char name[32];
+
+    fputs("method,ec,quantity,value,se,n,left_out\n", f);
+    for (int b = 0; b < t->methods; b++) {
+        const spot_results_method *m = &t->method[b];
+        csv_average(f, m->name, "dr", &m->sum.dr, left_out(t, b));
+        csv_average(f, m->name, "fdr", &m->sum.fdr, left_out(t, b));
+        for (int k = 0; k < SPOT_FAILURES; k++)
+            csv_average(f, m->name, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
+        csv_factors(f, t, b);
+    }
+    for (int i = 0; i < t->ecs; i++) {
+        const spot_results_ec *e = &t->ec[i];
+        csv_value(f, "", e->index, "blindspots", e->blindspots);
+        csv_value(f, "", e->index, "learned", e->status ? NAN : e->learned);
+        csv_value(f, "", e->index, "outside", e->status ? NAN : e->outside);
+        for (int m = 0; m < e->blindspots; m++) {
+            snprintf(name, sizeof name, "specificity_%d", m);
+            csv_value(f, "", e->index, name, e->specificity[m]);
+            snprintf(name, sizeof name, "inside_%d", m);
+            csv_value(f, "", e->index, name, e->status ? NAN : e->inside[m]);
+        }
+        for (int b = 0; b < t->methods; b++) {
+            const spot_results_method *m = &t->method[b];
+            if (!m->scored[i]) continue;
+            csv_value(f, m->name, e->index, "dr", m->score[i].dr);
+            csv_value(f, m->name, e->index, "fdr", m->score[i].fdr);
+            csv_value(f, m->name, e->index, "u", m->score[i].u);
+        }
+    }
+}
+
+static void text(spot_json *j, const char *key, const char *v) { spot_json_text(j, key, (char *)v, 0); }
+static void integer(spot_json *j, const char *key, int v)      { spot_json_int(j, key, &v); }
+static void real(spot_json *j, const char *key, double v)      { spot_json_real(j, key, &v); }
+
+static void json_average(spot_json *j, const char *key, const spot_average *a, int more_left_out)
+{
+    spot_json_object(j, key);
+    real(j, "mean", a->n ? a->mean : NAN);
+    real(j, "se", a->n ? a->se : NAN);
+    integer(j, "n", a->n);
+    integer(j, "left_out", a->left_out + more_left_out);
+    spot_json_end(j);
+}
+
+static void json_factors(spot_json *j, const spot_results *t, int b)
+{
+    spot_factor_row row;
+
+    spot_json_array(j, "by_factor", 0, 0);
+    for (int i = 0; spot_factor_next(t, &i, &row);) {
+        spot_estimate e = spot_factor(t, b, row.rate, row.level);
+        spot_json_object(j, NULL);
+        text(j, "quantity", spot_rate_name(row.rate));
+        text(j, "factor", row.factor);
+        text(j, "value", row.value);
+        real(j, "mean", e.mean);
+        real(j, "se", e.se);
+        real(j, "low", e.low);
+        real(j, "high", e.high);
+        integer(j, "n", e.n);
+        integer(j, "left_out", e.left_out);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void json_method(spot_json *j, const spot_results *t, int b)
+{
+    const spot_results_method *m = &t->method[b];
+
+    spot_json_object(j, NULL);
+    text(j, "name", m->name);
+    json_average(j, "dr", &m->sum.dr, left_out(t, b));
+    json_average(j, "fdr", &m->sum.fdr, left_out(t, b));
+    for (int k = 0; k < SPOT_FAILURES; k++)
+        json_average(j, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
+    integer(j, "not_learned", m->sum.not_learned);
+    integer(j, "failed", m->failed);
+    json_factors(j, t, b);
+    spot_json_end(j);
+}
+
+static void json_ec(spot_json *j, const spot_results *t, int i)
+{
+    const spot_results_ec *e = &t->ec[i];
+    bool learned = e->learned;
+
+    spot_json_object(j, NULL);
+    integer(j, "ec", e->index);
+    text(j, "status", spot_status_name((spot_status)e->status));
+    spot_json_bool(j, "learned", &learned);
+    real(j, "outside", e->status ? NAN : e->outside);
+    spot_json_array(j, "blindspots", e->blindspots, e->blindspots);
+    for (int m = 0; m < e->blindspots; m++) {
+        spot_json_object(j, NULL);
+        integer(j, "specificity", e->specificity[m]);
+        real(j, "inside", e->status ? NAN : e->inside[m]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_array(j, "methods", t->methods, t->methods);
+    for (int b = 0; b < t->methods; b++) {
+        const spot_results_method *m = &t->method[b];
+        spot_json_object(j, NULL);
+        text(j, "name", m->name);
+        real(j, "dr", m->scored[i] ? m->score[i].dr : NAN);
+        real(j, "fdr", m->scored[i] ? m->score[i].fdr : NAN);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_end(j);
+}
+
+spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t)
+{
+    spot_json j;
+
+    SPOT_TRY(spot_json_open(c, &j));
+    text(&j, "run", t->dir);
+    text(&j, "config", t->config);
+    integer(&j, "numbers", t->numbers);
+    text(&j, "build", t->build);
+    text(&j, "device", t->device);
+    text(&j, "profile", spot_profile_name(t->metric.profile));
+    real(&j, "lambda_p", t->metric.lambda_p);
+    real(&j, "lambda_r", t->metric.lambda_r);
+    integer(&j, "top", t->metric.top);
+    text(&j, "u", SPOT_RESULTS_U);
+    integer(&j, "planned", t->planned);
+    integer(&j, "done", t->ecs);
+    integer(&j, "not_learned", t->not_learned);
+    integer(&j, "damaged", t->bad);
+    spot_json_array(&j, "methods", t->methods, t->methods);
+    for (int b = 0; b < t->methods; b++) json_method(&j, t, b);
+    spot_json_end(&j);
+    spot_json_array(&j, "ecs", t->ecs, t->ecs);
+    for (int i = 0; i < t->ecs; i++) json_ec(&j, t, i);
+    spot_json_end(&j);
+    spot_json_print(&j, f);
+    return SPOT_OK;
+}

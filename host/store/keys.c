@@ -1,0 +1,293 @@
+/* keys.c - keys grow from the table of settings: a new row there is part of the keys it belongs to by itself. */
+#include "store/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "core/ops.h"
+
+enum { VALUE = 1100, NAME = 128 };
+
+static void value_text(char text[VALUE], const spot_setting *s, const void *value)
+{
+    const int *i = value;
+
+    switch (s->kind) {
+    case SETTING_RANGE: snprintf(text, VALUE, "[%d, %d]", i[0], i[1]); break;
+    case SETTING_SEED:  snprintf(text, VALUE, "%" PRIu64, *(const uint64_t *)value); break;
+    case SETTING_REAL:  snprintf(text, VALUE, "%.17g", *(const double *)value); break;
+    case SETTING_NAME:  snprintf(text, VALUE, "%s", s->names[*i]); break;
+    case SETTING_TEXT:  snprintf(text, VALUE, "%s", (const char *)value); break;
+    default:            snprintf(text, VALUE, "%d", *i); break;
+    }
+}
+
+/* Which rows of a table matter; NULL takes all. */
+typedef bool chooser(const spot_setting *s, const void *base);
+
+/* Folds every setting's name and value into k, row after row. */
+static spot_key fold(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
+{
+    char name[NAME], value[VALUE];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        const char *at = (const char *)base + s->offset;
+        if (!spot_setting_applies(s, base) || (matters && !matters(s, base))) continue;
+        snprintf(name, sizeof name, "%s%s", above, s->name);
+        if (!s->rows) {
+            value_text(value, s, at);
+            k = spot_key_join(k, name, value, strlen(value));
+            continue;
+        }
+        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)base + s->count) : 1;
+        strcat(name, ".");
+        for (int e = 0; e < n; e++) k = fold(k, s->rows, at + (size_t)e * s->size, name, NULL);
+    }
+    return k;
+}
+
+/* The group `name` of the whole table. */
+static const spot_setting *group(const char *name) { return spot_setting_find(spot_settings, name)->rows; }
+
+static bool but_ecs(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return strcmp(s->name, "ecs") != 0;
+}
+
+/* A setting that came later than runs that are there matters where it is not what was always done. */
+static bool for_images(const spot_setting *s, const void *base)
+{
+    return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
+}
+
+/* What the files are is in their hash. */
+static bool for_pictures(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return strcmp(s->name, "coco") != 0 && strcmp(s->name, "images") != 0;
+}
+
+/* By what an EC's lesson is judged when its view is there is of no matter to what is kept. */
+static bool for_model(const spot_setting *s, const void *base)
+{
+    static const char *const other[] = { "init", "robust", "learned_gap", "learned_rest" };
+
+    (void)base;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(s->name, other[i])) return false;
+    return true;
+}
+
+/* What the images of every EC look like; the rest says what is in them. */
+static bool for_base_images(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return !strcmp(s->name, "size") || !strcmp(s->name, "text_alternative") || !strcmp(s->name, "jpeg_quality");
+}
+
+static bool for_base(const spot_setting *s, const void *base)
+{
+    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
+                                        "learned_gap", "learned_rest" };
+
+    (void)base;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(s->name, other[i])) return false;
+    return true;
+}
+
+static bool is_embedding(const spot_setting *s)
+{
+    size_t start = offsetof(spot_bdm_config, embed);
+
+    return s->offset >= start && s->offset < start + sizeof(spot_embed_config);
+}
+
+static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
+
+/* The representation is in the key of the features. */
+static bool for_finding(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return !is_embedding(s) && strcmp(s->name, "name") && strcmp(s->name, "representation") && strcmp(s->name, "embeddings");
+}
+
+static spot_key numbers_key(void)
+{
+    char text[32];
+
+    return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
+}
+
+spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos)
+{
+    unsigned char *bytes;
+    size_t n;
+
+    id->init[0] = 0;
+    snprintf(id->data, sizeof id->data, "%s", photos ? spot_photos_hash(photos) : "");
+    if (cfg->model.init[0]) {
+        SPOT_TRY(spot_file_read(c, cfg->model.init, &bytes, &n, (size_t)1 << 32));
+        spot_key_text(id->init, spot_key_of(bytes, n));
+        free(bytes);
+    }
+    id->config = fold(numbers_key(), spot_settings, cfg, "", but_ecs);
+    id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
+    if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
+    return SPOT_OK;
+}
+
+spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "%" PRIu64 " %" PRIu32, cfg->seed, ec);
+    spot_key k = spot_key_join(numbers_key(), "seed, ec", text, (size_t)n);
+
+    k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
+    if (id->data[0]) {
+        k = fold(k, group("data"), &cfg->data, "data.", for_pictures);
+        k = spot_key_join(k, "data", id->data, strlen(id->data));
+    } else {
+        k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+    }
+    k = fold(k, group("model"), &cfg->model, "model.", for_model);
+    return spot_key_join(k, "init", id->init, strlen(id->init));
+}
+
+spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%" PRIu64, cfg->seed);
+    spot_key k = spot_key_join(numbers_key(), "base, seed", text, (size_t)n);
+
+    k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
+    k = fold(k, group("scene"), &cfg->scene, "scene.", for_base_images);
+    return fold(k, group("model"), &cfg->model, "model.", for_base);
+}
+
+spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+{
+    spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
+
+    return fold(k, spot_setting_find(group("model"), "robust")->rows, &cfg->model.robust, "robust.", NULL);
+}
+
+spot_key spot_key_of_features(spot_key view, spot_key content)
+{
+    char text[33];
+
+    spot_key_text(text, content);
+    return spot_key_join(view, "embedding", text, strlen(text));
+}
+
+spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
+{
+    return fold(spot_key_join(features, "points", "", 0), group("bdms"), cfg, "", for_points);
+}
+
+spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
+{
+    return fold(spot_key_join(points, "found", "", 0), group("bdms"), cfg, "", for_finding);
+}
+
+static bool for_features(const spot_setting *s, const void *base)
+{
+    bool file = ((const spot_bdm_config *)base)->representation == SPOT_BY_FILE;
+
+    return !strcmp(s->name, "representation") || (file && !strcmp(s->name, "embeddings"));
+}
+
+spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
+{
+    return spot_key_of_points(fold(numbers_key(), group("bdms"), cfg, "", for_features), cfg);
+}
+
+spot_key spot_key_of_method(const spot_bdm_config *cfg)
+{
+    return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
+}
+
+/* What is told of settings in which two groups differ. First: a sentence on the first of them. Else all, "lr=0.1 (0.005),
+ * steps=9 (1000)"; those behind the room are counted. */
+typedef struct { char *text; size_t size, used; bool first; int n, more; } telling;
+
+static void tell(telling *t, const char *name, const char *there, const char *here)
+{
+    char *end = t->text + t->used;
+    size_t room = t->size - t->used;
+    int n;
+
+    t->n++;
+    if (t->first && t->n == 1) snprintf(end, room, "%s is %s there and %s here", name, there, here);
+    if (t->first) return;
+    n = snprintf(end, room, "%s%s=%s (%s)", t->used ? ", " : "", name, here, there);
+    if (!t->more && (size_t)n + sizeof ", and 9999 more" <= room) t->used += (size_t)n;
+    else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
+}
+
+/* What a method has is told by here's: the other of two may be of another kind. */
+static void differ(telling *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+                   chooser *matters)
+{
+    char name[NAME], a[VALUE], b[VALUE];
+
+    for (const spot_setting *s = rows; s->name; s++) {
+        const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
+        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
+        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
+        if (matters && !matters(s, here)) continue;
+        snprintf(name, sizeof name, "%s%s", above, s->name);
+        if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
+            snprintf(name, sizeof name, "the number of %s%s", above, s->name);
+            snprintf(a, sizeof a, "%d", n);
+            snprintf(b, sizeof b, "%d", *(const int *)((const char *)here + s->count));
+            tell(t, name, a, b);
+            continue;
+        }
+        for (int e = 0; s->rows && e < n; e++) {
+            char inner[NAME + 24];
+            if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
+            else snprintf(inner, sizeof inner, "%s.", name);
+            differ(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
+        }
+        spot_setting_text(a, sizeof a, s, x);
+        spot_setting_text(b, sizeof b, s, y);
+        if (!s->rows && strcmp(a, b)) tell(t, name, a, b);
+    }
+}
+
+bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
+{
+    telling t = { .text = words, .size = size, .first = true };
+
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, spot_settings, there, here, "", but_ecs);
+    return t.n;
+}
+
+/* Whatever is in the keys of its features, its points or its findings. */
+static bool for_method(const spot_setting *s, const void *base)
+{
+    return for_features(s, base) || for_points(s, base) || for_finding(s, base);
+}
+
+int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
+{
+    telling t = { .text = text, .size = size };
+
+    *text = 0;
+    differ(&t, group("bdms"), there, here, "", for_method);
+    return t.n;
+}

@@ -1,0 +1,211 @@
+/* pixel_cache.c - see pixel_cache.h. Pictures are decoded on all threads, as many at a time as fit into a small piece of memory. */
+#define _POSIX_C_SOURCE 200809L
+#include "store/pixel_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "scene/pictures.h"
+
+enum { AT_A_TIME = 256 };          /* pictures */
+
+typedef struct { char magic[8]; uint64_t pictures, bytes, checksum; } tail;
+
+static const char magic[8] = { 'S', 'P', 'O', 'T', 'A', 'L', 'B', '1' };
+
+static size_t picture_bytes(const spot_photos *p) { return 3 * (size_t)p->cfg.size * (size_t)p->cfg.size; }
+
+double spot_album_bytes(const spot_photos *p) { return (double)p->used * (double)(picture_bytes(p) + 8) + sizeof(tail); }
+
+int spot_album_pictures(const spot_photos *p) { return p->used; }
+
+spot_status spot_album_pace(spot_ctx *c, spot_spent *each, const spot_photos *p)
+{
+    enum { SOME = 64 };
+    int some = p->used < SOME ? p->used : SOME;
+    uint8_t *rgb = malloc(picture_bytes(p));
+    spot_spent at = spot_spent_now(), all = { 0, 0 };
+    spot_darkroom room = { 0 };
+    spot_status s = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture");
+
+    for (int i = 0; i < some && s == SPOT_OK; i++) s = spot_photo_develop(c, rgb, p, (int)((long)i * p->used / some), &room);
+    spot_spend(&all, &at);
+    spot_darkroom_close(&room);
+    free(rgb);
+    *each = (spot_spent){ all.wall / some / c->threads, all.cpu / some };
+    return s;
+}
+
+static tail tail_of(const spot_photos *p, const uint64_t *checksum)
+{
+    tail t = { .pictures = (uint64_t)p->used, .bytes = picture_bytes(p),
+               .checksum = XXH3_64bits(checksum, (size_t)p->used * sizeof *checksum) };
+
+    memcpy(t.magic, magic, sizeof magic);
+    return t;
+}
+
+static void album_path(char *path, size_t size, const spot_store *store, const spot_photos *p)
+{
+    char text[128], key[33];
+    int n = snprintf(text, sizeof text, "album of %s, size %d, fit %d", p->hash, p->cfg.size, p->cfg.fit);
+
+    spot_key_text(key, spot_key_of(text, (size_t)n));
+    snprintf(path, size, "%s/cache/%s.album", store->dir, key);
+}
+
+/* ---- making it ---- */
+
+typedef struct {
+    spot_photos   *p;
+    FILE          *file;
+    uint8_t       *rgb;            /* (AT_A_TIME) pictures */
+    uint64_t      *checksum;       /* (used) */
+    spot_darkroom *room;           /* (threads) */
+    int            unreadable;
+    int            first;          /* of them */
+    spot_status    status;         /* any other failure */
+} maker;
+
+/* A picture that cannot be read is counted, and the first is told: the sentence of one names it. */
+static void note(maker *m, spot_ctx *c, const spot_ctx *mine, int row, spot_status s)
+{
+#pragma omp critical(album_note)
+    {
+        if (s != SPOT_INPUT) m->status = s;
+        else m->unreadable++;
+        if (s != SPOT_INPUT || m->first < 0 || row < m->first) {
+            m->first = row;
+            spot_forget(c);
+            spot_fail(c, s, "%s", spot_message(mine, s));
+        }
+    }
+}
+
+static void develop(spot_ctx *c, maker *m, int from, int n)
+{
+    size_t bytes = picture_bytes(m->p);
+
+#pragma omp parallel for schedule(dynamic) num_threads(c->threads)
+    for (int i = 0; i < n; i++) {
+        uint8_t *rgb = m->rgb + (size_t)i * bytes;
+        spot_ctx mine = { .ops = c->ops, .threads = 1 };           /* with a sentence of its own */
+        spot_status s = spot_photo_develop(&mine, rgb, m->p, from + i, &m->room[omp_get_thread_num()]);
+        if (s) note(m, c, &mine, from + i, s);
+        else m->checksum[from + i] = XXH3_64bits(rgb, bytes);
+    }
+}
+
+static spot_status complain(spot_ctx *c, const maker *m)
+{
+    char first[1024];
+
+    if (m->status) return m->status;
+    snprintf(first, sizeof first, "%s", spot_message(c, SPOT_INPUT));
+    spot_forget(c);
+    return spot_fail(c, SPOT_INPUT, "%d of %d pictures cannot be read; the first: %.800s", m->unreadable, m->p->used, first);
+}
+
+/* All are looked at, so that all that are broken are known; after the first of them nothing is written. */
+static spot_status fill(spot_ctx *c, maker *m)
+{
+    const spot_photos *p = m->p;
+    tail t;
+
+    for (int from = 0; from < p->used; from += AT_A_TIME) {
+        int n = p->used - from < AT_A_TIME ? p->used - from : AT_A_TIME;
+        SPOT_TRY(spot_check_stop(c));
+        develop(c, m, from, n);
+        if (m->status) return m->status;
+        if (!m->unreadable && fwrite(m->rgb, picture_bytes(p), (size_t)n, m->file) < (size_t)n) return SPOT_IO;
+        spot_tell(c, "decode", -1, from + n, p->used, "");
+    }
+    if (m->unreadable) return complain(c, m);
+    t = tail_of(p, m->checksum);
+    if (fwrite(m->checksum, sizeof *m->checksum, (size_t)p->used, m->file) < (size_t)p->used) return SPOT_IO;
+    return fwrite(&t, sizeof t, 1, m->file) == 1 ? SPOT_OK : SPOT_IO;
+}
+
+static spot_status write_file(spot_ctx *c, maker *m, const char *path)
+{
+    char temp[PATH_MAX];
+    int fd, error;
+    spot_status s;
+
+    SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, &fd));
+    m->file = fdopen(fd, "wb");
+    if (!m->file) {
+        close(fd);
+        return spot_file_abort(c, temp, path, ENOMEM);
+    }
+    s = fill(c, m);
+    error = s == SPOT_IO ? errno : 0;
+    if (fclose(m->file) && !s) { s = SPOT_IO; error = errno; }
+    if (s == SPOT_IO) return spot_file_abort(c, temp, path, error);
+    if (!s) return spot_file_commit(c, temp, path);
+    unlink(temp);
+    return s;
+}
+
+static spot_status make(spot_ctx *c, spot_photos *p, const char *path)
+{
+    maker m = { .p = p, .first = -1 };
+    spot_status s;
+
+    m.rgb = malloc(AT_A_TIME * picture_bytes(p));
+    m.checksum = malloc((size_t)p->used * sizeof *m.checksum + 1);
+    m.room = calloc((size_t)c->threads, sizeof *m.room);
+    if (m.rgb && m.checksum && m.room) s = write_file(c, &m, path);
+    else s = spot_fail(c, SPOT_NOMEM, "no memory to decode %d pictures of %d px at a time", AT_A_TIME, p->cfg.size);
+    for (int i = 0; m.room && i < c->threads; i++) spot_darkroom_close(&m.room[i]);
+    free(m.room);
+    free(m.checksum);
+    free(m.rgb);
+    return s;
+}
+
+/* ---- reading it ---- */
+
+/* An album that is not whole is none: *there says so. */
+static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *there)
+{
+    size_t pixels = (size_t)p->used * picture_bytes(p), hashes = (size_t)p->used * sizeof(uint64_t);
+    uint64_t *checksum = malloc(hashes + 1);
+    int fd = checksum ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    tail t, want;
+
+    *there = false;
+    if (!checksum) return spot_fail(c, SPOT_NOMEM, "no memory for the hashes of %d pictures", p->used);
+    if (fd >= 0 && pread(fd, checksum, hashes, (off_t)pixels) == (ssize_t)hashes
+        && pread(fd, &t, sizeof t, (off_t)(pixels + hashes)) == (ssize_t)sizeof t
+        && lseek(fd, 0, SEEK_END) == (off_t)(pixels + hashes + sizeof t)) {
+        want = tail_of(p, checksum);
+        *there = !memcmp(&t, &want, sizeof t);
+    }
+    if (*there) spot_photos_album(p, fd, checksum);
+    else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is made anew", path);
+    if (!*there && fd >= 0) close(fd);
+    if (!*there) free(checksum);
+    return SPOT_OK;
+}
+
+spot_status spot_album_open(spot_ctx *c, const spot_store *store, spot_photos *p)
+{
+    char path[1200];
+    bool there;
+
+    album_path(path, sizeof path, store, p);
+    SPOT_TRY(look(c, p, path, &there));
+    if (there) return SPOT_OK;
+    spot_log(c, SPOT_LOG_INFO, "decoding %d pictures into %s (%.2f GB)", p->used, path, spot_album_bytes(p) / 1e9);
+    SPOT_TRY(make(c, p, path));
+    SPOT_TRY(look(c, p, path, &there));
+    return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
+}

@@ -1,0 +1,332 @@
+/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk from the
+ * ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <sys/statvfs.h>
+
+#include "base/room.h"
+#include "core/device.h"
+#include "spotter/shards.h"
+#include "spotter/source.h"
+#include "spotter/sweep.h"
+#include "store/pixel_cache.h"
+#include "store/embedding.h"
+#include "sweep/retention.h"
+#include "sweep/sweep_pace.h"
+
+static size_t view_bytes(int features, int rows)
+{
+    return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
+}
+
+/* Of a wave of views. Those of another representation lie beside the classifier's. The points stay while the method
+ * looks for blindspots in them. */
+static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
+{
+    int d = spot_embed_dim(&cfg->embed, *rows, features);
+    size_t points = (size_t)wave * *rows * d * sizeof(float);
+    size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
+    spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
+    spot_bytes find = spot_bdm_needs(c, wave, rows, d, cfg);
+    size_t own = cfg->representation == SPOT_BY_MODEL ? 0 : wave * view_bytes(features, *rows);
+
+    find.host = points + (find.host > recalled ? find.host : recalled);
+    return (spot_bytes){ own + (embed.host > find.host ? embed.host : find.host),
+                         embed.device > find.device ? embed.device : find.device };
+}
+
+/* A head that is recalled passes through with the model it is of. */
+static size_t model_bytes(const spot_config *cfg, int outputs)
+{
+    spot_model_tensor table[SPOT_RESNET18_TENSORS];
+
+    return spot_model_layout(table, cfg->model.width, outputs) * sizeof(float) + 64;
+}
+
+static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
+
+/* Every view with `rows` rows. A picture may ask for a map when all else is there. */
+static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
+                             bool pictures)
+{
+    int all[SPOT_WIDEST_WAVE];
+    spot_bytes most = { 0, 0 }, map = { 0, 0 };
+
+    for (int p = 0; p < wave; p++) all[p] = rows;
+    for (int b = 0; b < cfg->bdms; b++) {
+        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, l->features[b]);
+        if (needs.host > most.host) most.host = needs.host;
+        if (needs.device > most.device) most.device = needs.device;
+        if (pictures) {
+            const spot_bdm_config of = spot_picture_map(cfg, b);
+            needs = spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed);
+            if (needs.host > map.host) map.host = needs.host;
+            if (needs.device > most.device) most.device = needs.device;
+        }
+    }
+    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    return most;
+}
+
+/* One that found its view in the store and not its lesson has it in the arena, too. */
+static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
+{
+    SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
+    needs->host += view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    return SPOT_OK;
+}
+
+/* The lesser of two, but at least 1. */
+static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
+
+/* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
+ * training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while the model of one
+ * is written to the disk. */
+static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
+{
+    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once ? o->at_once : c->device ? 2 : 1;
+    size_t left, total;
+
+    l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
+    l->at_once = abreast = within(abreast, wide);
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(spot_device_room(c, &left, &total));
+    while (l->at_once > 1 && (size_t)l->at_once * l->worker.device > left) l->at_once--;
+    while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave, o->pictures).device > left) l->wave--;
+    l->at_once = within(l->at_once, l->wave);
+    if (l->wave < wide || l->at_once < abreast)
+        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
+                 spot_device_name(c), left / 1e9, l->wave, wide, l->at_once);
+    return SPOT_OK;
+}
+
+static spot_status features_of(spot_ctx *c, int *features, const spot_config *cfg, const spot_bdm_config *bdm)
+{
+    *features = 8 * cfg->model.width;
+    return bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(c, features, bdm->embeddings) : SPOT_OK;
+}
+
+spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
+                           const spot_sweep_options *o, int ecs, int rows)
+{
+    size_t base = base_bytes(cfg), workers;
+    spot_bytes wave;
+
+    for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
+    SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
+    SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
+    wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
+    l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
+    l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
+    workers = (size_t)l->at_once * l->worker.device;
+    l->all.device = wave.device > workers ? wave.device : workers;
+    return SPOT_OK;
+}
+
+/* -- what there is -------------------------------------------------------------------------------------------- */
+
+#define PICTURE 150e3              /* bytes of a PNG, where none was drawn */
+
+static double disk_of_start(const spot_config *cfg, const spot_source *source)
+{
+    return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_album_bytes(source->photos) : 0);
+}
+
+/* What a wave has that does not stay. */
+static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
+{
+    return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
+}
+
+/* Beside the arenas: a value that is written is there twice more. */
+static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
+{
+    size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
+    size_t view = view_bytes(8 * cfg->model.width, rows);
+
+    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_passage)
+         + (source->photos ? spot_photos_bytes(source->photos) : 0);
+}
+
+static const char *remedy(const spot_layout *l, bool device)
+{
+    size_t training = (size_t)l->at_once * (device ? l->worker.device : l->worker.host);
+
+    if (training < (device ? l->all.device : l->all.host - training)) return l->wave > 1 ? "a lower --wave" : "a lower "
+        "scene.per_bucket.test, or other methods";
+    return l->at_once > 1 ? "a lower --at-once" : "a lower model.batch, scene.size or model.width";
+}
+
+/* Libraries and threads reserve addresses that they never use: as measured, and some. */
+static spot_status check_addresses(spot_ctx *c, size_t needs)
+{
+    const size_t apart = (size_t)128 << 20, thread = (size_t)80 << 20, left = spot_room_of_addresses();
+
+    needs += apart + (size_t)c->threads * thread;
+    if (needs <= left) return SPOT_OK;
+    return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of addresses and its limit (ulimit -v) leaves %.2f GB; a higher "
+                     "limit or fewer --threads would help", needs / 1e9, left / 1e9);
+}
+
+/* Segments and a wave's values must fit. Whether all does is for people to see to. */
+static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
+                              const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
+{
+    double wave = disk_of_start(cfg, source) + disk_of_wave(cfg, l, rows, SPOT_KEEP_RESULTS);
+    double least = wave + ecs * spot_keep_bytes(cfg, rows, SPOT_KEEP_RESULTS, 0), left;
+    double all = wave + ecs * spot_keep_bytes(cfg, rows, o->keep, o->pictures ? PICTURE : 0);
+    struct statvfs disk;
+
+    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* writing will tell */
+    left = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (least > left)
+        return spot_fail(c, SPOT_IO, "%s takes at least %.2f GB, and its disk has %.2f GB left; free some space or choose "
+                         "another place", o->out, least / 1e9, left / 1e9);
+    if (all > left)
+        spot_log(c, SPOT_LOG_WARN, "%d ECs leave about %.1f GB in %s, and its disk has %.1f GB left; --keep views or results "
+                 "takes less", ecs, all / 1e9, o->out, left / 1e9);
+    return SPOT_OK;
+}
+
+spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
+                            const spot_sweep_options *o, int ecs, int rows)
+{
+    size_t needs = memory_of(cfg, source, l, rows), left, total;
+    const char *whose;
+
+    if (c->device) {
+        SPOT_TRY(spot_device_room(c, &left, &total));
+        if (l->all.device > left)
+            return spot_fail(c, SPOT_NOMEM, "an EC takes %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would "
+                             "help", l->all.device / 1e9, spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
+    }
+    left = spot_room_of_memory("", &whose);
+    if (needs > left)
+        return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would help", needs / 1e9,
+                         whose, left / 1e9, remedy(l, false));
+    SPOT_TRY(check_addresses(c, needs));
+    return check_disk(c, l, cfg, source, o, ecs, rows);
+}
+
+/* -- in advance ----------------------------------------------------------------------------------------------- */
+
+/* The ECs that a cost is of. */
+typedef struct { int from, to, least, most; } ecs_of;
+
+static spot_status count(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg, const spot_source *source)
+{
+    double base = (double)cfg->model.base.images * cfg->model.base.epochs;
+    spot_ec ec;
+
+    for (int i = e->from; i < e->to; i++) {
+        int rows;
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
+        e->most = rows > e->most ? rows : e->most;
+        e->least = rows < e->least || i == e->from ? rows : e->least;
+        cost->images += (double)cfg->model.epochs * (ec.images[SPOT_TRAIN] + ec.images[SPOT_VAL]) + rows;
+        if (spot_wants_robust(cfg))
+            cost->images += (double)cfg->model.robust.epochs * (ec.images[SPOT_TRAIN] * (1 + cfg->model.robust.steps)
+                                                                + ec.images[SPOT_VAL]) + rows;
+    }
+    cost->ecs = e->to - e->from;
+    if (cost->ecs) cost->images += base;
+    return SPOT_OK;
+}
+
+static void add(spot_sweep_cost *cost, double *part, spot_spent s)
+{
+    cost->seconds += s.wall;
+    cost->cpu_seconds += s.cpu;
+    *part += s.wall;
+}
+
+static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
+                            const spot_source *source)
+{
+    spot_ec ec;
+
+    add(cost, &cost->start, spot_pace_of_start(p, cfg, source));
+    for (int i = e->from; i < e->to; i++) {
+        int rows;
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
+        add(cost, &cost->training, spot_pace_of_ec(p, cfg, &ec, rows));
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->pictures, p->picture);
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_growth_at(&p->method[b], rows));
+    }
+    return SPOT_OK;
+}
+
+static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture, const ecs_of *e, const spot_config *cfg,
+                             const spot_source *source, const spot_sweep_options *o)
+{
+    spot_spent took = { 0, 0 }, at = spot_spent_now();
+    spot_pace pace;
+    spot_ec ec;
+
+    SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)(e->from + (e->to - e->from) / 2)));
+    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, e->least, e->most, cost->images, o->pictures));
+    spot_spend(&took, &at);
+    cost->calibration = took.wall;
+    spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; views of %d to %d rows", ec.index,
+             1e3 * pace.train.wall, e->least, e->most);
+    cost->seconds = cost->cpu_seconds = 0;
+    if (pace.picture_bytes > 0) *picture = pace.picture_bytes;
+    return time_all(c, cost, &pace, e, cfg, source);
+}
+
+/* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
+ * knows better what a training and a look take; what it had not is added. */
+static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_config *cfg, const spot_source *source,
+                                 const spot_layout *l, int rows, size_t before, bool timed)
+{
+    const spot_sweep_options one = { .wave = 1 };
+    size_t counted = memory_of(cfg, source, l, rows), touched;
+    spot_layout alone;
+
+    cost->memory = before + counted;
+    if (!timed) return SPOT_OK;
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, rows));
+    touched = spot_resident_most() + counted - alone.all.host + base_bytes(cfg);
+    if (touched < cost->memory) cost->memory = touched;
+    return SPOT_OK;
+}
+
+static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
+                           spot_sweep_cost *cost, bool timed)
+{
+    int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
+    size_t before = spot_resident_most();
+    double picture = PICTURE;
+    spot_layout layout;
+    ecs_of e = { 0 };
+    spot_ec ec;
+
+    *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
+    spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
+    SPOT_TRY(count(c, cost, &e, cfg, source));
+    if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
+    SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
+    cost->device_memory = layout.all.device;
+    cost->wave = layout.wave;
+    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
+    cost->disk = cost->ecs ? disk_of_start(cfg, source) + disk_of_wave(cfg, &layout, e.most, o->keep) : 0;
+    for (int i = e.from; i < e.to; i++) {
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        cost->disk += spot_keep_bytes(cfg, spot_ec_positives(NULL, &ec, SPOT_TEST), o->keep, o->pictures ? picture : 0);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
+                               bool calibrate)
+{
+    spot_source source;
+    spot_status s = spot_source_open(c, &source, cfg);
+
+    if (!s) s = cost_of(c, cfg, &source, o, cost, calibrate);
+    spot_source_close(&source);
+    return s;
+}

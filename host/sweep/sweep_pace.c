@@ -1,0 +1,269 @@
+/* sweep_pace.c - a short calibration. Every stage runs as in a sweep, on few images and for few iterations, first once so that
+ * kernels are made and pages are there; what it then takes grows with the images, and of a method as two sizes of view say. */
+#define _DEFAULT_SOURCE
+#include "sweep/sweep_pace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spotter/report.h"
+#include "store/pixel_cache.h"
+
+#define SHARE 0.015                /* of a sweep's training that is tried, twice */
+
+static spot_spent times(spot_spent s, double k) { return (spot_spent){ s.wall * k, s.cpu * k }; }
+
+static void add(spot_spent *sum, spot_spent s, double k)
+{
+    sum->wall += k * s.wall;
+    sum->cpu += k * s.cpu;
+}
+
+/* Noise must not make a part of what was measured more than the whole. */
+static void take_off(spot_spent *sum, spot_spent s, double k)
+{
+    sum->wall = fmax(0, sum->wall - k * s.wall);
+    sum->cpu = fmax(0, sum->cpu - k * s.cpu);
+}
+
+/* -- images --------------------------------------------------------------------------------------------------- */
+
+/* A batch is cut into lanes, and a last one that is short is filled up to whole lanes. */
+static double filled(double images, const spot_model_config *cfg)
+{
+    double lane = ceil((double)cfg->batch / cfg->lanes);
+
+    return ceil(images / lane) * lane;
+}
+
+typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_lesson *, const spot_ec *, const spot_model_config *,
+                            const spot_model *);
+
+/* On a batch and as many val images in every epoch. *all: the whole call. */
+static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_lesson *lesson, spot_spent *all, spot_model *model,
+                         const spot_model_config *cfg, const spot_ec *ec, int epochs)
+{
+    spot_model_config few = *cfg;
+    spot_ec small = *ec;
+    spot_spent at = spot_spent_now();
+
+    few.epochs = few.robust.epochs = epochs;
+    for (int i = SPOT_TRAIN; i <= SPOT_VAL; i++)
+        small.images[i] = cfg->batch < ec->images[i] ? cfg->batch : ec->images[i];
+    *all = (spot_spent){ 0, 0 };
+    SPOT_TRY(of(c, a, model, lesson, &small, &few, NULL));
+    spot_spend(all, &at);
+    return SPOT_OK;
+}
+
+/* An epoch that also makes the kernels, and then trainings for a share of what `total` images will take, 2 to 10 seconds: the
+ * pace of a machine that others use as well changes from second to second. */
+static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
+                                 bool robust, double total)
+{
+    double images = filled(fmin(cfg->model.batch, ec->images[SPOT_TRAIN]), &cfg->model);
+    double val = filled(fmin(cfg->model.batch, ec->images[SPOT_VAL]), &cfg->model);
+    trainer *of = robust ? spot_model_robust : spot_model_train;
+    spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
+    size_t mark = a->used;
+    double patience, each;
+    spot_lesson lesson;
+    spot_model model;
+    int epochs, n = 0;
+
+    SPOT_TRY(train(c, a, of, &lesson, &first, &model, &cfg->model, ec, 1));
+    a->used = mark;
+    each = lesson.learn.wall + lesson.watch.wall;
+    patience = fmin(fmax(SHARE * total / images * lesson.learn.wall, 2), 10);
+    epochs = (int)fmin(fmax(patience / each, 1), 20);
+    do {
+        SPOT_TRY(train(c, a, of, &lesson, &all, &model, &cfg->model, ec, epochs));
+        a->used = mark;
+        n++;
+        add(&learn, lesson.learn, 1);
+        add(&watch, lesson.watch, 1);
+        add(&open, all, 1);
+    } while (open.wall + epochs * each < patience);
+    take_off(&open, learn, 1);
+    take_off(&open, watch, 1);
+    *(robust ? &p->robust : &p->train) = times(learn, 1 / (n * epochs * images));
+    if (robust) return SPOT_OK;
+    p->watch = times(watch, 1 / (n * epochs * val));
+    p->open = times(open, 1.0 / n);
+    p->start = first;
+    take_off(&p->start, p->open, 1);
+    take_off(&p->start, p->train, images);
+    take_off(&p->start, p->watch, val);
+    return SPOT_OK;
+}
+
+/* Once more when other things were timed, so that no single moment speaks for the whole sweep. */
+static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
+                                       double total)
+{
+    spot_pace q = *p;
+    spot_spent *mean[] = { &p->train, &p->watch, &p->robust }, *now[] = { &q.train, &q.watch, &q.robust };
+
+    SPOT_TRY(time_training(c, a, &q, cfg, ec, false, total));
+    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, &q, cfg, ec, true, total));
+    for (int i = 0; i < 3; i++) {
+        take_off(now[i], p->decode, 1);
+        add(mean[i], *now[i], 1);
+        *mean[i] = times(*mean[i], 0.5);
+    }
+    return SPOT_OK;
+}
+
+/* Twice at the positives of a few images: the first makes the kernels. */
+static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec)
+{
+    size_t mark = a->used;
+    spot_ec small = *ec;
+    spot_spent at, took[2] = { { 0, 0 }, { 0, 0 } };
+    spot_truth truth;
+    spot_model m;
+    spot_view v;
+
+    small.images[SPOT_TEST] = 3 * cfg->model.batch < ec->images[SPOT_TEST] ? 3 * cfg->model.batch : ec->images[SPOT_TEST];
+    SPOT_TRY(spot_model_init(c, a, &m, cfg->model.width, 1, ec->seed, ec->index));
+    for (int i = 0; i < 2; i++) {
+        size_t before = a->used;
+        at = spot_spent_now();
+        SPOT_TRY(spot_model_look(c, a, &v, &truth, &m, &small, SPOT_TEST, &cfg->model));
+        spot_spend(&took[i], &at);
+        a->used = before;
+    }
+    a->used = mark;
+    p->look = times(took[1], 1 / fmax(filled(v.n, &cfg->model), 1));
+    take_off(&took[0], took[1], 1);
+    add(&p->start, took[0], 1);
+    return SPOT_OK;
+}
+
+/* Pictures come from their files here, and from an album of all of them in a sweep. */
+static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
+{
+    SPOT_TRY(spot_album_pace(c, &p->decode, photos));
+    take_off(&p->train, p->decode, 1);
+    take_off(&p->robust, p->decode, 1);
+    take_off(&p->watch, p->decode, 1);
+    take_off(&p->look, p->decode, 1);
+    return SPOT_OK;
+}
+
+/* -- pictures ------------------------------------------------------------------------------------------------- */
+
+/* One, in a folder of its own that goes away again. Where there is none to be had they cost nothing. */
+static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
+{
+    const char *tmp = getenv("TMPDIR");
+    spot_hypotheses *found = calloc(1, sizeof *found);
+    spot_score *score = calloc(1, sizeof *score);
+    spot_lesson *lesson = calloc(1, sizeof *lesson);
+    char dir[512], path[600];
+    size_t mark = a->used;
+    spot_spent at;
+    spot_view v;
+    spot_truth truth;
+    spot_points points;
+    struct stat st;
+    spot_status s = spot_growth_view(c, a, &v, &truth, cfg->seed, rows, 2);
+
+    snprintf(dir, sizeof dir, "%s/spotter-plan-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (s == SPOT_OK && found && score && lesson && mkdtemp(dir)) {
+        points = (spot_points){ v.n, 2, v.feature, NAN };
+        found->len = rows < 10 ? 1 : 5;
+        for (int k = 0; k < found->len; k++)
+            found->h[k] = (spot_hypothesis){ .len = rows / found->len, .row = v.image + k * (rows / found->len) };
+        snprintf(path, sizeof path, "%s/a.png", dir);
+        at = spot_spent_now();
+        s = spot_report_ec(c, path, "", ec, lesson, &v, &truth, &points, found, score);
+        spot_spend(&p->picture, &at);
+        if (s == SPOT_OK && !stat(path, &st)) p->picture_bytes = (double)st.st_size;
+        unlink(path);
+        rmdir(dir);
+    }
+    a->used = mark;
+    free(lesson), free(score), free(found);
+    return s;
+}
+
+/* -- all of it ------------------------------------------------------------------------------------------------ */
+
+static spot_status take(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
+                        const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
+{
+    char name[80];
+    double patience;
+
+    SPOT_TRY(time_training(c, a, p, cfg, ec, false, images));
+    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, p, cfg, ec, true, images));
+    SPOT_TRY(time_looking(c, a, p, cfg, ec));
+    patience = fmin(fmax(0.03 * images * p->train.wall, 3), 30) / (cfg->bdms ? cfg->bdms : 1);
+    if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
+    for (int b = 0; b < cfg->bdms; b++) {
+        c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
+        SPOT_TRY(spot_growth_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
+    }
+    c->who = NULL;
+    if (pictures && cfg->bdms) SPOT_TRY(time_picture(c, a, p, cfg, ec, most));
+    return time_training_again(c, a, p, cfg, ec, images);
+}
+
+spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
+                           int least, int most, double images, bool pictures)
+{
+    const spot_sweep_options alone = { .wave = 1 };
+    spot_layout layout;
+    int beside = 0;
+    spot_arena a;
+    spot_status s;
+
+    memset(p, 0, sizeof *p);
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, most));
+    for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
+    beside = (SPOT_GROWTH_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
+    SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
+    s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
+    c->who = NULL;
+    spot_arena_close(&a);
+    return s;
+}
+
+/* -- what follows from it ------------------------------------------------------------------------------------- */
+
+static void add_training(spot_spent *sum, const spot_pace *p, const spot_model_config *cfg, spot_spent image, double train,
+                         double val, int epochs)
+{
+    add(sum, p->open, 1);
+    add(sum, image, epochs * filled(train, cfg));
+    add(sum, p->watch, epochs * filled(val, cfg));
+}
+
+spot_spent spot_pace_of_ec(const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
+{
+    bool robust = spot_wants_robust(cfg);
+    spot_spent sum = { 0, 0 };
+
+    add_training(&sum, p, &cfg->model, p->train, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], cfg->model.epochs);
+    if (robust) {
+        add_training(&sum, p, &cfg->model, p->robust, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], cfg->model.robust.epochs);
+        add(&sum, p->robust, filled(ec->images[SPOT_VAL], &cfg->model));       /* the last word is the adversary's */
+    }
+    add(&sum, p->look, (1 + robust) * filled(rows, &cfg->model));
+    return sum;
+}
+
+spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const spot_source *source)
+{
+    spot_spent sum = p->start;
+
+    if (cfg->model.base.images)
+        add_training(&sum, p, &cfg->model, p->train, cfg->model.base.images, SPOT_BASE_VAL, cfg->model.base.epochs);
+    if (source->photos) add(&sum, p->decode, spot_album_pictures(source->photos));
+    return sum;
+}

@@ -1,0 +1,202 @@
+/* run_log.c - one JSON line an event, each by a single write; and a thread that gives signs of life. */
+#define _DEFAULT_SOURCE                /* timegm */
+#include "work/run_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/platform.h"
+#include "base/json.h"
+
+enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (shards.h) */
+
+/* The stages know nothing of it: some of them compute for minutes inside one call. */
+static void *beat(void *user)
+{
+    spot_diary *d = user;
+    struct timespec until;
+
+    pthread_mutex_lock(&d->lock);
+    while (d->open) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += BEAT;
+        if (pthread_cond_timedwait(&d->closing, &d->lock, &until) == ETIMEDOUT) futimens(d->fd, NULL);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+void spot_diary_open(spot_ctx *c, spot_diary *d, const char *dir, int shard, int shards)
+{
+    char path[1200], host[64] = "";
+
+    memset(d, 0, sizeof *d);
+    gethostname(host, sizeof host - 1);
+    snprintf(path, sizeof path, "%s/logs/%d-of-%d-%s-%ld.jsonl", dir, shard, shards, host, (long)getpid());
+    d->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (d->fd < 0) {
+        spot_log(c, SPOT_LOG_WARN, "no log will be kept: cannot write %s: %s", path, strerror(errno));
+        return;
+    }
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->closing, NULL);
+    d->open = true;
+    if (!pthread_create(&d->beat, NULL, beat, d)) return;
+    spot_log(c, SPOT_LOG_WARN, "the system gives no thread: `spotter status` may take this process for lost");
+    d->beat = pthread_self();
+}
+
+void spot_diary_close(spot_diary *d)
+{
+    if (d->fd < 0) return;
+    pthread_mutex_lock(&d->lock);
+    d->open = false;
+    pthread_cond_signal(&d->closing);
+    pthread_mutex_unlock(&d->lock);
+    if (!pthread_equal(d->beat, pthread_self())) pthread_join(d->beat, NULL);
+    pthread_mutex_destroy(&d->lock);
+    pthread_cond_destroy(&d->closing);
+    close(d->fd);
+    d->fd = -1;
+}
+
+static bool wanted(spot_json *j, const char *key, bool there) { return j->gen ? there : spot_json_has(j, key); }
+
+static void describe_start(spot_json *j, spot_diary_start *s)
+{
+    spot_json_int(j, "shard", &s->shard);
+    spot_json_int(j, "shards", &s->shards);
+    spot_json_int(j, "from", &s->from);
+    spot_json_int(j, "to", &s->to);
+    spot_json_int(j, "ecs", &s->ecs);
+    spot_json_int(j, "pid", &s->pid);
+    spot_json_text(j, "config", s->config, sizeof s->config);
+    spot_json_text(j, "host", s->host, sizeof s->host);
+    spot_json_text(j, "job", s->job, sizeof s->job);
+    spot_json_text(j, "build", s->build, sizeof s->build);
+    spot_json_text(j, "device", s->device, sizeof s->device);
+    spot_json_text(j, "unit", s->unit, sizeof s->unit);
+    spot_json_text(j, "platform", s->platform, sizeof s->platform);
+}
+
+/* "2026-11-21T18:25:36.123Z" */
+static void describe_time(spot_json *j, double *at)
+{
+    time_t whole = (time_t)floor(*at);
+    struct tm utc = { 0 };
+    char text[40] = "";
+    double seconds = 0;
+    size_t n;
+
+    if (j->gen) {
+        n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", gmtime_r(&whole, &utc));
+        snprintf(text + n, sizeof text - n, ".%03dZ", (int)(1e3 * (*at - (double)whole)));
+        spot_json_text(j, "at", text, sizeof text);
+        return;
+    }
+    spot_json_text(j, "at", text, sizeof text);
+    if (sscanf(text, "%d-%d-%dT%d:%d:%lfZ", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &seconds) != 6)
+        j->wrong = "at";
+    utc.tm_year -= 1900;
+    utc.tm_mon--;
+    *at = (double)timegm(&utc) + seconds;
+}
+
+void spot_diary_describe(spot_json *j, spot_diary_line *l)
+{
+    describe_time(j, &l->at);
+    spot_json_text(j, "event", l->event, sizeof l->event);
+    if (wanted(j, "kept", l->kept)) spot_json_bool(j, "kept", &l->kept);
+    if (wanted(j, "ec", l->ec >= 0)) spot_json_int(j, "ec", &l->ec);
+    if (wanted(j, "seconds", isfinite(l->seconds))) spot_json_real(j, "seconds", &l->seconds);
+    if (wanted(j, "status", *l->status)) spot_json_text(j, "status", l->status, sizeof l->status);
+    if (!strcmp(l->event, "start")) describe_start(j, &l->start);
+    if (wanted(j, "text", *l->text)) spot_json_text(j, "text", l->text, sizeof l->text);
+}
+
+static void write_line(spot_diary *d, spot_diary_line *l)
+{
+    spot_json j = { .gen = d->fd < 0 ? NULL : yajl_gen_alloc(NULL) };
+    const unsigned char *line;
+    struct timespec now;
+    size_t n;
+
+    if (!j.gen) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    l->at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    l->seconds = round(1e3 * l->seconds) / 1e3;
+    spot_json_object(&j, NULL);
+    spot_diary_describe(&j, l);
+    spot_json_end(&j);
+    yajl_gen_reset(j.gen, "\n");
+    yajl_gen_get_buf(j.gen, &line, &n);
+    pthread_mutex_lock(&d->lock);
+    if (d->torn) d->torn = write(d->fd, "\n", 1) != 1;
+    if (!d->torn) d->torn = write(d->fd, line, n) != (ssize_t)n;
+    pthread_mutex_unlock(&d->lock);
+    yajl_gen_free(j.gen);
+}
+
+void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, const char *text)
+{
+    spot_diary_line l = { .ec = ec, .seconds = seconds };
+
+    snprintf(l.event, sizeof l.event, "%s", event);
+    if (text) snprintf(l.text, sizeof l.text, "%s", text);
+    write_line(d, &l);
+}
+
+void spot_diary_kept(spot_diary *d, const char *kind, int ec, double seconds)
+{
+    spot_diary_line l = { .kept = true, .ec = ec, .seconds = seconds };
+
+    snprintf(l.event, sizeof l.event, "%s", kind);
+    write_line(d, &l);
+}
+
+static const char *env(const char *name)
+{
+    const char *v = getenv(name);
+
+    return v ? v : "";
+}
+
+/* By what the scheduler calls this process. */
+static void name_job(char *text, size_t size)
+{
+    if (*env("SLURM_ARRAY_JOB_ID")) snprintf(text, size, "%s_%s", env("SLURM_ARRAY_JOB_ID"), env("SLURM_ARRAY_TASK_ID"));
+    else if (*env("SLURM_JOB_ID")) snprintf(text, size, "%s", env("SLURM_JOB_ID"));
+    else snprintf(text, size, "%s", *env("JOB_COMPLETION_INDEX") ? env("HOSTNAME") : "");
+}
+
+void spot_diary_begin(spot_ctx *c, spot_diary *d, spot_diary_start *s, const char *text)
+{
+    spot_diary_line l = { .event = "start", .ec = -1, .seconds = NAN };
+
+    s->pid = (int)getpid();
+    gethostname(s->host, sizeof s->host - 1);
+    name_job(s->job, sizeof s->job);
+    spot_build(s->build, sizeof s->build);
+    snprintf(s->device, sizeof s->device, "%s", spot_ctx_device_name(c));
+    spot_platform_unit(c, s->unit, sizeof s->unit);
+    spot_platform(c, s->platform, sizeof s->platform);
+    l.start = *s;
+    snprintf(l.text, sizeof l.text, "%s", text);
+    write_line(d, &l);
+}
+
+void spot_diary_end(spot_diary *d, spot_status s, double seconds, const char *text)
+{
+    spot_diary_line l = { .event = "end", .ec = -1, .seconds = seconds };
+
+    snprintf(l.status, sizeof l.status, "%s", spot_status_name(s));
+    if (text) snprintf(l.text, sizeof l.text, "%s", text);
+    write_line(d, &l);
+}

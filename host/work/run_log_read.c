@@ -1,0 +1,101 @@
+/* run_log_read.c - the logs of a run, line by line. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json_tree.h"
+#include "base/json.h"
+#include "work/run_log.h"
+
+enum { LOG_LIMIT = 1 << 30 };
+
+static bool parse(spot_diary_line *l, const char *text)
+{
+    spot_json j = { .depth = 1 };
+
+    memset(l, 0, sizeof *l);
+    l->ec = -1;
+    l->seconds = NAN;
+    j.at[0] = spot_tree_parse(text, strlen(text), NULL, 0);
+    if (YAJL_IS_OBJECT(j.at[0])) spot_diary_describe(&j, l);
+    else j.wrong = "the line";
+    yajl_tree_free(j.at[0]);
+    return !j.wrong;
+}
+
+static spot_status read_file(spot_ctx *c, const char *path, int file, spot_diary_hear *hear, void *user)
+{
+    spot_diary_line *l;
+    unsigned char *text;
+    struct stat st;
+    size_t n;
+
+    if (stat(path, &st)) return SPOT_OK;                       /* gone since it was listed */
+    SPOT_TRY(spot_file_read(c, path, &text, &n, LOG_LIMIT));
+    l = malloc(sizeof *l);
+    for (char *at = (char *)text, *end; l && (end = strchr(at, '\n')); at = end + 1) {
+        *end = 0;
+        if (parse(l, at)) hear(user, file, (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec, l);
+    }
+    free(text);
+    if (!l) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    free(l);
+    return SPOT_OK;
+}
+
+spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, spot_diary_hear *hear, void *user)
+{
+    struct dirent **entry;
+    char path[1400];
+    spot_status s = SPOT_OK;
+    int n, file = 0;
+
+    snprintf(path, sizeof path, "%s/logs", dir);
+    n = scandir(path, &entry, NULL, alphasort);
+    if (n < 0) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
+        if (s == SPOT_OK && !strncmp(name, prefix, strlen(prefix)) && dot && !strcmp(dot, ".jsonl")) {
+            snprintf(path, sizeof path, "%s/logs/%s", dir, name);
+            s = read_file(c, path, file++, hear, user);
+        }
+        free(entry[i]);
+    }
+    free(entry);
+    return s;
+}
+
+typedef struct { double last; int starts; } progress;
+
+static void hear_progress(void *user, int file, double alive, const spot_diary_line *l)
+{
+    progress *p = user;
+    (void)file, (void)alive;
+
+    if (l->kept && l->at > p->last) p->last = l->at;
+}
+
+static void hear_starts(void *user, int file, double alive, const spot_diary_line *l)
+{
+    progress *p = user;
+    (void)file, (void)alive;
+
+    p->starts += !strcmp(l->event, "start") && l->at > p->last;
+}
+
+int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards)
+{
+    progress p = { 0 };
+    char prefix[48];
+
+    snprintf(prefix, sizeof prefix, "%d-of-%d-", shard, shards);
+    if (spot_diary_read(c, dir, prefix, hear_progress, &p) == SPOT_OK
+        && spot_diary_read(c, dir, prefix, hear_starts, &p) == SPOT_OK) return p.starts;
+    spot_forget(c);
+    return 0;
+}

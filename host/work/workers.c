@@ -1,0 +1,143 @@
+/* workers.c - threads that each take the next task, and their caller, who waits and hands on the stop request. */
+#define _POSIX_C_SOURCE 200809L
+#include "work/workers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "core/ops.h"
+#include "spotter/sweep.h"
+
+enum { LOOK_EVERY = 20 * 1000 * 1000 };      /* nanoseconds between looks at the stop request */
+
+typedef struct {
+    spot_ctx       *owner;
+    size_t          bytes;
+    int             workers, tasks, next, working;
+    spot_task      *task;
+    void           *user;
+    volatile sig_atomic_t stop;    /* every worker's */
+    pthread_mutex_t lock;          /* of all that follows, of next, working, and of the owner's callbacks */
+    pthread_cond_t  left;          /* a worker went */
+    spot_status     failure;
+    char            message[sizeof ((spot_ctx *)0)->message];
+} crew;
+
+static void pass_log(void *user, spot_log_level level, const char *text)
+{
+    crew *w = user;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->owner->on_log) w->owner->on_log(w->owner->user, level, text);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void pass_progress(void *user, const spot_progress *p)
+{
+    crew *w = user;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->owner->on_progress) w->owner->on_progress(w->owner->user, p);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Workers look at it amid their tasks, without the lock. */
+static void raise_flag(crew *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
+
+static bool next_task(crew *w, int *task)
+{
+    bool any;
+
+    pthread_mutex_lock(&w->lock);
+    any = !w->stop && w->next < w->tasks;
+    if (any) *task = w->next++;
+    pthread_mutex_unlock(&w->lock);
+    return any;
+}
+
+static spot_status do_tasks(crew *w, spot_ctx *c)
+{
+    int share = w->owner->threads / w->workers, task;
+    spot_status s = SPOT_OK;
+    spot_arena a;
+
+    SPOT_TRY(spot_ctx_open(c, w->owner->ops->name, share > 1 ? share : 1));
+    SPOT_TRY(spot_arena_open(c, &a, w->bytes));
+    while (s == SPOT_OK && next_task(w, &task)) {
+        s = w->task(c, &a, w->user, task);
+        a.used = 0;
+    }
+    spot_arena_close(&a);
+    return s;
+}
+
+static void *work(void *user)
+{
+    crew *w = user;
+    spot_ctx c = { .on_log = pass_log, .on_progress = pass_progress, .user = w, .stop = &w->stop };
+    spot_status s = do_tasks(w, &c);
+
+    pthread_mutex_lock(&w->lock);
+    if (s != SPOT_OK) raise_flag(w);
+    if (s != SPOT_OK && s != SPOT_STOPPED && w->failure == SPOT_OK) {
+        w->failure = s;
+        snprintf(w->message, sizeof w->message, "%s", spot_message(&c, s));
+    }
+    w->working--;
+    pthread_cond_signal(&w->left);
+    pthread_mutex_unlock(&w->lock);
+    spot_ctx_close(&c);
+    return NULL;
+}
+
+static void wait_for_all(crew *w)
+{
+    struct timespec until;
+
+    pthread_mutex_lock(&w->lock);
+    while (w->working) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_EVERY;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&w->left, &w->lock, &until);
+        if (w->owner->stop && *w->owner->stop) raise_flag(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static spot_status side_by_side(crew *w)
+{
+    pthread_t thread[SPOT_MOST_AT_ONCE];
+    int started = 0;
+
+    pthread_mutex_lock(&w->lock);
+    while (started < w->workers && !pthread_create(&thread[started], NULL, work, w)) started++;
+    w->working = started;
+    pthread_mutex_unlock(&w->lock);
+    wait_for_all(w);
+    for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    if (!started) return spot_fail(w->owner, SPOT_NOMEM, "the system gives no thread to train in; lower --at-once");
+    if (w->failure) return spot_fail(w->owner, w->failure, "%s", w->message);
+    return spot_check_stop(w->owner);
+}
+
+spot_status spot_crew_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_task *task, void *user)
+{
+    crew w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
+               .lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER };
+    size_t mark = a->used;
+
+    w.workers = workers < tasks ? workers : tasks;
+    if (w.workers > SPOT_MOST_AT_ONCE) w.workers = SPOT_MOST_AT_ONCE;
+    if (w.workers > 1) return side_by_side(&w);
+    for (int i = 0; i < tasks; i++) {
+        spot_status s = task(c, a, user, i);
+        a->used = mark;
+        SPOT_TRY(s);
+    }
+    return SPOT_OK;
+}
