@@ -1,6 +1,6 @@
 /* bench_embed.c - the reducers on ten Gaussian blobs, one set of points or a hundred at once. Views and maps lie on the host,
  * as between the stages of a sweep: on a GPU the copies are timed, too. Peers: bench/peers/tsne_sklearn.py,
- * bench/peers/scvis_torch.py, bench/peers/umap_learn.py. */
+ * bench/peers/scvis_torch.py, bench/peers/umap_peer.py. */
 #include "bench.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "check.h"
+#include "checks.h"
 #include "core/device.h"
 
 /* Under ASan, which looks for addresses and takes ten times as long, one random order: the bits are compared without it. */

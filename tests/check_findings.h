@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/png.h"
-#include "check.h"
+#include "checks.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"
 #include "spotter/store.h"

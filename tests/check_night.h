@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "check.h"
+#include "checks.h"
 #include "check/layers.h"
 #include "spotter/rng.h"
 

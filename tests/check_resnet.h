@@ -2,7 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_RESNET_H
 #define SPOTTER_TESTS_CHECK_RESNET_H
 
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 

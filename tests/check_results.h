@@ -3,7 +3,7 @@
 #ifndef SPOTTER_TESTS_CHECK_RESULTS_H
 #define SPOTTER_TESTS_CHECK_RESULTS_H
 
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 
 #include <math.h>

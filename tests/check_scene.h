@@ -2,7 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_SCENE_H
 #define SPOTTER_TESTS_CHECK_SCENE_H
 
-#include "check.h"
+#include "checks.h"
 
 #include "spotter/scene.h"
 

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_SHARDS_H
 #define SPOTTER_TESTS_CHECK_SHARDS_H
 
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

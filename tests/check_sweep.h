@@ -2,7 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_SWEEP_H
 #define SPOTTER_TESTS_CHECK_SWEEP_H
 
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 #include "spotter/store.h"
 #include "spotter/sweep.h"

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_TESTS_CHECK_TENSOR_H
 #define SPOTTER_TESTS_CHECK_TENSOR_H
 
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_array.c - files of arrays: what numpy, zipfile and csv see in them (golden/arrays.txt, made by tools/golden/arrays.py)
  * is what we see, and each file that no honest program makes gets its sentence. ctest: threads */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_barlow.c - Barlow against the authors' code on a real view, its published numbers, and views that say little.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

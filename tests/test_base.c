@@ -1,5 +1,5 @@
 /* test_base.c - status, arena, addressed random numbers. */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 

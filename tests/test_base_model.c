@@ -1,6 +1,6 @@
 /* test_base_model.c - a base model: what it is asked, that it learns, that ECs start from it. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

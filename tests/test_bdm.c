@@ -1,5 +1,5 @@
 /* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_check.c - the nightly verdict: baselines read and written, the three layers, on runs written by hand. Over 400 lines:
  * one fixture serves all. Statistics are test_nights.c's. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 #include "check_night.h"
 #include "spotter/store.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <utime.h>
 
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 #include "base/platform.h"
 #include "spotter/shards.h"

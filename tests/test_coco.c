@@ -1,6 +1,6 @@
 /* test_coco.c - annotations in COCO's format: what is kept of good ones, what is said of wrong ones, and in how much memory. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

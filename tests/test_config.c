@@ -1,5 +1,5 @@
 /* test_config.c - configs: what is taken, what is refused and in which words. */
-#include "check.h"
+#include "checks.h"
 
 #include <dirent.h>
 #include <stdlib.h>

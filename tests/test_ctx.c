@@ -1,6 +1,6 @@
 /* test_ctx.c - opening a context: its threads, its device, and a BLAS that keeps to one thread. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* test_device.c - opening devices by name; everything here holds with and without a GPU. */
 #define _GNU_SOURCE   /* setenv */
-#include "check.h"
+#include "checks.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* spot_discover: planted slices are found, who is left out and why, failures stay alone, bytes are equal, files are whole.
  * ctest: threads */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_distance.c - the op against its definition, bit for bit. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

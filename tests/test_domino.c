@@ -1,6 +1,6 @@
 /* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

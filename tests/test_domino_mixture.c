@@ -1,6 +1,6 @@
 /* test_domino_mixture.c - Domino's mixture against the upstream package and scikit-learn, k-means against scikit-learn, each
  * from the same start. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_example.c - the example of host/bdm/README.md finds what it says, within what it said that it needs. */
 #include "blobs.h"
-#include "check.h"
+#include "checks.h"
 
 #include "example_method.c"
 

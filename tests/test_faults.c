@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "checks.h"
 #include "cli/cli.h"
 #include "faults.h"
 #include "stub_model.h"

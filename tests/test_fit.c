@@ -1,6 +1,6 @@
 /* test_fit.c - what methods keep assigns the rows that were fitted as they were found, and new rows of the same kind likewise;
  * what is damaged is refused. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* test_george.c - GEORGE: the rule of over-clustering by hand, the whole method on planted groups, and data that say
  * nothing. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

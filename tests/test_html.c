@@ -1,7 +1,7 @@
 /* test_html.c - the report's file: escaping, the same bytes, the budget, pictures. What a browser makes of it: test_html.sh.
  * ctest: threads */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 #include "check_findings.h"
 #include "check_folder.h"
 

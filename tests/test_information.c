@@ -1,6 +1,6 @@
 /* test_information.c - mutual information against scikit-learn with its noise and against a naive count; bits for threads and
  * batches. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * With arguments MODEL FOLDER RESIZE CROP: writes what it sees to stdout, for that script to compare. ctest: threads */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 #include "check_resnet.h"
 

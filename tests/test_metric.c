@@ -1,5 +1,5 @@
 /* test_metric.c - BP, BR, DR, FDR, u and the four failures: by hand, on the thresholds, and by another route. */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

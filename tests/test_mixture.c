@@ -1,6 +1,6 @@
 /* test_mixture.c - against scikit-learn from the same start; bits for threads and batches; what cannot be fitted.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_multiaccuracy.c - auditors against scikit-learn's Ridge, rounds against the golden script's and, under compat, those of
  * Domino's slicer; and data that say nothing. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The CPU's filter beside plain distances and selection: the same columns and the same bits, whatever the rows are like.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_nights.c - the verdict's statistics beside an outside oracle, and whether nights by chance raise the alarm as seldom,
- * and find what is lost as surely, as check.h says. */
-#include "check.h"
+ * and find what is lost as surely, as checks.h says. */
+#include "checks.h"
 #include "check_night.h"
 #include "golden_text.h"
 #include "fit/statistics.h"

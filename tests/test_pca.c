@@ -1,5 +1,5 @@
 /* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

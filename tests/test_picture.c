@@ -2,7 +2,7 @@
  * said of broken ones. Inputs and answers are made by tools/golden/pictures.py.
  *
  * With arguments FILE RESIZE CROP ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare. */
-#include "check.h"
+#include "checks.h"
 
 #include <stdlib.h>
 #include <unistd.h>

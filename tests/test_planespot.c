@@ -1,6 +1,6 @@
 /* test_planespot.c - PlaneSpot against its recipe in scikit-learn on a planted map, and the maps that say nothing.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_progress.c - the bar of a sweep: where it stands after each stage, and that it never goes back. */
 #include "cli/progress.c"      /* the program is no library */
 
-#include "check.h"
+#include "checks.h"
 
 volatile sig_atomic_t cli_stop;
 

@@ -1,5 +1,5 @@
 /* test_raster.c - pixels: against PIL, against the pixel rule, alone and together, as bytes and as floats. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <png.h>
@@ -77,7 +77,7 @@ static uint64_t fnv(const uint8_t *v, size_t n)
     return h;
 }
 
-/* tools/golden/scene.py: row by row the masks of PIL's rectangle and ellipse, then whole images. */
+/* tools/golden/scene_pil.py: row by row the masks of PIL's rectangle and ellipse, then whole images. */
 static void shapes_are_pils(void **state)
 {
     spot_ctx c = check_ctx(1);
@@ -262,7 +262,7 @@ static void lists_off_the_canvas_are_refused(void **state)
     free(rgb);
 }
 
-/* tools/golden/scene.py: the same formula through PIL's JPEG. */
+/* tools/golden/scene_pil.py: the same formula through PIL's JPEG. */
 static void jpeg_is_pils(void **state)
 {
     enum { W = 50, H = 37 };

@@ -1,7 +1,7 @@
 /* test_safetensors.c - every hostile file gets its sentence; what is written reads back. The corpus and its good files
  * are made by tools/golden/safetensors.py, which does not use this code. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 
 #include <stdlib.h>
 #include <unistd.h>

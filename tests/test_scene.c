@@ -15,7 +15,7 @@ static void same_share(double a, double n, double b, double m, const char *what,
                  spot_attribute_name(attribute), a / n, b / m, sd);
 }
 
-/* tools/golden/scene.py ran the authors' sampler: how often each attribute varies, is named, and is named with 1. */
+/* tools/golden/scene_pil.py ran the authors' sampler: how often each attribute varies, is named, and is named with 1. */
 static void ecs_are_the_authors(void **state)
 {
     enum { ECS = 6000 };

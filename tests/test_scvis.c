@@ -1,6 +1,6 @@
 /* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py) and finite differences, the schedule's
  * constants, bits, quality, failures. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

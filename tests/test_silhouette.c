@@ -1,6 +1,6 @@
 /* test_silhouette.c - silhouettes and scores against scikit-learn, labellings that say nothing, and the search.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

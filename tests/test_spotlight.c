@@ -1,6 +1,6 @@
 /* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
  * ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

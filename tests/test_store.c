@@ -1,6 +1,6 @@
 /* test_store.c - names of values, files that are whole or not there, the stage cache, and JSON both ways. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* test_subject.c - a user's arrays as a subject: what is read, row by row; and a sentence with file and row for each thing
  * that does not fit. The arrays are written here as text, so that each case can be read beside what is said about it. */
 #define _GNU_SOURCE
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_tables.c - segments written by hand: read back, damaged, averaged. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "checks.h"
 #include "check_folder.h"
 
 #include <math.h>

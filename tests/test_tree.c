@@ -1,6 +1,6 @@
 /* test_tree.c - decision trees against scikit-learn where no two cuts are equally good, and everywhere against a naive tree
  * with our rule for ties; bits for threads and batches. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_umap.c - UMAP against umap-learn: curve, strengths, graph, quality of maps; bits; what goes before every reducer; and
  * inputs that break others. Long, since trustworthiness and recall of maps are measured here, in C. ctest: threads */
-#include "check.h"
+#include "checks.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { N = 500, D = 32, K = 15, MOST_PAIRS = N * K };
 
-/* golden/umap.bin, as tools/golden/umap_learn.py describes it. */
+/* golden/umap.bin, as tools/golden/umap.py describes it. */
 typedef struct {
     int neighbours, normalise, pairs;
     double min_dist;

@@ -1,5 +1,5 @@
 /* test_vmath.c - our own exp and log against libm in double, and a vector loop against single calls. */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 

@@ -32,7 +32,7 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "tsne_sklearn.py": (["3000", "512", "{threads}"], lambda text: {"tsne": float(re.search(r": ([\d.]+) s", text)[1])}),
     "scvis_torch.py": (["1600", "512", "{threads}"], lambda text: {"scvis":
                        float(re.search(r"([\d.]+) s an iteration", text)[1])}),
-    "umap_learn.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
+    "umap_peer.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
                       re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
     "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
@@ -53,7 +53,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "george_sklearn.py", "scikit-learn", 0),
     ("multiaccuracy", "3,200 x 512, 10 auditors", "george_sklearn.py", "scikit-learn", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
-    ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_learn.py", "umap-learn, the faster of one and all threads", 0),
+    ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_peer.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
     ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),

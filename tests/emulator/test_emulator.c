@@ -1,14 +1,14 @@
 /* test_emulator.c - an emulator that sees nothing proves nothing: it must catch kernels that are wrong on purpose, and
  * give the same bits for those that are right. */
 #define _GNU_SOURCE   /* setenv */
-#include "check.h"
+#include "checks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "faults.h"
+#include "planted_faults.h"
 
 static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
 

@@ -1,5 +1,5 @@
 /* fuzz_png.c - any bytes behind the mark of a PNG. fuzz: -max_len=512 */
-#include "fuzz/picture.h"
+#include "fuzz/fuzz_picture.h"
 
 /* Under libFuzzer: a change that leaves every checksum right, or little would get past the first. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) __attribute__((weak));

@@ -1,4 +1,4 @@
-/* faults.h - kernels with one mistake each, and two without, for the emulator's own test. */
+/* planted_faults.h - kernels with one mistake each, and two without, for the emulator's own test. */
 #ifndef SPOTTER_EMULATOR_FAULTS_H
 #define SPOTTER_EMULATOR_FAULTS_H
 

@@ -1,4 +1,4 @@
-/* check.h - what every test needs: cmocka, a context, and assertions that print the library's sentence. */
+/* checks.h - what every test needs: cmocka, a context, and assertions that print the library's sentence. */
 #ifndef SPOTTER_TESTS_CHECK_H
 #define SPOTTER_TESTS_CHECK_H
 

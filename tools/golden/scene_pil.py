@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Golden data of the scenes. From tests/golden: what PIL draws, and what the authors' sampler samples.
 
-    tools/golden/scene.py pil               scene_pil.txt, scene_jpeg.bin (needs python3-pil)
-    tools/golden/scene.py ecs SPOTCHECK     scene_ec.txt; SPOTCHECK is a checkout of njohnson99/spotcheck (f9d0ae2)
+    tools/golden/scene_pil.py pil               scene_pil.txt, scene_jpeg.bin (needs python3-pil)
+    tools/golden/scene_pil.py ecs SPOTCHECK     scene_ec.txt; SPOTCHECK is a checkout of njohnson99/spotcheck (f9d0ae2)
 """
 import os
 import random

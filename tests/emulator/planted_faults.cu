@@ -1,6 +1,6 @@
-/* faults.cu - the kernels of faults.h: what the emulator must see, and what it must leave alone. */
+/* planted_faults.cu - the kernels of planted_faults.h: what the emulator must see, and what it must leave alone. */
 #include "core/cuda.cuh"
-#include "faults.h"
+#include "planted_faults.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 """Writes tests/golden/umap.bin: what umap-learn makes of a small real view, and how good its maps are.
 
-    umap_learn.py FEATURES.npy OUT      (umap-learn 0.5.12 and scikit-learn 1.9.1 made the committed file)
+    umap.py FEATURES.npy OUT      (umap-learn 0.5.12 and scikit-learn 1.9.1 made the committed file)
 
 FEATURES (n, d) are those of one EC of configs/mini_synthetic.yaml; 500 of its rows on 32 principal components go into
 the file. Little endian: int32 n, d; float32 x (n, d); int32 curves, each float64 min_dist, spread, a, b; int32 settings,

@@ -1,6 +1,6 @@
 """UMAP of umap-learn (GEORGE's settings: 10 neighbours, min_dist 0; with defaults: 15 and 0.1) on n x d blobs: seconds.
 
-    umap_learn.py [n] [d] [threads]
+    umap_peer.py [n] [d] [threads]
 The input is that of bench_embed.c's row `umap` in kind (10 blobs), not in bits; pass --input=FILE for raw float32 (n, d). numba
 compiles in a first run that is not timed. Without a seed umap-learn uses all threads, with one it uses one: both are told.
 Needs umap-learn from PyPI."""
@@ -16,7 +16,7 @@ import numpy as np
 try:
     import umap
 except ImportError:
-    sys.exit("umap_learn.py: there is no umap-learn for this Python; pip install umap-learn")
+    sys.exit("umap_peer.py: there is no umap-learn for this Python; pip install umap-learn")
 
 source = [a[8:] for a in sys.argv[1:] if a.startswith("--input=")]
 if source:

@@ -2,7 +2,7 @@
 """Spotlight, Domino, Barlow and GEORGE on the ECs of a run whose views are in its cache, against their peers on the same
 views: one sweep of ours, wall time, against the sum of theirs.
 
-    methods.py RUN [build/spotter] [--threads 2] [--ecs N]
+    method_peers.py RUN [build/spotter] [--threads 2] [--ecs N]
 
 The peers are those of the single benches: the domino package, Spotlight's step in PyTorch (40 steps of each EC's 10,000 are
 timed), scikit-learn for Barlow, umap-learn and scikit-learn for GEORGE. What it takes them to read a view is not counted; of
