@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/conv.h"
 #include "core/device.h"
 #include "image/raster.h"
+#include "net/conv.h"
 #include "spotter/rng.h"
 
 enum { POOL = 1048573 };       /* a prime: no two rows of a tensor are alike */

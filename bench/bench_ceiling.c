@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "net/conv.h"
 #include "core/device.h"
+#include "net/conv.h"
 
 enum { COPY_A, COPY_B, MATRICES, PARTS = 3 };
 

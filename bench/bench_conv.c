@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "net/conv.h"
 #include "core/device.h"
+#include "net/conv.h"
 #include "net/optim.h"
 
 enum { X, Y, W, READ, DW, NONE, SCRATCH, PARTS };   /* NONE: what an optimizer keeps */

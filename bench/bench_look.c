@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "discover/look_pictures.h"
 #include "formats/picture.h"
 #include "formats/png.h"
-#include "discover/look_pictures.h"
 #include "spotter/store.h"
 
 typedef struct {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "core/device.h"
-#include "model/train.h"
-#include "model/trainer.h"
 #include "image/raster.h"
 #include "image/sample.h"
+#include "model/train.h"
+#include "model/trainer.h"
 
 enum { TRAIN, LOOK };
 

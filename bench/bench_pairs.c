@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "map/affinity.h"
 #include "bench.h"
 #include "core/device.h"
+#include "map/affinity.h"
 #include "map/distance.h"
 #include "map/pca.h"
 

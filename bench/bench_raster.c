@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "net/conv.h"
 #include "core/device.h"
 #include "image/raster.h"
 #include "image/sample.h"
+#include "net/conv.h"
 
 enum { MOST_ECS = 16, CHECKED = 128 };
 

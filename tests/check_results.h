@@ -72,7 +72,7 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
         s->status = i == 9 ? SPOT_NUMERIC : SPOT_OK;
         s->blindspots = 1 + i % 3;
         snprintf(s->rollable, sizeof s->rollable, "square.presence");    /* a scene's, not pictures' */
-        s->lesson = (spot_lesson){ .outside = 0.995, .learned = i != 7 };
+        s->lesson = (spot_learning){ .outside = 0.995, .learned = i != 7 };
         s->methods = cfg->bdms;
         for (int m = 0; m < s->blindspots; m++) fake_blindspot(s, m, &r);
         for (int b = 0; b < s->methods; b++) {

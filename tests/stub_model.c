@@ -16,7 +16,7 @@ stub_health stub_is;
 void (*stub_computes)(const spot_store *store, int ec, int stage);
 void (*stub_keeps)(const char *dir, int ec);
 
-spot_status __real_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count);
+spot_status __real_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 spot_status __real_spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 spot_status __real_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                                   const spot_sweep_options *o, int ecs, int rows);
@@ -46,13 +46,13 @@ static spot_status value_of(spot_ctx *c, spot_run *run, spot_key k, const char *
     for (int i = 0; i < VALUES; i++) value[i] = number(k.lo, (uint64_t)i);
     *hash = XXH3_64bits(value, sizeof value);
     SPOT_TRY(spot_store_put(c, &run->store, k, kind, value, sizeof value));
-    spot_diary_write(&run->diary, kind, ec, 0.001, NULL);
+    spot_run_log_write(&run->run_log, kind, ec, 0.001, NULL);
     return spot_check_stop(c);
 }
 
 static void learn(spot_segment *s, uint64_t hash)
 {
-    spot_lesson *l = &s->lesson;
+    spot_learning *l = &s->lesson;
 
     l->epochs = 1;
     l->epoch[0] = (spot_epoch){ share(hash, 1), share(hash, 2), 0 };
@@ -87,7 +87,7 @@ static void score(spot_outcome *o, int blindspots, uint64_t hash)
     }
 }
 
-static spot_status method(spot_ctx *c, spot_run *run, spot_passage *p, int b, uint64_t view)
+static spot_status method(spot_ctx *c, spot_run *run, spot_ec_run *p, int b, uint64_t view)
 {
     const spot_bdm_config *cfg = &run->cfg->bdm[b];
     spot_outcome *o = &p->segment.method[b];
@@ -107,12 +107,12 @@ static spot_status method(spot_ctx *c, spot_run *run, spot_passage *p, int b, ui
     }
     score(o, p->segment.blindspots, hash);
     if (!run->pictures) return SPOT_OK;
-    spot_picture_path(path, sizeof path, run->store.dir, ec, b, o->name);
+    spot_method_picture_path(path, sizeof path, run->store.dir, ec, b, o->name);
     SPOT_TRY(spot_folder_of(c, path));
     return spot_file_write(c, path, &hash, sizeof hash);
 }
 
-static spot_status one(spot_ctx *c, spot_run *run, spot_passage *p, int index)
+static spot_status one(spot_ctx *c, spot_run *run, spot_ec_run *p, int index)
 {
     const spot_config *cfg = run->cfg;
     uint64_t hash;
@@ -129,7 +129,7 @@ static spot_status one(spot_ctx *c, spot_run *run, spot_passage *p, int index)
     return SPOT_OK;
 }
 
-spot_status __wrap_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count)
+spot_status __wrap_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)
 {
     if (!stub_on) return __real_spot_pipeline(c, a, run, p, index, count);
     for (int i = 0; i < count; i++) {

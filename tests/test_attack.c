@@ -252,7 +252,7 @@ static void who_met_an_adversary_fears_less(void **state)
     spot_ctx c = check_ctx(2), one = check_ctx(1);
     spot_model_config cfg;
     spot_model m[2], again;
-    spot_lesson l[2], l1;
+    spot_learning l[2], l1;
     double plain[2], attacked[2][3];
     spot_bytes needs;
     spot_arena a;
@@ -288,7 +288,7 @@ static void a_ball_of_nothing_changes_nothing(void **state)
     spot_ctx c = check_ctx(2);
     spot_model_config cfg;
     spot_model m[2];
-    spot_lesson l;
+    spot_learning l;
     spot_bytes needs;
     spot_arena a;
     spot_ec ec;

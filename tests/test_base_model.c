@@ -76,7 +76,7 @@ static void learns_and_hands_on_all_but_the_head(void **state)
     spot_scene_config s = scene();
     spot_model_config cfg = model();
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_model base, from_base, from_file;
     spot_arena a;
     spot_ec ec;

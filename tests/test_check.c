@@ -41,8 +41,8 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
 {
     spot_ctx c = check_ctx(1);
     spot_segment *s = malloc(sizeof *s);
-    spot_diary_start start = { .shards = 1, .to = ecs, .ecs = ecs };
-    spot_diary diary;
+    spot_run_log_start start = { .shards = 1, .to = ecs, .ecs = ecs };
+    spot_run_log run_log;
     spot_config *cfg = malloc(sizeof *cfg);
     spot_identity id;
     spot_store store;
@@ -57,8 +57,8 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
     CHECK_OK(&c, spot_file_write(&c, path, whole, strlen(whole)));
     free(whole);
     CHECK_OK(&c, spot_identify(&c, &id, cfg, NULL));
-    spot_diary_open(&c, &diary, dir, 0, 1);
-    spot_diary_begin(&c, &diary, &start, "");
+    spot_run_log_open(&c, &run_log, dir, 0, 1);
+    spot_run_log_begin(&c, &run_log, &start, "");
     for (int i = 0; i < ecs; i++) {
         spot_rng r = spot_rng_at((uint64_t)seed, SPOT_RNG_EC, (uint32_t)i, 9);
         memset(s, 0, sizeof *s);
@@ -73,15 +73,15 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
         snprintf(s->rollable, sizeof s->rollable, "square.presence");
         s->blindspots = 1 + (int)spot_rng_below(&r, 3);
         for (int m = 0; m < s->blindspots; m++) snprintf(s->blindspot[m], sizeof s->blindspot[m], "square");
-        s->lesson = (spot_lesson){ .outside = 0.995, .learned = i != 1, .blindspots = s->blindspots };
+        s->lesson = (spot_learning){ .outside = 0.995, .learned = i != 1, .blindspots = s->blindspots };
         s->methods = 2;
         fake_outcome(&s->method[0], s, &r, "spotlight");
         fake_outcome(&s->method[1], s, &r, "domino");
         if (alter) alter(s);
         CHECK_OK(&c, spot_segment_write(&c, dir, s));
-        spot_diary_write(&diary, "done", i, 1, NULL);
+        spot_run_log_write(&run_log, "done", i, 1, NULL);
     }
-    spot_diary_close(&diary);
+    spot_run_log_close(&run_log);
     free(cfg);
     free(s);
 }

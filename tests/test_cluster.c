@@ -111,17 +111,17 @@ static void finish(spot_ctx *c, int ec, const char *config, int status)
     free(s);
 }
 
-static spot_standing *standing(spot_ctx *c)
+static spot_run_status *standing(spot_ctx *c)
 {
-    spot_standing *s;
-    CHECK_OK(c, spot_standing_read(c, &s, dir, 120));
+    spot_run_status *s;
+    CHECK_OK(c, spot_run_status_read(c, &s, dir, 120));
     return s;
 }
 
 static void every_state_is_told_from_the_others(void **state)
 {
     spot_ctx c = check_ctx(1);
-    spot_standing *s;
+    spot_run_status *s;
     (void)state;
     make("states");
     for (int i = 0; i < 7; i++) finish(&c, i, "abc", i == 1 ? SPOT_NUMERIC : SPOT_OK);
@@ -159,13 +159,13 @@ static void every_state_is_told_from_the_others(void **state)
     assert_string_equal(s->shard[6].host, "n1-108");
     assert_string_equal(s->shard[6].job, "12_6");
     assert_true(isnan(s->shard[7].silent) && !s->shard[7].starts);
-    spot_standing_free(s);
+    spot_run_status_free(s);
 }
 
 static void the_latest_cut_counts(void **state)
 {
     spot_ctx c = check_ctx(1);
-    spot_standing *s;
+    spot_run_status *s;
     (void)state;
     make("cuts");
     for (int i = 0; i < 10; i++) finish(&c, i, "abc", SPOT_OK);
@@ -175,34 +175,34 @@ static void the_latest_cut_counts(void **state)
     s = standing(&c);
     assert_true(s->shards == 5 && s->shard[0].state == SPOT_SHARD_DONE && s->shard[1].state == SPOT_SHARD_DONE);
     assert_true(s->shard[2].state == SPOT_SHARD_WAITING && s->shard[2].done == 2 && s->done == 10);
-    spot_standing_free(s);
+    spot_run_status_free(s);
     put("slurm/submitted.json", "{\"shards\":4,\"job\":\"77\"}", 100);    /* an array that nothing has begun of */
     s = standing(&c);
     assert_true(s->shards == 4 && s->ecs == 20 && s->shard[3].state == SPOT_SHARD_WAITING && s->shard[3].from == 15);
-    spot_standing_free(s);
+    spot_run_status_free(s);
     begin(1, 5, 20, 102, 20, 1);                                            /* ... and somebody who began after it */
     s = standing(&c);
     assert_int_equal(s->shards, 5);
-    spot_standing_free(s);
+    spot_run_status_free(s);
 }
 
 static void an_empty_run_stands_too(void **state)
 {
     spot_ctx c = check_ctx(1);
-    spot_standing *s;
+    spot_run_status *s;
     (void)state;
     make("empty");
-    CHECK_FAILS(&c, spot_standing_read(&c, &s, dir, 120), SPOT_IO, "is no run directory");
-    spot_standing_free(s);
+    CHECK_FAILS(&c, spot_run_status_read(&c, &s, dir, 120), SPOT_IO, "is no run directory");
+    spot_run_status_free(s);
     put("slurm/submitted.json", "{\"shards\":4,\"ecs\":9}", 0);
     s = standing(&c);
     assert_true(s->shards == 4 && s->ecs == 9 && s->shard[0].state == SPOT_SHARD_WAITING && isnan(s->left));
-    spot_standing_free(s);
+    spot_run_status_free(s);
     put("config.yaml", "seed: 1\necs: 5\nbdms: [{reduce: pca}]\n", 0);
     remove(strcat(strcpy((char[200]){ 0 }, dir), "/slurm/submitted.json"));
     s = standing(&c);
     assert_true(s->shards == 1 && s->ecs == 5 && s->shard[0].state == SPOT_SHARD_WAITING);
-    spot_standing_free(s);
+    spot_run_status_free(s);
 }
 
 /* Starts count from the last thing that was kept; those of another shard do not. */
@@ -211,25 +211,25 @@ static void starts_for_nothing_are_counted(void **state)
     spot_ctx c = check_ctx(1);
     (void)state;
     make("starts");
-    assert_int_equal(spot_diary_starts(&c, dir, 3, 8), 0);
+    assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 0);
     begin(3, 8, 30, 100, 900, 800);
     begin(3, 8, 30, 101, 800, 700);
     begin(13, 8, 30, 100, 800, 700);
     begin(3, 80, 30, 100, 800, 700);
-    assert_int_equal(spot_diary_starts(&c, dir, 3, 8), 2);
+    assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 2);
     say(3, 8, 101, 750, "\"event\":\"view\",\"kept\":true,\"ec\":7,\"seconds\":3");
-    assert_int_equal(spot_diary_starts(&c, dir, 3, 8), 0);
+    assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 0);
     begin(3, 8, 30, 99, 600, 500);
     say(3, 8, 99, 500, "\"event\":\"end\",\"status\":\"STOPPED\"");
     begin(3, 8, 30, 98, 400, 300);
-    assert_int_equal(spot_diary_starts(&c, dir, 3, 8), 2);
+    assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 2);
 }
 
-/* ---- the log of a real diary ---- */
+/* ---- the log of a real run_log ---- */
 
-typedef struct { int lines, starts; double alive; spot_diary_line last, start; } heard;
+typedef struct { int lines, starts; double alive; spot_run_log_line last, start; } heard;
 
-static void hear(void *user, int file, double alive, const spot_diary_line *l)
+static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 {
     heard *h = user;
     (void)file;
@@ -244,22 +244,22 @@ static void hear(void *user, int file, double alive, const spot_diary_line *l)
 static void what_is_written_is_read(void **state)
 {
     spot_ctx c = { 0 };
-    spot_diary d;
-    spot_diary_start s = { .shard = 1, .shards = 4, .from = 5, .to = 10, .ecs = 20, .config = "0123" };
+    spot_run_log d;
+    spot_run_log_start s = { .shard = 1, .shards = 4, .from = 5, .to = 10, .ecs = 20, .config = "0123" };
     heard h = { 0 };
     char platform[512];
     double before = (double)time(NULL);
     (void)state;
-    make("diary");
+    make("run_log");
     setenv("SLURM_ARRAY_JOB_ID", "812", 1);
     setenv("SLURM_ARRAY_TASK_ID", "3", 1);
     CHECK_OK(&c, spot_ctx_open(&c, "cpu", 1));
-    spot_diary_open(&c, &d, dir, 1, 4);
-    spot_diary_begin(&c, &d, &s, "a \"text\"");
-    spot_diary_kept(&d, "model", 7, 1.25);
-    spot_diary_end(&d, SPOT_STOPPED, 3, "why");
-    spot_diary_close(&d);
-    CHECK_OK(&c, spot_diary_read(&c, dir, "1-of-4-", hear, &h));
+    spot_run_log_open(&c, &d, dir, 1, 4);
+    spot_run_log_begin(&c, &d, &s, "a \"text\"");
+    spot_run_log_kept(&d, "model", 7, 1.25);
+    spot_run_log_end(&d, SPOT_STOPPED, 3, "why");
+    spot_run_log_close(&d);
+    CHECK_OK(&c, spot_run_log_read(&c, dir, "1-of-4-", hear, &h));
     assert_true(h.lines == 3 && h.starts == 1 && fabs(h.alive - before) < 60);
     assert_true(h.start.at >= before && h.start.at < before + 60 && h.start.start.to == 10 && h.start.start.ecs == 20);
     assert_string_equal(h.start.text, "a \"text\"");
@@ -271,7 +271,7 @@ static void what_is_written_is_read(void **state)
     assert_true(strlen(h.start.start.build) >= strlen(SPOT_VERSION) + 1 + 32);
     assert_string_equal(h.last.status, "STOPPED");
     assert_true(!h.last.kept && h.last.seconds == 3 && h.last.ec == -1);
-    CHECK_OK(&c, spot_diary_read(&c, dir, "1-of-5-", hear, &h));
+    CHECK_OK(&c, spot_run_log_read(&c, dir, "1-of-5-", hear, &h));
     assert_int_equal(h.lines, 3);
     unsetenv("SLURM_ARRAY_JOB_ID");
     unsetenv("SLURM_ARRAY_TASK_ID");

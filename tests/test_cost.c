@@ -65,8 +65,8 @@ static void time_grows_with_images_epochs_and_rows(void **state)
     s = spot_pace_of_ec(&stub, &cfg, &ec, 65);
     assert_float_equal(s.wall, 1 + 3 * 128 * 0.01 + 2 * 128 * 0.03 + 5 * 64 * 0.004 + 64 * 0.03 + 2 * 96 * 0.002, 1e-9);
 
-    assert_float_equal(spot_growth_at(&stub.method[0], 200).cpu, 24, 1e-9);
-    assert_float_equal(spot_growth_at(&stub.method[1], 200).wall, 7, 1e-9);
+    assert_float_equal(spot_method_timing_at(&stub.method[0], 200).cpu, 24, 1e-9);
+    assert_float_equal(spot_method_timing_at(&stub.method[1], 200).wall, 7, 1e-9);
 
     assert_float_equal(spot_pace_of_start(&stub, &cfg, &source).wall, 1, 1e-9);
     cfg.model.base.images = 640;

@@ -105,7 +105,7 @@ static void steps_agree(void **state)
 
 /* -- a training ---------------------------------------------------------------------------------------------------- */
 
-typedef struct { spot_arena a; spot_model m; spot_lesson lesson; } pupil;
+typedef struct { spot_arena a; spot_model m; spot_learning lesson; } pupil;
 
 /* 16 train images in batches of 6: whole ones, the second of which is recorded, and a last one of 4. */
 static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)

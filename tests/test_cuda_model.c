@@ -12,7 +12,7 @@ enum { EPOCHS = 2, MOST_RUNS = 2 };
 typedef struct {
     spot_arena a;
     spot_model m;
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_view view;
     spot_truth truth;
 } pupil;

@@ -76,7 +76,7 @@ static void give(spot_ctx *c, const char *to, const char *from, int ec)
     CHECK_OK(c, spot_file_read(c, path_of(from, ec), &bytes, &n, 1 << 20));
     CHECK_OK(c, spot_folder_of(c, path_of(to, ec)));
     CHECK_OK(c, spot_file_write(c, path_of(to, ec), bytes, n));
-    spot_picture_path(picture, sizeof picture, in(to), ec, 0, "planespot-pca");
+    spot_method_picture_path(picture, sizeof picture, in(to), ec, 0, "planespot-pca");
     CHECK_OK(c, spot_folder_of(c, picture));
     CHECK_OK(c, spot_file_write(c, picture, bytes, 40));
     free(bytes);

@@ -131,7 +131,7 @@ static spot_model_config small_model(void)
 static void trains_and_looks(void **state)
 {
     spot_model_config cfg = small_model();
-    spot_lesson lesson[2];
+    spot_learning lesson[2];
     spot_view view[2];
     spot_truth truth;
     spot_arena a[2];
@@ -173,7 +173,7 @@ static void diverging_is_said(void **state)
     spot_ctx c = check_ctx(2);
     spot_model_config cfg = small_model();
     volatile sig_atomic_t stop = 1;
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_arena a;
     spot_model m;
     spot_ec ec;

@@ -350,9 +350,9 @@ static void the_gap_is_twenty_points(void **state)
     spot_view v = { .n = N, .confidence = confidence };
     spot_truth t = { .n = N, .blindspots = 2, .mask = mask };
     spot_model_config cfg = spot_model_defaults();
-    spot_lesson l = { .blindspots = 2, .outside = 0.25, .learned = true };
+    spot_learning l = { .blindspots = 2, .outside = 0.25, .learned = true };
     (void)state;
-    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* not asked: nothing changes */
+    spot_learning_by_view(&l, &v, &t, &cfg);                   /* not asked: nothing changes */
     CHECK_NEAR(l.outside, 0.25, 0);
     cfg.learned_gap = 0.2;
     /* 20 outside with 14 right; 10 in the first blindspot with 5 right; 10 in the second with 5 */
@@ -361,20 +361,20 @@ static void the_gap_is_twenty_points(void **state)
         confidence[i] = i < 14 || (i >= 20 && i < 25) || (i >= 30 && i < 35) ? 0.9f : 0.5f;
     }
     cfg.learned_rest = 1;
-    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* 0.7 - 0.5: exactly twenty points, though not in binary */
+    spot_learning_by_view(&l, &v, &t, &cfg);                   /* 0.7 - 0.5: exactly twenty points, though not in binary */
     assert_true(l.learned);
     CHECK_NEAR(l.outside, 0.7, 1e-12);
     CHECK_NEAR(l.inside[0], 0.5, 0);
     assert_true(l.outside_count == 20 && l.inside_count[0] == 10 && l.inside_count[1] == 10);
     cfg.learned_rest = 0;
-    spot_lesson_by_view(&l, &v, &t, &cfg);                   /* outside of the one lies the other: 19/30 - 1/2 */
+    spot_learning_by_view(&l, &v, &t, &cfg);                   /* outside of the one lies the other: 19/30 - 1/2 */
     assert_false(l.learned);
     cfg.learned_gap = 0.13;
-    spot_lesson_by_view(&l, &v, &t, &cfg);
+    spot_learning_by_view(&l, &v, &t, &cfg);
     assert_true(l.learned);
     confidence[31] = confidence[29] = 0.9f;
     for (int i = 30; i < N; i++) mask[i] = 1;                /* none is left in the second: nothing is known of it */
-    spot_lesson_by_view(&l, &v, &t, &cfg);
+    spot_learning_by_view(&l, &v, &t, &cfg);
     assert_true(!l.learned && isnan(l.inside[1]));
 }
 
@@ -405,7 +405,7 @@ static void pixels_and_their_album(void **state)
         for (int y = 0; y < 32; y += 31) assert_int_equal(rgb[0][3 * (32 * y + 16)], fit == SPOT_FIT_PAD ? 0 : 250);
         assert_int_equal(rgb[0][3 * (32 * 16 + 16)], 250);
         assert_int_equal(rgb[0][3 * (32 * 16 + 16) + 1], number);           /* the picture of that number */
-        CHECK_OK(&c, spot_album_open(&c, &store, p));
+        CHECK_OK(&c, spot_pixel_cache_open(&c, &store, p));
         CHECK_OK(&c, spot_photo_pixels(&c, rgb[1], &image, &ec));
         assert_memory_equal(rgb[0], rgb[1], sizeof rgb[0]);
         spot_photos_close(p);
@@ -413,7 +413,7 @@ static void pixels_and_their_album(void **state)
     /* a damaged picture is none; an album that is cut is made anew */
     p = open_photos(&c, &cfg, 1);
     shell("cd %s/cache && for f in *.album; do printf x | dd of=$f bs=1 conv=notrunc 2>/dev/null; done", "run");
-    CHECK_OK(&c, spot_album_open(&c, &store, p));
+    CHECK_OK(&c, spot_pixel_cache_open(&c, &store, p));
     CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 0));
     for (int k = 0; k < SPOT_SPLITS; k++)                    /* row 0 is a picture of some split */
         for (uint32_t i = 0; i < (uint32_t)ec.images[k]; i++) {
@@ -425,7 +425,7 @@ static void pixels_and_their_album(void **state)
     shell("cd %s/cache && for f in *.album; do truncate -s -1 $f; done", "run");
     p = open_photos(&c, &cfg, 1);
     CHECK_OK(&c, spot_photos_ec(&c, &ec, p, 0));
-    CHECK_OK(&c, spot_album_open(&c, &store, p));
+    CHECK_OK(&c, spot_pixel_cache_open(&c, &store, p));
     for (int k = 0; k < SPOT_SPLITS; k++)
         for (uint32_t i = 0; i < (uint32_t)ec.images[k]; i++)
             CHECK_OK(&c, spot_photo_pixels(&c, rgb[0], &(spot_image){ .split = (uint8_t)k, .index = i }, &ec));
@@ -448,8 +448,8 @@ static void broken_pictures(void **state)
         spot_store store;
         spot_photos *p = open_photos(&c, &cfg, 1);
         CHECK_OK(&c, spot_store_open(&c, &store, dir));
-        CHECK_FAILS(&c, spot_album_open(&c, &store, p), SPOT_INPUT, "2 of 8");
-        assert_int_equal(spot_album_open(&c, &store, p), SPOT_INPUT);
+        CHECK_FAILS(&c, spot_pixel_cache_open(&c, &store, p), SPOT_INPUT, "2 of 8");
+        assert_int_equal(spot_pixel_cache_open(&c, &store, p), SPOT_INPUT);
         assert_non_null(strstr(spot_message(&c, SPOT_INPUT), "a-0.png"));
         spot_forget(&c);
         spot_photos_close(p);

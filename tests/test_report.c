@@ -21,7 +21,7 @@ static const char *method = "planespot-none";
 
 static spot_status draw(spot_ctx *c, const char *name, const spot_ec *ec)
 {
-    static spot_lesson lesson = { .epochs = 1, .outside = 0.99, .blindspots = 1 };
+    static spot_learning lesson = { .epochs = 1, .outside = 0.99, .blindspots = 1 };
     float at[2 * N] = { 0, 0, 1, 0, 1, 1 }, confidence[N] = { 0, 0.5f, 1 };
     int image[N], row[] = { 5, 9, 12, 20 };
     uint32_t mask[N] = { 0 };

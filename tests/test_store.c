@@ -247,7 +247,7 @@ static void impossible_values_are_absent(void **state)
 {
     static const struct { int n, d; double objective; float at[4]; } points = { 2, 2, 1, { 1, 2, 3, 4 } },
         negative = { -1, -1, 1, { 1 } };
-    static spot_lesson good = { .epochs = 3, .learned = true, .attacked = NAN }, bad;
+    static spot_learning good = { .epochs = 3, .learned = true, .attacked = NAN }, bad;
     static const int seen[] = { -1, 0, 0, 0 }, counts[] = { 0, 0, 0, 9 }, model[] = { 16, 1, 0, 0, 1, 0, 0 };
     const struct { const char *kind; spot_pack_fn *pack; const void *bytes; size_t n; bool there; } cases[] = {
         { "points", spot_pack_points, &points, sizeof points, true },
@@ -272,8 +272,8 @@ static void impossible_values_are_absent(void **state)
     }
     for (int epochs = SPOT_MAX_EPOCHS; epochs < SPOT_MAX_EPOCHS + 2; epochs++) {
         good.epochs = epochs;
-        CHECK_OK(&c, spot_keep(&c, &s, k, "lesson", spot_pack_lesson, &good));
-        CHECK_OK(&c, spot_recall(&c, &a, &s, k, "lesson", spot_pack_lesson, &bad, &found));
+        CHECK_OK(&c, spot_keep(&c, &s, k, "lesson", spot_pack_learning, &good));
+        CHECK_OK(&c, spot_recall(&c, &a, &s, k, "lesson", spot_pack_learning, &bad, &found));
         assert_int_equal(found, epochs == SPOT_MAX_EPOCHS);
     }
     spot_arena_close(&a);

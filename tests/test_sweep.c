@@ -453,13 +453,13 @@ static void pictures_have_a_map(void **state)
     for (int b = 1; b < 4; b++) cfg.bdm[b] = spot_bdm_defaults(SPOT_PLANESPOT);
     cfg.bdm[1].embed.dim = 3;
     cfg.bdm[2].embed.method = SPOT_REDUCE_TSNE;
-    assert_int_equal(spot_picture_map(&cfg, 3).embed.method, SPOT_REDUCE_SCVIS);
+    assert_int_equal(spot_method_picture_map(&cfg, 3).embed.method, SPOT_REDUCE_SCVIS);
     for (int b = 0; b < 3; b++) {
-        map = spot_picture_map(&cfg, b);
+        map = spot_method_picture_map(&cfg, b);
         assert_true(map.embed.method == SPOT_REDUCE_TSNE && map.embed.dim == 2);
     }
     cfg.bdms = 2;
-    map = spot_picture_map(&cfg, 0);
+    map = spot_method_picture_map(&cfg, 0);
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
     assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
 }

@@ -39,7 +39,7 @@ static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, 
     s->blindspots = 2;
     s->specificity[0] = 5;
     s->specificity[1] = 7;
-    s->lesson = (spot_lesson){ .outside = 0.995, .inside = { 0.01, NAN }, .learned = learned };
+    s->lesson = (spot_learning){ .outside = 0.995, .inside = { 0.01, NAN }, .learned = learned };
     s->methods = 2;
     for (int b = 0; b < 2; b++) {
         strcpy(s->method[b].name, "m");

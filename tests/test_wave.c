@@ -54,7 +54,7 @@ static void waves_of_any_width_give_the_same_bytes(void **state)
 /* A run of root/name for the pipeline's own functions. */
 static spot_run open_run(spot_ctx *c, const spot_config *cfg, const char *name)
 {
-    spot_run run = { .cfg = cfg, .diary = { -1 }, .layout = { .at_once = 1 }, .planned = cfg->ecs };
+    spot_run run = { .cfg = cfg, .run_log = { -1 }, .layout = { .at_once = 1 }, .planned = cfg->ecs };
     char dir[128];
 
     snprintf(dir, sizeof dir, "%s/%s", root, name);
@@ -128,7 +128,7 @@ static void an_ec_that_fails_fails_alone(void **state)
 }
 
 /* Views are there and methods have `bytes` of memory: how many ECs come through. */
-static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_passage *p, int ecs, int *through)
+static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_ec_run *p, int ecs, int *through)
 {
     static const int index[] = { 0, 1, 2, 3, 4 };
     spot_arena a;
@@ -144,7 +144,7 @@ static void memory_that_is_short_is_shared(void **state)
 {
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
-    spot_passage *p = malloc(5 * sizeof *p);
+    spot_ec_run *p = malloc(5 * sizeof *p);
     spot_sweep_report r;
     spot_arena a;
     spot_run run;
@@ -290,16 +290,16 @@ static void a_crew_ends_together(void **state)
     (void)state;
     c.on_log = hear;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
-    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
     c.user = (void *)&stop;
     c.stop = &stop;
     stop = 0;
-    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
     stop = 0;
     assert_false(in_vain);
-    CHECK_FAILS(&c, spot_crew_run(&c, &a, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
     for (int workers = 1; workers <= 3; workers += 2)      /* every task once; memory is given back after each */
-        CHECK_OK(&c, spot_crew_run(&c, &a, workers, 1024, LEN(done), all_once, done));
+        CHECK_OK(&c, spot_workers_run(&c, &a, workers, 1024, LEN(done), all_once, done));
     for (int i = 0; i < LEN(done); i++) assert_int_equal(done[i], 2);
     spot_arena_close(&a);
     spot_ctx_close(&c);

@@ -1,6 +1,6 @@
 /* folder.h - pictures in folders, as torchvision's ImageFolder finds them: root/class/any/where/picture.png. */
-#ifndef SPOTTER_BASE_FOLDER_H
-#define SPOTTER_BASE_FOLDER_H
+#ifndef SPOTTER_FOLDER_H
+#define SPOTTER_FOLDER_H
 
 #include "spotter/ctx.h"
 

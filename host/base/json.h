@@ -7,8 +7,8 @@
  * Writing: numbers with as many digits as bring the same double back, NaN and infinities as null. Reading: null is NaN;
  * a key that is missing or of another type is remembered in `wrong` (the first one) and leaves its value alone. Members
  * of an array have no key. */
-#ifndef SPOTTER_STORE_JSON_H
-#define SPOTTER_STORE_JSON_H
+#ifndef SPOTTER_JSON_H
+#define SPOTTER_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

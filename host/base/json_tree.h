@@ -1,6 +1,6 @@
 /* json_tree.h - JSON of any origin as yajl's tree. */
-#ifndef SPOTTER_BASE_TREE_H
-#define SPOTTER_BASE_TREE_H
+#ifndef SPOTTER_JSON_TREE_H
+#define SPOTTER_JSON_TREE_H
 
 #include <stddef.h>
 #include <yajl/yajl_tree.h>

@@ -1,6 +1,6 @@
 /* platform.h - what equal bits are promised on, and which binary makes them. */
-#ifndef SPOTTER_BASE_PLATFORM_H
-#define SPOTTER_BASE_PLATFORM_H
+#ifndef SPOTTER_PLATFORM_H
+#define SPOTTER_PLATFORM_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* ranges.h - many numbers in few words. */
-#ifndef SPOTTER_BASE_RANGES_H
-#define SPOTTER_BASE_RANGES_H
+#ifndef SPOTTER_RANGES_H
+#define SPOTTER_RANGES_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* room.h - how much memory this process may still take. */
-#ifndef SPOTTER_BASE_ROOM_H
-#define SPOTTER_BASE_ROOM_H
+#ifndef SPOTTER_ROOM_H
+#define SPOTTER_ROOM_H
 
 #include <stddef.h>
 

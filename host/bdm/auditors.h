@@ -3,8 +3,8 @@
  *
  * As scikit-learn's Ridge: w = (Xc' Xc + ridge I)^-1 Xc' (y - mean y), Xc the rows less their mean, and
  * h(x) = mean y + (x - mean) w. */
-#ifndef SPOTTER_HOST_BDM_AUDITORS_H
-#define SPOTTER_HOST_BDM_AUDITORS_H
+#ifndef SPOTTER_AUDITORS_H
+#define SPOTTER_AUDITORS_H
 
 #include <stdint.h>
 

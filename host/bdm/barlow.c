@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "bdm/fit.h"
+#include "bdm/methods.h"
 #include "core/device.h"
 #include "fit/information.h"
-#include "bdm/methods.h"
 #include "spotter/tree.h"
 
 /* A problem with failures and successes on its way. */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config_table.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "config/config_table.h"
 #include "core/ops.h"
 
 static const spot_method *const methods[] = {

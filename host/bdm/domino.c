@@ -17,10 +17,10 @@
 #include <string.h>
 
 #include "bdm/fit.h"
+#include "bdm/methods.h"
 #include "core/device.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
-#include "bdm/methods.h"
 
 enum { CLASSES = 2, CHUNK = 4096 };      /* new rows at a time */
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/formats.h"
 #include "embed/reduce.h"
+#include "formats/formats.h"
 #include "map/pca.h"
 
 enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns until it is looked at */

@@ -1,7 +1,7 @@
 /* fit.h - what a method keeps so that new rows can be assigned, and the reducer's part of it, which all methods share. All of
  * it is the host's on every device. */
-#ifndef SPOTTER_HOST_BDM_FIT_H
-#define SPOTTER_HOST_BDM_FIT_H
+#ifndef SPOTTER_FIT_H
+#define SPOTTER_FIT_H
 
 #include "spotter/bdm.h"
 

@@ -1,6 +1,6 @@
 /* methods.h - what a discovery method gives to the table of methods (spotter/bdm.h: SPOT_BDM_METHODS). */
-#ifndef SPOTTER_HOST_BDM_METHODS_H
-#define SPOTTER_HOST_BDM_METHODS_H
+#ifndef SPOTTER_METHODS_H
+#define SPOTTER_METHODS_H
 
 #include "spotter/bdm.h"
 

@@ -27,8 +27,8 @@
 
 #include "bdm/auditors.h"
 #include "bdm/fit.h"
-#include "core/device.h"
 #include "bdm/methods.h"
+#include "core/device.h"
 #include "fit/ridge.h"
 #include "spotter/rng.h"
 

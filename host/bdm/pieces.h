@@ -1,6 +1,6 @@
 /* pieces.h - which pieces of its clusters GEORGE keeps (Sohoni et al. 2020, their released code's over-clustering). */
-#ifndef SPOTTER_HOST_BDM_PIECES_H
-#define SPOTTER_HOST_BDM_PIECES_H
+#ifndef SPOTTER_PIECES_H
+#define SPOTTER_PIECES_H
 
 #include <stdint.h>
 

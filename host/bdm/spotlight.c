@@ -26,8 +26,8 @@
 #include <string.h>
 
 #include "bdm/fit.h"
-#include "core/device.h"
 #include "bdm/methods.h"
+#include "core/device.h"
 #include "fit/spotlight_fit.h"
 
 #define LEAST_P 1e-7    /* of a label */

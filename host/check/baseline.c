@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_tree.h"
 #include "base/json.h"
+#include "base/json_tree.h"
 
 const char *spot_check_metric(int metric)
 {

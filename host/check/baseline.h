@@ -2,8 +2,8 @@
  * from a run's segments, or read from a baseline's file, which is one of these with margins, quarantine and a history.
  *
  * Counts stand for rates (DR is covered / blindspots, FDR strangers / u): small, and exact on every machine. */
-#ifndef SPOTTER_CHECK_BASELINE_H
-#define SPOTTER_CHECK_BASELINE_H
+#ifndef SPOTTER_BASELINE_H
+#define SPOTTER_BASELINE_H
 
 #include <stdint.h>
 

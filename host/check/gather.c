@@ -65,7 +65,7 @@ static spot_key outcome_of(const spot_outcome *o)
 /* Without the build: another one of the same numbers is hoped to have the same. */
 static spot_key segment_of(const spot_segment *s)
 {
-    const spot_lesson *l = &s->lesson;
+    const spot_learning *l = &s->lesson;
     spot_key k = definition_of(s);
 
     add(&k, "%s %d %s", s->config, s->numbers, s->device);
@@ -147,9 +147,9 @@ static void take_segment(spot_baseline *b, int i, const spot_segment *s, spot_sc
 }
 
 /* Build and platform of those processes that computed something. */
-typedef struct { spot_baseline *b; int file; bool several; spot_diary_start start; } makers;
+typedef struct { spot_baseline *b; int file; bool several; spot_run_log_start start; } makers;
 
-static void hear(void *user, int file, double alive, const spot_diary_line *l)
+static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 {
     makers *w = user;
     spot_baseline *b = w->b;
@@ -171,7 +171,7 @@ static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
     makers *w = calloc(1, sizeof *w);
 
     if (w) *w = (makers){ .b = b, .file = -1 };
-    if (!w || spot_diary_read(c, dir, "", hear, w) != SPOT_OK || w->several) *b->platform = 0;
+    if (!w || spot_run_log_read(c, dir, "", hear, w) != SPOT_OK || w->several) *b->platform = 0;
     if (!w || w->several) *b->build = 0;
     free(w);
     spot_forget(c);

@@ -1,6 +1,6 @@
 /* layers.h - what the layers of a check share. */
-#ifndef SPOTTER_CHECK_LAYERS_H
-#define SPOTTER_CHECK_LAYERS_H
+#ifndef SPOTTER_LAYERS_H
+#define SPOTTER_LAYERS_H
 
 #include "check/baseline.h"
 

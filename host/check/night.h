@@ -1,9 +1,9 @@
 /* night.h - nights as a history keeps them: one JSON line each. */
-#ifndef SPOTTER_CHECK_NIGHT_H
-#define SPOTTER_CHECK_NIGHT_H
+#ifndef SPOTTER_NIGHT_H
+#define SPOTTER_NIGHT_H
 
-#include "spotter/check.h"
 #include "base/json.h"
+#include "spotter/check.h"
 
 #define SPOT_NIGHT_SCHEMA 1
 #define SPOT_HISTORY_LIMIT ((size_t)1 << 28)

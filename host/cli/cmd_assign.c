@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "discover/fits.h"
 #include "discover/search.h"
 #include "spotter/store.h"
-#include "base/json.h"
 
 typedef struct {
     cli_machine machine;

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
-#include "base/json.h"
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 

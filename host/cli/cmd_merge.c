@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
-#include "base/json.h"
 
 typedef struct {
     const char *const *dir;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/png.h"
 #include "cli/cli.h"
+#include "formats/png.h"
 #include "spotter/source.h"
 #include "spotter/store.h"
 

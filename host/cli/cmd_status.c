@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
-#include "base/json.h"
 
 enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
 enum { LOST_AFTER = 0x100 };
@@ -72,7 +72,7 @@ static void shard_json(spot_json *j, spot_shard *k)
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_standing *s)
+static spot_status print_json(spot_ctx *c, spot_run_status *s)
 {
     spot_json j;
     int schema = 1;
@@ -94,13 +94,13 @@ static spot_status print_json(spot_ctx *c, spot_standing *s)
 
 /* ---- for people ---- */
 
-static void count_states(const spot_standing *s, int count[SPOT_SHARD_STATES])
+static void count_states(const spot_run_status *s, int count[SPOT_SHARD_STATES])
 {
     memset(count, 0, SPOT_SHARD_STATES * sizeof *count);
     for (int i = 0; i < s->shards; i++) count[s->shard[i].state]++;
 }
 
-static void print_totals(const spot_standing *s)
+static void print_totals(const spot_run_status *s)
 {
     static const spot_shard_state order[] = {
         SPOT_SHARD_DONE, SPOT_SHARD_RUNNING, SPOT_SHARD_WAITING, SPOT_SHARD_FAILED, SPOT_SHARD_LOST,
@@ -124,7 +124,7 @@ static void print_totals(const spot_standing *s)
     printf("\n");
 }
 
-static bool shown(const spot_standing *s, const spot_shard *k, bool all)
+static bool shown(const spot_run_status *s, const spot_shard *k, bool all)
 {
     return all || s->shards <= FEW || k->state == SPOT_SHARD_LOST || k->state == SPOT_SHARD_FAILED;
 }
@@ -156,7 +156,7 @@ static void print_shard(const spot_shard *k, int width, bool color)
            color ? "m" : "", state, color ? "\033[0m" : "", line);
 }
 
-static void print_shards(const spot_standing *s, const options *o)
+static void print_shards(const spot_run_status *s, const options *o)
 {
     bool color = cli_colorful(STDOUT_FILENO);
     int width = 5, left_out = 0;
@@ -193,7 +193,7 @@ static void print_numbers(const bool *wanted, int n)
 }
 
 /* The command that begins the wanted shards again. */
-static void print_command(const spot_standing *s, const char *dir, const bool *wanted)
+static void print_command(const spot_run_status *s, const char *dir, const bool *wanted)
 {
     char path[1200];
     int n = 0, one = 0;
@@ -211,7 +211,7 @@ static void print_command(const spot_standing *s, const char *dir, const bool *w
     }
 }
 
-static void print_failures(const spot_standing *s, int failed)
+static void print_failures(const spot_run_status *s, int failed)
 {
     int said = 0;
 
@@ -225,7 +225,7 @@ static void print_failures(const spot_standing *s, int failed)
 }
 
 /* What to do about shards that nobody works on. */
-static void advise(const spot_standing *s, const options *o)
+static void advise(const spot_run_status *s, const options *o)
 {
     bool *wanted = calloc((size_t)s->shards, sizeof *wanted);
     int count[SPOT_SHARD_STATES], waiting;
@@ -259,7 +259,7 @@ int cli_status(int argc, char **argv)
         "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
         NULL, NULL, NULL };
     options o = { .lost_after = 120 };
-    spot_standing *standing = NULL;
+    spot_run_status *standing = NULL;
     bool done = false;
     spot_ctx c;
     spot_status s;
@@ -267,7 +267,7 @@ int cli_status(int argc, char **argv)
 
     cli_parse(&argp, argc, argv, &o);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
-    if (s == SPOT_OK) s = spot_standing_read(&c, &standing, o.dir, o.lost_after);
+    if (s == SPOT_OK) s = spot_run_status_read(&c, &standing, o.dir, o.lost_after);
     if (s == SPOT_OK) {
         done = standing->done == standing->ecs;
         if (o.json) s = print_json(&c, standing);
@@ -277,7 +277,7 @@ int cli_status(int argc, char **argv)
             advise(standing, &o);
         }
     }
-    spot_standing_free(standing);
+    spot_run_status_free(standing);
     code = cli_close(&c, s);
     return s == SPOT_OK && !done ? spot_exit_code(SPOT_STOPPED) : code;
 }

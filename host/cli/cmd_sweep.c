@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
-#include "base/json.h"
 
 typedef struct {
     cli_machine machine;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/safetensors.h"
 #include "cli/cli.h"
+#include "formats/safetensors.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/cli.h"
 #include "core/device.h"
 #include "spotter/sweep.h"
-#include "base/json.h"
 
 enum { MOST = 64, LINE = 4096, RESULT = 4096 };
 

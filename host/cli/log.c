@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "base/json.h"
+#include "cli/cli.h"
 
 enum { SCHEMA = 1 };           /* of a log line */
 

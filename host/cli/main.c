@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config_table.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "config/config_table.h"
 #include "core/ops.h"
 
 const cli_command cli_commands[] = {

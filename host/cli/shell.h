@@ -1,6 +1,6 @@
 /* shell.h - another program's command line: put together, run by the shell, answered with one line. */
-#ifndef SPOTTER_CLI_SHELL_H
-#define SPOTTER_CLI_SHELL_H
+#ifndef SPOTTER_SHELL_H
+#define SPOTTER_SHELL_H
 
 #include <stdbool.h>
 #include <stddef.h>

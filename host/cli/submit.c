@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/shell.h"
 #include "spotter/shards.h"
 #include "spotter/store.h"
-#include "base/json.h"
 
 enum { SHARDS = 0x200, MINUTES, THROTTLE, PARTITION, GPUS, SBATCH, DRY_RUN, SUBMIT };
 

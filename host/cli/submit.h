@@ -1,6 +1,6 @@
 /* submit.h - spotter sweep --submit: a sweep as an array of Slurm jobs. */
-#ifndef SPOTTER_CLI_SUBMIT_H
-#define SPOTTER_CLI_SUBMIT_H
+#ifndef SPOTTER_SUBMIT_H
+#define SPOTTER_SUBMIT_H
 
 #include <argp.h>
 #include <stdbool.h>

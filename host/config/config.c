@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "config/config_read.h"
 #include "config/config_yaml.h"
-#include "base/nearest.h"
 
 enum { MAX_ROWS = 256, MAX_FILE = 1 << 20 };
 

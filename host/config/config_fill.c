@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "config/config_read.h"
 #include "config/config_yaml.h"
-#include "base/nearest.h"
 
 spot_status spot_refuse(spot_reading *r, const char *path, const char *fmt, ...)
 {

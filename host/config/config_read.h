@@ -1,6 +1,6 @@
 /* config_read.h - what the parts of reading a config share: the text, its lists of values, the sentence of a refusal. */
-#ifndef SPOTTER_BASE_CONFIG_READ_H
-#define SPOTTER_BASE_CONFIG_READ_H
+#ifndef SPOTTER_CONFIG_READ_H
+#define SPOTTER_CONFIG_READ_H
 
 #include "config/config_table.h"
 

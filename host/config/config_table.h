@@ -2,8 +2,8 @@
  *
  * Reading, checking, printing and documenting a config all walk these tables; the defaults are those of the stages
  * (spot_scene_defaults and its like), so that a number stands in one place. To add a setting: one row. */
-#ifndef SPOTTER_BASE_CONFIG_TABLE_H
-#define SPOTTER_BASE_CONFIG_TABLE_H
+#ifndef SPOTTER_CONFIG_TABLE_H
+#define SPOTTER_CONFIG_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* config_yaml.h - where things stand in a YAML text. libcyaml fills structs but tells lines only roughly, so the same
  * text is walked once more with libyaml when a line is wanted. */
-#ifndef SPOTTER_BASE_CONFIG_YAML_H
-#define SPOTTER_BASE_CONFIG_YAML_H
+#ifndef SPOTTER_CONFIG_YAML_H
+#define SPOTTER_CONFIG_YAML_H
 
 #include <yaml.h>
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/search.h"
 #include "core/ops.h"
+#include "discover/search.h"
 #include "store/keys.h"
 #include "store/pack.h"
 #include "sweep/pipeline.h"

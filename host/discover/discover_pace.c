@@ -6,8 +6,8 @@
 #include "core/device.h"
 #include "discover/search.h"
 #include "map/neighbours.h"
-#include "store/keys.h"
 #include "map/tsne.h"
+#include "store/keys.h"
 
 enum { SAMPLE = 2000, TRIED = 300, FEW = 5, MORE = 25 };      /* rows of a map; of what is looked for in it */
 

@@ -9,9 +9,9 @@
 #include <yajl/yajl_gen.h>
 
 #include "config/config_table.h"
-#include "formats/safetensors.h"
-#include "discover/subject_file.h"
 #include "discover/search.h"
+#include "discover/subject_file.h"
+#include "formats/safetensors.h"
 #include "spotter/config.h"
 #include "spotter/store.h"
 

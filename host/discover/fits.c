@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/safetensors.h"
 #include "base/json_tree.h"
 #include "bdm/fit.h"
+#include "formats/safetensors.h"
 #include "spotter/store.h"
 
 enum { PATH = 1200, LONGEST = 1 << 30 };           /* bytes of slices.json */

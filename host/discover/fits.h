@@ -1,6 +1,6 @@
 /* fits.h - a folder of findings as new rows see it: what each finding is about, how it was made, and its fit. */
-#ifndef SPOTTER_DISCOVER_FITS_H
-#define SPOTTER_DISCOVER_FITS_H
+#ifndef SPOTTER_FITS_H
+#define SPOTTER_FITS_H
 
 #include "spotter/config.h"
 #include "spotter/discover.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/coco.h"
 #include "base/folder.h"
 #include "discover/subject_memory.h"
+#include "formats/coco.h"
 
 static spot_status from_folders(spot_ctx *c, spot_subject *s, const char *root)
 {

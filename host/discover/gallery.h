@@ -1,6 +1,6 @@
 /* gallery.h - which pictures there are, and of what classes, before anyone has looked at them. */
-#ifndef SPOTTER_DISCOVER_GALLERY_H
-#define SPOTTER_DISCOVER_GALLERY_H
+#ifndef SPOTTER_GALLERY_H
+#define SPOTTER_GALLERY_H
 
 #include "spotter/subject.h"
 

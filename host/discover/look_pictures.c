@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/picture.h"
 #include "discover/gallery.h"
 #include "discover/subject_memory.h"
+#include "formats/picture.h"
 #include "spotter/model.h"
 
 /* Pictures at a time; fewer at first, so that the time can be told. Unreadable pictures that are named. */

@@ -1,6 +1,6 @@
 /* look_pictures.h - looks at a user's pictures with a user's network: the part of spot_subject_read that needs no embeddings. */
-#ifndef SPOTTER_DISCOVER_LOOK_H
-#define SPOTTER_DISCOVER_LOOK_H
+#ifndef SPOTTER_LOOK_PICTURES_H
+#define SPOTTER_LOOK_PICTURES_H
 
 #include "spotter/subject.h"
 

@@ -1,6 +1,6 @@
 /* search.h - what the parts of spot_discover share. */
-#ifndef SPOTTER_HOST_DISCOVER_SEARCH_H
-#define SPOTTER_HOST_DISCOVER_SEARCH_H
+#ifndef SPOTTER_SEARCH_H
+#define SPOTTER_SEARCH_H
 
 #include <stdio.h>
 

@@ -13,8 +13,8 @@
  *
  * Words are bytes, each word with a NUL behind it, so that any name of a file is one. Rows of a finding are those of its
  * class. */
-#ifndef SPOTTER_DISCOVER_RECALL_H
-#define SPOTTER_DISCOVER_RECALL_H
+#ifndef SPOTTER_SUBJECT_FILE_H
+#define SPOTTER_SUBJECT_FILE_H
 
 #include "spotter/discover.h"
 

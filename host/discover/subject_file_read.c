@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/safetensors.h"
-#include "discover/subject_memory.h"
 #include "discover/subject_file.h"
+#include "discover/subject_memory.h"
+#include "formats/safetensors.h"
 
 enum { PATH = 1200 };
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/safetensors.h"
-#include "discover/subject_memory.h"
 #include "discover/subject_file.h"
+#include "discover/subject_memory.h"
+#include "formats/safetensors.h"
 
 enum { FIXED = 16, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 

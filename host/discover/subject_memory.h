@@ -1,6 +1,6 @@
 /* subject_memory.h - what the two makers of a subject share: memory that goes when it is closed. */
-#ifndef SPOTTER_DISCOVER_KEEP_H
-#define SPOTTER_DISCOVER_KEEP_H
+#ifndef SPOTTER_SUBJECT_MEMORY_H
+#define SPOTTER_SUBJECT_MEMORY_H
 
 #include <stddef.h>
 

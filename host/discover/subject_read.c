@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/formats.h"
 #include "discover/fits.h"
-#include "discover/subject_memory.h"
 #include "discover/look_pictures.h"
+#include "discover/subject_memory.h"
+#include "formats/formats.h"
 
 enum { MAX_CLASSES = 100000, TOLD = 5 };
 

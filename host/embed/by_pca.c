@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "embed/reduce.h"
 #include "map/eigen.h"
 #include "map/pca.h"
-#include "embed/reduce.h"
 
 enum { GROUP = 16 };   /* problems at a time */
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "map/affinity.h"
 #include "core/device.h"
-#include "map/neighbours.h"
 #include "embed/reduce.h"
-#include "spotter/rng.h"
+#include "map/affinity.h"
+#include "map/neighbours.h"
 #include "map/tsne.h"
+#include "spotter/rng.h"
 
 enum { GROUP = 16 };   /* problems whose neighbours are sought at a time */
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map/affinity.h"
 #include "core/device.h"
-#include "map/neighbours.h"
 #include "embed/reduce.h"
 #include "embed/spectral.h"
+#include "map/affinity.h"
+#include "map/neighbours.h"
 #include "map/umap.h"
 
 enum { GROUP = 16, ABREAST = 50 };     /* problems whose neighbours are sought at a time; steps between looks at the clock */

@@ -1,8 +1,8 @@
 /* reduce.h - the reducers behind spot_embed_fit. All rewind their scratch, and only count in a counting arena.
  * x is (n, d), finite; out is (n, dim). Views and points lie in the host's memory; `host` is an arena there and `work` one in
  * that of c's device. On the CPU the two are one. */
-#ifndef SPOTTER_HOST_EMBED_REDUCE_H
-#define SPOTTER_HOST_EMBED_REDUCE_H
+#ifndef SPOTTER_REDUCE_H
+#define SPOTTER_REDUCE_H
 
 #include "spotter/embed.h"
 

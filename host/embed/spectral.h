@@ -1,7 +1,7 @@
 /* spectral.h - the first map of UMAP: leading eigenvectors of D^-1/2 W D^-1/2 but the first, which are those of the graph's
  * normalised Laplacian with the least eigenvalues (Belkin & Niyogi 2003), for `problems` graphs. On the host. */
-#ifndef SPOTTER_HOST_EMBED_SPECTRAL_H
-#define SPOTTER_HOST_EMBED_SPECTRAL_H
+#ifndef SPOTTER_SPECTRAL_H
+#define SPOTTER_SPECTRAL_H
 
 #include "spotter/embed.h"
 

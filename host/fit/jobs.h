@@ -1,6 +1,6 @@
 /* jobs.h - what bic.c and search.c share: fits as jobs of the host, done on c's device. */
-#ifndef SPOTTER_HOST_CLUSTER_JOBS_H
-#define SPOTTER_HOST_CLUSTER_JOBS_H
+#ifndef SPOTTER_JOBS_H
+#define SPOTTER_JOBS_H
 
 #include "fit/mixture.h"
 

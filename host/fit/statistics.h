@@ -7,8 +7,8 @@
  * The probability is that of a test by randomization: were both sides the same code, every sign of a difference (pairs), or
  * every division of the pooled values in two (independent ECs), would be as likely. That is exact, whatever the values look
  * like, where tails of normal distributions are not. */
-#ifndef SPOTTER_CHECK_STATISTICS_H
-#define SPOTTER_CHECK_STATISTICS_H
+#ifndef SPOTTER_STATISTICS_H
+#define SPOTTER_STATISTICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * The file is streamed: what is kept is what stands here, not the outlines, so that COCO's own 450 MB take some 80 MB.
  * Nothing of it is believed before it is checked: every image_id and category_id must be there and only once, names are
  * words, boxes are finite numbers; what is not so is one SPOT_INPUT with the byte at fault. */
-#ifndef SPOTTER_BASE_COCO_H
-#define SPOTTER_BASE_COCO_H
+#ifndef SPOTTER_COCO_H
+#define SPOTTER_COCO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* coco_join.h - what the two halves of reading COCO's annotations share. */
-#ifndef SPOTTER_BASE_COCO_JOIN_H
-#define SPOTTER_BASE_COCO_JOIN_H
+#ifndef SPOTTER_COCO_JOIN_H
+#define SPOTTER_COCO_JOIN_H
 
 #include "formats/coco.h"
 

@@ -1,6 +1,6 @@
 /* csv_records.h - a CSV file as blocks of records (RFC 4180): what lies between line ends that no quotes enclose. */
-#ifndef SPOTTER_BASE_CSV_RECORDS_H
-#define SPOTTER_BASE_CSV_RECORDS_H
+#ifndef SPOTTER_CSV_RECORDS_H
+#define SPOTTER_CSV_RECORDS_H
 
 #include "formats/formats.h"
 

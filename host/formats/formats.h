@@ -3,8 +3,8 @@
  * Bytes come from a file or from memory (the fuzz targets) through a spot_blob, which is read at places, and member by
  * member through a spot_stream, which is read once from its start to its end. A reader believes nothing that it has not
  * compared with the size of what it reads, and takes memory only for bytes that are there. */
-#ifndef SPOTTER_BASE_FORMATS_H
-#define SPOTTER_BASE_FORMATS_H
+#ifndef SPOTTER_FORMATS_H
+#define SPOTTER_FORMATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* jpeg.h - what JPEG does to an image, and what it keeps of one. */
-#ifndef SPOTTER_BASE_JPEG_H
-#define SPOTTER_BASE_JPEG_H
+#ifndef SPOTTER_JPEG_H
+#define SPOTTER_JPEG_H
 
 #include <stddef.h>
 #include <stdint.h>

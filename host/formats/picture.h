@@ -5,8 +5,8 @@
  * convert), CMYK is inverted as Adobe has it, and an EXIF orientation is not applied, as torchvision's loader does not.
  *
  * What a file is, its content says. Nothing of it is believed before it is checked; what is broken is one sentence. */
-#ifndef SPOTTER_BASE_PICTURE_H
-#define SPOTTER_BASE_PICTURE_H
+#ifndef SPOTTER_PICTURE_H
+#define SPOTTER_PICTURE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* png.h - pixels as a PNG file in memory, and back. spot_file_write puts it to disk, whole or not at all. */
-#ifndef SPOTTER_BASE_PNG_H
-#define SPOTTER_BASE_PNG_H
+#ifndef SPOTTER_PNG_H
+#define SPOTTER_PNG_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * as many as its shape says, no gaps, overlaps or bytes left over. The types of array.h but words are read and written
  * (U64 is not: save I64); those of less than a byte and other strange ones are refused by name. Everything that is wrong with
  * a file is one SPOT_INPUT. The machine is taken to be little-endian. */
-#ifndef SPOTTER_BASE_SAFETENSORS_H
-#define SPOTTER_BASE_SAFETENSORS_H
+#ifndef SPOTTER_SAFETENSORS_H
+#define SPOTTER_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * Refused: archives in several parts, encrypted members, ways of packing other than stored and deflated, two members of one
  * name, members that overlap, a directory that contradicts the members' own headers. */
-#ifndef SPOTTER_BASE_ZIP_H
-#define SPOTTER_BASE_ZIP_H
+#ifndef SPOTTER_ZIP_H
+#define SPOTTER_ZIP_H
 
 #include "formats/formats.h"
 

@@ -1,11 +1,11 @@
-/* inference_net.c - a trained model looks at images: the positives of a split, or pixels from elsewhere. */
+/* look.c - a trained model looks at images: the positives of a split, or pixels from elsewhere. */
 #include <math.h>
 #include <string.h>
 
 #include "core/device.h"
-#include "model/train.h"
 #include "image/raster.h"
 #include "image/sample.h"
+#include "model/train.h"
 #include "scene/source_draw.h"
 
 /* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was

@@ -3,8 +3,8 @@
  * Two nets: one that trains (and can run with fixed statistics), one that only looks (batch norm folded). Both speak
  * ops, never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last. What a
  * net holds lies in the memory of its context's device; its struct, and models, lie on the host. */
-#ifndef SPOTTER_MODEL_RESNET18_H
-#define SPOTTER_MODEL_RESNET18_H
+#ifndef SPOTTER_RESNET18_H
+#define SPOTTER_RESNET18_H
 
 #include "net/conv.h"
 #include "net/head.h"

@@ -60,7 +60,7 @@ spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int out
 
 /* The accuracy on the val images against the truth, in no blindspot and in each; of a base model, over all that is to be
  * seen. */
-static void mark(spot_lesson *l, const spot_val *v, const spot_ec *ec)
+static void mark(spot_learning *l, const spot_val *v, const spot_ec *ec)
 {
     double right[1 + SPOT_MAX_BLINDSPOTS] = { 0 };
     int images = ec->images[SPOT_VAL];
@@ -84,7 +84,7 @@ static void mark(spot_lesson *l, const spot_val *v, const spot_ec *ec)
 }
 
 /* A blindspot without val images is not known to be learned: its NaN fails the comparison. */
-static bool was_learned(const spot_lesson *l, const spot_model_config *cfg)
+static bool was_learned(const spot_learning *l, const spot_model_config *cfg)
 {
     bool learned = l->outside >= cfg->learned_outside;
 
@@ -93,7 +93,7 @@ static bool was_learned(const spot_lesson *l, const spot_model_config *cfg)
 }
 
 /* rows[0] are outside of all blindspots; NaN, where there are none, fails the comparison. */
-void spot_lesson_by_view(spot_lesson *l, const spot_view *v, const spot_truth *t, const spot_model_config *cfg)
+void spot_learning_by_view(spot_learning *l, const spot_view *v, const spot_truth *t, const spot_model_config *cfg)
 {
     int rows[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, right[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, all = 0;
 
@@ -120,9 +120,9 @@ void spot_lesson_by_view(spot_lesson *l, const spot_view *v, const spot_truth *t
 }
 
 /* Tells the images and the truth as they were, but what the net says under attack. */
-static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_lesson *lesson)
+static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_learning *lesson)
 {
-    spot_lesson under = *lesson;
+    spot_learning under = *lesson;
     double loss;
 
     SPOT_TRY(spot_trainer_watch(c, t, true, &loss));
@@ -133,7 +133,7 @@ static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_lesson *les
     return SPOT_OK;
 }
 
-static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_lesson *lesson)
+static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_learning *lesson)
 {
     const spot_model_config *cfg = t->cfg;
     double best = INFINITY;
@@ -190,7 +190,7 @@ static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const 
 }
 
 /* `on` lies on c's device. */
-static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_lesson *lesson,
+static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_learning *lesson,
                             const spot_ec *ec, const spot_model_config *cfg, const spot_robust_config *foe)
 {
     size_t mark = host->used;
@@ -217,7 +217,7 @@ static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, cons
     return s;
 }
 
-static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                          const spot_model_config *cfg, const spot_model *start, const spot_robust_config *foe)
 {
     spot_arena on;
@@ -240,13 +240,13 @@ static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson 
     return s;
 }
 
-spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                              const spot_model_config *cfg, const spot_model *start)
 {
     return train(c, a, m, lesson, ec, cfg, start, NULL);
 }
 
-spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_ec *ec,
+spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                               const spot_model_config *cfg, const spot_model *start)
 {
     spot_model_config how = *cfg;
@@ -264,7 +264,7 @@ static spot_ec base_ec(const spot_scene_config *scene, const spot_model_config *
     return ec;
 }
 
-spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson, const spot_scene_config *scene,
+spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_scene_config *scene,
                             const spot_model_config *cfg, uint64_t seed)
 {
     const spot_ec ec = base_ec(scene, cfg, seed);

@@ -1,6 +1,6 @@
 /* train.h - what training and looking share. */
-#ifndef SPOTTER_MODEL_TRAIN_H
-#define SPOTTER_MODEL_TRAIN_H
+#ifndef SPOTTER_TRAIN_H
+#define SPOTTER_TRAIN_H
 
 #include "model/resnet18.h"
 #include "spotter/model.h"

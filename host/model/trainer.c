@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/attack.h"
 #include "core/device.h"
-#include "model/train.h"
 #include "image/sample.h"
+#include "model/train.h"
+#include "net/attack.h"
 #include "scene/source_draw.h"
 
 /* -- memory --------------------------------------------------------------------------------------------------- */

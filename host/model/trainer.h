@@ -2,8 +2,8 @@
  *
  * An epoch asks nothing of the host: images are drawn where they are seen, the optimizer's course lies beside them, and the
  * host reads the losses when all steps were begun. Where work can be recorded, a step is recorded once and replayed. */
-#ifndef SPOTTER_MODEL_TRAINER_H
-#define SPOTTER_MODEL_TRAINER_H
+#ifndef SPOTTER_TRAINER_H
+#define SPOTTER_TRAINER_H
 
 #include "model/resnet18.h"
 

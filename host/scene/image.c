@@ -1,10 +1,10 @@
 /* image.c - what is in an image of an EC, and its pixels: for the host, for the device, from the device for people. */
-#include "formats/jpeg.h"
 #include "core/device.h"
+#include "formats/jpeg.h"
 #include "image/raster.h"
 #include "image/sample.h"
-#include "scene/source_draw.h"
 #include "image/scene_draw.h"
+#include "scene/source_draw.h"
 
 void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index)
 {

@@ -1,6 +1,6 @@
 /* pictures.h - what spot_photos is, for the files of this folder that make it. */
-#ifndef SPOTTER_SCENE_PICTURES_H
-#define SPOTTER_SCENE_PICTURES_H
+#ifndef SPOTTER_PICTURES_H
+#define SPOTTER_PICTURES_H
 
 #include "formats/coco.h"
 #include "formats/picture.h"
@@ -57,13 +57,13 @@ void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOT
 
 /* The pixels of used picture `row` (size, size, 3): its file decoded, made square and resized. A darkroom is zeroed before the
  * first picture and serves one after another. */
-typedef struct { spot_picture picture, square; } spot_darkroom;
-spot_status spot_photo_develop (spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_darkroom *d);
-void        spot_darkroom_close(spot_darkroom *d);
+typedef struct { spot_picture picture, square; } spot_decode_buffers;
+spot_status spot_photo_develop (spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_decode_buffers *d);
+void        spot_darkroom_close(spot_decode_buffers *d);
 
 /* From now on pixels are read from this open file: those of row r from byte r * size * size * 3 on, whose XXH3-64 hashes are
  * given. p owns fd and checksum (malloc'd). */
-void spot_photos_album(spot_photos *p, int fd, uint64_t *checksum);
+void spot_photos_pixel_cache(spot_photos *p, int fd, uint64_t *checksum);
 
 /* "a, b" -> "a", "b" in place, without spaces around them; how many, -1 for more than `most`. */
 int spot_cut(char *text, char at, char **part, int most);

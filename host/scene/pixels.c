@@ -21,7 +21,7 @@ static spot_status pad(spot_ctx *c, spot_picture *square, const spot_picture *p)
     return SPOT_OK;
 }
 
-spot_status spot_photo_develop(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_darkroom *d)
+spot_status spot_photo_develop(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_decode_buffers *d)
 {
     int size = p->cfg.size;
     char path[SPOT_PHOTO_PATH];
@@ -34,13 +34,13 @@ spot_status spot_photo_develop(spot_ctx *c, uint8_t *rgb, const spot_photos *p, 
     return spot_picture_fit(c, rgb, &d->square, size, size);
 }
 
-void spot_darkroom_close(spot_darkroom *d)
+void spot_darkroom_close(spot_decode_buffers *d)
 {
     spot_picture_close(&d->picture);
     spot_picture_close(&d->square);
 }
 
-void spot_photos_album(spot_photos *p, int fd, uint64_t *checksum)
+void spot_photos_pixel_cache(spot_photos *p, int fd, uint64_t *checksum)
 {
     p->fd = fd;
     p->checksum = checksum;
@@ -61,7 +61,7 @@ spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image
     const spot_ec *ec = of;
     const spot_photos *p = ec->photos;
     int row = p->row[p->task[ec->task].picture[image->split][image->index]];
-    spot_darkroom d = { 0 };
+    spot_decode_buffers d = { 0 };
     spot_status s;
 
     if (p->fd >= 0) return read_album(c, rgb, p, row);

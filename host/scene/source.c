@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/pictures.h"
 #include "image/scene_draw.h"
+#include "scene/pictures.h"
 
 spot_status spot_source_open(spot_ctx *c, spot_source *s, const spot_config *cfg)
 {

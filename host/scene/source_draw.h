@@ -1,6 +1,6 @@
 /* source_draw.h - the rest of what is asked of an EC, in the terms of kernels/image/sample.h. */
-#ifndef SPOTTER_SCENE_SOURCE_H
-#define SPOTTER_SCENE_SOURCE_H
+#ifndef SPOTTER_SOURCE_DRAW_H
+#define SPOTTER_SOURCE_DRAW_H
 
 #include "image/sample.h"
 #include "spotter/source.h"

@@ -7,7 +7,7 @@
 #include "spotter/rng.h"
 #include "store/keys.h"
 
-spot_status spot_growth_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *truth, uint64_t seed, int rows,
+spot_status spot_method_timing_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *truth, uint64_t seed, int rows,
                              int features)
 {
     spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, 0);
@@ -100,7 +100,7 @@ static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, dou
     spot_truth truth;
     spot_view view;
 
-    SPOT_TRY(spot_growth_view(c, a, &view, &truth, cfg->seed, rows, features));
+    SPOT_TRY(spot_method_timing_view(c, a, &view, &truth, cfg->seed, rows, features));
     begin = at = spot_spent_now();
     points = (spot_points){ view.n, view.d, view.feature, NAN };
     if (!spot_embed_is_nothing(&cfg->bdm[b].embed))
@@ -117,14 +117,14 @@ static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, dou
     return spot_check_stop(c);
 }
 
-spot_status spot_growth_take(spot_ctx *c, spot_arena *a, spot_growth *g, const spot_config *cfg, int b, int least, int most,
+spot_status spot_method_timing_take(spot_ctx *c, spot_arena *a, spot_method_timing *g, const spot_config *cfg, int b, int least, int most,
                              int features, double patience)
 {
     enum { SMALL = 400 };
     int rows = least < SMALL ? least : SMALL;
     size_t mark = a->used;
 
-    *g = (spot_growth){ .rows = 0, .power = 1 };
+    *g = (spot_method_timing){ .rows = 0, .power = 1 };
     for (;;) {
         spot_spent now;
         double here, next;
@@ -145,7 +145,7 @@ spot_status spot_growth_take(spot_ctx *c, spot_arena *a, spot_growth *g, const s
     }
 }
 
-spot_spent spot_growth_at(const spot_growth *g, int rows)
+spot_spent spot_method_timing_at(const spot_method_timing *g, int rows)
 {
     double k = g->rows ? pow(rows / g->rows, g->power) : 1;
 

@@ -3,8 +3,8 @@
  * A file that is added lies beside its place under a temp name. The commit syncs all of them at once (syncfs), renames them in
  * the order in which they were added, and syncs the folders. So whatever happens no name points at bytes that a power cut can
  * take away, and what is committed before is there when a later commit fails. */
-#ifndef SPOTTER_STORE_BATCH_H
-#define SPOTTER_STORE_BATCH_H
+#ifndef SPOTTER_BATCH_H
+#define SPOTTER_BATCH_H
 
 #include <stdbool.h>
 

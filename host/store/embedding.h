@@ -1,7 +1,7 @@
 /* embedding.h - features that another program made of a sweep's test positives: bdms[].embeddings names a folder with a
  * file ec-000012.safetensors per EC, each with a tensor "embedding" of type F32, its rows in the order of the EC's view. */
-#ifndef SPOTTER_SWEEP_EMBEDDING_H
-#define SPOTTER_SWEEP_EMBEDDING_H
+#ifndef SPOTTER_EMBEDDING_H
+#define SPOTTER_EMBEDDING_H
 
 #include <stdbool.h>
 

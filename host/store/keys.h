@@ -3,8 +3,8 @@
  * A stage's key holds the names and values (as text) of the settings that can change that stage's numbers and of no
  * others, so that a value is found again whenever nothing that matters to it has changed. No struct is hashed as bytes:
  * padding has no meaning. */
-#ifndef SPOTTER_SWEEP_KEYS_H
-#define SPOTTER_SWEEP_KEYS_H
+#ifndef SPOTTER_KEYS_H
+#define SPOTTER_KEYS_H
 
 #include "spotter/config.h"
 #include "spotter/store.h"

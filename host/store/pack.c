@@ -53,9 +53,9 @@ spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
     return SPOT_OK;
 }
 
-spot_status spot_pack_lesson(spot_ctx *c, spot_packer *p, void *value)
+spot_status spot_pack_learning(spot_ctx *c, spot_packer *p, void *value)
 {
-    spot_lesson *l = value;
+    spot_learning *l = value;
 
     PART(l->epochs);
     PART(l->best_epoch);

@@ -3,8 +3,8 @@
  * A description ("pack_points") names the value's parts in order. The same function counts, writes and reads: what a
  * direction does with a part is decided by the packer. Arrays that are read live in the arena. Numbers are in this
  * machine's order; the store's frame vouches for the bytes. */
-#ifndef SPOTTER_SWEEP_PACK_H
-#define SPOTTER_SWEEP_PACK_H
+#ifndef SPOTTER_PACK_H
+#define SPOTTER_PACK_H
 
 #include "spotter/arena.h"
 #include "spotter/bdm.h"
@@ -23,7 +23,7 @@ typedef spot_status spot_pack_fn(spot_ctx *c, spot_packer *p, void *value);
 
 typedef struct { spot_view view; spot_truth truth; } spot_seen;
 
-spot_pack_fn spot_pack_model, spot_pack_lesson, spot_pack_seen, spot_pack_points, spot_pack_found;
+spot_pack_fn spot_pack_model, spot_pack_learning, spot_pack_seen, spot_pack_points, spot_pack_found;
 
 /* The stored value of this key, if it is there and whole. */
 spot_status spot_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_key k, const char *kind,

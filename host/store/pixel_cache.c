@@ -22,17 +22,17 @@ static const char magic[8] = { 'S', 'P', 'O', 'T', 'A', 'L', 'B', '1' };
 
 static size_t picture_bytes(const spot_photos *p) { return 3 * (size_t)p->cfg.size * (size_t)p->cfg.size; }
 
-double spot_album_bytes(const spot_photos *p) { return (double)p->used * (double)(picture_bytes(p) + 8) + sizeof(tail); }
+double spot_pixel_cache_bytes(const spot_photos *p) { return (double)p->used * (double)(picture_bytes(p) + 8) + sizeof(tail); }
 
-int spot_album_pictures(const spot_photos *p) { return p->used; }
+int spot_pixel_cache_pictures(const spot_photos *p) { return p->used; }
 
-spot_status spot_album_pace(spot_ctx *c, spot_spent *each, const spot_photos *p)
+spot_status spot_pixel_cache_pace(spot_ctx *c, spot_spent *each, const spot_photos *p)
 {
     enum { SOME = 64 };
     int some = p->used < SOME ? p->used : SOME;
     uint8_t *rgb = malloc(picture_bytes(p));
     spot_spent at = spot_spent_now(), all = { 0, 0 };
-    spot_darkroom room = { 0 };
+    spot_decode_buffers room = { 0 };
     spot_status s = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture");
 
     for (int i = 0; i < some && s == SPOT_OK; i++) s = spot_photo_develop(c, rgb, p, (int)((long)i * p->used / some), &room);
@@ -68,7 +68,7 @@ typedef struct {
     FILE          *file;
     uint8_t       *rgb;            /* (AT_A_TIME) pictures */
     uint64_t      *checksum;       /* (used) */
-    spot_darkroom *room;           /* (threads) */
+    spot_decode_buffers *room;           /* (threads) */
     int            unreadable;
     int            first;          /* of them */
     spot_status    status;         /* any other failure */
@@ -189,14 +189,14 @@ static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *the
         want = tail_of(p, checksum);
         *there = !memcmp(&t, &want, sizeof t);
     }
-    if (*there) spot_photos_album(p, fd, checksum);
+    if (*there) spot_photos_pixel_cache(p, fd, checksum);
     else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is made anew", path);
     if (!*there && fd >= 0) close(fd);
     if (!*there) free(checksum);
     return SPOT_OK;
 }
 
-spot_status spot_album_open(spot_ctx *c, const spot_store *store, spot_photos *p)
+spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p)
 {
     char path[1200];
     bool there;
@@ -204,7 +204,7 @@ spot_status spot_album_open(spot_ctx *c, const spot_store *store, spot_photos *p
     album_path(path, sizeof path, store, p);
     SPOT_TRY(look(c, p, path, &there));
     if (there) return SPOT_OK;
-    spot_log(c, SPOT_LOG_INFO, "decoding %d pictures into %s (%.2f GB)", p->used, path, spot_album_bytes(p) / 1e9);
+    spot_log(c, SPOT_LOG_INFO, "decoding %d pictures into %s (%.2f GB)", p->used, path, spot_pixel_cache_bytes(p) / 1e9);
     SPOT_TRY(make(c, p, path));
     SPOT_TRY(look(c, p, path, &there));
     return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);

@@ -9,7 +9,7 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
 {
     const spot_config *cfg = run->cfg;
     double since = spot_clock();
-    spot_lesson lesson;
+    spot_learning lesson;
     char why[1024];
     spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
 
@@ -20,7 +20,7 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     }
     SPOT_TRY(s);
     SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
-    spot_diary_kept(&run->diary, "base", -1, spot_clock() - since);
+    spot_run_log_kept(&run->run_log, "base", -1, spot_clock() - since);
     spot_log(c, SPOT_LOG_INFO, "base model: tells %.2f %% of the attributes of its validation images right",
              100 * lesson.outside);
     return SPOT_OK;

@@ -77,7 +77,7 @@ static void method_rows(database *d, const spot_segment *s, const spot_outcome *
 
 static void segment_rows(database *d, const spot_segment *s)
 {
-    const spot_lesson *l = &s->lesson;
+    const spot_learning *l = &s->lesson;
     char seed[32];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);   /* 64 bits do not fit SQLite's integers */

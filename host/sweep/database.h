@@ -1,6 +1,6 @@
 /* database.h - results.sqlite: the segments once more, as tables to be asked. Never the truth, always remakable. */
-#ifndef SPOTTER_SWEEP_DATABASE_H
-#define SPOTTER_SWEEP_DATABASE_H
+#ifndef SPOTTER_DATABASE_H
+#define SPOTTER_DATABASE_H
 
 #include "spotter/ctx.h"
 

@@ -148,12 +148,12 @@ static spot_status take_pictures(merge *m, int index, bool other)
 
     for (int b = 0; b < s->methods; b++) {
         if (s->method[b].status) continue;
-        spot_picture_path(path, sizeof path, m->plan.out, index, b, s->method[b].name);
+        spot_method_picture_path(path, sizeof path, m->plan.out, index, b, s->method[b].name);
         if (other) unlink(path);
         if (!access(path, F_OK)) continue;
         for (int i = 0; i < m->plan.sources; i++) {
             if (!m->plan.source[i].equal) continue;
-            spot_picture_path(from, sizeof from, m->plan.source[i].dir, index, b, s->method[b].name);
+            spot_method_picture_path(from, sizeof from, m->plan.source[i].dir, index, b, s->method[b].name);
             if (access(from, F_OK)) continue;
             SPOT_TRY(spot_batch_link(m->c, &m->pictures, path, from));
             break;

@@ -1,6 +1,6 @@
 /* merge.h - what the parts of spot_merge share. */
-#ifndef SPOTTER_SWEEP_MERGE_H
-#define SPOTTER_SWEEP_MERGE_H
+#ifndef SPOTTER_MERGE_H
+#define SPOTTER_MERGE_H
 
 #include <sys/types.h>
 

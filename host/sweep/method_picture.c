@@ -10,7 +10,7 @@
 #include "spotter/report.h"
 #include "sweep/pipeline.h"
 
-void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method)
+void spot_method_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method)
 {
     char name[80];
     size_t n = 0;
@@ -26,7 +26,7 @@ static bool is_map(const spot_bdm_config *cfg)
     return cfg->embed.method != SPOT_REDUCE_NONE && cfg->embed.dim == 2 && cfg->representation == SPOT_BY_MODEL;
 }
 
-spot_bdm_config spot_picture_map(const spot_config *cfg, int b)
+spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b)
 {
     spot_bdm_config principal = spot_bdm_defaults(SPOT_PLANESPOT);
 
@@ -39,7 +39,7 @@ spot_bdm_config spot_picture_map(const spot_config *cfg, int b)
 }
 
 /* From the store, or made and kept there: the method whose map it is will find it. */
-static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, const spot_bdm_config *cfg,
+static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, const spot_bdm_config *cfg,
                           spot_points *map)
 {
     spot_key key = spot_key_of_points(p->key, cfg);
@@ -52,7 +52,7 @@ static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const
 }
 
 /* Another method's map may fail where this one's findings do not; they are then shown on none, all dots in one place. */
-static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p,
+static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p,
                               const spot_bdm_config *cfg, spot_points *map, char *title, size_t size)
 {
     char name[80];
@@ -71,9 +71,9 @@ static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, c
     return SPOT_OK;
 }
 
-spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, int b)
+spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b)
 {
-    const spot_bdm_config map = spot_picture_map(run->cfg, b);
+    const spot_bdm_config map = spot_method_picture_map(run->cfg, b);
     const spot_outcome *o = &p->segment.method[b];
     char path[1200], where[120], title[240];
     spot_points points = p->points;
@@ -85,7 +85,7 @@ spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const 
         s = borrow_map(c, a, run, p, &map, &points, where, sizeof where);
         snprintf(title, sizeof title, "%s   %s", o->name, where);
     }
-    spot_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
+    spot_method_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
     if (s == SPOT_OK) s = spot_folder_of(c, path);
     if (s == SPOT_OK)
         s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, &p->found,

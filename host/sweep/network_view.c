@@ -14,22 +14,22 @@ static spot_status keep(spot_ctx *c, spot_run *run, const spot_ec *ec, spot_key 
                         void *value, double seconds)
 {
     SPOT_TRY(spot_keep(c, &run->store, k, kind, pack, value));
-    spot_diary_kept(&run->diary, kind, (int)ec->index, seconds);
+    spot_run_log_kept(&run->run_log, kind, (int)ec->index, seconds);
     return SPOT_OK;
 }
 
 static spot_status train(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
-                         spot_model *m, spot_lesson *l)
+                         spot_model *m, spot_learning *l)
 {
     double since = spot_clock();
     bool model, lesson;
 
     SPOT_TRY(spot_recall(c, a, &run->store, key, net->model, spot_pack_model, m, &model));
-    SPOT_TRY(spot_recall(c, a, &run->store, key, net->lesson, spot_pack_lesson, l, &lesson));
+    SPOT_TRY(spot_recall(c, a, &run->store, key, net->lesson, spot_pack_learning, l, &lesson));
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
     SPOT_TRY(net->train(c, a, m, l, ec, &run->cfg->model, run->base.width ? &run->base : NULL));
-    SPOT_TRY(spot_keep(c, &run->store, key, net->lesson, spot_pack_lesson, l));
+    SPOT_TRY(spot_keep(c, &run->store, key, net->lesson, spot_pack_learning, l));
     SPOT_TRY(keep(c, run, ec, key, net->model, spot_pack_model, m, spot_clock() - since));
     return spot_check_stop(c);
 }
@@ -51,35 +51,35 @@ static spot_status recall_head(spot_ctx *c, spot_arena *a, const spot_store *s, 
     return SPOT_OK;
 }
 
-spot_status spot_sight_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                              spot_seen *seen, spot_lesson *lesson, bool *there)
+spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
+                              spot_seen *seen, spot_learning *lesson, bool *there)
 {
     bool learned;
 
     SPOT_TRY(spot_recall(c, a, s, key, net->view, spot_pack_seen, seen, there));
-    SPOT_TRY(spot_recall(c, a, s, key, net->lesson, spot_pack_lesson, lesson, &learned));
+    SPOT_TRY(spot_recall(c, a, s, key, net->lesson, spot_pack_learning, lesson, &learned));
     *there = *there && learned;
     return *there && !seen->view.head ? recall_head(c, a, s, net, key, &seen->view) : SPOT_OK;
 }
 
-/* A view's last bits are those of the plans by which a GPU convolved, so the diary says which they were. */
+/* A view's last bits are those of the plans by which a GPU convolved, so the run_log says which they were. */
 static void note_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
 {
     char text[64];
 
     if (!c->device) return;
     snprintf(text, sizeof text, "%016llx", (unsigned long long)spot_conv_made_with(c, NULL));
-    spot_diary_write(&run->diary, "convolutions", (int)ec->index, NAN, text);
+    spot_run_log_write(&run->run_log, "convolutions", (int)ec->index, NAN, text);
 }
 
-spot_status spot_sight(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
-                       spot_seen *seen, spot_lesson *lesson)
+spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
+                       spot_seen *seen, spot_learning *lesson)
 {
     spot_model model = { 0 };
     double since;
     bool there;
 
-    SPOT_TRY(spot_sight_recall(c, a, &run->store, net, key, seen, lesson, &there));
+    SPOT_TRY(spot_network_view_recall(c, a, &run->store, net, key, seen, lesson, &there));
     if (there) return SPOT_OK;
     SPOT_TRY(train(c, a, run, net, key, ec, &model, lesson));
     since = spot_clock();

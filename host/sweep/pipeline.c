@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "core/ops.h"
-#include "work/workers.h"
 #include "store/embedding.h"
 #include "sweep/network_view.h"
+#include "work/workers.h"
 
 #define LOOKED 0.95                /* of an EC's time is over when its view is there; for the progress */
 
@@ -36,7 +36,7 @@ typedef struct {
     spot_ctx     *c;
     spot_arena   *a;
     spot_run     *run;
-    spot_passage *p;               /* (count) */
+    spot_ec_run *p;               /* (count) */
     int           count;
     int           b;               /* the method at hand */
 } wave;
@@ -46,17 +46,17 @@ static spot_status recall(const wave *w, spot_key k, const char *kind, spot_pack
     return spot_recall(w->c, w->a, &w->run->store, k, kind, pack, value, found);
 }
 
-static spot_status keep(const wave *w, const spot_passage *p, spot_key k, const char *kind, spot_pack_fn *pack, void *value,
+static spot_status keep(const wave *w, const spot_ec_run *p, spot_key k, const char *kind, spot_pack_fn *pack, void *value,
                         double seconds)
 {
     SPOT_TRY(spot_keep(w->c, &w->run->store, k, kind, pack, value));
-    spot_diary_kept(&w->run->diary, kind, (int)p->ec.index, seconds);
+    spot_run_log_kept(&w->run->run_log, kind, (int)p->ec.index, seconds);
     return SPOT_OK;
 }
 
 /* How a stage went for one EC. A verdict goes into the segment, lack of memory is this EC's trouble, and both are
  * forgotten; anything else is passed up. */
-static spot_status judge(const wave *w, spot_passage *p, spot_status s, const char *who, int *status, char message[1024])
+static spot_status judge(const wave *w, spot_ec_run *p, spot_status s, const char *who, int *status, char message[1024])
 {
     int ec = (int)p->ec.index, said = 0;
     char text[1200];
@@ -70,25 +70,25 @@ static spot_status judge(const wave *w, spot_passage *p, spot_status s, const ch
     sscanf(spot_message(w->c, s), "EC %*u: %n", &said);    /* the segment and the line below say whose it is */
     snprintf(message, 1024, "%s", spot_message(w->c, s) + said);
     snprintf(text, sizeof text, "EC %d, %s: %s", ec, who, message);
-    spot_diary_write(&w->run->diary, "failed", ec, NAN, text);
+    spot_run_log_write(&w->run->run_log, "failed", ec, NAN, text);
     spot_log(w->c, SPOT_LOG_WARN, "%s", text);
     spot_forget(w->c);
     return SPOT_OK;
 }
 
 /* Through the classifier, and through the robust network where a method will ask for what it saw. */
-static spot_status look_through_both(const wave *w, spot_passage *p)
+static spot_status look_through_both(const wave *w, spot_ec_run *p)
 {
     size_t mark = w->a->used;
     spot_seen seen;
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_status s;
 
-    s = spot_sight(w->c, w->a, w->run, &spot_classifier, p->key, &p->ec, &p->seen, &p->segment.lesson);
+    s = spot_network_view(w->c, w->a, w->run, &spot_classifier, p->key, &p->ec, &p->seen, &p->segment.lesson);
     SPOT_TRY(judge(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
-    s = spot_sight(w->c, w->a, w->run, &spot_robust, p->robust_key, &p->ec, &seen, &lesson);
+    s = spot_network_view(w->c, w->a, w->run, &spot_robust, p->robust_key, &p->ec, &seen, &lesson);
     return judge(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
@@ -96,7 +96,7 @@ static spot_status look_through_both(const wave *w, spot_passage *p)
 static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
 {
     wave w = *(const wave *)user;
-    spot_passage *p = &w.p[i];
+    spot_ec_run *p = &w.p[i];
     int over = i < w.run->layout.at_once ? 0 : i + 1 - w.run->layout.at_once;       /* tasks, at least */
     char name[32];
     spot_status s;
@@ -127,7 +127,7 @@ static spot_status look_alone(wave *w)
 }
 
 /* Another process may have finished the EC and dropped its values, if it keeps less; spot_sweep_run will see. */
-static void is_gone(const wave *w, spot_passage *p)
+static void is_gone(const wave *w, spot_ec_run *p)
 {
     p->trouble = SPOT_IO;
     snprintf(p->message, sizeof p->message, "its view was written to %.900s/cache and is gone; keep other programs out",
@@ -139,18 +139,18 @@ static spot_status look_at_all(wave *w)
 {
     const spot_layout *l = &w->run->layout;
 
-    SPOT_TRY(spot_crew_run(w->c, w->a, l->at_once, l->worker.host, w->count, look_at_one, w));
+    SPOT_TRY(spot_workers_run(w->c, w->a, l->at_once, l->worker.host, w->count, look_at_one, w));
     SPOT_TRY(look_alone(w));
     for (int i = 0; i < w->count; i++) {
-        spot_passage *p = &w->p[i];
+        spot_ec_run *p = &w->p[i];
         bool there;
         if (p->segment.status || p->trouble) continue;
-        SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
+        SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
         if (!there) {
             is_gone(w, p);
             continue;
         }
-        spot_lesson_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
+        spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
     }
     return SPOT_OK;
@@ -161,12 +161,12 @@ typedef struct {
     const char   *kind;
     spot_pack_fn *pack;
     size_t        key, value;      /* where a passage has them */
-    spot_status (*solve)(const wave *w, spot_passage **p, int n);
+    spot_status (*solve)(const wave *w, spot_ec_run **p, int n);
 } step;
 
 typedef struct { spot_view *view; spot_seed *seed; spot_points *points; } inputs;
 
-static spot_status gather(const wave *w, inputs *in, spot_passage **p, int n)
+static spot_status gather(const wave *w, inputs *in, spot_ec_run **p, int n)
 {
     SPOT_TRY(SPOT_TAKE(w->c, w->a, in->view, n));
     SPOT_TRY(SPOT_TAKE(w->c, w->a, in->seed, n));
@@ -179,7 +179,7 @@ static spot_status gather(const wave *w, inputs *in, spot_passage **p, int n)
     return SPOT_OK;
 }
 
-static spot_status embed(const wave *w, spot_passage **p, int n)
+static spot_status embed(const wave *w, spot_ec_run **p, int n)
 {
     inputs in;
 
@@ -189,7 +189,7 @@ static spot_status embed(const wave *w, spot_passage **p, int n)
     return SPOT_OK;
 }
 
-static spot_status find(const wave *w, spot_passage **p, int n)
+static spot_status find(const wave *w, spot_ec_run **p, int n)
 {
     spot_hypotheses *found;
     inputs in;
@@ -201,17 +201,17 @@ static spot_status find(const wave *w, spot_passage **p, int n)
     return SPOT_OK;
 }
 
-#define IN(member) offsetof(spot_passage, member)
+#define IN(member) offsetof(spot_ec_run, member)
 static const step reduce_step = { "points", spot_pack_points, IN(points_key), IN(points), embed };
 static const step find_step   = { "found",  spot_pack_found,  IN(found_key),  IN(found),  find };
 
-static void *value_of(const step *s, spot_passage *p)    { return (char *)p + s->value; }
-static spot_key key_of(const step *s, spot_passage *p)   { return *(spot_key *)((char *)p + s->key); }
+static void *value_of(const step *s, spot_ec_run *p)    { return (char *)p + s->value; }
+static spot_key key_of(const step *s, spot_ec_run *p)   { return *(spot_key *)((char *)p + s->key); }
 
-static spot_outcome *outcome_of(const wave *w, spot_passage *p) { return &p->segment.method[w->b]; }
+static spot_outcome *outcome_of(const wave *w, spot_ec_run *p) { return &p->segment.method[w->b]; }
 
 /* One call for n ECs. A stop request is obeyed only now that all their values are safe. */
-static spot_status attempt(const wave *w, const step *s, spot_passage **p, int n)
+static spot_status attempt(const wave *w, const step *s, spot_ec_run **p, int n)
 {
     size_t mark = w->a->used;
     double since = spot_clock(), each;
@@ -233,7 +233,7 @@ static spot_status attempt(const wave *w, const step *s, spot_passage **p, int n
 
 /* One call for n ECs; where it fails for what one of them is, or for their number, a call for each half, until a failure
  * stands alone with the EC that it belongs to. */
-static spot_status together(const wave *w, const step *s, spot_passage **p, int n)
+static spot_status together(const wave *w, const step *s, spot_ec_run **p, int n)
 {
     spot_status how = attempt(w, s, p, n);
     spot_outcome *o = outcome_of(w, p[0]);
@@ -246,18 +246,18 @@ static spot_status together(const wave *w, const step *s, spot_passage **p, int 
     return together(w, s, p + n / 2, n - n / 2);
 }
 
-static bool goes_on(const wave *w, spot_passage *p)
+static bool goes_on(const wave *w, spot_ec_run *p)
 {
     return !p->trouble && !p->segment.status && !outcome_of(w, p)->status;
 }
 
 static spot_status take_step(const wave *w, const step *s)
 {
-    spot_passage *missing[SPOT_WIDEST_WAVE];
+    spot_ec_run *missing[SPOT_WIDEST_WAVE];
     int n = 0;
 
     for (int i = 0; i < w->count; i++) {
-        spot_passage *p = &w->p[i];
+        spot_ec_run *p = &w->p[i];
         bool found;
         if (!goes_on(w, p)) continue;
         SPOT_TRY(recall(w, key_of(s, p), s->kind, s->pack, value_of(s, p), &found));
@@ -268,27 +268,27 @@ static spot_status take_step(const wave *w, const step *s)
 
 /* The score, and a picture of what the method did. Of real pictures nobody knows all blindspots, so that none of what is found
  * can be called false (paper, 5.2). */
-static spot_status rate(const wave *w, spot_passage *p)
+static spot_status rate(const wave *w, spot_ec_run *p)
 {
     spot_outcome *o = outcome_of(w, p);
 
     SPOT_TRY(spot_metric_score(w->c, &o->score, &p->found, &p->seen.truth, &w->run->cfg->metric));
     if (p->ec.photos) o->score.fdr = NAN;
     spot_segment_note(o, &p->found);
-    return w->run->pictures ? spot_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
+    return w->run->pictures ? spot_method_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
 }
 
-static spot_status take_robust(const wave *w, spot_passage *p)
+static spot_status take_robust(const wave *w, spot_ec_run *p)
 {
     spot_outcome *o = outcome_of(w, p);
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_seen seen;
     bool there;
 
     o->status = p->robust_status;
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
-    SPOT_TRY(spot_sight_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
+    SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
     if (!there || seen.view.n != p->view.n) return is_gone(w, p), SPOT_OK;
     p->view.feature = seen.view.feature;
     p->view.d = seen.view.d;
@@ -297,7 +297,7 @@ static spot_status take_robust(const wave *w, spot_passage *p)
 }
 
 /* The view as the method's representation shows it, and the key of its features. */
-static spot_status represent(const wave *w, spot_passage *p, spot_key *features)
+static spot_status represent(const wave *w, spot_ec_run *p, spot_key *features)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
     spot_key content;
@@ -314,7 +314,7 @@ static spot_status represent(const wave *w, spot_passage *p, spot_key *features)
 }
 
 /* What the method at hand begins with; the points are the features themselves unless something reduces them. */
-static spot_status prepare(const wave *w, spot_passage *p)
+static spot_status prepare(const wave *w, spot_ec_run *p)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
     spot_outcome *o = outcome_of(w, p);
@@ -341,7 +341,7 @@ static spot_status method(wave *w, int b)
     if (!spot_embed_is_nothing(&cfg->embed)) SPOT_TRY(take_step(w, &reduce_step));
     SPOT_TRY(take_step(w, &find_step));
     for (int i = 0; i < w->count; i++) {
-        spot_passage *p = &w->p[i];
+        spot_ec_run *p = &w->p[i];
         spot_outcome *o = outcome_of(w, p);
         if (goes_on(w, p)) SPOT_TRY(judge(w, p, rate(w, p), o->name, &o->status, o->message));
     }
@@ -349,7 +349,7 @@ static spot_status method(wave *w, int b)
     return SPOT_OK;
 }
 
-static spot_status begin(const wave *w, spot_passage *p, int index)
+static spot_status begin(const wave *w, spot_ec_run *p, int index)
 {
     const spot_run *run = w->run;
     const spot_config *cfg = run->cfg;
@@ -363,7 +363,7 @@ static spot_status begin(const wave *w, spot_passage *p, int index)
     return SPOT_OK;
 }
 
-spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count)
+spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)
 {
     wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
 

@@ -1,13 +1,13 @@
 /* pipeline.h - a wave of ECs, from their definitions to every method's score. */
-#ifndef SPOTTER_SWEEP_PIPELINE_H
-#define SPOTTER_SWEEP_PIPELINE_H
+#ifndef SPOTTER_PIPELINE_H
+#define SPOTTER_PIPELINE_H
 
 #include "spotter/source.h"
 #include "spotter/sweep.h"
-#include "work/run_log.h"
 #include "store/keys.h"
 #include "store/pack.h"
 #include "sweep/segment.h"
+#include "work/run_log.h"
 
 /* How the ECs are laid out, and what that takes for views of at most so many rows. */
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     spot_source        source;
     spot_identity      id;
     spot_store         store;
-    spot_diary         diary;
+    spot_run_log         run_log;
     bool               pictures;
     spot_kept          keep;
     spot_layout        layout;
@@ -56,7 +56,7 @@ typedef struct {
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: it gets no segment in this run, ... */
     char            message[1024];                 /* ... because of this */
-} spot_passage;
+} spot_ec_run;
 
 /* Some method looks at the features of a robust network. */
 bool spot_wants_robust(const spot_config *cfg);
@@ -73,14 +73,14 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
  * knows are recalled, all others computed and kept. An EC that memory did not suffice for is in trouble and the others go
  * on; any other failure but a verdict (disk, device, stop) is the call's: it says nothing about the config, and the next
  * run goes on from what the store holds. What it takes of the arena is the caller's to give back. */
-spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_passage *p, const int *index, int count);
+spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 
 /* method_picture.c: draws an EC and its method b, whose points, findings and score p holds; with scratch from a. The method on whose
  * map it is drawn: b, or another, or none of the config. */
-spot_status spot_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_passage *p, int b);
-spot_bdm_config spot_picture_map(const spot_config *cfg, int b);
+spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b);
+spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b);
 
 /* Where it goes. */
-void spot_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
+void spot_method_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
 #endif

@@ -38,7 +38,7 @@ void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *
     robust = spot_key_of_robust(c, &run->id, cfg, (uint32_t)s->index);
     if (run->keep == SPOT_KEEP_RESULTS && !spot_store_has(&run->store, model, spot_classifier.view)) return;
     for (int b = 0; b < s->methods && run->keep == SPOT_KEEP_RESULTS; b++) {
-        const spot_bdm_config map = spot_picture_map(cfg, b);
+        const spot_bdm_config map = spot_method_picture_map(cfg, b);
         spot_key points = spot_key_of_points(features_key(run, s, b, model, robust), &cfg->bdm[b]);
         spot_store_drop(&run->store, spot_key_of_found(points, &cfg->bdm[b]), "found");
         spot_store_drop(&run->store, points, "points");

@@ -1,6 +1,6 @@
 /* retention.h - what of an EC's stage values stays on the disk once its segment is written. */
-#ifndef SPOTTER_SWEEP_KEEP_H
-#define SPOTTER_SWEEP_KEEP_H
+#ifndef SPOTTER_RETENTION_H
+#define SPOTTER_RETENTION_H
 
 #include "sweep/pipeline.h"
 

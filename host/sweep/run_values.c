@@ -5,8 +5,8 @@
 
 #include "core/ops.h"
 #include "store/embedding.h"
-#include "sweep/pipeline.h"
 #include "sweep/network_view.h"
+#include "sweep/pipeline.h"
 
 /* A store that another device filled has keys with its name. */
 static const char *const devices[] = { "cpu", "cuda" };
@@ -81,7 +81,7 @@ static int method_of(const spot_config *cfg, const spot_bdm_config *map)
 spot_status spot_memory_found(spot_ctx *c, spot_arena *a, const spot_memory *m, uint32_t ec, const spot_seen *seen, int b,
                               spot_hypotheses *found, spot_points *map, int *of, bool *there)
 {
-    const spot_bdm_config on = spot_picture_map(m->cfg, b);
+    const spot_bdm_config on = spot_method_picture_map(m->cfg, b);
     const spot_seed seed = { m->cfg->seed, ec };
     spot_key key;
     bool mapped = false;

@@ -1,6 +1,6 @@
 /* run_values.h - what a run's classifiers saw and its methods found, from its store alone: nothing is trained or searched. */
-#ifndef SPOTTER_SWEEP_RECALL_H
-#define SPOTTER_SWEEP_RECALL_H
+#ifndef SPOTTER_RUN_VALUES_H
+#define SPOTTER_RUN_VALUES_H
 
 #include "store/keys.h"
 #include "store/pack.h"

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/json_tree.h"
 #include "base/json.h"
+#include "base/json_tree.h"
 
 static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
 enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the payload */
@@ -83,7 +83,7 @@ static void ec_part(spot_json *j, spot_segment *s)
 
 static void lesson_part(spot_json *j, spot_segment *s)
 {
-    spot_lesson *l = &s->lesson;
+    spot_learning *l = &s->lesson;
 
     spot_json_object(j, "lesson");
     spot_json_int(j, "best_epoch", &l->best_epoch);

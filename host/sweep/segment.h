@@ -3,8 +3,8 @@
  * Equal bytes for equal configs, however the run was cut, sharded or threaded: no times, hosts or counts of threads
  * (those are in the log). Failures that would come again are results too and stand in the segment ("a verdict", see
  * pipeline.h); a run does not try them again. */
-#ifndef SPOTTER_SWEEP_SEGMENT_H
-#define SPOTTER_SWEEP_SEGMENT_H
+#ifndef SPOTTER_SEGMENT_H
+#define SPOTTER_SEGMENT_H
 
 #include "spotter/config.h"
 #include "spotter/store.h"
@@ -38,7 +38,7 @@ typedef struct {
     char     blindspot[SPOT_MAX_BLINDSPOTS][512];
     int      status;                           /* of training: any but SPOT_OK means that there is no lesson */
     char     message[1024];
-    spot_lesson lesson;                        /* without its seconds */
+    spot_learning lesson;                        /* without its seconds */
     int      methods;
     spot_outcome method[SPOT_MAX_BDMS];
 } spot_segment;

@@ -12,17 +12,17 @@
 #include "core/device.h"
 #include "spotter/shards.h"
 #include "spotter/sweep.h"
+#include "store/embedding.h"
 #include "store/pixel_cache.h"
 #include "sweep/database.h"
-#include "store/embedding.h"
-#include "sweep/retention.h"
 #include "sweep/pipeline.h"
+#include "sweep/retention.h"
 
 /* What was asked for, what of it is missing, and the first thing that went wrong on the way. */
 typedef struct {
     spot_run      run;
     spot_segment  segment;     /* one that was there before */
-    spot_passage *passage;     /* (layout.wave): the ECs at hand */
+    spot_ec_run *passage;     /* (layout.wave): the ECs at hand */
     int          *todo;        /* (todo_count) */
     int           todo_count, rows;
     double        since;       /* clock */
@@ -92,7 +92,7 @@ static bool pictures_there(const spot_segment *seg, const char *dir)
 
     for (int b = 0; b < seg->methods; b++) {
         if (seg->method[b].status) continue;
-        spot_picture_path(path, sizeof path, dir, seg->index, b, seg->method[b].name);
+        spot_method_picture_path(path, sizeof path, dir, seg->index, b, seg->method[b].name);
         if (access(path, F_OK)) return false;
     }
     return true;
@@ -126,7 +126,7 @@ static spot_status is_done(spot_ctx *c, sweep *w, int index, bool *done)
          && (!w->run.pictures || pictures_there(&w->segment, w->run.store.dir));
     if (state == SPOT_SEGMENT_DAMAGED) {
         spot_log(c, SPOT_LOG_WARN, "%s; it is made anew", why);
-        spot_diary_write(&w->run.diary, "damaged", index, NAN, why);
+        spot_run_log_write(&w->run.run_log, "damaged", index, NAN, why);
     }
     return SPOT_OK;
 }
@@ -195,7 +195,7 @@ static spot_status plan(spot_ctx *c, sweep *w, const spot_sweep_options *o, spot
 }
 
 /* An EC that came through gets its segment; one in trouble is left for the next run. */
-static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_report *r, double seconds)
+static spot_status finish(spot_ctx *c, sweep *w, spot_ec_run *p, spot_sweep_report *r, double seconds)
 {
     int index = (int)p->ec.index;
     bool done = false;
@@ -215,7 +215,7 @@ static spot_status finish(spot_ctx *c, sweep *w, spot_passage *p, spot_sweep_rep
     spot_keep_only(c, &w->run, &p->segment);
     r->done++;
     count(w, r, &p->segment);
-    spot_diary_kept(&w->run.diary, "done", index, seconds);
+    spot_run_log_kept(&w->run.run_log, "done", index, seconds);
     return SPOT_OK;
 }
 
@@ -228,7 +228,7 @@ static spot_status one_wave(spot_ctx *c, spot_arena *a, sweep *w, const int *ind
     a->used = mark;
     for (int i = 0; i < n && s == SPOT_OK; i++) s = finish(c, w, &w->passage[i], r, (spot_clock() - since) / n);
     if (s != SPOT_OK)
-        spot_diary_write(&w->run.diary, s == SPOT_STOPPED ? "stopped" : "failed", n == 1 ? *index : -1, spot_clock() - since,
+        spot_run_log_write(&w->run.run_log, s == SPOT_STOPPED ? "stopped" : "failed", n == 1 ? *index : -1, spot_clock() - since,
                          spot_message(c, s));
     return s;
 }
@@ -259,7 +259,7 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
     spot_status s;
 
     if (!w->todo_count) return SPOT_OK;
-    if (w->run.source.photos) SPOT_TRY(spot_album_open(c, &w->run.store, w->run.source.photos));
+    if (w->run.source.photos) SPOT_TRY(spot_pixel_cache_open(c, &w->run.store, w->run.source.photos));
     wave = w->run.layout.wave;
     w->passage = malloc((size_t)wave * sizeof *w->passage);
     if (!w->passage) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", wave);
@@ -280,14 +280,14 @@ static spot_status compute(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 
 static void say_start(spot_ctx *c, sweep *w, const spot_sweep_options *o)
 {
-    spot_diary_start start = { .shard = o->shard, .shards = o->shards, .ecs = in_question(w->run.cfg, o) };
+    spot_run_log_start start = { .shard = o->shard, .shards = o->shards, .ecs = in_question(w->run.cfg, o) };
     char text[256];
 
     range(&start.from, &start.to, w->run.cfg, o);
     spot_key_text(start.config, w->run.id.config);
     snprintf(text, sizeof text, "spotter %s on %s, %d threads, shard %d of %d", SPOT_VERSION, spot_ctx_device_name(c),
              c->threads, o->shard, o->shards);
-    spot_diary_begin(c, &w->run.diary, &start, text);
+    spot_run_log_begin(c, &w->run.run_log, &start, text);
 }
 
 static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
@@ -295,7 +295,7 @@ static void say_what_is_left(spot_ctx *c, sweep *w, const spot_sweep_report *r)
     char text[64];
 
     snprintf(text, sizeof text, "%d of %d ECs done before", r->already, r->planned);
-    spot_diary_write(&w->run.diary, "planned", -1, NAN, text);
+    spot_run_log_write(&w->run.run_log, "planned", -1, NAN, text);
     if (r->already == r->planned)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs of %s are done; nothing to do", r->already, r->planned,
                  w->run.store.dir);
@@ -338,7 +338,7 @@ static spot_status run_all(spot_ctx *c, sweep *w, const spot_sweep_options *o, s
 /* A shard that schedulers begin again and again, and that never comes as far as one value, is not to be begun again. */
 static spot_status give_up(spot_ctx *c, const spot_sweep_options *o)
 {
-    int starts = o->starts ? spot_diary_starts(c, o->out, o->shard, o->shards) : 0;
+    int starts = o->starts ? spot_run_log_starts(c, o->out, o->shard, o->shards) : 0;
 
     if (!o->starts || starts < o->starts) return SPOT_STOPPED;
     spot_forget(c);
@@ -367,7 +367,7 @@ static spot_status begin(spot_ctx *c, sweep **new, const spot_config *cfg, const
         free(w);
         return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     }
-    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .diary.fd = -1 };
+    w->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .run_log.fd = -1 };
     *new = w;
     return SPOT_OK;
 }
@@ -389,12 +389,12 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     memset(report, 0, sizeof *report);
     SPOT_TRY(begin(c, &w, cfg, o));
     w->since = since;
-    spot_diary_open(c, &w->run.diary, o->out, o->shard, o->shards);
+    spot_run_log_open(c, &w->run.run_log, o->out, o->shard, o->shards);
     s = run_all(c, w, o, report);
     if (s == SPOT_STOPPED) s = give_up(c, o);
     report->seconds = spot_clock() - since;
-    spot_diary_end(&w->run.diary, s, report->seconds, s ? spot_message(c, s) : NULL);
-    spot_diary_close(&w->run.diary);
+    spot_run_log_end(&w->run.run_log, s, report->seconds, s ? spot_message(c, s) : NULL);
+    spot_run_log_close(&w->run.run_log);
     end(w);
     return s;
 }

@@ -9,8 +9,8 @@
 #include "spotter/shards.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
-#include "store/pixel_cache.h"
 #include "store/embedding.h"
+#include "store/pixel_cache.h"
 #include "sweep/retention.h"
 #include "sweep/sweep_pace.h"
 
@@ -58,7 +58,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         if (needs.host > most.host) most.host = needs.host;
         if (needs.device > most.device) most.device = needs.device;
         if (pictures) {
-            const spot_bdm_config of = spot_picture_map(cfg, b);
+            const spot_bdm_config of = spot_method_picture_map(cfg, b);
             needs = spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed);
             if (needs.host > map.host) map.host = needs.host;
             if (needs.device > most.device) most.device = needs.device;
@@ -129,7 +129,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 
 static double disk_of_start(const spot_config *cfg, const spot_source *source)
 {
-    return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_album_bytes(source->photos) : 0);
+    return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_pixel_cache_bytes(source->photos) : 0);
 }
 
 /* What a wave has that does not stay. */
@@ -144,7 +144,7 @@ static size_t memory_of(const spot_config *cfg, const spot_source *source, const
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
     size_t view = view_bytes(8 * cfg->model.width, rows);
 
-    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_passage)
+    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_ec_run)
          + (source->photos ? spot_photos_bytes(source->photos) : 0);
 }
 
@@ -253,7 +253,7 @@ static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace 
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         add(cost, &cost->training, spot_pace_of_ec(p, cfg, &ec, rows));
         for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->pictures, p->picture);
-        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_growth_at(&p->method[b], rows));
+        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_method_timing_at(&p->method[b], rows));
     }
     return SPOT_OK;
 }
@@ -311,7 +311,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
-    cost->album = source->photos ? spot_album_bytes(source->photos) : 0;
+    cost->album = source->photos ? spot_pixel_cache_bytes(source->photos) : 0;
     cost->disk = cost->ecs ? disk_of_start(cfg, source) + disk_of_wave(cfg, &layout, e.most, o->keep) : 0;
     for (int i = e.from; i < e.to; i++) {
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));

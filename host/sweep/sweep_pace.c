@@ -40,11 +40,11 @@ static double filled(double images, const spot_model_config *cfg)
     return ceil(images / lane) * lane;
 }
 
-typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_lesson *, const spot_ec *, const spot_model_config *,
+typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_learning *, const spot_ec *, const spot_model_config *,
                             const spot_model *);
 
 /* On a batch and as many val images in every epoch. *all: the whole call. */
-static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_lesson *lesson, spot_spent *all, spot_model *model,
+static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning *lesson, spot_spent *all, spot_model *model,
                          const spot_model_config *cfg, const spot_ec *ec, int epochs)
 {
     spot_model_config few = *cfg;
@@ -71,7 +71,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
     size_t mark = a->used;
     double patience, each;
-    spot_lesson lesson;
+    spot_learning lesson;
     spot_model model;
     int epochs, n = 0;
 
@@ -147,7 +147,7 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 /* Pictures come from their files here, and from an album of all of them in a sweep. */
 static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
 {
-    SPOT_TRY(spot_album_pace(c, &p->decode, photos));
+    SPOT_TRY(spot_pixel_cache_pace(c, &p->decode, photos));
     take_off(&p->train, p->decode, 1);
     take_off(&p->robust, p->decode, 1);
     take_off(&p->watch, p->decode, 1);
@@ -163,7 +163,7 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     const char *tmp = getenv("TMPDIR");
     spot_hypotheses *found = calloc(1, sizeof *found);
     spot_score *score = calloc(1, sizeof *score);
-    spot_lesson *lesson = calloc(1, sizeof *lesson);
+    spot_learning *lesson = calloc(1, sizeof *lesson);
     char dir[512], path[600];
     size_t mark = a->used;
     spot_spent at;
@@ -171,7 +171,7 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     spot_truth truth;
     spot_points points;
     struct stat st;
-    spot_status s = spot_growth_view(c, a, &v, &truth, cfg->seed, rows, 2);
+    spot_status s = spot_method_timing_view(c, a, &v, &truth, cfg->seed, rows, 2);
 
     snprintf(dir, sizeof dir, "%s/spotter-plan-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (s == SPOT_OK && found && score && lesson && mkdtemp(dir)) {
@@ -207,7 +207,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_con
     if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
     for (int b = 0; b < cfg->bdms; b++) {
         c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
-        SPOT_TRY(spot_growth_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
+        SPOT_TRY(spot_method_timing_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
     }
     c->who = NULL;
     if (pictures && cfg->bdms) SPOT_TRY(time_picture(c, a, p, cfg, ec, most));
@@ -264,6 +264,6 @@ spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const 
 
     if (cfg->model.base.images)
         add_training(&sum, p, &cfg->model, p->train, cfg->model.base.images, SPOT_BASE_VAL, cfg->model.base.epochs);
-    if (source->photos) add(&sum, p->decode, spot_album_pictures(source->photos));
+    if (source->photos) add(&sum, p->decode, spot_pixel_cache_pictures(source->photos));
     return sum;
 }

@@ -11,7 +11,7 @@ typedef struct {
     spot_spent  decode;                    /* a picture from a file, once */
     spot_spent  picture;                   /* a PNG */
     double      picture_bytes;
-    spot_growth method[SPOT_MAX_BDMS];
+    spot_method_timing method[SPOT_MAX_BDMS];
 } spot_pace;
 
 /* On the images of ec, and for views of `least` to `most` rows. Takes less than a tenth of what `images` trainings on an image

@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/platform.h"
 #include "base/json.h"
+#include "base/platform.h"
 
 enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (shards.h) */
 
 /* The stages know nothing of it: some of them compute for minutes inside one call. */
 static void *beat(void *user)
 {
-    spot_diary *d = user;
+    spot_run_log *d = user;
     struct timespec until;
 
     pthread_mutex_lock(&d->lock);
@@ -33,7 +33,7 @@ static void *beat(void *user)
     return NULL;
 }
 
-void spot_diary_open(spot_ctx *c, spot_diary *d, const char *dir, int shard, int shards)
+void spot_run_log_open(spot_ctx *c, spot_run_log *d, const char *dir, int shard, int shards)
 {
     char path[1200], host[64] = "";
 
@@ -53,7 +53,7 @@ void spot_diary_open(spot_ctx *c, spot_diary *d, const char *dir, int shard, int
     d->beat = pthread_self();
 }
 
-void spot_diary_close(spot_diary *d)
+void spot_run_log_close(spot_run_log *d)
 {
     if (d->fd < 0) return;
     pthread_mutex_lock(&d->lock);
@@ -69,7 +69,7 @@ void spot_diary_close(spot_diary *d)
 
 static bool wanted(spot_json *j, const char *key, bool there) { return j->gen ? there : spot_json_has(j, key); }
 
-static void describe_start(spot_json *j, spot_diary_start *s)
+static void describe_start(spot_json *j, spot_run_log_start *s)
 {
     spot_json_int(j, "shard", &s->shard);
     spot_json_int(j, "shards", &s->shards);
@@ -109,7 +109,7 @@ static void describe_time(spot_json *j, double *at)
     *at = (double)timegm(&utc) + seconds;
 }
 
-void spot_diary_describe(spot_json *j, spot_diary_line *l)
+void spot_run_log_describe(spot_json *j, spot_run_log_line *l)
 {
     describe_time(j, &l->at);
     spot_json_text(j, "event", l->event, sizeof l->event);
@@ -121,7 +121,7 @@ void spot_diary_describe(spot_json *j, spot_diary_line *l)
     if (wanted(j, "text", *l->text)) spot_json_text(j, "text", l->text, sizeof l->text);
 }
 
-static void write_line(spot_diary *d, spot_diary_line *l)
+static void write_line(spot_run_log *d, spot_run_log_line *l)
 {
     spot_json j = { .gen = d->fd < 0 ? NULL : yajl_gen_alloc(NULL) };
     const unsigned char *line;
@@ -133,7 +133,7 @@ static void write_line(spot_diary *d, spot_diary_line *l)
     l->at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     l->seconds = round(1e3 * l->seconds) / 1e3;
     spot_json_object(&j, NULL);
-    spot_diary_describe(&j, l);
+    spot_run_log_describe(&j, l);
     spot_json_end(&j);
     yajl_gen_reset(j.gen, "\n");
     yajl_gen_get_buf(j.gen, &line, &n);
@@ -144,18 +144,18 @@ static void write_line(spot_diary *d, spot_diary_line *l)
     yajl_gen_free(j.gen);
 }
 
-void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, const char *text)
+void spot_run_log_write(spot_run_log *d, const char *event, int ec, double seconds, const char *text)
 {
-    spot_diary_line l = { .ec = ec, .seconds = seconds };
+    spot_run_log_line l = { .ec = ec, .seconds = seconds };
 
     snprintf(l.event, sizeof l.event, "%s", event);
     if (text) snprintf(l.text, sizeof l.text, "%s", text);
     write_line(d, &l);
 }
 
-void spot_diary_kept(spot_diary *d, const char *kind, int ec, double seconds)
+void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds)
 {
-    spot_diary_line l = { .kept = true, .ec = ec, .seconds = seconds };
+    spot_run_log_line l = { .kept = true, .ec = ec, .seconds = seconds };
 
     snprintf(l.event, sizeof l.event, "%s", kind);
     write_line(d, &l);
@@ -176,9 +176,9 @@ static void name_job(char *text, size_t size)
     else snprintf(text, size, "%s", *env("JOB_COMPLETION_INDEX") ? env("HOSTNAME") : "");
 }
 
-void spot_diary_begin(spot_ctx *c, spot_diary *d, spot_diary_start *s, const char *text)
+void spot_run_log_begin(spot_ctx *c, spot_run_log *d, spot_run_log_start *s, const char *text)
 {
-    spot_diary_line l = { .event = "start", .ec = -1, .seconds = NAN };
+    spot_run_log_line l = { .event = "start", .ec = -1, .seconds = NAN };
 
     s->pid = (int)getpid();
     gethostname(s->host, sizeof s->host - 1);
@@ -192,9 +192,9 @@ void spot_diary_begin(spot_ctx *c, spot_diary *d, spot_diary_start *s, const cha
     write_line(d, &l);
 }
 
-void spot_diary_end(spot_diary *d, spot_status s, double seconds, const char *text)
+void spot_run_log_end(spot_run_log *d, spot_status s, double seconds, const char *text)
 {
-    spot_diary_line l = { .event = "end", .ec = -1, .seconds = seconds };
+    spot_run_log_line l = { .event = "end", .ec = -1, .seconds = seconds };
 
     snprintf(l.status, sizeof l.status, "%s", spot_status_name(s));
     if (text) snprintf(l.text, sizeof l.text, "%s", text);

@@ -1,10 +1,10 @@
 /* run_log.h - what happened when: one JSON line an event, in a file of this process alone.
  *
- * Times, hosts and threads belong here and not in segments. A diary that cannot be written stops nothing: the results
+ * Times, hosts and threads belong here and not in segments. A run_log that cannot be written stops nothing: the results
  * matter more, and they complain for themselves when the disk is full. While it is open its file's time is moved on every few
  * seconds, so that others see that the process lives, however long a stage computes. */
-#ifndef SPOTTER_SWEEP_DIARY_H
-#define SPOTTER_SWEEP_DIARY_H
+#ifndef SPOTTER_RUN_LOG_H
+#define SPOTTER_RUN_LOG_H
 
 #include <pthread.h>
 
@@ -16,7 +16,7 @@ typedef struct {
     pthread_t       beat;
     pthread_mutex_t lock;
     pthread_cond_t  closing;
-} spot_diary;
+} spot_run_log;
 
 /* What a process began. */
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
     char config[33];                   /* the config's key */
     char host[64], job[64];            /* job: "12_3" of Slurm, the pod's name in Kubernetes, else "" */
     char build[64], device[128], unit[128], platform[512];     /* spot_build, spot_platform_unit, spot_platform */
-} spot_diary_start;
+} spot_run_log_start;
 
 typedef struct {
     double at;                         /* seconds since 1970 */
@@ -35,32 +35,32 @@ typedef struct {
     double seconds;                    /* that it took; NaN */
     char   status[24];                 /* of "end": "OK", "STOPPED", ... */
     char   text[1400];
-    spot_diary_start start;            /* of "start" */
-} spot_diary_line;
+    spot_run_log_start start;            /* of "start" */
+} spot_run_log_line;
 
-void spot_diary_open(spot_ctx *c, spot_diary *d, const char *dir, int shard, int shards);
-void spot_diary_close(spot_diary *d);
+void spot_run_log_open(spot_ctx *c, spot_run_log *d, const char *dir, int shard, int shards);
+void spot_run_log_close(spot_run_log *d);
 
 /* s: shard, shards, from, to, ecs, config; the rest is filled in. */
-void spot_diary_begin(spot_ctx *c, spot_diary *d, spot_diary_start *s, const char *text);
-void spot_diary_end(spot_diary *d, spot_status s, double seconds, const char *text);
+void spot_run_log_begin(spot_ctx *c, spot_run_log *d, spot_run_log_start *s, const char *text);
+void spot_run_log_end(spot_run_log *d, spot_status s, double seconds, const char *text);
 
 /* ec -1: of the whole run. text may be NULL; seconds NaN: none. */
-void spot_diary_write(spot_diary *d, const char *event, int ec, double seconds, const char *text);
+void spot_run_log_write(spot_run_log *d, const char *event, int ec, double seconds, const char *text);
 
 /* The same for a value that the store keeps from now on. */
-void spot_diary_kept(spot_diary *d, const char *kind, int ec, double seconds);
+void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds);
 
 /* run_log_read.c: hears every line of the logs in DIR whose names begin with prefix ("": all; "3-of-40-"), file by file in the
  * order of their names. `alive` is the file's time, its process's last sign of life. What is no whole line is passed over. */
-typedef void spot_diary_hear(void *user, int file, double alive, const spot_diary_line *line);
-spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, spot_diary_hear *hear, void *user);
+typedef void spot_run_log_hear(void *user, int file, double alive, const spot_run_log_line *line);
+spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, spot_run_log_hear *hear, void *user);
 
 /* How often the shard was begun since it last kept anything; 0 when the logs cannot be read. */
-int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards);
+int spot_run_log_starts(spot_ctx *c, const char *dir, int shard, int shards);
 
 /* A line's members, both ways. */
 struct spot_json;
-void spot_diary_describe(struct spot_json *j, spot_diary_line *line);
+void spot_run_log_describe(struct spot_json *j, spot_run_log_line *line);
 
 #endif

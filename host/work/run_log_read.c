@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json_tree.h"
 #include "base/json.h"
+#include "base/json_tree.h"
 #include "work/run_log.h"
 
 enum { LOG_LIMIT = 1 << 30 };
 
-static bool parse(spot_diary_line *l, const char *text)
+static bool parse(spot_run_log_line *l, const char *text)
 {
     spot_json j = { .depth = 1 };
 
@@ -22,15 +22,15 @@ static bool parse(spot_diary_line *l, const char *text)
     l->ec = -1;
     l->seconds = NAN;
     j.at[0] = spot_tree_parse(text, strlen(text), NULL, 0);
-    if (YAJL_IS_OBJECT(j.at[0])) spot_diary_describe(&j, l);
+    if (YAJL_IS_OBJECT(j.at[0])) spot_run_log_describe(&j, l);
     else j.wrong = "the line";
     yajl_tree_free(j.at[0]);
     return !j.wrong;
 }
 
-static spot_status read_file(spot_ctx *c, const char *path, int file, spot_diary_hear *hear, void *user)
+static spot_status read_file(spot_ctx *c, const char *path, int file, spot_run_log_hear *hear, void *user)
 {
-    spot_diary_line *l;
+    spot_run_log_line *l;
     unsigned char *text;
     struct stat st;
     size_t n;
@@ -48,7 +48,7 @@ static spot_status read_file(spot_ctx *c, const char *path, int file, spot_diary
     return SPOT_OK;
 }
 
-spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, spot_diary_hear *hear, void *user)
+spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, spot_run_log_hear *hear, void *user)
 {
     struct dirent **entry;
     char path[1400];
@@ -72,7 +72,7 @@ spot_status spot_diary_read(spot_ctx *c, const char *dir, const char *prefix, sp
 
 typedef struct { double last; int starts; } progress;
 
-static void hear_progress(void *user, int file, double alive, const spot_diary_line *l)
+static void hear_progress(void *user, int file, double alive, const spot_run_log_line *l)
 {
     progress *p = user;
     (void)file, (void)alive;
@@ -80,7 +80,7 @@ static void hear_progress(void *user, int file, double alive, const spot_diary_l
     if (l->kept && l->at > p->last) p->last = l->at;
 }
 
-static void hear_starts(void *user, int file, double alive, const spot_diary_line *l)
+static void hear_starts(void *user, int file, double alive, const spot_run_log_line *l)
 {
     progress *p = user;
     (void)file, (void)alive;
@@ -88,14 +88,14 @@ static void hear_starts(void *user, int file, double alive, const spot_diary_lin
     p->starts += !strcmp(l->event, "start") && l->at > p->last;
 }
 
-int spot_diary_starts(spot_ctx *c, const char *dir, int shard, int shards)
+int spot_run_log_starts(spot_ctx *c, const char *dir, int shard, int shards)
 {
     progress p = { 0 };
     char prefix[48];
 
     snprintf(prefix, sizeof prefix, "%d-of-%d-", shard, shards);
-    if (spot_diary_read(c, dir, prefix, hear_progress, &p) == SPOT_OK
-        && spot_diary_read(c, dir, prefix, hear_starts, &p) == SPOT_OK) return p.starts;
+    if (spot_run_log_read(c, dir, prefix, hear_progress, &p) == SPOT_OK
+        && spot_run_log_read(c, dir, prefix, hear_starts, &p) == SPOT_OK) return p.starts;
     spot_forget(c);
     return 0;
 }

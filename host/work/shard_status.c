@@ -8,15 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/json_tree.h"
 #include "spotter/shards.h"
-#include "base/json.h"
-#include "work/run_log.h"
 #include "sweep/segment.h"
+#include "work/run_log.h"
 
 /* A process, from its start line on. */
 typedef struct {
-    spot_diary_start start;
+    spot_run_log_start start;
     int    file;
     double began, alive, step;         /* step: when it last finished an EC, or began */
     bool   ended;
@@ -63,7 +63,7 @@ static process *begin(crowd *w)
 }
 
 /* Lines of a file come in the order of time, so that all belong to the start before them. */
-static void hear(void *user, int file, double alive, const spot_diary_line *l)
+static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 {
     crowd *w = user;
     bool starts = !strcmp(l->event, "start") && l->start.shards > 0 && l->start.shard >= 0 && l->start.shard < l->start.shards
@@ -212,7 +212,7 @@ static void look_at_shard(const sight *v, spot_shard *k, int shard)
     if (k->left < 0) k->left = 0;
 }
 
-static spot_status put_together(spot_ctx *c, spot_standing *s, sight *v)
+static spot_status put_together(spot_ctx *c, spot_run_status *s, sight *v)
 {
     double seconds = 0;
     int done = 0;
@@ -240,13 +240,13 @@ static spot_status put_together(spot_ctx *c, spot_standing *s, sight *v)
     return SPOT_OK;
 }
 
-static spot_status read_all(spot_ctx *c, spot_standing *s, sight *v, const char *dir)
+static spot_status read_all(spot_ctx *c, spot_run_status *s, sight *v, const char *dir)
 {
     struct timespec now;
     char path[1200];
 
     snprintf(path, sizeof path, "%s/logs", dir);
-    if (!access(path, F_OK)) SPOT_TRY(spot_diary_read(c, dir, "", hear, &v->all));
+    if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", hear, &v->all));
     if (v->all.full) return spot_fail(c, SPOT_NOMEM, "no memory for all processes of %s", dir);
     SPOT_TRY(choose_cut(c, v, dir));
     v->ec = calloc((size_t)v->ecs, 1);
@@ -258,7 +258,7 @@ static spot_status read_all(spot_ctx *c, spot_standing *s, sight *v, const char 
     return put_together(c, s, v);
 }
 
-spot_status spot_standing_read(spot_ctx *c, spot_standing **s, const char *dir, double lost_after)
+spot_status spot_run_status_read(spot_ctx *c, spot_run_status **s, const char *dir, double lost_after)
 {
     sight v = { .lost_after = lost_after };
     spot_status status;
@@ -271,7 +271,7 @@ spot_status spot_standing_read(spot_ctx *c, spot_standing **s, const char *dir, 
     return status;
 }
 
-void spot_standing_free(spot_standing *s)
+void spot_run_status_free(spot_run_status *s)
 {
     if (s) free(s->shard);
     free(s);

@@ -17,7 +17,7 @@ typedef struct {
     spot_ctx       *owner;
     size_t          bytes;
     int             workers, tasks, next, working;
-    spot_task      *task;
+    spot_worker_task      *task;
     void           *user;
     volatile sig_atomic_t stop;    /* every worker's */
     pthread_mutex_t lock;          /* of all that follows, of next, working, and of the owner's callbacks */
@@ -125,7 +125,7 @@ static spot_status side_by_side(crew *w)
     return spot_check_stop(w->owner);
 }
 
-spot_status spot_crew_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_task *task, void *user)
+spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task, void *user)
 {
     crew w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
                .lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER };

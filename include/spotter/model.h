@@ -63,7 +63,7 @@ typedef struct {
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
     double learned_gap;        /* above 0, in place of these: recall of test positives outside less that inside, at least */
-    int    learned_rest;       /* 0: outside of the blindspot at hand; 1: of all (spot_lesson_by_view) */
+    int    learned_rest;       /* 0: outside of the blindspot at hand; 1: of all (spot_learning_by_view) */
 } spot_model_config;
 
 /* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */
@@ -95,7 +95,7 @@ typedef struct {
     bool   learned;
     spot_spent learn, watch;                       /* on train and on val images, all epochs; the store does not keep it */
     double attacked;                               /* of a robust network: accuracy outside, under its adversary's attack */
-} spot_lesson;
+} spot_learning;
 
 spot_model_config spot_model_defaults(void);
 
@@ -108,16 +108,16 @@ spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width
 /* Trains on the EC's train images, watches val. model lives in a; scratch is returned to a. start: whose weights to begin
  * with (the head anew where the outputs differ), NULL for cfg->init or chance.
  * SPOT_NUMERIC when the loss leaves the finite numbers: epoch, step and learning rate are in the sentence. */
-spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                              const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
 /* The same against the adversary of cfg->robust. */
-spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                               const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
 /* Trains the base model of cfg->base. lesson->outside is the share of the attributes to be seen in val images that it
  * tells right. */
-spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_lesson *lesson,
+spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                             const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
 /* Looks at the positives (label 1) of a split, in index order: features, confidence, the head's row and the truth beside
@@ -127,7 +127,7 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
 
 /* With cfg->learned_gap > 0 (paper, G.3): the lesson's accuracies become the recall on the view's rows, all positives,
  * outside of all blindspots and inside each, and learned is told by their gaps. Without it nothing changes. */
-void spot_lesson_by_view(spot_lesson *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
+void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
 /* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, 8*width).
  * ImageNet normalisation; batch norm folded into the convolutions. */

@@ -44,11 +44,11 @@ typedef struct {
     double left;                           /* seconds until the last running shard is through; NaN: not known */
     int    shards;
     spot_shard *shard;                     /* (shards), of the cut that the latest process was started with, or submitted */
-} spot_standing;
+} spot_run_status;
 
-/* Reads DIR; changes nothing. SPOT_IO when it is no run directory. Free with spot_standing_free, also after a failure. */
-spot_status spot_standing_read(spot_ctx *c, spot_standing **s, const char *dir, double lost_after);
-void        spot_standing_free(spot_standing *s);
+/* Reads DIR; changes nothing. SPOT_IO when it is no run directory. Free with spot_run_status_free, also after a failure. */
+spot_status spot_run_status_read(spot_ctx *c, spot_run_status **s, const char *dir, double lost_after);
+void        spot_run_status_free(spot_run_status *s);
 const char *spot_shard_state_name(spot_shard_state s);
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* cublas.cuh - one large matrix product by cuBLAS: the ceiling that `spotter bench` holds convolutions against. */
-#ifndef SPOTTER_KERNELS_CUBLAS_CUH
-#define SPOTTER_KERNELS_CUBLAS_CUH
+#ifndef SPOTTER_CUBLAS_CUH
+#define SPOTTER_CUBLAS_CUH
 
 #include "core/cuda.cuh"
 

@@ -2,8 +2,8 @@
  *
  * Kernels are plain CUDA C that also compiles for the block emulator of tests/emulator, so they say SPOT_LAUNCH instead
  * of <<<>>> and SPOT_SHARED instead of __shared__, and keep to the rules that tests/test_layers.sh lists. */
-#ifndef SPOTTER_KERNELS_CUDA_CUH
-#define SPOTTER_KERNELS_CUDA_CUH
+#ifndef SPOTTER_CUDA_CUH
+#define SPOTTER_CUDA_CUH
 
 #include <cuda_runtime.h>
 

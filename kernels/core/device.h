@@ -2,8 +2,8 @@
  *
  * The CPU's table is linked in. CUDA's lies in libspotter_cuda.so, which is opened at run time from the folder of the
  * running program or from $SPOT_PLUGIN_DIR, so that one binary starts on machines without a GPU or a driver. */
-#ifndef SPOTTER_KERNELS_DEVICE_H
-#define SPOTTER_KERNELS_DEVICE_H
+#ifndef SPOTTER_DEVICE_H
+#define SPOTTER_DEVICE_H
 
 #include "core/ops.h"
 

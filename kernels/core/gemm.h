@@ -2,8 +2,8 @@
  *
  * Every element is one fmaf chain in the order of k, from what C held: the bits depend neither on how the caller cuts the
  * matrices nor on the vector width. (OpenBLAS keeps no such promise, and Debian 12's does not know AVX-512 on all CPUs.) */
-#ifndef SPOTTER_KERNELS_GEMM_H
-#define SPOTTER_KERNELS_GEMM_H
+#ifndef SPOTTER_GEMM_H
+#define SPOTTER_GEMM_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* lanes.cuh - the numbers of an activation on a GPU, float or bf16, moved 16 bytes at a time and computed in float. */
-#ifndef SPOTTER_KERNELS_LANES_CUH
-#define SPOTTER_KERNELS_LANES_CUH
+#ifndef SPOTTER_LANES_CUH
+#define SPOTTER_LANES_CUH
 
 #include <stdint.h>
 #include <string.h>

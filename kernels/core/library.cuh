@@ -1,7 +1,7 @@
 /* library.cuh - the vendor's libraries are opened at run time, so that neither the build nor the plugin's loading needs
  * them. */
-#ifndef SPOTTER_KERNELS_LIBRARY_CUH
-#define SPOTTER_KERNELS_LIBRARY_CUH
+#ifndef SPOTTER_LIBRARY_CUH
+#define SPOTTER_LIBRARY_CUH
 
 #include <stddef.h>
 

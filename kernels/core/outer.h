@@ -1,7 +1,7 @@
 /* outer.h - sums of outer products of rows in fp64, a tile of 64 x 64 columns at a time, for CPU kernels that lay out the rows
  * themselves. Every sum is one fmaf chain in the order of the rows, so its bits are those of a plain loop. */
-#ifndef SPOTTER_KERNELS_OUTER_H
-#define SPOTTER_KERNELS_OUTER_H
+#ifndef SPOTTER_OUTER_H
+#define SPOTTER_OUTER_H
 
 #include <math.h>
 #include <string.h>

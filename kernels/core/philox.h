@@ -4,8 +4,8 @@
  * Philox4x32-10 itself is Random123's. Logarithm and cosine of the normal numbers are our own, of correctly rounded
  * operations only, because those of C libraries and of CUDA differ in their last bits; both are good to an ulp.
  * Polynomials are fdlibm's (Sun Microsystems 1993). */
-#ifndef SPOTTER_KERNELS_PHILOX_H
-#define SPOTTER_KERNELS_PHILOX_H
+#ifndef SPOTTER_PHILOX_H
+#define SPOTTER_PHILOX_H
 
 #include <Random123/philox.h>
 #include <math.h>

@@ -6,8 +6,8 @@
  * With w = 1 / sigma and m = -mean / sigma that is Mahalanobis', with w = 1 and m = -centre Euclid's. Rounding is that of the
  * difference itself: |x|^2 - 2 x mean + |mean|^2 would lose the digits that distance from the origin takes. One fp64 chain in
  * the order of j, so neither threads nor the vector's width change a bit, and a GPU can give the same. */
-#ifndef SPOTTER_KERNELS_ROWS64_H
-#define SPOTTER_KERNELS_ROWS64_H
+#ifndef SPOTTER_ROWS64_H
+#define SPOTTER_ROWS64_H
 
 #include "core/vmath64.h"
 

@@ -1,7 +1,7 @@
 /* sort.cuh - a block sorts n keys in memory that all of its threads see: a bitonic network whose comparisons all ascend, so
  * that n need not be a power of two. Equal keys must be the same thing. */
-#ifndef SPOTTER_KERNELS_SORT_CUH
-#define SPOTTER_KERNELS_SORT_CUH
+#ifndef SPOTTER_SORT_CUH
+#define SPOTTER_SORT_CUH
 
 #include "core/cuda.cuh"
 #include "core/sort.h"

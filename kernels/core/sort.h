@@ -1,14 +1,14 @@
 /* sort.h - numbers in ascending order, for ops that sort every column of a matrix. As unsigned integers, whose order is the
  * numbers' own; -0 and 0 are one number. */
-#ifndef SPOTTER_KERNELS_SORT_H
-#define SPOTTER_KERNELS_SORT_H
+#ifndef SPOTTER_SORT_H
+#define SPOTTER_SORT_H
 
 #include <stdint.h>
 #include <string.h>
 
 #include "core/philox.h"      /* SPOT_HD */
 
-static inline SPOT_HD uint64_t spot_key_of(double v)
+static inline SPOT_HD uint64_t spot_sort_key(double v)
 {
     uint64_t bits;
 

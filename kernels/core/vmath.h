@@ -3,8 +3,8 @@
  * Only correctly rounded operations: add, mul, fmaf, rintf, compare and integer shifts. libm's own vector forms round
  * otherwise than its scalar ones, so there a loop's tail would differ from its body. Polynomials are those of Cephes
  * (Moshier 1992), single precision. */
-#ifndef SPOTTER_KERNELS_VMATH_H
-#define SPOTTER_KERNELS_VMATH_H
+#ifndef SPOTTER_VMATH_H
+#define SPOTTER_VMATH_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* vmath64.cuh - vmath64.h's exp on a GPU. */
-#ifndef SPOTTER_KERNELS_VMATH64_CUH
-#define SPOTTER_KERNELS_VMATH64_CUH
+#ifndef SPOTTER_VMATH64_CUH
+#define SPOTTER_VMATH64_CUH
 
 #include <stdint.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * that there is no tail to differ from the body: bits depend on the width alone, never on threads or position. Only
  * vd_fma, vd_max and vd_wide are spelt per instruction set: gcc 12 takes a loop over lanes apart where much is inlined, and
  * converts half a register at a time. */
-#ifndef SPOTTER_KERNELS_VMATH64_H
-#define SPOTTER_KERNELS_VMATH64_H
+#ifndef SPOTTER_VMATH64_H
+#define SPOTTER_VMATH64_H
 
 #include <math.h>
 #include <stdint.h>

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "fit/domino_cuda.h"
 #include "core/lanes.h"
 #include "core/outer.h"
 #include "core/philox.h"
 #include "core/rows64.h"
+#include "fit/domino_cuda.h"
 
 static const double log_two_pi = 1.83787706640934548356;
 

@@ -3,8 +3,8 @@
  * by the many slices of many jobs. Jobs that have ended are passed over; the host looks every few iterations.
  * Long, since both forms of covariance share the E step and the rounds. */
 #include "core/cuda.cuh"
-#include "fit/domino_cuda.h"
 #include "core/vmath64.cuh"
+#include "fit/domino_cuda.h"
 
 #include <float.h>
 #include <math.h>

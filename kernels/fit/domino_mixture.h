@@ -17,8 +17,8 @@
  * on CUDA, and bounds agree across devices to 1e-8 relative, as they do with the upstream package from the same start.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
-#ifndef SPOTTER_KERNELS_DOMINO_H
-#define SPOTTER_KERNELS_DOMINO_H
+#ifndef SPOTTER_DOMINO_MIXTURE_H
+#define SPOTTER_DOMINO_MIXTURE_H
 
 #include "core/ops.h"
 #include "spotter/cluster.h"

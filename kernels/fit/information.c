@@ -74,7 +74,7 @@ static void list(double *value, uint64_t *key, const spot_information_problem *p
     for (int i = 0; i < p->n; i++) {
         if (!p->noise && i % (2 * DRAWN) == 0) draw(z, &r, i);
         double by = p->noise ? p->noise[(size_t)i * p->d + j] : z[i % (2 * DRAWN)];
-        *to[p->y[i]]++ = spot_key_of(p->x[(size_t)i * p->d + j] / scale + noise * by);
+        *to[p->y[i]]++ = spot_sort_key(p->x[(size_t)i * p->d + j] / scale + noise * by);
     }
     for (int y = 0, at = 0; y < 2; at += count[y], y++) {
         const uint64_t *sorted = spot_sort(key + at, spare, count[y], 0);

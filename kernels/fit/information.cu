@@ -2,8 +2,8 @@
  * column, row by row as the CPU does. */
 #include <math.h>
 
-#include "fit/information_math.h"
 #include "core/sort.cuh"
+#include "fit/information_math.h"
 
 enum { THREADS = SPOT_INFORMATION_LANES, BATCH = 56 };
 
@@ -46,7 +46,7 @@ static __device__ void fill(uint64_t *key, int *filled, const spot_information_p
         for (int i = 2 * pair; i < 2 * pair + 2 && i < p->n; i++) {
             double z = p->noise ? p->noise[(size_t)i * p->d + j] : spot_philox_normal(&r);
             int y = p->y[i], at = atomicAdd(&filled[y], 1);
-            key[y ? p->n - 1 - at : at] = spot_key_of(p->x[(size_t)i * p->d + j] / scale + noise * z);
+            key[y ? p->n - 1 - at : at] = spot_sort_key(p->x[(size_t)i * p->d + j] / scale + noise * z);
         }
     }
 }

@@ -15,8 +15,8 @@
  * fp64. z_i: number i at SPOT_RNG_INFORMATION, (seed, ec), index feature; or given. With scikit-learn's noise the result is
  * its result to 1e-8. gpu_to_gpu: the same bits on every device, for any neighbours and any number of threads. Arrays lie
  * in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_INFORMATION_H
-#define SPOTTER_KERNELS_INFORMATION_H
+#ifndef SPOTTER_INFORMATION_H
+#define SPOTTER_INFORMATION_H
 
 #include "core/ops.h"
 #include "spotter/arena.h"

@@ -1,9 +1,9 @@
 /* information_math.h - what information.c and information.cu share. */
-#ifndef SPOTTER_KERNELS_INFORMATION_MATH_H
-#define SPOTTER_KERNELS_INFORMATION_MATH_H
+#ifndef SPOTTER_INFORMATION_MATH_H
+#define SPOTTER_INFORMATION_MATH_H
 
-#include "fit/information.h"
 #include "core/philox.h"
+#include "fit/information.h"
 
 /* The last sum has this many partial ones, row i of a class in number i % 256: a block's threads on a GPU. */
 enum { SPOT_INFORMATION_LANES = 256, SPOT_INFORMATION_NEIGHBOURS = 3 };

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "fit/kmeans_cuda.h"
 #include "core/rows64.h"
+#include "fit/kmeans_cuda.h"
 #include "spotter/rng.h"
 
 enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };

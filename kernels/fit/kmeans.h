@@ -7,8 +7,8 @@
  * threads (gpu_to_gpu), and scikit-learn's to 1e-8 from the same centres.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
-#ifndef SPOTTER_KERNELS_KMEANS_H
-#define SPOTTER_KERNELS_KMEANS_H
+#ifndef SPOTTER_KMEANS_H
+#define SPOTTER_KMEANS_H
 
 #include "core/ops.h"
 #include "spotter/embed.h"

@@ -2,8 +2,8 @@
  *
  * Whatever is summed over points is summed by one warp, lane by lane in the order of points and then by butterfly, or by
  * the block, whose warps' sums are added in order. */
-#ifndef SPOTTER_KERNELS_MIXTURE_CUH
-#define SPOTTER_KERNELS_MIXTURE_CUH
+#ifndef SPOTTER_MIXTURE_CUH
+#define SPOTTER_MIXTURE_CUH
 
 #include "core/cuda.cuh"
 #include "fit/mixture_cuda.h"

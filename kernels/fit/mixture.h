@@ -17,8 +17,8 @@
  * that it differs only where sums in another order tip a near-tie.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
-#ifndef SPOTTER_KERNELS_MIXTURE_H
-#define SPOTTER_KERNELS_MIXTURE_H
+#ifndef SPOTTER_MIXTURE_H
+#define SPOTTER_MIXTURE_H
 
 #include "core/ops.h"
 #include "spotter/cluster.h"

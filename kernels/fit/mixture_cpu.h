@@ -2,12 +2,12 @@
  *
  * Points are held column by column in vectors, padded to whole tiles with copies of the first point that carry
  * weight 0. */
-#ifndef SPOTTER_KERNELS_MIXTURE_CPU_H
-#define SPOTTER_KERNELS_MIXTURE_CPU_H
+#ifndef SPOTTER_MIXTURE_CPU_H
+#define SPOTTER_MIXTURE_CPU_H
 
+#include "core/vmath64.h"
 #include "spotter/cluster.h"
 #include "spotter/rng.h"
-#include "core/vmath64.h"
 
 /* 64 points in vectors: the responsibilities of 32 components fit a first-level cache. */
 enum { TILE = 64 / LANES };

@@ -1,6 +1,6 @@
 /* mixture_cuda.h - what the fits of one call keep in CUDA's memory; the program counts it, the kernels use it. */
-#ifndef SPOTTER_KERNELS_MIXTURE_CUDA_H
-#define SPOTTER_KERNELS_MIXTURE_CUDA_H
+#ifndef SPOTTER_MIXTURE_CUDA_H
+#define SPOTTER_MIXTURE_CUDA_H
 
 #include "fit/mixture.h"
 

@@ -5,8 +5,8 @@
  *
  * A set is a row of 64-bit words, row r of the view bit r % 64 of word r / 64; bits past the last row are 0. Integers, so
  * every device gives the same (gpu_to_gpu). Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_OVERLAP_H
-#define SPOTTER_KERNELS_OVERLAP_H
+#ifndef SPOTTER_OVERLAP_H
+#define SPOTTER_OVERLAP_H
 
 #include <stdint.h>
 

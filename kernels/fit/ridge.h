@@ -9,8 +9,8 @@
  * chain in the order of r; a score's are 32, chain t of the j with j % 32 == t, which are then added to each other 16 apart,
  * 8, 4, 2, 1, and to b at last. So every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a
  * regression agrees with scikit-learn's Ridge to 1e-8. Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_RIDGE_H
-#define SPOTTER_KERNELS_RIDGE_H
+#ifndef SPOTTER_RIDGE_H
+#define SPOTTER_RIDGE_H
 
 #include "core/ops.h"
 

@@ -10,8 +10,8 @@
  * such distances and to about 1e-8 from its own, which are differences of large numbers where points are near.
  * On the CPU jobs on the same points that follow each other share their distances.
  * Arrays lie in the memory of c's device, the jobs on the host. */
-#ifndef SPOTTER_KERNELS_SILHOUETTE_H
-#define SPOTTER_KERNELS_SILHOUETTE_H
+#ifndef SPOTTER_SILHOUETTE_H
+#define SPOTTER_SILHOUETTE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* spotlight_cpu.h - what the two precisions share on the CPU. */
-#ifndef SPOTTER_KERNELS_SPOTLIGHT_CPU_H
-#define SPOTTER_KERNELS_SPOTLIGHT_CPU_H
+#ifndef SPOTTER_SPOTLIGHT_CPU_H
+#define SPOTTER_SPOTLIGHT_CPU_H
 
 #include "fit/spotlight_step.h"
 

@@ -1,10 +1,10 @@
 /* spotlight_fit.cuh - what the two precisions share on a GPU. */
-#ifndef SPOTTER_KERNELS_SPOTLIGHT_CUH
-#define SPOTTER_KERNELS_SPOTLIGHT_CUH
+#ifndef SPOTTER_SPOTLIGHT_FIT_CUH
+#define SPOTTER_SPOTLIGHT_FIT_CUH
 
 #include "core/cuda.cuh"
-#include "fit/spotlight_cuda.h"
 #include "core/vmath64.cuh"
+#include "fit/spotlight_cuda.h"
 
 enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two looks at the stop flag */
 

@@ -20,8 +20,8 @@
  * BLAS orders them, so that devices agree to 1e-8 over the first steps. Neither depends on threads or neighbours.
  *
  * Structs lie on the host, arrays and scratch in the memory of c's device, aligned to 64 bytes as an arena gives them. */
-#ifndef SPOTTER_KERNELS_SPOTLIGHT_H
-#define SPOTTER_KERNELS_SPOTLIGHT_H
+#ifndef SPOTTER_SPOTLIGHT_FIT_H
+#define SPOTTER_SPOTLIGHT_FIT_H
 
 #include "core/ops.h"
 #include "spotter/arena.h"

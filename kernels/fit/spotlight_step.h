@@ -1,7 +1,7 @@
 /* spotlight_step.h - what the CPU and CUDA share of a step: from the sums over rows to the gradient's factors, Adam, and
  * the plateau rule. */
-#ifndef SPOTTER_KERNELS_SPOTLIGHT_STEP_H
-#define SPOTTER_KERNELS_SPOTLIGHT_STEP_H
+#ifndef SPOTTER_SPOTLIGHT_STEP_H
+#define SPOTTER_SPOTLIGHT_STEP_H
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* tree_cut.h - what tree_split.c and tree_split.cu share. */
-#ifndef SPOTTER_KERNELS_TREE_CUT_H
-#define SPOTTER_KERNELS_TREE_CUT_H
+#ifndef SPOTTER_TREE_CUT_H
+#define SPOTTER_TREE_CUT_H
 
 #include "core/philox.h"
 #include "fit/tree_split.h"

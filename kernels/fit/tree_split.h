@@ -14,8 +14,8 @@
  * is looked at between two single rows of one outcome: a better one lies at an end of such a run (Fayyad & Irani 1992).
  *
  * gpu_to_gpu: the same splits on every device. Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_TREE_H
-#define SPOTTER_KERNELS_TREE_H
+#ifndef SPOTTER_TREE_SPLIT_H
+#define SPOTTER_TREE_SPLIT_H
 
 #include "core/ops.h"
 #include "spotter/arena.h"

@@ -8,8 +8,8 @@
  * Draw lists and pixels lie in the memory of c's device; the images may be of different ECs. A draw list is what
  * spot_image_draw and sample.h leave. One with an object off the canvas is SPOT_INVALID on the CPU. A GPU's lists are
  * not read by the host: there such an image comes out all NaN, as bytes all 0, which no image is. */
-#ifndef SPOTTER_KERNELS_RASTER_H
-#define SPOTTER_KERNELS_RASTER_H
+#ifndef SPOTTER_RASTER_H
+#define SPOTTER_RASTER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * A device may go about it in any order (raster.c paints spans of rows, a GPU may ask pixel by pixel); every pixel
  * must come out as spot_raster_pixel says. All shapes were placed apart, so the order of objects does not matter. */
-#ifndef SPOTTER_KERNELS_RASTER_PIXEL_H
-#define SPOTTER_KERNELS_RASTER_PIXEL_H
+#ifndef SPOTTER_RASTER_PIXEL_H
+#define SPOTTER_RASTER_PIXEL_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  *   shuffle    the numbers 0..n-1 in the order of an epoch, that of spot_rng_shuffle from {SPOT_RNG_SHUFFLE, ec, epoch}
  *
  * Integers and their copies in fp32: equal bytes on every device (gpu_to_gpu). Nothing waits for the device. */
-#ifndef SPOTTER_KERNELS_SAMPLE_H
-#define SPOTTER_KERNELS_SAMPLE_H
+#ifndef SPOTTER_SAMPLE_H
+#define SPOTTER_SAMPLE_H
 
 #include "core/ops.h"
 #include "image/raster_pixel.h"

@@ -1,7 +1,7 @@
 /* scene_draw.h - image number -> what is in the image, which is also its draw list: the function itself, for C and for
  * CUDA. Pure, of integers and words of philox.h, so every device gives the same bytes. */
-#ifndef SPOTTER_KERNELS_SCENE_DRAW_H
-#define SPOTTER_KERNELS_SCENE_DRAW_H
+#ifndef SPOTTER_SCENE_DRAW_H
+#define SPOTTER_SCENE_DRAW_H
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* affinity.cu - neighbours, conditional and joint probabilities. A warp searches a row's neighbours, a half-warp its beta:
  * 16 lanes, because the CPU's rows have 16 partial sums. */
 #include "core/cuda.cuh"
-#include "map/affinity.h"
 #include "core/philox.h"
 #include "core/vmath.h"
+#include "map/affinity.h"
 
 enum { THREADS = 256, WARP = 32, ROWS = THREADS / WARP, LANES = 16, BATCH = 40 };
 

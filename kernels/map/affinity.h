@@ -11,8 +11,8 @@
  * rows: fp32 with 16 fixed partial sums per row, beta and entropy fp64. Every operation is correctly rounded or exact, so
  * devices are to agree in every bit; what is promised is P to 1e-5, and run_to_run.
  * Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_AFFINITY_H
-#define SPOTTER_KERNELS_AFFINITY_H
+#ifndef SPOTTER_AFFINITY_H
+#define SPOTTER_AFFINITY_H
 
 #include <stdint.h>
 

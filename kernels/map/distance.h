@@ -6,8 +6,8 @@
  * correctly rounded everywhere, so every device gives the same bits (gpu_to_gpu), d(i,j) is d(j,i) to the bit and equal
  * rows are at distance 0 exactly, which the identity |a|^2 - 2ab + |b|^2 grants none of.
  * The matrices lie in the memory of c's device; the arrays of spot_mat on the host. d overlaps no source. */
-#ifndef SPOTTER_KERNELS_DISTANCE_H
-#define SPOTTER_KERNELS_DISTANCE_H
+#ifndef SPOTTER_DISTANCE_H
+#define SPOTTER_DISTANCE_H
 
 #include "core/ops.h"
 #include "spotter/tensor.h"

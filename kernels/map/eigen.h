@@ -5,8 +5,8 @@
  * them. Vectors of close eigenvalues are not quite at right angles then: a few steps of Newton's for the nearest orthonormal
  * ones follow. Where those do not converge, as for matrices that fall apart into equal blocks, and where a residual is
  * large, LAPACK's dstemr does all of it. The same bits for any number of threads. */
-#ifndef SPOTTER_KERNELS_EIGEN_H
-#define SPOTTER_KERNELS_EIGEN_H
+#ifndef SPOTTER_EIGEN_H
+#define SPOTTER_EIGEN_H
 
 #include <lapacke.h>
 #include <stdbool.h>

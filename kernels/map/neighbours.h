@@ -4,8 +4,8 @@
  * a time to all, and the k smallest of each row (affinity.h). A row is no neighbour of itself, though its equals are; of
  * equal distances the lower columns are taken. Of many rows the CPU finds the same in a third of the time: neighbours_cpu.c.
  * Arrays lie in the memory of c's device, the structs on the host. x must be finite. */
-#ifndef SPOTTER_KERNELS_NEIGHBOURS_H
-#define SPOTTER_KERNELS_NEIGHBOURS_H
+#ifndef SPOTTER_NEIGHBOURS_H
+#define SPOTTER_NEIGHBOURS_H
 
 #include <stdint.h>
 

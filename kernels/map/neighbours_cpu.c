@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "map/affinity.h"
 #include "core/vmath.h"
+#include "map/affinity.h"
 
 enum { PANEL = 32, ROWS = 8, TILE = SPOT_NEIGHBOURS_TILE, DEPTH = 128, LANES = 16 };   /* 128 features of a panel fit L1 */
 

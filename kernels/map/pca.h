@@ -6,8 +6,8 @@
  * The eigenvectors between them are eigen.h's, on the host. Every sum is one fp64 chain in the order of i, or of j, with
  * fma, so every device gives the same bits (gpu_to_gpu), and through eigen.h the same components and signs; BLAS orders its
  * sums as it likes. Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_PCA_H
-#define SPOTTER_KERNELS_PCA_H
+#ifndef SPOTTER_PCA_H
+#define SPOTTER_PCA_H
 
 #include "core/ops.h"
 

@@ -13,8 +13,8 @@
  * fp32, sums of the loss fp64, every product one chain in k order. run_to_run; the same bits for any number of threads.
  * CPU against another device: loss and gradient at given weights to 1e-4 relative; CUDA makes every number by the CPU's
  * chain of operations but for the order of the fp64 sums of loss and norm. Arrays lie in the memory of c's device. */
-#ifndef SPOTTER_KERNELS_SCVIS_H
-#define SPOTTER_KERNELS_SCVIS_H
+#ifndef SPOTTER_SCVIS_H
+#define SPOTTER_SCVIS_H
 
 #include <stdint.h>
 

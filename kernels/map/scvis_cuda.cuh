@@ -3,8 +3,8 @@
  * A phase is one launch over the (tile, problem) items of all problems: blockIdx.y is the problem, blockIdx.x the tile of
  * rows, of weights or of parameters. Blocks of problems that are shorter, finished or failed return at once. Every number
  * is made by the same chain of operations as on the CPU, but for the fp64 sums of the loss and of the gradient's norm. */
-#ifndef SPOTTER_KERNELS_SCVIS_CUDA_CUH
-#define SPOTTER_KERNELS_SCVIS_CUDA_CUH
+#ifndef SPOTTER_SCVIS_CUDA_CUH
+#define SPOTTER_SCVIS_CUDA_CUH
 
 #include "core/cuda.cuh"
 #include "map/scvis_math.h"

@@ -3,8 +3,8 @@
  * A step is four phases, each a loop over tiles of 64 rows or of 64 weight rows, with a barrier between them:
  *   1 encode:  rows of P, encoder, z          2 pair:   row sums of s, P + P', column sums of P
  *   3 decode:  t-SNE forces, decoder forth and back, encoder back       4 weigh: weight gradients */
-#ifndef SPOTTER_KERNELS_SCVIS_NET_H
-#define SPOTTER_KERNELS_SCVIS_NET_H
+#ifndef SPOTTER_SCVIS_NET_H
+#define SPOTTER_SCVIS_NET_H
 
 #include "map/affinity.h"
 #include "map/scvis.h"

@@ -11,8 +11,8 @@
  * Interpolated forces keep these promises between devices. Beside the exact ones they are good to 1e-5 of the largest while
  * the map is a few units wide, to 1 % in the sparse maps at the end, and the final KL to 1 %.
  * Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_TSNE_H
-#define SPOTTER_KERNELS_TSNE_H
+#ifndef SPOTTER_TSNE_H
+#define SPOTTER_TSNE_H
 
 #include <stdint.h>
 

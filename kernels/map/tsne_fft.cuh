@@ -1,7 +1,7 @@
 /* tsne_fft.cuh - CUDA's interpolated repulsion: repel and Z of a walk with a grid, of which the host holds the one, the device
  * the other copy. */
-#ifndef SPOTTER_KERNELS_TSNE_FFT_CUH
-#define SPOTTER_KERNELS_TSNE_FFT_CUH
+#ifndef SPOTTER_TSNE_FFT_CUH
+#define SPOTTER_TSNE_FFT_CUH
 
 #include "core/cuda.cuh"
 #include "map/tsne.h"

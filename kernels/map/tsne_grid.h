@@ -21,11 +21,11 @@
  *
  * A line of 2^m is transformed in place, first to bit-reversed order and then from it: nobody sorts. Charges are integers in
  * units of 2^-32, so that their sums depend on no order. */
-#ifndef SPOTTER_KERNELS_TSNE_GRID_H
-#define SPOTTER_KERNELS_TSNE_GRID_H
+#ifndef SPOTTER_TSNE_GRID_H
+#define SPOTTER_TSNE_GRID_H
 
-#include "map/tsne.h"
 #include "core/vmath.h"
+#include "map/tsne.h"
 
 /* Points in an FFT's line: at least 512, for 81 units, and at most 4096, for 678. Memory for the most is 270 MB in two
  * dimensions, so up to SPOT_GRID_FEW points get 2048, for 337 units; 30,000 points ended 210 wide. A map too wide for the

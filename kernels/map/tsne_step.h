@@ -1,9 +1,9 @@
 /* tsne_step.h - the arithmetic that t-SNE's CPU and CUDA versions share: one coordinate's slope and step. */
-#ifndef SPOTTER_KERNELS_TSNE_STEP_H
-#define SPOTTER_KERNELS_TSNE_STEP_H
+#ifndef SPOTTER_TSNE_STEP_H
+#define SPOTTER_TSNE_STEP_H
 
-#include "map/tsne.h"
 #include "core/vmath.h"
+#include "map/tsne.h"
 
 enum { SPOT_TSNE_LANES = 16, SPOT_TSNE_FLUSH = 1024 };   /* fp32 partial sums, and the points that go into them */
 

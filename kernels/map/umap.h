@@ -14,8 +14,8 @@
  *
  * fp32, one chain of correctly rounded operations a point: devices are to agree in every bit (run_to_run is promised), for any
  * number of threads and any other problems. Arrays lie in the memory of c's device, the structs on the host. */
-#ifndef SPOTTER_KERNELS_UMAP_H
-#define SPOTTER_KERNELS_UMAP_H
+#ifndef SPOTTER_UMAP_H
+#define SPOTTER_UMAP_H
 
 #include <stdint.h>
 

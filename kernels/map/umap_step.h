@@ -1,9 +1,9 @@
 /* umap_step.h - the arithmetic that UMAP's CPU and CUDA versions share: a pair's forces, and which edges are due. */
-#ifndef SPOTTER_KERNELS_UMAP_STEP_H
-#define SPOTTER_KERNELS_UMAP_STEP_H
+#ifndef SPOTTER_UMAP_STEP_H
+#define SPOTTER_UMAP_STEP_H
 
-#include "map/umap.h"
 #include "core/vmath.h"
+#include "map/umap.h"
 
 /* Whether an edge of weight w is drawn at a step. */
 static SPOT_HD inline int spot_umap_due(float w, float scale, int step)

@@ -1,6 +1,6 @@
 /* attack.cu - a block an image: its threads sum every 256th pixel, thread 0 adds their sums in order. */
-#include "net/attack.h"
 #include "core/lanes.cuh"
+#include "net/attack.h"
 
 enum { THREADS = 256, STEM = 8 };
 

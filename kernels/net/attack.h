@@ -12,11 +12,11 @@
  * moves; a NaN in it comes through. Norms in double in a fixed order: d within 1e-6 of epsilon. Number j = 3 * pixel +
  * channel of the noise of image n is word j % 4 of the block at draw n * ceil(3 * pixels / 4) + j / 4, index *made, of
  * SPOT_RNG_ADVERSARY. */
-#ifndef SPOTTER_KERNELS_ATTACK_H
-#define SPOTTER_KERNELS_ATTACK_H
+#ifndef SPOTTER_ATTACK_H
+#define SPOTTER_ATTACK_H
 
-#include "net/norm.h"
 #include "core/philox.h"
+#include "net/norm.h"
 
 typedef struct {
     double     epsilon, length;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/conv_image.h"
 #include "core/lanes.h"
+#include "net/conv_image.h"
 
 enum { B = SPOT_CHANNELS, FORWARD = 0, DATA, WEIGHTS, PASSES, ARGS = 5 };
 

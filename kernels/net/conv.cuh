@@ -1,11 +1,11 @@
 /* conv.cuh - what the files of conv share.
  *
  * x (rows, pixels, channels), packed weights (co, k, k, channels), y (rows, out*out, co). */
-#ifndef SPOTTER_KERNELS_CONV_CUH
-#define SPOTTER_KERNELS_CONV_CUH
+#ifndef SPOTTER_CONV_CUH
+#define SPOTTER_CONV_CUH
 
-#include "net/conv_cudnn.h"
 #include "core/lanes.cuh"
+#include "net/conv_cudnn.h"
 
 enum { THREADS = 256 };
 

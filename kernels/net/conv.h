@@ -30,8 +30,8 @@
  * through, but for a plan with relu, which may make it 0: oneDNN's does. CUDA is as near to double in fp32; in bf16
  * every result is off by half of its last place (2^-9 of it) and 4e-6 of the largest, from the sum of the products of
  * the rounded operands. */
-#ifndef SPOTTER_KERNELS_CONV_H
-#define SPOTTER_KERNELS_CONV_H
+#ifndef SPOTTER_CONV_H
+#define SPOTTER_CONV_H
 
 #include <stdbool.h>
 #include <stddef.h>

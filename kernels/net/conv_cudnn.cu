@@ -3,8 +3,8 @@
  *
  * An engine configuration is had from the heuristics as words, and a plan is made from the words: what was timed is what
  * can be made again. */
-#include "net/conv_cudnn.h"
 #include "core/cuda.cuh"
+#include "net/conv_cudnn.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* conv_image.h - the gradient of a convolution by an image of 3 channels, on the CPU; oneDNN has none for planes. */
-#ifndef SPOTTER_KERNELS_CONV_IMAGE_H
-#define SPOTTER_KERNELS_CONV_IMAGE_H
+#ifndef SPOTTER_CONV_IMAGE_H
+#define SPOTTER_CONV_IMAGE_H
 
 #include "net/conv.h"
 

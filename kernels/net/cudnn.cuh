@@ -1,11 +1,11 @@
 /* cudnn.cuh - cuDNN as it is opened at run time, so that neither the build nor the plugin's loading needs it. */
-#ifndef SPOTTER_KERNELS_CUDNN_CUH
-#define SPOTTER_KERNELS_CUDNN_CUH
+#ifndef SPOTTER_CUDNN_CUH
+#define SPOTTER_CUDNN_CUH
 
 #include <cudnn.h>
 
-#include "net/conv_cudnn.h"
 #include "core/cuda.cuh"
+#include "net/conv_cudnn.h"
 
 #define FUNCTIONS(X)                                                                                                  \
     X(version, cudnnGetVersion) X(error_string, cudnnGetErrorString) X(last_error, cudnnGetLastErrorString)           \

@@ -1,6 +1,6 @@
 /* head.cu - what stands behind the last block. Little work: plain kernels whose threads sum in a fixed order. */
-#include "net/head.h"
 #include "core/lanes.cuh"
+#include "net/head.h"
 
 enum { THREADS = 256 };
 

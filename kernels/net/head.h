@@ -8,8 +8,8 @@
  * w (outputs, channels). Sums in double, in an order that the shape fixes: within 1e-6 of the largest number of each
  * result; run_to_run. In bf16 dx is rounded once (2^-9 of each number). The loss lies in the memory of c's device, where
  * it stays until somebody copies it: no step of a training has to wait for it. */
-#ifndef SPOTTER_KERNELS_HEAD_H
-#define SPOTTER_KERNELS_HEAD_H
+#ifndef SPOTTER_HEAD_H
+#define SPOTTER_HEAD_H
 
 #include "net/norm.h"
 

@@ -4,8 +4,8 @@
  * A block is 8 groups of channels wide and 32 places high, so that a row of it reads 128 bytes in one piece; a group is
  * what 16 bytes hold. Sums go tile by tile: a thread sums every 32nd place of its tile, one thread a channel the 32 of
  * its column in order, and a second kernel the tiles in order. */
-#ifndef SPOTTER_KERNELS_NORM_CUH
-#define SPOTTER_KERNELS_NORM_CUH
+#ifndef SPOTTER_NORM_CUH
+#define SPOTTER_NORM_CUH
 
 #include "core/lanes.cuh"
 #include "net/norm.h"

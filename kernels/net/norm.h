@@ -11,8 +11,8 @@
  * 1e-6 of double precision (1e-5 on the CPU where the first pixel lies four deviations out), gradients within 1e-6 of
  * their largest; out within 2^-22 of |y|*scale, for y*scale + shift cancels (PyTorch's does, too). In bf16 that holds for
  * the arithmetic, and each tensor written is rounded once (2^-9 of each number). A NaN stays one. */
-#ifndef SPOTTER_KERNELS_NORM_H
-#define SPOTTER_KERNELS_NORM_H
+#ifndef SPOTTER_NORM_H
+#define SPOTTER_NORM_H
 
 #include "net/conv.h"
 

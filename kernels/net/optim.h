@@ -9,8 +9,8 @@
  * and of lr (Adam) or lr*|m| (SGD).
  *
  * Where activations are bf16 (conv.h), p are the master weights and `rounded` receives what the convolutions read. */
-#ifndef SPOTTER_KERNELS_OPTIM_H
-#define SPOTTER_KERNELS_OPTIM_H
+#ifndef SPOTTER_OPTIM_H
+#define SPOTTER_OPTIM_H
 
 #include <stdint.h>
 

@@ -15,7 +15,7 @@ endfunction()
 set(SPOT_EMULATED_KERNELS ${SPOT_CUDA})
 list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX "cudnn|cublas|library")   # tests/emulator/*_cu*.cpp stand in
 spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
-spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/faults.cu)
+spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/planted_faults.cu)
 
 function(spot_emulated target)
   target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests)

@@ -8,10 +8,10 @@
 
 #include "store/pack.h"
 
-static spot_pack_fn *const packs[] = { spot_pack_model, spot_pack_lesson, spot_pack_seen, spot_pack_points, spot_pack_found };
+static spot_pack_fn *const packs[] = { spot_pack_model, spot_pack_learning, spot_pack_seen, spot_pack_points, spot_pack_found };
 enum { PACKS = sizeof packs / sizeof *packs, WHOLE = 0x80, MOST = 8192 };
 
-static union { spot_model model; spot_lesson lesson; spot_seen seen; spot_points points; spot_hypotheses found; } value;
+static union { spot_model model; spot_learning lesson; spot_seen seen; spot_points points; spot_hypotheses found; } value;
 
 /* host/store/store.c says how a value's file is laid out. */
 static size_t frame(uint8_t *file, const uint8_t *data, size_t n)
@@ -28,7 +28,7 @@ static size_t frame(uint8_t *file, const uint8_t *data, size_t n)
 static void look(spot_pack_fn *pack)
 {
     if (pack == spot_pack_model) fuzz_within(value.model.width, 1, 1024);
-    if (pack == spot_pack_lesson) {
+    if (pack == spot_pack_learning) {
         fuzz_within(value.lesson.epochs, 0, SPOT_MAX_EPOCHS);
         fuzz_within(value.lesson.blindspots, 0, SPOT_MAX_BLINDSPOTS);
         fuzz_within(value.lesson.learned, 0, 1);

@@ -87,7 +87,7 @@ def value(kind, form, *numbers):
 
 
 def lesson(epochs, learned, more=b""):
-    """As struct spot_lesson goes: epochs, best; 200 x 3 losses; outside, inside (8); counts; blindspots; learned."""
+    """As struct spot_learning goes: epochs, best; 200 x 3 losses; outside, inside (8); counts; blindspots; learned."""
     return value(LESSON, "ii600dd8di8iiB", epochs, 1, *[0.5] * 600, 0.9, *[0.1] * 8, 5, *[2] * 8, 2, learned) + more
 
 
@@ -225,7 +225,7 @@ def line(event, **more):
 
 START = line("start", shard=0, shards=2, **{"from": 0, "to": 5}, ecs=10, pid=1, config="1" * 32, host="host", job="12_3",
              build="b", device="cpu", unit="u", platform="p")
-put("diary", run=START + line("model", ec=3, seconds=1.5, kept=True) + line("end", status="OK", seconds=9),
+put("run_log", run=START + line("model", ec=3, seconds=1.5, kept=True) + line("end", status="OK", seconds=9),
     torn=START + START[:40], no_end=START[:-1], huge=line("done", ec=2 ** 40), other="[1,2]\n{}\nnull\n\n" + START,
     long=line("x" * 100, text="y" * 2000)[:900] + '"}\n', nul=b"\0\n" + START.encode(), deep="[" * 500 + "]" * 500 + "\n",
     empty="")

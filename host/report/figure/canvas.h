@@ -1,6 +1,6 @@
 /* canvas.h - a few strokes over cairo: text, colours of confidence, markers, hulls. Pixels, y down. */
-#ifndef SPOTTER_REPORT_CANVAS_H
-#define SPOTTER_REPORT_CANVAS_H
+#ifndef SPOTTER_CANVAS_H
+#define SPOTTER_CANVAS_H
 
 #include <cairo.h>
 

@@ -1,6 +1,6 @@
 /* chart.h - values with intervals over a few levels, one coloured marker a method, on a page of panels. */
-#ifndef SPOTTER_REPORT_CHART_H
-#define SPOTTER_REPORT_CHART_H
+#ifndef SPOTTER_CHART_H
+#define SPOTTER_CHART_H
 
 #include "report/figure/canvas.h"
 #include "report/table/factors.h"

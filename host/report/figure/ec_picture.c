@@ -224,7 +224,7 @@ static double fitting(cairo_t *cr, double size, int bold, const char *text)
     return width > most ? size * most / width : size;
 }
 
-static void draw_title(page *p, const char *method, const spot_lesson *lesson)
+static void draw_title(page *p, const char *method, const spot_learning *lesson)
 {
     char text[400];
     int used;
@@ -244,7 +244,7 @@ static void draw_title(page *p, const char *method, const spot_lesson *lesson)
 }
 
 spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,
-                           const spot_lesson *lesson, const spot_view *view, const spot_truth *truth,
+                           const spot_learning *lesson, const spot_view *view, const spot_truth *truth,
                            const spot_points *points, const spot_hypotheses *found, const spot_score *score)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);

@@ -1,6 +1,6 @@
 /* figure.h - a figure of the paper being made: what is drawn, and the words and numbers that go with it. */
-#ifndef SPOTTER_REPORT_FIGURE_H
-#define SPOTTER_REPORT_FIGURE_H
+#ifndef SPOTTER_FIGURE_H
+#define SPOTTER_FIGURE_H
 
 #include "report/figure/chart.h"
 #include "report/figure/figures.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/table/columns.h"
 #include "report/figure/figure.h"
+#include "report/table/columns.h"
 
 /* The row of the paper's that a method is, and how it differs from it: of Table 2, in Figure 2 of Table 10. */
 static const char *differs(const spot_figure *f, int s, char *text, size_t size)

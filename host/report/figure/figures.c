@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "report/table/columns.h"
 #include "report/figure/figure.h"
+#include "report/table/columns.h"
 
 /* ---- which methods ---- */
 

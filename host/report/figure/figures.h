@@ -1,6 +1,6 @@
 /* figures.h - the paper's figures, for those who do not want files. */
-#ifndef SPOTTER_REPORT_FIGURES_H
-#define SPOTTER_REPORT_FIGURES_H
+#ifndef SPOTTER_FIGURES_H
+#define SPOTTER_FIGURES_H
 
 #include "report/figure/chart.h"
 

@@ -3,8 +3,8 @@
  * The page is one file: page.html with page.css, D3 and page_*.js in it (compiled into the library by html.cmake), the JSON
  * of "what", and each block as zlib's bytes in base64. Nothing of a user's stands in it unescaped: text of theirs lies in
  * JSON strings, where < is \u003c, and in blocks; the scripts put it into the page as text, never as markup. */
-#ifndef SPOTTER_REPORT_HTML_H
-#define SPOTTER_REPORT_HTML_H
+#ifndef SPOTTER_HTML_H
+#define SPOTTER_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* html_parts.h - the frames of pages and what goes into them, as html.cmake compiled them in. */
-#ifndef SPOTTER_REPORT_HTML_PARTS_H
-#define SPOTTER_REPORT_HTML_PARTS_H
+#ifndef SPOTTER_HTML_PARTS_H
+#define SPOTTER_HTML_PARTS_H
 
 #include <stddef.h>
 

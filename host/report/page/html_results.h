@@ -1,6 +1,6 @@
 /* html_results.h - a run's numbers on a page. */
-#ifndef SPOTTER_REPORT_HTML_RESULTS_H
-#define SPOTTER_REPORT_HTML_RESULTS_H
+#ifndef SPOTTER_HTML_RESULTS_H
+#define SPOTTER_HTML_RESULTS_H
 
 #include "report/page/html.h"
 #include "report/table/results.h"

@@ -1,8 +1,8 @@
 /* columns.h - a table for eyes, put together cell by cell: plain text in columns as wide as they must be, or Markdown; and
  * the sentences around it. Plain text stays within SPOT_PAGE columns of a terminal: a wider table comes in parts, each
  * beginning with the left-aligned columns that say whose its rows are. */
-#ifndef SPOTTER_REPORT_COLUMNS_H
-#define SPOTTER_REPORT_COLUMNS_H
+#ifndef SPOTTER_COLUMNS_H
+#define SPOTTER_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>

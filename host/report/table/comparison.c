@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "report/table/columns.h"
 #include "base/json.h"
+#include "report/table/columns.h"
 
 int spot_comparison_quantities(const spot_comparison *t) { return t->paper->failures ? SPOT_FAILURES : 2; }
 

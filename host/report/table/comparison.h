@@ -1,6 +1,6 @@
 /* comparison.h - a table of the paper beside the methods of runs that have its rows' settings. */
-#ifndef SPOTTER_REPORT_COMPARISON_H
-#define SPOTTER_REPORT_COMPARISON_H
+#ifndef SPOTTER_COMPARISON_H
+#define SPOTTER_COMPARISON_H
 
 #include "report/table/paper.h"
 #include "report/table/results.h"

@@ -1,7 +1,7 @@
 /* factors.h - results by factor (paper, section 5.1.1): the number of an EC's blindspots, a blindspot's specificity, the
  * kinds of features that define it. */
-#ifndef SPOTTER_REPORT_FACTORS_H
-#define SPOTTER_REPORT_FACTORS_H
+#ifndef SPOTTER_FACTORS_H
+#define SPOTTER_FACTORS_H
 
 #include "report/table/results.h"
 

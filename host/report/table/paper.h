@@ -1,6 +1,6 @@
 /* paper.h - the numbers that the paper prints (Plumb et al., TMLR 2023), and which method of a run each belongs to. */
-#ifndef SPOTTER_REPORT_PAPER_H
-#define SPOTTER_REPORT_PAPER_H
+#ifndef SPOTTER_PAPER_H
+#define SPOTTER_PAPER_H
 
 #include "spotter/config.h"
 #include "spotter/ctx.h"

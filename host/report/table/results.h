@@ -1,6 +1,6 @@
 /* results.h - a run's results gathered from its segments: what tables print and figures draw. */
-#ifndef SPOTTER_REPORT_RESULTS_H
-#define SPOTTER_REPORT_RESULTS_H
+#ifndef SPOTTER_RESULTS_H
+#define SPOTTER_RESULTS_H
 
 #include "spotter/config.h"
 #include "spotter/report.h"

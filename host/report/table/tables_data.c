@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/table/columns.h"
 #include "report/table/factors.h"
-#include "base/json.h"
 
 static void csv_number(FILE *f, double v)
 {

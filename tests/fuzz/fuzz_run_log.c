@@ -1,4 +1,4 @@
-/* fuzz_diary.c - any bytes as the log of a process of a sweep, by which `spotter status` says how its shard stands: lines that
+/* fuzz_run_log.c - any bytes as the log of a process of a sweep, by which `spotter status` says how its shard stands: lines that
  * are heard or left out, none read beyond its end. fuzz: -max_len=512 */
 #include "fuzz/fuzz_file.h"
 
@@ -20,7 +20,7 @@ int __wrap_scandir(const char *dir, struct dirent ***list, int (*of)(const struc
     return 1;
 }
 
-static void hear(void *user, int file, double alive, const spot_diary_line *l)
+static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 {
     static volatile size_t sink;
 
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spot_ctx c = { 0 };
 
     fuzz_file(0, "run/logs/0-of-2-host-1.jsonl", data, size);
-    if (spot_diary_read(&c, "run", "", hear, NULL)) abort();
-    if (spot_diary_starts(&c, "run", 0, 2) < 0) abort();
+    if (spot_run_log_read(&c, "run", "", hear, NULL)) abort();
+    if (spot_run_log_starts(&c, "run", 0, 2) < 0) abort();
     return 0;
 }
