@@ -112,26 +112,6 @@ void spot_array_close(spot_array *a)
     memset(a, 0, sizeof *a);
 }
 
-size_t spot_utf8(const char *text, size_t n)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t i = 0;
-
-    while (i < n) {
-        int more = p[i] < 0x80 ? 0 : p[i] >= 0xc2 && p[i] < 0xe0 ? 1 : p[i] >= 0xe0 && p[i] < 0xf0 ? 2
-                 : p[i] >= 0xf0 && p[i] < 0xf5 ? 3 : -1;
-        unsigned char first = p[i];
-        if (more < 0 || (size_t)more >= n - i) return i;
-        for (int k = 1; k <= more; k++)
-            if ((p[i + (size_t)k] & 0xc0) != 0x80) return i;
-        if ((first == 0xe0 && p[i + 1] < 0xa0) || (first == 0xed && p[i + 1] > 0x9f)      /* too long a form; surrogates */
-            || (first == 0xf0 && p[i + 1] < 0x90) || (first == 0xf4 && p[i + 1] > 0x8f))  /* the same; beyond U+10FFFF */
-            return i;
-        i += (size_t)more + 1;
-    }
-    return n;
-}
-
 /* -- which file ------------------------------------------------------------------------------------------------ */
 
 /* A name may hold colons, and so may a path: the shortest beginning that is a file is the file. */
