@@ -65,14 +65,14 @@ __attribute__((format(printf, 3, 4)))
 void spot_json_put_number(spot_json *j, const char *key, const char *fmt, ...);
 void spot_json_put_raw(spot_json *j, const char *key, const char *json, size_t n);
 
-/* A document that is to be written; indent NULL: on one line. j stays where it is until spot_json_free, which accepts a zeroed
- * j. whole: SPOT_NOMEM where memory ran out, SPOT_NUMERIC where an object or array is still open; `what` is for the sentence. */
+/* A document that is to be written; indent NULL: on one line. j must not move until spot_json_free, which accepts a zeroed j.
+ * whole: SPOT_NOMEM where memory ran out, SPOT_NUMERIC where an object or array is still open; `what` is for the sentence. */
 spot_status spot_json_begin(spot_ctx *c, spot_json *j, const char *indent);
 spot_status spot_json_whole(spot_ctx *c, const spot_json *j, const char *what);
 void        spot_json_free (spot_json *j);
 
 /* The document of --json: open begins it, indented, and its object; print ends that, writes all to f and frees it. The caller
- * checks f. */
+ * checks whether f took it. */
 spot_status spot_json_open (spot_ctx *c, spot_json *j);
 void        spot_json_print(spot_json *j, FILE *f);
 

@@ -20,9 +20,8 @@ void spot_text_visible(spot_text *t, const char *s);
 /* Adds s as UTF-8: a byte that is not becomes U+FFFD. */
 void spot_text_utf8(spot_text *t, const char *s);
 
-/* Bytes of the well-formed UTF-8 character that the n bytes begin with, 0: none. And the first byte of n that is not UTF-8, or n. */
-size_t spot_utf8_char(const char *text, size_t n);
-size_t spot_utf8(const char *text, size_t n);
+size_t spot_utf8_char(const char *text, size_t n);     /* bytes of the well-formed character at the beginning; 0: none */
+size_t spot_utf8     (const char *text, size_t n);     /* the first byte of n that is not UTF-8, or n */
 
 /* v with the fewest significant digits, `least` or more, that read back as the same double. Returns text. */
 const char *spot_digits(char text[32], double v, int least);
