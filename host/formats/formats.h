@@ -75,12 +75,4 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
 bool spot_number (double *out, const char *text, size_t n);
 bool spot_integer(int64_t *out, const char *text, size_t n);
 
-/* All n bytes; fsync of a file; and of the folder in which it lies, so that a name that was made there stays. 0 or errno. */
-int spot_write_all(int fd, const void *bytes, size_t n);
-int spot_sync_file(const char *path);
-int spot_sync_folder_of(const char *path);
-
-/* What fill writes, to path, whole or not at all. */
-spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what);
-
 #endif
