@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/formats.h"
+#include "base/file.h"
 #include "spotter/store.h"
 
 static const char *advice(int error)

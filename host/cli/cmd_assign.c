@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "discover/fits.h"
 #include "discover/search.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/formats.h"
+#include "base/file.h"
 
 enum { PIECE = 1 << 20 };
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "formats/formats.h"
+#include "base/file.h"
 #include "spotter/store.h"
 
 typedef struct { char magic[8]; uint64_t length, checksum; } frame;
