@@ -26,7 +26,8 @@ run()
 
 # --- Libraries come from the system and from the bundle, never from the current directory.
 for file in "$build"/spotter "$build"/libspotter*.so; do
-    readelf -d "$file" 2>/dev/null | grep -E 'R(UN)?PATH' | grep -qE '\[:|::|:\]|\[\]' && fail "$file has an empty element in its run path"
+    readelf -d "$file" 2>/dev/null | grep -E 'R(UN)?PATH' | grep -qE '\[:|::|:\]|\[\]' &&
+        fail "$file has an empty element in its run path"
 done
 mkdir planted
 echo '__attribute__((constructor)) static void run(void) { __builtin_puts("PLANTED"); __builtin_exit(9); }' >planted/e.c
@@ -49,7 +50,8 @@ echo mine >b/runs/mine
 echo old >b/lib/old.so
 printf '%s\n' ./lib/old.so ./../pfx/share/thesis.txt /dev/null >>b/.bundle
 run 0 "" "$tools/bundle" b --build "$build"
-[ -s b/runs/mine ] && [ ! -e b/lib/old.so ] && [ -s pfx/share/thesis.txt ] && [ -x b/bin/spotter ] || fail "a bundle made again"
+[ -s b/runs/mine ] && [ ! -e b/lib/old.so ] && [ -x b/bin/spotter ] || fail "a bundle made again"
+[ -s pfx/share/thesis.txt ] || fail "a list that leads out of the bundle is followed"
 (cd planted && cp ../b/lib/*png* . 2>/dev/null; ../b/bin/spotter --version >/dev/null) || fail "a bundle made again does not run"
 [ "$(ls -d b*)" = b ] || fail "tools/bundle left $(ls -d b*)"
 
@@ -68,7 +70,8 @@ cat >fake/apt-get <<'SH'
 #!/bin/sh
 echo "$*" >>"$FAKE/calls"
 case "$*" in
-    *update*) [ -e "$FAKE/free" ] && exit 0; touch "$FAKE/free"; echo "E: Could not get lock /var/lib/apt/lists/lock"; exit 100 ;;
+    *update*) [ -e "$FAKE/free" ] && exit 0; touch "$FAKE/free"
+              echo "E: Could not get lock /var/lib/apt/lists/lock"; exit 100 ;;
     *"-s "*)  exit 100 ;;
 esac
 SH
@@ -77,7 +80,61 @@ printf '#!/bin/sh\n' >fake/sleep
 printf '#!/bin/sh\necho 0\n' >fake/id
 chmod +x fake/*
 FAKE=$PWD/fake PATH=$PWD/fake:$PATH run 0 "" "$tools/setup"
-[ "$(grep -c update fake/calls)" = 2 ] && [ "$(grep -vc 'Lock::Timeout=300' fake/calls)" = 0 ] || fail "tools/setup: $(cat fake/calls)"
+[ "$(grep -c update fake/calls)" = 2 ] && ! grep -qv 'Lock::Timeout=300' fake/calls || fail "tools/setup: $(cat fake/calls)"
+
+# --- Small stacks and little memory: it works, or it ends with a sentence.
+cat >tiny.yaml <<'YAML'
+seed: 1
+ecs: 1
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{reduce: pca, mixture: {k_max: 4}}, {reduce: tsne, mixture: {k_max: 4}}]
+YAML
+run 0 "" "$spotter" sweep tiny.yaml --out run --device cpu
+(ulimit -s 256; run 0 "" "$spotter" sweep tiny.yaml --out small --device cpu -t 2; exit $failed) || failed=$((failed + 1))
+OMP_STACKSIZE=16k run 0 "" "$spotter" sweep tiny.yaml --out thin --device cpu -t 2
+for other in small thin; do diff -r run/segments $other/segments >/dev/null || fail "another stack gives another result"; done
+for mb in 112 116 120 150 200 230 250; do
+    for words in --version help "sweep --bogus" "plan tiny.yaml"; do
+        # shellcheck disable=SC2086
+        (ulimit -v $((mb * 1024)); timeout 20 "$spotter" $words >out 2>&1 </dev/null)
+        [ $? -ne 124 ] || fail "$words hangs with $mb MB of addresses"
+    done
+done
+
+# --- Devices as outputs stay devices.
+run 0 "" "$spotter" report run -o page.html
+"$spotter" report run -o /dev/stdout 2>err >piped.html || fail "a report to stdout: $(cat err)"
+"$spotter" report run -o /dev/stdout 2>err | cmp - page.html || fail "a report through a pipe: $(cat err)"
+cmp page.html piped.html || fail "a report to stdout is another page"
+run 0 "" "$spotter" report run -o /dev/null
+[ -c /dev/null ] && [ -L /dev/stdout ] || fail "a device was replaced"
+run 4 "No space left" "$spotter" report run -o /dev/full
+
+# --- Pipes in a stranger's run hold nobody up.
+piped()   # FILE COMMAND...: with a pipe in the place of that file of a run it ends; what the run has besides stays.
+{
+    local file=$1
+    shift
+    rm -rf pipe && cp -r run pipe && rm -f pipe/"$file" && mkfifo pipe/"$file" || fail "mkfifo pipe/$file"
+    timeout 20 "$@" >out 2>err </dev/null
+    [ $? -ne 124 ] || fail "$*: a pipe in the place of $file holds it up"
+}
+log=$(cd run && ls logs/*.jsonl)
+piped config.yaml "$spotter" tables pipe
+piped config.yaml "$spotter" report pipe -o page.html
+piped segments/000/ec-000000.json "$spotter" tables pipe
+piped segments/000/ec-000000.json "$spotter" merge pipe --out merged
+piped "$log" "$spotter" status pipe
+piped "$log" "$spotter" check pipe run
+piped "$(cd run && ls cache/*/*.view)" "$spotter" report pipe -o page.html
+piped "$(cd run && ls cache/*/*.view)" "$spotter" view pipe --ec 0 -o view.safetensors
+piped "$(cd run && ls cache/*/*.model)" "$spotter" sweep tiny.yaml --out pipe
+mkfifo weights
+sed 's/width: 16/width: 16, init: weights/' tiny.yaml >init.yaml
+piped results.sqlite "$spotter" sweep init.yaml --out other
+
+run 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"                  # a pipe of one's own is read
 
 [ $failed -eq 0 ] && echo "nothing foreign was touched, nothing hung"
 exit $failed

@@ -82,8 +82,8 @@ int spot_write_all(int fd, const void *bytes, size_t n);
 int spot_sync_file(const char *path);
 int spot_sync_folder_of(const char *path);
 
-/* A regular file, open for reading; else -1 (NULL) and errno, ENODEV for a pipe or a device: nothing waits at a pipe that lies in
- * a foreign folder. A stream may also be the pipe of a shell, such as /dev/fd/63. And the words for an errno. */
+/* A regular file, open for reading; else -1 (NULL) and errno, ENODEV for a pipe or a device: nothing waits at a pipe that lies
+ * in a foreign folder. A stream may also be the pipe of a shell, such as /dev/fd/63. And the words for an errno. */
 int         spot_file_open(const char *path);
 FILE       *spot_file_stream(const char *path);
 const char *spot_file_reason(int error);
