@@ -8,6 +8,7 @@
 
 #include "spotter/config.h"
 #include "spotter/ctx.h"
+#include "spotter/subject.h"
 #include "spotter/sweep.h"
 
 typedef struct {
@@ -82,6 +83,9 @@ void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
 void cli_complain(const char *sentence);                      /* an error, as this log writes it */
 bool cli_colorful(int fd);                                    /* a terminal of somebody who likes colors (NO_COLOR, TERM) */
+
+/* inputs.c: path names the same file as one of those that are read. */
+bool cli_is_input(const spot_subject_files *f, const char *path);
 
 /* progress.c: how far a sweep is, from what its stages tell. */
 typedef struct {

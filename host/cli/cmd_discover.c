@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "discover/claim.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 
@@ -21,13 +22,13 @@ typedef struct {
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
-    bool report, fit, json;
+    bool report, fit, json, replace;
     spot_report_options page;
 } options;
 
 enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', CLASS = 'c', METHOD = 'm', OUT = 'o', SEED = 's', TOP = 'n',
        JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT,
-       BUDGET, FULL };
+       BUDGET, FULL, REPLACE };
 
 static const struct argp_option table[] = {
     { "embeddings", EMBEDDINGS, "E", 0, "what the classifier sees of each row: (n, d) numbers in .npy, .npz:NAME, "
@@ -57,6 +58,7 @@ static const struct argp_option table[] = {
     { "full",       FULL,   NULL,    0, "every picture in report.html, however large it gets", 0 },
     { "no-report",  NO_REPORT, NULL, 0, "leave out report.html", 0 },
     { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, which `spotter assign` needs", 0 },
+    { "replace",    REPLACE, NULL,   0, "write over findings of other data, and over other files of these names, in DIR", 0 },
     { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
     { "out",        OUT,    "DIR",   0, "folder of what is found; the same command again goes on where it was", 0 },
     { 0 }
@@ -143,6 +145,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case FULL:          o->page.full = true; return 0;
     case NO_REPORT:     o->report = false; return 0;
     case NO_FIT:        o->fit = false; return 0;
+    case REPLACE:       o->replace = true; return 0;
     case JSON:          o->json = true; return 0;
     case OUT:           o->out = arg; return 0;
     case ARGP_KEY_ARG:  argp_error(state, "\"%s\" is one word too many; every input has an option of its own", arg); return 0;
@@ -194,10 +197,11 @@ static spot_status choose(spot_ctx *c, int *cls, const char *text, const spot_su
                      text, s->classes, s->class_name[0], s->class_name[s->classes - 1]);
 }
 
-/* A folder that holds something else is left alone. */
-static spot_status is_ours(spot_ctx *c, const char *dir)
+/* A folder that holds something else is left alone, and so is what is read. */
+static spot_status is_ours(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
+    const char *dir = o->out;
     char path[PATH];
     struct stat st;
 
@@ -208,7 +212,12 @@ static spot_status is_ours(spot_ctx *c, const char *dir)
         if (!stat(path, &st))
             return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
     }
-    return SPOT_OK;
+    for (const char *const *name = spot_findings_files; *name; name++) {
+        snprintf(path, sizeof path, "%s/%s", dir, *name);
+        if (cli_is_input(&o->files, path))
+            return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
+    }
+    return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
 }
 
 /* ---- what is said ---- */
@@ -390,9 +399,10 @@ static spot_status run(spot_ctx *c, const options *o, spot_config *cfg)
         SPOT_TRY(methods(c, cfg, o->method));
         cfg->seed = 0;
     }
-    SPOT_TRY(is_ours(c, o->out));
+    SPOT_TRY(is_ours(c, o));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
-    how = discover(c, o, cfg, &s);
+    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    if (how == SPOT_OK) how = discover(c, o, cfg, &s);
     spot_subject_close(&s);
     return how;
 }
@@ -408,7 +418,8 @@ int cli_discover(int argc, char **argv)
         "      --ids run.npz:path --images photos --method planespot-tsne,domino --out found\n"
         "  spotter discover --images photos --model resnet18.safetensors --out found\n"
         "  spotter discover --images val2017 --coco val2017.json --model resnet18.safetensors --out found\n"
-        "The same command again goes on where it was stopped.", children, NULL, NULL };
+        "The same command again goes on where it was stopped. Findings of other data, and files that it did not write, stay as "
+        "they are without --replace.", children, NULL, NULL };
     options o = { .top = 20, .report = true, .fit = true, .page = spot_report_defaults(),
                   .files = { .resize = 256, .crop = 224 } };
     static spot_config cfg;
