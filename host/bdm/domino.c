@@ -361,7 +361,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     rank ranks[SPOT_DOMINO_MOST];
     problem q = { .row = NULL };
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
     SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
     SPOT_TRY(spot_fit_take(c, fit, "domino.slice", SPOT_I32, -1, 0, &t));
     SPOT_TRY(spot_fit_indices(c, fit, "domino.slice", -1, 0, q.job.k - 1, &slice));

@@ -349,7 +349,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     spot_ridge_fit f = { rows->n, points->d, 1, points->at, NULL, NULL, NULL, NULL };
     const int *part;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "multiaccuracy"));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.centre", SPOT_F64, points->d, 0, &centre));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.w", SPOT_F64, hypotheses, points->d, &w));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.b", SPOT_F64, hypotheses, 0, &b));

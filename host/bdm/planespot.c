@@ -165,7 +165,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     int *label, d = points->d;
     float *r;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "planespot"));
     SPOT_TRY(spot_fit_take(c, fit, "ruler", SPOT_F64, d, 2, &t));
     SPOT_TRY(spot_fit_indices(c, fit, "component", hypotheses, 0, SPOT_MAX_COMPONENTS - 1, &component));
     SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)rows->n * (d + 1)));

@@ -1,6 +1,6 @@
 /* scvis.cu - scvis on CUDA, all problems as one program. The host enqueues steps, and every POLL of them it looks whether
  * one has failed or all are to stop. */
-#include "map/scvis_cuda.cuh"
+#include "map/scvis.cuh"
 
 #include <limits.h>
 #include <math.h>
