@@ -127,7 +127,7 @@ static bool takes_word(const struct argp *argp, const char *name)
     return false;
 }
 
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
+void cli_parse_argp(const struct argp *argp, int argc, char **argv, void *input)
 {
     const char *names[40] = { "help", "usage" }, *near;
     static char help[] = "--help";

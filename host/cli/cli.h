@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "cli/options.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"
 #include "spotter/sweep.h"
@@ -13,31 +14,34 @@
 typedef struct {
     const char *name, *args, *help;
     int (*run)(int argc, char **argv);     /* argv[0] is "spotter NAME"; returns the exit code */
-} cli_command;
+} cli_entry;
 
-extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
+extern const cli_entry cli_commands[];   /* sorted, ended by a NULL name */
 
-int cli_sweep (int argc, char **argv);
-int cli_discover(int argc, char **argv);
-int cli_assign(int argc, char **argv);
-int cli_merge (int argc, char **argv);
-int cli_plan  (int argc, char **argv);
-int cli_tables(int argc, char **argv);
-int cli_figures(int argc, char **argv);
-int cli_report(int argc, char **argv);
-int cli_status(int argc, char **argv);
-int cli_scene (int argc, char **argv);
-int cli_bench (int argc, char **argv);
-int cli_view  (int argc, char **argv);
-int cli_check (int argc, char **argv);
-int cli_accept(int argc, char **argv);
+#define CLI_COMMANDS(X)                                                                                                  \
+    X(accept) X(assign) X(bench) X(check) X(discover) X(figures) X(merge) X(plan) X(report) X(scene) X(status) X(sweep) \
+    X(tables) X(view)
 
-/* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
-typedef struct { const char *device; int threads; bool log_json; } cli_machine;
+#define X(name) int cli_##name(int argc, char **argv); extern const cli_command cli_##name##_command;
+CLI_COMMANDS(X)
+#undef X
+
+typedef struct { const char *device; int threads, log_json; } cli_machine;
+
+/* Rows for a command whose struct has a `cli_machine machine`. */
+#define CLI_MACHINE_ROWS(DEVICE)                                                                                             \
+    { .kind = CLI_HEADING, .help = "Machine and log:" },                                                                     \
+    { "device",  'd', "auto|cpu|cuda", CLI_NAME,   CLI_AT(machine.device), .preset = DEVICE,                                 \
+      .help = "device that computes; auto: a GPU if there is one" },                                                         \
+    { "threads", 't', "N",             CLI_INT,    CLI_AT(machine.threads), 0, 1024, .preset = "0", .flags = CLI_STAYS,      \
+      .help = "CPU threads; 0: one per core; no effect on results" },                                                        \
+    { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text",                               \
+      .help = "format of stderr: lines for people, or one JSON object a line" }
+
 extern const struct argp cli_machine_argp;
 
 /* argp_parse that also suggests the option that was meant. Exits with 2 on a wrong command line. */
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+void cli_parse_argp(const struct argp *argp, int argc, char **argv, void *input);
 
 /* A whole number in [least, most] or a sentence and exit 2. */
 int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most);

@@ -207,7 +207,7 @@ int cli_assign(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = run(&c, &o, &n);
     cli_log_close();

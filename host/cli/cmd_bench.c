@@ -243,7 +243,7 @@ int cli_bench(int argc, char **argv)
     session s = { .o = &o };
     int code = 0;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     for (int d = 0; d < 2 && !cli_stop; d++) {
         bool automatic = !strcmp(o.machine.device, "auto");
         int now = automatic || !strcmp(o.machine.device, devices[d]) ? bench_device(&s, devices[d], automatic) : 0;

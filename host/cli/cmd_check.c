@@ -56,7 +56,7 @@ int cli_check(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = spot_check_run(&c, &check, o.path[0], o.path[1]);
     if (s == SPOT_OK && o.json) s = spot_check_print_json(&c, stdout, check);
@@ -143,7 +143,7 @@ int cli_accept(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = spot_accept(&c, o.run, o.out, &o.o);
     if (s == SPOT_OK) spot_log(&c, SPOT_LOG_INFO, "%s is the baseline now: %s", o.run, o.out);

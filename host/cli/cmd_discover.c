@@ -415,7 +415,7 @@ int cli_discover(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) {
         cli_say_device(&c, &o.machine);

@@ -85,7 +85,7 @@ int cli_figures(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     o.o.method = o.method;
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = spot_figures(&c, o.dir, &o.o);

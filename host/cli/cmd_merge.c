@@ -161,7 +161,7 @@ int cli_merge(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     if (!o.out) o.out = o.dir[0];
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) {

@@ -213,7 +213,7 @@ int cli_plan(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) s = print_ecs(&c, &o, &cfg);

@@ -118,7 +118,7 @@ int cli_report(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = report(&c, &o);
     if (s == SPOT_OK) spot_log(&c, SPOT_LOG_INFO, "%s", o.out);

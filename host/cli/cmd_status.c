@@ -265,7 +265,7 @@ int cli_status(int argc, char **argv)
     spot_status s;
     int code;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
     if (s == SPOT_OK) s = spot_run_status_read(&c, &standing, o.dir, o.lost_after);
     if (s == SPOT_OK) {

@@ -187,7 +187,7 @@ int cli_sweep(int argc, char **argv)
     spot_ctx c;
     int code = 0;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     machine = o.machine;
     if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
     if (o.array.submit) machine.device = "auto";       /* what the jobs will find is not to be had where they are submitted */

@@ -62,7 +62,7 @@ int cli_tables(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &machine);
     if (s == SPOT_OK && o.which) s = spot_tables_paper(&c, stdout, o.dir, o.dirs, o.which, o.format, o.all);
     else if (s == SPOT_OK) s = spot_tables(&c, stdout, o.dir[0], o.format, o.all);

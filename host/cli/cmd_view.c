@@ -134,7 +134,7 @@ int cli_view(int argc, char **argv)
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse_argp(&argp, argc, argv, &o);
     s = cli_open(&c, &o.machine);
     snprintf(path, sizeof path, "%s/config.yaml", o.dir);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, path);

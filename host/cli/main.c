@@ -11,7 +11,7 @@
 #include "config/config_table.h"
 #include "core/ops.h"
 
-const cli_command cli_commands[] = {
+const cli_entry cli_commands[] = {
     { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },
     { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
     { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
@@ -37,7 +37,7 @@ static void print_help(FILE *f)
           "  spotter plan configs/paper_synthetic.yaml                      what it would take\n"
           "  spotter scene configs/quickstart.yaml --ec 0 --out images      look at the images\n\n"
           "Commands:\n", f);
-    for (const cli_command *k = cli_commands; k->name; k++)
+    for (const cli_entry *k = cli_commands; k->name; k++)
         fprintf(f, "  %-8s %-17s %s\n", k->name, k->args, k->help);
     fputs("  help     COMMAND|config    options of a command; every setting of a config\n\n"
           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a check failed, 2 usage or config,\n"
@@ -55,7 +55,7 @@ static int complain_of(const char *word)
     const char *names[32] = { "help", "--help", "--version" }, *near;
     int n = 3;
 
-    for (const cli_command *k = cli_commands; k->name; k++) names[n++] = k->name;
+    for (const cli_entry *k = cli_commands; k->name; k++) names[n++] = k->name;
     names[n] = NULL;
     near = spot_nearest(word, names);
     if (near) fprintf(stderr, "spotter: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
@@ -67,7 +67,7 @@ static int run(const char *name, int argc, char **argv)
 {
     char title[32];
 
-    for (const cli_command *k = cli_commands; k->name; k++)
+    for (const cli_entry *k = cli_commands; k->name; k++)
         if (!strcmp(k->name, name)) {
             snprintf(title, sizeof title, "spotter %s", k->name);
             argv[0] = title;

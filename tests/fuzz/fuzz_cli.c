@@ -82,6 +82,8 @@ static const struct argp_option *find(const struct argp *argp, const char *name,
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *at, void *input)
 {
     void *inputs[8] = { NULL };
+    char *operand[WORDS + 1] = { NULL };
+    int operands = 0;
     struct argp_state state = { .root_argp = argp, .argc = argc, .argv = argv, .flags = flags, .input = input,
                                 .child_inputs = inputs };
 
@@ -90,18 +92,21 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
     for (int i = 1; i < argc; i++) {
         const struct argp *of = argp;
         const struct argp_option *o;
-        int key = ARGP_KEY_ARG;
         char *word = argv[i];
-        state.input = input;
-        if (!strncmp(word, "--", 2)) {
-            o = find(argp, word + 2, &of, &state.input, inputs);
-            if (!o || (o->arg && i + 1 == argc)) longjmp(out, REFUSED);
-            key = o->key;
-            word = o->arg ? argv[++i] : NULL;
+        if (strncmp(word, "--", 2)) {
+            operand[operands++] = word;
+            continue;
         }
-        if (of->parser(key, word, &state)) longjmp(out, REFUSED);
+        state.input = input;
+        o = find(argp, word + 2, &of, &state.input, inputs);
+        if (!o || (o->arg && i + 1 == argc)) longjmp(out, REFUSED);
+        if (of->parser(o->key, o->arg ? argv[++i] : NULL, &state)) longjmp(out, REFUSED);
     }
     state.input = input;
+    state.argv = operand;
+    state.argc = operands;
+    if (operands && argp->parser(ARGP_KEY_ARG, *operand, &state)) argp->parser(ARGP_KEY_ARGS, NULL, &state);
+    else for (int i = 1; i < operands; i++) argp->parser(ARGP_KEY_ARG, operand[i], &state);
     argp->parser(ARGP_KEY_END, NULL, &state);
     return 0;
 }
