@@ -39,12 +39,13 @@ static const cli_row *row_of_name(const cli_command *k, const char *name)
     return NULL;
 }
 
-bool cli_is_given(const cli_command *k, const char *const *word, const char *name)
+bool cli_is_given(const struct argp_state *state, const char *name)
 {
-    const cli_row *row = row_of_name(k, name);
+    const command_line *line = state->input;
+    const cli_row *row = row_of_name(line->command, name);
 
     assert(row);
-    return word[row - k->rows];
+    return line->given->word[row - line->command->rows];
 }
 
 /* ---- one word ---- */
@@ -170,7 +171,7 @@ static void check_all(const struct argp_state *state, const command_line *line)
         if (row->need && !line->given->word[row - k->rows])
             argp_error(state, "%s%s%s is missing; for example: %s%s%s", title(text, row), row->name ? " " : "",
                        row->name ? row->word : "", row->name ? text : "", row->name ? " " : "", row->need);
-    if (k->check) k->check(state, line->options, line->given->word);
+    if (k->check) k->check(state, line->options);
 }
 
 static error_t take(int key, char *word, struct argp_state *state)
@@ -277,6 +278,6 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     make_options(list, k);
     check_words(k, argc, argv);
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
-    setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=29,no-dup-args-note", 0);
+    setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=31,no-dup-args-note", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &line);
 }

@@ -1,7 +1,7 @@
 /* options.h - one table per command: its options and operands, each a row. argp's options, the parsing, the sentences about a
  * wrong word, the help texts and the Slurm array's options come from the rows.
  *
- *     static const cli_row rows[] = {
+ *     static const cli_row table[] = {
  *         { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
  *         { "count", 'n', "N", CLI_INT, CLI_AT(count), 1, 1000000, .preset = "16", .help = "number of images" },
  *         CLI_MACHINE_ROWS("auto"),
@@ -66,8 +66,7 @@ typedef struct {
     const char *examples;                  /* lines that begin with two blanks, the last one without line feed */
     const char *about;
     const cli_row *rows;
-    /* Judges all words together, or NULL. `word` as in cli_given. */
-    void (*check)(const struct argp_state *state, void *options, const char *const *word);
+    void (*check)(const struct argp_state *state, void *options);      /* of all words together, or NULL */
     int  (*run)(int argc, char **argv);    /* argv[0] is "spotter NAME"; returns the exit code */
 } cli_command;
 
@@ -77,6 +76,7 @@ typedef struct { const char *word[CLI_MOST_ROWS]; } cli_given;
 /* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given);
 
-bool cli_is_given(const cli_command *k, const char *const *word, const char *name);
+/* Inside `check`: whether the user gave the option of this name. */
+bool cli_is_given(const struct argp_state *state, const char *name);
 
 #endif
