@@ -278,6 +278,6 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     make_options(list, k);
     check_words(k, argc, argv);
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
-    setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=31,no-dup-args-note", 0);
+    setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=32,no-dup-args-note", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &line);
 }
