@@ -40,6 +40,19 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
 
 extern const struct argp cli_machine_argp;
 
+/* Rows for a command whose struct has a `spot_sweep_options sweep`. */
+#define CLI_SWEEP_ROWS                                                                                                       \
+    { "limit",   'n', "N", CLI_INT, CLI_AT(sweep.limit), 1, 1000000, .otherwise = "all", .flags = CLI_STAYS,                 \
+      .help = "first N ECs of the config" },                                                                                 \
+    { "wave",    0,   "N", CLI_INT, CLI_AT(sweep.wave), 1, SPOT_WIDEST_WAVE,                                                 \
+      .otherwise = "CPU: 1; GPU: 32, or as many as memory holds",                                                            \
+      .help = "number of ECs that take the steps after training together; no effect on results" },                           \
+    { "at-once", 0,   "N", CLI_INT, CLI_AT(sweep.at_once), 1, SPOT_MOST_AT_ONCE, .otherwise = "CPU: 1; GPU: 2",              \
+      .help = "number of ECs of a wave that train side by side; no effect on results" },                                     \
+    { "keep",    0,   "all|views|results", CLI_CHOICE, CLI_AT(sweep.keep), .preset = "all",                                  \
+      .help = "content of DIR/cache for ECs that are done: everything; no networks (45 MB each); nothing" },                 \
+    { "no-pictures", 0, NULL, CLI_OFF, CLI_AT(sweep.pictures), .help = "no PNG of each EC" }
+
 /* argp_parse that also suggests the option that was meant. Exits with 2 on a wrong command line. */
 void cli_parse_argp(const struct argp *argp, int argc, char **argv, void *input);
 
