@@ -84,6 +84,9 @@ void cli_say_device(spot_ctx *c, const cli_machine *m);
 /* spot_config_load, and the scene's settings judged together, so that an impossible config ends before anything is made. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 
+extern const char *cli_program;            /* the program's name as the user called it, for commands in advice; "spotter" if a shell
+                                              would read it otherwise */
+
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
 void cli_stop_signals(sigset_t *set);      /* all that do */
 

@@ -82,7 +82,7 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out,
         spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
                  n == 1 ? "" : "s", what);
     }
-    if (r->merged) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+    if (r->merged) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, out);
 }
 
 /* [[12,19],[40,40]] */

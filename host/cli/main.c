@@ -105,11 +105,14 @@ static void wait_briefly(char **argv)
     if (!setenv("GOMP_SPINCOUNT", "3000", 1)) execv("/proc/self/exe", argv);     /* without /proc it goes on as it is */
 }
 
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-"     /* means itself in a shell */
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
 
     wait_briefly(argv);
+    if (argc && *argv[0] && !argv[0][strspn(argv[0], PLAIN)]) cli_program = argv[0];
     atexit(flush_or_fail);
     if (!word) return print_help(stderr), spot_exit_code(SPOT_USAGE);
     if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) return help(argc, argv);
