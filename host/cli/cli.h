@@ -53,6 +53,12 @@ extern const struct argp cli_machine_argp;
       .help = "content of DIR/cache for ECs that are done: everything; no networks (45 MB each); nothing" },                 \
     { "no-pictures", 0, NULL, CLI_OFF, CLI_AT(sweep.pictures), .help = "no PNG of each EC" }
 
+/* Rows for a command whose struct has a `spot_report_options page`. */
+#define CLI_PAGE_ROWS(page)                                                                                                  \
+    { "budget", 0, "MB", CLI_MEGABYTES, CLI_AT(page.budget), 1, 4000, .flags = CLI_SHOWN,                                    \
+      .help = "largest size of the HTML file; pictures become smaller, then fewer, to meet it" },                            \
+    { "full",   0, NULL, CLI_ON, CLI_AT(page.full), .help = "all pictures in the HTML file, whatever its size" }
+
 /* argp_parse that also suggests the option that was meant. Exits with 2 on a wrong command line. */
 void cli_parse_argp(const struct argp *argp, int argc, char **argv, void *input);
 
