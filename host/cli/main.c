@@ -15,37 +15,30 @@
 #include "config/config_table.h"
 #include "core/ops.h"
 
-const cli_command cli_commands[] = {
-    { "accept", "RUN -o BASELINE",  "a run as the baseline of the nightly verdict",            cli_accept },
-    { "assign", "DIR --out FILE",   "new rows into the slices that discover found",            cli_assign },
-    { "bench",  "[OP]",             "check the kernels, then time them",                       cli_bench },
-    { "check",  "BASELINE RUN",     "the nightly verdict: same, worse, better, broken",        cli_check },
-    { "discover", "--out DIR",      "the blindspots of a classifier that you bring",           cli_discover },
-    { "figures", "DIR -o FOLDER",   "Figures 2, 3 and 4 of the paper with a run's numbers",    cli_figures },
-    { "merge",  "DIR... --out DIR", "the results of shards in one directory; lists what is missing", cli_merge },
-    { "plan",   "CONFIG",           "what a sweep will do: ECs, memory and time",              cli_plan },
-    { "report", "DIR -o FILE",      "a run as one HTML file, with the map of every EC",        cli_report },
-    { "scene",  "CONFIG --out DIR", "images of an EC as PNG, what is in them as JSON Lines",   cli_scene },
-    { "status", "DIR",              "how the shards of a run stand, and what to do about it",  cli_status },
-    { "sweep",  "CONFIG --out DIR", "render, train, discover and score; goes on where it was", cli_sweep },
-    { "tables", "DIR",              "DR and FDR of a run",                                     cli_tables },
-    { "view",   "DIR --ec N",       "features, confidences and truth of an EC, for programs",  cli_view },
-    { NULL }
+const cli_command *const cli_commands[] = {
+#define X(name) &cli_##name##_command,
+    CLI_COMMANDS(X)
+#undef X
+    NULL
 };
 
 static void print_help(FILE *f)
 {
-    fputs("Spotter plants known blindspots in image classifiers and measures which discovery methods find them.\n\n"
-          "  spotter sweep configs/quickstart.yaml --out runs/quickstart    two data sets, minutes on a CPU\n"
-          "  spotter tables runs/quickstart                                 how many blindspots were found\n"
-          "  spotter plan configs/paper_synthetic.yaml                      what it would take\n"
-          "  spotter scene configs/quickstart.yaml --ec 0 --out images      look at the images\n\n"
+    fputs("Usage: spotter COMMAND [OPTION...]\n\n"
+          "Examples:\n"
+          "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
+          "  spotter tables runs/quickstart\n"
+          "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+          "  spotter report found -o found.html\n\n"
+          "Spotter plants known blindspots in image classifiers and measures which\n"
+          "discovery methods find them. It also finds the blindspots of your own\n"
+          "classifier.\n\n"
           "Commands:\n", f);
-    for (const cli_command *k = cli_commands; k->name; k++)
-        fprintf(f, "  %-8s %-17s %s\n", k->name, k->args, k->help);
-    fputs("  help     COMMAND|config    options of a command; every setting of a config\n\n"
-          "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 a check failed, 2 usage or config,\n"
-          "3 bad input, 4 files, 5 device, 6 memory, 75 stopped early and saved: run the same command again.\n", f);
+    for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-8s  %s\n", (*k)->name, (*k)->summary);
+    fputs("  help      options of a COMMAND; `spotter help config`: all settings of a config\n\n"
+          "Results go to stdout, everything else to stderr.\n"
+          "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
+          "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
 }
 
 static void print_version(void)
@@ -59,7 +52,7 @@ static int complain_of(const char *word)
     const char *names[32] = { "help", "--help", "--version" }, *near;
     int n = 3;
 
-    for (const cli_command *k = cli_commands; k->name; k++) names[n++] = k->name;
+    for (const cli_command *const *k = cli_commands; *k; k++) names[n++] = (*k)->name;
     names[n] = NULL;
     near = spot_nearest(word, names);
     if (near) fprintf(stderr, "spotter: there is no command \"%s\"; did you mean \"%s\"?\n", word, near);
@@ -71,11 +64,11 @@ static int run(const char *name, int argc, char **argv)
 {
     char title[32];
 
-    for (const cli_command *k = cli_commands; k->name; k++)
-        if (!strcmp(k->name, name)) {
-            snprintf(title, sizeof title, "spotter %s", k->name);
+    for (const cli_command *const *k = cli_commands; *k; k++)
+        if (!strcmp((*k)->name, name)) {
+            snprintf(title, sizeof title, "spotter %s", name);
             argv[0] = title;
-            return k->run(argc, argv);
+            return (*k)->run(argc, argv);
         }
     return complain_of(name);
 }
@@ -182,12 +175,15 @@ static void answer_on_a_stack_of_its_own(call *k)
     pthread_join(thread, NULL);
 }
 
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-"     /* means itself in a shell */
+
 int main(int argc, char **argv)
 {
     bool small = stack_limit() < LEAST_STACK;
     call k = { argc, 0, argv };
 
     start_again(argv);
+    if (argc && *argv[0] && !argv[0][strspn(argv[0], PLAIN)]) cli_program = argv[0];
     on_exit(flush_or_fail, NULL);
     if (small) answer_on_a_stack_of_its_own(&k);
     else answer(&k);
