@@ -53,7 +53,7 @@ struct spot_ops {
 extern const spot_ops spot_ops_cpu;
 
 /* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   6
+#define SPOT_PLUGIN_ABI   7
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     int abi;
