@@ -6,7 +6,7 @@
  *
  * To add an op: 1. x.h with the contract and `struct spot_x_ops`; 2. x.c with the checked entry, the CPU version and
  * `const spot_x_ops spot_x_cpu`; 3. a line in the list below; 4. x.cu with `spot_x_cuda`, its line in
- * cuda.cu, and its cases in tests/test_cuda_parity.c. */
+ * cuda.cu, and its cases in tests/test_cuda_<folder>.c. */
 #ifndef SPOTTER_OPS_H
 #define SPOTTER_OPS_H
 
