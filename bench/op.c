@@ -98,7 +98,7 @@ void *spot_op_both(spot_op_run *r, const char *what, const void *from, spot_op_k
     if (from) memcpy(blank, from, bytes);
     else      memset(blank, UNWRITTEN, bytes);
     p = spot_op_given(r, blank, bytes);
-    add(r, (spot_op_result){ what, r->number, p, kind, count, off, false });
+    add(r, (spot_op_result){ what, r->number, p, kind, count, off, 0, false });
     return p;
 }
 
@@ -107,9 +107,18 @@ void *spot_op_out(spot_op_run *r, const char *what, spot_op_kind kind, size_t co
     return spot_op_both(r, what, NULL, kind, count, off);
 }
 
+void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off,
+                   double least)
+{
+    void *p = spot_op_both(r, what, from, kind, count, off);
+
+    if (r->status == SPOT_OK) r->result[r->results - 1].least = least;
+    return p;
+}
+
 void spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off)
 {
-    add(r, (spot_op_result){ what, r->number, member, kind, count, off, true });
+    add(r, (spot_op_result){ what, r->number, member, kind, count, off, 0, true });
 }
 
 spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes)
@@ -155,8 +164,8 @@ spot_status spot_op_open(spot_ctx *c, spot_op_run **out, const spot_op *op, int 
     if (!r->problem) return spot_fail(c, SPOT_NOMEM, "no memory for a run of %s", op->name);
     SPOT_TRY(spot_arena_open(c, &r->gathered, (size_t)problems * (op->bytes + 64) + 1024));
     for (; r->problems < problems && r->status == SPOT_OK; r->problems++) {
-        r->number = r->problems;
-        op->make(r, (char *)r->problem + (size_t)r->number * op->bytes, size[r->number < sizes ? r->number : r->number % again]);
+        int q = r->number = r->problems;
+        op->make(r, (char *)r->problem + (size_t)q * op->bytes, size[q < sizes ? q : q % again]);
     }
     return r->status;
 }

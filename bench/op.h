@@ -26,7 +26,8 @@ typedef struct {
     bool own_bits;              /* the emulator, too, may leave the CPU's bits by a result's tolerance */
 } spot_op;
 
-/* What an op writes: numbers of a kind that are the CPU's to `off` times the largest of them; 0: to the bit. */
+/* What an op writes: numbers of a kind that are the CPU's to `off` times the largest of them, or each to off (least + itself)
+ * where least > 0. off 0: to the bit; INFINITY: not compared with the CPU's, only between schedules. */
 typedef enum { SPOT_OP_BYTE, SPOT_OP_INT, SPOT_OP_FLOAT, SPOT_OP_DOUBLE } spot_op_kind;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
     void *p;
     spot_op_kind kind;
     size_t count;
-    double off;
+    double off, least;
     bool on_host;               /* a member of what describes the problem */
 } spot_op_result;
 
@@ -64,6 +65,8 @@ float *spot_op_noise(spot_op_run *r, int id, size_t count);                   /*
 void *spot_op_room(spot_op_run *r, size_t bytes);                             /* nothing in it, no result */
 void *spot_op_out(spot_op_run *r, const char *what, spot_op_kind kind, size_t count, double off);
 void *spot_op_both(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off);
+void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off,
+                   double least);
 void  spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off);
 
 /* For `run`: scratch of the run's device, free until the next call; and one member of `count` problems in a row, as ops want

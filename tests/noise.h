@@ -7,7 +7,10 @@
 
 #include "spotter/rng.h"
 
-static inline spot_rng noise_at(uint64_t seed, int number) { return spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)number); }
+static inline spot_rng noise_at(uint64_t seed, int number)
+{
+    return spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)number);
+}
 
 /* n normal numbers; the caller frees. */
 static inline float *normals(size_t n, uint64_t seed, int number)

@@ -177,7 +177,8 @@ static void make_descent(spot_op_run *r, void *problem, const int *size)
     u->order = spot_op_given(r, order, (size_t)n * sizeof *order);
     u->start = spot_op_given(r, start, (size_t)(n + 1) * sizeof *start);
     for (int k = 0; k < 2; k++)
-        u->y[k] = spot_op_both(r, k ? "map of odd steps" : "map of even steps", k ? NULL : y, SPOT_OP_FLOAT, (size_t)n * dim, 0);
+        u->y[k] = spot_op_both(r, k ? "map of odd steps" : "map of even steps", k ? NULL : y, SPOT_OP_FLOAT,
+                               (size_t)n * dim, 0);
     free(y);
 }
 
