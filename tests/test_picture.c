@@ -136,11 +136,76 @@ static void what_is_no_file_is_said_to_be_none(void **state)
     spot_picture p = { 0 };
     uint8_t out[3];
     (void)state;
-    CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden"), SPOT_INPUT, "golden is no file");
+    CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden"), SPOT_INPUT, "golden is a folder");
     CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden/nowhere.png"), SPOT_IO, "nowhere.png");
-    CHECK_FAILS(&c, spot_picture_read(&c, &p, "/dev/zero"), SPOT_INPUT, "/dev/zero is no file");
+    CHECK_FAILS(&c, spot_picture_read(&c, &p, "/dev/zero"), SPOT_INPUT, "/dev/zero is a device");
     CHECK_FAILS(&c, spot_picture_fit(&c, out, &p, 1, 1), SPOT_INVALID, "cannot be fit to 1 and then 1");
     spot_picture_close(&p);
+}
+
+/* What decoding takes is known from the header: a progressive JPEG holds all its coefficients, 2 bytes each. */
+static void memory_is_known_before_decoding(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture_cost plain, whole;
+    spot_blob in;
+    (void)state;
+    CHECK_OK(&c, spot_blob_open(&c, &in, "fuzz/corpus_jpeg/rgb_444"));
+    CHECK_OK(&c, spot_picture_cost_of(&c, &plain, &in));
+    assert_int_equal(plain.file, in.size);
+    assert_int_equal(plain.pixels, 3 * plain.width * plain.height);
+    spot_blob_close(&in);
+    CHECK_OK(&c, spot_blob_open(&c, &in, "fuzz/corpus_jpeg/rgb_444_p"));
+    CHECK_OK(&c, spot_picture_cost_of(&c, &whole, &in));
+    spot_blob_close(&in);
+    assert_int_equal(whole.pixels, plain.pixels);
+    assert_int_equal(whole.work - plain.work, 3 * ((whole.width + 7) / 8) * ((whole.height + 7) / 8) * 64 * 2);
+    CHECK_OK(&c, spot_blob_open(&c, &in, "fuzz/corpus_png/rgb_8"));
+    CHECK_OK(&c, spot_picture_cost_of(&c, &plain, &in));
+    spot_blob_close(&in);
+    assert_true(plain.width > 0 && plain.pixels == 3 * plain.width * plain.height);
+}
+
+/* One picture at a time, or none: never a picture less because of threads. */
+static void threads_share_the_memory_for_decoding(void **state)
+{
+    enum { PICTURES = 64, THREADS = 4 };
+    static const char *const path = "fuzz/corpus_jpeg/rgb_444_p";
+    spot_ctx c = check_ctx(1);
+    spot_picture_cost cost;
+    spot_picture_gate gate;
+    spot_blob in;
+    size_t one;
+    (void)state;
+    CHECK_OK(&c, spot_blob_open(&c, &in, path));
+    CHECK_OK(&c, spot_picture_cost_of(&c, &cost, &in));
+    spot_blob_close(&in);
+    one = cost.file + cost.pixels + cost.work + spot_picture_fit_bytes(cost.width, cost.height, 40, 32);
+    for (int less = 0; less < 2; less++) {
+        int seen = 0, most = 0;
+        spot_picture_gate_open(&gate, one - (size_t)less, 40, 32);
+        #pragma omp parallel num_threads(THREADS) reduction(+ : seen) reduction(max : most)
+        {
+            spot_picture p = { .gate = &gate };
+            #pragma omp for schedule(dynamic, 1)
+            for (int i = 0; i < PICTURES; i++) {
+                uint8_t out[3 * 32 * 32];
+                spot_ctx own = check_ctx(1);
+                spot_status s = spot_picture_read(&own, &p, path);
+                if (!s) s = spot_picture_fit(&own, out, &p, 40, 32);
+                seen += s == SPOT_OK;
+                if (s && (s != SPOT_INPUT || !strstr(own.message, "of memory, allowed are"))) most = 1;
+                if (p.file.size + p.pixels.size + p.line.size + p.taps.size > one) most = 2;
+                spot_picture_give_back(&p);
+                if (p.held || p.pixels.size) most = 3;
+            }
+            spot_picture_close(&p);
+        }
+        assert_int_equal(most, 0);
+        assert_int_equal(seen, less ? 0 : PICTURES);
+        assert_int_equal(gate.used, 0);
+        spot_picture_gate_close(&gate);
+    }
 }
 
 static int show(int argc, char **argv)
@@ -169,6 +234,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(files_cut_short_get_their_sentence),
         cmocka_unit_test(hostile_files_get_their_sentence),
         cmocka_unit_test(bombs_are_refused_before_they_are_decoded),
+        cmocka_unit_test(memory_is_known_before_decoding),
+        cmocka_unit_test(threads_share_the_memory_for_decoding),
         cmocka_unit_test(what_is_no_file_is_said_to_be_none),
     };
     return argc > 1 ? show(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);

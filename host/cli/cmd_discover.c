@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "discover/claim.h"
+#include "discover/search.h"
+#include "formats/picture.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 
@@ -319,7 +321,16 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
-static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_discover_options *d, spot_bytes *cost)
+/* Bytes that decoding the report's pictures may take beside the rows. */
+static size_t report_memory(const options *o, const spot_subject *s)
+{
+    size_t rows = spot_subject_bytes(s);
+
+    return !o->files.memory ? SPOT_PICTURE_MEMORY : o->files.memory > rows ? o->files.memory - rows : 1;
+}
+
+static spot_status announce(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
+                            spot_bytes *cost)
 {
     char time[32], memory[32], device[64] = "";
     double seconds;
@@ -334,16 +345,21 @@ static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_disco
         spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %s of memory%s", cli_duration(time, seconds), memory,
                  device);
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
+    if (o->report && s->image)
+        spot_log(c, SPOT_LOG_INFO, "decoding the pictures of report.html then takes at most %s of memory beside the rows",
+                 cli_memory(memory, (double)report_memory(o, s)));
     return SPOT_OK;
 }
 
 static spot_status report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
+    spot_report_options page = o->page;
     char path[PATH];
 
+    page.memory = report_memory(o, s);
     snprintf(path, sizeof path, "%s/report.html", o->out);
-    return spot_report_findings(c, path, 1, &s, &f, &d, &o->page);
+    return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
 static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
@@ -363,7 +379,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
-    how = announce(c, s, &d, &cost);
+    how = announce(c, o, s, &d, &cost);
     if (how == SPOT_OK) how = spot_discover(c, &f, s, &d);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = report(c, o, &f, s, &d);

@@ -1,5 +1,5 @@
-/* look_pictures.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it. The two take turns,
- * since on the CPU both take every core. */
+/* look_pictures.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it. The two take
+ * turns, since on the CPU both take every core. */
 #include "discover/look_pictures.h"
 
 #include <math.h>
@@ -37,6 +37,7 @@ typedef struct {
     spot_arena    weights, scratch;
     spot_model    m;
     spot_picture *picture;
+    spot_picture_gate gate;    /* open where picture is there */
     batch         batch;
     float        *logit;       /* (BATCH, outputs) */
     int           all, kept;   /* pictures that there are; of them seen so far */
@@ -51,6 +52,7 @@ static void develop_one(batch *b, int k, spot_picture *p)
     v->status = spot_picture_read(&own, p, b->s->image[b->first + k]);
     if (!v->status) v->status = spot_picture_fit(&own, b->rgb + 3 * (size_t)k * b->crop * b->crop, p, b->resize, b->crop);
     if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
+    spot_picture_give_back(p);
 }
 
 static void develop(batch *b)
@@ -239,21 +241,25 @@ static spot_status take(looker *l)
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, image = 3 * (size_t)l->files->crop * (size_t)l->files->crop;
     spot_arena count = spot_arena_counting();
-    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * image;
+    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * image, most = l->files->memory, decoding;
 
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
     bytes += l->weights.size + count.peak;
-    spot_log(l->c, SPOT_LOG_INFO, "%s: %d pictures of %d classes, seen by %s: takes %.0f MB, and what decoding %d pictures at "
-             "a time takes", l->files->images, s->n, s->classes, l->files->model, (double)bytes / 1e6, l->c->threads);
-    if (l->files->memory && bytes > l->files->memory)
+    decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
+    spot_log(l->c, SPOT_LOG_INFO, "%s: %d pictures of %d classes, seen by %s: takes %.0f MB, and decoding at most %.0f MB; "
+             "up to %d pictures are decoded at a time, fewer where they are large", l->files->images, s->n, s->classes,
+             l->files->model, (double)bytes / 1e6, (double)decoding / 1e6, l->c->threads);
+    if (most && bytes >= most)
         return spot_fail(l->c, SPOT_INPUT, "%s: looking takes %zu bytes of memory where %zu are allowed", l->files->images,
-                         bytes, l->files->memory);
+                         bytes, most);
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->feature, n * (size_t)s->d));
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->prob, n * classes));
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
     if (s->target) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->confidence, n));
     SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
     l->picture = calloc((size_t)l->c->threads, sizeof *l->picture);
+    if (l->picture) spot_picture_gate_open(&l->gate, decoding, l->files->resize, l->files->crop);
+    for (int i = 0; l->picture && i < l->c->threads; i++) l->picture[i].gate = &l->gate;
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
     l->batch = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
                         calloc(BATCH, sizeof(verdict)) };
@@ -264,6 +270,7 @@ static spot_status take(looker *l)
 static void close_looker(looker *l)
 {
     for (int i = 0; l->picture && i < l->c->threads; i++) spot_picture_close(&l->picture[i]);
+    if (l->picture) spot_picture_gate_close(&l->gate);
     free(l->batch.rgb);
     free(l->batch.verdict);
     free(l->picture);

@@ -174,6 +174,7 @@ static int see(reading *r)
 
     if (setjmp(r->err.out)) return -1;
     jpeg_create_decompress(dec);
+    dec->mem->max_memory_to_use = (long)p->work;           /* picture_cost.c */
     r->progress.progress_monitor = on_progress;
     dec->progress = &r->progress;
     jpeg_mem_src(dec, r->file, r->size);

@@ -1,19 +1,13 @@
-/* picture.c - files and memory of pictures; png.c and jpeg.c know the formats. */
-#define _POSIX_C_SOURCE 200809L
+/* picture.c - reads pictures; png.c and jpeg.c know the formats. */
 #include "formats/picture.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/jpeg.h"
 #include "formats/png.h"
 
-/* What a file is that is neither. */
+/* The name of a format that is not read. */
 static const char *kind(const uint8_t *file, size_t size)
 {
     static const struct { const char *name; int at; const char *mark; } kinds[] = {
@@ -27,10 +21,11 @@ static const char *kind(const uint8_t *file, size_t size)
     return size ? "something else" : "empty";
 }
 
-spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, size_t work, const char *name)
 {
     spot_status s;
 
+    p->work = work;
     if (size >= 8 && !memcmp(file, "\x89PNG\r\n\x1a\n", 8))
         s = spot_png_decode(c, p, file, size, name);
     else if (size >= 3 && !memcmp(file, "\xff\xd8\xff", 3))
@@ -41,44 +36,38 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
     return s;
 }
 
-static spot_status read_whole(spot_ctx *c, spot_picture *p, int fd, const char *path, size_t *size)
+static spot_status read_file(spot_ctx *c, spot_picture *p, const spot_blob *in)
 {
-    struct stat st;
+    spot_picture_cost cost;
 
-    *size = 0;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return spot_fail(c, SPOT_INPUT, "%s is no file", path);
-    if (st.st_size > SPOT_PICTURE_BYTES)
-        return spot_fail(c, SPOT_INPUT, "%s has %lld bytes; of a picture %d are read", path, (long long)st.st_size,
+    if (in->size > SPOT_PICTURE_BYTES)
+        return spot_fail(c, SPOT_INPUT, "%s has %" PRIu64 " bytes; of a picture %d are read", in->name, in->size,
                          SPOT_PICTURE_BYTES);
-    SPOT_TRY(spot_room_need(c, &p->file, (size_t)st.st_size + 1));
-    while (*size < (size_t)st.st_size) {
-        ssize_t got = read(fd, (char *)p->file.at + *size, (size_t)st.st_size - *size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
-        if (!got) break;
-        *size += (size_t)got;
-    }
-    return SPOT_OK;
+    SPOT_TRY(spot_picture_cost_of(c, &cost, in));
+    SPOT_TRY(spot_gate_take(c, p, &cost, in->name));
+    SPOT_TRY(spot_room_need(c, &p->file, (size_t)in->size + 1));
+    SPOT_TRY(spot_blob_read(c, in, 0, p->file.at, (size_t)in->size));
+    return decode(c, p, p->file.at, (size_t)in->size, cost.work, in->name);
 }
 
 spot_status spot_picture_read(spot_ctx *c, spot_picture *p, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);    /* a pipe of that name must not hold us */
-    size_t size;
+    spot_blob in;
     spot_status s;
 
-    p->rgb = NULL;
-    if (fd < 0) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
-    s = read_whole(c, p, fd, path, &size);
-    close(fd);
-    return s ? s : spot_picture_decode(c, p, p->file.at, size, path);
+    spot_picture_give_back(p);
+    SPOT_TRY(spot_blob_open(c, &in, path));
+    s = read_file(c, p, &in);
+    spot_blob_close(&in);
+    if (s) spot_picture_give_back(p);
+    return s;
 }
 
-void spot_picture_close(spot_picture *p)
+spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
 {
-    free(p->file.at);
-    free(p->pixels.at);
-    free(p->line.at);
-    free(p->taps.at);
-    memset(p, 0, sizeof *p);
+    spot_blob in = spot_blob_memory(file, size, name);
+    spot_picture_cost cost;
+
+    SPOT_TRY(spot_picture_cost_of(c, &cost, &in));
+    return decode(c, p, file, size, cost.work, name);
 }

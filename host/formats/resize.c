@@ -120,15 +120,34 @@ static spot_status resample(spot_ctx *c, uint8_t *out, spot_picture *p, axis *x,
     return SPOT_OK;
 }
 
+/* Axes of a picture of this size. */
+static void axes(axis *x, axis *y, int64_t width, int64_t height, int resize, int crop)
+{
+    int64_t least = width < height ? width : height;
+
+    *x = middle(width, resize ? width * resize / least : width, crop);
+    *y = middle(height, resize ? height * resize / least : height, crop);
+}
+
+size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop)
+{
+    size_t most, rows;
+    axis x, y;
+
+    axes(&x, &y, (int64_t)width, (int64_t)height, resize, crop);
+    most = (size_t)(x.most > y.most ? x.most : y.most);
+    rows = (size_t)ceil((double)y.from / (double)y.to * y.count) + (size_t)y.most + 1;
+    if (rows > height) rows = (size_t)height;
+    return most * sizeof(double) + bytes_of(&x) + bytes_of(&y) + 3 * (size_t)x.count * (rows + sizeof(int32_t));
+}
+
 spot_status spot_picture_fit(spot_ctx *c, uint8_t *out, spot_picture *p, int resize, int crop)
 {
-    int64_t least = p->width < p->height ? p->width : p->height;
     axis x, y;
 
     if (!p->rgb || resize < 0 || crop < 1 || crop > SPOT_PICTURE_CROP)
         return spot_fail(c, SPOT_INVALID, "a picture cannot be fit to %d and then %d pixels", resize, crop);
-    x = middle(p->width, resize ? p->width * (int64_t)resize / least : p->width, crop);
-    y = middle(p->height, resize ? p->height * (int64_t)resize / least : p->height, crop);
+    axes(&x, &y, p->width, p->height, resize, crop);
     memset(out, 0, 3 * (size_t)crop * crop);
     return resample(c, out, p, &x, &y, crop);
 }

@@ -57,6 +57,8 @@ typedef struct {
     size_t budget;                     /* bytes it may have: 10 MB; pictures get smaller, then fewer, to stay within */
     bool   full;                       /* every picture, whatever it takes */
     int    thumb;                      /* pixels of a thumbnail's side: 64, less where the budget asks */
+    size_t memory;                     /* bytes that decoding pictures may take at a time; 0: 2 GiB. A picture that takes more
+                                        * counts as one that cannot be read */
 } spot_report_options;
 
 spot_report_options spot_report_defaults(void);

@@ -4,6 +4,7 @@
  * with halved colours, so that neighbours do not bleed. A picture keeps its shape within its tile; what is visible of a tile is
  * written beside it. Where the budget is short, pictures that nobody sees before asking (all but the strips) get smaller, down
  * to half a side, and then fewer, the most wanted first. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,12 +67,14 @@ static void shrink(uint8_t *out, size_t stride, int tw, int th, const spot_pictu
 typedef struct {
     spot_page *p;
     const spot_picture_source *from;
+    spot_picture_gate gate;
     uint8_t *rgb;                  /* of one sheet */
     int     *tile;                 /* (rows): sheet * 64 + place, NONE, UNREADABLE */
     uint8_t *shape;                /* (rows, 2): visible of the tile */
     int      sheet, side, given, unreadable;
     int      strip_side;
     size_t   spent, pictures;      /* bytes of all sheets so far, of so many pictures */
+    char     why[512];             /* why the first that cannot be read is not */
 } album;
 
 /* One picture into its tile. A picture larger than the tile shrinks, a smaller one stays as it is. */
@@ -93,28 +96,44 @@ static spot_status place(album *a, spot_ctx *quiet, spot_picture *in, int row, i
     return SPOT_OK;
 }
 
+/* Up to 64 pictures into the tiles of a sheet. Returns how many cannot be read. */
+static int place_all(album *a, const int *row, int n)
+{
+    spot_ctx *c = a->p->c;
+    int failed = 0, first = n;
+
+    #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
+    {
+        spot_picture in = { .gate = &a->gate };
+        #pragma omp for schedule(dynamic)
+        for (int i = 0; i < n; i++) {
+            spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
+            spot_status s = place(a, &quiet, &in, row[i], i);
+            spot_picture_give_back(&in);
+            a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
+            failed += s != SPOT_OK;
+            #pragma omp critical (spot_first_unreadable)
+            if (s && i < first && !a->unreadable) {
+                first = i;
+                snprintf(a->why, sizeof a->why, "%s", spot_message(&quiet, s));
+            }
+        }
+        spot_picture_close(&in);
+    }
+    return failed;
+}
+
 /* Up to 64 pictures as one sheet; *fits false: the room does not take it, and nothing was added. */
 static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool *fits)
 {
     spot_ctx *c = a->p->c;
-    int lines = (n + ACROSS - 1) / ACROSS * a->side, failed = 0;
+    int lines = (n + ACROSS - 1) / ACROSS * a->side, failed;
     unsigned char *jpeg = NULL;
     size_t bytes = 0;
     char head[80];
 
     memset(a->rgb, 0x80, (size_t)lines * (size_t)a->side * ACROSS * 3);
-    #pragma omp parallel num_threads(c->threads > 0 ? c->threads : 1) reduction(+ : failed)
-    {
-        spot_picture in = { 0 };
-        #pragma omp for schedule(dynamic)
-        for (int i = 0; i < n; i++) {
-            spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
-            spot_status s = place(a, &quiet, &in, row[i], i);
-            a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
-            failed += s != SPOT_OK;
-        }
-        spot_picture_close(&in);
-    }
+    failed = place_all(a, row, n);
     SPOT_TRY(spot_jpeg_encode(c, &jpeg, &bytes, a->rgb, a->side * ACROSS, lines, 80));
     *fits = bytes * 4 / 3 + 100 <= room;
     if (*fits) {
@@ -199,6 +218,7 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     spot_status s = SPOT_OK;
 
     a.strip_side = side = a.side;
+    spot_picture_gate_open(&a.gate, p->o->memory, 0, 0);
     a.rgb = malloc((size_t)side * (size_t)side * SHEET * 3);
     a.tile = malloc(rows * sizeof *a.tile);
     a.shape = calloc(rows, 2);
@@ -211,11 +231,13 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
         spot_page_close(p, ']');
         describe(&a, there, side);
         spot_page_close(p, '}');
-        if (a.unreadable) spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read", a.unreadable, there);
+        if (a.unreadable)
+            spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read; the first: %s", a.unreadable, there, a.why);
         if (a.given + a.unreadable < there)
             spot_log(p->c, SPOT_LOG_INFO, "the report has %d of %d pictures; more do not fit into %.3g MB; --full takes all",
                      a.given, there, (double)p->o->budget / 1e6);
     }
+    spot_picture_gate_close(&a.gate);
     free(a.rgb);
     free(a.tile);
     free(a.shape);

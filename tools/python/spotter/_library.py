@@ -112,7 +112,7 @@ class DiscoverOptions(ct.Structure):
 
 
 class ReportOptions(ct.Structure):
-    _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int)]
+    _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int), ("memory", ct.c_size_t)]
 
 
 class SceneConfig(ct.Structure):

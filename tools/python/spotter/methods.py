@@ -221,7 +221,7 @@ class Method:
         subject, _, _, options, findings = self._fitted()
         one = [ct.pointer(thing) for thing in (subject.c, findings, options)]
         lists = [(type(p) * 1)(p) for p in one]
-        how = c_side.ReportOptions(budget, full, 64)
+        how = c_side.ReportOptions(budget, full, 64, 0)
         with Context(self.device, self.threads) as c:
             c("spot_report_findings", c_side.bytes_of(path), ct.c_int(1), *lists, ct.byref(how))
 
