@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
 #include "spotter/shards.h"
@@ -114,13 +115,14 @@ static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, 
 static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
 {
     char time[32], failed[40] = "", learned[64] = "";
+    spot_quoted quoted;
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
     if (r->done || r->failed)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
                  cli_duration(time, r->seconds), failed, learned);
-    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", spot_quote(quoted, out));
 }
 
 /* The stop flag goes up a while before the end: the next safe point is 20 s away at most, and a disk may be slow. */

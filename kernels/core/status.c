@@ -12,11 +12,14 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
-/* A file may have any bytes for a name, and a sentence is one line: none of them breaks it or steers a terminal. */
-static void make_plain(char *text)
+/* Those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
+char *spot_plain(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) p[0] = p[1] = '?';
+        if (*p < ' ' || *p == 127) *p = '?';
+    }
+    return text;
 }
 
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
@@ -28,7 +31,7 @@ spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
     if (c->status == SPOT_OK) {
         c->status = s;
         vsnprintf(c->message, sizeof c->message, fmt, args);
-        make_plain(c->message);
+        spot_plain(c->message);
     }
     va_end(args);
     return s;
@@ -60,7 +63,7 @@ void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    make_plain(text);
+    spot_plain(text);
     if (c->who) sscanf(text, "EC %*u%n", &ec);         /* "EC 3, spotlight: ...", or "spotlight: ..." */
     snprintf(signed_text, sizeof signed_text, "%.*s%s%.100s%s%s", ec, text, ec ? ", " : "", c->who ? c->who : "",
              c->who && !ec ? ": " : "", text + ec);
