@@ -5,6 +5,7 @@ set -uo pipefail
 
 build=$(cd "$1" && pwd)
 tools=$(cd ../tools && pwd)
+configs=$(cd ../configs && pwd)
 spotter=$build/spotter
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -155,6 +156,12 @@ advice=$(grep -F 'spotter sweep' out)
 spotter() { printf '%s|' "$@" >>said; }
 eval "$advice"
 [ "$(cat said)" = "sweep|$strange/config.yaml|--out|$strange|" ] && [ ! -e ran ] || fail "advice: $advice"
+
+# --- A plan for the paper's network takes seconds, also beside other programs: its processor time is what is looked at.
+TIMEFORMAT=%U
+used=$({ time "$spotter" plan "$configs/paper_synthetic.yaml" --limit 20 --device cpu -t 2 >out 2>err; } 2>&1)
+grep -q 'timing training on [0-9]* images, a part of a batch' err && grep -q '^time ' out || fail "plan: $(cat err)"
+[ "${used%.*}" -lt 40 ] || fail "a plan takes $used s of processor time"
 
 [ $failed -eq 0 ] && echo "nothing foreign was touched, nothing hung"
 exit $failed
