@@ -5,6 +5,7 @@ set -uo pipefail
 
 build=$(cd "$1" && pwd)
 tools=$(cd ../tools && pwd)
+configs=$(cd ../configs && pwd)
 spotter=$build/spotter
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -135,6 +136,32 @@ sed 's/width: 16/width: 16, init: weights/' tiny.yaml >init.yaml
 piped results.sqlite "$spotter" sweep init.yaml --out other
 
 run 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"                  # a pipe of one's own is read
+
+# --- Text of a stranger's files does not steer the terminal, and advice can be pasted.
+plain() { "$spotter" "$@" >out 2>err </dev/null; ! grep -q "$(printf '\033')" out || fail "$*: ESC on stdout"; }
+cp -r run colors
+sed -i 's/"host":"[^"]*"/"host":"\\u001b[31mn\\nX\\u009b1m"/' colors/logs/*.jsonl
+plain status colors --all
+grep -qF '?[31mn?X??1m-' out || fail "status does not name the host: $(cat out err)"
+sed 's/reduce: pca,/name: "a\\e[31mb", reduce: pca,/' tiny.yaml >names.yaml
+grep -q '\\e\[31m' names.yaml || fail "names.yaml has no ESC"
+run 0 "" "$spotter" sweep names.yaml --out named
+for format in text md; do plain tables named --format $format --all; done
+plain plan names.yaml --quick
+grep -qF 'a?[31mb' out || fail "plan does not name the method: $(cat out)"
+strange="it's \$(touch ran) \`touch ran\`; %a"
+mkdir "$strange" && cp tiny.yaml "$strange/config.yaml" && mkdir "$strange/segments"
+run 75 "" "$spotter" status "$strange"
+advice=$(grep -F 'spotter sweep' out)
+spotter() { printf '%s|' "$@" >>said; }
+eval "$advice"
+[ "$(cat said)" = "sweep|$strange/config.yaml|--out|$strange|" ] && [ ! -e ran ] || fail "advice: $advice"
+
+# --- A plan for the paper's network takes seconds, also beside other programs: its processor time is what is looked at.
+TIMEFORMAT=%U
+used=$({ time "$spotter" plan "$configs/paper_synthetic.yaml" --limit 20 --device cpu -t 2 >out 2>err; } 2>&1)
+grep -q 'timing training on [0-9]* images, a part of a batch' err && grep -q '^time ' out || fail "plan: $(cat err)"
+[ "${used%.*}" -lt 40 ] || fail "a plan takes $used s of processor time"
 
 [ $failed -eq 0 ] && echo "nothing foreign was touched, nothing hung"
 exit $failed

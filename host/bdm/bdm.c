@@ -48,7 +48,7 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
     else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method],
                   reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
                   elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
-    return text;
+    return spot_plain(text);
 }
 
 static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view, const spot_points *points,

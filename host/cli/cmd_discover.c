@@ -278,6 +278,7 @@ static spot_status print_table(spot_ctx *c, const spot_findings *f, const spot_s
 static void print_left_out(const spot_findings *f, const spot_subject *s, const spot_discover_options *d)
 {
     enum { NAMED = 5 };
+    char name[200];
     int few = 0;
 
     if (!f->left_out) return;
@@ -285,8 +286,8 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
     printf("left out: %d with fewer than %d rows, %d without a wrong one (", few, d->least, f->left_out - few);
     for (int i = 0; i < f->left_out && i < NAMED; i++) {
         if (i) printf(", ");
-        print_name(s->class_name[f->left_class[i]], 0);
-        fputs(s->class_name[f->left_class[i]], stdout);
+        snprintf(name, sizeof name, "%s", s->class_name[f->left_class[i]]);
+        fputs(spot_plain(name), stdout);
     }
     printf("%s)\n", f->left_out > NAMED ? ", ...; slices.json names all" : "");
 }

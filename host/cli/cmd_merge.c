@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/quote.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
@@ -71,6 +72,7 @@ static int list(int *number, const spot_merge_report *r, const trouble *t)
 static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out, int *number)
 {
     char ranges[400], what[2400], more[80] = "";
+    spot_quoted quoted;
 
     if (r->duplicates) snprintf(more, sizeof more, ", %d duplicates", r->duplicates);
     if (r->foreign) snprintf(more + strlen(more), sizeof more - strlen(more), ", %d foreign left out", r->foreign);
@@ -82,7 +84,7 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out,
         spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
                  n == 1 ? "" : "s", what);
     }
-    if (r->merged) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, out);
+    if (r->merged) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
 /* [[12,19],[40,40]] */

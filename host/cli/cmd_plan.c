@@ -47,20 +47,21 @@ const cli_command cli_plan_command = {
 
 static void print_ec(const spot_ec *ec)
 {
-    char layers[80] = "background", text[512];
+    char layers[80] = "background", text[512], task[512];
 
     for (int k = SPOT_SQUARE; k < SPOT_LAYERS; k++)
         if (ec->layer[k]) {
             size_t n = strlen(layers);
             snprintf(layers + n, sizeof layers - n, " %s", spot_layer_name((spot_layer)k));
         }
+    snprintf(task, sizeof task, "%s", ec->photos ? spot_ec_task(ec) : "");
     if (ec->photos) printf("%4u            ", ec->index);
     else printf("%4u  %8d  ", ec->index, ec->rollable_count);
     printf("%7d  %6d  %6d  %s\n", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], ec->images[SPOT_TEST],
-           ec->photos ? spot_ec_task(ec) : layers);
+           ec->photos ? spot_plain(task) : layers);
     for (int m = 0; m < ec->blindspot_count; m++) {
         spot_ec_describe(text, sizeof text, ec, m);
-        printf("      blindspot %d: %s\n", m, text);
+        printf("      blindspot %d: %s\n", m, spot_plain(text));
     }
 }
 

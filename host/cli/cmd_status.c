@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
 
@@ -186,18 +187,22 @@ static void print_numbers(const bool *wanted, int n)
 static void print_command(const spot_run_status *s, const char *dir, const bool *wanted)
 {
     char path[1200];
+    spot_quoted config, out;
     int n = 0, one = 0;
 
     for (int i = 0; i < s->shards; i++)
         if (wanted[i]) { n++; one = i; }
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    spot_quote(config, path);
+    spot_quote(out, dir);
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (!access(path, F_OK)) printf("    spotter sweep %s/config.yaml --out %s --submit\n", dir, dir);
-    else if (s->shards == 1) printf("    spotter sweep %s/config.yaml --out %s\n", dir, dir);
-    else if (n == 1) printf("    spotter sweep %s/config.yaml --out %s --shard %d/%d\n", dir, dir, one, s->shards);
+    if (!access(path, F_OK)) printf("    spotter sweep %s --out %s --submit\n", config, out);
+    else if (s->shards == 1) printf("    spotter sweep %s --out %s\n", config, out);
+    else if (n == 1) printf("    spotter sweep %s --out %s --shard %d/%d\n", config, out, one, s->shards);
     else {
         printf("    for i in");
         print_numbers(wanted, s->shards);
-        printf("; do spotter sweep %s/config.yaml --out %s --shard $i/%d; done\n", dir, dir, s->shards);
+        printf("; do spotter sweep %s --out %s --shard $i/%d; done\n", config, out, s->shards);
     }
 }
 
@@ -254,6 +259,11 @@ int cli_status(int argc, char **argv)
         done = standing->done == standing->ecs;
         if (o.json) s = print_json(&c, standing);
         else {
+            for (int i = 0; i < standing->shards; i++) {               /* the logs may be a stranger's */
+                spot_plain(standing->shard[i].host);
+                spot_plain(standing->shard[i].job);
+                spot_plain(standing->shard[i].why);
+            }
             print_totals(standing);
             print_shards(standing, &o);
             advise(standing, &o);

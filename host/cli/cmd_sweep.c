@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
 #include "spotter/shards.h"
@@ -119,13 +120,14 @@ static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, 
 static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
 {
     char time[32], failed[40] = "", learned[64] = "";
+    spot_quoted quoted;
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
     if (r->done || r->failed)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
                  cli_duration(time, r->seconds), failed, learned);
-    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, out);
+    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
 /* Raises the stop flag before the limit: the next safe point is at most 20 s away, and a disk may be slow. */

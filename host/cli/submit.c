@@ -21,6 +21,7 @@
 
 #include "base/json.h"
 #include "base/json_tree.h"
+#include "base/quote.h"
 #include "cli/shell.h"
 #include "spotter/shards.h"
 #include "spotter/store.h"
@@ -177,11 +178,16 @@ static int add_tasks(shell_command *k, const submission *b)
  * options come last, so they count. */
 static void begin_sbatch(shell_command *k, const submission *b, const char *log)
 {
-    char path[PATH_MAX + 32];
+    char path[2 * PATH_MAX + 64];
+    size_t n = 0;
 
     k->n = k->full = 0;
     shell_add(k, "sbatch --parsable");
-    snprintf(path, sizeof path, "%s/slurm/%s.log", b->dir, log);
+    for (const char *p = b->dir; *p; p++) {                /* Slurm replaces what follows a % */
+        if (*p == '%') path[n++] = '%';
+        path[n++] = *p;
+    }
+    snprintf(path + n, sizeof path - n, "/slurm/%s.log", log);
     shell_word(k, "--output=", path);
 }
 
@@ -257,10 +263,12 @@ static spot_status send_job(spot_ctx *c, const submission *b, const shell_comman
 
 static spot_status write_scripts(spot_ctx *c, const submission *b)
 {
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 32], byte;
 
     snprintf(path, sizeof path, "%s/slurm", b->dir);
     SPOT_TRY(spot_folder_make(c, path));
+    if (readlink(path, &byte, 1) >= 0)
+        return spot_fail(c, SPOT_INPUT, "%s is a symbolic link, which may lead out of the run; put a folder in its place", path);
     snprintf(path, sizeof path, "%s/slurm/array.sbatch", b->dir);
     SPOT_TRY(spot_file_write(c, path, cli_sweep_sbatch, strlen(cli_sweep_sbatch)));
     snprintf(path, sizeof path, "%s/slurm/merge.sbatch", b->dir);
@@ -270,6 +278,7 @@ static spot_status write_scripts(spot_ctx *c, const submission *b)
 static spot_status send_all(spot_ctx *c, submission *b)
 {
     shell_command *k = malloc(sizeof *k);
+    spot_quoted quoted;
     spot_status s;
     int count;
 
@@ -288,7 +297,7 @@ static spot_status send_all(spot_ctx *c, submission *b)
     } else if (!b->o->dry_run) {
         spot_log(c, SPOT_LOG_INFO, "job %s: %d of %d shards of %d ECs; job %s verifies and merges at the end",
                  b->now.job, count, b->now.tasks, b->now.ecs, b->now.merge_job);
-        spot_log(c, SPOT_LOG_INFO, "state: %s status %s", cli_program, b->sweep->out);
+        spot_log(c, SPOT_LOG_INFO, "state: %s status %s", cli_program, spot_quote(quoted, b->sweep->out));
         spot_log(c, SPOT_LOG_INFO, "to stop: scancel %s %s; finished ECs are kept", b->now.job, b->now.merge_job);
     }
     return SPOT_OK;

@@ -56,6 +56,9 @@ const char *spot_message_alone(const spot_ctx *c, spot_status s);
 /* Forgets the failure, so that c can be used for the next piece of work. */
 void spot_forget(spot_ctx *c);
 
+/* Text of a file or a name, so that it breaks no line and steers no terminal: control characters become '?'. Returns text. */
+char *spot_plain(char *text);
+
 int         spot_exit_code(spot_status s);
 const char *spot_status_name(spot_status s);
 

@@ -12,11 +12,14 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
-/* A file may have any bytes for a name, and a sentence is one line: none of them breaks it or steers a terminal. */
-static void make_plain(char *text)
+/* Those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
+char *spot_plain(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) p[0] = p[1] = '?';
+        if (*p < ' ' || *p == 127) *p = '?';
+    }
+    return text;
 }
 
 static void keep_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
@@ -26,7 +29,7 @@ static void keep_failure(spot_ctx *c, spot_status s, const char *label, const ch
         c->status = s;
         c->label_length = snprintf(c->message, sizeof c->message, "%s%s", label, *label ? ": " : "");
         vsnprintf(c->message + c->label_length, sizeof c->message - (size_t)c->label_length, fmt, args);
-        make_plain(c->message);
+        spot_plain(c->message);
     }
 }
 
@@ -92,7 +95,7 @@ static void log_line(spot_ctx *c, spot_log_level level, const char *label, const
 
     vsnprintf(text, sizeof text, fmt, args);
     snprintf(line, sizeof line, "%s%s%.100s%s%s", label, *label && *who ? ", " : "", who, *label || *who ? ": " : "", text);
-    make_plain(line);
+    spot_plain(line);
 #pragma omp critical(spot_log)
     c->on_log(c->user, level, line);
 }

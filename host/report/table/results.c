@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "report/table/factors.h"
 
 /* False: a blindspot's words are not those of this version. */
@@ -168,8 +169,13 @@ const char *spot_results_counted(char *text, size_t size, const spot_results *r)
 
 const char *spot_results_origin(char *text, size_t size, const spot_results *r)
 {
+    spot_quoted config, out;
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/config.yaml", r->dir);
     if (!r->config[0])
-        snprintf(text, size, "nothing is done yet; `spotter sweep %s/config.yaml --out %s` does it", r->dir, r->dir);
+        snprintf(text, size, "nothing is done yet; `spotter sweep %s --out %s` does it", spot_quote(config, path),
+                 spot_quote(out, r->dir));
     else
         snprintf(text, size, "config %s, profile %s, numbers %d, spotter %s on %s", r->config,
                  spot_profile_name(r->metric.profile), r->numbers, r->build[0] ? r->build : "-",
