@@ -9,7 +9,7 @@
 #include "checks.h"
 #include "check_folder.h"
 #include "base/platform.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "work/run_log.h"
 #include "sweep/segment.h"
 
@@ -108,7 +108,7 @@ static void finish(spot_ctx *c, int ec, const char *config, int status)
     s->status = status;
     snprintf(s->config, sizeof s->config, "%s", config);
     CHECK_OK(c, spot_segment_write(c, dir, s));
-    free(s);
+    spot_segment_free(s);
 }
 
 static spot_run_status *standing(spot_ctx *c)

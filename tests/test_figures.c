@@ -251,7 +251,7 @@ static void a_note_has_the_digits_it_needs(void **state)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, min_weight: 0.01}]\n");
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char why[1300], *text;
     (void)state;
@@ -266,7 +266,7 @@ static void a_note_has_the_digits_it_needs(void **state)
     holds(text, "- s: fdr is 0.50010 here and 0.06 in the paper, more than two standard errors apart (one is 0.00002, "
                 "of ours alone");
     free(text);
-    free(s);
+    spot_segment_free(s);
     spot_results_free(r);
 }
 

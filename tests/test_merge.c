@@ -9,7 +9,7 @@
 
 #include "base/ranges.h"
 #include "spotter/report.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 #include "stub_model.h"
 
@@ -84,12 +84,12 @@ static void give(spot_ctx *c, const char *to, const char *from, int ec)
 
 static void put(spot_ctx *c, const spot_config *cfg, const char *dir, int ec, int variant)
 {
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     assert_non_null(s);
     shards_fill(c, s, cfg, ec, variant % 10);
     if (variant >= 10) s->method[1].status = SPOT_NUMERIC;       /* the loss left the finite numbers, say */
     CHECK_OK(c, spot_segment_write(c, in(dir), s));
-    free(s);
+    spot_segment_free(s);
 }
 
 static spot_status merge(spot_ctx *c, const char *const *names, int n, const char *out, spot_merge_report *r)

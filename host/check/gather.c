@@ -179,7 +179,7 @@ static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
 
 spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_results *r, spot_scores_check *k)
 {
-    spot_segment *seg = malloc(sizeof *seg);
+    spot_segment *seg = calloc(1, sizeof *seg);
     spot_segment_state state;
     spot_status s = SPOT_OK;
     char why[1300];
@@ -203,7 +203,7 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
             s = spot_fail(c, SPOT_INPUT, "%s; it was whole a moment ago: is somebody writing there?", why);
         if (s == SPOT_OK) take_segment(b, b->ecs++, seg, k);
     }
-    free(seg);
+    spot_segment_free(seg);
     if (s == SPOT_OK) find_makers(c, b, r->dir);
     if (!*b->build) snprintf(b->build, sizeof b->build, "%s", r->build);
     if (s == SPOT_OK) s = spot_config_print(c, &r->cfg, &b->text);

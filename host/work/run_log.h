@@ -10,7 +10,7 @@
 
 #include "spotter/store.h"
 
-typedef struct {
+typedef struct spot_run_log {
     int             fd;
     bool            open, torn;        /* torn: the last line is there in part */
     pthread_t       beat;

@@ -7,8 +7,7 @@
 
 #include "report/table/factors.h"
 
-/* False: a blindspot's words are not those of this version. */
-static bool add_ec(spot_results *t, const spot_segment *s)
+static void add_ec(spot_results *t, const spot_segment *s)
 {
     spot_results_ec *e = &t->ec[t->ecs];
 
@@ -17,7 +16,7 @@ static bool add_ec(spot_results *t, const spot_segment *s)
     memcpy(e->specificity, s->specificity, sizeof e->specificity);
     memcpy(e->inside, s->lesson.inside, sizeof e->inside);
     for (int m = 0; m < s->blindspots; m++)
-        if (e->rendered && !spot_features_read(&e->features[m], s->blindspot[m])) return false;
+        if (e->rendered) spot_features_read(&e->features[m], s->blindspot[m]);
     e->outside = s->lesson.outside;
     e->learned = !s->status && s->lesson.learned;
     e->counted = !s->status && (s->lesson.learned || t->include_all);
@@ -31,7 +30,6 @@ static bool add_ec(spot_results *t, const spot_segment *s)
         if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
     }
     t->ecs++;
-    return true;
 }
 
 /* Every run-wide word comes from the first whole segment: it tells what made the numbers, not what a config says now. */
@@ -57,12 +55,11 @@ static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n
         if (state == SPOT_SEGMENT_WHOLE && !belongs(t, s)) {
             spot_log(c, SPOT_LOG_WARN, "%s is of another config and not counted", why);
             t->bad++;
-        } else if (state == SPOT_SEGMENT_WHOLE && !add_ec(t, s)) {
-            spot_log(c, SPOT_LOG_WARN, "%sit defines blindspots in unknown words and is not counted", why);
-            t->bad++;
-        } else if (state != SPOT_SEGMENT_WHOLE) {
+        } else if (state == SPOT_SEGMENT_DAMAGED) {
             spot_log(c, SPOT_LOG_WARN, "%s; it is not counted", why);
             t->bad++;
+        } else if (state == SPOT_SEGMENT_WHOLE) {
+            add_ec(t, s);
         }
     }
     return SPOT_OK;
@@ -87,14 +84,14 @@ static void summarise(spot_results *t, spot_score *score, bool *use)
 static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
 {
     size_t room = (size_t)n + 1, methods = (size_t)t->methods + 1;
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_status status;
 
     t->ec = calloc(room, sizeof *t->ec);
     t->scores = calloc(room * methods, sizeof *t->scores);         /* a column a method, and one for the summary */
     t->flags = calloc(room * methods, sizeof *t->flags);
     if (!s || !t->ec || !t->scores || !t->flags) {
-        free(s);
+        spot_segment_free(s);
         return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", n);
     }
     for (int b = 0; b < t->methods; b++) {
@@ -102,7 +99,7 @@ static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
         t->method[b].scored = t->flags + room * (size_t)b;
     }
     status = collect(c, t, index, n, s);
-    free(s);
+    spot_segment_free(s);
     if (status == SPOT_OK) summarise(t, t->scores + room * (methods - 1), t->flags + room * (methods - 1));
     return status;
 }
