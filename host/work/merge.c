@@ -237,6 +237,19 @@ static void count(spot_merge_report *r)
     r->missing = r->ecs - r->merged - r->damaged;
 }
 
+/* Logs are not merged: what they say of several platforms is said now. */
+static void look_at_makers(merge *m)
+{
+    spot_run_makers all = { 0 };
+    char path[1200];
+
+    for (int i = 0; i < m->plan.sources; i++) {
+        snprintf(path, sizeof path, "%s/logs", m->plan.source[i].dir);
+        if (!access(path, F_OK) && spot_run_makers_read(m->c, m->plan.source[i].dir, &all) != SPOT_OK) spot_forget(m->c);
+    }
+    spot_run_makers_warn(m->c, &all, m->plan.out, NULL);
+}
+
 static spot_status merge_all(merge *m)
 {
     const spot_study *y = m->plan.study;
@@ -253,6 +266,7 @@ static spot_status merge_all(merge *m)
     SPOT_TRY(take_all(m));
     if (m->o->cache) SPOT_TRY(spot_merge_cache(m->c, &m->plan));
     if (y->derive) SPOT_TRY(y->derive(m->c, m->plan.out, m->plan.key));
+    look_at_makers(m);
     count(m->r);
     if (!m->r->damaged && !m->r->conflicts && (m->o->partial || !m->r->missing)) return SPOT_OK;
     return spot_fail(m->c, SPOT_INPUT, "%s is not whole: of %d %s %d are missing, %d damaged, %d in conflict", m->plan.out,

@@ -36,6 +36,7 @@ enum { MISSING, DONE, FAILED, DAMAGED };       /* a unit, by its segment */
 typedef struct {
     const spot_study *study;
     processes all;
+    spot_run_makers makers;
     int      shards, units;            /* of the latest cut */
     char     config[33];               /* key; "": any */
     char    *unit;                     /* (units) */
@@ -65,11 +66,13 @@ static process *add_process(processes *w)
 /* The lines of a file come in the order of time: all belong to the start before them. */
 static void read_line(void *user, int file, double alive, const spot_run_log_line *l)
 {
-    processes *w = user;
+    run_view *v = user;
+    processes *w = &v->all;
     bool starts = !strcmp(l->event, "start") && l->start.shards > 0 && l->start.shard >= 0 && l->start.shard < l->start.shards
                && l->start.ecs >= 0;
     process *p = starts && !w->full ? add_process(w) : w->n && w->p[w->n - 1].file == file ? &w->p[w->n - 1] : NULL;
 
+    spot_run_makers_add(&v->makers, file, l);
     if (!p || w->full) return;
     if (starts) *p = (process){ .start = l->start, .file = file, .began = l->at, .step = l->at };
     p->alive = alive > l->at ? alive : l->at;
@@ -247,7 +250,7 @@ static spot_status read_all(spot_ctx *c, spot_run_status *s, run_view *v, const 
     char path[1200];
 
     snprintf(path, sizeof path, "%s/logs", dir);
-    if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", read_line, &v->all));
+    if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", read_line, v));
     if (v->all.full) return spot_fail(c, SPOT_NOMEM, "no memory for all processes of %s", dir);
     SPOT_TRY(choose_cut(c, v, dir));
     v->unit = calloc((size_t)v->units, 1);
@@ -256,6 +259,7 @@ static spot_status read_all(spot_ctx *c, spot_run_status *s, run_view *v, const 
     if (!access(path, F_OK)) SPOT_TRY(look_at_segments(c, v, dir));
     clock_gettime(CLOCK_REALTIME, &now);
     v->now = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    spot_run_makers_warn(c, &v->makers, dir, NULL);
     return put_together(c, s, v);
 }
 

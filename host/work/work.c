@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "work/frame.h"
 #include "work/run_log.h"
 
@@ -212,10 +213,12 @@ static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int
 
 static spot_status compute_all(spot_ctx *c, spot_work *w)
 {
+    char platform[512];
     double pace = 0;
     int n;
 
     if (!w->missing_count) return SPOT_OK;
+    spot_run_makers_look(c, w->dir, spot_platform(c, platform, sizeof platform));
     if (w->begin) SPOT_TRY(w->begin(c, w));
     for (w->tried = 0; w->tried < w->missing_count; w->tried += n) {
         n = w->missing_count - w->tried < w->batch ? w->missing_count - w->tried : w->batch;

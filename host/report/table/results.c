@@ -25,7 +25,7 @@ static void add_ec(spot_results *t, const spot_segment *s)
     for (int b = 0; b < t->methods && b < s->methods; b++) {
         spot_results_method *m = &t->method[b];
         m->scored[t->ecs] = s->method[b].status == SPOT_OK;
-        m->score[t->ecs] = s->method[b].score;
+        m->rates[t->ecs] = spot_metric_rates(&s->method[b].score);
         if (!e->counted || m->scored[t->ecs]) continue;
         if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
     }
@@ -65,8 +65,8 @@ static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n
     return SPOT_OK;
 }
 
-/* score and use have room for the method's scored ECs, which are what the summary is over. */
-static void summarise(spot_results *t, spot_score *score, bool *use)
+/* rates and use have room for the method's scored ECs, which are what the summary is over. */
+static void summarise(spot_results *t, spot_rates *rates, bool *use)
 {
     for (int b = 0; b < t->methods; b++) {
         spot_results_method *m = &t->method[b];
@@ -74,10 +74,10 @@ static void summarise(spot_results *t, spot_score *score, bool *use)
         for (int i = 0; i < t->ecs; i++) {
             m->failed += t->ec[i].status || (t->ec[i].counted && !m->scored[i]);
             if (!m->scored[i]) continue;
-            score[n] = m->score[i];
+            rates[n] = m->rates[i];
             use[n++] = t->ec[i].counted;
         }
-        spot_metric_summarise(&m->sum, score, use, n);
+        spot_metric_summarise(&m->sum, rates, use, n);
     }
 }
 
@@ -88,19 +88,19 @@ static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
     spot_status status;
 
     t->ec = calloc(room, sizeof *t->ec);
-    t->scores = calloc(room * methods, sizeof *t->scores);         /* a column a method, and one for the summary */
+    t->rates = calloc(room * methods, sizeof *t->rates);         /* a column a method, and one for the summary */
     t->flags = calloc(room * methods, sizeof *t->flags);
-    if (!s || !t->ec || !t->scores || !t->flags) {
+    if (!s || !t->ec || !t->rates || !t->flags) {
         spot_segment_free(s);
         return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", n);
     }
     for (int b = 0; b < t->methods; b++) {
-        t->method[b].score = t->scores + room * (size_t)b;
+        t->method[b].rates = t->rates + room * (size_t)b;
         t->method[b].scored = t->flags + room * (size_t)b;
     }
     status = collect(c, t, index, n, s);
     spot_segment_free(s);
-    if (status == SPOT_OK) summarise(t, t->scores + room * (methods - 1), t->flags + room * (methods - 1));
+    if (status == SPOT_OK) summarise(t, t->rates + room * (methods - 1), t->flags + room * (methods - 1));
     return status;
 }
 
@@ -136,7 +136,7 @@ spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bo
 void spot_results_free(spot_results *r)
 {
     if (!r) return;
-    free(r->scores);
+    free(r->rates);
     free(r->flags);
     free(r->ec);
     free(r);
