@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 
 typedef struct {
     const char *const *dir;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 

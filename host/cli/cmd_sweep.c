@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 
 typedef struct {

@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/shell.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/store.h"
 
 enum { SHARDS = 0x200, MINUTES, THROTTLE, PARTITION, GPUS, SBATCH, DRY_RUN, SUBMIT };

@@ -114,7 +114,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config
 {
     char path[1200], temp[1400], host[64] = "", why[256] = "";
     database d = { 0 };
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_status status = SPOT_OK;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory to make results.sqlite");
@@ -131,7 +131,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config
     if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
     for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);
     if (sqlite3_close(d.db) != SQLITE_OK && !*why) snprintf(why, sizeof why, "it could not be closed");
-    free(s);
+    spot_segment_free(s);
     if (*why) status = spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space and run `spotter tables`", temp, why);
     if (status == SPOT_OK) return spot_file_commit(c, temp, path);
     unlink(temp);

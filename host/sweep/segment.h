@@ -1,4 +1,4 @@
-/* segment.h - all that one EC of a sweep left behind, as a JSON file that is whole or not there.
+/* segment.h - all that one EC of a sweep left behind: the content of its result segment (work.h).
  *
  * Equal bytes for equal configs, however the run was cut, sharded or threaded: no times, hosts or counts of threads
  * (those are in the log). Failures that would come again are results too and stand in the segment ("a verdict", see
@@ -9,9 +9,9 @@
 #include "spotter/config.h"
 #include "spotter/store.h"
 #include "store/keys.h"
+#include "work/frame.h"
 
 #define SPOT_SEGMENT_SCHEMA 1
-#define SPOT_SEGMENT_LIMIT  ((size_t)1 << 26)       /* bytes of a file */
 
 /* What one method did on the EC. With any status but SPOT_OK only the message has a meaning below it. */
 typedef struct {
@@ -40,36 +40,38 @@ typedef struct {
     char     message[1024];
     spot_learning lesson;                        /* without its seconds */
     int      methods;
-    spot_outcome method[SPOT_MAX_BDMS];
+    spot_outcome *method;                      /* room for (methods) at least; the segment's own */
 } spot_segment;
 
-typedef enum { SPOT_SEGMENT_ABSENT, SPOT_SEGMENT_WHOLE, SPOT_SEGMENT_DAMAGED } spot_segment_state;
+/* sweep_study.c: a sweep, for all of work.h and frame.h. */
+extern const spot_study spot_sweep_study;
+
+/* Zeroed room for the outcomes of n methods; false: no memory. And the end of what a segment holds, or of nothing; free also
+ * ends one that was malloc'd, or NULL. */
+bool spot_segment_methods(spot_segment *s, int n);
+void spot_segment_close(spot_segment *s);
+void spot_segment_free(spot_segment *s);
 
 void        spot_segment_path(char *path, size_t size, const char *dir, int index);
 spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s);
 
-/* A damaged one is no failure of the call: *state says so and `why` in a few words what is wrong. */
+/* Into a zeroed segment, or one that was read before. A damaged one is no failure of the call: *state says so and `why` in a
+ * few words what is wrong. */
 spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
                               char *why, size_t why_size);
-
-/* The same of a file's n bytes, which are left as they are. *wrong is NULL, or in a few words what is. */
-spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text, size_t n, int index, const char **wrong);
-
-/* For those that go on whatever they find: a file that cannot be read is damaged, too. Its bytes are malloc'd, NULL where there
- * are none. SPOT_NOMEM only. */
-spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
-                              spot_segment_state *state, char *why, size_t why_size);
-
-/* The first failure among training and methods, or SPOT_OK; *message is its sentence, *who the method or "training". */
-spot_status spot_segment_failure(const spot_segment *s, const char **who, const char **message);
 
 /* The indices of all segment files of a run, ascending, whole or not. *index is malloc'd. */
 spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n);
 
-/* segment_fill.c: a segment with what is known before anything is computed; what a method found into its outcome. */
-void spot_segment_begin(const spot_ctx *c, spot_segment *s, const spot_config *cfg, const spot_identity *id,
-                        const spot_ec *ec);
-void spot_segment_note(spot_outcome *o, const spot_hypotheses *found);
+/* The study's functions (work.h): training and methods that failed. */
+void spot_segment_describe(struct spot_json *j, void *segment);
+int  spot_segment_failures(const void *segment, spot_status *first, const char **who, const char **message);
+
+/* segment_fill.c: a segment with what is known before anything is computed, for spot_segment_close; what a method found into
+ * its outcome. SPOT_NOMEM only. */
+spot_status spot_segment_begin(spot_ctx *c, spot_segment *s, const spot_config *cfg, const spot_identity *id,
+                               const spot_ec *ec);
+void        spot_segment_note(spot_outcome *o, const spot_hypotheses *found);
 
 const char *spot_profile_name(int profile);
 const char *spot_failure_name(int failure);

@@ -18,7 +18,6 @@
 #include "spotter/report.h"
 #include "spotter/rng.h"
 #include "spotter/scene.h"
-#include "spotter/shards.h"
 #include "spotter/status.h"
 #include "spotter/store.h"
 #include "spotter/subject.h"
@@ -26,5 +25,6 @@
 #include "spotter/tensor.h"
 #include "spotter/tree.h"
 #include "spotter/view.h"
+#include "spotter/work.h"
 
 #endif

@@ -412,7 +412,7 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     spot_status s = spot_results_read(c, &u.r, dir, false);
 
     if (s == SPOT_OK) {
-        u.segment = malloc(sizeof *u.segment);
+        u.segment = calloc(1, sizeof *u.segment);
         u.ec = calloc((size_t)u.r->ecs + 1, sizeof *u.ec);
         if (!u.segment || !u.ec) s = spot_fail(c, SPOT_NOMEM, "no memory for the report of %s", dir);
     }
@@ -425,7 +425,7 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     spot_text_free(&u.maps);
     free(u.picture);
     free(u.wish);
-    free(u.segment);
+    spot_segment_free(u.segment);
     free(u.ec);
     spot_results_free(u.r);
     return s;
