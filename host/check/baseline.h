@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "report/table/results.h"
+#include "spotter/store.h"
 #include "spotter/check.h"
 
 #define SPOT_BASELINE_SCHEMA 1

@@ -59,3 +59,15 @@ void spot_metric_summarise(spot_summary *s, const spot_rates *rates, const bool 
         for (int f = 0; f < SPOT_FAILURES; f++) finish(&s->failure[f], failure[f], pass);
     }
 }
+
+const char *spot_profile_name(int profile)
+{
+    static const char *const name[] = { "tmlr", "workshop" };
+    return profile == SPOT_PROFILE_TMLR || profile == SPOT_PROFILE_WORKSHOP ? name[profile] : "unknown";
+}
+
+const char *spot_failure_name(int failure)
+{
+    static const char *const name[SPOT_FAILURES] = { "not_returned", "found", "merged", "impure" };
+    return failure >= 0 && failure < SPOT_FAILURES ? name[failure] : "unknown";
+}

@@ -1,7 +1,5 @@
 /* database.c - segments -> results.sqlite. */
 #define _POSIX_C_SOURCE 200809L
-#include "sweep/database.h"
-
 #include <math.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -108,8 +106,6 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *c
     return status;
 }
 
-void spot_database_path(char *path, size_t size, const char *dir) { snprintf(path, size, "%s/results.sqlite", dir); }
-
 spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
 {
     char path[1200], temp[1400], host[64] = "", why[256] = "";
@@ -119,7 +115,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory to make results.sqlite");
     gethostname(host, sizeof host - 1);
-    spot_database_path(path, sizeof path, dir);
+    snprintf(path, sizeof path, "%s/results.sqlite", dir);
     snprintf(temp, sizeof temp, "%s.%s-%ld.tmp", path, host, (long)getpid());
     unlink(temp);
     d.rc = sqlite3_open(temp, &d.db);

@@ -58,9 +58,6 @@ typedef struct {
     char            message[1024];                 /* ... because of this */
 } spot_ec_run;
 
-/* Some method looks at the features of a robust network. */
-bool spot_wants_robust(const spot_config *cfg);
-
 /* A verdict is a failure that the same config would meet again (the loss left the finite numbers, a blindspot has no
  * test images): it is written into the segment, and the EC counts as done. */
 bool spot_is_verdict(spot_status s);

@@ -27,18 +27,6 @@ void spot_segment_free(spot_segment *s)
     free(s);
 }
 
-const char *spot_profile_name(int profile)
-{
-    static const char *const name[] = { "tmlr", "workshop" };
-    return profile == SPOT_PROFILE_TMLR || profile == SPOT_PROFILE_WORKSHOP ? name[profile] : "unknown";
-}
-
-const char *spot_failure_name(int failure)
-{
-    static const char *const name[SPOT_FAILURES] = { "not_returned", "found", "merged", "impure" };
-    return failure >= 0 && failure < SPOT_FAILURES ? name[failure] : "unknown";
-}
-
 static void choice(spot_json *j, const char *key, int *v, int n, const char *(*name_of)(int))
 {
     char text[48] = "";

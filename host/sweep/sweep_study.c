@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "spotter/source.h"
-#include "sweep/database.h"
 #include "sweep/pipeline.h"
 
 static void close_result(void *result) { spot_segment_close(result); }

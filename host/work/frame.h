@@ -8,8 +8,6 @@
 
 #define SPOT_FRAME_LIMIT ((size_t)1 << 26)         /* bytes of a file */
 
-typedef enum { SPOT_SEGMENT_ABSENT, SPOT_SEGMENT_WHOLE, SPOT_SEGMENT_DAMAGED } spot_segment_state;
-
 /* A segment that was read. */
 typedef struct {
     spot_segment_state state;

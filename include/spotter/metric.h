@@ -61,6 +61,10 @@ typedef struct {
 
 spot_metric_config spot_metric_defaults(void);
 
+/* Names as they stand in segments and tables: "tmlr", "not_returned". */
+const char *spot_profile_name(int profile);
+const char *spot_failure_name(int failure);
+
 /* Hypotheses may overlap. SPOT_INVALID for rows outside the truth or not ascending; a blindspot without rows is
  * SPOT_INPUT. A hypothesis without rows belongs to none. */
 spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypotheses *found, const spot_truth *truth,

@@ -17,6 +17,7 @@
 #include "spotter/model.h"
 #include "spotter/report.h"
 #include "spotter/rng.h"
+#include "spotter/run.h"
 #include "spotter/scene.h"
 #include "spotter/status.h"
 #include "spotter/store.h"

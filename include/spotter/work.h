@@ -28,6 +28,8 @@ struct spot_run_log;           /* run_log.h, beside work.c */
 
 /* ---- a study ---- */
 
+typedef enum { SPOT_SEGMENT_ABSENT, SPOT_SEGMENT_WHOLE, SPOT_SEGMENT_DAMAGED } spot_segment_state;
+
 /* Functions that may be NULL say what happens then. A config is the study's own struct, in the caller's hands. */
 typedef struct spot_study {
     const char *name;          /* "sweep", for the progress */
