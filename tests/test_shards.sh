@@ -151,7 +151,7 @@ until [ "$(cat "$dir/orphans/logs/"* | grep -c '"status":"STOPPED"')" = 2 ]; do
     [ "$(ms "$start")" -lt 30000 ] || { fail "processes outlive the one that began them"; break; }
     sleep 0.1
 done
-for words in "0,0|twice" "0,x|takes all" "9|shows not so many"; do
+for words in "0,0|twice" "0,x|takes all" "9|shows fewer"; do
     CUDA_VISIBLE_DEVICES=4,5 sweep "$dir/none" --device cpu --gpus "${words%|*}"
     code=$?
     [ $code -eq 2 ] && grep -q "${words#*|}" "$dir/err" || fail "--gpus ${words%|*}: exit code $code: $(cat "$dir/err")"

@@ -334,9 +334,9 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     a->used = used;
     for (int p = 0; p < problems; p++) {
         if (!t[p].len)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: multiaccuracy's list is empty: no auditor, made from at least %d rows, follows "
-                     "the errors of at least %d held out by more than gain %g", seeds[p].ec, cfg->least, cfg->least,
-                     cfg->multiaccuracy.gain);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "multiaccuracy's list is empty: no auditor, made from at least %d rows, "
+                        "follows the errors of at least %d held out by more than gain %g", cfg->least, cfg->least,
+                        cfg->multiaccuracy.gain);
         SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
     }
     return SPOT_OK;

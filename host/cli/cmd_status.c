@@ -11,7 +11,6 @@
 #include "spotter/work.h"
 
 enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
-enum { LOST_AFTER = 0x100 };
 
 typedef struct {
     const char *dir;
@@ -19,33 +18,24 @@ typedef struct {
     bool json, all;
 } options;
 
-static const struct argp_option table[] = {
-    { "lost-after", LOST_AFTER, "S", 0,
-      "a process that is silent for S seconds counts as lost (120; it gives a sign of life every 15)", 0 },
-    { "all",        'a',        NULL, 0,
-      "show every shard; without it, of more than 40, those that failed or are lost", 0 },
-    { "json",       'j',        NULL, 0, "one object on stdout", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/mini" },
+    { "lost-after", 0,   "S",  CLI_INT, CLI_AT(lost_after), 1, 1000000, .preset = "120",
+      .help = "seconds of silence after which a process counts as lost; a process writes to its log every 15 s" },
+    { "all",        'a', NULL, CLI_ON, CLI_AT(all), .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
+    { "json",       'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case LOST_AFTER: o->lost_after = cli_number(state, "--lost-after", arg, 1, 1000000); return 0;
-    case 'a': o->all = true; return 0;
-    case 'j': o->json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->dir) argp_error(state, "one run directory at a time; \"%s\" is one too many", arg);
-        o->dir = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->dir) argp_error(state, "which run directory? for example runs/mini");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_status_command = {
+    "status", "state of a run's shards, and how to continue", "DIR",
+    "  spotter status runs/mini\n"
+    "  spotter status runs/mini --json\n"
+    "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
+    "Shows the state of a run's shards from its logs and segments: done, running, waiting for a start, failed, or lost (no "
+    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every EC "
+    "is done; 75: not yet.", table, NULL, cli_status
+};
 
 /* ---- for programs ---- */
 
@@ -250,22 +240,14 @@ static void advise(const spot_run_status *s, const options *o)
 
 int cli_status(int argc, char **argv)
 {
-    static const struct argp argp = { table, option, "DIR",
-        "Shows how the shards of a run stand, by its logs and segments: done, running, waiting to be begun (again), failed, "
-        "or lost, that is silent; and what to do about these. Asks no scheduler, changes nothing, may be asked at any time. "
-        "Exit code 0: every EC is done; 75: not yet.\n\nExamples:\n"
-        "  spotter status runs/mini\n"
-        "  spotter status runs/mini --json\n"
-        "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
-        NULL, NULL, NULL };
-    options o = { .lost_after = 120 };
+    options o = { .dir = NULL };
     spot_run_status *standing = NULL;
     bool done = false;
     spot_ctx c;
     spot_status s;
     int code;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_status_command, argc, argv, &o, NULL);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
     if (s == SPOT_OK) s = spot_run_status_read(&c, &standing, o.dir, o.lost_after);
     if (s == SPOT_OK) {

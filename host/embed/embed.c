@@ -34,17 +34,16 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, cons
     double head;
 
     if (v->n < 4 || v->d < 1)
-        return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
-                         v->d);
+        return spot_fail_of(c, SPOT_INPUT, ec, "%d rows of %d features cannot be embedded; give at least 4 rows", v->n, v->d);
     SPOT_TRY(spot_view_check(c, v, ec));
     if (!cfg->hardness) return SPOT_OK;
     if (!v->head)
-        return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of "
-                         "these features; give it or set hardness: false", ec);
+        return spot_fail_of(c, SPOT_INPUT, ec, "hardness needs the direction of the classifier's head, which is not known of "
+                            "these features; give it or set hardness: false");
     head = spot_row_length(v->head, v->d);
     if (!(head > 0 && head <= SPOT_LARGEST_FEATURE))
-        return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: false",
-                         ec, head);
+        return spot_fail_of(c, SPOT_INPUT, ec, "the classifier's head has length %g and so no direction; set hardness: false",
+                            head);
     return SPOT_OK;
 }
 
@@ -177,8 +176,8 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
     SPOT_TRY(take_points(c, a, problems, out, views, cfg));
     for (int p = 0; p < problems; p++)
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows of %d features have no %d principal components; the map has %d "
-                     "dimensions", seeds[p].ec, views[p].n, views[p].d, cfg->dim, out[p].d);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
+                        "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
     return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
                      : reduce(c, a, a, problems, out, views, seeds, cfg);
 }

@@ -33,7 +33,7 @@ spot_status spot_run_values_open(spot_ctx *c, spot_run_values **v, const char *d
     if (!*v) return spot_fail(c, SPOT_NOMEM, "no memory to read the cache of %s", dir);
     (*v)->cfg = cfg;
     SPOT_TRY(spot_identify(c, &(*v)->id, cfg, photos));
-    return spot_store_open(c, &(*v)->store, dir);
+    return spot_store_open_to_read(c, &(*v)->store, dir);
 }
 
 void spot_run_values_close(spot_run_values *v) { free(v); }

@@ -4,7 +4,8 @@
  * function that a device lacks is NULL there, and the op's checked entry answers SPOT_UNSUPPORTED: never a silent run
  * on the CPU.
  *
- * To add an op, write three files in its subject's folder (net, image, map, fit), one row below, and its cases:
+ * To add an op, write three files in its subject's folder (net, image, map, fit), one row below, and its cases
+ * (tests/test_cuda_<folder>.c):
  *     x.h     the contract and `struct spot_x_ops`
  *     x.c     the checked entry, the CPU version and `const spot_x_ops spot_x_cpu`
  *     x.cu    the kernels and `extern const spot_x_ops spot_x_cuda`; without it CUDA lacks the family

@@ -53,7 +53,8 @@ ON_LOG = ct.CFUNCTYPE(None, ct.c_void_p, ct.c_int, ct.c_char_p)
 
 class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
-                ("message", ct.c_char * 1024), ("on_log", ON_LOG), ("on_progress", ct.c_void_p), ("user", ct.c_void_p),
+                ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("on_log", ON_LOG),
+                ("on_progress", ct.c_void_p), ("label", ct.c_void_p), ("user", ct.c_void_p),
                 ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int))]
 
 
