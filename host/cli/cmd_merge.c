@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 
 typedef struct {
     cli_rest dir;

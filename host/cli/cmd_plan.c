@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 

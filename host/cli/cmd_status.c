@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 
 enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
 

@@ -8,7 +8,7 @@
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 
 typedef struct {

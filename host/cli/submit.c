@@ -23,7 +23,7 @@
 #include "base/json_tree.h"
 #include "base/quote.h"
 #include "cli/shell.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/store.h"
 
 /* DIR/slurm/submitted.json. */

@@ -262,8 +262,7 @@ static spot_status begin_ec(const ec_wave *w, spot_ec_run *p, int index)
     p->key = spot_key_of_model(w->c, &run->id, cfg, (uint32_t)index);
     p->robust_key = spot_key_of_robust(w->c, &run->id, cfg, (uint32_t)index);
     SPOT_TRY(spot_source_ec(w->c, &p->ec, &run->source, (uint32_t)index));
-    spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
-    return SPOT_OK;
+    return spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
 }
 
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)

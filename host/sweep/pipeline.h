@@ -54,9 +54,6 @@ typedef struct {
     char            message[1024];                 /* ... because of this */
 } spot_ec_run;
 
-/* Some method looks at the features of a robust network. */
-bool spot_wants_robust(const spot_config *cfg);
-
 /* Recalls or trains the base model that the config asks for, into run->base, and leaves it in the run directory as
  * base.safetensors too. It stays in the arena. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);

@@ -6,7 +6,7 @@
 
 #include "base/room.h"
 #include "core/device.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"

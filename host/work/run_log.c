@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/platform.h"
 
-enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (shards.h) */
+enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (work.h) */
 
 /* The stages know nothing of it: some of them compute for minutes inside one call. */
 static void *beat(void *user)

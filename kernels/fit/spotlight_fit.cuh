@@ -10,7 +10,7 @@ enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two lo
 
 typedef spot_spotlight_light light;
 
-static __device__ inline void spot_spotlight_weigh(int kernel, double *k, double *u, double distance)
+static __device__ inline void spot_spotlight_weight(int kernel, double *k, double *u, double distance)
 {
     double left = 1.0 - distance;
 

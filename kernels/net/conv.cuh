@@ -44,6 +44,9 @@ spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, 
 spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
                               void *y, spot_conv_summands plus, void *scratch);
 
+/* Adds the summands to y and applies ReLU. */
+spot_status spot_conv_finish(spot_ctx *c, int pass, const spot_conv *p, void *y, spot_conv_summands plus);
+
 /* Gives p the plan of a pass; none where there is no library. conv_plans.cu */
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass);
 

@@ -110,6 +110,16 @@ static spot_conv_summands summands(const trial *t)
     return { t->p->s.bias ? (const float *)t->bias : NULL, t->other };
 }
 
+spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
+                              void *y, spot_conv_summands plus, void *scratch)
+{
+    bool finished;
+
+    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, plus.bias, plus.other, scratch, &finished));
+    if (!plus.bias || finished) return SPOT_OK;
+    return spot_conv_finish(c, pass, p, y, plus);
+}
+
 static spot_status run(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch)
 {
     return spot_conv_by_plan(c, t->task.pass, t->p, plan, t->at[0], t->at[1], t->at[2], summands(t), scratch);

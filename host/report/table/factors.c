@@ -99,7 +99,7 @@ static int all_of(const spot_results *r, spot_rate rate, spot_level l)
 static int values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
 {
     const spot_results_ec *e = &r->ec[i];
-    const spot_score *s = &r->method[b].score[i];
+    const spot_rates *s = &r->method[b].rates[i];
     int n = 0;
 
     *sum = 0;

@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spotter/source.h"
-#include "sweep/merge.h"
+#include "work/merge.h"
 
 static bool is_empty(const char *dir)
 {
@@ -31,7 +30,7 @@ static bool is_there(const char *dir, const char *name)
 }
 
 /* A directory without a config: a process that began has not come to writing it, or it is no run's. */
-static spot_status judge(spot_ctx *c, const spot_merge_source *s, bool is_out)
+static spot_status judge_source(spot_ctx *c, const spot_merge_source *s, bool is_out)
 {
     if (s->n)
         return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy that of the same sweep's other "
@@ -43,30 +42,31 @@ static spot_status judge(spot_ctx *c, const spot_merge_source *s, bool is_out)
     return SPOT_OK;
 }
 
-/* Must be of the config of the others, whose first directory is named; the longer one is kept. */
-static spot_status compare(spot_ctx *c, spot_merge_plan *p, const spot_merge_source *s)
+/* The directory's config must be that of the others, whose first directory is named; the longest one is kept. */
+static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_merge_source *s)
 {
-    spot_config *here = malloc(sizeof *here);
+    const spot_study *y = p->study;
+    void *here = NULL;
     char path[1200], words[512];
     spot_status status;
 
-    if (!here) return spot_fail(c, SPOT_NOMEM, "no memory to read the config of %s", s->dir);
     snprintf(path, sizeof path, "%s/config.yaml", s->dir);
-    status = spot_config_load(c, here, path);
-    if (status == SPOT_OK && p->cfg && spot_config_differs(words, sizeof words, p->cfg, here))
+    status = y->config_load(c, &here, path);
+    if (status == SPOT_OK && p->config && y->config_differs(words, sizeof words, p->config, here))
         status = spot_fail(c, SPOT_USAGE, "%s holds results of another config than %s (%s): they cannot be merged", s->dir,
                            p->source[0].dir, words);
-    if (status || (p->cfg && p->cfg->ecs >= here->ecs)) {
+    if (status || (p->config && p->units >= y->config_units(here))) {
         free(here);
         return status;
     }
-    free(p->cfg);
-    p->cfg = here;
+    free(p->config);
+    p->config = here;
+    p->units = y->config_units(here);
     return SPOT_OK;
 }
 
 /* A directory that is named twice counts once. */
-static spot_status add(spot_ctx *c, spot_merge_plan *p, const char *dir, bool is_out)
+static spot_status add_source(spot_ctx *c, spot_merge_plan *p, const char *dir, bool is_out)
 {
     spot_merge_source *s = &p->source[p->sources];
     struct stat st;
@@ -79,72 +79,66 @@ static spot_status add(spot_ctx *c, spot_merge_plan *p, const char *dir, bool is
     *s = (spot_merge_source){ .dir = dir, .device = st.st_dev, .inode = st.st_ino };
     for (int i = 0; i < p->sources; i++)
         if (p->source[i].device == s->device && p->source[i].inode == s->inode) return SPOT_OK;
-    if (is_there(dir, "segments")) status = spot_segment_list(c, dir, &s->index, &s->n);
+    if (is_there(dir, "segments")) status = spot_frame_list(c, p->study, dir, &s->unit, &s->n);
     if (status == SPOT_OK && is_there(dir, "config.yaml")) {
         p->sources++;
         p->onto |= is_out;
-        return compare(c, p, s);
+        return compare_config(c, p, s);
     }
-    if (status == SPOT_OK) status = judge(c, s, is_out);
-    free(s->index);
+    if (status == SPOT_OK) status = judge_source(c, s, is_out);
+    free(s->unit);
     return status;
 }
 
-/* The files that tell apart what the config names alike (model.init, data) are not here: the segments themselves must agree. */
-static spot_status agree(spot_ctx *c, spot_merge_plan *p, spot_segment *s)
+/* The files that tell apart what the config names alike are not here: the segments themselves must agree. */
+static spot_status agree(spot_ctx *c, spot_merge_plan *p, void *result)
 {
-    spot_segment_state state;
-    char why[1300];
-    unsigned char *bytes;
-    size_t n;
+    const spot_study *y = p->study;
+    spot_frame f;
 
     for (int i = 0; i < p->sources; i++)
         for (int k = 0; k < p->source[i].n; k++) {
-            SPOT_TRY(spot_segment_load(c, p->source[i].dir, p->source[i].index[k], s, &bytes, &n, &state, why, sizeof why));
-            free(bytes);
-            if (state != SPOT_SEGMENT_WHOLE || s->numbers != SPOT_NUMBERS) continue;
-            if (!*p->config) memcpy(p->config, s->config, sizeof p->config);
-            if (strcmp(p->config, s->config))
-                return spot_fail(c, SPOT_INPUT, "EC %d of %s was made with other files than those before it; merge where the "
-                                 "files that config.yaml names can be read", p->source[i].index[k], p->source[i].dir);
+            SPOT_TRY(spot_frame_load(c, y, p->source[i].dir, p->source[i].unit[k], result, &f));
+            free(f.bytes);
+            if (f.state != SPOT_SEGMENT_WHOLE || f.numbers != y->numbers) continue;
+            if (!*p->key) memcpy(p->key, f.config, sizeof p->key);
+            if (strcmp(p->key, f.config))
+                return spot_fail(c, SPOT_INPUT, "%s %d of %s was made with other files than those before it; merge where the "
+                                 "files that config.yaml names can be read", y->unit, p->source[i].unit[k], p->source[i].dir);
         }
     return SPOT_OK;
 }
 
 static spot_status identify(spot_ctx *c, spot_merge_plan *p)
 {
-    spot_source source;
-    spot_identity id;
-    spot_segment *s;
-    spot_status status = spot_source_open(c, &source, p->cfg);
+    spot_status status = p->study->config_key(c, p->key, p->config);
+    void *result;
 
-    if (status == SPOT_OK) status = spot_identify(c, &id, p->cfg, source.photos);
-    spot_source_close(&source);
-    if (status == SPOT_OK) spot_key_text(p->config, id.config);
     if (status != SPOT_IO && status != SPOT_INPUT) return status;
     spot_log(c, SPOT_LOG_INFO, "the files that the config names are not here (%s); the results must agree by themselves",
              spot_message(c, status));
     spot_forget(c);
-    s = malloc(sizeof *s);
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a segment");
-    status = agree(c, p, s);
-    free(s);
+    *p->key = 0;
+    result = spot_frame_result(p->study);
+    if (!result) return spot_fail(c, SPOT_NOMEM, "no memory for a segment");
+    status = agree(c, p, result);
+    spot_frame_free(p->study, result);
     return status;
 }
 
-spot_status spot_merge_plan_make(spot_ctx *c, spot_merge_plan *p, const char *const *dirs, int n, const char *out)
+spot_status spot_merge_plan_make(spot_ctx *c, spot_merge_plan *p, const char *const *dirs, int n)
 {
-    *p = (spot_merge_plan){ .out = out, .source = calloc((size_t)n + 1, sizeof *p->source) };
+    p->source = calloc((size_t)n + 1, sizeof *p->source);
     if (!p->source) return spot_fail(c, SPOT_NOMEM, "no memory for a list of %d directories", n);
-    SPOT_TRY(add(c, p, out, true));
-    for (int i = 0; i < n; i++) SPOT_TRY(add(c, p, dirs[i], false));
+    SPOT_TRY(add_source(c, p, p->out, true));
+    for (int i = 0; i < n; i++) SPOT_TRY(add_source(c, p, dirs[i], false));
     if (!p->sources) return spot_fail(c, SPOT_INPUT, "there is nothing to merge: no directory holds a run with a config.yaml");
     return identify(c, p);
 }
 
 void spot_merge_plan_free(spot_merge_plan *p)
 {
-    for (int i = 0; i < p->sources; i++) free(p->source[i].index);
+    for (int i = 0; i < p->sources; i++) free(p->source[i].unit);
     free(p->source);
-    free(p->cfg);
+    free(p->config);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sweep/merge.h"
+#include "work/merge.h"
 
 /* "<key>.<kind>", whole: of a folder, or of the cache itself (albums). */
 static bool is_value(const char *name)
@@ -41,13 +41,14 @@ static spot_status take_folder(spot_ctx *c, spot_batch *b, const char *to, const
     return s == SPOT_OK ? spot_batch_commit(c, b) : s;
 }
 
-/* The model that the ECs begin with lies beside the cache, too. */
-static spot_status take_base(spot_ctx *c, spot_batch *b, const char *to, const char *from)
+/* The study's file beside the cache. */
+static spot_status take_beside(spot_ctx *c, spot_batch *b, const char *to, const char *from, const char *name)
 {
     char path[1200], old[1200];
 
-    snprintf(path, sizeof path, "%s/base.safetensors", to);
-    snprintf(old, sizeof old, "%s/base.safetensors", from);
+    if (!name) return SPOT_OK;
+    snprintf(path, sizeof path, "%s/%s", to, name);
+    snprintf(old, sizeof old, "%s/%s", from, name);
     if (access(old, F_OK) || !access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_batch_link(c, b, path, old));
     return spot_batch_commit(c, b);
@@ -60,7 +61,7 @@ spot_status spot_merge_cache(spot_ctx *c, const spot_merge_plan *p)
     spot_status s = SPOT_OK;
 
     for (int i = p->onto; i < p->sources && s == SPOT_OK; i++) {
-        s = take_base(c, &b, p->out, p->source[i].dir);
+        s = take_beside(c, &b, p->out, p->source[i].dir, p->study->beside);
         for (int k = -1; k < 256 && s == SPOT_OK; k++) {
             snprintf(folder, sizeof folder, k < 0 ? "" : "/%02x", k);
             snprintf(to, sizeof to, "%s/cache%s", p->out, folder);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figure/canvas.h"
+#include "formats/canvas.h"
 #include "spotter/report.h"
 #include "spotter/source.h"
 

@@ -1,5 +1,5 @@
 /* canvas.c - see canvas.h. */
-#include "report/figure/canvas.h"
+#include "formats/canvas.h"
 
 #include <cairo-svg.h>
 #include <math.h>
