@@ -313,8 +313,12 @@ static spot_status announce(spot_ctx *c, const spot_subject *s, const spot_disco
 {
     char time[32], memory[32], device[64] = "";
     double seconds;
-    spot_status how = spot_discover_cost(c, s, d, cost, &seconds);
+    spot_status how;
 
+    c->on_progress = NULL;     /* the timed iterations are no part of the search */
+    how = spot_discover_cost(c, s, d, cost, &seconds);
+    c->on_progress = cli_on_progress;
+    cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
@@ -332,6 +336,7 @@ static spot_status report(spot_ctx *c, const options *o, const spot_findings *f,
 {
     char path[PATH];
 
+    cli_progress_reset();
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &o->page);
 }

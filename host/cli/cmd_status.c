@@ -22,7 +22,8 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/mini" },
     { "lost-after", 0,   "S",  CLI_INT, CLI_AT(lost_after), 1, 1000000, .preset = "120",
       .help = "seconds of silence after which a process counts as lost; a process writes to its log every 15 s" },
-    { "all",        'a', NULL, CLI_ON, CLI_AT(all), .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
+    { "all",        'a', NULL, CLI_ON, CLI_AT(all),
+      .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
     { "json",       'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
     { .kind = CLI_END }
 };
@@ -191,13 +192,13 @@ static void print_command(const spot_run_status *s, const char *dir, const bool 
     for (int i = 0; i < s->shards; i++)
         if (wanted[i]) { n++; one = i; }
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (!access(path, F_OK)) printf("    spotter sweep %s/config.yaml --out %s --submit\n", dir, dir);
-    else if (s->shards == 1) printf("    spotter sweep %s/config.yaml --out %s\n", dir, dir);
-    else if (n == 1) printf("    spotter sweep %s/config.yaml --out %s --shard %d/%d\n", dir, dir, one, s->shards);
+    if (!access(path, F_OK)) printf("    %s sweep %s/config.yaml --out %s --submit\n", cli_program, dir, dir);
+    else if (s->shards == 1) printf("    %s sweep %s/config.yaml --out %s\n", cli_program, dir, dir);
+    else if (n == 1) printf("    %s sweep %s/config.yaml --out %s --shard %d/%d\n", cli_program, dir, dir, one, s->shards);
     else {
         printf("    for i in");
         print_numbers(wanted, s->shards);
-        printf("; do spotter sweep %s/config.yaml --out %s --shard $i/%d; done\n", dir, dir, s->shards);
+        printf("; do %s sweep %s/config.yaml --out %s --shard $i/%d; done\n", cli_program, dir, dir, s->shards);
     }
 }
 

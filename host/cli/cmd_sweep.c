@@ -71,7 +71,7 @@ static void check_array(const struct argp_state *state, options *o)
         if (row->flags & CLI_SUBMIT && cli_is_given(state, row->name)) argp_error(state, "--%s needs --submit", row->name);
     for (size_t i = 0; o->array.submit && i < sizeof others / sizeof *others; i++)
         if (cli_is_given(state, others[i]))
-            argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task) itself",
+            argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task)",
                        others[i]);
     if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
 }

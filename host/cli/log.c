@@ -16,7 +16,7 @@ enum { SCHEMA = 1 };           /* of a log line */
 static struct {
     bool json, bar, color, drawn;
     double last;               /* when the bar, or a plain line in its place, was last written */
-    cli_course course;
+    cli_progress progress;
 } term;
 
 static bool is_terminal(int fd)
@@ -74,7 +74,7 @@ static void write_json(const char *level, const char *text, const spot_progress 
     snprintf(buffer, sizeof buffer, "%s", level);
     spot_json_text(&j, "level", buffer, sizeof buffer);
     if (p) {
-        double left = cli_course_left(&term.course), share = cli_course_share(&term.course);
+        double left = cli_progress_left(&term.progress), share = cli_progress_share(&term.progress);
         char stage[32];
         snprintf(stage, sizeof stage, "%s", p->stage);
         spot_json_text(&j, "stage", stage, sizeof stage);
@@ -107,6 +107,8 @@ void cli_on_log(void *user, spot_log_level level, const char *text)
     else write_line("33", level == SPOT_LOG_WARN ? "warning: " : "", text);
 }
 
+void cli_progress_reset(void) { memset(&term.progress, 0, sizeof term.progress); }
+
 void cli_complain(const char *sentence)
 {
     if (term.json) write_json("error", sentence, NULL);
@@ -118,7 +120,7 @@ static void draw(const char *line)
     static const char done[] = "====================", rest[] = "                    ";
     struct winsize w = { 0 };
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 80 : w.ws_col;
-    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_course_share(&term.course));
+    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_progress_share(&term.progress));
 
     fputs("\r\033[K", stderr);
     if (width) fprintf(stderr, "[%s%.*s%s%.*s] ", term.color ? "\033[32m" : "", filled, done, term.color ? "\033[0m" : "",
@@ -136,10 +138,10 @@ void cli_on_progress(void *user, const spot_progress *p)
     bool sweep = !strcmp(p->stage, "sweep"), ended = p->done >= p->total;
 
     (void)user;
-    cli_course_hear(&term.course, p);
+    cli_progress_update(&term.progress, p);
     if (now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(sweep && ended)) return;
     term.last = now;
-    cli_course_line(&term.course, line, sizeof line);
+    cli_progress_line(&term.progress, line, sizeof line);
     if (term.json) write_json("progress", p->note ? p->note : "", p);
     else if (term.bar) draw(line);
     else fprintf(stderr, "%s\n", line);

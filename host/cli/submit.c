@@ -75,7 +75,7 @@ static spot_status write_record(spot_ctx *c, submission *b)
     return s;
 }
 
-/* Refuses if the array that was submitted before is still in the queue: a second one would do the same work again. */
+/* Refuses if the array before is still in the queue: a second one would do the same work again. */
 static spot_status read_record(spot_ctx *c, submission *b)
 {
     char path[PATH_MAX + 32], line[128];
@@ -92,8 +92,8 @@ static spot_status read_record(spot_ctx *c, submission *b)
     yajl_tree_free(j.at[0]);
     free(text);
     if (j.wrong || b->before.tasks < 1)
-        return spot_fail(c, SPOT_INPUT, "%s is not a record of submitted jobs (\"%s\"); remove it to submit all shards that miss "
-                         "an EC", path, j.wrong ? j.wrong : "tasks");
+        return spot_fail(c, SPOT_INPUT, "%s is not a record of submitted jobs (\"%s\"); remove it to submit all shards that "
+                         "miss an EC", path, j.wrong ? j.wrong : "tasks");
     shell_add(&k, "squeue -h -o %%i");
     shell_word(&k, "-j ", b->before.job);
     shell_add(&k, " 2>/dev/null");           /* it complains about a job that Slurm has forgotten */
@@ -118,8 +118,8 @@ static spot_status estimate_time(spot_ctx *c, submission *b)
     spot_sweep_cost cost;
 
     if (b->o->gpus && !c->device)
-        return spot_fail(c, SPOT_USAGE, "no GPU on this machine, so the sweep cannot be timed; give --shards N, or run `spotter "
-                         "plan` on a node with a GPU");
+        return spot_fail(c, SPOT_USAGE, "no GPU on this machine, so the sweep cannot be timed; give --shards N, or run "
+                         "`spotter plan` on a node with a GPU");
     spot_log(c, SPOT_LOG_INFO, "timing a few batches on %s, %d thread%s; --shards N skips this", spot_ctx_device_name(c),
              c->threads, c->threads == 1 ? "" : "s");
     SPOT_TRY(spot_sweep_cost_of(c, b->cfg, b->sweep, &cost, true));
@@ -128,7 +128,7 @@ static spot_status estimate_time(spot_ctx *c, submission *b)
     return SPOT_OK;
 }
 
-/* The number of tasks: --shards, that of the array before, or from the time; at most MaxArraySize and the number of ECs. */
+/* The number of tasks: --shards, or that of the array before, or from the time; no more than MaxArraySize or ECs. */
 static spot_status cut_sweep(spot_ctx *c, submission *b)
 {
     int most = most_tasks(c), processes = b->o->gpus ? b->o->gpus : 1, n = b->o->shards;
@@ -173,8 +173,8 @@ static int add_tasks(shell_command *k, const submission *b)
     return count;
 }
 
-/* The array and the merge have these in common: the log, the user's options, the script and the command that it runs. The user's
- * options come last, so they count. */
+/* What the array and the merge share: the log, the user's options, the script and the command that it runs. The user's options
+ * come last, so they count. */
 static void begin_sbatch(shell_command *k, const submission *b, const char *log)
 {
     char path[PATH_MAX + 32];
