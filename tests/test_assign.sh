@@ -126,8 +126,8 @@ refused 3 'none of the 300 rows has a class that was examined' found --embedding
 refused 3 'give probabilities or losses' all --embeddings new.npy
 refused 2 'say with --labels' found --embeddings new.npy --probs newp.npy
 refused 3 'they do not belong together' found --embeddings new.npy --labels y.csv --probs newp.npy
-refused 2 'which rows?' found
-refused 2 'whose slices?' --embeddings new.npy
+refused 2 '--embeddings E is missing' found
+refused 2 'DIR is missing' --embeddings new.npy
 refused 4 'nowhere is no folder of findings' nowhere --embeddings new.npy
 found "${old[@]}" --method barlow --no-fit --out fitless
 refused 3 'has no fit.safetensors' fitless "${new[@]}"

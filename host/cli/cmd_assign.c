@@ -49,7 +49,7 @@ static void check(const struct argp_state *state, void *input)
 
 const cli_command cli_assign_command = {
     "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
-    "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
     "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
     table, check, cli_assign

@@ -132,7 +132,7 @@ static void check(const struct argp_state *state, void *input)
 
 const cli_command cli_discover_command = {
     "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
-    "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
     "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
