@@ -93,12 +93,13 @@ static spot_status method(spot_ctx *c, spot_run *run, spot_ec_run *p, int b, uin
     spot_outcome *o = &p->segment.method[b];
     int ec = (int)p->ec.index;
     char path[1200];
+    spot_key found;
     uint64_t hash;
 
     spot_bdm_name(cfg, o->name, sizeof o->name);
     spot_key_text(o->settings, spot_key_of_method(cfg));
-    p->found_key = spot_key_of_found(spot_key_of_points(p->key, cfg), cfg);
-    SPOT_TRY(value_of(c, run, p->found_key, "found", ec, STUB_METHOD + b, &hash));
+    found = spot_key_of_found(spot_key_of_points(p->key, cfg), cfg);
+    SPOT_TRY(value_of(c, run, found, "found", ec, STUB_METHOD + b, &hash));
     hash ^= view + (stub_is == STUB_ERRS);
     if (stub_is == STUB_GIVES_UP && !b) {
         o->status = SPOT_NUMERIC;

@@ -1,8 +1,10 @@
 /* test_base.c - status, arena, addressed random numbers. */
+#define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
 #include <math.h>
 
+#include "base/text.h"
 #include "core/philox.h"
 
 static void first_failure_wins(void **state)
@@ -96,9 +98,73 @@ static void draws_are_fair_and_addressed(void **state)
     for (int i = 0; i < 1000; i++) assert_in_range(spot_rng_between(&b, -1, 1) + 1, 0, 2);
 }
 
+static void utf8_is_checked(void **state)
+{
+    static const struct { const char *text; size_t good; } cases[] = {
+        { "", 0 }, { "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 10 }, { "a\x80", 1 }, { "\xc3", 0 }, { "\xc0\xaf", 0 },
+        { "\xe0\x9f\xbf", 0 }, { "\xed\xa0\x80", 0 }, { "\xf0\x8f\xbf\xbf", 0 }, { "\xf4\x90\x80\x80", 0 },
+        { "\xf4\x8f\xbf\xbf", 4 }, { "ab\xe2\x82", 2 }, { "\xff", 0 }
+    };
+    spot_text t = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(spot_utf8(cases[i].text, strlen(cases[i].text)), cases[i].good);
+    spot_text_utf8(&t, "a\xff\xc3\xa9\xe2\x82");
+    spot_text_adds(&t, "|");
+    spot_text_visible(&t, "a\xff\n\x7f\xc3\xa9");
+    spot_text_add(&t, "", 1);
+    assert_string_equal(t.bytes, "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd|a\\xff\\x0a\\x7f\xc3\xa9");
+    assert_int_equal(t.status, SPOT_OK);
+    spot_text_free(&t);
+}
+
+static void few_digits_come_back(void **state)
+{
+    const double v[] = { 0, 30, 0.1, 1.0 / 3, 1e-300, 123456789012345680.0, 5e-324, 1e100, -2.5 };
+    char text[32];
+    (void)state;
+    assert_string_equal(spot_digits(text, 30, 1), "3e+01");
+    assert_string_equal(spot_digits(text, 30, 15), "30");
+    assert_string_equal(spot_digits(text, 0.1, 15), "0.1");
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+        for (int least = 1; least <= 17; least += 2) assert_true(strtod(spot_digits(text, v[i], least), NULL) == v[i]);
+}
+
+/* A spreadsheet must not run what a class or a file is called. */
+static void csv_cells_hold_no_formulas(void **state)
+{
+    static const struct { const char *text, *cell, *quoted; } cases[] = {
+        { "", "", "\"\"" }, { "cat", "cat", "\"cat\"" }, { "a,b", "\"a,b\"", "\"a,b\"" },
+        { "a\"b", "\"a\"\"b\"", "\"a\"\"b\"" },
+        { " a", "\" a\"", "\" a\"" }, { "=cmd|'/C calc'!A0", "'=cmd|'/C calc'!A0", "\"'=cmd|'/C calc'!A0\"" },
+        { "=1,2", "\"'=1,2\"", "\"'=1,2\"" }, { "@SUM(A1)", "'@SUM(A1)", "\"'@SUM(A1)\"" }, { "\t=1", "'\t=1", "\"'\t=1\"" },
+        { "-5", "-5", "\"-5\"" }, { "+1.5e3", "+1.5e3", "\"+1.5e3\"" },
+        { "-2+3", "'-2+3", "\"'-2+3\"" }, { "-", "'-", "\"'-\"" },
+        { "a=b", "a=b", "\"a=b\"" }
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+        assert_non_null(f);
+        spot_csv_field(f, cases[i].text);
+        fputc('\n', f);
+        spot_csv_quoted(f, cases[i].text);
+        fclose(f);
+        assert_int_equal(n, strlen(cases[i].cell) + 1 + strlen(cases[i].quoted));
+        assert_memory_equal(text, cases[i].cell, strlen(cases[i].cell));
+        assert_string_equal(text + strlen(cases[i].cell) + 1, cases[i].quoted);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_checked),
+        cmocka_unit_test(few_digits_come_back),
+        cmocka_unit_test(csv_cells_hold_no_formulas),
         cmocka_unit_test(first_failure_wins),
         cmocka_unit_test(counting_and_real_arenas_agree),
         cmocka_unit_test(philox_known_answers),

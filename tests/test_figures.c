@@ -44,8 +44,8 @@ static void words_of_a_blindspot_read_back(void **state)
     assert_false(spot_blindspot_read(&back, "square, a dog"));
     assert_false(spot_blindspot_read(&back, "squar"));
     assert_true(spot_features_read(&features, "square above, square, no circle, text striped, text"));
-    assert_int_equal(features, 1u << SPOT_FEATURE_RELATIVE_POSITION | 1u << SPOT_FEATURE_CIRCLE | 1u << SPOT_FEATURE_TEXTURE |
-                               1u << SPOT_FEATURE_WORDS);
+    assert_int_equal(features, 1u << SPOT_FEATURE_RELATIVE_POSITION | 1u << SPOT_FEATURE_PRESENCE | 1u << SPOT_FEATURE_TEXTURE |
+                               1u << (SPOT_FEATURE_PRESENCE + 2));
 }
 
 static void factors_count_what_they_say(void **state)

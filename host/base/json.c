@@ -1,9 +1,10 @@
-/* json.c - one description of a JSON document that both writes it and reads it back. */
+/* json.c - see json.h. */
 #include "base/json.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,7 @@ void spot_json_end(spot_json *j)
 void spot_json_int(spot_json *j, const char *key, int *v)
 {
     if (j->gen) {
-        key_out(j, key);
-        yajl_gen_integer(j->gen, *v);
+        spot_json_put_int(j, key, *v);
         return;
     }
     yajl_val in = member(j, key);
@@ -102,11 +102,10 @@ void spot_json_int(spot_json *j, const char *key, int *v)
 
 void spot_json_u64(spot_json *j, const char *key, uint64_t *v)
 {
-    char text[32], *end;
+    char *end;
 
     if (j->gen) {
-        key_out(j, key);
-        yajl_gen_number(j->gen, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)*v));
+        spot_json_put_number(j, key, "%llu", (unsigned long long)*v);
         return;
     }
     yajl_val in = member(j, key);
@@ -132,15 +131,8 @@ void spot_json_bool(spot_json *j, const char *key, bool *v)
 
 void spot_json_real(spot_json *j, const char *key, double *v)
 {
-    char text[32];
-    int n = 0;
-
     if (j->gen) {
-        key_out(j, key);
-        for (int digits = 15; digits <= 17 && (!n || strtod(text, NULL) != *v); digits++)
-            n = snprintf(text, sizeof text, "%.*g", digits, *v);
-        if (isfinite(*v)) yajl_gen_number(j->gen, text, (size_t)n);
-        else yajl_gen_null(j->gen);
+        spot_json_put_real(j, key, *v);
         return;
     }
     yajl_val in = member(j, key);
@@ -152,8 +144,7 @@ void spot_json_real(spot_json *j, const char *key, double *v)
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size)
 {
     if (j->gen) {
-        key_out(j, key);
-        yajl_gen_string(j->gen, (const unsigned char *)v, strlen(v));
+        spot_json_put_text(j, key, v);
         return;
     }
     yajl_val in = member(j, key);
@@ -161,24 +152,107 @@ void spot_json_text(spot_json *j, const char *key, char *v, size_t size)
     else wrong(j, key);
 }
 
-spot_status spot_json_open(spot_ctx *c, spot_json *j)
+/* ---- writing only ---- */
+
+void spot_json_put_int(spot_json *j, const char *key, long long v)
+{
+    key_out(j, key);
+    yajl_gen_integer(j->gen, v);
+}
+
+void spot_json_put_real(spot_json *j, const char *key, double v)
+{
+    char text[32];
+
+    spot_json_put_number(j, key, "%s", spot_digits(text, v, 15));
+}
+
+void spot_json_put_text(spot_json *j, const char *key, const char *v)
+{
+    spot_text clean = { 0 };
+
+    key_out(j, key);
+    if (!v) {
+        yajl_gen_null(j->gen);
+        return;
+    }
+    if (spot_utf8(v, strlen(v)) < strlen(v)) spot_text_utf8(&clean, v);
+    if (clean.status) j->out.status = clean.status;
+    if (clean.used) yajl_gen_string(j->gen, (const unsigned char *)clean.bytes, clean.used);
+    else yajl_gen_string(j->gen, (const unsigned char *)v, strlen(v));
+    spot_text_free(&clean);
+}
+
+void spot_json_put_format(spot_json *j, const char *key, const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    spot_json_put_text(j, key, text);
+}
+
+void spot_json_put_number(spot_json *j, const char *key, const char *fmt, ...)
+{
+    char text[400];            /* %f of the greatest double takes 317 */
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    key_out(j, key);
+    if (strchr("0123456789", text[*text == '-'])) yajl_gen_number(j->gen, text, strlen(text));
+    else yajl_gen_null(j->gen);
+}
+
+void spot_json_put_raw(spot_json *j, const char *key, const char *json, size_t n)
+{
+    key_out(j, key);
+    yajl_gen_number(j->gen, json, n);      /* yajl writes a number as it stands */
+}
+
+/* ---- documents ---- */
+
+static void more_text(void *out, const char *text, size_t n) { spot_text_add(out, text, n); }
+
+spot_status spot_json_begin(spot_ctx *c, spot_json *j, const char *indent)
 {
     *j = (spot_json){ .gen = yajl_gen_alloc(NULL) };
     if (!j->gen) return spot_fail(c, SPOT_NOMEM, "no memory for a JSON document");
-    yajl_gen_config(j->gen, yajl_gen_beautify, 1);
-    yajl_gen_config(j->gen, yajl_gen_indent_string, "  ");
+    yajl_gen_config(j->gen, yajl_gen_print_callback, more_text, (void *)&j->out);
+    if (indent) {
+        yajl_gen_config(j->gen, yajl_gen_beautify, 1);
+        yajl_gen_config(j->gen, yajl_gen_indent_string, indent);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_json_whole(spot_ctx *c, const spot_json *j, const char *what)
+{
+    if (j->out.status) return spot_fail(c, j->out.status, "no memory for the JSON of %s", what);
+    if (j->depth) return spot_fail(c, SPOT_NUMERIC, "the JSON of %s is not whole", what);
+    return SPOT_OK;
+}
+
+void spot_json_free(spot_json *j)
+{
+    if (j->gen) yajl_gen_free(j->gen);
+    spot_text_free(&j->out);
+    j->gen = NULL;
+}
+
+spot_status spot_json_open(spot_ctx *c, spot_json *j)
+{
+    SPOT_TRY(spot_json_begin(c, j, "  "));
     spot_json_object(j, NULL);
     return SPOT_OK;
 }
 
 void spot_json_print(spot_json *j, FILE *f)
 {
-    const unsigned char *text;
-    size_t n;
-
     spot_json_end(j);
-    yajl_gen_get_buf(j->gen, &text, &n);
-    fwrite(text, 1, n, f);
-    yajl_gen_free(j->gen);
-    j->gen = NULL;
+    fwrite(j->out.bytes, 1, j->out.used, f);
+    spot_json_free(j);
 }

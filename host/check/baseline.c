@@ -331,19 +331,19 @@ static char *wrap(const unsigned char *json, size_t n, size_t *length)
 
 spot_status spot_baseline_print(spot_ctx *c, const spot_baseline *b, char **out, size_t *n)
 {
-    document d = { .j = { .gen = yajl_gen_alloc(NULL) } };
-    const unsigned char *json;
-    size_t length;
+    document d = { 0 };
+    spot_status s;
 
     *out = NULL;
-    if (d.j.gen) {
-        spot_json_object(&d.j, NULL);
-        describe(&d, (spot_baseline *)b);              /* which only reads from it where it writes */
-        spot_json_end(&d.j);
-        if (yajl_gen_get_buf(d.j.gen, &json, &length) == yajl_gen_status_ok) *out = wrap(json, length, n);
-        yajl_gen_free(d.j.gen);
-    }
-    return *out ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to write a baseline of %d ECs", b->ecs);
+    SPOT_TRY(spot_json_begin(c, &d.j, NULL));
+    spot_json_object(&d.j, NULL);
+    describe(&d, (spot_baseline *)b);              /* which only reads from it where it writes */
+    spot_json_end(&d.j);
+    s = spot_json_whole(c, &d.j, "a baseline");
+    if (s == SPOT_OK) *out = wrap((const unsigned char *)d.j.out.bytes, d.j.out.used, n);
+    if (s == SPOT_OK && !*out) s = spot_fail(c, SPOT_NOMEM, "no memory to write a baseline of %d ECs", b->ecs);
+    spot_json_free(&d.j);
+    return s;
 }
 
 spot_status spot_baseline_read(spot_ctx *c, spot_baseline *b, const char *path)

@@ -161,22 +161,20 @@ static spot_status append(spot_ctx *c, const char *path, const void *text, size_
 
 spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *path, const char *commit)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    spot_json j;
     spot_night t = { .check = *k };
-    const unsigned char *text;
     time_t now = time(NULL);
     struct tm utc;
     spot_status s;
-    size_t n;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory for a night's line");
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
     strftime(t.at, sizeof t.at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     snprintf(t.commit, sizeof t.commit, "%s", commit ? commit : "");
     spot_json_object(&j, NULL);
     spot_night_describe(&j, &t.check, t.at, t.commit);
     spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &text, &n);
-    s = append(c, path, text, n);
-    yajl_gen_free(j.gen);
+    s = spot_json_whole(c, &j, "a night's line");
+    if (s == SPOT_OK) s = append(c, path, (const unsigned char *)j.out.bytes, j.out.used);
+    spot_json_free(&j);
     return s;
 }

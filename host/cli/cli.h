@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"
+#include "spotter/subject.h"
 #include "spotter/sweep.h"
 
 /* A new command: its name here, and cmd_NAME.c with cli_NAME and cli_NAME_command. */
@@ -89,6 +90,9 @@ void cli_on_progress(void *user, const spot_progress *p);
 void cli_progress_reset(void);                                /* what follows has a bar of its own */
 void cli_complain(const char *sentence);                      /* an error, in the log's format */
 bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
+
+/* inputs.c: path names the same file as one of those that are read. */
+bool cli_is_input(const spot_subject_files *f, const char *path);
 
 /* progress.c: the finished share of a run, from the reports of its stages. */
 typedef struct {

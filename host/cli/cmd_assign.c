@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/cli.h"
+#include "discover/claim.h"
 #include "discover/fits.h"
 #include "discover/search.h"
 #include "spotter/store.h"
@@ -165,12 +167,29 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
+/* What is read is not written over: the new rows and the findings. */
+static spot_status is_free(spot_ctx *c, const options *o)
+{
+    char path[1200];
+
+    if (cli_is_input(&o->files, o->out))
+        return spot_fail(c, SPOT_USAGE, "--out %s would be read and written over; choose another name", o->out);
+    for (const char *const *name = spot_findings_files; *name; name++) {
+        const spot_subject_files found = { .ids = path };
+        snprintf(path, sizeof path, "%s/%s", o->dir, *name);
+        if (cli_is_input(&found, o->out))
+            return spot_fail(c, SPOT_USAGE, "--out %s is a file of the findings; choose another name", o->out);
+    }
+    return SPOT_OK;
+}
+
 static spot_status run(spot_ctx *c, const options *o, counts *n)
 {
     spot_subject s = { 0 };
     spot_status how;
     spot_fits f;
 
+    SPOT_TRY(is_free(c, o));
     SPOT_TRY(spot_fits_open(c, &f, o->dir));
     how = choose_only(c, o, &f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f.known);

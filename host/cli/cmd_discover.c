@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "discover/claim.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 
@@ -20,7 +21,7 @@ typedef struct {
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
-    bool report, fit, json;
+    bool report, fit, json, replace;
     spot_report_options page;
 } options;
 
@@ -103,6 +104,8 @@ static const cli_row table[] = {
     CLI_PAGE_ROWS(page),
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
+    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace),
+      .help = "overwrite findings of other data, and other files with the names of the results, in DIR" },
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
@@ -139,7 +142,8 @@ const cli_command cli_discover_command = {
     "  spotter discover --images val2017 --coco val2017.json \\\n"
     "      --model resnet18.safetensors --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
-    "command continues a search that was stopped.", table, check, cli_discover
+    "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
+    "they are without --replace.", table, check, cli_discover
 };
 
 /* ---- what is asked for ---- */
@@ -185,10 +189,11 @@ static spot_status choose(spot_ctx *c, int *cls, const char *text, const spot_su
                      text, s->classes, s->class_name[0], s->class_name[s->classes - 1]);
 }
 
-/* A folder that holds something else is left alone. */
-static spot_status is_ours(spot_ctx *c, const char *dir)
+/* A folder that holds something else is left alone, and so is what is read. */
+static spot_status is_ours(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
+    const char *dir = o->out;
     char path[PATH];
     struct stat st;
 
@@ -199,7 +204,12 @@ static spot_status is_ours(spot_ctx *c, const char *dir)
         if (!stat(path, &st))
             return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
     }
-    return SPOT_OK;
+    for (const char *const *name = spot_findings_files; *name; name++) {
+        snprintf(path, sizeof path, "%s/%s", dir, *name);
+        if (cli_is_input(&o->files, path))
+            return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
+    }
+    return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
 }
 
 /* ---- what is said ---- */
@@ -386,9 +396,10 @@ static spot_status run(spot_ctx *c, const options *o, spot_config *cfg)
         SPOT_TRY(methods(c, cfg, o->method));
         cfg->seed = 0;
     }
-    SPOT_TRY(is_ours(c, o->out));
+    SPOT_TRY(is_ours(c, o));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
-    how = discover(c, o, cfg, &s);
+    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    if (how == SPOT_OK) how = discover(c, o, cfg, &s);
     spot_subject_close(&s);
     return how;
 }

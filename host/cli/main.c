@@ -1,12 +1,16 @@
 /* main.c - the program: finds the command and hands over. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1                      /* on_exit */
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/room.h"
 #include "cli/cli.h"
 #include "config/config_table.h"
 #include "core/ops.h"
@@ -79,36 +83,109 @@ static int help(int argc, char **argv)
     return 0;
 }
 
-/* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. */
-static void flush_or_fail(void)
+/* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. Under a
+ * limit on addresses OpenBLAS may wait for ever, at its own exit, for a thread that gets no memory: it is not asked. */
+static void flush_or_fail(int code, void *unused)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    bool whole = !fflush(stdout) && !ferror(stdout);
 
-    if (!fflush(stdout) && !ferror(stdout)) return;
+    (void)unused;
+    if (whole && spot_room_of_addresses() != SIZE_MAX) _exit(code);
+    if (whole) return;
     if (poll(&out, 1, 0) < 1 || !(out.revents & POLLERR)) cli_complain("could not write the output; is the disk full?");
     _Exit(spot_exit_code(SPOT_IO));
 }
 
+/* ---- before a command runs ---- */
+
+/* Kernels hold tiles of some 500 kB on the stack, and libraries hold some of their own. */
+#define LEAST_STACK ((size_t)2 << 20)
+
+/* How large the main thread's stack may grow. Raised where the limit is not a hard one. */
+static size_t stack_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LEAST_STACK) return SIZE_MAX;
+    if (limit.rlim_max < LEAST_STACK) return (size_t)limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < 4 * LEAST_STACK ? limit.rlim_max : 4 * LEAST_STACK;
+    return setrlimit(RLIMIT_STACK, &limit) ? 0 : SIZE_MAX;
+}
+
+/* The stack of the other threads, as libgomp reads it: "512k", "2 M", kilobytes without a letter; else as the main thread's. */
+static size_t thread_stack(void)
+{
+    const char *text = getenv("OMP_STACKSIZE");
+    struct rlimit limit;
+    double size;
+    char unit = 'k';
+
+    if (!text) text = getenv("GOMP_STACKSIZE");
+    if (!text || sscanf(text, "%lf %c", &size, &unit) < 1)
+        return getrlimit(RLIMIT_STACK, &limit) ? SIZE_MAX : (size_t)limit.rlim_cur;
+    for (const char *letter = "bkmg"; *letter && (unit | 32) != *letter; letter++) size *= 1024;
+    return size < (double)LEAST_STACK ? (size_t)size : SIZE_MAX;
+}
+
 /* A thread that has nothing to do for a moment waits for its team by spinning. Where others compute on the same cores
  * it spins in their time and they in its: training was 4 to 25 times slower beside one other program. libgomp reads how
- * long to spin (here some microseconds, then sleep) only before main, so the program starts once more. */
-static void wait_briefly(char **argv)
+ * long to spin (here some microseconds, then sleep), and how large the stacks of its threads are, only before main: the program
+ * starts once more. */
+static void start_again(char **argv)
 {
-    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    if (!setenv("GOMP_SPINCOUNT", "3000", 1)) execv("/proc/self/exe", argv);     /* without /proc it goes on as it is */
+    bool again = thread_stack() < LEAST_STACK && !setenv("OMP_STACKSIZE", "2M", 1);
+
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")) again |= !setenv("GOMP_SPINCOUNT", "3000", 1);
+    if (again) execv("/proc/self/exe", argv);              /* without /proc it goes on as it is */
+}
+
+typedef struct { int argc, code; char **argv; } call;
+
+static void *answer(void *user)
+{
+    call *k = user;
+    const char *word = k->argc > 1 ? k->argv[1] : NULL;
+
+    if (!word) {
+        print_help(stderr);
+        k->code = spot_exit_code(SPOT_USAGE);
+    }
+    else if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) k->code = help(k->argc, k->argv);
+    else if (!strcmp(word, "--version") || !strcmp(word, "version")) print_version();
+    else k->code = run(word, k->argc - 1, k->argv + 1);
+    return NULL;
+}
+
+/* Where the main thread may not have the stack that is needed, a thread of our own may. It alone hears signals. */
+static void answer_on_a_stack_of_its_own(call *k)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    sigset_t all;
+    bool good = !pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, 4 * LEAST_STACK);
+
+    if (!good || pthread_create(&thread, &attr, answer, k)) {
+        cli_complain("the limit on the stack (ulimit -s) is below 2 MB, and there is no memory for a larger one; raise it");
+        k->code = spot_exit_code(SPOT_NOMEM);
+        return;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    pthread_join(thread, NULL);
 }
 
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-"     /* means itself in a shell */
 
 int main(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : NULL;
+    bool small = stack_limit() < LEAST_STACK;
+    call k = { argc, 0, argv };
 
-    wait_briefly(argv);
+    start_again(argv);
     if (argc && *argv[0] && !argv[0][strspn(argv[0], PLAIN)]) cli_program = argv[0];
-    atexit(flush_or_fail);
-    if (!word) return print_help(stderr), spot_exit_code(SPOT_USAGE);
-    if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) return help(argc, argv);
-    if (!strcmp(word, "--version") || !strcmp(word, "version")) return print_version(), 0;
-    return run(word, argc - 1, argv + 1);
+    on_exit(flush_or_fail, NULL);
+    if (small) answer_on_a_stack_of_its_own(&k);
+    else answer(&k);
+    return k.code;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/config_table.h"
 
 /* In double quotes. What is not ASCII is escaped by its code point: YAML folds or forbids some of them when bare. */
@@ -28,13 +29,11 @@ static void print_text(FILE *f, const char *text)
 /* The shortest text that reads back to the same number: 30, not 3e+01. */
 static void print_real(FILE *f, double value)
 {
-    char text[32], best[32] = "";
+    char few[32], plain[32];
 
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value && (!*best || strlen(text) < strlen(best))) memcpy(best, text, sizeof best);
-    }
-    fputs(best, f);
+    spot_digits(few, value, 1);
+    spot_digits(plain, value, 15);
+    fputs(strlen(plain) < strlen(few) ? plain : few, f);
 }
 
 static void print_value(FILE *f, const spot_setting *s, const void *value)

@@ -7,6 +7,7 @@
 #include "base/room.h"
 #include "core/device.h"
 #include "discover/search.h"
+#include "steps/chain.h"
 
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)
 {
@@ -89,27 +90,9 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
 
 /* ---- memory ---- */
 
-static int dimensions(const spot_bdm_config *cfg, int features)
-{
-    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-}
-
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Points lie in the work's memory until all of the group have theirs, then with the findings, but for those that are no map. */
-static spot_bytes method_needs(const spot_ctx *c, const spot_subject *s, const spot_bdm_config *cfg, const int *n, int count,
-                               size_t rows)
-{
-    int d = dimensions(cfg, s->d);
-    size_t points = spot_embed_is_nothing(&cfg->embed) ? 0 : rows * (size_t)d * sizeof(float);
-    size_t recalled = rows * SPOT_MAX_HYPOTHESES * sizeof(int);          /* hypotheses may overlap */
-    size_t slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
-    spot_bytes find = spot_bdm_needs(c, count, n, d, cfg), embed = { 0, 0 };
-
-    if (!spot_embed_is_nothing(&cfg->embed)) embed = spot_embed_needs(c, count, n, s->d, &cfg->embed);
-    find.host = points + most(find.host, recalled) + slices;
-    return (spot_bytes){ most(embed.host, find.host), most(embed.device, find.device) };
-}
+static spot_bytes larger(spot_bytes a, spot_bytes b) { return (spot_bytes){ most(a.host, b.host), most(a.device, b.device) }; }
 
 spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
                             int count)
@@ -118,24 +101,19 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
     spot_embed_config pca = spot_embed_defaults();
     spot_bytes needs = { 0, 0 };
     int *n = malloc((size_t)count * sizeof *n);
-    size_t views = 0, rows = 0;
+    size_t views = spot_chain_bytes(count, o->fit), rows = 0, slices;
 
     if (!n) return (spot_bytes){ SIZE_MAX / 4, 0 };
     for (int i = 0; i < count; i++) {
         n[i] = x[i].n;
         rows += (size_t)n[i];
-        views += (size_t)n[i] * ((n[i] == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float) + (size_t)s->d * sizeof(float) + each
-               + sizeof(spot_hypotheses);
+        views += (size_t)n[i] * ((n[i] == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float) + (size_t)s->d * sizeof(float) + each;
     }
-    for (int b = 0; b < o->bdms; b++) {
-        spot_bytes m = method_needs(c, s, &o->bdm[b], n, count, rows);
-        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
-    }
+    slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
+    for (int b = 0; b < o->bdms; b++)
+        needs = larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, s->d, slices));
     pca.method = SPOT_REDUCE_PCA;
-    for (int i = 0; i < count; i++) {
-        spot_bytes m = spot_embed_needs(c, 1, &n[i], s->d, &pca);
-        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
-    }
+    for (int i = 0; i < count; i++) needs = larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
     free(n);
     needs.host += views;
     return needs;

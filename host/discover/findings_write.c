@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "config/config_table.h"
 #include "discover/search.h"
 #include "discover/subject_file.h"
@@ -19,39 +20,13 @@ enum { SCHEMA = 1, PATH = 1200 };
 
 static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? "" : s->class_name[cls]; }
 
-/* The fewest digits that bring the same double back. */
-static const char *number(char text[32], double v)
-{
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) break;
-    }
-    return text;
-}
-
 /* ---- slices.csv ---- */
-
-void spot_csv_field(FILE *f, const char *text)
-{
-    bool plain = *text && *text != ' ' && text[strlen(text) - 1] != ' ' && !text[strcspn(text, ",\"\r\n")];
-
-    if (plain || !*text) {
-        fputs(text, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', f);
-        fputc(*text, f);
-    }
-    fputc('"', f);
-}
 
 static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int k, const char *method)
 {
     char score[32];
 
-    number(score, g->slice[k].score);
+    spot_digits(score, g->slice[k].score, 1);
     for (int i = 0; i < g->slice[k].size; i++) {
         int row = g->slice[k].row[i];
         if (s->id) spot_csv_field(f, s->id[row]);
@@ -93,185 +68,121 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *
 
 /* ---- slices.json ---- */
 
-/* Bytes of the well-formed UTF-8 character at p; 0 where there is none. */
-static int utf8(const unsigned char *p)
-{
-    int more = *p < 0x80 ? 0 : *p < 0xc2 ? -1 : *p < 0xe0 ? 1 : *p < 0xf0 ? 2 : *p < 0xf5 ? 3 : -1;
-
-    if (more < 0) return 0;
-    for (int i = 1; i <= more; i++) if ((p[i] & 0xc0) != 0x80) return 0;
-    if (*p == 0xe0 && p[1] < 0xa0) return 0;       /* longer than it need be */
-    if (*p == 0xf0 && p[1] < 0x90) return 0;
-    if (*p == 0xed && p[1] > 0x9f) return 0;       /* half a pair of UTF-16 */
-    if (*p == 0xf4 && p[1] > 0x8f) return 0;       /* beyond Unicode */
-    return more + 1;
-}
-
-/* JSON is UTF-8; a byte that is none, as names of files may have it, becomes U+FFFD. Rows are named by number as well. */
-static void put_text(yajl_gen g, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t n = strlen(text), at = 0;
-    unsigned char *clean = malloc(3 * n + 1);
-
-    if (!clean) {
-        yajl_gen_null(g);
-        return;
-    }
-    while (*p) {
-        int bytes = utf8(p);
-        memcpy(clean + at, bytes ? (const char *)p : "\xef\xbf\xbd", bytes ? (size_t)bytes : 3);
-        at += bytes ? (size_t)bytes : 3;
-        p += bytes ? bytes : 1;
-    }
-    yajl_gen_string(g, clean, at);
-    free(clean);
-}
-
-static void put_key(yajl_gen g, const char *key) { yajl_gen_string(g, (const unsigned char *)key, strlen(key)); }
-
-static void put_int(yajl_gen g, const char *key, long long v)
-{
-    put_key(g, key);
-    yajl_gen_integer(g, v);
-}
-
-static void put_real(yajl_gen g, const char *key, double v)
+/* Numbers with as few digits as bring the same double back. */
+static void put_real(spot_json *j, const char *key, double v)
 {
     char text[32];
 
-    put_key(g, key);
-    number(text, v);
-    if (isfinite(v)) yajl_gen_number(g, text, strlen(text));
-    else yajl_gen_null(g);
+    spot_json_put_number(j, key, "%s", spot_digits(text, v, 1));
 }
 
-static void put_words(yajl_gen g, const char *key, const char *v)
+static void put_class(spot_json *j, const spot_subject *s, int cls)
 {
-    put_key(g, key);
-    put_text(g, v);
+    spot_json_put_text(j, "class", cls < 0 ? NULL : class_of(s, cls));
+    if (cls < 0) spot_json_put_text(j, "class_number", NULL);
+    else spot_json_put_int(j, "class_number", cls);
 }
 
-static void put_class(yajl_gen g, const spot_subject *s, int cls)
+static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank)
 {
-    put_key(g, "class");
-    if (cls < 0) yajl_gen_null(g);
-    else put_text(g, class_of(s, cls));
-    put_key(g, "class_number");
-    if (cls < 0) yajl_gen_null(g);
-    else yajl_gen_integer(g, cls);
-}
-
-static void put_found(yajl_gen g, const spot_subject *s, const spot_slice *p, int rank)
-{
-    yajl_gen_map_open(g);
-    put_int(g, "rank", rank);
-    put_real(g, "score", p->score);
-    put_int(g, "size", p->size);
-    put_int(g, "wrong", p->wrong);
-    put_real(g, "error_rate", p->error_rate);
-    put_real(g, "mean_confidence", p->mean_confidence);
-    put_real(g, "share_of_errors", p->share);
-    put_key(g, "nearest_correct");
-    yajl_gen_array_open(g);
+    spot_json_object(j, NULL);
+    spot_json_put_int(j, "rank", rank);
+    put_real(j, "score", p->score);
+    spot_json_put_int(j, "size", p->size);
+    spot_json_put_int(j, "wrong", p->wrong);
+    put_real(j, "error_rate", p->error_rate);
+    put_real(j, "mean_confidence", p->mean_confidence);
+    put_real(j, "share_of_errors", p->share);
+    spot_json_array(j, "nearest_correct", 0, 0);
     for (int i = 0; i < p->neighbours; i++) {
         char row[16];
         snprintf(row, sizeof row, "%d", p->neighbour[i]);
-        yajl_gen_map_open(g);
-        put_int(g, "row", p->neighbour[i]);
-        put_words(g, "id", s->id ? s->id[p->neighbour[i]] : row);
-        yajl_gen_map_close(g);
+        spot_json_object(j, NULL);
+        spot_json_put_int(j, "row", p->neighbour[i]);
+        spot_json_put_text(j, "id", s->id ? s->id[p->neighbour[i]] : row);
+        spot_json_end(j);
     }
-    yajl_gen_array_close(g);
-    yajl_gen_map_close(g);
+    spot_json_end(j);
+    spot_json_end(j);
 }
 
-static void put_finding(yajl_gen g, const spot_subject *s, const spot_finding *f, const spot_discover_options *o)
+static void put_finding(spot_json *j, const spot_subject *s, const spot_finding *f, const spot_discover_options *o)
 {
-    char name[80], seed[24];
+    char name[80];
 
-    yajl_gen_map_open(g);
-    put_class(g, s, f->cls);
-    put_words(g, "method", spot_bdm_name(&o->bdm[f->bdm], name, sizeof name));
-    put_key(g, "seed");
-    yajl_gen_number(g, seed, (size_t)snprintf(seed, sizeof seed, "%" PRIu64, f->seed));
-    put_int(g, "rows", f->n);
-    put_int(g, "wrong", f->wrong);
-    put_words(g, "status", spot_status_name(f->status));
-    if (f->status) put_words(g, "message", f->message);
-    put_key(g, "slices");
-    yajl_gen_array_open(g);
-    for (int k = 0; k < f->slices; k++) put_found(g, s, &f->slice[k], k + 1);
-    yajl_gen_array_close(g);
-    yajl_gen_map_close(g);
+    spot_json_object(j, NULL);
+    put_class(j, s, f->cls);
+    spot_json_put_text(j, "method", spot_bdm_name(&o->bdm[f->bdm], name, sizeof name));
+    spot_json_put_number(j, "seed", "%" PRIu64, f->seed);
+    spot_json_put_int(j, "rows", f->n);
+    spot_json_put_int(j, "wrong", f->wrong);
+    spot_json_put_text(j, "status", spot_status_name(f->status));
+    if (f->status) spot_json_put_text(j, "message", f->message);
+    spot_json_array(j, "slices", 0, 0);
+    for (int k = 0; k < f->slices; k++) put_found(j, s, &f->slice[k], k + 1);
+    spot_json_end(j);
+    spot_json_end(j);
 }
 
-static void put_left_out(yajl_gen g, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
+static void put_left_out(spot_json *j, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
-    put_key(g, "left_out");
-    yajl_gen_array_open(g);
+    spot_json_array(j, "left_out", 0, 0);
     for (int i = 0; i < f->left_out; i++) {
         int n = spot_subject_rows(s, f->left_class[i]);
         char why[64];
         snprintf(why, sizeof why, n < o->least ? "fewer than %d rows" : "no row is wrong", o->least);
-        yajl_gen_map_open(g);
-        put_class(g, s, f->left_class[i]);
-        put_int(g, "rows", n);
-        put_words(g, "why", why);
-        yajl_gen_map_close(g);
+        spot_json_object(j, NULL);
+        put_class(j, s, f->left_class[i]);
+        spot_json_put_int(j, "rows", n);
+        spot_json_put_text(j, "why", why);
+        spot_json_end(j);
     }
-    yajl_gen_array_close(g);
+    spot_json_end(j);
 }
 
-static void put_subject(yajl_gen g, const spot_subject *s)
+static void put_subject(spot_json *j, const spot_subject *s)
 {
     int wrong = 0;
 
-    put_key(g, "subject");
-    yajl_gen_map_open(g);
-    put_words(g, "source", s->source);
-    put_int(g, "rows", s->n);
-    put_int(g, "features", s->d);
-    put_int(g, "classes", s->classes);
-    put_key(g, "class_names");
-    yajl_gen_array_open(g);
-    for (int k = 0; k < s->classes; k++) put_text(g, s->class_name[k]);
-    yajl_gen_array_close(g);
-    put_int(g, "skipped", s->skipped);
+    spot_json_object(j, "subject");
+    spot_json_put_text(j, "source", s->source);
+    spot_json_put_int(j, "rows", s->n);
+    spot_json_put_int(j, "features", s->d);
+    spot_json_put_int(j, "classes", s->classes);
+    spot_json_array(j, "class_names", 0, 0);
+    for (int k = 0; k < s->classes; k++) spot_json_put_text(j, NULL, s->class_name[k]);
+    spot_json_end(j);
+    spot_json_put_int(j, "skipped", s->skipped);
     if (s->target) {
         for (int i = 0; i < s->n; i++) wrong += spot_subject_wrong(s, i, s->target[i]);
-        put_int(g, "wrong", wrong);
-        put_real(g, "accuracy", s->n ? 1 - (double)wrong / s->n : NAN);
+        spot_json_put_int(j, "wrong", wrong);
+        put_real(j, "accuracy", s->n ? 1 - (double)wrong / s->n : NAN);
     }
-    yajl_gen_map_close(g);
+    spot_json_end(j);
 }
 
 static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o)
 {
-    yajl_gen g = yajl_gen_alloc(NULL);
-    const unsigned char *text;
+    spot_json j;
     char path[PATH];
     spot_status status;
-    size_t n;
 
     snprintf(path, sizeof path, "%s/slices.json", dir);
-    if (!g) return spot_fail(c, SPOT_NOMEM, "no memory to write %s", path);
-    yajl_gen_config(g, yajl_gen_beautify, 1);
-    yajl_gen_map_open(g);
-    put_int(g, "schema", SCHEMA);
-    put_words(g, "spotter", SPOT_VERSION);
-    put_int(g, "numbers", SPOT_NUMBERS);
-    put_subject(g, s);
-    put_left_out(g, f, s, o);
-    put_key(g, "findings");
-    yajl_gen_array_open(g);
-    for (int i = 0; i < f->count; i++) put_finding(g, s, &f->finding[i], o);
-    yajl_gen_array_close(g);
-    yajl_gen_map_close(g);
-    status = yajl_gen_get_buf(g, &text, &n) ? spot_fail(c, SPOT_NOMEM, "no memory to write %s", path)
-                                            : spot_file_write(c, path, text, n);
-    yajl_gen_free(g);
+    SPOT_TRY(spot_json_begin(c, &j, "    "));
+    spot_json_object(&j, NULL);
+    spot_json_put_int(&j, "schema", SCHEMA);
+    spot_json_put_text(&j, "spotter", SPOT_VERSION);
+    spot_json_put_int(&j, "numbers", SPOT_NUMBERS);
+    put_subject(&j, s);
+    put_left_out(&j, f, s, o);
+    spot_json_array(&j, "findings", 0, 0);
+    for (int i = 0; i < f->count; i++) put_finding(&j, s, &f->finding[i], o);
+    spot_json_end(&j);
+    spot_json_end(&j);
+    status = spot_json_whole(c, &j, path);
+    if (status == SPOT_OK) status = spot_file_write(c, path, j.out.bytes, j.out.used);
+    spot_json_free(&j);
     return status;
 }
 

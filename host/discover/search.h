@@ -35,9 +35,6 @@ void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, con
 /* "class "cat"" or "all rows", for sentences; what does not print becomes '?'. Into text; returns it. */
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls);
 
-/* A field of a CSV file as RFC 4180 has it: its bytes, in quotes where it must be. */
-void spot_csv_field(FILE *f, const char *text);
-
 /* The hypotheses about a view as slices of the subject, in f's arena; work is for scratch. */
 spot_status spot_slices_of(spot_ctx *c, spot_arena *a, spot_arena *work, spot_finding *f, const spot_subject *s,
                            const spot_view *view, const spot_hypotheses *found, int neighbours);

@@ -1,20 +1,15 @@
-/* array.c - arrays of a user's files, whatever the format: which file, how large, and as which numbers they are wanted. */
+/* array.c - memory and types of arrays, whatever the format. */
 #define _GNU_SOURCE
 #include "spotter/array.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/formats.h"
-#include "formats/safetensors.h"
 
-enum { LONG = 100 << 20, HUGE = 2 << 20 };     /* bytes: of a file that is announced before it is read; of a large page */
+enum { HUGE = 2 << 20 };       /* bytes of a large page */
 
 static const struct { const char *name; size_t size; } types[SPOT_DTYPES] = {
     [SPOT_F32] = { "F32", 4 }, [SPOT_I64] = { "I64", 8 }, [SPOT_F64] = { "F64", 8 }, [SPOT_F16] = { "F16", 2 },
@@ -25,8 +20,6 @@ static const struct { const char *name; size_t size; } types[SPOT_DTYPES] = {
 
 size_t      spot_dtype_size(spot_dtype t) { return types[t].size; }
 const char *spot_dtype_name(spot_dtype t) { return types[t].name; }
-
-/* -- memory ---------------------------------------------------------------------------------------------------- */
 
 /* What the machine has, for a caller that sets no limit: a claim beyond it is refused before it is tried. */
 static size_t bytes_of_memory(void)
@@ -70,6 +63,15 @@ spot_status spot_array_take(spot_ctx *c, spot_array *a, size_t limit)
     return take_block(c, a, bytes, limit);
 }
 
+const char *spot_array_place(char text[64], const spot_array *a, size_t i)
+{
+    size_t per_row = a->rank && a->dim[0] ? a->count / (size_t)a->dim[0] : 1;
+
+    if (a->rank < 2) snprintf(text, 64, "row %zu", i);
+    else snprintf(text, 64, "row %zu, column %zu", i / per_row, i % per_row);
+    return text;
+}
+
 spot_status spot_array_check(spot_ctx *c, const spot_array *a)
 {
     const uint8_t *v = a->data;
@@ -110,116 +112,4 @@ void spot_array_close(spot_array *a)
 {
     free(a->data);
     memset(a, 0, sizeof *a);
-}
-
-size_t spot_utf8(const char *text, size_t n)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t i = 0;
-
-    while (i < n) {
-        int more = p[i] < 0x80 ? 0 : p[i] >= 0xc2 && p[i] < 0xe0 ? 1 : p[i] >= 0xe0 && p[i] < 0xf0 ? 2
-                 : p[i] >= 0xf0 && p[i] < 0xf5 ? 3 : -1;
-        unsigned char first = p[i];
-        if (more < 0 || (size_t)more >= n - i) return i;
-        for (int k = 1; k <= more; k++)
-            if ((p[i + (size_t)k] & 0xc0) != 0x80) return i;
-        if ((first == 0xe0 && p[i + 1] < 0xa0) || (first == 0xed && p[i + 1] > 0x9f)      /* too long a form; surrogates */
-            || (first == 0xf0 && p[i + 1] < 0x90) || (first == 0xf4 && p[i + 1] > 0x8f))  /* the same; beyond U+10FFFF */
-            return i;
-        i += (size_t)more + 1;
-    }
-    return n;
-}
-
-/* -- which file ------------------------------------------------------------------------------------------------ */
-
-/* A name may hold colons, and so may a path: the shortest beginning that is a file is the file. */
-static spot_status split(spot_ctx *c, char **path, const char **member, const char *where)
-{
-    struct stat st;
-
-    *path = strdup(where);
-    *member = NULL;
-    if (!*path) return spot_fail(c, SPOT_NOMEM, "no memory for the name %.200s", where);
-    if (!stat(where, &st)) return SPOT_OK;
-    for (char *colon = strchr(*path, ':'); colon; colon = strchr(colon + 1, ':')) {
-        *colon = 0;
-        if (!stat(*path, &st) && S_ISREG(st.st_mode)) {
-            *member = where + (colon - *path) + 1;
-            return SPOT_OK;
-        }
-        *colon = ':';
-    }
-    return SPOT_OK;                        /* opening it will say that it is not there */
-}
-
-/* Formats that people have at hand and that are not read: what to do instead. */
-static spot_status not_read(spot_ctx *c, const spot_blob *in, const uint8_t *head, size_t n)
-{
-    static const struct { const char *bytes, *words; } others[] = {
-        { "\x80\x02", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x03", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x04", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x80\x05", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
-        { "\x89HDF",  "is HDF5; save the array with numpy.save" },
-        { "PAR1",     "is Parquet; save its columns with pandas' to_csv or numpy.save" },
-        { "ARROW1",   "is Arrow; save its columns with pandas' to_csv or numpy.save" },
-        { "\x1f\x8b", "is compressed with gzip; decompress it first" },
-    };
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (n >= strlen(others[i].bytes) && !memcmp(head, others[i].bytes, strlen(others[i].bytes)))
-            return spot_fail(c, SPOT_INPUT, "%s %s", in->name, others[i].words);
-    return spot_fail(c, SPOT_INPUT, "%s is none of the formats that are read: .npy, .npz, .safetensors, .csv", in->name);
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-
-    return n >= m && !strcasecmp(name + n - m, end);
-}
-
-/* What the bytes say counts for more than what the name says. */
-static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
-{
-    uint8_t head[9] = "";
-    size_t n = in->size < 9 ? (size_t)in->size : 9;
-    spot_stream whole = spot_blob_stream(in);
-
-    SPOT_TRY(spot_blob_read(c, in, 0, head, n));
-    if (ends_in(in->name, ".csv"))         return spot_csv_read(c, a, in, member, limit);
-    if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4)) return spot_npz_read(c, a, in, member, limit);
-    if (!memcmp(head, "\x93NUMPY", 6) || ends_in(in->name, ".npy")) {
-        if (member)
-            return spot_fail(c, SPOT_INPUT, "%s holds one array, without a name; leave \":%.80s\" away", in->name, member);
-        return spot_npy_read(c, a, &whole, limit);
-    }
-    if (ends_in(in->name, ".safetensors") || head[8] == '{') return spot_tensors_read(c, a, in, member, limit);
-    if (ends_in(in->name, ".npz"))         return spot_npz_read(c, a, in, member, limit);
-    return not_read(c, in, head, n);
-}
-
-spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_t limit)
-{
-    size_t length = strlen(where), most = sizeof a->name - 1;
-    const char *member;
-    char *path;
-    spot_blob in;
-    spot_status s;
-
-    memset(a, 0, sizeof *a);
-    if (length <= most) memcpy(a->name, where, length);
-    else snprintf(a->name, sizeof a->name, "...%s", where + length - (most - 3));
-    SPOT_TRY(split(c, &path, &member, where));
-    s = spot_blob_open(c, &in, path);
-    if (!s) {
-        if (in.size >= LONG) spot_log(c, SPOT_LOG_INFO, "reading %s: %.0f MB", where, (double)in.size / 1e6);
-        s = read_format(c, a, &in, member, limit);
-        spot_blob_close(&in);
-    }
-    free(path);
-    if (s) spot_array_close(a);
-    return s;
 }

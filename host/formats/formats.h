@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "spotter/array.h"
 #include "spotter/ctx.h"
 
@@ -73,16 +74,5 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
 /* A number, and nothing beside it, as C and JSON write it, for every locale the same; also nan and inf. */
 bool spot_number (double *out, const char *text, size_t n);
 bool spot_integer(int64_t *out, const char *text, size_t n);
-
-/* The first byte of n that is not UTF-8, or n. */
-size_t spot_utf8(const char *text, size_t n);
-
-/* All n bytes; fsync of a file; and of the folder in which it lies, so that a name that was made there stays. 0 or errno. */
-int spot_write_all(int fd, const void *bytes, size_t n);
-int spot_sync_file(const char *path);
-int spot_sync_folder_of(const char *path);
-
-/* What fill writes, to path, whole or not at all. */
-spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "formats/formats.h"
 
 enum { MAX_HEADER = 1 << 20, MAX_WORD = 1 << 20 };

@@ -10,15 +10,6 @@
 
 enum { BLOCK = 4096 };
 
-const char *spot_array_place(char text[64], const spot_array *a, size_t i)
-{
-    size_t per_row = a->rank && a->dim[0] ? a->count / (size_t)a->dim[0] : 1;
-
-    if (a->rank < 2) snprintf(text, 64, "row %zu", i);
-    else snprintf(text, 64, "row %zu, column %zu", i / per_row, i % per_row);
-    return text;
-}
-
 /* Half and bfloat16 have few bits: every one of their values is a float. */
 static float from_half(uint16_t h)
 {

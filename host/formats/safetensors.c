@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/json_tree.h"
 
 enum { MAX_HEADER = 100000000 };
@@ -266,53 +267,51 @@ const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name)
 
 /* -- writing -------------------------------------------------------------------------------------------------- */
 
-static void text(yajl_gen g, const char *s) { yajl_gen_string(g, (const unsigned char *)s, strlen(s)); }
-
-static void describe(yajl_gen g, const spot_tensor *t, size_t at)
+static void describe(spot_json *j, const spot_tensor *t, size_t at)
 {
-    text(g, t->name);
-    yajl_gen_map_open(g);
-    text(g, "dtype");
-    text(g, spot_dtype_name(t->type));
-    text(g, "shape");
-    yajl_gen_array_open(g);
-    for (int i = 0; i < t->rank; i++) yajl_gen_integer(g, t->dim[i]);
-    yajl_gen_array_close(g);
-    text(g, "data_offsets");
-    yajl_gen_array_open(g);
-    yajl_gen_integer(g, (long long)at);
-    yajl_gen_integer(g, (long long)(at + t->bytes));
-    yajl_gen_array_close(g);
-    yajl_gen_map_close(g);
+    spot_json_object(j, t->name);
+    spot_json_put_text(j, "dtype", spot_dtype_name(t->type));
+    spot_json_array(j, "shape", 0, 0);
+    for (int i = 0; i < t->rank; i++) spot_json_put_int(j, NULL, t->dim[i]);
+    spot_json_end(j);
+    spot_json_array(j, "data_offsets", 0, 0);
+    spot_json_put_int(j, NULL, (long long)at);
+    spot_json_put_int(j, NULL, (long long)(at + t->bytes));
+    spot_json_end(j);
+    spot_json_end(j);
 }
 
-typedef struct { const spot_tensor *tensor; int count; } list;
+typedef struct { const spot_text *header; const spot_tensor *tensor; int count; } list;
 
 /* Header, padded with blanks so that the data starts on a multiple of 8, and data. */
 static bool write_all(FILE *f, const void *what)
 {
     const list *l = what;
-    const unsigned char *header;
-    size_t length, at = 0;
+    size_t length = l->header->used;
     unsigned char start[8];
-    yajl_gen g = yajl_gen_alloc(NULL);
-    bool good = g;
+    bool good;
 
-    if (good) yajl_gen_map_open(g);
-    for (int i = 0; good && i < l->count; at += l->tensor[i++].bytes) describe(g, &l->tensor[i], at);
-    good = good && yajl_gen_map_close(g) == yajl_gen_status_ok && yajl_gen_get_buf(g, &header, &length) == yajl_gen_status_ok;
-    for (int i = 0; good && i < 8; i++) start[i] = (unsigned char)((length + 7) / 8 * 8 >> 8 * i);
-    good = good && fwrite(start, 1, 8, f) == 8 && fwrite(header, 1, length, f) == length;
+    for (int i = 0; i < 8; i++) start[i] = (unsigned char)((length + 7) / 8 * 8 >> 8 * i);
+    good = fwrite(start, 1, 8, f) == 8 && fwrite(l->header->bytes, 1, length, f) == length;
     for (; good && length % 8; length++) good = fputc(' ', f) != EOF;
     for (int i = 0; i < l->count && good; i++)
         good = !l->tensor[i].bytes || fwrite(l->tensor[i].data, 1, l->tensor[i].bytes, f) == l->tensor[i].bytes;
-    if (g) yajl_gen_free(g);
     return good;
 }
 
 spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *tensor, int count)
 {
-    list l = { tensor, count };
+    spot_json j;
+    list l = { &j.out, tensor, count };
+    size_t at = 0;
+    spot_status s;
 
-    return spot_file_fill(c, path, write_all, &l);
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
+    spot_json_object(&j, NULL);
+    for (int i = 0; i < count; at += tensor[i++].bytes) describe(&j, &tensor[i], at);
+    spot_json_end(&j);
+    s = spot_json_whole(c, &j, path);
+    if (!s) s = spot_file_fill(c, path, write_all, &l);
+    spot_json_free(&j);
+    return s;
 }

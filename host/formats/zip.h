@@ -1,24 +1,29 @@
-/* zip.h - the directory of a zip archive, as .npz needs it: what lies in it, where, how packed. Zip64 too.
+/* zip.h - a zip archive through libzip: what lies in it, and its members as streams. Zip64 too.
  *
- * Refused: archives in several parts, encrypted members, ways of packing other than stored and deflated, two members of one
- * name, members that overlap, a directory that contradicts the members' own headers. */
+ * The archive is read through a spot_blob and nothing else is ever opened. Refused: archives in several parts, encrypted
+ * members, compression other than stored and deflated, two members of one name, members that overlap, a directory that
+ * contradicts the members' own headers, sizes and checksums that are not those of the bytes. Names are bytes for sentences
+ * and comparisons: nothing is unpacked, so a name may hold "..". */
 #ifndef SPOTTER_ZIP_H
 #define SPOTTER_ZIP_H
+
+#include <zip.h>
 
 #include "formats/formats.h"
 
 typedef struct {
-    char    *name;
-    uint64_t at, data, packed, size;       /* its header, its bytes, how many, how many once inflated */
-    uint32_t crc;
-    bool     deflated;
+    const char *name;
+    uint64_t    packed, size;              /* bytes in the file, and inflated */
+    uint32_t    crc;
+    bool        deflated;
 } spot_zip_member;
 
 typedef struct {
     const spot_blob *in;
     int              count;
     spot_zip_member *member;               /* in the directory's order */
-    void            *owned[2];
+    zip_t           *archive;
+    void            *source;
 } spot_zip;
 
 /* Close after success; in must live as long. */

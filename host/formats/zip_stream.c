@@ -1,4 +1,5 @@
-/* zip_stream.c - the bytes of a zip's member, inflated by zlib in pieces: never more than were asked for. */
+/* zip_stream.c - the bytes of a zip's member. libzip gives the packed ones and zlib inflates them here, in pieces: libzip would
+ * accept packed bytes behind the end of the deflated data, and more bytes than the directory says. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,9 +12,9 @@ enum { PIECE = 1 << 18 };
 
 struct spot_zip_stream {
     spot_stream stream;
-    const spot_zip *zip;
     const spot_zip_member *m;
-    uint64_t packed_at;                    /* bytes of m read */
+    zip_file_t *packed;
+    uint64_t packed_at;                    /* packed bytes read */
     uint32_t crc;
     z_stream z;
     bool     ended;
@@ -22,8 +23,17 @@ struct spot_zip_stream {
 
 static spot_status damaged(spot_ctx *c, const spot_zip_stream *s, const char *how)
 {
-    return spot_fail(c, SPOT_INPUT, "%s: %.80s is damaged near byte %" PRIu64 " of the file: %s", s->stream.name, s->m->name,
-                     s->m->data + s->packed_at - s->z.avail_in, how);
+    return spot_fail(c, SPOT_INPUT, "%s: %.80s is damaged near byte %" PRIu64 " of its packed bytes: %s", s->stream.name,
+                     s->m->name, s->packed_at - s->z.avail_in, how);
+}
+
+static spot_status read_packed(spot_ctx *c, spot_zip_stream *s, void *out, size_t n)
+{
+    zip_int64_t got = zip_fread(s->packed, out, n);
+
+    if (got > 0) s->packed_at += (uint64_t)got;
+    if (got == (zip_int64_t)n) return SPOT_OK;
+    return damaged(c, s, got < 0 ? zip_error_strerror(zip_file_get_error(s->packed)) : "its packed bytes end too early");
 }
 
 /* Up to n <= PIECE bytes more; *got fewer only where the member ends. */
@@ -37,8 +47,7 @@ static spot_status inflate_some(spot_ctx *c, spot_zip_stream *s, uint8_t *out, s
             uint64_t left = s->m->packed - s->packed_at;
             size_t more = left < PIECE ? (size_t)left : PIECE;
             if (!more) return damaged(c, s, "its packed bytes end too early");
-            SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + s->packed_at, s->piece, more));
-            s->packed_at += more;
+            SPOT_TRY(read_packed(c, s, s->piece, more));
             s->z.next_in = s->piece;
             s->z.avail_in = (uInt)more;
         }
@@ -61,7 +70,7 @@ static spot_status take(spot_ctx *c, spot_stream *stream, void *out, size_t n)
     while (n) {                                        /* summed while it is in the cache */
         size_t want = n < PIECE ? n : PIECE, got = want;
         if (s->m->deflated) SPOT_TRY(inflate_some(c, s, p, want, &got));
-        else SPOT_TRY(spot_blob_read(c, s->zip->in, s->m->data + stream->at, p, want));
+        else SPOT_TRY(read_packed(c, s, p, want));
         if (got < want) return damaged(c, s, "it inflates to fewer bytes than the directory says");
         s->crc = (uint32_t)crc32_z(s->crc, p, want);
         stream->at += want;
@@ -81,8 +90,13 @@ spot_status spot_zip_stream_open(spot_ctx *c, spot_zip_stream **out, spot_stream
         return spot_fail(c, SPOT_NOMEM, "no memory to inflate %s", z->in->name);
     }
     s->stream = (spot_stream){ .name = z->in->name, .size = m->size, .take = take };
-    s->zip = z;
     s->m = m;
+    s->packed = zip_fopen_index(z->archive, (zip_uint64_t)(m - z->member), ZIP_FL_COMPRESSED);
+    if (!s->packed) {
+        spot_fail(c, SPOT_INPUT, "%s: %.80s cannot be read: %s", z->in->name, m->name, zip_strerror(z->archive));
+        spot_zip_stream_close(s);
+        return SPOT_INPUT;
+    }
     *out = s;
     *stream = &s->stream;
     return SPOT_OK;
@@ -103,6 +117,7 @@ spot_status spot_zip_stream_finish(spot_ctx *c, spot_zip_stream *s)
 
 void spot_zip_stream_close(spot_zip_stream *s)
 {
+    if (s->packed) zip_fclose(s->packed);
     if (s->m->deflated) inflateEnd(&s->z);
     free(s);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "scene/pictures.h"
 
 enum { AT_A_TIME = 256 };          /* pictures */
@@ -178,7 +179,7 @@ static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *the
 {
     size_t pixels = (size_t)p->used * picture_bytes(p), hashes = (size_t)p->used * sizeof(uint64_t);
     uint64_t *checksum = malloc(hashes + 1);
-    int fd = checksum ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = checksum ? spot_file_open(path) : -1;
     tail t, want;
 
     *there = false;

@@ -112,16 +112,17 @@ void spot_database_path(char *path, size_t size, const char *dir) { snprintf(pat
 
 spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
 {
-    char path[1200], temp[1400], host[64] = "", why[256] = "";
+    char path[1200], temp[1400], why[256] = "";
     database d = { 0 };
     spot_segment *s = malloc(sizeof *s);
-    spot_status status = SPOT_OK;
+    spot_status status;
+    int fd;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory to make results.sqlite");
-    gethostname(host, sizeof host - 1);
     spot_database_path(path, sizeof path, dir);
-    snprintf(temp, sizeof temp, "%s.%s-%ld.tmp", path, host, (long)getpid());
-    unlink(temp);
+    status = spot_file_begin(c, temp, sizeof temp, path, &fd);         /* SQLite would write through a link of that name */
+    if (status) return free(s), status;
+    close(fd);
     d.rc = sqlite3_open(temp, &d.db);
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
     for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)

@@ -25,7 +25,7 @@ spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const
 {
     *m = (spot_memory){ .cfg = cfg };
     SPOT_TRY(spot_identify(c, &m->id, cfg, photos));
-    return spot_store_open(c, &m->store, dir);
+    return spot_store_open_to_read(c, &m->store, dir);
 }
 
 /* Features twice (a file's beside the classifier's), the map, rows of at most so many hypotheses, and principal components. */

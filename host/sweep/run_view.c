@@ -51,7 +51,7 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
     bool there = false;
 
     SPOT_TRY(spot_identify(c, &id, cfg, ec->photos));
-    SPOT_TRY(spot_store_open(c, &store, dir));
+    SPOT_TRY(spot_store_open_to_read(c, &store, dir));
     for (size_t i = 0; i < sizeof devices / sizeof *devices && !there; i++) {
         const spot_ops named = { .name = devices[i] };
         const spot_ctx as = { .ops = &named };

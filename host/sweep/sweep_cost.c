@@ -19,22 +19,6 @@ static size_t view_bytes(int features, int rows)
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
 }
 
-/* Of a wave of views. Those of another representation lie beside the classifier's. The points stay while the method
- * looks for blindspots in them. */
-static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
-{
-    int d = spot_embed_dim(&cfg->embed, *rows, features);
-    size_t points = (size_t)wave * *rows * d * sizeof(float);
-    size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
-    spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
-    spot_bytes find = spot_bdm_needs(c, wave, rows, d, cfg);
-    size_t own = cfg->representation == SPOT_BY_MODEL ? 0 : wave * view_bytes(features, *rows);
-
-    find.host = points + (find.host > recalled ? find.host : recalled);
-    return (spot_bytes){ own + (embed.host > find.host ? embed.host : find.host),
-                         embed.device > find.device ? embed.device : find.device };
-}
-
 /* A head that is recalled passes through with the model it is of. */
 static size_t model_bytes(const spot_config *cfg, int outputs)
 {
@@ -45,26 +29,31 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
-/* Every view with `rows` rows. A picture may ask for a map when all else is there. */
+static void take_greater(spot_bytes *most, spot_bytes needs)
+{
+    if (needs.host > most->host) most->host = needs.host;
+    if (needs.device > most->device) most->device = needs.device;
+}
+
+/* Every view with `rows` rows. Views of another representation lie beside the classifier's. A picture may ask for a map when
+ * all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
                              bool pictures)
 {
-    int all[SPOT_WIDEST_WAVE];
     spot_bytes most = { 0, 0 }, map = { 0, 0 };
+    int all[wave];
 
     for (int p = 0; p < wave; p++) all[p] = rows;
     for (int b = 0; b < cfg->bdms; b++) {
-        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, l->features[b]);
-        if (needs.host > most.host) most.host = needs.host;
-        if (needs.device > most.device) most.device = needs.device;
-        if (pictures) {
-            const spot_bdm_config of = spot_method_picture_map(cfg, b);
-            needs = spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed);
-            if (needs.host > map.host) map.host = needs.host;
-            if (needs.device > most.device) most.device = needs.device;
-        }
+        const spot_bdm_config *bdm = &cfg->bdm[b], of = spot_method_picture_map(cfg, b);
+        spot_bytes needs = spot_chain_method_needs(c, bdm, wave, all, l->features[b], 0);
+        if (bdm->representation != SPOT_BY_MODEL) needs.host += wave * view_bytes(l->features[b], rows);
+        take_greater(&most, needs);
+        if (pictures) take_greater(&map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
     }
-    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    take_greater(&most, (spot_bytes){ 0, map.device });
+    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
+               + spot_chain_bytes(wave, false);
     return most;
 }
 

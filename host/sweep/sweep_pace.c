@@ -226,7 +226,7 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     memset(p, 0, sizeof *p);
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, most));
     for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
-    beside = (SPOT_GROWTH_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
+    beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
     SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
     s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
     c->who = NULL;

@@ -3,6 +3,7 @@
 #define SPOTTER_SWEEP_PACE_H
 
 #include "steps/method_timing.h"
+#include "sweep/pipeline.h"
 
 typedef struct {
     spot_spent  start;                     /* once: kernels are made */

@@ -9,7 +9,7 @@
 #include "core/lanes.h"
 #include "core/vmath64.h"
 #include "fit/spotlight_cpu.h"
-#include "fit/spotlight_cuda.h"
+#include "fit/spotlight_scratch.h"
 
 enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
 

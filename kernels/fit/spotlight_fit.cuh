@@ -4,7 +4,7 @@
 
 #include "core/cuda.cuh"
 #include "core/vmath64.cuh"
-#include "fit/spotlight_cuda.h"
+#include "fit/spotlight_scratch.h"
 
 enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two looks at the stop flag */
 

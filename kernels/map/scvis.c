@@ -202,8 +202,8 @@ static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int thr
         s->loss = spot_scvis_step(&t->net);
         double norm = norm_of(&t->net);
         if (!isfinite(s->loss) || !isfinite(norm))
-            return spot_fail(c, SPOT_NUMERIC, "scvis of EC %u left the finite numbers at iteration %d; lower scvis.lr", s->ec,
-                             step);
+            return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
+                             spot_label_of(c, s->ec).text, step);
         update(t, norm);
         if (step % TELL_EVERY && step != total) continue;
         SPOT_TRY(spot_check_stop(c));

@@ -205,7 +205,8 @@ static double divergence(const double *partial, int tiles)
 
 static spot_status no_number(spot_ctx *c, const spot_tsne_walk *w, int it)
 {
-    return spot_fail(c, SPOT_NUMERIC, "t-SNE of EC %u left the finite numbers by iteration %d; lower tsne.lr", w->map.ec, it);
+    return spot_fail(c, SPOT_NUMERIC, "t-SNE of %s left the finite numbers by iteration %d; lower tsne.lr",
+                     spot_label_of(c, w->map.ec).text, it);
 }
 
 /* After `it` iterations: does the phase end early, because the gradient vanishes or nothing improves? */
@@ -340,8 +341,9 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
             return spot_fail(c, SPOT_INVALID, "tsne.fit, problem %d: %d points in %d dimensions, stride %d", p, t[p].n,
                              t[p].dim, t[p].stride);
         if (t[p].dim > 2 && interpolates(&t[p], cfg))
-            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of EC %u: %d points to %d dimensions; interpolated forces are for 1 "
-                             "and 2, set tsne.repulsion to exact and wait", t[p].ec, t[p].n, t[p].dim);
+            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of %s: %d points to %d dimensions; interpolated forces are for 1 "
+                             "and 2, set tsne.repulsion to exact and wait", spot_label_of(c, t[p].ec).text, t[p].n,
+                             t[p].dim);
     }
     if (!(cfg->exaggeration >= 1) || cfg->iterations < 1 || !(cfg->lr >= 0))
         return spot_fail(c, SPOT_INVALID, "tsne.fit: exaggeration %g, %d iterations, lr %g", cfg->exaggeration,

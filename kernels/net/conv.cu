@@ -18,26 +18,26 @@ static void forget(spot_conv *p)
     free(p);
 }
 
-void spot_conv_forget(spot_cuda_kept *kept)
+void spot_conv_forget(spot_cuda *cuda)
 {
-    for (spot_conv *p = kept->convs, *next; p; p = next) {
+    for (spot_conv *p = cuda->convs, *next; p; p = next) {
         next = p->next;
         forget(p);
     }
-    spot_cudnn_close(kept->cudnn);
-    kept->convs = NULL;
-    kept->cudnn = NULL;
+    spot_cudnn_close(cuda->cudnn);
+    cuda->convs = NULL;
+    cuda->cudnn = NULL;
 }
 
 static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
-    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    spot_cuda *cuda = spot_cuda_of(c);
     spot_status status = SPOT_OK;
     spot_conv *p;
 
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
-    for (p = kept->convs; p; p = p->next)
+    for (p = cuda->convs; p; p = p->next)
         if (same(&p->s, s)) {
             *plan = p;
             return SPOT_OK;
@@ -55,8 +55,8 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
         forget(p);
         return status;
     }
-    p->next = kept->convs;
-    kept->convs = p;
+    p->next = cuda->convs;
+    cuda->convs = p;
     *plan = p;
     return SPOT_OK;
 }
@@ -70,7 +70,7 @@ static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
 {
     uint64_t sum = 0;
 
-    for (const spot_conv *p = spot_cuda_keeps(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
+    for (const spot_conv *p = spot_cuda_of(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
     return sum;
 }
 

@@ -4,8 +4,9 @@
 #ifndef SPOTTER_CONV_CUH
 #define SPOTTER_CONV_CUH
 
+#include "core/cuda.cuh"
 #include "core/lanes.cuh"
-#include "net/conv_cudnn.h"
+#include "net/conv_cudnn.cuh"
 
 enum { THREADS = 256 };
 
@@ -67,5 +68,8 @@ bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, con
                        bool replace);
 
 spot_status spot_conv_launched(spot_ctx *c, int pass, const layer *l, spot_precision precision);
+
+/* Closes the plans that the device keeps, and cuDNN. */
+void spot_conv_forget(spot_cuda *cuda);
 
 #endif

@@ -186,6 +186,7 @@ BAD_NPZ = {
     "parts": patch(alone, end + 4, b"\1"), "count_lies": patch(alone, end + 8, b"\2\0\2\0"),
     "offset_lies": patch(alone, end + 16, b"\xff\xff\0\0"), "crc": patch(alone, central - 1, b"\7"),
     "encrypted": patch(alone, central + 8, b"\1"), "method": patch(alone, central + 10, b"\x0c"),
+    "bzip2": archive({"x.npy": npy(a)}, zipfile.ZIP_BZIP2),
     "name_differs": patch(alone, 30, b"z"), "no_array": archive({"archive/data.pkl": b"\x80\2", "archive/version": b"3"}),
     "several": two, "twice": two.replace(b"y.npy", b"x.npy"),
     "overlap": patch(two, two.rindex(b"PK\1\2") + 42, struct.pack("<I", 0)),

@@ -16,6 +16,8 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
     *p = (spot_page){ .c = c, .o = o, .title = title, .frame = whole };
     if (!o->budget || o->thumb < 16 || o->thumb > 240)
         return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels, not %d", o->thumb);
+    SPOT_TRY(spot_json_begin(c, &p->what, NULL));
+    p->at = &p->what;
     spot_page_open(p, NULL, '{');
     spot_page_text(p, "kind", kind);
     spot_page_text(p, "title", title);
@@ -42,7 +44,7 @@ static void assemble(spot_text *out, const spot_page *p)
         const char *mark = strstr(at, "{{"), *close = mark ? strstr(mark, "}}") : NULL;
         if (!close) break;
         spot_text_add(out, at, (size_t)(mark - at));
-        if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.bytes, p->what.used);
+        if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.out.bytes, p->what.out.used);
         else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
         else if ((part = part_of(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
         at = close + 2;
@@ -65,15 +67,16 @@ spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
     spot_text out = { 0 };
 
     spot_page_close(p, '}');
+    if (s == SPOT_OK) s = spot_json_whole(p->c, &p->what, path);
     if (s == SPOT_OK) assemble(&out, p);
-    if (s == SPOT_OK && (p->what.status || p->blocks.status || out.status))
+    if (s == SPOT_OK && (p->blocks.status || out.status))
         s = spot_fail(p->c, SPOT_NOMEM, "no memory for the report %s", path);
     if (s == SPOT_OK && !p->o->full && out.used > p->o->budget)
         spot_log(p->c, SPOT_LOG_WARN, "%s takes %.1f MB, more than the %.1f that it may have: pictures are left out for "
                  "that, rows are not", path, (double)out.used / 1e6, (double)p->o->budget / 1e6);
     if (s == SPOT_OK) s = spot_file_write(p->c, path, out.bytes, out.used);
     spot_text_free(&out);
-    spot_text_free(&p->what);
+    spot_json_free(&p->what);
     spot_text_free(&p->blocks);
     return s;
 }

@@ -10,30 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
 
-/* Bytes that grow. The first failure is kept in `status`, and what is added after it is dropped: look at the end. */
-typedef struct { char *bytes; size_t used, size; spot_status status; } spot_text;
-
-void spot_text_add (spot_text *t, const void *bytes, size_t n);
-void spot_text_adds(spot_text *t, const char *words);
 void spot_text_base64(spot_text *t, const void *bytes, size_t n);
-void spot_text_free(spot_text *t);
-
-/* s as UTF-8 that can be shown: control characters and bytes that are no UTF-8 become \x0a, \xff. */
-void spot_text_visible(spot_text *t, const char *s);
 
 typedef struct {
     spot_ctx *c;
     const spot_report_options *o;
     const char *title;
     const char *frame;             /* the part that is the page's template: page.html */
-    spot_text what, blocks;        /* the JSON, which commas by itself; the blocks as elements of the page */
+    spot_json what, *at;           /* the page's JSON, and the document that members are added to: most often `what` */
+    spot_text blocks;              /* elements of the page */
     int       count;               /* of blocks */
 } spot_page;
 
-/* Members of the JSON; key NULL in an array. */
+/* Members of p->at; key NULL in an array. Texts are escaped so that none ends the element in which the JSON stands. */
 void spot_page_open (spot_page *p, const char *key, char bracket);         /* '{' or '[' */
 void spot_page_close(spot_page *p, char bracket);                          /* '}' or ']' */
 void spot_page_int  (spot_page *p, const char *key, long long v);

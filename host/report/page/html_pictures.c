@@ -193,7 +193,7 @@ static void describe(album *a, int there, int side)
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
 {
     int there = keep_those_with(w, from), side = (p->o->thumb + 8) / 16 * 16;
-    size_t used = p->what.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
+    size_t used = p->what.out.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
     size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
     album a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
     spot_status s = SPOT_OK;

@@ -25,7 +25,7 @@ typedef struct {
     spot_memory memory;
     spot_segment *segment;         /* of the EC at hand */
     spot_text   ids;               /* a line a row */
-    spot_text   findings, maps;    /* JSON of other members, written while the places are */
+    spot_json   findings, maps;    /* members of the page, which are written while the member "places" is */
     picture    *picture;           /* (rows) */
     wish       *wish;
     int rows, wishes, places, found, mapped, missing;
@@ -156,27 +156,18 @@ static void write_score(run *u, const spot_score *score)
     spot_page_close(p, ']');
 }
 
-/* Members of "findings" and "maps" while "places" is the member that is open: theirs wait in a text of their own. */
-static void swap(spot_text *a, spot_text *b)
-{
-    spot_text t = *a;
-
-    *a = *b;
-    *b = t;
-}
-
 static void write_map(run *u, const spot_points *map, int of)
 {
     spot_page *p = u->p;
 
-    swap(&p->what, &u->maps);
+    p->at = &u->maps;
     spot_page_open(p, NULL, '{');
     spot_page_int(p, "place", u->places);
     spot_page_text(p, "of", of >= 0 ? u->r->method[of].name : "the first two principal components");
     spot_page_int(p, "columns", map->d);
     spot_page_map(p, "xy", map->at, map->n, map->d);
     spot_page_close(p, '}');
-    swap(&p->what, &u->maps);
+    p->at = &p->what;
 }
 
 /* Methods with the same map share it: kept[of + 1] is its number among the page's maps, -1 not yet written. */
@@ -196,7 +187,7 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
         write_map(u, &map, of);
         kept[of + 1] = u->mapped++;
     }
-    swap(&p->what, &u->findings);
+    p->at = &u->findings;
     spot_page_open(p, NULL, '{');
     spot_page_int(p, "place", u->places);
     spot_page_int(p, "map", map.at ? kept[of + 1] : -1);
@@ -206,7 +197,7 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
     if (!o->status) write_score(u, &o->score);
     s = write_slices(u, a, &seen->view, &found, o->status ? NULL : &o->score, wrong, x);
     spot_page_close(p, '}');
-    swap(&p->what, &u->findings);
+    p->at = &p->what;
     u->found++;
     return s;
 }
@@ -357,16 +348,16 @@ static spot_status add_pictures(run *u)
 
 /* ---- the page ---- */
 
-static void write_rest(run *u)
+static spot_status write_rest(run *u)
 {
     spot_page *p = u->p;
 
-    spot_page_open(p, "findings", '[');
-    spot_text_add(&p->what, u->findings.bytes, u->findings.used);
-    spot_page_close(p, ']');
-    spot_page_open(p, "maps", '[');
-    spot_text_add(&p->what, u->maps.bytes, u->maps.used);
-    spot_page_close(p, ']');
+    spot_json_end(&u->findings);
+    spot_json_end(&u->maps);
+    SPOT_TRY(spot_json_whole(u->c, &u->findings, "findings"));
+    SPOT_TRY(spot_json_whole(u->c, &u->maps, "maps"));
+    spot_json_put_raw(&p->what, "findings", u->findings.out.bytes, u->findings.out.used);
+    spot_json_put_raw(&p->what, "maps", u->maps.out.bytes, u->maps.out.used);
     spot_page_int(p, "rows", u->rows);
     spot_page_block(p, "ids", u->ids.used ? u->ids.bytes : "", u->ids.used);
     spot_page_open(p, "models", '[');
@@ -386,7 +377,7 @@ static void write_rest(run *u)
                                     u->r->bad, u->r->bad == 1 ? " is" : "s are");
     spot_page_close(p, ']');
     spot_page_text(p, "legend", SPOT_RESULTS_U);
-    if (p->what.status == SPOT_OK && (u->findings.status || u->maps.status || u->ids.status)) p->what.status = SPOT_NOMEM;
+    return u->ids.status ? spot_fail(u->c, SPOT_NOMEM, "no memory for the names of %d rows", u->rows) : SPOT_OK;
 }
 
 static spot_status write_page(run *u)
@@ -394,6 +385,10 @@ static spot_status write_page(run *u)
     SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
     SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
     SPOT_TRY(spot_page_results(u->p, u->r));
+    SPOT_TRY(spot_json_begin(u->c, &u->findings, NULL));
+    SPOT_TRY(spot_json_begin(u->c, &u->maps, NULL));
+    spot_json_array(&u->findings, NULL, 0, 0);
+    spot_json_array(&u->maps, NULL, 0, 0);
     spot_page_open(u->p, "places", '[');
     for (int i = 0; i < u->r->ecs; i++) {
         SPOT_TRY(add_ec(u, u->r->ec[i].index));
@@ -401,7 +396,7 @@ static spot_status write_page(run *u)
         SPOT_TRY(spot_check_stop(u->c));
     }
     spot_page_close(u->p, ']');
-    write_rest(u);
+    SPOT_TRY(write_rest(u));
     return add_pictures(u);
 }
 
@@ -421,8 +416,8 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     if (s == SPOT_OK) s = spot_results_verdict(c, u.r);
     spot_source_close(&u.source);
     spot_text_free(&u.ids);
-    spot_text_free(&u.findings);
-    spot_text_free(&u.maps);
+    spot_json_free(&u.findings);
+    spot_json_free(&u.maps);
     free(u.picture);
     free(u.wish);
     free(u.segment);

@@ -8,28 +8,6 @@
 
 #include "report/page/html.h"
 
-void spot_text_add(spot_text *t, const void *bytes, size_t n)
-{
-    if (t->status || !n) return;
-    if (t->used + n > t->size) {
-        size_t size = (t->used + n) * 3 / 2 + 4096;
-        char *more = realloc(t->bytes, size);
-        if (!more) { t->status = SPOT_NOMEM; return; }
-        t->bytes = more;
-        t->size = size;
-    }
-    memcpy(t->bytes + t->used, bytes, n);
-    t->used += n;
-}
-
-void spot_text_adds(spot_text *t, const char *words) { spot_text_add(t, words, strlen(words)); }
-
-void spot_text_free(spot_text *t)
-{
-    free(t->bytes);
-    *t = (spot_text){ 0 };
-}
-
 void spot_text_base64(spot_text *t, const void *bytes, size_t n)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -48,70 +26,22 @@ void spot_text_base64(spot_text *t, const void *bytes, size_t n)
     spot_text_add(t, line, used);
 }
 
-/* Bytes of the UTF-8 character at s; 0: it is none (cut, overlong, a surrogate, beyond U+10FFFF). */
-static int utf8(const unsigned char *s)
-{
-    int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (n == 3 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))) return 0;
-    if (n == 4 && ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))) return 0;
-    return n;
-}
-
-void spot_text_visible(spot_text *t, const char *s)
-{
-    char code[8];
-
-    for (const unsigned char *b = (const unsigned char *)s; *b;) {
-        int n = utf8(b);
-        if (n == 1 && (*b < 0x20 || *b == 0x7f)) n = 0;
-        if (n) spot_text_add(t, b, (size_t)n);
-        else snprintf(code, sizeof code, "\\x%02x", *b), spot_text_adds(t, code);
-        b += n ? n : 1;
-    }
-}
-
 /* ---- the JSON ---- */
-
-/* The last byte tells whether a comma is due: a value never ends in a bracket that opens, or in a colon. */
-static void key_of(spot_page *p, const char *key)
-{
-    spot_text *t = &p->what;
-
-    if (t->used && !strchr("{[:", t->bytes[t->used - 1])) spot_text_adds(t, ",");
-    if (!key) return;
-    spot_text_adds(t, "\"");
-    spot_text_adds(t, key);
-    spot_text_adds(t, "\":");
-}
 
 void spot_page_open(spot_page *p, const char *key, char bracket)
 {
-    key_of(p, key);
-    spot_text_add(&p->what, &bracket, 1);
+    if (bracket == '{') spot_json_object(p->at, key);
+    else spot_json_array(p->at, key, 0, 0);
 }
 
-void spot_page_close(spot_page *p, char bracket) { spot_text_add(&p->what, &bracket, 1); }
-
-void spot_page_int(spot_page *p, const char *key, long long v)
+void spot_page_close(spot_page *p, char bracket)
 {
-    char text[32];
-
-    key_of(p, key);
-    snprintf(text, sizeof text, "%lld", v);
-    spot_text_adds(&p->what, text);
+    (void)bracket;
+    spot_json_end(p->at);
 }
 
-void spot_page_real(spot_page *p, const char *key, double v)
-{
-    char text[32];
-
-    key_of(p, key);
-    snprintf(text, sizeof text, "%.6g", v);
-    spot_text_adds(&p->what, isfinite(v) ? text : "null");
-}
+void spot_page_int (spot_page *p, const char *key, long long v) { spot_json_put_int(p->at, key, v); }
+void spot_page_real(spot_page *p, const char *key, double v)    { spot_json_put_number(p->at, key, "%.6g", v); }
 
 /* < as \u003c: no text ends the element that the JSON stands in, or begins a comment there. */
 static void quote(spot_text *t, const char *s, size_t n)
@@ -129,14 +59,15 @@ static void quote(spot_text *t, const char *s, size_t n)
 
 void spot_page_text(spot_page *p, const char *key, const char *v)
 {
-    spot_text visible = { 0 };
+    spot_text visible = { 0 }, quoted = { 0 };
 
-    key_of(p, key);
-    if (!v) { spot_text_adds(&p->what, "null"); return; }
+    if (!v) { spot_json_put_text(p->at, key, NULL); return; }
     spot_text_visible(&visible, v);
-    if (visible.status) p->what.status = visible.status;
-    quote(&p->what, visible.bytes, visible.used);
+    quote(&quoted, visible.bytes, visible.used);
+    if (visible.status || quoted.status) p->at->out.status = SPOT_NOMEM;
+    else spot_json_put_raw(p->at, key, quoted.bytes, quoted.used);
     spot_text_free(&visible);
+    spot_text_free(&quoted);
 }
 
 void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)

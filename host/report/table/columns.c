@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* ---- text ---- */
 
 static bool begins(char byte) { return ((unsigned char)byte & 0xc0) != 0x80; }      /* a character of UTF-8 */
@@ -58,9 +60,8 @@ void spot_note(FILE *f, bool markdown, const char *fmt, ...)
 
 void spot_csv_text(FILE *f, const char *text, const char *end)
 {
-    fputc('"', f);
-    for (; *text; text++) fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
-    fprintf(f, "\"%s", end);
+    spot_csv_quoted(f, text);
+    fputs(end, f);
 }
 
 /* ---- cells ---- */

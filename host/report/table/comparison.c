@@ -87,31 +87,27 @@ spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_compariso
     return SPOT_OK;
 }
 
-static void text(spot_json *j, const char *key, const char *v) { spot_json_text(j, key, (char *)v, 0); }
-static void integer(spot_json *j, const char *key, int v)      { spot_json_int(j, key, &v); }
-static void real(spot_json *j, const char *key, double v)      { spot_json_real(j, key, &v); }
-
 static void json_line(spot_json *j, const spot_comparison *t, const spot_comparison_line *l)
 {
     char words[SPOT_DIFFERS];
     double se;
 
     spot_json_object(j, NULL);
-    text(j, "row", l->paper->name);
-    text(j, "needs", l->paper->needs);
-    text(j, "method", spot_comparison_method(l));
-    text(j, "run", l->run ? l->run->dir : "");
-    text(j, "differs", spot_comparison_differs(words, l));
+    spot_json_put_text(j, "row", l->paper->name);
+    spot_json_put_text(j, "needs", l->paper->needs);
+    spot_json_put_text(j, "method", spot_comparison_method(l));
+    spot_json_put_text(j, "run", l->run ? l->run->dir : "");
+    spot_json_put_text(j, "differs", spot_comparison_differs(words, l));
     for (int q = 0; q < spot_comparison_quantities(t); q++) {
         spot_average a = spot_comparison_ours(t, l, q);
         spot_json_object(j, spot_comparison_quantity(t, q));
-        real(j, "mean", a.n ? a.mean : NAN);
-        real(j, "se", a.n ? a.se : NAN);
-        integer(j, "n", a.n);
-        integer(j, "left_out", l->run ? left_out(l, &a) : 0);
-        real(j, "paper", l->paper->value[q]);
-        real(j, "paper_se", l->paper->se[q]);
-        real(j, "apart_in_se", spot_comparison_apart(t, l, q, &se));
+        spot_json_put_real(j, "mean", a.n ? a.mean : NAN);
+        spot_json_put_real(j, "se", a.n ? a.se : NAN);
+        spot_json_put_int(j, "n", a.n);
+        spot_json_put_int(j, "left_out", l->run ? left_out(l, &a) : 0);
+        spot_json_put_real(j, "paper", l->paper->value[q]);
+        spot_json_put_real(j, "paper_se", l->paper->se[q]);
+        spot_json_put_real(j, "apart_in_se", spot_comparison_apart(t, l, q, &se));
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -124,22 +120,22 @@ spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparis
     spot_json j;
 
     SPOT_TRY(spot_json_open(c, &j));
-    integer(&j, "table", t->paper->number);
-    text(&j, "title", t->paper->title);
-    text(&j, "paper_over", t->paper->over);
+    spot_json_put_int(&j, "table", t->paper->number);
+    spot_json_put_text(&j, "title", t->paper->title);
+    spot_json_put_text(&j, "paper_over", t->paper->over);
     spot_json_array(&j, "runs", t->runs, t->runs);
     for (int r = 0; r < t->runs && s == SPOT_OK; r++) {
         s = spot_paper_run_differs(c, words, sizeof words, &t->run[r]->cfg);
         spot_json_object(&j, NULL);
-        text(&j, "run", t->run[r]->dir);
-        text(&j, "config", t->run[r]->config);
-        text(&j, "profile", spot_profile_name(t->run[r]->metric.profile));
-        integer(&j, "numbers", t->run[r]->numbers);
-        integer(&j, "planned", t->run[r]->planned);
-        integer(&j, "done", t->run[r]->ecs);
-        integer(&j, "not_learned", t->run[r]->not_learned);
-        integer(&j, "untrained", t->run[r]->untrained);
-        text(&j, "differs", words);
+        spot_json_put_text(&j, "run", t->run[r]->dir);
+        spot_json_put_text(&j, "config", t->run[r]->config);
+        spot_json_put_text(&j, "profile", spot_profile_name(t->run[r]->metric.profile));
+        spot_json_put_int(&j, "numbers", t->run[r]->numbers);
+        spot_json_put_int(&j, "planned", t->run[r]->planned);
+        spot_json_put_int(&j, "done", t->run[r]->ecs);
+        spot_json_put_int(&j, "not_learned", t->run[r]->not_learned);
+        spot_json_put_int(&j, "untrained", t->run[r]->untrained);
+        spot_json_put_text(&j, "differs", words);
         spot_json_end(&j);
     }
     spot_json_end(&j);
@@ -147,6 +143,6 @@ spot_status spot_comparison_print_json(spot_ctx *c, FILE *f, const spot_comparis
     for (int i = 0; i < t->lines; i++) json_line(&j, t, &t->line[i]);
     spot_json_end(&j);
     if (s == SPOT_OK) spot_json_print(&j, f);
-    else yajl_gen_free(j.gen);
+    else spot_json_free(&j);
     return s;
 }

@@ -96,17 +96,13 @@ void spot_table_print_csv(FILE *f, const spot_results *t)
     }
 }
 
-static void text(spot_json *j, const char *key, const char *v) { spot_json_text(j, key, (char *)v, 0); }
-static void integer(spot_json *j, const char *key, int v)      { spot_json_int(j, key, &v); }
-static void real(spot_json *j, const char *key, double v)      { spot_json_real(j, key, &v); }
-
 static void json_average(spot_json *j, const char *key, const spot_average *a, int more_left_out)
 {
     spot_json_object(j, key);
-    real(j, "mean", a->n ? a->mean : NAN);
-    real(j, "se", a->n ? a->se : NAN);
-    integer(j, "n", a->n);
-    integer(j, "left_out", a->left_out + more_left_out);
+    spot_json_put_real(j, "mean", a->n ? a->mean : NAN);
+    spot_json_put_real(j, "se", a->n ? a->se : NAN);
+    spot_json_put_int(j, "n", a->n);
+    spot_json_put_int(j, "left_out", a->left_out + more_left_out);
     spot_json_end(j);
 }
 
@@ -118,15 +114,15 @@ static void json_factors(spot_json *j, const spot_results *t, int b)
     for (int i = 0; spot_factor_next(t, &i, &row);) {
         spot_estimate e = spot_factor(t, b, row.rate, row.level);
         spot_json_object(j, NULL);
-        text(j, "quantity", spot_rate_name(row.rate));
-        text(j, "factor", row.factor);
-        text(j, "value", row.value);
-        real(j, "mean", e.mean);
-        real(j, "se", e.se);
-        real(j, "low", e.low);
-        real(j, "high", e.high);
-        integer(j, "n", e.n);
-        integer(j, "left_out", e.left_out);
+        spot_json_put_text(j, "quantity", spot_rate_name(row.rate));
+        spot_json_put_text(j, "factor", row.factor);
+        spot_json_put_text(j, "value", row.value);
+        spot_json_put_real(j, "mean", e.mean);
+        spot_json_put_real(j, "se", e.se);
+        spot_json_put_real(j, "low", e.low);
+        spot_json_put_real(j, "high", e.high);
+        spot_json_put_int(j, "n", e.n);
+        spot_json_put_int(j, "left_out", e.left_out);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -137,13 +133,13 @@ static void json_method(spot_json *j, const spot_results *t, int b)
     const spot_results_method *m = &t->method[b];
 
     spot_json_object(j, NULL);
-    text(j, "name", m->name);
+    spot_json_put_text(j, "name", m->name);
     json_average(j, "dr", &m->sum.dr, left_out(t, b));
     json_average(j, "fdr", &m->sum.fdr, left_out(t, b));
     for (int k = 0; k < SPOT_FAILURES; k++)
         json_average(j, spot_failure_name(k), &m->sum.failure[k], left_out(t, b));
-    integer(j, "not_learned", m->sum.not_learned);
-    integer(j, "failed", m->failed);
+    spot_json_put_int(j, "not_learned", m->sum.not_learned);
+    spot_json_put_int(j, "failed", m->failed);
     json_factors(j, t, b);
     spot_json_end(j);
 }
@@ -154,15 +150,15 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
     bool learned = e->learned;
 
     spot_json_object(j, NULL);
-    integer(j, "ec", e->index);
-    text(j, "status", spot_status_name((spot_status)e->status));
+    spot_json_put_int(j, "ec", e->index);
+    spot_json_put_text(j, "status", spot_status_name((spot_status)e->status));
     spot_json_bool(j, "learned", &learned);
-    real(j, "outside", e->status ? NAN : e->outside);
+    spot_json_put_real(j, "outside", e->status ? NAN : e->outside);
     spot_json_array(j, "blindspots", e->blindspots, e->blindspots);
     for (int m = 0; m < e->blindspots; m++) {
         spot_json_object(j, NULL);
-        integer(j, "specificity", e->specificity[m]);
-        real(j, "inside", e->status ? NAN : e->inside[m]);
+        spot_json_put_int(j, "specificity", e->specificity[m]);
+        spot_json_put_real(j, "inside", e->status ? NAN : e->inside[m]);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -170,9 +166,9 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
     for (int b = 0; b < t->methods; b++) {
         const spot_results_method *m = &t->method[b];
         spot_json_object(j, NULL);
-        text(j, "name", m->name);
-        real(j, "dr", m->scored[i] ? m->score[i].dr : NAN);
-        real(j, "fdr", m->scored[i] ? m->score[i].fdr : NAN);
+        spot_json_put_text(j, "name", m->name);
+        spot_json_put_real(j, "dr", m->scored[i] ? m->score[i].dr : NAN);
+        spot_json_put_real(j, "fdr", m->scored[i] ? m->score[i].fdr : NAN);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -184,20 +180,20 @@ spot_status spot_table_print_json(spot_ctx *c, FILE *f, const spot_results *t)
     spot_json j;
 
     SPOT_TRY(spot_json_open(c, &j));
-    text(&j, "run", t->dir);
-    text(&j, "config", t->config);
-    integer(&j, "numbers", t->numbers);
-    text(&j, "build", t->build);
-    text(&j, "device", t->device);
-    text(&j, "profile", spot_profile_name(t->metric.profile));
-    real(&j, "lambda_p", t->metric.lambda_p);
-    real(&j, "lambda_r", t->metric.lambda_r);
-    integer(&j, "top", t->metric.top);
-    text(&j, "u", SPOT_RESULTS_U);
-    integer(&j, "planned", t->planned);
-    integer(&j, "done", t->ecs);
-    integer(&j, "not_learned", t->not_learned);
-    integer(&j, "damaged", t->bad);
+    spot_json_put_text(&j, "run", t->dir);
+    spot_json_put_text(&j, "config", t->config);
+    spot_json_put_int(&j, "numbers", t->numbers);
+    spot_json_put_text(&j, "build", t->build);
+    spot_json_put_text(&j, "device", t->device);
+    spot_json_put_text(&j, "profile", spot_profile_name(t->metric.profile));
+    spot_json_put_real(&j, "lambda_p", t->metric.lambda_p);
+    spot_json_put_real(&j, "lambda_r", t->metric.lambda_r);
+    spot_json_put_int(&j, "top", t->metric.top);
+    spot_json_put_text(&j, "u", SPOT_RESULTS_U);
+    spot_json_put_int(&j, "planned", t->planned);
+    spot_json_put_int(&j, "done", t->ecs);
+    spot_json_put_int(&j, "not_learned", t->not_learned);
+    spot_json_put_int(&j, "damaged", t->bad);
     spot_json_array(&j, "methods", t->methods, t->methods);
     for (int b = 0; b < t->methods; b++) json_method(&j, t, b);
     spot_json_end(&j);

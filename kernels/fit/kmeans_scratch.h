@@ -1,6 +1,6 @@
-/* kmeans_cuda.h - the scratch of kmeans.cu, which spot_kmeans_scratch counts. */
-#ifndef SPOTTER_KMEANS_CUDA_H
-#define SPOTTER_KMEANS_CUDA_H
+/* kmeans_scratch.h - the scratch of kmeans.cu, which spot_kmeans_scratch counts. */
+#ifndef SPOTTER_KMEANS_SCRATCH_H
+#define SPOTTER_KMEANS_SCRATCH_H
 
 #include "fit/kmeans.h"
 #include "spotter/arena.h"

@@ -1,6 +1,6 @@
-/* spotlight_cuda.h - what the spotlights of one call keep in CUDA's memory; the program counts it, the kernels use it. */
-#ifndef SPOTTER_SPOTLIGHT_CUDA_H
-#define SPOTTER_SPOTLIGHT_CUDA_H
+/* spotlight_scratch.h - what the spotlights of one call keep in CUDA's memory; the program counts it, the kernels use it. */
+#ifndef SPOTTER_SPOTLIGHT_SCRATCH_H
+#define SPOTTER_SPOTLIGHT_SCRATCH_H
 
 #include "fit/spotlight_step.h"
 

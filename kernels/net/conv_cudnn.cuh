@@ -1,7 +1,7 @@
-/* conv_cudnn.h - cuDNN's convolutions for conv.cu: opened at run time, one plan for one pass over all rows of a shape.
+/* conv_cudnn.cuh - cuDNN's convolutions for conv.cu: opened at run time, one plan for one pass over all rows of a shape.
  * Which plan is taken is conv_plans.cu's affair. */
-#ifndef SPOTTER_CONV_CUDNN_H
-#define SPOTTER_CONV_CUDNN_H
+#ifndef SPOTTER_CONV_CUDNN_CUH
+#define SPOTTER_CONV_CUDNN_CUH
 
 #include "net/conv.h"
 

@@ -1,7 +1,7 @@
-/* scvis_math.h - scvis' formulas for one element: the CPU and CUDA run the same operations, so they give the same bits.
+/* scvis_step.h - scvis' formulas for one element: the CPU and CUDA run the same operations, so they give the same bits.
  * Private to scvis*. */
-#ifndef SPOTTER_SCVIS_MATH_H
-#define SPOTTER_SCVIS_MATH_H
+#ifndef SPOTTER_SCVIS_STEP_H
+#define SPOTTER_SCVIS_STEP_H
 
 #include "core/philox.h"
 #include "core/vmath.h"

@@ -1,13 +1,13 @@
-/* scvis_cuda.cuh - scvis on CUDA: what a problem keeps on the device and the phases of a step. Private to scvis*.cu.
+/* scvis.cuh - scvis on CUDA: what a problem keeps on the device and the phases of a step. Private to scvis*.cu.
  *
  * A phase is one launch over the (tile, problem) items of all problems: blockIdx.y is the problem, blockIdx.x the tile of
  * rows, of weights or of parameters. Blocks of problems that are shorter, finished or failed return at once. Every number
  * is made by the same chain of operations as on the CPU, but for the fp64 sums of the loss and of the gradient's norm. */
-#ifndef SPOTTER_SCVIS_CUDA_CUH
-#define SPOTTER_SCVIS_CUDA_CUH
+#ifndef SPOTTER_SCVIS_CUH
+#define SPOTTER_SCVIS_CUH
 
 #include "core/cuda.cuh"
-#include "map/scvis_math.h"
+#include "map/scvis_step.h"
 #include "map/scvis_net.h"
 
 enum { SPOT_SCVIS_THREADS = 256, SPOT_SCVIS_ROWS = SPOT_SCVIS_THREADS / 16 };   /* rows of a block, half a warp on each */

@@ -1,6 +1,6 @@
-/* domino_cuda.h - the scratch of domino_mixture.cu, which spot_domino_scratch counts. */
-#ifndef SPOTTER_DOMINO_CUDA_H
-#define SPOTTER_DOMINO_CUDA_H
+/* domino_scratch.h - the scratch of domino_mixture.cu, which spot_domino_scratch counts. */
+#ifndef SPOTTER_DOMINO_SCRATCH_H
+#define SPOTTER_DOMINO_SCRATCH_H
 
 #include "fit/domino_mixture.h"
 #include "spotter/arena.h"

@@ -1,6 +1,6 @@
-/* mixture_cuda.h - what the fits of one call keep in CUDA's memory; the program counts it, the kernels use it. */
-#ifndef SPOTTER_MIXTURE_CUDA_H
-#define SPOTTER_MIXTURE_CUDA_H
+/* mixture_scratch.h - what the fits of one call keep in CUDA's memory; the program counts it, the kernels use it. */
+#ifndef SPOTTER_MIXTURE_SCRATCH_H
+#define SPOTTER_MIXTURE_SCRATCH_H
 
 #include "fit/mixture.h"
 

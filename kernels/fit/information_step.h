@@ -1,6 +1,6 @@
-/* information_math.h - what information.c and information.cu share. */
-#ifndef SPOTTER_INFORMATION_MATH_H
-#define SPOTTER_INFORMATION_MATH_H
+/* information_step.h - what information.c and information.cu share. */
+#ifndef SPOTTER_INFORMATION_STEP_H
+#define SPOTTER_INFORMATION_STEP_H
 
 #include "core/philox.h"
 #include "fit/information.h"
