@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "cli/options.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"
@@ -64,6 +65,9 @@ void cli_pick_shard(const struct argp_state *state, const char *text, int *shard
  * "spotter: sentence" and returns the exit code. (main checks that stdout was written whole.) */
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
+
+/* The object of --json, with how the command ended and where its results are; spot_json_print ends it. */
+spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
 
 /* Logs the device: for commands whose time depends on it. */
 void cli_say_device(spot_ctx *c, const cli_machine *m);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "discover/claim.h"
 #include "spotter/report.h"
@@ -292,29 +291,22 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
                               spot_bytes cost, double seconds)
 {
+    int failed = 0, slices = 0;
     spot_json j;
-    int schema = 1, failed = 0, slices = 0, rows = subject->n;
-    uint64_t bytes = cost.host;
-    char status[32], dir[1024];
 
-    SPOT_TRY(spot_json_open(c, &j));
     for (int i = 0; i < f->count; i++) {
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(dir, sizeof dir, "%s", o->out);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", dir, sizeof dir);
-    spot_json_int(&j, "rows", &rows);
-    spot_json_int(&j, "skipped", &(int){ subject->skipped });
-    spot_json_int(&j, "findings", &(int){ f->count });
-    spot_json_int(&j, "failed", &failed);
-    spot_json_int(&j, "left_out", &(int){ f->left_out });
-    spot_json_int(&j, "slices", &slices);
-    spot_json_u64(&j, "memory_bytes", &bytes);
-    spot_json_real(&j, "seconds", &seconds);
+    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    spot_json_put_int(&j, "rows", subject->n);
+    spot_json_put_int(&j, "skipped", subject->skipped);
+    spot_json_put_int(&j, "findings", f->count);
+    spot_json_put_int(&j, "failed", failed);
+    spot_json_put_int(&j, "left_out", f->left_out);
+    spot_json_put_int(&j, "slices", slices);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost.host);
+    spot_json_put_real(&j, "seconds", seconds);
     spot_json_print(&j, stdout);
     return s;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "spotter/shards.h"
 
@@ -40,42 +39,35 @@ const cli_command cli_status_command = {
 
 /* ---- for programs ---- */
 
-static void shard_json(spot_json *j, spot_shard *k)
+static void shard_json(spot_json *j, const spot_shard *k)
 {
-    char state[16];
-
-    k->silent = round(10 * k->silent) / 10;
-    k->left = round(10 * k->left) / 10;
-    snprintf(state, sizeof state, "%s", spot_shard_state_name(k->state));
     spot_json_object(j, NULL);
-    spot_json_int(j, "shard", &k->shard);
-    spot_json_int(j, "from", &k->from);
-    spot_json_int(j, "to", &k->to);
-    spot_json_text(j, "state", state, sizeof state);
-    spot_json_int(j, "done", &k->done);
-    spot_json_int(j, "failed", &k->failed);
-    spot_json_int(j, "starts", &k->starts);
-    spot_json_text(j, "host", k->host, sizeof k->host);
-    spot_json_text(j, "job", k->job, sizeof k->job);
-    spot_json_real(j, "silent", &k->silent);
-    spot_json_real(j, "seconds_left", &k->left);
-    spot_json_text(j, "why", k->why, sizeof k->why);
+    spot_json_put_int(j, "shard", k->shard);
+    spot_json_put_int(j, "from", k->from);
+    spot_json_put_int(j, "to", k->to);
+    spot_json_put_text(j, "state", spot_shard_state_name(k->state));
+    spot_json_put_int(j, "done", k->done);
+    spot_json_put_int(j, "failed", k->failed);
+    spot_json_put_int(j, "starts", k->starts);
+    spot_json_put_text(j, "host", k->host);
+    spot_json_put_text(j, "job", k->job);
+    spot_json_put_number(j, "silent", "%.1f", k->silent);
+    spot_json_put_number(j, "seconds_left", "%.1f", k->left);
+    spot_json_put_text(j, "why", k->why);
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_run_status *s)
+static spot_status print_json(spot_ctx *c, const spot_run_status *s)
 {
     spot_json j;
-    int schema = 1;
 
     SPOT_TRY(spot_json_open(c, &j));
-    spot_json_int(&j, "schema", &schema);
-    spot_json_int(&j, "ecs", &s->ecs);
-    spot_json_int(&j, "done", &s->done);
-    spot_json_int(&j, "failed", &s->failed);
-    spot_json_int(&j, "damaged", &s->damaged);
-    s->left = round(10 * s->left) / 10;
-    spot_json_real(&j, "seconds_left", &s->left);
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_int(&j, "ecs", s->ecs);
+    spot_json_put_int(&j, "done", s->done);
+    spot_json_put_int(&j, "failed", s->failed);
+    spot_json_put_int(&j, "damaged", s->damaged);
+    spot_json_put_number(&j, "seconds_left", "%.1f", s->left);
     spot_json_array(&j, "shards", s->shards, s->shards);
     for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
     spot_json_end(&j);

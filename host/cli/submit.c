@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/shell.h"
 #include "spotter/shards.h"
@@ -45,9 +44,7 @@ typedef struct {
 
 static void describe_record(spot_json *j, record *r)
 {
-    int schema = 1;
-
-    spot_json_int(j, "schema", &schema);
+    spot_json_int(j, "schema", &(int){ 1 });
     spot_json_int(j, "tasks", &r->tasks);
     spot_json_int(j, "shards", &r->shards);
     spot_json_int(j, "ecs", &r->ecs);
@@ -57,21 +54,19 @@ static void describe_record(spot_json *j, record *r)
 
 static spot_status write_record(spot_ctx *c, submission *b)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
     char path[PATH_MAX + 32];
+    spot_json j;
     spot_status s;
-    size_t n;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory to write down what was submitted");
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
     snprintf(path, sizeof path, "%s/slurm/submitted.json", b->dir);
     spot_json_object(&j, NULL);
     describe_record(&j, &b->now);
     spot_json_end(&j);
     yajl_gen_reset(j.gen, "\n");
-    yajl_gen_get_buf(j.gen, &text, &n);
-    s = spot_file_write(c, path, text, n);
-    yajl_gen_free(j.gen);
+    s = spot_json_whole(c, &j, path);
+    if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
+    spot_json_free(&j);
     return s;
 }
 
