@@ -172,8 +172,8 @@ timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tab
 [ ! -s "$dir/err" ] || fail "a reader that has left needs no sentence: $(cat "$dir/err")"
 
 # Every option of sweep reaches the jobs of --submit, but for those that the array itself sets.
-set_by_array=" out shard limit threads max-seconds gpus json submit shards task-minutes throttle partition gpus-per-task sbatch \
- dry-run help usage "
+set_by_array=" out shard limit threads max-seconds gpus json help usage "
+set_by_array+="submit shards task-minutes throttle partition gpus-per-task sbatch dry-run "
 forwarded=0
 "$spotter" sweep --help | sed -nE 's/^ {2,6}(-., )?--([a-z-]+)(=([^ ]+))?.*/\2 \4/p' >"$dir/options"
 while read -r name word; do

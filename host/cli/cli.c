@@ -66,6 +66,15 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 
+spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out)
+{
+    SPOT_TRY(spot_json_open(c, j));
+    spot_json_put_int(j, "schema", 1);
+    spot_json_put_text(j, "status", spot_status_name(how));
+    spot_json_put_text(j, "out", out);
+    return SPOT_OK;
+}
+
 void cli_say_device(spot_ctx *c, const cli_machine *m)
 {
     bool fell_back = !c->device && (!m->device || !strcmp(m->device, "auto"));

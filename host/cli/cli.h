@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "cli/options.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"
@@ -56,14 +57,17 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
 /* cli_shard.c: "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
-/* "I/N" or "auto/N" of --shard; NULL: the scheduler's variables decide. `from` gets the names of the variables that were used, ""
- * for none. A sentence and exit 2 where they contradict each other. */
+/* "I/N" or "auto/N" of --shard; NULL: the scheduler's variables decide. `from` gets the names of the variables that were used,
+ * "" for none. A sentence and exit 2 where they contradict each other. */
 void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
 
-/* Opens a context that logs and shows progress on stderr and stops on signals. cli_close prints a failure as "spotter: sentence"
- * and returns the exit code. (main checks that stdout was written whole.) */
+/* Opens a context that logs and shows progress on stderr and stops on signals. cli_close prints a failure as
+ * "spotter: sentence" and returns the exit code. (main checks that stdout was written whole.) */
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
+
+/* The object of --json, with how the command ended and where its results are; spot_json_print ends it. */
+spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
 
 /* Logs the device: for commands whose time depends on it. */
 void cli_say_device(spot_ctx *c, const cli_machine *m);
@@ -71,14 +75,14 @@ void cli_say_device(spot_ctx *c, const cli_machine *m);
 /* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 
-extern const char *cli_program;            /* the program's name as the user called it, for commands in advice; "spotter" if a shell
-                                              would read it otherwise */
+extern const char *cli_program;            /* argv[0], for commands in advice; "spotter" if a shell would need quotes */
 
-extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
-void cli_stop_signals(sigset_t *set);      /* all that do */
+extern volatile sig_atomic_t cli_stop;     /* the signal that asked the program to stop, or 0 */
+void cli_stop_signals(sigset_t *set);      /* all signals that do */
 
-/* gpus.c: `spotter sweep` once more for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this command's
- * words. The counts of all go into *sum, the worst of their exit codes into *code; a failure is one to start them. */
+/* gpus.c: a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this
+ * command's words. *sum gets the sums of their counts, *code the worst of their exit codes. Fails if a process cannot
+ * start. */
 spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
                      spot_sweep_report *sum, int *code);
 
@@ -87,25 +91,26 @@ void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */
 void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
-void cli_complain(const char *sentence);                      /* an error, as this log writes it */
-bool cli_colorful(int fd);                                    /* a terminal of somebody who likes colors (NO_COLOR, TERM) */
+void cli_progress_reset(void);                                /* what follows has a bar of its own */
+void cli_complain(const char *sentence);                      /* an error, in the log's format */
+bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
 /* inputs.c: path names the same file as one of those that are read. */
 bool cli_is_input(const spot_subject_files *f, const char *path);
 
-/* progress.c: how far a sweep is, from what its stages tell. */
+/* progress.c: the finished share of a run, from the reports of its stages. */
 typedef struct {
     double total, done, within;     /* ECs in all, finished, and the finished share of the present one */
     double begin, part;             /* `within` when the present stage began, and how much of the stage is done */
-    double since, start;            /* clock and share of the whole when the first was heard */
+    double since, start;            /* clock and share of the whole at the first report */
     int ec;
     char stage[24], note[64];
-} cli_course;
+} cli_progress;
 
-void   cli_course_hear(cli_course *k, const spot_progress *p);
-double cli_course_share(const cli_course *k);                          /* of the whole, 0 to 1 */
-double cli_course_left(const cli_course *k);                           /* seconds, NaN while it is too early to say */
-void   cli_course_line(const cli_course *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
+void   cli_progress_update(cli_progress *k, const spot_progress *p);
+double cli_progress_share(const cli_progress *k);                          /* of the whole, 0 to 1 */
+double cli_progress_left(const cli_progress *k);                           /* seconds, NaN while it is too early to say */
+void   cli_progress_line(const cli_progress *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
 
 const char *cli_duration(char text[32], double seconds);               /* "3 min 20 s" into text; returns it */
 const char *cli_memory(char text[32], double bytes);                   /* "5.6 MB", "3.10 GB" into text; returns it */

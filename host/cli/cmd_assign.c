@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "discover/claim.h"
@@ -51,7 +50,7 @@ static void check(const struct argp_state *state, void *input)
 
 const cli_command cli_assign_command = {
     "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
-    "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
     "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
     table, check, cli_assign
@@ -153,16 +152,10 @@ static spot_status assign_all(spot_ctx *c, const options *o, const spot_subject 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const counts *n)
 {
     spot_json j;
-    char status[32], out[1024];
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(out, sizeof out, "%s", o->out);
-    spot_json_int(&j, "schema", &(int){ 1 });
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", out, sizeof out);
-    spot_json_int(&j, "rows", &(int){ n->rows });
-    spot_json_int(&j, "members", &(int){ n->members });
+    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    spot_json_put_int(&j, "rows", n->rows);
+    spot_json_put_int(&j, "members", n->members);
     spot_json_print(&j, stdout);
     return s;
 }

@@ -1,10 +1,8 @@
 /* cmd_bench.c - spotter bench: is the answer right, and how long does it take? */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "bench.h"
 #include "cli/cli.h"
 #include "core/device.h"
@@ -150,15 +148,11 @@ static void print_text(const session *s, const spot_bench_row *row, const spot_b
 /* One object a line, so that a reader has each row at once. */
 static spot_status begin_row(spot_ctx *c, spot_json *j, const session *s, const spot_bench_row *row)
 {
-    char name[256];
-
-    *j = (spot_json){ .gen = yajl_gen_alloc(NULL) };
-    if (!j->gen) return spot_fail(c, SPOT_NOMEM, "no memory for a line of JSON");
-    snprintf(name, sizeof name, "%s%s", row->name, s->o->small ? ", small" : "");
+    SPOT_TRY(spot_json_begin(c, j, NULL));
     spot_json_object(j, NULL);
-    spot_json_text(j, "op", (char *)(uintptr_t)row->op, 0);
-    spot_json_text(j, "case", name, 0);
-    spot_json_text(j, "device", (char *)(uintptr_t)spot_ctx_device_name(c), 0);
+    spot_json_put_text(j, "op", row->op);
+    spot_json_put_format(j, "case", "%s%s", row->name, s->o->small ? ", small" : "");
+    spot_json_put_text(j, "device", spot_ctx_device_name(c));
     return SPOT_OK;
 }
 
@@ -175,13 +169,13 @@ static spot_status print_json(const session *s, spot_ctx *c, const spot_bench_ro
     spot_json j;
 
     SPOT_TRY(begin_row(c, &j, s, row));
-    spot_json_real(&j, "median_s", &(double){ t->median });
-    spot_json_real(&j, "per_s", &(double){ work->items / t->median });
-    spot_json_text(&j, "unit", (char *)(uintptr_t)row->unit, 0);
-    spot_json_int(&j, "runs", &(int){ t->runs });
-    if (work->flops > 0) spot_json_real(&j, "tflops", &(double){ work->flops / t->median / 1e12 });
-    if (work->bytes > 0) spot_json_real(&j, "gbs", &(double){ work->bytes / t->median / 1e9 });
-    if (percent > 0) spot_json_real(&j, "ceiling_percent", &percent);
+    spot_json_put_number(&j, "median_s", "%.9g", t->median);
+    spot_json_put_number(&j, "per_s", "%.6g", work->items / t->median);
+    spot_json_put_text(&j, "unit", row->unit);
+    spot_json_put_int(&j, "runs", t->runs);
+    if (work->flops > 0) spot_json_put_number(&j, "tflops", "%.6g", work->flops / t->median / 1e12);
+    if (work->bytes > 0) spot_json_put_number(&j, "gbs", "%.6g", work->bytes / t->median / 1e9);
+    if (percent > 0) spot_json_put_number(&j, "ceiling_percent", "%.4g", percent);
     print_row(&j, s);
     return SPOT_OK;
 }
@@ -189,12 +183,11 @@ static spot_status print_json(const session *s, spot_ctx *c, const spot_bench_ro
 /* A failure is reported and kept; the other rows still run. */
 static void row_failed(session *s, spot_ctx *c, const spot_bench_row *row, spot_status e)
 {
-    char words[1024];
+    const char *words = spot_message(c, e);
     spot_json j;
 
-    snprintf(words, sizeof words, "%s", spot_message(c, e));
     if (s->o->json && !begin_row(c, &j, s, row)) {
-        spot_json_text(&j, "error", words, sizeof words);
+        spot_json_put_text(&j, "error", words);
         print_row(&j, s);
     }
     spot_log(c, SPOT_LOG_WARN, "%s, %s: %s", row->op, row->name, words);

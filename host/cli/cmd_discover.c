@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "discover/claim.h"
 #include "discover/search.h"
@@ -137,7 +136,7 @@ static void check(const struct argp_state *state, void *input)
 
 const cli_command cli_discover_command = {
     "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
-    "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
     "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
@@ -295,29 +294,22 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
                               spot_bytes cost, double seconds)
 {
+    int failed = 0, slices = 0;
     spot_json j;
-    int schema = 1, failed = 0, slices = 0, rows = subject->n;
-    uint64_t bytes = cost.host;
-    char status[32], dir[1024];
 
-    SPOT_TRY(spot_json_open(c, &j));
     for (int i = 0; i < f->count; i++) {
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(dir, sizeof dir, "%s", o->out);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", dir, sizeof dir);
-    spot_json_int(&j, "rows", &rows);
-    spot_json_int(&j, "skipped", &(int){ subject->skipped });
-    spot_json_int(&j, "findings", &(int){ f->count });
-    spot_json_int(&j, "failed", &failed);
-    spot_json_int(&j, "left_out", &(int){ f->left_out });
-    spot_json_int(&j, "slices", &slices);
-    spot_json_u64(&j, "memory_bytes", &bytes);
-    spot_json_real(&j, "seconds", &seconds);
+    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    spot_json_put_int(&j, "rows", subject->n);
+    spot_json_put_int(&j, "skipped", subject->skipped);
+    spot_json_put_int(&j, "findings", f->count);
+    spot_json_put_int(&j, "failed", failed);
+    spot_json_put_int(&j, "left_out", f->left_out);
+    spot_json_put_int(&j, "slices", slices);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost.host);
+    spot_json_put_real(&j, "seconds", seconds);
     spot_json_print(&j, stdout);
     return s;
 }
@@ -335,8 +327,12 @@ static spot_status announce(spot_ctx *c, const options *o, const spot_subject *s
 {
     char time[32], memory[32], device[64] = "";
     double seconds;
-    spot_status how = spot_discover_cost(c, s, d, cost, &seconds);
+    spot_status how;
 
+    c->on_progress = NULL;     /* the timed iterations are no part of the search */
+    how = spot_discover_cost(c, s, d, cost, &seconds);
+    c->on_progress = cli_on_progress;
+    cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
@@ -358,6 +354,7 @@ static spot_status report(spot_ctx *c, const options *o, const spot_findings *f,
     spot_report_options page = o->page;
     char path[PATH];
 
+    cli_progress_reset();
     page.memory = report_memory(o, s);
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);

@@ -50,7 +50,8 @@ static void read_format(const struct argp_state *state, const char *word, void *
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/quickstart" },
-    { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000, .help = "folder for the pictures; made if it is missing" },
+    { "out",    'o', "FOLDER", CLI_TEXT, CLI_AT(o.out), .most = 1000,
+      .help = "folder for the pictures; made if it is missing" },
     { "which",  'w', "2,3,4",  CLI_CALL, .preset = "2,3,4", .read = read_which, .help = "numbers of the figures" },
     { "format", 'f', "png,svg|csv", CLI_CALL, .preset = "png,svg", .read = read_format,
       .help = "files to write; csv: the figures' numbers on stdout, no pictures" },

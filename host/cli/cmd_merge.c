@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/quote.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
@@ -90,45 +89,35 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out,
 /* [[12,19],[40,40]] */
 static void print_ranges(spot_json *j, const char *key, const int *number, int n)
 {
-    int first, last;
-
     spot_json_array(j, key, n, n);
-    for (int i = 0; i < n; i = last + 1) {
+    for (int i = 0, last; i < n; i = last + 1) {
         for (last = i; last + 1 < n && number[last + 1] == number[last] + 1; last++) { }
-        first = number[i];
         spot_json_array(j, NULL, 2, 2);
-        spot_json_int(j, NULL, &first);
-        first = number[last];
-        spot_json_int(j, NULL, &first);
+        spot_json_put_int(j, NULL, number[i]);
+        spot_json_put_int(j, NULL, number[last]);
         spot_json_end(j);
     }
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_merge_report *r, spot_status s, const char *out, int *number)
+static spot_status print_json(spot_ctx *c, const spot_merge_report *r, spot_status s, const char *out, int *number)
 {
     spot_json j;
-    char status[32];
-    int schema = 1;
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", (char *)out, 0);
-    spot_json_int(&j, "ecs", &r->ecs);
-    spot_json_int(&j, "merged", &r->merged);
-    spot_json_int(&j, "duplicates", &r->duplicates);
-    spot_json_int(&j, "foreign", &r->foreign);
-    spot_json_int(&j, "missing", &r->missing);
-    spot_json_int(&j, "damaged", &r->damaged);
-    spot_json_int(&j, "conflicts", &r->conflicts);
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "ecs", r->ecs);
+    spot_json_put_int(&j, "merged", r->merged);
+    spot_json_put_int(&j, "duplicates", r->duplicates);
+    spot_json_put_int(&j, "foreign", r->foreign);
+    spot_json_put_int(&j, "missing", r->missing);
+    spot_json_put_int(&j, "damaged", r->damaged);
+    spot_json_put_int(&j, "conflicts", r->conflicts);
     for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list(number, r, &troubles[i]));
     spot_json_print(&j, stdout);
     return s;
 }
 
-/* Nothing to tell of a merge that did not come to its end: the failure says why. */
+/* A merge that did not end prints no result: its failure says why. */
 static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
 {
     int *number = r->ec ? malloc(((size_t)r->ecs + 1) * sizeof *number) : NULL;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "spotter/work.h"
 #include "spotter/source.h"
@@ -98,14 +97,14 @@ static spot_status json_source(spot_ctx *c, spot_json *j, const options *o, cons
     int from, to;
     spot_ec ec;
 
-    spot_json_int(j, "schema", &(int){ 1 });
+    spot_json_put_int(j, "schema", 1);
     spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, ecs_of(o, cfg));
     spot_json_array(j, "ecs", to - from, to - from);
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
         SPOT_TRY(spot_ec_json(c, text, sizeof text, &ec));
-        yajl_gen_number(j->gen, text, strlen(text));       /* puts text as it is, and this is JSON already */
+        spot_json_put_raw(j, NULL, text, strlen(text));
     }
     spot_json_end(j);
     return SPOT_OK;
@@ -148,31 +147,24 @@ static double load(void)
     return getloadavg(of, 1) == 1 ? of[0] : 0;
 }
 
-/* As many digits as an estimate is worth. */
-static void put(spot_json *j, const char *key, double v, double per_unit)
-{
-    v = round(per_unit * v) / per_unit;
-    spot_json_real(j, key, &v);
-}
-
 static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
-    spot_json_u64(j, "memory_bytes", &(uint64_t){ cost->memory });
-    spot_json_u64(j, "device_memory_bytes", &(uint64_t){ cost->device_memory });
-    put(j, "disk_bytes", cost->disk, 1);
-    put(j, "album_bytes", cost->album, 1);
-    spot_json_int(j, "wave", &(int){ cost->wave });
-    put(j, "images", cost->images, 1);
-    put(j, "load", busy, 100);
-    put(j, "seconds", cost->seconds, 10);                  /* null without a calibration */
-    put(j, "cpu_seconds", cost->cpu_seconds, 10);
+    spot_json_put_int(j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_int(j, "device_memory_bytes", (long long)cost->device_memory);
+    spot_json_put_number(j, "disk_bytes", "%.0f", cost->disk);
+    spot_json_put_number(j, "album_bytes", "%.0f", cost->album);
+    spot_json_put_int(j, "wave", cost->wave);
+    spot_json_put_number(j, "images", "%.0f", cost->images);
+    spot_json_put_number(j, "load", "%.2f", busy);
+    spot_json_put_number(j, "seconds", "%.1f", cost->seconds);             /* null without a calibration */
+    spot_json_put_number(j, "cpu_seconds", "%.1f", cost->cpu_seconds);
     if (!isfinite(cost->seconds)) return;
-    put(j, "calibration_seconds", cost->calibration, 10);
-    put(j, "start_seconds", cost->start, 100);
-    put(j, "training_seconds", cost->training, 100);
-    put(j, "picture_seconds", cost->pictures, 100);
+    spot_json_put_number(j, "calibration_seconds", "%.1f", cost->calibration);
+    spot_json_put_number(j, "start_seconds", "%.2f", cost->start);
+    spot_json_put_number(j, "training_seconds", "%.2f", cost->training);
+    spot_json_put_number(j, "picture_seconds", "%.2f", cost->pictures);
     spot_json_array(j, "method_seconds", cfg->bdms, cfg->bdms);
-    for (int b = 0; b < cfg->bdms; b++) put(j, NULL, cost->method[b], 100);
+    for (int b = 0; b < cfg->bdms; b++) spot_json_put_number(j, NULL, "%.2f", cost->method[b]);
     spot_json_end(j);
 }
 
@@ -245,6 +237,6 @@ int cli_plan(int argc, char **argv)
     if (s == SPOT_OK && o.json) s = spot_json_open(&c, &j);
     if (s == SPOT_OK) s = plan(&c, o.json ? &j : NULL, &o, &cfg, busy);
     if (s == SPOT_OK && o.json) spot_json_print(&j, stdout);
-    else if (j.gen) yajl_gen_free(j.gen);
+    else spot_json_free(&j);
     return cli_close(&c, s);
 }

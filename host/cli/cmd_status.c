@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "spotter/work.h"
@@ -23,7 +22,8 @@ static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/mini" },
     { "lost-after", 0,   "S",  CLI_INT, CLI_AT(lost_after), 1, 1000000, .preset = "120",
       .help = "seconds of silence after which a process counts as lost; a process writes to its log every 15 s" },
-    { "all",        'a', NULL, CLI_ON, CLI_AT(all), .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
+    { "all",        'a', NULL, CLI_ON, CLI_AT(all),
+      .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
     { "json",       'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
     { .kind = CLI_END }
 };
@@ -40,42 +40,35 @@ const cli_command cli_status_command = {
 
 /* ---- for programs ---- */
 
-static void shard_json(spot_json *j, spot_shard *k)
+static void shard_json(spot_json *j, const spot_shard *k)
 {
-    char state[16];
-
-    k->silent = round(10 * k->silent) / 10;
-    k->left = round(10 * k->left) / 10;
-    snprintf(state, sizeof state, "%s", spot_shard_state_name(k->state));
     spot_json_object(j, NULL);
-    spot_json_int(j, "shard", &k->shard);
-    spot_json_int(j, "from", &k->from);
-    spot_json_int(j, "to", &k->to);
-    spot_json_text(j, "state", state, sizeof state);
-    spot_json_int(j, "done", &k->done);
-    spot_json_int(j, "failed", &k->failed);
-    spot_json_int(j, "starts", &k->starts);
-    spot_json_text(j, "host", k->host, sizeof k->host);
-    spot_json_text(j, "job", k->job, sizeof k->job);
-    spot_json_real(j, "silent", &k->silent);
-    spot_json_real(j, "seconds_left", &k->left);
-    spot_json_text(j, "why", k->why, sizeof k->why);
+    spot_json_put_int(j, "shard", k->shard);
+    spot_json_put_int(j, "from", k->from);
+    spot_json_put_int(j, "to", k->to);
+    spot_json_put_text(j, "state", spot_shard_state_name(k->state));
+    spot_json_put_int(j, "done", k->done);
+    spot_json_put_int(j, "failed", k->failed);
+    spot_json_put_int(j, "starts", k->starts);
+    spot_json_put_text(j, "host", k->host);
+    spot_json_put_text(j, "job", k->job);
+    spot_json_put_number(j, "silent", "%.1f", k->silent);
+    spot_json_put_number(j, "seconds_left", "%.1f", k->left);
+    spot_json_put_text(j, "why", k->why);
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_run_status *s)
+static spot_status print_json(spot_ctx *c, const spot_run_status *s)
 {
     spot_json j;
-    int schema = 1;
 
     SPOT_TRY(spot_json_open(c, &j));
-    spot_json_int(&j, "schema", &schema);
-    spot_json_int(&j, "ecs", &s->ecs);
-    spot_json_int(&j, "done", &s->done);
-    spot_json_int(&j, "failed", &s->failed);
-    spot_json_int(&j, "damaged", &s->damaged);
-    s->left = round(10 * s->left) / 10;
-    spot_json_real(&j, "seconds_left", &s->left);
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_int(&j, "ecs", s->ecs);
+    spot_json_put_int(&j, "done", s->done);
+    spot_json_put_int(&j, "failed", s->failed);
+    spot_json_put_int(&j, "damaged", s->damaged);
+    spot_json_put_number(&j, "seconds_left", "%.1f", s->left);
     spot_json_array(&j, "shards", s->shards, s->shards);
     for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
     spot_json_end(&j);
@@ -196,13 +189,13 @@ static void print_command(const spot_run_status *s, const char *dir, const bool 
     spot_quote(config, path);
     spot_quote(out, dir);
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (!access(path, F_OK)) printf("    spotter sweep %s --out %s --submit\n", config, out);
-    else if (s->shards == 1) printf("    spotter sweep %s --out %s\n", config, out);
-    else if (n == 1) printf("    spotter sweep %s --out %s --shard %d/%d\n", config, out, one, s->shards);
+    if (!access(path, F_OK)) printf("    %s sweep %s --out %s --submit\n", cli_program, config, out);
+    else if (s->shards == 1) printf("    %s sweep %s --out %s\n", cli_program, config, out);
+    else if (n == 1) printf("    %s sweep %s --out %s --shard %d/%d\n", cli_program, config, out, one, s->shards);
     else {
         printf("    for i in");
         print_numbers(wanted, s->shards);
-        printf("; do spotter sweep %s --out %s --shard $i/%d; done\n", config, out, s->shards);
+        printf("; do %s sweep %s --out %s --shard $i/%d; done\n", cli_program, config, out, s->shards);
     }
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
@@ -72,7 +71,7 @@ static void check_array(const struct argp_state *state, options *o)
         if (row->flags & CLI_SUBMIT && cli_is_given(state, row->name)) argp_error(state, "--%s needs --submit", row->name);
     for (size_t i = 0; o->array.submit && i < sizeof others / sizeof *others; i++)
         if (cli_is_given(state, others[i]))
-            argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task) itself",
+            argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task)",
                        others[i]);
     if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
 }
@@ -95,24 +94,17 @@ const cli_command cli_sweep_command = {
     "command continues a run that was stopped.", table, check, cli_sweep
 };
 
-static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, const char *out)
+static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
 {
     spot_json j;
-    char status[32], dir[1024];
-    int schema = 1;
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(dir, sizeof dir, "%s", out);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", dir, sizeof dir);
-    spot_json_int(&j, "planned", &r->planned);
-    spot_json_int(&j, "already", &r->already);
-    spot_json_int(&j, "done", &r->done);
-    spot_json_int(&j, "failed", &r->failed);
-    spot_json_int(&j, "not_learned", &r->not_learned);
-    spot_json_real(&j, "seconds", &r->seconds);
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "planned", r->planned);
+    spot_json_put_int(&j, "already", r->already);
+    spot_json_put_int(&j, "done", r->done);
+    spot_json_put_int(&j, "failed", r->failed);
+    spot_json_put_int(&j, "not_learned", r->not_learned);
+    spot_json_put_real(&j, "seconds", r->seconds);
     spot_json_print(&j, stdout);
     return s;
 }

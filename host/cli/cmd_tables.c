@@ -18,7 +18,8 @@ static const cli_row table[] = {
     { "format", 'f', "text|csv|json|md", CLI_CHOICE, CLI_AT(format), .preset = "text", .help = "output format" },
     { "which",  'w', "N", CLI_INT, CLI_AT(which), 1, 99, .otherwise = "the run's own tables",
       .help = "table of the paper (2, 7, 9 to 13, 16), with the run's numbers beside the paper's" },
-    { "all",    'a', NULL, CLI_ON, CLI_AT(all), .help = "averages over all ECs, also those that did not learn their blindspots" },
+    { "all",    'a', NULL, CLI_ON, CLI_AT(all),
+      .help = "averages over all ECs, also those that did not learn their blindspots" },
     { .kind = CLI_END }
 };
 

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/cli.h"
 #include "core/device.h"

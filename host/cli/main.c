@@ -28,7 +28,7 @@ static void print_help(FILE *f)
           "Examples:\n"
           "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
           "  spotter tables runs/quickstart\n"
-          "  spotter discover -e e.npy -y y.npy -p p.npy --out found\n"
+          "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
           "  spotter report found -o found.html\n\n"
           "Spotter plants known blindspots in image classifiers and measures which\n"
           "discovery methods find them. It also finds the blindspots of your own\n"

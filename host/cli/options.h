@@ -35,7 +35,7 @@ typedef enum {
 enum {
     CLI_STAYS  = 1,            /* is not handed on to the jobs of `sweep --submit` */
     CLI_SUBMIT = 2,            /* means something with --submit alone */
-    CLI_SHOWN  = 4             /* --help prints the field's value as the default: the command fills it with a library's default */
+    CLI_SHOWN  = 4             /* --help prints the field as the default: the command fills it with a library's default */
 };
 
 typedef struct {

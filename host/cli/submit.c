@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/json_tree.h"
 #include "base/quote.h"
 #include "cli/shell.h"
@@ -46,9 +45,7 @@ typedef struct {
 
 static void describe_record(spot_json *j, record *r)
 {
-    int schema = 1;
-
-    spot_json_int(j, "schema", &schema);
+    spot_json_int(j, "schema", &(int){ 1 });
     spot_json_int(j, "tasks", &r->tasks);
     spot_json_int(j, "shards", &r->shards);
     spot_json_int(j, "ecs", &r->ecs);
@@ -58,25 +55,23 @@ static void describe_record(spot_json *j, record *r)
 
 static spot_status write_record(spot_ctx *c, submission *b)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *text;
     char path[PATH_MAX + 32];
+    spot_json j;
     spot_status s;
-    size_t n;
 
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory to write down what was submitted");
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
     snprintf(path, sizeof path, "%s/slurm/submitted.json", b->dir);
     spot_json_object(&j, NULL);
     describe_record(&j, &b->now);
     spot_json_end(&j);
     yajl_gen_reset(j.gen, "\n");
-    yajl_gen_get_buf(j.gen, &text, &n);
-    s = spot_file_write(c, path, text, n);
-    yajl_gen_free(j.gen);
+    s = spot_json_whole(c, &j, path);
+    if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
+    spot_json_free(&j);
     return s;
 }
 
-/* Refuses if the array that was submitted before is still in the queue: a second one would do the same work again. */
+/* Refuses if the array before is still in the queue: a second one would do the same work again. */
 static spot_status read_record(spot_ctx *c, submission *b)
 {
     char path[PATH_MAX + 32], line[128];
@@ -93,8 +88,8 @@ static spot_status read_record(spot_ctx *c, submission *b)
     yajl_tree_free(j.at[0]);
     free(text);
     if (j.wrong || b->before.tasks < 1)
-        return spot_fail(c, SPOT_INPUT, "%s is not a record of submitted jobs (\"%s\"); remove it to submit all shards that miss "
-                         "an EC", path, j.wrong ? j.wrong : "tasks");
+        return spot_fail(c, SPOT_INPUT, "%s is not a record of submitted jobs (\"%s\"); remove it to submit all shards that "
+                         "miss an EC", path, j.wrong ? j.wrong : "tasks");
     shell_add(&k, "squeue -h -o %%i");
     shell_word(&k, "-j ", b->before.job);
     shell_add(&k, " 2>/dev/null");           /* it complains about a job that Slurm has forgotten */
@@ -119,8 +114,8 @@ static spot_status estimate_time(spot_ctx *c, submission *b)
     spot_sweep_cost cost;
 
     if (b->o->gpus && !c->device)
-        return spot_fail(c, SPOT_USAGE, "no GPU on this machine, so the sweep cannot be timed; give --shards N, or run `spotter "
-                         "plan` on a node with a GPU");
+        return spot_fail(c, SPOT_USAGE, "no GPU on this machine, so the sweep cannot be timed; give --shards N, or run "
+                         "`spotter plan` on a node with a GPU");
     spot_log(c, SPOT_LOG_INFO, "timing a few batches on %s, %d thread%s; --shards N skips this", spot_ctx_device_name(c),
              c->threads, c->threads == 1 ? "" : "s");
     SPOT_TRY(spot_sweep_cost_of(c, b->cfg, b->sweep, &cost, true));
@@ -129,7 +124,7 @@ static spot_status estimate_time(spot_ctx *c, submission *b)
     return SPOT_OK;
 }
 
-/* The number of tasks: --shards, that of the array before, or from the time; at most MaxArraySize and the number of ECs. */
+/* The number of tasks: --shards, or that of the array before, or from the time; no more than MaxArraySize or ECs. */
 static spot_status cut_sweep(spot_ctx *c, submission *b)
 {
     int most = most_tasks(c), processes = b->o->gpus ? b->o->gpus : 1, n = b->o->shards;
@@ -174,8 +169,8 @@ static int add_tasks(shell_command *k, const submission *b)
     return count;
 }
 
-/* The array and the merge have these in common: the log, the user's options, the script and the command that it runs. The user's
- * options come last, so they count. */
+/* What the array and the merge share: the log, the user's options, the script and the command that it runs. The user's options
+ * come last, so they count. */
 static void begin_sbatch(shell_command *k, const submission *b, const char *log)
 {
     char path[2 * PATH_MAX + 64];

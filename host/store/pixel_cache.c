@@ -205,7 +205,8 @@ spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_pho
     album_path(path, sizeof path, store, p);
     SPOT_TRY(look(c, p, path, &there));
     if (there) return SPOT_OK;
-    spot_log(c, SPOT_LOG_INFO, "decoding %d pictures into %s (%.2f GB)", p->used, path, spot_pixel_cache_bytes(p) / 1e9);
+    spot_log(c, SPOT_LOG_INFO, "decoding %d picture%s into %s (%.2f GB)", p->used, p->used == 1 ? "" : "s", path,
+             spot_pixel_cache_bytes(p) / 1e9);
     SPOT_TRY(make(c, p, path));
     SPOT_TRY(look(c, p, path, &there));
     return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
