@@ -148,7 +148,7 @@ static void begin_finding(discovery *run, int i)
     if (shared) k->points[i] = f->points = *shared;
 }
 
-/* From the work's memory into that of the findings. */
+/* Moves points from the work's memory into that of the findings. */
 static spot_status keep_points(discovery *run, int i)
 {
     spot_points *points = &run->chain.points[i];
@@ -175,7 +175,7 @@ static spot_status reduce_group(discovery *run)
     return SPOT_OK;
 }
 
-/* Whatever was fitted is the findings', who close it. */
+/* A fit belongs to its finding, which is closed with all others. */
 static spot_status find_in_group(discovery *run)
 {
     spot_status s = spot_chain_found(&run->chain);

@@ -1,4 +1,4 @@
-/* discover_cost.c - who is examined, what it takes, and how many classes go together. */
+/* discover_cost.c - the classes that are examined, the memory that this takes, and how many of them go together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
     return spot_subject_check(c, s);
 }
 
-/* ---- who is examined ---- */
+/* ---- candidates ---- */
 
-/* Of every class, and behind them of all rows: how many, and how many of them wrong. */
+/* Rows and wrong rows of every class; the last entry counts all rows. */
 static void count_rows(const spot_subject *s, spot_candidate *all)
 {
     for (int k = 0; k <= s->classes; k++) all[k] = (spot_candidate){ .cls = k < s->classes ? k : SPOT_ALL_CLASSES };
@@ -57,7 +57,7 @@ static void count_rows(const spot_subject *s, spot_candidate *all)
     }
 }
 
-static spot_status nobody(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *only)
+static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *only)
 {
     char words[160];
 
@@ -82,7 +82,7 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
     *count = *left_out = 0;
     for (int k = first; k < end; k++)
         if (all[k].n < o->least || !all[k].wrong) left[(*left_out)++] = all[k].cls;
-    if (*left_out == end - first) return nobody(c, s, o, &all[first]);
+    if (*left_out == end - first) return no_candidate(c, s, o, &all[first]);
     for (int k = first; k < end; k++)
         if (all[k].n >= o->least && all[k].wrong) all[(*count)++] = all[k];
     return SPOT_OK;
@@ -92,12 +92,18 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
+/* A view of all rows borrows the subject's features. */
+static size_t view_bytes(const spot_subject *s, int rows)
+{
+    return (size_t)rows * ((rows == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float);
+}
+
 static spot_bytes larger(spot_bytes a, spot_bytes b) { return (spot_bytes){ most(a.host, b.host), most(a.device, b.device) }; }
 
-spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
-                            int count)
+spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                            const spot_candidate *candidates, int count)
 {
-    const size_t each = 4096;            /* a class's share of what is counted in structs */
+    const size_t each = 4096;            /* a class's share of small structs */
     spot_embed_config pca = spot_embed_defaults();
     spot_bytes needs = { 0, 0 };
     int *n = malloc((size_t)count * sizeof *n);
@@ -105,9 +111,9 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
 
     if (!n) return (spot_bytes){ SIZE_MAX / 4, 0 };
     for (int i = 0; i < count; i++) {
-        n[i] = x[i].n;
+        n[i] = candidates[i].n;
         rows += (size_t)n[i];
-        views += (size_t)n[i] * ((n[i] == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float) + (size_t)s->d * sizeof(float) + each;
+        views += view_bytes(s, n[i]) + (size_t)s->d * sizeof(float) + each;
     }
     slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
     for (int b = 0; b < o->bdms; b++)
@@ -119,7 +125,8 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
     return needs;
 }
 
-size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *x, int count)
+size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
+                           int count)
 {
     size_t bytes = 2 * (size_t)s->n * sizeof(float) + ((size_t)s->classes + 1) * sizeof(int) + 4096, each = 0;
 
@@ -127,8 +134,8 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
         each += (size_t)(spot_is_map(&o->bdm[b].embed) ? o->bdm[b].embed.dim
                          : o->fit && !spot_embed_is_nothing(&o->bdm[b].embed) ? s->d : 0) + (size_t)o->bdm[b].top;
     for (int i = 0; i < count; i++)
-        bytes += (size_t)x[i].n * 4 * (1 + each * (size_t)o->seeds)
-               + (o->fit ? (size_t)x[i].n * ((x[i].n == s->n ? 0 : (size_t)s->d) + 4) * 4 + 256 : 0)
+        bytes += (size_t)candidates[i].n * 4 * (1 + each * (size_t)o->seeds)
+               + (o->fit ? view_bytes(s, candidates[i].n) + 256 : 0)
                + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
     return bytes;
 }
@@ -144,7 +151,7 @@ size_t spot_subject_bytes(const spot_subject *s)
     return (size_t)s->n * row;
 }
 
-spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
+spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs)
 {
     size_t held = results + spot_subject_bytes(s), limit;
@@ -155,17 +162,17 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
     limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
     if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
     for (*together = 0; *together < count; ++*together) {
-        spot_bytes more = spot_group_needs(c, s, o, x, *together + 1);
+        spot_bytes more = spot_group_needs(c, s, o, candidates, *together + 1);
         if (*together && (held + more.host > limit || more.device > device)) return SPOT_OK;
         *needs = more;
     }
     if (*together > 1 || (held + needs->host <= limit && needs->device <= device)) return SPOT_OK;
-    spot_class_words(words, sizeof words, s, x->cls);
+    spot_class_words(words, sizeof words, s, candidates->cls);
     if (needs->device > device)
         return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of device memory, of which %.2f GB are free; run on the "
-                         "CPU or choose another method", x->n, words, needs->device / 1e9, device / 1e9);
+                         "CPU or choose another method", candidates->n, words, needs->device / 1e9, device / 1e9);
     return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of memory, %.2f GB of it for the data themselves, and there "
-                     "are %.2f GB; give more, or choose another method or reducer", x->n, words,
+                     "are %.2f GB; give more, or choose another method or reducer", candidates->n, words,
                      (held + needs->host) / 1e9, held / 1e9, limit / 1e9);
 }
 

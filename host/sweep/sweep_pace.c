@@ -43,9 +43,9 @@ static double filled(double images, const spot_model_config *cfg)
 typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_learning *, const spot_ec *, const spot_model_config *,
                             const spot_model *);
 
-/* On a batch and as many val images in every epoch. *all: the whole call. */
-static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning *lesson, spot_spent *all, spot_model *model,
-                         const spot_model_config *cfg, const spot_ec *ec, int epochs)
+/* Trains on a batch, and watches as many val images in every epoch. *all: the whole call. */
+static spot_status time_epochs(spot_ctx *c, spot_arena *a, trainer *train, spot_learning *lesson, spot_spent *all,
+                               spot_model *model, const spot_model_config *cfg, const spot_ec *ec, int epochs)
 {
     spot_model_config few = *cfg;
     spot_ec small = *ec;
@@ -55,7 +55,7 @@ static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning 
     for (int i = SPOT_TRAIN; i <= SPOT_VAL; i++)
         small.images[i] = cfg->batch < ec->images[i] ? cfg->batch : ec->images[i];
     *all = (spot_spent){ 0, 0 };
-    SPOT_TRY(of(c, a, model, lesson, &small, &few, NULL));
+    SPOT_TRY(train(c, a, model, lesson, &small, &few, NULL));
     spot_spend(all, &at);
     return SPOT_OK;
 }
@@ -67,7 +67,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
 {
     double images = filled(fmin(cfg->model.batch, ec->images[SPOT_TRAIN]), &cfg->model);
     double val = filled(fmin(cfg->model.batch, ec->images[SPOT_VAL]), &cfg->model);
-    trainer *of = robust ? spot_model_robust : spot_model_train;
+    trainer *train = robust ? spot_model_robust : spot_model_train;
     spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
     size_t mark = a->used;
     double patience, each;
@@ -75,13 +75,13 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     spot_model model;
     int epochs, n = 0;
 
-    SPOT_TRY(train(c, a, of, &lesson, &first, &model, &cfg->model, ec, 1));
+    SPOT_TRY(time_epochs(c, a, train, &lesson, &first, &model, &cfg->model, ec, 1));
     a->used = mark;
     each = lesson.learn.wall + lesson.watch.wall;
     patience = fmin(fmax(SHARE * total / images * lesson.learn.wall, 2), 10);
     epochs = (int)fmin(fmax(patience / each, 1), 20);
     do {
-        SPOT_TRY(train(c, a, of, &lesson, &all, &model, &cfg->model, ec, epochs));
+        SPOT_TRY(time_epochs(c, a, train, &lesson, &all, &model, &cfg->model, ec, epochs));
         a->used = mark;
         n++;
         add(&learn, lesson.learn, 1);
@@ -101,7 +101,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     return SPOT_OK;
 }
 
-/* Once more when other things were timed, so that no single moment speaks for the whole sweep. */
+/* Repeated after the other measurements, so that no single moment speaks for the whole sweep. */
 static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
                                        double total)
 {
@@ -118,7 +118,7 @@ static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p,
     return SPOT_OK;
 }
 
-/* Twice at the positives of a few images: the first makes the kernels. */
+/* Looks at the positives of a few images, twice: the first look makes the kernels. */
 static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec)
 {
     size_t mark = a->used;
@@ -157,7 +157,7 @@ static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *p
 
 /* -- pictures ------------------------------------------------------------------------------------------------- */
 
-/* One, in a folder of its own that goes away again. Where there is none to be had they cost nothing. */
+/* Draws one picture in a temporary folder. Without such a folder pictures cost nothing. */
 static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
 {
     const char *tmp = getenv("TMPDIR");
@@ -194,8 +194,8 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-static spot_status take(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
-                        const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
+static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
+                               const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
 {
     char name[80];
     double patience;
@@ -228,7 +228,7 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
     beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
     SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
-    s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
+    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
     c->who = NULL;
     spot_arena_close(&a);
     return s;
