@@ -110,7 +110,7 @@ static double share_of(int fast, int threads)
     spot_team team = spot_team_of(threads);
     int steps = 0, right = 0;
 
-    for (double since = spot_clock(); spot_clock() - since < 1; steps++) {
+    for (double since = spot_clock(); spot_clock() - since < 1.6; steps++) {
         nanosleep(team.threads == fast ? &quick : &slow, NULL);
         right += team.threads == fast;
         assert_in_range(spot_team_step(&team), 1, threads);
@@ -120,11 +120,13 @@ static double share_of(int fast, int threads)
 
 static void a_team_is_as_large_as_is_fast(void **state)
 {
+    spot_team alone = spot_team_of(1);
+
     (void)state;
-    assert_true(share_of(1, 2) > 0.8);
-    assert_true(share_of(6, 6) > 0.8);
-    assert_true(share_of(3, 6) > 0.8);
-    assert_true(share_of(1, 1) == 1);
+    assert_int_equal(spot_team_step(&alone), 1);
+    assert_true(share_of(1, 2) > 0.6);
+    assert_true(share_of(6, 6) > 0.6);
+    assert_true(share_of(3, 6) > 0.6);
 }
 
 int main(void)

@@ -72,20 +72,24 @@ static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_d
                      words);
 }
 
-spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate *all, int *count,
-                            int *left, int *left_out)
+spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
+                            int *count, int *left_out)
 {
     int first = o->cls == SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
-    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1;
+    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1, n = 0;
+    spot_candidate *all;
 
+    *list = malloc(2 * ((size_t)s->classes + 1) * sizeof **list);
+    if (!*list) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
+    all = *list + s->classes + 1;
     count_rows(s, all);
-    *count = *left_out = 0;
-    for (int k = first; k < end; k++)
-        if (all[k].n < o->least || !all[k].wrong) left[(*left_out)++] = all[k].cls;
-    if (*left_out == end - first) return no_candidate(c, s, o, &all[first]);
-    for (int k = first; k < end; k++)
-        if (all[k].n >= o->least && all[k].wrong) all[(*count)++] = all[k];
-    return SPOT_OK;
+    for (int worth = 1; worth >= 0; worth--) {
+        for (int k = first; k < end; k++)
+            if ((all[k].n >= o->least && all[k].wrong) == worth) (*list)[n++] = all[k];
+        if (worth) *count = n;
+    }
+    *left_out = n - *count;
+    return *count ? SPOT_OK : no_candidate(c, s, o, &all[first]);
 }
 
 /* ---- memory ---- */
@@ -179,24 +183,22 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                double *seconds)
 {
-    spot_candidate *of = malloc(((size_t)s->classes + 1) * sizeof *of);
-    int *left = malloc(((size_t)s->classes + 1) * sizeof *left), count = 0, left_out, wide = 0;
+    spot_candidate *candidates = NULL;
+    int count = 0, left_out, together = 0;
     spot_bytes needs = { 0, 0 };
     size_t results = 0;
     spot_status status = spot_discover_check(c, s, o);
 
     *bytes = needs;
     if (seconds) *seconds = NAN;
-    if (status == SPOT_OK && !(of && left)) status = spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
-    if (status == SPOT_OK) status = spot_candidates(c, s, o, of, &count, left, &left_out);
-    if (status == SPOT_OK) results = spot_findings_bytes(s, o, of, count);
-    for (int i = 0; i < count && status == SPOT_OK; i += wide) {
-        status = spot_group_fit(c, s, o, of + i, count - i, results, &wide, &needs);
+    if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
+    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
+    for (int i = 0; i < count && status == SPOT_OK; i += together) {
+        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
         bytes->host = most(bytes->host, needs.host + results + spot_subject_bytes(s));
         bytes->device = most(bytes->device, needs.device);
     }
-    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, of, count);
-    free(of);
-    free(left);
+    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, candidates, count);
+    free(candidates);
     return status;
 }

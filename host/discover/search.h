@@ -9,10 +9,10 @@
 /* A class that is worth examining. */
 typedef struct { int cls, n, wrong; } spot_candidate;
 
-/* Finds the classes worth examining among those that o->cls asks for. `all` and `left` (the other classes) have room for
- * s->classes + 1. SPOT_INPUT where there is none. */
-spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate *all, int *count,
-                            int *left, int *left_out);
+/* The classes that o->cls asks for: `*count` that are worth examining, and behind them `*left_out` others. *list is malloc'd
+ * and the caller's, also after a failure; NULL before the call. SPOT_INPUT where no class is worth it. */
+spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
+                            int *count, int *left_out);
 spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);
 
 /* A reducer that draws nothing at random, so that seeds share its map; a reducer that makes a map at all. */

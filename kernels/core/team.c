@@ -4,12 +4,15 @@
 #include "spotter/ctx.h"
 
 #define COUNT  0.05        /* seconds that steps are counted for */
+#define FIRST  1           /* seconds before the first trial: a calibration measures no trials */
 #define PAUSE  2           /* seconds between trials */
 #define FASTER 1.1         /* by this factor a trial must win */
 
 spot_team spot_team_of(int threads)
 {
-    return (spot_team){ .most = threads, .best = threads, .threads = threads, .since = spot_clock() };
+    double now = spot_clock();
+
+    return (spot_team){ .most = threads, .best = threads, .threads = threads, .since = now, .pause = now + FIRST };
 }
 
 /* Twice or half as many as the best; in the other direction where there are none. */
