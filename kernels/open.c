@@ -182,6 +182,8 @@ spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
     c->ops = NULL;
     c->device = NULL;
     c->threads = 1;
+    c->label = NULL;
+    c->who = NULL;
     spot_forget(c);
     if (threads < 0 || threads > MOST_THREADS)
         return spot_fail(c, SPOT_USAGE, "%d threads asked for; give 1 to %d, or 0 for every core", threads, MOST_THREADS);

@@ -148,7 +148,7 @@ static void begin_finding(discovery *run, int i)
     if (shared) k->points[i] = f->points = *shared;
 }
 
-/* From the work's memory into that of the findings. */
+/* Moves points from the work's memory into that of the findings. */
 static spot_status keep_points(discovery *run, int i)
 {
     spot_points *points = &run->chain.points[i];
@@ -175,7 +175,7 @@ static spot_status reduce_group(discovery *run)
     return SPOT_OK;
 }
 
-/* Whatever was fitted is the findings', who close it. */
+/* A fit belongs to its finding, which is closed with all others. */
 static spot_status find_in_group(discovery *run)
 {
     spot_status s = spot_chain_found(&run->chain);
@@ -316,7 +316,7 @@ static spot_status first_failure(discovery *run)
     return spot_fail(run->c, f[0].status, "%s", f[0].message);
 }
 
-static spot_status open_findings(discovery *run, const spot_candidate *candidates, int count, const int *left)
+static spot_status open_findings(discovery *run, const spot_candidate *candidates, int count)
 {
     spot_findings *f = run->findings;
 
@@ -326,18 +326,18 @@ static spot_status open_findings(discovery *run, const spot_candidate *candidate
     SPOT_TRY(SPOT_TAKE(run->c, &f->arena, f->map, 2 * (size_t)run->subject->n));
     SPOT_TRY(SPOT_TAKE(run->c, &f->arena, f->left_class, f->left_out));
     memset(f->finding, 0, (size_t)f->count * sizeof *f->finding);
-    memcpy(f->left_class, left, (size_t)f->left_out * sizeof *left);
+    for (int k = 0; k < f->left_out; k++) f->left_class[k] = candidates[count + k].cls;
     for (size_t e = 0; e < 2 * (size_t)run->subject->n; e++) f->map[e] = NAN;
     return run->options->cache ? spot_store_open_cache(run->c, &run->store, run->options->cache) : SPOT_OK;
 }
 
-static spot_status run_all(discovery *run, spot_candidate *candidates, int *left)
+static spot_status run_all(discovery *run, spot_candidate **candidates)
 {
     int count;
 
-    SPOT_TRY(spot_candidates(run->c, run->subject, run->options, candidates, &count, left, &run->findings->left_out));
-    SPOT_TRY(open_findings(run, candidates, count, left));
-    SPOT_TRY(run_groups(run, candidates, count));
+    SPOT_TRY(spot_candidates(run->c, run->subject, run->options, candidates, &count, &run->findings->left_out));
+    SPOT_TRY(open_findings(run, *candidates, count));
+    SPOT_TRY(run_groups(run, *candidates, count));
     return first_failure(run);
 }
 
@@ -345,9 +345,8 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
 {
     spot_ctx inner = *c;
     discovery run = { .c = &inner, .outer = c, .subject = s, .options = o, .findings = f };
-    spot_candidate *candidates;
+    spot_candidate *candidates = NULL;
     spot_status status;
-    int *left;
 
     memset(f, 0, sizeof *f);
     SPOT_TRY(spot_discover_check(c, s, o));
@@ -355,12 +354,8 @@ spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, 
     inner.on_progress = pass_progress;
     inner.label = label_class;
     inner.user = &run;
-    candidates = malloc(((size_t)s->classes + 1) * sizeof *candidates);
-    left = malloc(((size_t)s->classes + 1) * sizeof *left);
-    status = candidates && left ? run_all(&run, candidates, left)
-                                : spot_fail(&inner, SPOT_NOMEM, "no memory for %d classes", s->classes);
+    status = run_all(&run, &candidates);
     free(candidates);
-    free(left);
     return status == SPOT_OK ? status : spot_fail(c, status, "%s", spot_message(&inner, status));
 }
 

@@ -1,5 +1,5 @@
-/* discover_pace.c - how long a search will take: every method for a few iterations on some rows of the largest class, and what
- * is known of the growth of its parts. An estimate for people; nothing depends on it. */
+/* discover_pace.c - the time that a search will take: every method for a few iterations on some rows of the largest class, and
+ * the known growth of its parts. Only people read the estimate; nothing depends on it. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { SAMPLE = 2000, TRIED = 300 };   /* rows of a map; of a method's search in
 
 #define PATIENCE 1.2                   /* seconds after which no other method is tried */
 
-/* Some rows of v, evenly. */
+/* Takes rows of v at even distances. */
 static spot_status sample(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v)
 {
     size_t d = (size_t)v->d;
@@ -59,23 +59,23 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
 }
 
 void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
-                        const spot_candidate *of, int count)
+                        const spot_candidate *candidates, int count)
 {
     spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads, .stop = c->stop };
-    const spot_candidate *largest = of;
+    const spot_candidate *largest = candidates;
     spot_candidate few;
     spot_status status;
     spot_view all, some;
     spot_arena a;
 
-    for (int i = 1; i < count; i++) if (of[i].n > largest->n) largest = &of[i];
+    for (int i = 1; i < count; i++) if (candidates[i].n > largest->n) largest = &candidates[i];
     few = (spot_candidate){ largest->cls, largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
     *seconds = 0;
     status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
                              + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
     if (status == SPOT_OK) status = sample(&quiet, &a, &some, &all);
-    if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, &some, o, of, count);
+    if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, &some, o, candidates, count);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
 }

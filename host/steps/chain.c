@@ -2,7 +2,6 @@
 #include "steps/chain.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/ops.h"
 #include "store/keys.h"

@@ -1,4 +1,4 @@
-/* reducer_timing.c - see reducer_timing.h. An estimate for people; nothing depends on it. */
+/* reducer_timing.c - see reducer_timing.h. Only people read the estimate; nothing depends on it. */
 #include "steps/reducer_timing.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* method_picture.c - the picture of an EC and a method, and the map that it is drawn on.
  *
  * A method without a map of its own is shown on the first method's of the config that has one of two dimensions, or on
- * the first two principal components; which one depends on the config alone, so that a picture made anew is the same. */
+ * the first two principal components. The choice depends on the config alone, so that a picture drawn again is the same. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b)
     return principal;
 }
 
-/* From the store, or made and kept there: the method whose map it is will find it. */
+/* The store's map; else it is made and kept there, where the method that it belongs to will find it. */
 static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, const spot_bdm_config *cfg,
                           spot_points *map)
 {

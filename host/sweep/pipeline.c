@@ -17,7 +17,7 @@
 #include "sweep/network_view.h"
 #include "work/workers.h"
 
-#define LOOKED 0.95                /* of an EC's time is over when its view is there; for the progress */
+#define LOOKED 0.95                /* part of an EC's time that is over when its view is there; for the progress */
 
 bool spot_wants_robust(const spot_config *cfg)
 {
@@ -59,7 +59,7 @@ static spot_status record_failure(const ec_wave *w, spot_ec_run *p, spot_status 
     return SPOT_OK;
 }
 
-/* Through the classifier, and through the robust network where a method will ask for what it saw. */
+/* The classifier looks at the EC; a robust network does, too, where a method needs its features. */
 static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
 {
     size_t mark = w->a->used;
@@ -93,7 +93,7 @@ static spot_status view_ec_task(spot_ctx *c, spot_arena *a, void *user, int i)
     return s;
 }
 
-/* Once more for each that found no memory beside the others. */
+/* Repeats the ECs that found no memory beside the others. */
 static spot_status view_ecs_alone(ec_wave *w)
 {
     size_t mark = w->a->used;
@@ -234,7 +234,7 @@ static spot_status begin_method(ec_wave *w, int i)
     return SPOT_OK;
 }
 
-/* One method on every view of the wave. */
+/* Runs a method on every view of the wave. */
 static spot_status run_method(ec_wave *w, int b)
 {
     size_t mark = w->a->used;

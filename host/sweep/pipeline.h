@@ -10,12 +10,12 @@
 #include "sweep/segment.h"
 #include "work/run_log.h"
 
-/* How the ECs are laid out, and what that takes for views of at most so many rows. */
+/* The widths in which ECs are computed, and the memory that this takes for views of at most so many rows. */
 typedef struct {
-    int        wave, at_once;          /* ECs of a wave; those of them that train side by side */
-    spot_bytes worker;                 /* what each of these takes */
+    int        wave, at_once;          /* ECs of a wave; ECs that train side by side */
+    spot_bytes worker;                 /* of each training */
     int        features[SPOT_MAX_BDMS];/* numbers a row that a method looks at */
-    size_t     arena;                  /* what spot_pipeline_base and spot_pipeline take of theirs; a single worker shares it */
+    size_t     arena;                  /* of spot_pipeline_base and spot_pipeline; a single worker shares it */
     spot_bytes all;
 } spot_layout;
 
@@ -42,7 +42,7 @@ typedef struct {
     spot_model         base;           /* width 0: none */
 } spot_run;
 
-/* One EC on its way through the stages. */
+/* An EC on its way through the stages. */
 typedef struct {
     spot_ec         ec;
     spot_key        key, robust_key;               /* of model and view, and of those of the robust network */

@@ -1,5 +1,5 @@
-/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk from the
- * ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
+/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk
+ * from the ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sys/statvfs.h>
@@ -35,8 +35,8 @@ static void take_greater(spot_bytes *most, spot_bytes needs)
     if (needs.device > most->device) most->device = needs.device;
 }
 
-/* Every view with `rows` rows. Views of another representation lie beside the classifier's. A picture may ask for a map when
- * all else is there. */
+/* Memory of a wave whose views have `rows` rows each. Views of another representation lie beside the classifier's. A picture
+ * may ask for a map when all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
                              bool pictures)
 {
@@ -57,7 +57,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
     return most;
 }
 
-/* One that found its view in the store and not its lesson has it in the arena, too. */
+/* A worker that found a view in the store, but not its lesson, has the view in the arena, too. */
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
 {
     SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
@@ -68,10 +68,11 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 /* The lesser of two, but at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-/* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
- * training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while the model of one
- * is written to the disk. */
-static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
+/* Chooses the widths: as asked for or as suits the device; then as narrow as the device's memory demands. On the CPU nearly
+ * all of the time is training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while
+ * the model of one is written to the disk. */
+static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs,
+                                 int rows)
 {
     int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once ? o->at_once : c->device ? 2 : 1;
     size_t left, total;
@@ -103,7 +104,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 
     for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
-    SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
+    SPOT_TRY(choose_widths(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
@@ -121,13 +122,13 @@ static double disk_of_start(const spot_config *cfg, const spot_source *source)
     return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_pixel_cache_bytes(source->photos) : 0);
 }
 
-/* What a wave has that does not stay. */
+/* Values of a wave that do not stay. */
 static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
 {
     return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
 }
 
-/* Beside the arenas: a value that is written is there twice more. */
+/* Arenas, and two copies of the value that is being written. */
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
@@ -157,7 +158,7 @@ static spot_status check_addresses(spot_ctx *c, size_t needs)
                      "limit or fewer --threads would help", needs / 1e9, left / 1e9);
 }
 
-/* Segments and a wave's values must fit. Whether all does is for people to see to. */
+/* Segments and a wave's values must fit. For all values that stay there is only a warning. */
 static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
                               const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
 {
@@ -199,10 +200,11 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
 
 /* -- in advance ----------------------------------------------------------------------------------------------- */
 
-/* The ECs that a cost is of. */
+/* The ECs [from, to), and the rows of their smallest and largest views. */
 typedef struct { int from, to, least, most; } ecs_of;
 
-static spot_status count(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg, const spot_source *source)
+static spot_status count_images(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg,
+                                const spot_source *source)
 {
     double base = (double)cfg->model.base.images * cfg->model.base.epochs;
     spot_ec ec;
@@ -230,8 +232,8 @@ static void add(spot_sweep_cost *cost, double *part, spot_spent s)
     *part += s.wall;
 }
 
-static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
-                            const spot_source *source)
+static spot_status add_times(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
+                             const spot_source *source)
 {
     spot_ec ec;
 
@@ -262,7 +264,7 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
              1e3 * pace.train.wall, e->least, e->most);
     cost->seconds = cost->cpu_seconds = 0;
     if (pace.picture_bytes > 0) *picture = pace.picture_bytes;
-    return time_all(c, cost, &pace, e, cfg, source);
+    return add_times(c, cost, &pace, e, cfg, source);
 }
 
 /* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
@@ -294,7 +296,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
 
     *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
     spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
-    SPOT_TRY(count(c, cost, &e, cfg, source));
+    SPOT_TRY(count_images(c, cost, &e, cfg, source));
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
     SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));

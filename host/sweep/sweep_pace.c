@@ -47,9 +47,9 @@ static double filled(double images, const spot_model_config *cfg)
 typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_learning *, const spot_ec *, const spot_model_config *,
                             const spot_model *);
 
-/* On a batch and as many val images in every epoch. *all: the whole call. */
-static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning *lesson, spot_spent *all, spot_model *model,
-                         const spot_model_config *cfg, const spot_ec *ec, int epochs)
+/* Trains on a batch, and watches as many val images in every epoch. *all: the whole call. */
+static spot_status time_epochs(spot_ctx *c, spot_arena *a, trainer *train, spot_learning *lesson, spot_spent *all,
+                               spot_model *model, const spot_model_config *cfg, const spot_ec *ec, int epochs)
 {
     void (*log)(void *, spot_log_level, const char *) = c->on_log;
     spot_model_config few = *cfg;
@@ -62,7 +62,7 @@ static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning 
         small.images[i] = cfg->batch < ec->images[i] ? cfg->batch : ec->images[i];
     *all = (spot_spent){ 0, 0 };
     c->on_log = NULL;                                      /* how well it learned says nothing here */
-    s = of(c, a, model, lesson, &small, &few, NULL);
+    s = train(c, a, model, lesson, &small, &few, NULL);
     c->on_log = log;
     spot_spend(all, &at);
     return s;
@@ -75,7 +75,7 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
 {
     double images = filled(fmin(cfg->batch, ec->images[SPOT_TRAIN]), cfg);
     double val = filled(fmin(cfg->batch, ec->images[SPOT_VAL]), cfg);
-    trainer *of = robust ? spot_model_robust : spot_model_train;
+    trainer *train = robust ? spot_model_robust : spot_model_train;
     spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
     size_t mark = a->used;
     double patience, each;
@@ -83,13 +83,13 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     spot_model model;
     int epochs, n = 0;
 
-    SPOT_TRY(train(c, a, of, &lesson, &first, &model, cfg, ec, 1));
+    SPOT_TRY(time_epochs(c, a, train, &lesson, &first, &model, cfg, ec, 1));
     a->used = mark;
     each = fmax(lesson.learn.wall + lesson.watch.wall, 1e-9);
     patience = fmin(fmax(SHARE * total / images * lesson.learn.wall, 2), 10);
     epochs = (int)fmin(fmax(patience / each, 1), 20);
     do {
-        SPOT_TRY(train(c, a, of, &lesson, &all, &model, cfg, ec, epochs));
+        SPOT_TRY(time_epochs(c, a, train, &lesson, &all, &model, cfg, ec, epochs));
         a->used = mark;
         n++;
         add(&learn, lesson.learn, 1);
@@ -123,7 +123,7 @@ static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few,
     if (cfg->batch <= PROBE) return SPOT_OK;
     few->batch = PROBE;
     for (int i = 0; i < 2; i++) {                          /* the first time makes the kernels */
-        SPOT_TRY(train(c, a, spot_model_train, &lesson, &all, &model, few, ec, 1));
+        SPOT_TRY(time_epochs(c, a, spot_model_train, &lesson, &all, &model, few, ec, 1));
         a->used = mark;
     }
     add(&epoch, lesson.learn, 1);
@@ -133,7 +133,7 @@ static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few,
     return SPOT_OK;
 }
 
-/* Once more when other things were timed, so that no single moment speaks for the whole sweep. */
+/* Repeated after the other measurements, so that no single moment speaks for the whole sweep. */
 static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
                                        double total)
 {
@@ -150,7 +150,7 @@ static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p,
     return SPOT_OK;
 }
 
-/* Twice at the positives of a few images: the first makes the kernels. */
+/* Looks at the positives of a few images, twice: the first look makes the kernels. */
 static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_model_config *cfg, const spot_ec *ec)
 {
     size_t mark = a->used;
@@ -189,7 +189,7 @@ static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *p
 
 /* -- pictures ------------------------------------------------------------------------------------------------- */
 
-/* One, in a folder of its own that goes away again. Where there is none to be had they cost nothing. */
+/* Draws one picture in a temporary folder. Without such a folder pictures cost nothing. */
 static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
 {
     const char *tmp = getenv("TMPDIR");
@@ -226,8 +226,8 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-static spot_status take(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
-                        const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
+static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
+                               const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
 {
     spot_model_config few, fewer;
     char name[80];
@@ -268,7 +268,7 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
     beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
     SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
-    s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
+    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
     c->who = NULL;
     spot_arena_close(&a);
     return s;

@@ -45,7 +45,7 @@ struct spot_ctx {
     const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
 };
 
-/* Opens a context. Before it the caller sets the callbacks, user and stop, or zeroes them: `spot_ctx c = { 0 };` will do;
+/* Opens a context. Before it the caller sets on_log, on_progress, user and stop, or zeroes them: `spot_ctx c = { 0 };` will do;
  * the rest is set here. device is "cpu", "cuda" or "auto" (cuda if the plugin and a GPU are there, else cpu).
  * threads 0 takes every core that this process may use. SPOT_DEVICE with the reason when "cuda" is not to be had.
  * c must be closed even after a failure. */
