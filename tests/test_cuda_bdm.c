@@ -10,84 +10,13 @@
 #include <time.h>
 
 #include "blobs.h"
-#include "check_bdm.h"
+#include "check_methods.h"
 #include "fit/kmeans.h"
 #include "spotter/bdm.h"
 #include "spotter/metric.h"
 
-/* Ragged. In the second nothing fails where a variant is `spared`; the third has labels. */
-static const int rows[] = { 70, 33, 129 };
-enum { PROBLEMS = LEN(rows), D = 12 };
-
-/* maps: a GPU's need not be the CPU's, so there a batch is compared with itself alone. score: relative tolerance; 0: bits. */
-static struct variant {
-    const char *name;
-    int method, reduce, switched;
-    double score;
-    bool maps, spared;
-} variants[] = {
-    { "planespot_on_tsne", SPOT_PLANESPOT, SPOT_REDUCE_TSNE, .score = 1e-12, .maps = true },
-    { "planespot_on_scvis", SPOT_PLANESPOT, SPOT_REDUCE_SCVIS, .score = 1e-12, .maps = true },
-    { "planespot_on_the_view", SPOT_PLANESPOT, SPOT_REDUCE_NONE, .score = 1e-12 },
-    { "spotlight", SPOT_SPOTLIGHT, SPOT_REDUCE_NONE, .switched = 0 },
-    { "spotlight_full", SPOT_SPOTLIGHT, SPOT_REDUCE_NONE, .switched = 1, .score = 1e-8 },
-    { "domino", SPOT_DOMINO, SPOT_REDUCE_PCA, .switched = 0 },
-    { "domino_full", SPOT_DOMINO, SPOT_REDUCE_PCA, .switched = 1, .score = 1e-8 },
-    { "barlow", SPOT_BARLOW, SPOT_REDUCE_NONE, .spared = true },
-    { "barlow_compat", SPOT_BARLOW, SPOT_REDUCE_NONE, .switched = 1 },
-    { "george", SPOT_GEORGE, SPOT_REDUCE_NONE, .switched = 0 },
-    { "george_by_kmeans", SPOT_GEORGE, SPOT_REDUCE_NONE, .switched = 1 },
-    { "multiaccuracy", SPOT_MULTIACCURACY, SPOT_REDUCE_NONE, .switched = 0 },
-    { "multiaccuracy_compat", SPOT_MULTIACCURACY, SPOT_REDUCE_NONE, .switched = 1 },
-};
-
-static spot_bdm_config config_of(const struct variant *v)
-{
-    spot_bdm_config cfg = spot_bdm_defaults(v->method);
-
-    cfg.embed.method = v->reduce;
-    cfg.embed.dim = v->reduce == SPOT_REDUCE_PCA ? 16 : 2;      /* 16: more than there are, so that columns are left out */
-    cfg.embed.normalise = cfg.embed.hardness = 0;
-    cfg.embed.tsne = (spot_tsne_config){ .perplexity = 10, .iterations = 60, .exaggeration = 12 };
-    cfg.embed.scvis.iterations = 3;
-    cfg.embed.scvis.batch = 64;
-    cfg.mixture.k_max = 5;
-    cfg.mixture.max_iterations = 20;
-    cfg.top = 4;
-    cfg.least = 5;
-    cfg.compat = v->switched && (v->method == SPOT_BARLOW || v->method == SPOT_MULTIACCURACY);
-    cfg.spotlight.precision = v->switched ? SPOT_PRECISION_FULL : SPOT_PRECISION_SPHERICAL;
-    cfg.spotlight.steps = v->switched ? 4 : 60;
-    cfg.spotlight.lr = 0.02;
-    cfg.domino.components = 6;
-    cfg.domino.start = v->switched ? SPOT_START_KMEANS : SPOT_START_CONFUSION;
-    cfg.domino.covariance = v->switched ? SPOT_COVARIANCE_FULL : SPOT_COVARIANCE_DIAG;
-    if (v->method == SPOT_DOMINO && v->switched) cfg.mixture.ridge = 1e-2;
-    cfg.barlow.features = 5;
-    cfg.george.cluster = v->switched;
-    cfg.george.clusters = 4;
-    cfg.george.starts = cfg.george.overcluster = 2;
-    return cfg;
-}
-
-typedef struct { spot_view v[PROBLEMS]; spot_seed seed[PROBLEMS]; uint8_t label[129]; } data;
-
-static void open_data(data *o, const struct variant *of)
-{
-    for (int q = 0; q < PROBLEMS; q++) {
-        spot_view *v = &o->v[q];
-        *v = blobs(rows[q], D, 3, (uint64_t)q);
-        v->confidence = malloc((size_t)rows[q] * sizeof(float));
-        for (int i = 0; i < rows[q]; i++) {
-            o->label[i] = i % 7 != 0;
-            v->confidence[i] = (of->spared && q == 1) || i % 3 ? 0.9f + 0.01f * (float)(i % 7) : 0.02f * (float)(i % 5);
-        }
-        if (q == 2) v->label = o->label;
-        o->seed[q] = (spot_seed){ 3, (uint32_t)(10 + q) };
-    }
-}
-
-static void close_data(data *o) { for (int q = 0; q < PROBLEMS; q++) free(o->v[q].confidence), blobs_free(&o->v[q]); }
+static const int rows[] = { 70, 33, 129 };      /* ragged */
+enum { PROBLEMS = LEN(rows), D = METHOD_D };
 
 typedef struct { spot_arena a; spot_points points[PROBLEMS]; spot_hypotheses found[PROBLEMS]; spot_fit fits[PROBLEMS]; } answer;
 
@@ -100,7 +29,7 @@ static spot_bytes needs_of(const spot_ctx *c, int problems, const spot_bdm_confi
 }
 
 /* Problems from `from` on; kept: with what assigns rows later. */
-static void answer_to(spot_ctx *c, answer *o, int from, int problems, const data *of, const spot_bdm_config *cfg, bool kept)
+static void answer_to(spot_ctx *c, answer *o, int from, int problems, const method_data *of, const spot_bdm_config *cfg, bool kept)
 {
     CHECK_OK(c, spot_arena_open(c, &o->a, needs_of(c, PROBLEMS, cfg).host));
     CHECK_OK(c, spot_embed_fit(c, &o->a, problems, o->points, of->v + from, of->seed + from, &cfg->embed));
@@ -115,9 +44,9 @@ static void a_method_agrees(void **state)
     bool emulated = getenv("SPOT_EMULATOR") != NULL;
     spot_ctx cpu = check_ctx(2), c;
     answer want, got, alone;
-    data of;
+    method_data of;
 
-    open_data(&of, v);
+    open_data(&of, v, rows, PROBLEMS);
     answer_to(&cpu, &want, 0, PROBLEMS, &of, &cfg, false);
     assert_int_equal(needs_of(&cpu, PROBLEMS, &cfg).device, 0);
     for (int q = 0; q < PROBLEMS; q++) assert_int_equal(want.found[q].len > 0, !(v->spared && q == 1));
@@ -174,9 +103,9 @@ static void a_fit_leaves_the_device(void **state)
     const spot_bdm_config cfg = config_of(v);
     spot_ctx c;
     answer o;
-    data of;
+    method_data of;
 
-    open_data(&of, v);
+    open_data(&of, v, rows, PROBLEMS);
     open_cuda(&c, 0);
     answer_to(&c, &o, 0, PROBLEMS, &of, &cfg, true);
     for (int q = 0; q < PROBLEMS; q++) {
