@@ -1,4 +1,4 @@
-/* segment.h - all that one EC of a sweep left behind: the content of its result segment (work.h).
+/* segment.h - the results of one EC of a sweep: the content of its result segment (work.h).
  *
  * Equal bytes for equal configs, however the run was cut, sharded or threaded: no times, hosts or counts of threads
  * (those are in the log). Failures that would come again are results too and stand in the segment ("a verdict", see
@@ -13,7 +13,7 @@
 
 #define SPOT_SEGMENT_SCHEMA 1
 
-/* What one method did on the EC. With any status but SPOT_OK only the message has a meaning below it. */
+/* The outcome of one method on the EC. With any status but SPOT_OK only the message has a meaning below it. */
 typedef struct {
     char   name[80], settings[33];             /* label; hash of the method's settings */
     int    status;                             /* spot_status */

@@ -22,7 +22,7 @@ typedef struct {
     spot_page  *p;
     spot_results *r;
     spot_source source;            /* of the images */
-    spot_memory memory;
+    spot_run_values memory;
     spot_segment *segment;         /* of the EC at hand */
     spot_text   ids;               /* a line a row */
     spot_text   findings, maps;    /* JSON of other members, written while the places are */
@@ -190,7 +190,7 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
     int of = -1;
     spot_status s = SPOT_OK;
 
-    if (!o->status) SPOT_TRY(spot_memory_found(u->c, a, &u->memory, (uint32_t)u->segment->index, seen, b, &found, &map, &of,
+    if (!o->status) SPOT_TRY(spot_run_values_found(u->c, a, &u->memory, (uint32_t)u->segment->index, seen, b, &found, &map, &of,
                                                &there));
     if (map.at && kept[of + 1] < 0) {
         write_map(u, &map, of);
@@ -304,8 +304,8 @@ static spot_status add_ec(run *u, int index)
     SPOT_TRY(spot_segment_read(u->c, u->r->dir, index, u->segment, &state, why, sizeof why));
     if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' messages name it */
     SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
-    SPOT_TRY(spot_arena_open(u->c, &a, spot_memory_needs(&u->memory, spot_ec_positives(NULL, ec, SPOT_TEST))));
-    s = spot_memory_view(u->c, &a, &u->memory, (uint32_t)index, &seen, &there);
+    SPOT_TRY(spot_arena_open(u->c, &a, spot_run_values_needs(&u->memory, spot_ec_positives(NULL, ec, SPOT_TEST))));
+    s = spot_run_values_view(u->c, &a, &u->memory, (uint32_t)index, &seen, &there);
     if (s == SPOT_OK && there) s = add_seen(u, &a, &seen);
     else u->missing++;
     spot_arena_close(&a);
@@ -392,7 +392,7 @@ static void write_rest(run *u)
 static spot_status write_page(run *u)
 {
     SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
-    SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
+    SPOT_TRY(spot_run_values_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
     SPOT_TRY(spot_page_results(u->p, u->r));
     spot_page_open(u->p, "places", '[');
     for (int i = 0; i < u->r->ecs; i++) {
