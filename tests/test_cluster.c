@@ -238,8 +238,8 @@ static void keep_warning(void *user, spot_log_level level, const char *text)
 static void other_platforms_are_named_and_nothing_hangs(void **state)
 {
     static const char stranger[] = "{\"at\":\"%s\",\"event\":\"start\",\"shard\":1,\"shards\":2,\"from\":2,\"to\":4,\"ecs\":4,"
-        "\"pid\":7,\"config\":\"abc\",\"host\":\"n2\\u001b[2J\\n\",\"job\":\"\",\"build\":\"b\",\"device\":\"cpu\",\"unit\":\"\","
-        "\"platform\":\"q\",\"text\":\"\"}\n";
+        "\"pid\":7,\"config\":\"abc\",\"host\":\"n2\\u001b[2J\\n\",\"job\":\"\",\"build\":\"b\",\"device\":\"cpu\","
+        "\"unit\":\"\",\"platform\":\"q\",\"text\":\"\"}\n";
     spot_ctx c = check_ctx(1);
     char text[600], path[240];
     spot_run_status *s;

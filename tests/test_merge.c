@@ -292,8 +292,9 @@ static void what_is_wrong_is_counted(void **state)
     put(&c, cfg, "b", 6, 0);
     cfg->seed--;
     shell("cd a/segments/000 && truncate -s -1 ec-000000.json && printf x >> ec-000003.json && : > ec-000005.json &&"
-          " cp ec-000004.json ec-000001.json && mkfifo ec-000007.json && cd ../../../b/segments/000 && printf '{' > ec-000002.json &&"
-          " mkdir ec-000007.json && touch ec-000004.json.n1-7-0.tmp ec-4.json x && mkdir ../001 ../y");
+          " cp ec-000004.json ec-000001.json && mkfifo ec-000007.json &&"
+          " cd ../../../b/segments/000 && printf '{' > ec-000002.json && mkdir ec-000007.json &&"
+          " touch ec-000004.json.n1-7-0.tmp ec-4.json x && mkdir ../001 ../y");
     assert_int_equal(spot_merge(&c, dirs, 2, in("out"), &o, &r), SPOT_INPUT);
     assert_non_null(strstr(c.message, "of 8 ECs 1 are missing, 3 damaged, 0 in conflict"));
     spot_forget(&c);
@@ -316,7 +317,7 @@ static void what_is_wrong_is_counted(void **state)
 }
 
 /* A checksum that is right does not make a segment: words that tables cannot read and texts that move a cursor are damage. */
-static void a_stranger_s_segment_is_damaged(void **state)
+static void a_segment_of_strangers_is_damaged(void **state)
 {
     const spot_merge_options o = { .partial = false };
     spot_ctx c = check_ctx(1);
@@ -595,7 +596,7 @@ int main(int argc, char **argv)
         IN_A_FOLDER(a_conflict_has_one_end),
         IN_A_FOLDER(a_run_may_grow),
         IN_A_FOLDER(what_is_wrong_is_counted),
-        IN_A_FOLDER(a_stranger_s_segment_is_damaged),
+        IN_A_FOLDER(a_segment_of_strangers_is_damaged),
         IN_A_FOLDER(places_are_looked_at_first),
         IN_A_FOLDER(out_may_lie_anywhere),
         IN_A_FOLDER(pictures_and_values_follow),

@@ -1,4 +1,4 @@
-/* retention.c - see retention.h. The segment is the truth; what made it is only there for pages, and for runs that go on. */
+/* retention.c - see retention.h. The segment is the truth; stage values only serve pages, and runs that go on. */
 #include "sweep/retention.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "steps/chain.h"
 #include "sweep/network_view.h"
 
-/* Of the features that method b looked at. */
+/* The key of the features that method b looked at. */
 static spot_key features_key(const spot_run *run, const spot_segment *s, int b, spot_key model, spot_key robust)
 {
     spot_key content = { 0, 0 };

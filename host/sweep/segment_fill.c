@@ -1,4 +1,4 @@
-/* segment_fill.c - values into a segment: what an EC is, what a method found. */
+/* segment_fill.c - fills a segment: the definition of its EC, the findings of a method. */
 #include <stdio.h>
 #include <string.h>
 

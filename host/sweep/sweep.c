@@ -225,8 +225,8 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     v->work.since = since;
     s = identify(c, v);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
-    *report = (spot_sweep_report){ v->work.planned, v->work.already, v->work.done, v->work.failed, v->not_learned,
-                                   spot_clock() - since };
+    *report = (spot_sweep_report){ .planned = v->work.planned, .already = v->work.already, .done = v->work.done,
+                                   .failed = v->work.failed, .not_learned = v->not_learned, .seconds = spot_clock() - since };
     close_sweep(v);
     return s;
 }

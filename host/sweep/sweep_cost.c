@@ -133,8 +133,9 @@ static size_t memory_of(const spot_config *cfg, const spot_source *source, const
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
     size_t view = view_bytes(8 * cfg->model.width, rows);
+    size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 
-    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_ec_run)
+    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
          + (source->photos ? spot_photos_bytes(source->photos) : 0);
 }
 

@@ -100,7 +100,7 @@ static spot_status look(merge *m, int i, int unit)
 
     SPOT_TRY(spot_frame_load(m->c, y, m->plan.source[i].dir, unit, m->next.result, f));
     m->own |= m->plan.onto && !i && f->state == SPOT_SEGMENT_WHOLE;
-    if (f->state == SPOT_SEGMENT_WHOLE && !strcmp(f->config, m->plan.key)) {
+    if (f->state == SPOT_SEGMENT_WHOLE && f->numbers == y->numbers && !strcmp(f->config, m->plan.key)) {
         m->next.failures = failures_of(y, m->next.result);
         m->next.source = i;
         weigh(m, unit);

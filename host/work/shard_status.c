@@ -98,7 +98,7 @@ static void read_submitted(spot_ctx *c, run_view *v, const char *dir, double lat
     size_t n;
 
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (stat(path, &st) || (double)st.st_mtim.tv_sec + 1 < latest) return;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || (double)st.st_mtim.tv_sec + 1 < latest) return;
     if (spot_file_read(c, path, &text, &n, 1 << 20) != SPOT_OK) {
         spot_forget(c);
         return;

@@ -74,7 +74,8 @@ static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result
     spot_frame f;
 
     SPOT_TRY(spot_frame_read(c, w->study, w->dir, unit, result, &f));
-    *found = f.state == SPOT_SEGMENT_WHOLE && !strcmp(f.config, w->key) && (!w->holds || w->holds(w, result));
+    *found = f.state == SPOT_SEGMENT_WHOLE && f.numbers == w->study->numbers && !strcmp(f.config, w->key)
+          && (!w->holds || w->holds(w, result));
     if (*found) count_result(c, w, unit, result);
     if (f.state != SPOT_SEGMENT_DAMAGED) return SPOT_OK;
     spot_log(c, SPOT_LOG_WARN, "%s; it is made anew", f.why);

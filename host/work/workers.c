@@ -1,4 +1,4 @@
-/* workers.c - threads that each take the next task, and their caller, who waits and hands on the stop request. */
+/* workers.c - threads that each take the next task, and their caller, which waits and passes the stop request on. */
 #define _POSIX_C_SOURCE 200809L
 #include "work/workers.h"
 
@@ -125,7 +125,8 @@ static spot_status side_by_side(pool *w)
     return spot_check_stop(w->owner);
 }
 
-spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task, void *user)
+spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task,
+                             void *user)
 {
     pool w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
                .lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER };

@@ -35,26 +35,26 @@ typedef struct spot_study {
     const char *name;          /* "sweep", for the progress */
     const char *unit, *units;  /* "EC", "ECs", in sentences */
     const char *prefix;        /* "ec": how the names of its segments begin */
-    int         numbers;       /* version of its numbers: a result of other numbers is never merged */
+    int         numbers;       /* version of its numbers: a result of other numbers does not count */
 
-    /* The content of a segment: an object with at least the integers `index` (the unit) and `numbers` and the text `config`
-     * (the config's key). Equal bytes for equal configs: no times, hosts or counts of threads. describe both writes a result
-     * and reads it into a zeroed one; a file that it does not understand is damaged. */
+    /* The content of a segment is an object. It has at least the integers `index` (the unit) and `numbers` and the text
+     * `config` (the config's key). Equal configs make equal bytes, so it holds no times, hosts or counts of threads. describe
+     * writes a result, and reads it into a zeroed one; a file in which it finds something wrong is damaged. */
     size_t result;             /* bytes of a result in memory */
     void (*describe)(struct spot_json *j, void *result);
     void (*close)(void *result);                               /* frees what describe allocated; NULL: nothing */
 
-    /* How many parts of a result failed, with the first: its status, what failed and the sentence. Such a failure would come
-     * again, so the unit is done all the same; merge prefers results with fewer. NULL: a result has none. */
+    /* Returns how many parts of a result failed, and tells about the first: its status, what failed, the sentence. Such a
+     * failure would come again, so the unit is done all the same. Merge prefers results with fewer. NULL: never any. */
     int (*failures)(const void *result, spot_status *first, const char **what, const char **message);
 
     /* Writes the path of file i that belongs to a result, or "" where file i is not made; false: there are no more. Merge
      * takes these files with the segment. NULL: there are none. */
     bool (*file)(char *path, size_t size, const char *dir, const void *result, int i);
 
-    /* DIR/config.yaml. load: *config is malloc'd or NULL, also after a failure; free() it. differs: in words, the first difference that makes
-     * another run; the number of units is none, since a run may grow. key: SPOT_IO or SPOT_INPUT where files that the config
-     * names are not here. */
+    /* DIR/config.yaml. load: *config is malloc'd or NULL, also after a failure; free() it. print: *text is malloc'd. key: text
+     * of at most 32 characters; SPOT_IO or SPOT_INPUT where files that the config names are not here. differs: names the first
+     * difference that makes another run. The number of units makes none, since a run may grow. */
     spot_status (*config_load)(spot_ctx *c, void **config, const char *path);
     spot_status (*config_print)(spot_ctx *c, const void *config, char **text);
     spot_status (*config_key)(spot_ctx *c, char key[33], const void *config);
@@ -69,7 +69,7 @@ typedef struct spot_study {
 
 /* ---- one process's part of a run ---- */
 
-/* The first block is the caller's. The functions get this struct, and NULL stands for one that does nothing. */
+/* The caller fills the first block. The functions get this struct; NULL stands for a function that does nothing. */
 typedef struct spot_work spot_work;
 struct spot_work {
     const spot_study *study;
@@ -83,19 +83,19 @@ struct spot_work {
     struct spot_run_log *log;  /* where the study's stages write, too; fd -1 until then. NULL: spot_work_run has its own */
     void  *user;
 
-    /* Is a whole result of this config still what the run would make? NULL: always. */
+    /* False: the run would make another result now, since a file has changed. NULL: results always hold. */
     bool (*holds)(spot_work *w, const void *result);
-    /* A result that counts, from before or computed now; and, while planning, a unit that has none. */
+    /* take: a result counts, from before or computed now. miss: while planning, a unit has no result. */
     void        (*take)(spot_ctx *c, spot_work *w, const void *result);
     spot_status (*miss)(spot_ctx *c, spot_work *w, int unit);
-    /* What is missing is known and nothing is claimed yet: the place to refuse, and to set w->batch. */
+    /* Called when the missing units are known and nothing is claimed yet: it may refuse, and set w->batch. */
     spot_status (*prepare)(spot_ctx *c, spot_work *w);
     /* Before the first batch. */
     spot_status (*begin)(spot_ctx *c, spot_work *w);
     /* Computes n units: ends each with spot_work_keep, or spot_work_skip. Any failure ends the run. */
     spot_status (*compute)(spot_ctx *c, spot_work *w, const int *unit, int n);
 
-    /* What follows is spot_work_run's. */
+    /* spot_work_run fills the rest. */
     int   *missing;            /* (missing_count) units of this shard, ascending */
     int    missing_count;
     int    batch;              /* units that compute gets at once; 1 unless prepare says more */
@@ -175,7 +175,7 @@ typedef struct {
     bool partial;              /* missing units are no failure */
 } spot_merge_options;
 
-/* What the sources hold of a unit: bits. */
+/* The state of a unit in the sources: bits. */
 enum { SPOT_EC_MERGED = 1, SPOT_EC_DAMAGED = 2, SPOT_EC_CONFLICT = 4, SPOT_EC_FOREIGN = 8 };
 
 typedef struct {
