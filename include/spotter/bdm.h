@@ -51,7 +51,7 @@ typedef struct {
 } spot_fit;
 
 /* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
- * (host/bdm/methods.h). Settings of its own are rows of host/config/config_table.c. */
+ * (host/bdm/methods.h). Settings of its own are members of spot_bdm_config and rows of a table in that file. */
 #define SPOT_BDM_METHODS(X)         \
     X(PLANESPOT,     planespot)     \
     X(SPOTLIGHT,     spotlight)     \
