@@ -37,7 +37,8 @@ extern const spot_setting spot_bdm_settings[];       /* of spot_bdm_config; the 
 /* Rows that several methods have. */
 #define SPOT_BDM_ROW(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
 #define SPOT_BDM_MIXTURE \
-    SPOT_BDM_ROW("mixture", GROUP, mixture, "Gaussian mixture; PlaneSpot chooses its size by BIC", .rows = spot_mixture_settings)
+    SPOT_BDM_ROW("mixture", GROUP, mixture, "Gaussian mixture; PlaneSpot chooses its size by BIC", \
+                 .rows = spot_mixture_settings)
 #define SPOT_BDM_COMPAT \
     SPOT_BDM_ROW("compat", SWITCH, compat, "behaviour of the method's upstream code, to the letter", SPOT_SWITCH)
 

@@ -39,8 +39,8 @@ spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yam
     char path[SPOT_CONFIG_PATH], name[80], other[80];
 
     if (cfg->data.coco[0] && cfg->model.base.images)
-        return spot_refuse(r, spot_line_of(model.key), "model.base learns scenes, and data brings pictures; take model.init for "
-                           "a network that knows pictures");
+        return spot_refuse(r, spot_line_of(model.key), "model.base learns scenes, and data brings pictures; take model.init "
+                           "for a network that knows pictures");
     if (cfg->model.init[0] && cfg->model.base.images)
         return spot_refuse(r, spot_line_of(model.key), "model.init and model.base.images both say what to start from; set one "
                            "of them");

@@ -46,7 +46,7 @@ static const spot_setting scvis[] = {
     S("iterations", INT,  iterations, "iterations; 0: the original's rule, 3000 to 30000", SPOT_IN(0, 1000000)),
     S("lr",         REAL, lr,         "Adam's learning rate", SPOT_IN(1e-9, 100), SPOT_DEF(0.01)),
     S("l2",         REAL, l2,         "L2 penalty on the weights", SPOT_IN(0, 1), SPOT_DEF(0.001)),
-    { .name = "compat", .kind = SETTING_GROUP, .rows = compat, .help = "behaviour of the original implementation, point by point" },
+    { .name = "compat", .kind = SETTING_GROUP, .rows = compat, .help = "behaviour of the original code, point by point" },
 #undef S
     SPOT_END
 };
