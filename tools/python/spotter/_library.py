@@ -4,8 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-FIT_TENSORS, HYPOTHESES, NEIGHBOURS, BLINDSPOTS, TRIPLETS, OBJECTS = 48, 64, 8, 8, 20, 5
-LAYERS, ATTRIBUTES = 5, 6
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS = 48, 64, 8
 
 
 class SpotterError(Exception):
@@ -86,54 +85,13 @@ class ReportOptions(ct.Structure):
     _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int)]
 
 
-class SceneConfig(ct.Structure):
-    _fields_ = [("size", ct.c_int), ("rollable", ct.c_int * 2), ("extra_layers", ct.c_int * 2), ("blindspots", ct.c_int * 2),
-                ("specificity", ct.c_int * 2), ("per_bucket", ct.c_int * 3), ("attribute_choice", ct.c_int),
-                ("square_presence", ct.c_int), ("text_alternative", ct.c_int), ("jpeg_quality", ct.c_int),
-                ("flip", ct.c_double), ("induce", ct.c_int)]
-
-
-class Triplet(ct.Structure):
-    _fields_ = [("layer", ct.c_uint8), ("attribute", ct.c_uint8), ("value", ct.c_int8)]
-
-
-class Blindspot(ct.Structure):
-    _fields_ = [("len", ct.c_int), ("specificity", ct.c_int), ("triplet", Triplet * TRIPLETS)]
-
-
-class Motif(ct.Structure):
-    _fields_ = [("object", ct.c_int), ("other", ct.c_int), ("with_it", ct.c_bool)]
-
-
-class Ec(ct.Structure):
-    _fields_ = [("seed", ct.c_uint64), ("index", ct.c_uint32), ("scene", SceneConfig), ("layer", ct.c_uint8 * LAYERS),
-                ("extra", ct.c_uint8 * 3), ("extras", ct.c_int), ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
-                ("rollable_count", ct.c_int), ("blindspot_count", ct.c_int), ("blindspot", Blindspot * BLINDSPOTS),
-                ("images", ct.c_int * 3), ("targets", ct.c_int), ("photos", ct.c_void_p), ("task", ct.c_int),
-                ("motif", Motif * BLINDSPOTS)]
-
-
-class Object(ct.Structure):
-    _fields_ = [("layer", ct.c_uint8), ("size", ct.c_uint8), ("color", ct.c_uint8), ("texture", ct.c_uint8),
-                ("stripe_phase", ct.c_uint8), ("x0", ct.c_int16), ("y0", ct.c_int16), ("x1", ct.c_int16), ("y1", ct.c_int16),
-                ("place_x", ct.c_int16), ("place_y", ct.c_int16)]
-
-
-class Image(ct.Structure):
-    _fields_ = [("index", ct.c_uint32), ("split", ct.c_uint8), ("label", ct.c_uint8), ("train_label", ct.c_uint8),
-                ("blindspots", ct.c_uint32), ("background_color", ct.c_uint8), ("background_texture", ct.c_uint8),
-                ("relative_position", ct.c_int8), ("value", ct.c_int8 * ATTRIBUTES * LAYERS), ("object_count", ct.c_uint8),
-                ("object", Object * OBJECTS), ("seed", ct.c_uint64), ("ec", ct.c_uint32)]
-
-
 class BindingRow(ct.Structure):
     _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
 
 MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
-            "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_scene_config": SceneConfig,
-            "spot_triplet": Triplet, "spot_blindspot": Blindspot, "spot_ec": Ec, "spot_object": Object, "spot_image": Image}
+            "spot_findings": Findings, "spot_discover_options": DiscoverOptions}
 
 
 def _find():
