@@ -25,7 +25,8 @@ static spot_status refuse_yaml(spot_reading *r, const yaml_parser_t *p)
     if (p->error == YAML_MEMORY_ERROR) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
     if (p->error == YAML_READER_ERROR)
         return spot_fail(r->c, SPOT_USAGE, "%s is not a text file: %s at byte %zu", r->name, p->problem, p->problem_offset);
-    return spot_refuse(r, (int)p->problem_mark.line + 1, "not YAML: %s", p->problem);
+    return spot_refuse(r, (int)p->problem_mark.line + 1, "not YAML: %s", p->error == YAML_COMPOSER_ERROR && p->context
+                       ? p->context : p->problem);
 }
 
 /* What an event shows that a document does not: libyaml takes quadratic time for deep documents, and resolves aliases, by
