@@ -76,4 +76,4 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 }
 
 static void defaults(spot_bdm_config *cfg) { cfg->embed.method = SPOT_REDUCE_PCA; }     /* cfg->embed.dim is 2 */
-const spot_method spot_method_islands = { defaults, find, needs, NULL };
+const spot_method spot_method_islands = { .defaults = defaults, .find = find, .needs = needs };

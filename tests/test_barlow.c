@@ -304,11 +304,13 @@ static void bad_input_gets_a_sentence(void **state)
     confidence[3] = 0;
     bad = cfg; bad.barlow.depth = 31;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "depth is 31");
+    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad),
+                SPOT_INVALID, "barlow.depth is 31; it takes an integer from 1 to 30");
     bad = cfg; bad.barlow.features = 0;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "features are 0");
+    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "features is 0");
     bad = cfg; bad.barlow.choose = 7;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "choice 7");
+    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad),
+                SPOT_INVALID, "barlow.choose is 7; it takes information or activation");
     spot_arena_close(&a);
 }
 

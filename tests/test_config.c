@@ -4,8 +4,9 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "config/config_table.h"
 #include "base/nearest.h"
+#include "bdm/methods.h"
+#include "config/config_table.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/rng.h"
 #include "store/keys.h"
@@ -72,7 +73,7 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "scene:\n  size:\n", "a.yaml line 2: scene.size has no value; it takes an integer" },
     { "scene:\n  size: [1, 2]\n", "a.yaml line 2: scene.size takes an integer from 32 to 1024" },
     { "scene: 3\n", "a.yaml line 1: scene takes a group of settings ({size: ...})" },
-    { "scene: {rollable: 6}\n", "scene.rollable takes [least, most], integers from 1 to 16" },
+    { "scene: {rollable: 6}\n", "scene.rollable takes [least, most], integers from 1 to 19" },
     { "scene: {rollable: [6]}\n", "scene.rollable takes [least, most]" },
     { "scene: {rollable: [5, 6, 7]}\n", "scene.rollable takes [least, most]" },
     { "scene: {rollable: [7, 6]}\n", "scene.rollable is [7, 6]; it takes [least, most]" },
@@ -144,6 +145,12 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "bdms: [{method: spotlight, reduce: [none, pca], dim: [2, 3]}]\n", "bdms[0].dim is a list, and with reduce: none" },
     { "model: {init: a.safetensors, base: {images: 9}}\n", "a.yaml line 1: model.init and model.base.images both say" },
     { "seed: &a 1\necs: *a\n", "a.yaml line 2: aliases (*name) are not taken" },
+    { "bdms:\n - &a {}\n # between\n - *a\n", "a.yaml line 4: aliases (*name) are not taken" },
+    { "seed: &a 1\necs: &a 2\n", "a.yaml line 2: not YAML: found duplicate anchor" },
+    { "seed:\n [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "a.yaml line 2: groups are nested too deep" },
+    { "scene: {flip: 1, flip: 0}\n", "a.yaml line 1: scene.flip is set twice" },
+    { "scene: {[1]: 2}\n", "a.yaml line 1: a setting's name must be a plain word" },
+    { "bdms: [{method: islands, share: 0.1}]\n", "bdms[0].method is islands; it takes planespot, " },
     { "seed: 1\n---\nseed: 2\n", "a.yaml line 2: a second document begins" },
     { "scene: {size: 64\nmodel: {}\n", "not YAML: " },
     { "seed: \"1\\0 2\"\n", "a.yaml line 1: a value holds a NUL byte" },
@@ -236,20 +243,21 @@ static void settings_of_other_reducers_may_stand_where_they_do_no_harm(void **st
 }
 
 /* Sets every setting of a table to something else than it is. Walks the table, so that a new row is tested unasked. */
-static void change_all(const spot_setting *rows, char *base)
+static void change_all(const spot_setting *rows, void *group)
 {
-    for (const spot_setting *s = rows; s->name; s++) {
-        int *i = (int *)(void *)(base + s->offset);
-        double *d = (double *)(void *)(base + s->offset);
+    for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
+        const spot_setting *s = w.s;
+        int *i = (int *)(void *)w.value;
+        double *d = (double *)(void *)w.value;
         switch (s->kind) {
         case SETTING_INT:    *i = *i == (int)s->lo + 16 ? (int)s->lo : (int)s->lo + (s->unit ? s->unit : s->hi > s->lo); break;
         case SETTING_RANGE:  i[0] = (int)s->lo; i[1] = (int)s->hi; break;
-        case SETTING_SEED:   *(uint64_t *)(void *)(base + s->offset) = 0xfedcba9876543210; break;
+        case SETTING_SEED:   *(uint64_t *)(void *)w.value = 0xfedcba9876543210; break;
         case SETTING_REAL:   *d = s->lo + (s->hi - s->lo) / 3; break;
         case SETTING_SWITCH: *i = !*i; break;
         case SETTING_NAME:   *i = s->names[1] ? !*i : 0; break;
-        case SETTING_TEXT:   strcpy(base + s->offset, "a \"b\": [c] # \\ \x01\t\xc3\xbc"); break;
-        default:             change_all(s->rows, base + s->offset); break;
+        case SETTING_TEXT:   strcpy(w.value, "a \"b\": [c] # \\ \x01\t\xc3\xbc"); break;
+        default:             change_all(s->rows, w.value); break;
         }
     }
 }
@@ -260,7 +268,7 @@ static void printed_configs_read_back(void **state)
     char *text, words[512];
     (void)state;
     other = spot_config_defaults();
-    change_all(spot_settings, (char *)&other);
+    change_all(spot_settings, &other);
     other.bdms = 4;
     other.bdm[0].representation = SPOT_BY_FILE;    /* what goes together with embeddings, and what does not */
     other.bdm[0].embed.hardness = 0;
@@ -301,20 +309,38 @@ static size_t bytes_of(const spot_setting *s)
     }
 }
 
-static void mark(const spot_setting *rows, unsigned char *base)
+static void mark(const spot_setting *rows, void *group, const char *base, unsigned char *marks)
 {
-    for (const spot_setting *s = rows; s->name; s++) {
-        if (s->rows) { mark(s->rows, base + s->offset); continue; }
-        for (size_t i = 0; i < bytes_of(s); i++)
-            if (base[s->offset + i]++) fail_msg("%s lies where another setting lies", s->name);
+    for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
+        if (w.s->rows) { mark(w.s->rows, w.value, base, marks); continue; }
+        for (size_t i = 0; i < bytes_of(w.s); i++)
+            if (marks[w.value - base + (ptrdiff_t)i]++) fail_msg("%s lies where another setting lies", w.s->name);
     }
 }
 
 static void settings_do_not_overlap(void **state)
 {
-    static unsigned char marks[sizeof(spot_config)];
     (void)state;
-    mark(spot_settings, marks);
+    for (int m = 0; m < SPOT_METHODS; m++) {
+        static unsigned char marks[sizeof(spot_config)];
+        other = spot_config_defaults();
+        other.bdm[0] = spot_bdm_defaults(m);
+        memset(marks, 0, sizeof marks);
+        mark(spot_settings, &other, (char *)&other, marks);
+    }
+}
+
+/* A default that its own row refuses would be refused when a config that names everything is read again. */
+static void defaults_are_in_range(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    (void)state;
+    for (int m = 0; m < SPOT_METHODS; m++) {
+        other = spot_config_defaults();
+        other.bdm[0] = spot_bdm_defaults(m);
+        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_settings, &other, ""));
+        CHECK_OK(&c, spot_settings_check(&c, SPOT_INVALID, spot_bdm_settings, &other.bdm[0], "bdm"));
+    }
 }
 
 static void words_near_each_other(void **state)
@@ -372,6 +398,7 @@ int main(void)
         cmocka_unit_test(settings_of_other_reducers_may_stand_where_they_do_no_harm),
         cmocka_unit_test(printed_configs_read_back),
         cmocka_unit_test(settings_do_not_overlap),
+        cmocka_unit_test(defaults_are_in_range),
         cmocka_unit_test(words_near_each_other),
         cmocka_unit_test(shipped_configs_and_corpus),
     };

@@ -205,10 +205,10 @@ static void bad_input_gets_a_sentence(void **state)
         int components, start, iterations;
         const char *words;
     } no[] = {
-        { NAN, -1, 0, 0, 0, 25, 0, 9, "gamma is nan" },     { 1, INFINITY, 0, 0, 0, 25, 0, 9, "gamma_hat inf" },
-        { 1, NAN, 0, 0, 0, 25, 0, 9, "gamma_hat nan" },     { 1, 1, NAN, 0, 0, 25, 0, 9, "noise nan" },
-        { 1, 1, 0, NAN, 0, 25, 0, 9, "ridge nan" },         { 1, 1, 0, 0, -1, 25, 0, 9, "tolerance -1" },
-        { 1, 1, 0, 0, 0, 25, 0, 0, "iterations 0" },        { 1, 1, 0, 0, 0, 513, 0, 9, "components are 513" },
+        { NAN, -1, 0, 0, 0, 25, 0, 9, "gamma is nan" },     { 1, INFINITY, 0, 0, 0, 25, 0, 9, "gamma_hat is inf" },
+        { 1, NAN, 0, 0, 0, 25, 0, 9, "gamma_hat is nan" },     { 1, 1, NAN, 0, 0, 25, 0, 9, "noise is nan" },
+        { 1, 1, 0, NAN, 0, 25, 0, 9, "domino.mixture.ridge is nan" },         { 1, 1, 0, 0, -1, 25, 0, 9, "mixture.tol is -1" },
+        { 1, 1, 0, 0, 0, 25, 0, 0, "max_iterations is 0" },        { 1, 1, 0, 0, 0, 513, 0, 9, "components is 513" },
         { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "4 cells of the confusion matrix" },
     };
 

@@ -231,10 +231,12 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &wide, &cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
     spot_arena_close(&a);
     bad = cfg, bad.george.overcluster = 200;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "200 pieces");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+                SPOT_INVALID, "george.overcluster is 200; it takes an integer from 0 to 16");
     spot_arena_close(&a);
     bad = cfg, bad.george.cluster = 7;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "no way 7");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+                SPOT_INVALID, "george.cluster is 7; it takes mixture or kmeans");
     spot_arena_close(&a);
     confidence[3] = NAN;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 3");

@@ -152,11 +152,11 @@ static void bad_arguments_get_a_sentence(void **state)
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &two, &cfg), SPOT_INPUT, "blindspot 1");
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &no, &cfg), SPOT_INPUT, "0 blindspots");
     bad.lambda_r = NAN;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "lambda_r");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.lambda_r is nan");
     bad = cfg; bad.lambda_p = 0;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "lambda_p");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.lambda_p is 0");
     bad = cfg; bad.top = 0;
-    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "top");
+    CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &truth, &bad), SPOT_INVALID, "metric.top is 0");
 }
 
 /* The definitions once more, on sets as arrays of bools, prefix by prefix, with no shared count. */

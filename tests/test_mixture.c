@@ -314,7 +314,7 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INPUT, "3 points for at least 10");
     spot_arena_close(&a);
     bad = cfg; bad.tol = NAN;
-    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INVALID, "tolerance");
+    CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &bad), SPOT_INVALID, "mixture.tol is nan");
     spot_arena_close(&a);
     bad = cfg; bad.k_min = 9; bad.k_max = 8;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));

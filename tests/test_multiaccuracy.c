@@ -199,10 +199,11 @@ static void bad_input_gets_a_sentence(void **state)
     (void)state;
     groups(x, confidence, 3);
     bad = cfg, bad.multiaccuracy.ridge = 0;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "ridge 0");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+                SPOT_INVALID, "multiaccuracy.ridge is 0; it takes a number from 1e-12");
     spot_arena_close(&a);
     bad = cfg, bad.multiaccuracy.held_out = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "held_out");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "held_out is nan");
     spot_arena_close(&a);
     x[8] = NAN;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");

@@ -249,10 +249,10 @@ static void says_what_is_wrong_with_the_input(void **state)
     v.feature[7] = 0;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_NOMEM, "not enough memory");
     cfg.dim = 0;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "0 dimensions");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "dim is 0; it takes");
     cfg.dim = 2;
     cfg.scvis.lr = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "lr > 0");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is nan");
     blobs_free(&v);
 }
 

@@ -207,7 +207,8 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &none, &no, &cfg), SPOT_INPUT, "no images");
     spot_arena_close(&a);
     bad = cfg; bad.weight = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "weight");
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+                SPOT_INVALID, "planespot.weight is nan; it takes a number from 0 to 1000");
     spot_arena_close(&a);
     bad = cfg; bad.mixture.k_min = bad.mixture.k_max = 64; view.n = points.n = 20;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INPUT, "20 points for at least 64");

@@ -120,7 +120,10 @@ def test_scene_draws_what_the_program_draws():
     images, labels, masks = s.arrays("test", range(8))
     drawn = sorted(Path("images").rglob("*.png"))
     assert len(drawn) == 8 and all((np.array(Image.open(f)) == images[k]).all() for k, f in enumerate(drawn))
-    assert (s.labels("test", range(8))[0] == labels).all() and len(s.blindspots) == s.ec.blindspot_count
+    assert (s.labels("test", range(8))[0] == labels).all() and 1 <= len(s.blindspots) <= 2 and s.size == 64
+    told = [json.loads(line) for line in Path("images/images.jsonl").read_text().splitlines()]
+    assert [t["label"] for t in told] == list(labels)
+    assert [sum(1 << m for m in t["blindspots"]) for t in told] == list(masks)
     raises("no image", lambda: s.arrays("test", [10**6]))
     raises("rollabel", lambda: Scene(rollabel=[5, 6]))
     batches = torch.utils.data.DataLoader(s.dataset("train"), batch_size=16)

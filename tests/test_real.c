@@ -483,7 +483,7 @@ static void what_is_refused(void **state)
     REFUSED(SPOT_USAGE, "twice", strcpy(cfg.tasks, "animal,animal"));
     REFUSED(SPOT_USAGE, "data.tasks", strcpy(cfg.tasks, " , "));
     REFUSED(SPOT_USAGE, "leave some for training", cfg.val = 0.7);
-    REFUSED(SPOT_USAGE, "all are at least 1", cfg.pair_least = 0);
+    REFUSED(SPOT_USAGE, "data.pair_least is 0; it takes an integer from 1", cfg.pair_least = 0);
     REFUSED(SPOT_USAGE, "2 folders for 1 file", strcpy(cfg.images, "/tmp:/tmp"));
     REFUSED(SPOT_USAGE, "\"tree\" is no category of a task", strcpy(cfg.induced, "cat, tree"));
     REFUSED(SPOT_INPUT, "0 show none; both are needed", cfg = settings("none"); strcpy(cfg.tasks, "animal"));

@@ -209,8 +209,8 @@ static void impossible_settings_are_named(void **state)
     } while (0)
     REFUSES("scene.size is 31", s.size = 31);
     REFUSES("scene.size is 1025", s.size = 1025);
-    REFUSES("scene.rollable is [8, 6], upside down", s.rollable[0] = 8, s.rollable[1] = 6);
-    REFUSES("scene.specificity is [7, 5], upside down", s.specificity[0] = 7, s.specificity[1] = 5);
+    REFUSES("scene.rollable is [8, 6]; it takes [least, most]", s.rollable[0] = 8, s.rollable[1] = 6);
+    REFUSES("scene.specificity is [7, 5]; it takes [least, most]", s.specificity[0] = 7, s.specificity[1] = 5);
     REFUSES("scene.blindspots is [1, 9]", s.blindspots[1] = 9);
     REFUSES("scene.extra_layers is [0, 3]", s.extra_layers[0] = 0);
     REFUSES("can define at most 7", s.specificity[1] = 8);

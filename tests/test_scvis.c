@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "blobs.h"
+#include "embed/reduce.h"
 #include "golden_text.h"
 #include "map/scvis.h"
 
@@ -219,9 +220,9 @@ static void degenerate_inputs_end_finite_or_say_so(void **state)
         CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &n, d, &cfg, 1)));
         CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
         for (int e = 0; e < n * cfg.dim; e++) assert_true(isfinite(out.at[e]));
-        a.used = 0;
-        cfg.scvis.lr = 1e30;
-        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_NUMERIC, "at iteration 2");
+        cfg.scvis.lr = 1e30;               /* no config takes it; no rate that one takes diverges here */
+        CHECK_FAILS(&c, spot_scvis_map(&c, &a, 1, &out, &v, &seed, &cfg.scvis), SPOT_NUMERIC, "at iteration 2");
+        CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is 1e+30; it takes a number");
         spot_arena_close(&a);
         blobs_free(&v);
     }

@@ -239,7 +239,7 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_OK(&c, spot_arena_open(&c, &a, 4 * spot_cluster_search_needs(&c, 1, &n, 1, D, &cfg).host));
     CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &wide, &seed, &cfg), SPOT_INPUT, "reduce them first");
     bad = cfg, bad.most = 65;
-    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "1..65");
+    CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "mixture.k_max is 65; it takes");
     bad = cfg, bad.starts = 0;
     CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &bad), SPOT_INVALID, "0 starts");
     bad = cfg, bad.mixture.ridge = 0;

@@ -309,11 +309,11 @@ static void bad_input_gets_a_sentence(void **state)
     what;                                                                    \
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &rows, &bad), status, words);    \
     spot_arena_close(&a);
-    REFUSED(bad.spotlight.min_weight = 0, SPOT_INVALID, "min_weight 0")
-    REFUSED(bad.spotlight.lr = NAN, SPOT_INVALID, "lr nan")
-    REFUSED(bad.spotlight.steps = 1, SPOT_INVALID, "steps 1")
-    REFUSED(bad.spotlight.barrier_end = 0, SPOT_INVALID, "barrier_end 0")
-    REFUSED(bad.threshold = 2, SPOT_INVALID, "threshold 2")
+    REFUSED(bad.spotlight.min_weight = 0, SPOT_INVALID, "spotlight.min_weight is 0; it takes a number from 1e-06 to 0.5")
+    REFUSED(bad.spotlight.lr = NAN, SPOT_INVALID, "lr is nan")
+    REFUSED(bad.spotlight.steps = 1, SPOT_INVALID, "steps is 1")
+    REFUSED(bad.spotlight.barrier_end = 0, SPOT_INVALID, "barrier_end is 0")
+    REFUSED(bad.threshold = 2, SPOT_INVALID, "threshold is 2")
     REFUSED(at[D + 1] = NAN, SPOT_INPUT, "feature 1 of row 1")
     at[D + 1] = 0;
     REFUSED(confidence[5] = NAN, SPOT_INPUT, "confidence of row 5")

@@ -435,11 +435,12 @@ static void says_what_is_wrong(void **state)
     cfg.method = SPOT_REDUCE_UMAP;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, v.d, &cfg, 1)));
     bad = cfg, bad.umap.neighbours = 1;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "neighbours >= 2");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad),
+                SPOT_USAGE, "umap.neighbours is 1; it takes an integer from 2");
     bad = cfg, bad.umap.min_dist = 2;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "min_dist <= spread");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "min_dist 2 is above spread 1");
     bad = cfg, bad.umap.lr = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "lr > 0");
+    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_USAGE, "umap.lr is nan");
     bad = cfg, bad.dim = 33;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &bad), SPOT_UNSUPPORTED, "at most 32 dimensions");
     bad = cfg, bad.hardness = 1;

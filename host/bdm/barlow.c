@@ -196,17 +196,6 @@ static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int
     return fit ? keep(c, fit, &s->tree, ranks, out->len) : SPOT_OK;
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    if (cfg->barlow.depth < 1 || cfg->barlow.depth > SPOT_MAX_TREE_DEPTH)
-        return spot_fail(c, SPOT_INVALID, "barlow's depth is %d; it must lie in 1..%d", cfg->barlow.depth, SPOT_MAX_TREE_DEPTH);
-    if (cfg->barlow.features < 1)
-        return spot_fail(c, SPOT_INVALID, "barlow's features are %d; at least 1", cfg->barlow.features);
-    if (cfg->barlow.choose != SPOT_CHOOSE_INFORMATION && cfg->barlow.choose != SPOT_CHOOSE_ACTIVATION)
-        return spot_fail(c, SPOT_INVALID, "barlow has no choice %d of features", cfg->barlow.choose);
-    return SPOT_OK;
-}
-
 /* Problems with failures into s; the others get their answer: nothing. */
 static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, study *s, int *count,
                          const spot_view *views, const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
@@ -238,7 +227,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     rank *ranks;
     int **row, count, most = 0, weigh = 0;
 
-    SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(SPOT_TAKE(c, a, row[p], points[p].n));
@@ -347,10 +335,21 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     return (spot_bytes){ a.peak + max(information, tree.host), 0 };
 }
 
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_COMPAT,
+    S("depth",   INT,   barlow.depth,  "greatest depth of the decision tree", SPOT_IN(1, SPOT_MAX_TREE_DEPTH), SPOT_DEF(11)),
+    S("features", INT,  barlow.features, "number of features that the tree may use", SPOT_IN(1, 1e6), SPOT_DEF(128)),
+    S("choose",  NAME,  barlow.choose, "rule for these features: greatest mutual information with failure, or greatest mean",
+      SPOT_ONE_OF("information", "activation"), SPOT_DEF(SPOT_CHOOSE_INFORMATION)),
+#undef S
+    SPOT_END
+};
+
 static void defaults(spot_bdm_config *cfg)
 {
     cfg->representation = SPOT_BY_ROBUST;
-    cfg->barlow = (spot_barlow_config){ .depth = 11, .features = 128 };
 }
 
-const spot_method spot_method_barlow = { defaults, find, needs, assign };
+const spot_method spot_method_barlow = { .settings = settings, .defaults = defaults,
+                                         .find = find, .needs = needs, .assign = assign };

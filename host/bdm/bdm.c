@@ -8,8 +8,8 @@
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
-#include "config/config_table.h"
 #include "core/ops.h"
+#include "embed/embed_settings.h"
 
 static const spot_method *const methods[] = {
 #define X(NAME, name) [SPOT_##NAME] = &spot_method_##name,
@@ -17,22 +17,42 @@ static const spot_method *const methods[] = {
 #undef X
 };
 
-static const char *const reducers[] = {
-    [SPOT_REDUCE_NONE] = "none", [SPOT_REDUCE_PCA] = "pca", [SPOT_REDUCE_TSNE] = "tsne", [SPOT_REDUCE_SCVIS] = "scvis",
-    [SPOT_REDUCE_UMAP] = "umap",
+static const char *const names[] = {
+#define X(NAME, name) #name,
+    SPOT_BDM_METHODS(X)
+#undef X
+    NULL
 };
-static const char *const representations[] = {
-    [SPOT_BY_MODEL] = "model", [SPOT_BY_ROBUST] = "robust", [SPOT_BY_FILE] = "file",
-};
+static const char *const representations[] = { "model", "robust", "file", NULL };
 
 static bool known(int method) { return method >= 0 && method < SPOT_METHODS; }
 
+static const spot_setting *settings_of(int method) { return known(method) ? methods[method]->settings : NULL; }
+
+const spot_setting spot_bdm_settings[] = {
+#define S SPOT_BDM_ROW
+    S("method",  NAME,  method,        "blindspot discovery method", .names = names),
+    S("name",    TEXT,  name,
+      "label in tables; \"\": the method, and its reducer and representation where they are not its own", .hi = 80),
+    S("top",     INT,   top,           "most hypotheses returned", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
+    S("representation", NAME, representation, "source of the features: the classifier, a robust network, or files",
+      .names = representations, SPOT_DEF(SPOT_BY_MODEL)),
+    S("embeddings", TEXT, embeddings,
+      "folder of ec-000012.safetensors, each with a tensor \"embedding\" (representation: file)", .hi = 256),
+    { .kind = SETTING_PART, .offset = offsetof(spot_bdm_config, embed), .rows = spot_embed_settings },
+    { .kind = SETTING_PART, .of = spot_bdm_settings, .part = settings_of },
+#undef S
+    SPOT_END
+};
+
+/* Nothing reduces unless the method says so. */
 spot_bdm_config spot_bdm_defaults(int method)
 {
-    spot_bdm_config cfg = { .method = method, .top = 10, .embed = spot_embed_defaults(), .mixture = spot_mixture_defaults() };
+    spot_bdm_config cfg = { .method = method, .mixture = spot_mixture_defaults() };
 
+    spot_settings_defaults(spot_bdm_settings + 1, &cfg);
     cfg.embed.method = SPOT_REDUCE_NONE;
-    if (known(method)) methods[method]->defaults(&cfg);
+    if (known(method) && methods[method]->defaults) methods[method]->defaults(&cfg);
     return cfg;
 }
 
@@ -45,8 +65,8 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
 
     if (cfg->name[0]) snprintf(text, size, "%s", cfg->name);
     else if (!known(cfg->method)) snprintf(text, size, "unknown");
-    else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method],
-                  reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
+    else snprintf(text, size, "%s%s%s%s%s", names[cfg->method],
+                  reduced ? "-" : "", reduced ? spot_embed_settings->names[cfg->embed.method] : "",
                   elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
     return spot_plain(text);
 }
@@ -71,9 +91,7 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
 static spot_status check_method(spot_ctx *c, const spot_bdm_config *cfg)
 {
     if (!known(cfg->method)) return spot_fail(c, SPOT_INVALID, "there is no discovery method %d", cfg->method);
-    if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
-        return spot_fail(c, SPOT_INVALID, "bdm.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
-    return SPOT_OK;
+    return spot_settings_check(c, SPOT_INVALID, spot_bdm_settings, cfg, names[cfg->method]);
 }
 
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
@@ -139,7 +157,7 @@ spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hyp
 
     SPOT_TRY(check_method(c, cfg));
     if (!methods[cfg->method]->assign)
-        return spot_fail(c, SPOT_UNSUPPORTED, "%s has no rule for rows it has not seen", spot_method_names[cfg->method]);
+        return spot_fail(c, SPOT_UNSUPPORTED, "%s has no rule for rows it has not seen", names[cfg->method]);
     if (hypotheses < 0 || hypotheses > SPOT_MAX_HYPOTHESES || rows->n < 0 || cfg->embed.dim < 1)
         return spot_fail(c, SPOT_INVALID, "%d rows into %d hypotheses, on a map of %d columns", rows->n, hypotheses,
                          cfg->embed.dim);

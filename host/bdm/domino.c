@@ -38,21 +38,10 @@ typedef struct {
 static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
 {
     const spot_domino_config *o = &cfg->domino;
-    const spot_mixture_config *m = &cfg->mixture;
 
-    if (o->components < 1 || o->components > SPOT_DOMINO_MOST)
-        return spot_fail(c, SPOT_INVALID, "domino's components are %d; they must lie in 1..%d", o->components,
-                         SPOT_DOMINO_MOST);
     if (o->start == SPOT_START_CONFUSION && o->components < CLASSES * CLASSES)
         return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
                          "raise it, or set start: kmeans", CLASSES * CLASSES, o->components);
-    if (!(o->gamma >= 0 && o->gamma < INFINITY) || !(fabs(o->gamma_hat) < INFINITY)
-        || !(o->noise >= 0 && o->noise < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "domino's gamma is %g, gamma_hat %g, noise %g; finite numbers, gamma and noise at "
-                         "least 0", o->gamma, o->gamma_hat, o->noise);
-    if (!(m->tol >= 0 && m->tol < INFINITY) || !(m->ridge >= 0 && m->ridge < INFINITY) || m->max_iterations < 1)
-        return spot_fail(c, SPOT_INVALID, "mixture tolerance %g, ridge %g, iterations %d; at least 0, 0 and 1, and finite",
-                         m->tol, m->ridge, m->max_iterations);
     return SPOT_OK;
 }
 
@@ -409,11 +398,29 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     return (spot_bytes){ host.peak + 64, there.peak + scratch(c, problems, most, d, cfg) };
 }
 
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_MIXTURE,
+    S("gamma",   REAL,  domino.gamma,  "weight of labels and predictions beside the features", SPOT_IN(0, 1e6), SPOT_DEF(10)),
+    S("gamma_hat", REAL, domino.gamma_hat, "weight of the predictions where it is another; -1: gamma", SPOT_IN(-1, 1e6),
+      SPOT_DEF(-1)),
+    S("components", INT, domino.components, "components of Domino's mixture", SPOT_IN(1, SPOT_DOMINO_MOST), SPOT_DEF(25)),
+    S("start",   NAME,  domino.start,  "start from the cells of the confusion matrix, or from k-means",
+      SPOT_ONE_OF("confusion", "kmeans"), SPOT_DEF(SPOT_START_CONFUSION)),
+    S("noise",   REAL,  domino.noise,  "noise added to the start", SPOT_IN(0, 1), SPOT_DEF(1e-3)),
+    S("covariance", NAME, domino.covariance, "covariance of each component", SPOT_ONE_OF("diag", "full"),
+      SPOT_DEF(SPOT_COVARIANCE_DIAG)),
+    S("assign",  NAME,  domino.assign, "rows go to the best of the slices returned, or to the best of all components",
+      SPOT_ONE_OF("kept", "all"), SPOT_DEF(SPOT_ASSIGN_KEPT)),
+#undef S
+    SPOT_END
+};
+
 static void defaults(spot_bdm_config *cfg)
 {
     cfg->embed.method = SPOT_REDUCE_PCA;
     cfg->embed.dim = 128;
-    cfg->domino = (spot_domino_config){ .components = 25, .gamma = 10, .gamma_hat = -1, .noise = 1e-3 };
 }
 
-const spot_method spot_method_domino = { defaults, find, needs, assign };
+const spot_method spot_method_domino = { .settings = settings, .defaults = defaults,
+                                         .find = find, .needs = needs, .assign = assign };

@@ -274,19 +274,6 @@ static spot_status keep(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, 
     return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    const spot_george_config *g = &cfg->george;
-
-    if (g->clusters < 1 || g->clusters > SPOT_MAX_COMPONENTS || g->overcluster < 0 ||
-        g->clusters * g->overcluster > SPOT_SILHOUETTE_CLUSTERS)
-        return spot_fail(c, SPOT_INVALID, "george has %d clusters in %d pieces each; 1 to %d clusters and %d pieces in all",
-                         g->clusters, g->overcluster, SPOT_MAX_COMPONENTS, SPOT_SILHOUETTE_CLUSTERS);
-    if (g->cluster != SPOT_CLUSTER_MIXTURE && g->cluster != SPOT_CLUSTER_KMEANS)
-        return spot_fail(c, SPOT_INVALID, "george has no way %d to cluster", g->cluster);
-    return SPOT_OK;
-}
-
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
@@ -294,7 +281,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t mark;
     part *t;
 
-    SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
     SPOT_TRY(divide(c, a, t, &parts, problems, views, points));
     mark = a->used;
@@ -394,14 +380,29 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
                          first.device > second.device ? first.device : second.device };
 }
 
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_MIXTURE,
+    S("least",   INT,   least,         "fewest rows of a piece of a cluster", SPOT_IN(1, 1e9), SPOT_DEF(25)),
+    S("cluster", NAME,  george.cluster, "clustering by Gaussian mixtures, or by k-means", SPOT_ONE_OF("mixture", "kmeans"),
+      SPOT_DEF(SPOT_CLUSTER_MIXTURE)),
+    S("clusters", INT,  george.clusters, "most clusters", SPOT_IN(1, SPOT_MAX_COMPONENTS), SPOT_DEF(10)),
+    S("search",  SWITCH, george.search, "choice of their number by silhouette, from 2 on (false: exactly `clusters`)",
+      SPOT_SWITCH, SPOT_DEF(1)),
+    S("starts",  INT,   george.starts, "starts for each number of clusters", SPOT_IN(1, 100), SPOT_DEF(3)),
+    S("overcluster", INT, george.overcluster, "pieces that each cluster is tried to be cut into; 0: none",
+      SPOT_IN(0, SPOT_SILHOUETTE_CLUSTERS / SPOT_MAX_COMPONENTS), SPOT_DEF(5)),
+#undef S
+    SPOT_END
+};
+
 static void defaults(spot_bdm_config *cfg)
 {
     cfg->embed.method = SPOT_REDUCE_UMAP;
     cfg->embed.normalise = 1;
     cfg->embed.umap.neighbours = 10;
     cfg->embed.umap.min_dist = 0;
-    cfg->least = 25;
-    cfg->george = (spot_george_config){ .clusters = 10, .search = 1, .starts = 3, .overcluster = 5 };
 }
 
-const spot_method spot_method_george = { defaults, find, needs, assign };
+const spot_method spot_method_george = { .settings = settings, .defaults = defaults,
+                                         .find = find, .needs = needs, .assign = assign };

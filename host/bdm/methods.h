@@ -2,10 +2,15 @@
 #ifndef SPOTTER_METHODS_H
 #define SPOTTER_METHODS_H
 
+#include "base/setting.h"
+#include "fit/mixture_settings.h"
 #include "spotter/bdm.h"
 
 typedef struct {
-    /* What differs from the common defaults: the method's own settings, its reducer, its representation. */
+    /* The method's own settings, members of spot_bdm_config. NULL: it has none. */
+    const spot_setting *settings;
+
+    /* Sets what the method wants else than spot_embed_defaults and its like: its reducer, its representation. NULL: nothing. */
     void (*defaults)(spot_bdm_config *cfg);
 
     /* As spot_bdm_fit, which has checked confidences and points. The rows of every hypothesis go into a, after scratch has
@@ -26,5 +31,15 @@ typedef struct {
 #define X(NAME, name) extern const spot_method spot_method_##name;
 SPOT_BDM_METHODS(X)
 #undef X
+
+extern const spot_setting spot_bdm_settings[];       /* of spot_bdm_config; the first row names the method */
+
+/* Rows that several methods have. */
+#define SPOT_BDM_ROW(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
+#define SPOT_BDM_MIXTURE \
+    SPOT_BDM_ROW("mixture", GROUP, mixture, "Gaussian mixture; PlaneSpot chooses its size by BIC", \
+                 .rows = spot_mixture_settings)
+#define SPOT_BDM_COMPAT \
+    SPOT_BDM_ROW("compat", SWITCH, compat, "behaviour of the method's upstream code, to the letter", SPOT_SWITCH)
 
 #endif

@@ -304,26 +304,12 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spo
     return SPOT_OK;
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    const spot_multiaccuracy_config *m = &cfg->multiaccuracy;
-
-    if (!(m->eta > 0 && m->eta < INFINITY) || !(m->ridge > 0 && m->ridge < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "multiaccuracy's eta %g and ridge %g; both must be finite and above 0", m->eta,
-                         m->ridge);
-    if (!(m->held_out > 0 && m->held_out < 1) || !(m->gain >= 0) || !(cfg->threshold >= 0 && cfg->threshold <= 1))
-        return spot_fail(c, SPOT_INVALID, "multiaccuracy's held_out %g, gain %g, threshold %g; above 0 and below 1, at least "
-                         "0, and 0 to 1", m->held_out, m->gain, cfg->threshold);
-    return SPOT_OK;
-}
-
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     size_t used;
     audit *t;
 
-    SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, t, problems));
     for (int p = 0; p < problems; p++) {
         t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at } };
@@ -391,11 +377,18 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     return (spot_bytes){ a.peak + (size_t)problems * SPOT_AUDITORS_SCRATCH + 128, work.peak };
 }
 
-static void defaults(spot_bdm_config *cfg)
-{
-    cfg->threshold = 0.5;
-    cfg->least = 10;
-    cfg->multiaccuracy = (spot_multiaccuracy_config){ .eta = 0.1, .ridge = 1, .held_out = 0.3, .gain = 1e-4 };
-}
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_COMPAT,
+    S("threshold", REAL, threshold,    "share of an auditor's greatest value that a row needs", SPOT_IN(0, 1), SPOT_DEF(0.5)),
+    S("least",   INT,   least,         "fewest rows of a partition", SPOT_IN(1, 1e9), SPOT_DEF(10)),
+    S("eta",     REAL,  multiaccuracy.eta, "step of the repair after each auditor", SPOT_IN(1e-9, 100), SPOT_DEF(0.1)),
+    S("ridge",   REAL,  multiaccuracy.ridge, "ridge of the auditors' regression", SPOT_IN(1e-12, 1e12), SPOT_DEF(1)),
+    S("held_out", REAL, multiaccuracy.held_out, "share of the rows by which an auditor is chosen", SPOT_IN(0.01, 0.9),
+      SPOT_DEF(0.3)),
+    S("gain",    REAL,  multiaccuracy.gain, "least held-out correlation of an auditor", SPOT_IN(0, 1e6), SPOT_DEF(1e-4)),
+#undef S
+    SPOT_END
+};
 
-const spot_method spot_method_multiaccuracy = { defaults, find, needs, assign };
+const spot_method spot_method_multiaccuracy = { .settings = settings, .find = find, .needs = needs, .assign = assign };

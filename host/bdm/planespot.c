@@ -124,17 +124,6 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spo
     return SPOT_OK;
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    if (!(cfg->weight >= 0 && cfg->weight < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "planespot's weight is %g; it must be finite and at least 0", cfg->weight);
-    if (cfg->norm != SPOT_NORM_MINMAX && cfg->norm != SPOT_NORM_RELEASED)
-        return spot_fail(c, SPOT_INVALID, "planespot has no normalisation %d", cfg->norm);
-    if (cfg->order != SPOT_ORDER_SOFT && cfg->order != SPOT_ORDER_HARD)
-        return spot_fail(c, SPOT_INVALID, "planespot has no error order %d", cfg->order);
-    return SPOT_OK;
-}
-
 static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
@@ -142,7 +131,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     spot_mixture *best;
     int **label;
 
-    SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, r, problems));
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
@@ -201,10 +189,23 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     return (spot_bytes){ a.peak + mixture.host, mixture.device };
 }
 
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_MIXTURE,
+    S("weight",  REAL,  weight,        "weight of the confidence beside the points (the paper's w)", SPOT_IN(0, 1000),
+      SPOT_DEF(0.025)),
+    S("norm",    NAME,  norm,          "normalisation of the points: min-max, or the released code's (s - min) / max",
+      SPOT_ONE_OF("minmax", "released"), SPOT_DEF(SPOT_NORM_MINMAX)),
+    S("order",   NAME,  order,         "errors that order hypotheses: 1 - confidence, or confidence < 0.5",
+      SPOT_ONE_OF("soft", "hard"), SPOT_DEF(SPOT_ORDER_SOFT)),
+#undef S
+    SPOT_END
+};
+
 static void defaults(spot_bdm_config *cfg)
 {
     cfg->embed.method = SPOT_REDUCE_SCVIS;
-    cfg->weight = 0.025;
 }
 
-const spot_method spot_method_planespot = { defaults, find, needs, assign };
+const spot_method spot_method_planespot = { .settings = settings, .defaults = defaults,
+                                            .find = find, .needs = needs, .assign = assign };

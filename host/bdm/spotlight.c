@@ -296,21 +296,6 @@ static spot_status take(spot_ctx *c, spot_arena *a, light *lights, space *s, int
     return SPOT_OK;
 }
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    const spot_spotlight_config *s = &cfg->spotlight;
-
-    if (!(s->min_weight > 0 && s->min_weight <= 0.5) || s->steps < 2 || s->patience < 0 || !(s->lr > 0 && s->lr < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "spotlight: min_weight %g, steps %d, patience %d, lr %g; they must lie in (0, 0.5], "
-                         "from 2, from 0, above 0", s->min_weight, s->steps, s->patience, s->lr);
-    if (!(s->barrier_scale >= 0 && s->barrier_scale < INFINITY) || !(s->barrier_end > 0 && s->barrier_end <= 1))
-        return spot_fail(c, SPOT_INVALID, "spotlight: barrier_scale %g, barrier_end %g; they must lie from 0 and in (0, 1]",
-                         s->barrier_scale, s->barrier_end);
-    if (!(cfg->threshold >= 0 && cfg->threshold <= 1))
-        return spot_fail(c, SPOT_INVALID, "spotlight: threshold %g; it must lie in [0, 1]", cfg->threshold);
-    return SPOT_OK;
-}
-
 /* The spotlights, one after another, each of all problems at once; there is CUDA's memory, or the host's. */
 static spot_status shine_all(spot_ctx *c, spot_arena *there, int problems, spot_hypotheses *out, light *lights, const space *s,
                              const spot_view *views, const spot_points *points, const spot_seed *seeds,
@@ -377,7 +362,6 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     size_t mark;
     spot_status e;
 
-    SPOT_TRY(check_settings(c, cfg));
     SPOT_TRY(SPOT_TAKE(c, a, n, problems));
     SPOT_TRY(SPOT_TAKE(c, a, lights, problems));
     for (int p = 0; p < problems; p++) {
@@ -469,11 +453,31 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 /* Upstream's, but for rate and threshold, which the ten ECs of configs/mini_tuning.yaml chose, that no table counts: with
  * this rate every threshold from 0.05 to 0.3 finds all blindspots and nothing else, at min_weight 0.01, 0.02 and 0.04. A
  * threshold of 0.5 finds 80 % of them at 0.01; twice the rate returns false ones; upstream's 1e-3 finds none in 1,000 steps. */
-static void defaults(spot_bdm_config *cfg)
-{
-    cfg->threshold = 0.1;
-    cfg->spotlight = (spot_spotlight_config){ .min_weight = 0.01, .steps = 1000, .patience = 20, .lr = 5e-3, .barrier_scale = 1,
-                                              .barrier_end = 0.05 };
-}
+static const spot_setting settings[] = {
+#define S SPOT_BDM_ROW
+    SPOT_BDM_COMPAT,
+    S("threshold", REAL, threshold,
+      "share of the greatest weight that a row needs (upstream's 0.5 is of weights that sum to 1: no row has it)",
+      SPOT_IN(0, 1), SPOT_DEF(0.1)),
+    S("min_weight", REAL, spotlight.min_weight, "least total weight of a spotlight, as a fraction of the rows",
+      SPOT_IN(1e-6, 0.5), SPOT_DEF(0.01)),
+    S("kernel",  NAME,  spotlight.kernel, "kernel, exp(-D/2) or max(0, 1 - D)", SPOT_ONE_OF("gaussian", "compact"),
+      SPOT_DEF(SPOT_KERNEL_GAUSSIAN)),
+    S("precision", NAME, spotlight.precision, "precision of a kernel, one number or a matrix",
+      SPOT_ONE_OF("spherical", "full"), SPOT_DEF(SPOT_PRECISION_SPHERICAL)),
+    S("steps",   INT,   spotlight.steps, "Adam steps per spotlight", SPOT_IN(2, 1e6), SPOT_DEF(1000)),
+    S("lr",      REAL,  spotlight.lr,  "Adam's first learning rate", SPOT_IN(1e-9, 100), SPOT_DEF(5e-3)),
+    S("patience", INT,  spotlight.patience, "steps without progress before the learning rate is halved", SPOT_IN(0, 1e6),
+      SPOT_DEF(20)),
+    S("barrier_scale", REAL, spotlight.barrier_scale, "scale of the penalty on too little weight", SPOT_IN(0, 1e6),
+      SPOT_DEF(1)),
+    S("barrier_end", REAL, spotlight.barrier_end, "last width of the penalty, in minimum weights", SPOT_IN(1e-6, 1),
+      SPOT_DEF(0.05)),
+    S("membership", NAME, spotlight.membership,
+      "rows of weight at least `threshold`, or the `min_weight` x rows of greatest weight",
+      SPOT_ONE_OF("weight", "top"), SPOT_DEF(SPOT_MEMBER_WEIGHT)),
+#undef S
+    SPOT_END
+};
 
-const spot_method spot_method_spotlight = { defaults, find, needs, assign };
+const spot_method spot_method_spotlight = { .settings = settings, .find = find, .needs = needs, .assign = assign };

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/nearest.h"
+#include "bdm/methods.h"
 #include "cli/cli.h"
 #include "discover/claim.h"
 #include "discover/search.h"
+#include "embed/embed_settings.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
@@ -149,23 +152,45 @@ const cli_command cli_discover_command = {
 
 /* ---- what is asked for ---- */
 
-/* "planespot-tsne,domino" as a config's list, so that one place judges names and combinations. */
+/* One of a setting's names. */
+static spot_status read_name(spot_ctx *c, int *value, const spot_setting *s, const char *text)
+{
+    const char *near = spot_nearest(text, s->names);
+    char takes[256];
+
+    if (spot_setting_read(s, value, &text)) return SPOT_OK;
+    if (near) return spot_fail(c, SPOT_USAGE, "--method: %s is \"%s\"; did you mean \"%s\"?", s->name, text, near);
+    return spot_fail(c, SPOT_USAGE, "--method: %s is \"%s\"; it takes %s", s->name, text,
+                     spot_setting_takes(takes, sizeof takes, s));
+}
+
+/* "planespot-tsne,domino": methods, each with its reducer where that is not the method's own. */
 static spot_status methods(spot_ctx *c, spot_config *cfg, const char *list)
 {
-    char text[2048] = "bdms:\n";
-    size_t n = strlen(text);
+    char words[501], name[80], other[80];
 
-    if (strspn(list, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-,") != strlen(list) || strlen(list) > 500)
+    if (!*list || strlen(list) > 500 ||
+        strspn(list, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-,") != strlen(list))
         return spot_fail(c, SPOT_USAGE, "--method takes names such as planespot or planespot-tsne,domino");
-    while (*list) {
-        int word = (int)strcspn(list, ","), name = (int)strcspn(list, ",-");
-        n += (size_t)snprintf(text + n, sizeof text - n, "  - {method: \"%.*s\"", name, list);
-        if (name < word)
-            n += (size_t)snprintf(text + n, sizeof text - n, ", reduce: \"%.*s\"", word - name - 1, list + name + 1);
-        n += (size_t)snprintf(text + n, sizeof text - n, "}\n");
-        list += word + (list[word] == ',');
+    strcpy(words, list);
+    cfg->bdms = 0;
+    for (char *method = words, *next; method && *method; method = next, cfg->bdms++) {
+        spot_bdm_config *m = &cfg->bdm[cfg->bdms];
+        char *reducer;
+        int number;
+        next = strchr(method, ',');
+        if (next) *next++ = 0;
+        reducer = strchr(method, '-');
+        if (reducer) *reducer++ = 0;
+        SPOT_TRY(read_name(c, &number, spot_bdm_settings, method));
+        *m = spot_bdm_defaults(number);
+        if (reducer) SPOT_TRY(read_name(c, &m->embed.method, spot_embed_settings, reducer));
+        spot_bdm_name(m, name, sizeof name);
+        for (int i = 0; i < cfg->bdms; i++)
+            if (!strcmp(name, spot_bdm_name(&cfg->bdm[i], other, sizeof other)))
+                return spot_fail(c, SPOT_USAGE, "--method names %s twice", name);
     }
-    return spot_config_parse(c, cfg, text, n, "--method");
+    return SPOT_OK;
 }
 
 /* The class that --class names; a name of a class goes before its number. */

@@ -1,182 +1,102 @@
-/* config.c - a config: YAML text -> libcyaml -> texts by setting; config_fill.c makes checked values of them.
- *
- * libcyaml's schema is made from the table of settings, every leaf as a text, so that one place (config_table.c) says
- * what a setting takes and one place (set_value) judges it. A group becomes an array of pointers, one a row; what the
- * file does not name stays NULL and keeps its default. */
+/* config.c - a config: YAML text -> libyaml's document -> checked values (config_fill.c). */
 #include "spotter/config.h"
 
-#include <assert.h>
-#include <cyaml/cyaml.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "config/config_read.h"
-#include "config/config_yaml.h"
 #include "base/file.h"
+#include "config/config_read.h"
 
-enum { MAX_ROWS = 256, MAX_FILE = 1 << 20 };
-
-/* ---- sentences ---- */
-
-static spot_status refuse_key(spot_reading *r)
-{
-    const char *names[MAX_ROWS], *near;
-    char path[SPOT_CONFIG_PATH];
-    const spot_setting *s, *rows = spot_settings_at(r->refused.path, &s);
-    int n = 0;
-
-    for (; rows && rows[n].name; n++) names[n] = rows[n].name;
-    names[n] = NULL;
-    near = spot_nearest(r->refused.key, names);
-    spot_path_join(path, r->refused.path, r->refused.key);
-    if (near)
-        return spot_refuse(r, path, "%s has no setting \"%s\"; did you mean \"%s\"?", s ? r->refused.path : "a config",
-                           r->refused.key, near);
-    return spot_refuse(r, path, "%s has no setting \"%s\"; `spotter help config` lists them all",
-                       s ? r->refused.path : "a config", r->refused.key);
-}
-
-/* libcyaml refused the text, and note_log has kept where. */
-static spot_status refuse_shape(spot_reading *r, cyaml_err_t err)
-{
-    char takes[256], path[SPOT_CONFIG_PATH];
-    const spot_setting *s;
-    size_t n = strlen(r->refused.path);
-
-    if (err == CYAML_ERR_OOM) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
-    if (err == CYAML_ERR_INVALID_KEY) return refuse_key(r);
-    if (err == CYAML_ERR_UNEXPECTED_EVENT) return spot_refuse(r, r->refused.path, "%s is set twice", r->refused.path);
-    spot_settings_at(r->refused.path, &s);
-    if (!s) return spot_refuse(r, "", "a config is a group of settings; begin from configs/quickstart.yaml");
-    snprintf(path, sizeof path, "%s", r->refused.path);
-    if (s->kind == SETTING_LIST && n && path[n - 1] == ']' && err == CYAML_ERR_INVALID_VALUE)
-        return spot_refuse(r, path, "%s takes a group of settings ({%s: ...})", path, s->rows->name);
-    if (n && path[n - 1] == ']') *strrchr(path, '[') = 0;
-    return spot_refuse(r, path, "%s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
-}
-
-/* libcyaml's log: the first line says what, the backtrace says where, innermost first. */
-static void note_log(cyaml_log_t level, void *user, const char *fmt, va_list args)
-{
-    spot_reading *r = user;
-    char line[512], part[72], rest[SPOT_CONFIG_PATH];
-    unsigned entry;
-
-    (void)level;
-    vsnprintf(line, sizeof line, fmt, args);
-    if (sscanf(line, "Load: Unexpected key: %63[^\n]", r->refused.key) == 1) { r->refused.path[0] = 0; return; }
-    if (!strcmp(line, "Load: Backtrace:\n")) { r->refused.path[0] = 0; return; }
-    if (sscanf(line, "  in sequence entry '%u'", &entry) == 1) snprintf(part, sizeof part, "[%u]", entry - 1);
-    else if (sscanf(line, "  in mapping field '%63[^']'", part) != 1) return;
-    memcpy(rest, r->refused.path, sizeof rest);
-    snprintf(r->refused.path, sizeof r->refused.path, "%s%s%.170s", part, rest[0] && rest[0] != '[' ? "." : "", rest);
-}
-
-/* ---- libcyaml's schema ---- */
-
-typedef struct {
-    cyaml_schema_field_t field[MAX_ROWS];
-    cyaml_schema_value_t text, entry;          /* of ranges; of the list */
-    int used;
-} schema;
-
-static uint32_t slots_of(const spot_setting *rows) { return (uint32_t)((spot_settings_count(rows) + 1) * sizeof(void *)); }
-
-/* Fields for a table; a group is (rows + 1) pointers, the last one holding the length of a list. */
-static const cyaml_schema_field_t *build(schema *m, const spot_setting *rows)
-{
-    const enum cyaml_flag flags = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER;
-    int n = spot_settings_count(rows);
-    cyaml_schema_field_t *f = &m->field[m->used];
-
-    m->used += n + 1;                          /* one more: the end */
-    assert(m->used <= MAX_ROWS);
-    for (int i = 0; i < n; i++) {
-        f[i] = (cyaml_schema_field_t){ .key = rows[i].name, .data_offset = (uint32_t)(i * sizeof(void *)) };
-        f[i].value = (cyaml_schema_value_t){ .type = CYAML_STRING, .flags = flags, .data_size = 1,
-                                             .string = { 0, CYAML_UNLIMITED } };
-        if (rows[i].kind == SETTING_RANGE)
-            f[i].value = (cyaml_schema_value_t){ .type = CYAML_SEQUENCE_FIXED, .flags = flags, .data_size = sizeof(char *),
-                                                 .sequence = { &m->text, 2, 2 } };
-        if (rows[i].rows)
-            f[i].value = (cyaml_schema_value_t){ .type = CYAML_MAPPING, .flags = flags, .data_size = slots_of(rows[i].rows),
-                                                 .mapping = { build(m, rows[i].rows) } };
-        if (rows[i].kind == SETTING_LIST) {
-            m->entry = f[i].value;
-            m->entry.flags = CYAML_FLAG_DEFAULT;
-            f[i].value = (cyaml_schema_value_t){ .type = CYAML_SEQUENCE, .flags = flags, .data_size = m->entry.data_size,
-                                                 .sequence = { &m->entry, (uint32_t)rows[i].lo, (uint32_t)rows[i].hi } };
-            f[i].count_offset = (uint32_t)(n * sizeof(void *));
-            f[i].count_size = sizeof(unsigned);
-        }
-    }
-    return f;
-}
-
-static cyaml_schema_value_t build_all(schema *m)
-{
-    memset(m, 0, sizeof *m);
-    m->text = (cyaml_schema_value_t){ .type = CYAML_STRING, .flags = CYAML_FLAG_POINTER, .data_size = 1,
-                                      .string = { 0, CYAML_UNLIMITED } };
-    return (cyaml_schema_value_t){ .type = CYAML_MAPPING, .flags = CYAML_FLAG_POINTER,
-                                   .data_size = slots_of(spot_settings),
-                                   .mapping = { build(m, spot_settings) } };
-}
-
-/* ---- the whole ---- */
+enum { MAX_FILE = 1 << 20, MAX_DEPTH = 32 };
 
 spot_config spot_config_defaults(void)
 {
     spot_config cfg;
 
     memset(&cfg, 0, sizeof cfg);
-    cfg.seed = 1;
-    cfg.ecs = 100;
-    cfg.scene = spot_scene_defaults();
-    cfg.data = spot_photos_defaults();
-    cfg.model = spot_model_defaults();
+    spot_settings_defaults(spot_settings, &cfg);
     cfg.bdms = 1;
     cfg.bdm[0] = spot_bdm_defaults(SPOT_PLANESPOT);
-    cfg.metric = spot_metric_defaults();
     return cfg;
 }
 
-static cyaml_err_t load(spot_reading *r, cyaml_cfg_flags_t flags, const cyaml_schema_value_t *all, void ***slots)
+static spot_status refuse_yaml(spot_reading *r, const yaml_parser_t *p)
 {
-    const cyaml_config_t how = { .log_fn = note_log, .log_ctx = r, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR,
-                                 .flags = flags | CYAML_CFG_NO_ALIAS };
-
-    const char *text = r->grid.axes ? r->grid.flat : r->text;
-    size_t len = r->grid.axes ? r->grid.flat_len : r->len;
-
-    *slots = NULL;
-    return cyaml_load_data((const unsigned char *)text, len, &how, all, (cyaml_data_t **)slots, NULL);
+    if (p->error == YAML_MEMORY_ERROR) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
+    if (p->error == YAML_READER_ERROR)
+        return spot_fail(r->c, SPOT_USAGE, "%s is not a text file: %s at byte %zu", r->name, p->problem, p->problem_offset);
+    return spot_refuse(r, (int)p->problem_mark.line + 1, "not YAML: %s", p->error == YAML_COMPOSER_ERROR && p->context
+                       ? p->context : p->problem);
 }
 
-static spot_status read_all(spot_reading *r, spot_config *cfg)
+/* What an event shows that a document does not: libyaml takes quadratic time for deep documents, and resolves aliases, by
+ * which a short text can stand for a huge one. */
+static spot_status vet_event(spot_reading *r, const yaml_event_t *e, int *documents, int *depth)
 {
-    const cyaml_config_t how = { .mem_fn = cyaml_mem };
-    schema m;
-    const cyaml_schema_value_t all = build_all(&m);
-    void **slots;
-    cyaml_err_t err, strict;
-    spot_status s = SPOT_OK;
+    const int line = (int)e->start_mark.line + 1;
 
-    SPOT_TRY(spot_grid_read(r));
-    err = strict = load(r, CYAML_CFG_DEFAULT, &all, &slots);
-    /* A method of a later version brings settings of its own: judge the values before the unknown names. */
-    if (strict == CYAML_ERR_INVALID_KEY) {
-        spot_refused first = r->refused;
-        err = load(r, CYAML_CFG_IGNORE_UNKNOWN_KEYS, &all, &slots);
-        r->refused = first;
+    switch (e->type) {
+    case YAML_ALIAS_EVENT: return spot_refuse(r, line, "aliases (*name) are not taken; write the value out");
+    case YAML_DOCUMENT_START_EVENT:
+        return (*documents)++ ? spot_refuse(r, line, "a second document begins; a config is one document") : SPOT_OK;
+    case YAML_SCALAR_EVENT:
+        if (strlen((char *)e->data.scalar.value) == e->data.scalar.length) return SPOT_OK;
+        return spot_refuse(r, line, "a value holds a NUL byte");
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return ++*depth > MAX_DEPTH ? spot_refuse(r, line, "groups are nested too deep") : SPOT_OK;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: --*depth; return SPOT_OK;
+    default: return SPOT_OK;
     }
-    if (err == CYAML_OK && slots) s = spot_config_fill(r, cfg, slots);
-    if (err == CYAML_OK) cyaml_free(&how, &all, slots, 0);
-    SPOT_TRY(s);
-    return strict == CYAML_OK ? spot_config_check(r, cfg) : refuse_shape(r, strict);
+}
+
+/* Is this one YAML document of modest depth, without aliases? */
+static spot_status vet(spot_reading *r, yaml_parser_t *p)
+{
+    spot_status s = SPOT_OK;
+    int documents = 0, depth = 0;
+    bool more = true;
+
+    while (s == SPOT_OK && more) {
+        yaml_event_t e;
+        if (!yaml_parser_parse(p, &e)) return refuse_yaml(r, p);
+        s = vet_event(r, &e, &documents, &depth);
+        more = e.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&e);
+    }
+    if (s == SPOT_OK && !documents)
+        return spot_fail(r->c, SPOT_USAGE, "%s is empty; begin from configs/quickstart.yaml", r->name);
+    return s;
+}
+
+static spot_status load(spot_reading *r, yaml_parser_t *p)
+{
+    return yaml_parser_load(p, &r->document) ? SPOT_OK : refuse_yaml(r, p);
+}
+
+static spot_status with_parser(spot_reading *r, const char *text, size_t len,
+                               spot_status (*act)(spot_reading *r, yaml_parser_t *p))
+{
+    yaml_parser_t p;
+    spot_status s;
+
+    if (!yaml_parser_initialize(&p)) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
+    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+    s = act(r, &p);
+    yaml_parser_delete(&p);
+    return s;
+}
+
+static spot_status read_document(spot_reading *r, spot_config *cfg)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(&r->document);
+
+    if (root->type != YAML_MAPPING_NODE)
+        return spot_refuse(r, 0, "a config is a group of settings; begin from configs/quickstart.yaml");
+    SPOT_TRY(spot_config_fill(r, spot_settings, cfg, root, ""));
+    return spot_config_check(r, cfg, root);
 }
 
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name)
@@ -185,10 +105,15 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     spot_status s;
 
     if (!r) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
-    *r = (spot_reading){ .c = c, .name = name, .text = text, .len = len };
+    r->c = c;
+    r->name = name;
     *cfg = spot_config_defaults();
-    s = read_all(r, cfg);
-    spot_grid_free(&r->grid);
+    s = with_parser(r, text, len, vet);
+    if (s == SPOT_OK) s = with_parser(r, text, len, load);
+    if (s == SPOT_OK) {
+        s = read_document(r, cfg);
+        yaml_document_delete(&r->document);
+    }
     free(r);
     return s;
 }

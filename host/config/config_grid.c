@@ -1,117 +1,177 @@
-/* config_grid.c - settings of a method that are given as lists. libcyaml's schemas know no "a value or a list of values":
- * it gets the text with the first value in each list's place, written anew by libyaml, and config_fill.c puts the other
- * values in its stead. Sentences still tell lines of the text that was given. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* config_grid.c - an entry of bdms: a method, or where settings are lists of values a method for every combination. */
 #include <string.h>
 
+#include "bdm/methods.h"
 #include "config/config_read.h"
-#include "config/config_yaml.h"
 
-typedef struct {
-    spot_reading  *r;
-    yaml_emitter_t emitter;
-    FILE          *flat;
-    size_t         used;           /* of grid.values */
-    int            values;
-    bool           inside, broken; /* of a list; the emitter gave up */
-} flattening;
+/* ---- the lists of an entry ---- */
 
-static int put(void *user, unsigned char *bytes, size_t n) { return fwrite(bytes, 1, n, (FILE *)user) == n; }
-
-/* Whether a list at this path is one of values; *entry and *below say of which entry and setting. */
-static bool is_axis(const char *path, unsigned *entry, const char **below)
+static spot_status add_axis(spot_reading *r, const spot_pair *pair, const char *path, const char *at)
 {
-    const spot_setting *s;
-    int n = 0;
+    spot_axis *x = &r->axis[r->axes];
+    const yaml_node_t *item;
 
-    if (sscanf(path, "bdms[%u].%n", entry, &n) != 1 || !n || strchr(path + n, '[')) return false;
-    *below = path + n;
-    spot_settings_at(path, &s);
-    return s && !s->rows && s->kind != SETTING_RANGE && strlen(*below) < sizeof ((spot_axis *)0)->path;
-}
-
-static spot_status open_axis(flattening *f, unsigned entry, const char *below, const char *path)
-{
-    spot_grid *g = &f->r->grid;
-
-    if (!strcmp(below, "name"))
-        return spot_refuse(f->r, path, "%s takes one text; the methods of a grid are told apart by their settings", path);
-    if (g->axes == SPOT_MAX_AXES) return spot_refuse(f->r, path, "there are more than %d lists of values", SPOT_MAX_AXES);
-    g->axis[g->axes] = (spot_axis){ .entry = entry, .first = f->values };
-    strcpy(g->axis[g->axes++].path, below);
-    f->inside = true;
+    if (r->axes == SPOT_MAX_AXES)
+        return spot_refuse(r, spot_line_of(pair->key), "there are more than %d lists of values", SPOT_MAX_AXES);
+    if (!strcmp(path, "name"))
+        return spot_refuse(r, spot_line_of(pair->key),
+                           "%s.name takes one text; the methods of a grid are told apart by their settings", at);
+    *x = (spot_axis){ .list = pair->value, .n = spot_items_of(pair->value) };
+    snprintf(x->path, sizeof x->path, "%.95s", path);
+    if (!x->n) return spot_refuse(r, spot_line_of(pair->key), "%s.%s is a list without values", at, path);
+    for (int i = 0; i < x->n; i++)
+        if ((item = spot_item_at(r, pair->value, i))->type != YAML_SCALAR_NODE)
+            return spot_refuse(r, spot_line_of(item), "%s.%s[%d] is no single value, as each of a list must be", at, path, i);
+    r->axes++;
     return SPOT_OK;
 }
 
-/* Decoded, a value and its NUL need at most twice the bytes that it takes in the text. */
-static spot_status add_value(flattening *f, const yaml_event_t *e, const char *path)
+/* In the order of the text. Names that are none are refused later. */
+static spot_status find_axes(spot_reading *r, const spot_setting *rows, const yaml_node_t *mapping, const char *above,
+                             const char *at)
 {
-    spot_grid *g = &f->r->grid;
+    const yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
+    char path[SPOT_CONFIG_PATH];
 
-    if (e->type != YAML_SCALAR_EVENT)
-        return spot_refuse(f->r, path, "%s is no single value, as each of a list must be", path);
-    if (f->values == SPOT_MAX_VALUES) return spot_refuse(f->r, path, "there are more than %d values in lists", SPOT_MAX_VALUES);
-    g->axis[g->axes - 1].n++;
-    g->value[f->values] = memcpy(g->values + f->used, e->data.scalar.value, e->data.scalar.length + 1);
-    f->used += e->data.scalar.length + 1;
-    f->values++;
+    for (; p < mapping->data.mapping.pairs.top; p++) {
+        const spot_pair pair = { yaml_document_get_node(&r->document, p->key), yaml_document_get_node(&r->document, p->value) };
+        const spot_setting *s = pair.key->type == YAML_SCALAR_NODE ? spot_setting_find(rows, spot_text_of(pair.key)) : NULL;
+        if (!s) continue;
+        spot_path_join(path, above, s->name);
+        if (s->rows && pair.value->type == YAML_MAPPING_NODE) SPOT_TRY(find_axes(r, s->rows, pair.value, path, at));
+        if (!s->rows && s->kind != SETTING_RANGE && pair.value->type == YAML_SEQUENCE_NODE)
+            SPOT_TRY(add_axis(r, &pair, path, at));
+    }
     return SPOT_OK;
 }
 
-/* The event goes on to the flat text, and no longer belongs to the walk. */
-static spot_status keep(flattening *f, yaml_event_t *e)
+/* ---- one combination ---- */
+
+/* Whether a method's own name tells the value of this setting. */
+static bool is_told(const char *path)
 {
-    if (f->broken) return SPOT_OK;
-    if (e->type == YAML_STREAM_START_EVENT) e->data.stream_start.encoding = YAML_UTF8_ENCODING;
-    f->broken = !yaml_emitter_emit(&f->emitter, e);
-    memset(e, 0, sizeof *e);
+    return !strcmp(path, "method") || !strcmp(path, "reduce") || !strcmp(path, "representation");
+}
+
+/* "spotlight min_weight=0.005": the name given, or else the method's, and what the grid chose. */
+static spot_status label(spot_reading *r, spot_bdm_config *m, int line, const char *at)
+{
+    bool named = m->name[0];
+    char text[512];
+    size_t own, used;
+
+    spot_bdm_name(m, text, sizeof text);
+    own = used = strlen(text);
+    for (const spot_axis *x = r->axis; x < r->axis + r->axes && used < sizeof text; x++)
+        if (x->n > 1 && (named || !is_told(x->path)))
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", x->path,
+                                     spot_text_of(spot_item_at(r, x->list, x->at)));
+    if (used >= sizeof m->name)
+        return spot_refuse(r, line, "%s: a combination would be called \"%.200s%s\"; a name has at most %d bytes: give a "
+                           "shorter one, or fewer lists", at, text, strlen(text) > 200 ? "..." : "", (int)sizeof m->name - 1);
+    if (used > own) memcpy(m->name, text, used + 1);
     return SPOT_OK;
 }
 
-static spot_status visit(void *user, yaml_event_t *e, const char *path)
+/* The first row says which method it is, and that brings its defaults. */
+static spot_status fill_one(spot_reading *r, spot_bdm_config *m, const yaml_node_t *mapping, const char *at)
 {
-    flattening *f = user;
-    spot_grid *g = &f->r->grid;
-    const char *below;
-    unsigned entry;
+    const spot_pair pair = spot_pair_at(r, mapping, spot_bdm_settings->name);
+    const char *text = NULL;
+    int method = SPOT_PLANESPOT, which;
 
-    if (f->inside && e->type == YAML_SEQUENCE_END_EVENT) {
-        f->inside = false;
-        return g->axis[g->axes - 1].n ? SPOT_OK : spot_refuse(f->r, path, "%s is a list without values", path);
-    }
-    if (f->inside) {
-        SPOT_TRY(add_value(f, e, path));
-        return g->axis[g->axes - 1].n == 1 ? keep(f, e) : SPOT_OK;
-    }
-    if (e->type == YAML_SEQUENCE_START_EVENT && is_axis(path, &entry, &below)) return open_axis(f, entry, below, path);
-    return keep(f, e);
+    if (pair.key) text = spot_value_text(r, pair.value, &which);
+    if (text && !spot_setting_read(spot_bdm_settings, &method, &text)) method = SPOT_PLANESPOT;   /* refused later */
+    *m = spot_bdm_defaults(method);
+    SPOT_TRY(spot_config_fill(r, spot_bdm_settings, m, mapping, at));
+    return label(r, m, spot_line_of(mapping), at);
 }
 
-spot_status spot_grid_read(spot_reading *r)
-{
-    flattening f = { .r = r };
-    spot_status s;
+/* ---- settings that nothing reads ---- */
 
-    r->grid.values = malloc(2 * r->len + 1);
-    f.flat = open_memstream(&r->grid.flat, &r->grid.flat_len);
-    if (!r->grid.values || !f.flat || !yaml_emitter_initialize(&f.emitter)) {
-        if (f.flat) fclose(f.flat);
-        return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
-    }
-    yaml_emitter_set_output(&f.emitter, put, f.flat);
-    yaml_emitter_set_width(&f.emitter, -1);
-    s = spot_yaml_walk(r->c, r->name, r->text, r->len, visit, &f);
-    yaml_emitter_delete(&f.emitter);
-    f.broken |= fclose(f.flat) != 0;
-    if (s == SPOT_OK && f.broken && r->grid.axes) s = spot_refuse(r, "", "its lists of values could not be written out");
-    return s;
+/* A setting, or a group of them, gets the value that it has in another struct; whether it had another. */
+static bool reset(const spot_setting *s, char *to, const char *from)
+{
+    size_t size = s->kind == SETTING_REAL ? sizeof(double) : sizeof(int);
+    bool differed = !s->rows && memcmp(to, from, size);
+
+    for (const spot_setting *in = s->rows; in && in->name; in++) differed |= reset(in, to + in->offset, from + in->offset);
+    if (!s->rows) memcpy(to, from, size);
+    return differed;
 }
 
-void spot_grid_free(spot_grid *g)
+/* The values of `of` with which s is read: "pca, tsne, scvis or umap". */
+static const char *readers(char text[128], const spot_setting *s)
 {
-    free(g->flat);
-    free(g->values);
+    const char *const *name = s->of->names;
+    size_t used = 0;
+
+    for (unsigned v = 0, left = s->values; left; v++, left = s->values >> v)
+        if (left & 1)
+            used += (size_t)snprintf(text + used, 128 - used, "%s%s", !used ? "" : left > 1 ? ", " : " or ", name[v]);
+    return text;
+}
+
+/* What no combination reads, and what as a list would make some combinations the same, is refused. What some combinations
+ * read is as it always is for the others; and a value that is the default may stand anywhere, as it does in a run's own
+ * config, which names everything. */
+static spot_status check_idle(spot_reading *r, const spot_setting *s, spot_bdm_config *m, int n, const yaml_node_t *mapping,
+                              const char *at)
+{
+    const spot_bdm_config *set = NULL;
+    const char *value;
+    char text[128];
+    int idle = 0, line = spot_line_of(mapping);
+
+    for (int i = 0; i < n; i++) {
+        const spot_bdm_config own = spot_bdm_defaults(m[i].method);
+        const spot_setting_walk to = spot_settings_at(spot_bdm_settings, &m[i], s->name);
+        if (!to.s || !spot_setting_is_idle(s, to.group)) continue;
+        idle++;
+        if (reset(s, to.value, spot_settings_at(spot_bdm_settings, &own, s->name).value)) set = &m[i];
+    }
+    if (!set) return SPOT_OK;
+    if (spot_pair_at(r, mapping, s->name).key) line = spot_line_of(spot_pair_at(r, mapping, s->name).key);
+    value = s->of->names[*(int *)(void *)spot_settings_at(spot_bdm_settings, set, s->of->name).value];
+    if (idle == n)
+        return spot_refuse(r, line, "%s.%s is for %s: %s, and here it is %s; remove it, or set %s", at, s->name, s->of->name,
+                           readers(text, s), value, s->of->name);
+    for (const spot_axis *x = r->axis; x < r->axis + r->axes; x++)
+        if (x->n > 1 && !strncmp(x->path, s->name, strlen(s->name)))
+            return spot_refuse(r, line, "%s.%s is a list, and with %s: %s, which does not read it, methods would come out the "
+                               "same; give %s an entry of its own", at, x->path, s->of->name, value, value);
+    return SPOT_OK;
+}
+
+/* ---- all combinations ---- */
+
+/* The last list varies fastest. */
+static spot_status fill_all(spot_reading *r, spot_bdm_config *bdm, int *filled, int product, const yaml_node_t *mapping,
+                            int entry, const char *at)
+{
+    for (int i = 0; i < product; i++) {
+        for (int k = r->axes - 1, rest = i; k >= 0; rest /= r->axis[k].n, k--) r->axis[k].at = rest % r->axis[k].n;
+        r->entry[*filled] = entry;
+        r->line[*filled] = spot_line_of(mapping);
+        SPOT_TRY(fill_one(r, &bdm[(*filled)++], mapping, at));
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_entry_fill(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
+                            const char *at)
+{
+    int product = 1;
+
+    r->axes = 0;
+    SPOT_TRY(find_axes(r, spot_bdm_settings, mapping, "", at));
+    for (int k = 0; k < r->axes && product <= SPOT_MAX_BDMS; k++) product *= r->axis[k].n;
+    if (*filled + product > SPOT_MAX_BDMS)
+        return spot_refuse(r, spot_line_of(mapping), "%s is a grid of %s%d combinations, with %d methods before it; at most %d "
+                           "fit into one config", at, product > SPOT_MAX_BDMS ? "at least " : "", product, *filled,
+                           SPOT_MAX_BDMS);
+    SPOT_TRY(fill_all(r, bdm, filled, product, mapping, entry, at));
+    for (spot_setting_walk w = spot_settings_walk(spot_bdm_settings, &bdm[*filled - 1]); w.s; spot_settings_next(&w))
+        if (w.s->values) SPOT_TRY(check_idle(r, w.s, &bdm[*filled - product], product, mapping, at));
+    return SPOT_OK;
 }

@@ -1,86 +1,27 @@
 /* config_print.c - a config as YAML, every setting named; and the help of the settings. */
 #define _POSIX_C_SOURCE 200809L
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "bdm/methods.h"
 #include "config/config_table.h"
 
-/* In double quotes. What is not ASCII is escaped by its code point: YAML folds or forbids some of them when bare. */
-static void print_text(FILE *f, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-
-    fputc('"', f);
-    while (*p) {
-        unsigned long point = *p++;
-        int more = point < 0xc0 ? 0 : point < 0xe0 ? 1 : point < 0xf0 ? 2 : 3;
-        if (more) point &= 0x3fu >> more;
-        for (; more && (*p & 0xc0) == 0x80; more--) point = point << 6 | (*p++ & 0x3f);
-        if (point == '"' || point == '\\') fprintf(f, "\\%c", (int)point);
-        else if (point < ' ' || point > '~') fprintf(f, "\\U%08lX", point);
-        else fputc((int)point, f);
-    }
-    fputc('"', f);
-}
-
-/* The shortest text that reads back to the same number: 30, not 3e+01. */
-static void print_real(FILE *f, double value)
-{
-    char few[32], plain[32];
-
-    spot_digits(few, value, 1);
-    spot_digits(plain, value, 15);
-    fputs(strlen(plain) < strlen(few) ? plain : few, f);
-}
-
-static void print_value(FILE *f, const spot_setting *s, const void *value)
-{
-    const int *i = value;
-
-    switch (s->kind) {
-    case SETTING_INT:    fprintf(f, "%d", *i); break;
-    case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
-    case SETTING_SEED:   fprintf(f, "%" PRIu64, *(const uint64_t *)value); break;
-    case SETTING_REAL:   print_real(f, *(const double *)value); break;
-    case SETTING_SWITCH: fputs(*i ? "true" : "false", f); break;
-    case SETTING_NAME:   fputs(s->names[*i], f); break;
-    case SETTING_TEXT:   print_text(f, value); break;
-    default: break;
-    }
-}
-
-const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value)
-{
-    FILE *f = fmemopen(text, size, "w");
-
-    text[0] = 0;
-    if (!f) return text;
-    print_value(f, s, value);
-    fclose(f);
-    text[size - 1] = 0;
-    return text;
-}
-
 /* `first` stands before the first row in place of its indent: the dash of a list. */
-static void print_rows(FILE *f, const spot_setting *rows, const char *base, int indent, const char *first)
+static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
-    for (int i = 0; rows[i].name; i++) {
-        const spot_setting *s = &rows[i];
-        const char *value = base + s->offset;
+    char text[2048];
 
-        if (!spot_setting_applies(s, base)) continue;
-        if (i == 0 && first) fprintf(f, "%s%s:", first, s->name);
-        else fprintf(f, "%*s%s:", indent, "", s->name);
-        if (!s->rows) fputc(' ', f);
-        print_value(f, s, value);
+    for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
+        if (!spot_setting_applies(w.s, w.group)) continue;
+        if (first) fprintf(f, "%s%s:", first, w.s->name);
+        else fprintf(f, "%*s%s:", indent, "", w.s->name);
+        first = NULL;
+        if (!w.s->rows) fprintf(f, " %s", spot_setting_text(text, sizeof text, w.s, w.value));
         fputc('\n', f);
-        if (s->kind == SETTING_GROUP) print_rows(f, s->rows, value, indent + 2, NULL);
-        if (s->kind == SETTING_LIST)
-            for (int e = 0; e < *(const int *)(base + s->count); e++)
-                print_rows(f, s->rows, value + e * s->size, indent + 4, "  - ");
+        if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
+        if (w.s->kind == SETTING_LIST)
+            for (int e = 0; e < *(const int *)(const void *)(w.group + w.s->count); e++)
+                print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
     }
 }
 
@@ -92,7 +33,7 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
     FILE *f = open_memstream(text, &n);
 
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
-    print_rows(f, spot_settings, (const char *)cfg, 0, NULL);
+    print_rows(f, spot_settings, cfg, 0, NULL);
     if (fclose(f)) {
         free(*text);
         *text = NULL;
@@ -101,62 +42,78 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
     return SPOT_OK;
 }
 
-/* Whose defaults, and where they lie. */
-typedef struct { const char *method, *base; } owner;
+/* ---- help ---- */
+
+/* A struct that the rows describe: the defaults of a method, or of all. */
+typedef struct { const char *method; const void *group; } owner;
 
 /* "0.1", or "pca (domino), umap (george)" where methods differ. */
-static void print_defaults(FILE *f, const spot_setting *s, const owner *o, int owners)
+static void print_defaults(FILE *f, const spot_setting *s, const owner *value, int owners)
 {
     char text[SPOT_METHODS][300];
     bool differ = false;
 
     for (int i = 0; i < owners; i++)
-        differ |= strcmp(spot_setting_text(text[i], sizeof text[i], s, o[i].base + s->offset), text[0]) != 0;
+        differ |= strcmp(spot_setting_text(text[i], sizeof text[i], s, value[i].group), text[0]) != 0;
     for (int i = 0; i < owners; i++) {
         int first = 0;
         while (strcmp(text[first], text[i])) first++;
         if (first < i) continue;
         fprintf(f, "%s%s", i ? ", " : "", text[i]);
         for (int j = i; differ && j < owners; j++)
-            if (!strcmp(text[j], text[i])) fprintf(f, "%s%s", j == i ? " (" : ", ", o[j].method);
+            if (!strcmp(text[j], text[i])) fprintf(f, "%s%s", j == i ? " (" : ", ", value[j].method);
         if (differ) fputc(')', f);
     }
 }
 
-static void document_methods(FILE *f, const spot_setting *rows, const char *above);
-
-/* Those of o that have s, into own; returns how many. */
-static int select_owners(owner *own, const spot_setting *s, const owner *o, int owners)
+/* Where the owners that have this very setting have its value, into value; returns how many. */
+static int find_values(owner *value, const spot_setting *rows, const spot_setting *s, const owner *o, int owners)
 {
     int n = 0;
 
-    for (int i = 0; i < owners; i++)
-        if (spot_setting_is_of(s, o[i].base)) own[n++] = o[i];
+    for (int i = 0; i < owners; i++) {
+        spot_setting_walk w = spot_settings_at(rows, o[i].group, s->name);
+        if (w.s && !strcmp(w.s->help, s->help)) value[n++] = (owner){ o[i].method, w.value };
+    }
     return n;
 }
 
-static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above)
+static void document_methods(FILE *f, const spot_setting *rows, const char *above);
+static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above);
+
+static void document_row(FILE *f, const spot_setting *s, const owner *value, int n, bool all, const char *above)
 {
     char path[128], takes[256];
-    owner own[SPOT_METHODS] = { o[0] };
 
-    for (const spot_setting *s = rows; s->name; s++) {
-        int n = s->names == spot_method_names ? 1 : select_owners(own, s, o, owners);     /* that row is the owner's name */
-        snprintf(path, sizeof path, "%s%s", above, s->name);
-        if (s->rows) fprintf(f, "\n%s: ", path);
-        else {
-            fprintf(f, "%s  %s = ", s > rows && s[-1].rows ? "\n" : "", path);
-            print_defaults(f, s, own, n);
-            fprintf(f, "  (%s)\n      ", spot_setting_takes(takes, sizeof takes, s));
-        }
-        for (int i = 0; s->only && i < n; i++) fprintf(f, "%s%s", own[i].method, i < n - 1 ? ", " : ": ");
-        fprintf(f, "%s\n", s->help);
-        if (!s->rows) continue;
-        strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
-        for (int i = 0; i < n; i++) own[i].base += s->offset;
-        if (s->kind != SETTING_LIST) document_rows(f, s->rows, own, n, path);
-        else document_methods(f, s->rows, path);
+    snprintf(path, sizeof path, "%s%s", above, s->name);
+    if (s->rows) fprintf(f, "\n%s: ", path);
+    else {
+        fprintf(f, "  %s = ", path);
+        print_defaults(f, s, value, s == spot_bdm_settings ? 1 : n);      /* that row is the owner's name */
+        fprintf(f, "  (%s)\n      ", spot_setting_takes(takes, sizeof takes, s));
     }
+    for (int i = 0; !all && i < n; i++) fprintf(f, "%s%s", value[i].method, i < n - 1 ? ", " : ": ");
+    fprintf(f, "%s\n", s->help);
+    if (!s->rows) return;
+    strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
+    if (s->kind == SETTING_LIST) document_methods(f, s->rows, path);
+    else document_rows(f, s->rows, value, n, path);
+}
+
+/* The rows of the first owner; then those that only the second has, and so on. */
+static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above)
+{
+    owner value[SPOT_METHODS];
+    bool group = false;
+
+    for (int i = 0; i < owners; i++)
+        for (spot_setting_walk w = spot_settings_walk(rows, o[i].group); w.s; spot_settings_next(&w)) {
+            int n = find_values(value, rows, w.s, o, owners);
+            if (value[0].group != w.value) continue;
+            if (group && !w.s->rows) fputc('\n', f);
+            group = w.s->rows;
+            document_row(f, w.s, value, n, n == owners, above);
+        }
 }
 
 /* A method's settings are its own, and so are its defaults. */
@@ -167,7 +124,7 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
 
     for (int m = 0; m < SPOT_METHODS; m++) {
         cfg[m] = spot_bdm_defaults(m);
-        o[m] = (owner){ spot_method_names[m], (const char *)&cfg[m] };
+        o[m] = (owner){ spot_bdm_settings->names[m], &cfg[m] };
     }
     document_rows(f, rows, o, SPOT_METHODS, above);
 }
@@ -175,7 +132,7 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
 void spot_config_document(FILE *f)
 {
     spot_config cfg = spot_config_defaults();
-    const owner all = { "", (const char *)&cfg };
+    const owner all = { "", &cfg };
 
     document_rows(f, spot_settings, &all, 1, "");
     fputs("\nA setting below bdms[] may be a list of values, as in {method: spotlight, min_weight: [0.005, 0.01]}: the entry\n"

@@ -1,52 +1,58 @@
-/* config_read.h - what the parts of reading a config share: the text, its lists of values, the sentence of a refusal. */
+/* config_read.h - what the parts of reading a config share: the document, its lists of values, the sentence of a refusal. */
 #ifndef SPOTTER_CONFIG_READ_H
 #define SPOTTER_CONFIG_READ_H
 
+#include <yaml.h>
+
 #include "config/config_table.h"
 
-enum { SPOT_CONFIG_PATH = 256, SPOT_MAX_AXES = 256, SPOT_MAX_VALUES = 1024 };
+enum { SPOT_CONFIG_PATH = 256, SPOT_MAX_AXES = 256 };
 
-/* A setting of bdms[entry] that the text gives as a list of values: the entry stands for their product. */
+/* A setting of an entry of bdms that the text gives as a list of values: the entry stands for the product of its lists. */
 typedef struct {
-    unsigned entry;
-    char     path[96];             /* below the entry: "tsne.perplexity" */
-    int      first, n;             /* its values among all */
-    int      at;                   /* the one that the combination being filled in has */
+    const yaml_node_t *list;
+    char path[96];                 /* below the entry: "tsne.perplexity" */
+    int  n, at;                    /* values; the one that the combination being filled in has */
 } spot_axis;
 
-/* The lists of a text in its order; `flat` is the text with the first value in each list's place. */
 typedef struct {
-    char     *flat, *values;
-    size_t    flat_len;
-    int       axes;
-    spot_axis axis[SPOT_MAX_AXES];
-    char     *value[SPOT_MAX_VALUES];
-} spot_grid;
-
-/* What libcyaml refused, "bdms[1].mixture", and the key that it did not know. */
-typedef struct { char path[SPOT_CONFIG_PATH], key[64]; } spot_refused;
-
-typedef struct {
-    spot_ctx    *c;
-    const char  *name, *text;      /* the file */
-    size_t       len;
-    spot_refused refused;
-    spot_grid    grid;
-    unsigned     entry[SPOT_MAX_BDMS];    /* the entry of the text that a method of the config comes from */
+    spot_ctx       *c;
+    const char     *name;          /* the file */
+    yaml_document_t document;
+    int             axes;          /* of the entry at hand */
+    spot_axis       axis[SPOT_MAX_AXES];
+    int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and where that begins */
 } spot_reading;
 
-/* config_grid.c: also refuses what is no YAML document of modest depth. */
-spot_status spot_grid_read(spot_reading *r);
-void        spot_grid_free(spot_grid *g);
+/* A pair of a mapping, and its two nodes. key is NULL where the mapping has no such key. */
+typedef struct { const yaml_node_t *key, *value; } spot_pair;
 
-/* config_fill.c: slot[i] is the text of rows[i], or its group's slots; what is NULL keeps its default. */
-spot_status spot_config_fill(spot_reading *r, spot_config *cfg, void **slot);
-spot_status spot_config_check(spot_reading *r, const spot_config *cfg);     /* what no single setting can see */
-const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const char *name);
+static inline int         spot_line_of(const yaml_node_t *n) { return (int)n->start_mark.line + 1; }
+static inline const char *spot_text_of(const yaml_node_t *n) { return (const char *)n->data.scalar.value; }
 
+spot_pair          spot_pair_at(spot_reading *r, const yaml_node_t *mapping, const char *name);
+const yaml_node_t *spot_item_at(spot_reading *r, const yaml_node_t *list, int i);
+int                spot_items_of(const yaml_node_t *list);
+
+/* SPOT_USAGE with the file, the line (0: none) and why. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-spot_status spot_refuse(spot_reading *r, const char *path, const char *fmt, ...);
+spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...);
+const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const char *name);
+
+/* config_fill.c: the settings of a group from a mapping; what the mapping does not name keeps its value. */
+spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *group, const yaml_node_t *mapping,
+                             const char *above);
+
+/* The text of a value, or of the value that a combination has of a list (*at: which; else -1). NULL: neither. */
+const char *spot_value_text(spot_reading *r, const yaml_node_t *value, int *at);
+
+/* config_grid.c: the methods that an entry of bdms stands for, behind the *filled ones that there are. */
+spot_status spot_entry_fill(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
+                            const char *at);
+
+/* config_check.c: what no single setting can see. */
+spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yaml_node_t *root);
 
 #endif

@@ -192,7 +192,7 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
 static spot_status write_config(spot_ctx *c, const char *dir, const spot_discover_options *o)
 {
     const spot_setting rows[] = { *spot_setting_find(spot_settings, "seed"), *spot_setting_find(spot_settings, "bdms"),
-                                  { .name = NULL } };
+                                  SPOT_END };
     spot_config *cfg = calloc(1, sizeof *cfg);
     char *text = NULL;
     size_t n;

@@ -6,18 +6,87 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "embed/embed_settings.h"
 #include "embed/reduce.h"
+
+static const spot_setting tsne[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_tsne_config, field, help, __VA_ARGS__)
+    S("perplexity",   REAL, perplexity,   "effective number of neighbours", SPOT_IN(1, 1000), SPOT_DEF(30)),
+    S("iterations",   INT,  iterations,   "iterations; the first 250 are exaggerated", SPOT_IN(1, 100000), SPOT_DEF(1000)),
+    S("exaggeration", REAL, exaggeration, "exaggeration of the attraction in the first 250 iterations", SPOT_IN(1, 100),
+      SPOT_DEF(12)),
+    S("lr",           REAL, lr,           "learning rate; 0: max(n / exaggeration / 4, 50)", SPOT_IN(0, 1e6)),
+    S("repulsion",    NAME, repulsion,
+      "repulsion of all pairs (exact), or interpolated (fft; 1 and 2 dimensions); auto: exact up to 20000 points",
+      SPOT_ONE_OF("auto", "exact", "fft"), SPOT_DEF(SPOT_TSNE_AUTO)),
+#undef S
+    SPOT_END
+};
+
+static const spot_setting compat[] = {
+#define S(name, help) SPOT_ROW(#name, SWITCH, spot_scvis_config, compat.name, help, SPOT_SWITCH, SPOT_DEF(1))
+    S(perplexity_log2, "target entropy log2(perplexity) although entropy is in nats: 10 acts as 27.7"),
+    S(drop_tail,       "omission of the last partial batch of an epoch"),
+    S(max_abs,         "input divided by its largest absolute value (false: standardised columns)"),
+    S(weight_dropout,  "dropout (keep 0.9) on the weight matrix of the encoder's mean head"),
+    S(kl_decay,        "KL term times max(0.1, D/t) (false: times 1)"),
+    S(tsne_ramp,       "t-SNE term times min(t, D) (false: times D)"),
+    S(column_weight,   "likelihood weighted by the clipped column sums of P (false: by 1)"),
+    S(adam_eps,        "Adam's epsilon 1e-3 (false: 1e-8)"),
+#undef S
+    SPOT_END
+};
+
+static const spot_setting scvis[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_scvis_config, field, help, __VA_ARGS__)
+    S("perplexity", REAL, perplexity, "effective number of neighbours", SPOT_IN(1, 1000), SPOT_DEF(10)),
+    S("batch",      INT,  batch,      "rows per step, at most all rows", SPOT_IN(4, 4096), SPOT_DEF(512)),
+    S("iterations", INT,  iterations, "iterations; 0: the original's rule, 3000 to 30000", SPOT_IN(0, 1000000)),
+    S("lr",         REAL, lr,         "Adam's learning rate", SPOT_IN(1e-9, 100), SPOT_DEF(0.01)),
+    S("l2",         REAL, l2,         "L2 penalty on the weights", SPOT_IN(0, 1), SPOT_DEF(0.001)),
+    { .name = "compat", .kind = SETTING_GROUP, .rows = compat, .help = "behaviour of the original code, point by point" },
+#undef S
+    SPOT_END
+};
+
+static const spot_setting umap[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_umap_config, field, help, __VA_ARGS__)
+    S("neighbours", INT,  neighbours, "neighbours of a point, itself included", SPOT_IN(2, 1000), SPOT_DEF(15)),
+    S("min_dist",   REAL, min_dist,   "least distance of points on the map", SPOT_IN(0, 100), SPOT_DEF(0.1)),
+    S("spread",     REAL, spread,     "scale of the map", SPOT_IN(0.001, 100), SPOT_DEF(1)),
+    S("epochs",     INT,  epochs,     "epochs; 0: 500 up to 10000 points, 200 above", SPOT_IN(0, 100000)),
+    S("negatives",  INT,  negatives,  "points that each drawn edge repels", SPOT_IN(0, 1000), SPOT_DEF(5)),
+    S("lr",         REAL, lr,         "learning rate of the first epoch; it falls to 0", SPOT_IN(1e-9, 100), SPOT_DEF(1)),
+#undef S
+    SPOT_END
+};
+
+const spot_setting spot_embed_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_embed_config, field, help, __VA_ARGS__)
+#define WITH(reducers) .of = spot_embed_settings, .values = (reducers)
+#define BIT(reducer)   (1u << SPOT_REDUCE_##reducer)
+    S("reduce",    NAME,   method,    "dimensionality reduction before the method",
+      SPOT_ONE_OF("none", "pca", "tsne", "scvis", "umap"), SPOT_DEF(SPOT_REDUCE_SCVIS)),
+    S("dim",       INT,    dim,       "dimensions after the reduction; pca: at most rows - 1, and features", SPOT_IN(1, 4096),
+      SPOT_DEF(2), WITH(BIT(PCA) | BIT(TSNE) | BIT(SCVIS) | BIT(UMAP))),
+    S("normalise", SWITCH, normalise, "features scaled to length 1 before the reduction", SPOT_SWITCH),
+    S("hardness",  SWITCH, hardness,  "first dimension along the classifier's direction; the reducer gets the rest",
+      SPOT_SWITCH),
+    S("tsne",      GROUP,  tsne,      "t-SNE (reduce: tsne)", .rows = tsne, WITH(BIT(TSNE))),
+    S("scvis",     GROUP,  scvis,     "scvis (reduce: scvis)", .rows = scvis, WITH(BIT(SCVIS))),
+    S("umap",      GROUP,  umap,      "UMAP (reduce: umap)", .rows = umap, WITH(BIT(UMAP))),
+#undef BIT
+#undef WITH
+#undef S
+    SPOT_END
+};
 
 spot_embed_config spot_embed_defaults(void)
 {
-    return (spot_embed_config){
-        .method = SPOT_REDUCE_SCVIS,
-        .dim = 2,
-        .tsne = { .perplexity = 30, .iterations = 1000, .exaggeration = 12, .lr = 0 },
-        .scvis = { .perplexity = 10, .batch = 512, .iterations = 0, .lr = 0.01, .l2 = 0.001,
-                   .compat = { 1, 1, 1, 1, 1, 1, 1, 1 } },
-        .umap = { .neighbours = 15, .min_dist = 0.1, .spread = 1, .epochs = 0, .negatives = 5, .lr = 1 },
-    };
+    spot_embed_config cfg = { 0 };
+
+    spot_settings_defaults(spot_embed_settings, &cfg);
+    return cfg;
 }
 
 int spot_embed_dim(const spot_embed_config *cfg, int n, int d)
@@ -49,25 +118,12 @@ static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, cons
 
 static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
 {
-    if (cfg->method < SPOT_REDUCE_NONE || cfg->method > SPOT_REDUCE_UMAP)
-        return spot_fail(c, SPOT_USAGE, "there is no reducer number %d", cfg->method);
-    if (cfg->method != SPOT_REDUCE_NONE && cfg->dim < 1)
-        return spot_fail(c, SPOT_USAGE, "a map of %d dimensions cannot be; set reduce dim to 1 or more", cfg->dim);
+    SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_embed_settings, cfg, ""));
     if (cfg->method == SPOT_REDUCE_NONE && cfg->hardness)
         return spot_fail(c, SPOT_USAGE, "hardness goes with a reducer of what is left; set reduce, and dim: 1 for hardness "
                          "alone");
-    if (cfg->method == SPOT_REDUCE_TSNE
-        && !(cfg->tsne.perplexity >= 1 && cfg->tsne.iterations >= 1 && cfg->tsne.exaggeration >= 1 && cfg->tsne.lr >= 0))
-        return spot_fail(c, SPOT_USAGE, "t-SNE needs perplexity >= 1, iterations >= 1, exaggeration >= 1 and lr >= 0");
-    if (cfg->method == SPOT_REDUCE_UMAP
-        && !(cfg->umap.neighbours >= 2 && cfg->umap.min_dist >= 0 && cfg->umap.min_dist <= cfg->umap.spread
-             && cfg->umap.spread > 0 && cfg->umap.epochs >= 0 && cfg->umap.negatives >= 0 && cfg->umap.lr > 0))
-        return spot_fail(c, SPOT_USAGE, "UMAP needs neighbours >= 2, 0 <= min_dist <= spread, spread > 0, epochs >= 0, "
-                         "negatives >= 0 and lr > 0");
-    if (cfg->method == SPOT_REDUCE_SCVIS
-        && !(cfg->scvis.perplexity >= 1 && cfg->scvis.batch >= 4 && cfg->scvis.iterations >= 0 && cfg->scvis.lr > 0
-             && cfg->scvis.l2 >= 0))
-        return spot_fail(c, SPOT_USAGE, "scvis needs perplexity >= 1, batch >= 4, iterations >= 0, lr > 0 and l2 >= 0");
+    if (cfg->method == SPOT_REDUCE_UMAP && cfg->umap.min_dist > cfg->umap.spread)
+        return spot_fail(c, SPOT_USAGE, "umap: min_dist %g is above spread %g", cfg->umap.min_dist, cfg->umap.spread);
     return SPOT_OK;
 }
 

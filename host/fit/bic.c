@@ -3,22 +3,32 @@
 
 #include "core/device.h"
 #include "fit/jobs.h"
+#include "fit/mixture_settings.h"
+
+const spot_setting spot_mixture_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_mixture_config, field, help, __VA_ARGS__)
+    S("k_min", INT,  k_min, "fewest components tried", SPOT_IN(1, SPOT_MAX_COMPONENTS), SPOT_DEF(1)),
+    S("k_max", INT,  k_max, "most components tried", SPOT_IN(1, SPOT_MAX_COMPONENTS), SPOT_DEF(32)),
+    S("tol",   REAL, tol,   "gain in mean log-likelihood below which EM ends", SPOT_IN(0, 1), SPOT_DEF(1e-3)),
+    S("ridge", REAL, ridge, "number added to every variance", SPOT_IN(0, 1), SPOT_DEF(1e-6)),
+    S("max_iterations", INT, max_iterations, "most EM iterations", SPOT_IN(1, 100000), SPOT_DEF(100)),
+#undef S
+    SPOT_END
+};
 
 spot_mixture_config spot_mixture_defaults(void)
 {
-    return (spot_mixture_config){ .k_min = 1, .k_max = 32, .tol = 1e-3, .ridge = 1e-6, .max_iterations = 100 };
+    spot_mixture_config cfg = { 0 };
+
+    spot_settings_defaults(spot_mixture_settings, &cfg);
+    return cfg;
 }
 
 spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg)
 {
-    if (cfg->k_min < 1 || cfg->k_max > SPOT_MAX_COMPONENTS || cfg->k_min > cfg->k_max)
-        return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend within 1..%d", cfg->k_min,
-                         cfg->k_max, SPOT_MAX_COMPONENTS);
-    if (!(cfg->tol >= 0 && cfg->tol < INFINITY) || !(cfg->ridge >= 0 && cfg->ridge < INFINITY))
-        return spot_fail(c, SPOT_INVALID, "mixture tolerance %g and ridge %g; both must be finite and at least 0", cfg->tol,
-                         cfg->ridge);
-    if (cfg->max_iterations < 1)
-        return spot_fail(c, SPOT_INVALID, "mixture iterations %d; at least 1", cfg->max_iterations);
+    SPOT_TRY(spot_settings_check(c, SPOT_INVALID, spot_mixture_settings, cfg, "mixture"));
+    if (cfg->k_min > cfg->k_max)
+        return spot_fail(c, SPOT_INVALID, "mixture components %d..%d; they must ascend", cfg->k_min, cfg->k_max);
     return SPOT_OK;
 }
 

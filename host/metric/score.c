@@ -9,6 +9,7 @@
 
 #include "core/device.h"
 #include "fit/overlap.h"
+#include "metric/metric_settings.h"
 #include "spotter/arena.h"
 
 /* A threshold is the decimal that the config wrote, to nine digits: 0.8 is 8/10 and not the double nearest to it,
@@ -22,20 +23,6 @@ static bool reaches(int part, int whole, int64_t lambda, bool strict)
     int64_t have = (int64_t)part * BILLION, need = lambda * whole;
 
     return strict ? have > need : have >= need;
-}
-
-static spot_status check_settings(spot_ctx *c, const spot_metric_config *cfg)
-{
-    double lambda[] = { cfg->lambda_p, cfg->lambda_r };
-
-    for (int i = 0; i < 2; i++)
-        if (!(lambda[i] >= 1e-9 && lambda[i] <= 1))
-            return spot_fail(c, SPOT_INVALID, "metric.lambda_%c is %g; it must lie in (0, 1]", "pr"[i], lambda[i]);
-    if (cfg->profile != SPOT_PROFILE_TMLR && cfg->profile != SPOT_PROFILE_WORKSHOP)
-        return spot_fail(c, SPOT_INVALID, "metric.profile %d is neither tmlr nor workshop", cfg->profile);
-    if (cfg->top < 1 || cfg->top > SPOT_MAX_HYPOTHESES)
-        return spot_fail(c, SPOT_INVALID, "metric.top is %d; it must lie in 1..%d", cfg->top, SPOT_MAX_HYPOTHESES);
-    return SPOT_OK;
 }
 
 static spot_status check_sets(spot_ctx *c, const spot_hypotheses *found, const spot_truth *truth)
@@ -208,9 +195,23 @@ static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_
     return cover(c, k, s, of, pure, t);
 }
 
+const spot_setting spot_metric_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_metric_config, field, help, __VA_ARGS__)
+    S("profile",  NAME, profile,  "whether thresholds are reached (tmlr) or passed (workshop)", SPOT_ONE_OF("tmlr", "workshop"),
+      SPOT_DEF(SPOT_PROFILE_TMLR)),
+    S("lambda_p", REAL, lambda_p, "precision from which a hypothesis belongs to a blindspot", SPOT_IN(1e-9, 1), SPOT_DEF(0.8)),
+    S("lambda_r", REAL, lambda_r, "recall from which a blindspot is found", SPOT_IN(1e-9, 1), SPOT_DEF(0.8)),
+    S("top",      INT,  top,      "number of hypotheses looked at", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
+#undef S
+    SPOT_END
+};
+
 spot_metric_config spot_metric_defaults(void)
 {
-    return (spot_metric_config){ .profile = SPOT_PROFILE_TMLR, .lambda_p = 0.8, .lambda_r = 0.8, .top = 10 };
+    spot_metric_config cfg = { 0 };
+
+    spot_settings_defaults(spot_metric_settings, &cfg);
+    return cfg;
 }
 
 spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypotheses *found, const spot_truth *truth,
@@ -222,7 +223,7 @@ spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypothe
     spot_status s;
 
     memset(score, 0, sizeof *score);
-    SPOT_TRY(check_settings(c, cfg));
+    SPOT_TRY(spot_settings_check(c, SPOT_INVALID, spot_metric_settings, cfg, "metric"));
     SPOT_TRY(check_sets(c, found, truth));
     SPOT_TRY(count_truth(c, score, truth));
     score->blindspots = truth->blindspots;

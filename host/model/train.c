@@ -4,33 +4,81 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/model_settings.h"
 #include "model/trainer.h"
+
+static const spot_setting base_rows[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_base_config, field, help, __VA_ARGS__)
+    S("images", INT,  images, "training images; 0: no base model", SPOT_IN(0, 1e8)),
+    S("epochs", INT,  epochs, "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(4)),
+    S("lr",     REAL, lr,     "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(2e-3)),
+#undef S
+    SPOT_END
+};
+
+static const spot_setting robust_rows[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_robust_config, field, help, __VA_ARGS__)
+    S("epsilon", REAL, epsilon, "L2 radius of the attack, pixels from 0 to 1, at 224 pixels a side (x size/224 at others)",
+      SPOT_IN(0, 1000), SPOT_DEF(3)),
+    S("steps",   INT,  steps,   "attack steps per batch", SPOT_IN(1, 100), SPOT_DEF(3)),
+    S("step",    REAL, step,    "length of an attack step, in epsilons", SPOT_IN(0, 100), SPOT_DEF(0.67)),
+    S("random",  SWITCH, random, "attack's start on the sphere around the image (false: the image itself)", SPOT_SWITCH),
+    S("epochs",  INT,  epochs,  "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
+    S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(1e-4)),
+#undef S
+    SPOT_END
+};
+
+const spot_setting spot_model_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
+    S("arch",      NAME, arch,      "network", SPOT_ONE_OF("resnet18"), SPOT_DEF(SPOT_ARCH_RESNET18)),
+    S("width",     INT,  width,     "channels of the first stage (the real ResNet-18 has 64)", SPOT_IN(16, 256), .unit = 16,
+      SPOT_DEF(64)),
+    S("epochs",    INT,  epochs,    "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
+    S("batch",     INT,  batch,     "images per training step", SPOT_IN(2, 4096), SPOT_DEF(64)),
+    S("optimizer", NAME, optimizer, "Adam (0.9, 0.999, 1e-8) or SGD", SPOT_ONE_OF("adam", "sgd"), SPOT_DEF(SPOT_ADAM)),
+    S("lr",        REAL, lr,        "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(1e-4)),
+    S("momentum",  REAL, momentum,  "momentum (SGD only)", SPOT_IN(0, 0.9999), SPOT_DEF(0.9)),
+    S("weight_decay", REAL, weight_decay, "L2 penalty on every weight", SPOT_IN(0, 1)),
+    S("schedule",  NAME, schedule,  "learning-rate schedule", SPOT_ONE_OF("constant", "one_cycle"), SPOT_DEF(SPOT_CONSTANT)),
+    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32 only)", SPOT_ONE_OF("fp32", "tf32", "bf16"),
+      SPOT_DEF(SPOT_FP32)),
+    S("init",      TEXT, init,      "initial weights: a .safetensors file with torchvision's names; \"\": He initialisation",
+      .hi = 256),
+    S("base",      GROUP, base,     "base model: a network that first learns every attribute; all ECs start from it",
+      .rows = base_rows),
+    S("robust",    GROUP, robust,   "robust network: a second one, trained against an adversary, for methods that look at "
+      "robust features", .rows = robust_rows),
+    S("keep_best", SWITCH, keep_best, "whether the epoch of least validation loss is kept instead of the last", SPOT_SWITCH,
+      SPOT_DEF(1)),
+    S("lanes",     INT,  lanes,     "pieces that a batch is cut into; changes bits, not meaning", SPOT_IN(1, SPOT_MAX_LANES),
+      SPOT_DEF(2)),
+    S("learned_outside", REAL, learned_outside, "least accuracy outside its blindspots with which an EC counts as learned",
+      SPOT_IN(0, 1), SPOT_DEF(0.99)),
+    S("learned_inside",  REAL, learned_inside,  "greatest accuracy inside each blindspot with which an EC counts as learned",
+      SPOT_IN(0, 1), SPOT_DEF(0.05)),
+    S("learned_gap",     REAL, learned_gap,
+      "least gap in recall of test positives, outside less inside each blindspot, in place of the two accuracies; 0: not asked",
+      SPOT_IN(0, 1)),
+    S("learned_rest",    NAME, learned_rest, "what is outside for learned_gap: outside this blindspot, or outside all",
+      SPOT_ONE_OF("this", "all")),
+#undef S
+    SPOT_END
+};
 
 spot_model_config spot_model_defaults(void)
 {
-    return (spot_model_config){
-        .arch = SPOT_ARCH_RESNET18, .width = 64, .epochs = 10, .batch = 64, .optimizer = SPOT_ADAM, .lr = 1e-4,
-        .momentum = 0.9, .schedule = SPOT_CONSTANT, .precision = SPOT_FP32, .base = { 0, 4, 2e-3 },
-        .robust = { .epsilon = 3, .steps = 3, .step = 0.67, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
-        .learned_outside = 0.99, .learned_inside = 0.05,
-    };
+    spot_model_config cfg = { 0 };
+
+    spot_settings_defaults(spot_model_settings, &cfg);
+    return cfg;
 }
 
 static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
 {
-    if (cfg->arch != SPOT_ARCH_RESNET18) return spot_fail(c, SPOT_INVALID, "model.arch: resnet18 is the one there is");
     if (cfg->precision != SPOT_FP32 && c->ops == &spot_ops_cpu)
         return spot_fail(c, SPOT_UNSUPPORTED, "model.precision: the CPU computes in fp32 only; set it, or take --device cuda");
-    if (cfg->epochs < 1 || cfg->epochs > SPOT_MAX_EPOCHS || cfg->batch < 1 || cfg->batch > 65536)
-        return spot_fail(c, SPOT_INVALID, "model: %d epochs of batch %d; 1 to %d of 1 to 65536 are possible", cfg->epochs,
-                         cfg->batch, SPOT_MAX_EPOCHS);
-    if (!(cfg->lr > 0) || !isfinite(cfg->lr) || !(cfg->momentum >= 0 && cfg->momentum < 1)
-        || !(cfg->weight_decay >= 0) || !isfinite(cfg->weight_decay))
-        return spot_fail(c, SPOT_INVALID, "model: lr %g, momentum %g, weight_decay %g; positive, 0 to 1 and not negative "
-                         "are wanted", cfg->lr, cfg->momentum, cfg->weight_decay);
-    if (cfg->lanes < 1 || cfg->lanes > SPOT_MAX_LANES)
-        return spot_fail(c, SPOT_INVALID, "model.lanes is %d; 1 to %d are possible", cfg->lanes, SPOT_MAX_LANES);
-    return SPOT_OK;
+    return spot_settings_check(c, SPOT_INVALID, spot_model_settings, cfg, "model");
 }
 
 /* The accuracy on the val images against the truth, in no blindspot and in each; of a base model, over all that is to be

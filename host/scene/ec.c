@@ -3,18 +3,58 @@
 #include <string.h>
 
 #include "image/raster.h"
+#include "scene/scene_settings.h"
 #include "spotter/rng.h"
 #include "spotter/scene.h"
 
 enum { TRIES = 10000, RESTARTS = 100, MAX_IMAGES = 100000000 };
 
+static const spot_setting per_bucket[] = {
+#define S(name_, split, default_, help_) \
+    { .name = name_, .kind = SETTING_INT, .offset = (split) * sizeof(int), SPOT_IN(1, 1e6), SPOT_DEF(default_), .help = help_ }
+    S("train", SPOT_TRAIN, 400, "training images per bucket"),
+    S("val",   SPOT_VAL,   50,  "validation images per bucket"),
+    S("test",  SPOT_TEST,  50,  "test images per bucket"),
+#undef S
+    SPOT_END
+};
+
+const spot_setting spot_scene_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
+    S("size",         INT,   size,         "pixels a side; the geometry scales with them (the authors use 224)",
+      SPOT_IN(SPOT_MIN_SIZE, SPOT_MAX_SIZE), SPOT_DEF(224)),
+    S("rollable",     RANGE, rollable,     "number of attributes that vary in an EC, presences included",
+      SPOT_IN(1, SPOT_MAX_TRIPLETS - 1), SPOT_DEF(6, 8)),
+    S("extra_layers", RANGE, extra_layers, "number of object layers besides the square", SPOT_IN(1, 3), SPOT_DEF(1, 3)),
+    S("blindspots",   RANGE, blindspots,   "number of blindspots in an EC", SPOT_IN(1, SPOT_MAX_BLINDSPOTS), SPOT_DEF(1, 3)),
+    S("specificity",  RANGE, specificity,  "number of attributes that define a blindspot", SPOT_IN(1, SPOT_MAX_TRIPLETS),
+      SPOT_DEF(5, 7)),
+    S("per_bucket",   GROUP, per_bucket,   "images per bucket; a split has this x 2^rollable images", .rows = per_bucket),
+    S("attribute_choice", NAME, attribute_choice,
+      "how a blindspot's attributes are drawn: uniformly over pairs (the authors' code), or layer first (the paper)",
+      SPOT_ONE_OF("pairs", "layer_first"), SPOT_DEF(SPOT_CHOICE_PAIRS)),
+    S("square_presence", NAME, square_presence,
+      "whether every blindspot has a square: forced (the authors' code), or free (the paper)",
+      SPOT_ONE_OF("forced", "free"), SPOT_DEF(SPOT_SQUARE_FORCED)),
+    S("text_alternative", NAME, text_alternative, "size of \"small\" text: larger (the authors' code), or smaller (the paper)",
+      SPOT_ONE_OF("larger", "smaller"), SPOT_DEF(SPOT_TEXT_LARGER)),
+    S("jpeg_quality", INT,   jpeg_quality, "JPEG quality of the images (75: the authors' files); 0: lossless images",
+      SPOT_IN(0, 100)),
+    S("flip",         REAL,  flip,         "chance that a blindspot's label is flipped in train and val", SPOT_IN(0, 1),
+      SPOT_DEF(1)),
+    S("induce",       NAME,  induce,
+      "how a blindspot is planted: its labels are flipped, or training leaves it out (appendix B)",
+      SPOT_ONE_OF("flip", "leave_out"), SPOT_DEF(SPOT_FLIP_LABELS)),
+#undef S
+    SPOT_END
+};
+
 spot_scene_config spot_scene_defaults(void)
 {
-    return (spot_scene_config){
-        .size = 224, .rollable = { 6, 8 }, .extra_layers = { 1, 3 }, .blindspots = { 1, 3 }, .specificity = { 5, 7 },
-        .per_bucket = { 400, 50, 50 }, .attribute_choice = SPOT_CHOICE_PAIRS, .square_presence = SPOT_SQUARE_FORCED,
-        .text_alternative = SPOT_TEXT_LARGER, .jpeg_quality = 0, .flip = 1,
-    };
+    spot_scene_config cfg = { 0 };
+
+    spot_settings_defaults(spot_scene_settings, &cfg);
+    return cfg;
 }
 
 /* Does the layer have the attribute in its own right? The relative position is computed, not rolled. */
@@ -26,23 +66,6 @@ static bool has(int layer, int attribute)
     case SPOT_NUMBER: return layer == SPOT_SQUARE;
     default:          return attribute != SPOT_RELATIVE_POSITION;
     }
-}
-
-static spot_status check_range(spot_ctx *c, const char *name, const int range[2], int lo, int hi)
-{
-    if (range[0] > range[1])
-        return spot_fail(c, SPOT_USAGE, "scene.%s is [%d, %d], upside down; write the smaller number first", name,
-                         range[0], range[1]);
-    if (range[0] < lo || range[1] > hi)
-        return spot_fail(c, SPOT_USAGE, "scene.%s is [%d, %d]; it must lie within %d and %d", name, range[0], range[1],
-                         lo, hi);
-    return SPOT_OK;
-}
-
-static spot_status check_choice(spot_ctx *c, const char *name, int value)
-{
-    if (value == 0 || value == 1) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "scene.%s is %d, which is neither of its two choices", name, value);
 }
 
 /* Every EC that may be drawn must be possible, not only the most generous. */
@@ -72,27 +95,13 @@ static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
 
 spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
 {
-    if (s->size < SPOT_MIN_SIZE || s->size > SPOT_MAX_SIZE)
-        return spot_fail(c, SPOT_USAGE, "scene.size is %d; images are %d to %d pixels a side", s->size, SPOT_MIN_SIZE,
-                         SPOT_MAX_SIZE);
-    SPOT_TRY(check_range(c, "extra_layers", s->extra_layers, 1, SPOT_EXTRAS));
-    SPOT_TRY(check_range(c, "rollable", s->rollable, 1, SPOT_MAX_TRIPLETS - 1));
-    SPOT_TRY(check_range(c, "blindspots", s->blindspots, 1, SPOT_MAX_BLINDSPOTS));
-    SPOT_TRY(check_range(c, "specificity", s->specificity, 1, SPOT_MAX_TRIPLETS));
+    SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_scene_settings, s, "scene"));
     SPOT_TRY(check_attributes(c, s));
     for (int k = 0; k < SPOT_SPLITS; k++)
-        if (s->per_bucket[k] < 0 || (double)s->per_bucket[k] * (1 << s->rollable[1]) > MAX_IMAGES)
-            return spot_fail(c, SPOT_USAGE, "scene.per_bucket.%s is %d, which makes %.0f images; 0 to %d can be had",
+        if ((double)s->per_bucket[k] * (1 << s->rollable[1]) > MAX_IMAGES)
+            return spot_fail(c, SPOT_USAGE, "scene.per_bucket.%s is %d, which makes %.0f images; at most %d can be had",
                              spot_split_name(k), s->per_bucket[k], (double)s->per_bucket[k] * (1 << s->rollable[1]),
                              MAX_IMAGES);
-    SPOT_TRY(check_choice(c, "attribute_choice", s->attribute_choice));
-    SPOT_TRY(check_choice(c, "square_presence", s->square_presence));
-    SPOT_TRY(check_choice(c, "text_alternative", s->text_alternative));
-    SPOT_TRY(check_choice(c, "induce", s->induce));
-    if (s->jpeg_quality < 0 || s->jpeg_quality > 100)
-        return spot_fail(c, SPOT_USAGE, "scene.jpeg_quality is %d; 0 is lossless, else 1 to 100", s->jpeg_quality);
-    if (!(s->flip >= 0 && s->flip <= 1))
-        return spot_fail(c, SPOT_USAGE, "scene.flip is %g; it is a chance from 0 to 1", s->flip);
     return SPOT_OK;
 }
 

@@ -8,16 +8,48 @@
 
 #include "base/nearest.h"
 #include "scene/pictures.h"
+#include "scene/scene_settings.h"
 #include "spotter/rng.h"
 
 /* 0.09595 and 0.36163 of COCO's 123,287 pictures are the paper's 11,829 and 44,584; 66,874 remain. */
+const spot_setting spot_photos_settings[] = {
+#define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
+    S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512),
+    S("images",  TEXT, images,  "folder of all pictures, or one folder per annotation file, ':' between them", .hi = 512),
+    S("tasks",   TEXT, tasks,   "super-categories, ',' between them; a task asks whether a picture shows one of its objects",
+      .hi = 256, .text = "animal, vehicle, furniture"),
+    S("against", TEXT, against, "super-category that the negatives show; \"\": any but the task's own", .hi = 64),
+    S("size",    INT,  size,    "pixels a side", SPOT_IN(32, 1024), SPOT_DEF(224)),
+    S("fit",     NAME, fit,     "how a picture becomes square: black bars (pad), or its middle (crop)",
+      SPOT_ONE_OF("pad", "crop"), SPOT_DEF(SPOT_FIT_PAD)),
+    S("val",     REAL, val,     "share of the pictures for validation", SPOT_IN(0, 1), SPOT_DEF(0.09595)),
+    S("test",    REAL, test,    "share of the pictures for the test; the rest is for training", SPOT_IN(0, 1),
+      SPOT_DEF(0.36163)),
+    S("pool",    NAME, pool,
+      "kinds of ECs: all mixed; each category alone; conditioned on the number of less-specific blindspots; one blindspot of "
+      "either specificity", SPOT_ONE_OF("general", "singles", "number", "specificity"), SPOT_DEF(SPOT_POOL_GENERAL)),
+    S("blindspots", RANGE, blindspots, "number of blindspots in an EC", SPOT_IN(1, SPOT_MAX_BLINDSPOTS), SPOT_DEF(1, 3)),
+    S("each",    INT,  each,    "most ECs of one kind in a conditioned pool", SPOT_IN(1, 1e6), SPOT_DEF(20)),
+    S("induced", TEXT, induced, "categories of conditioned pools, ',' between them: those that singles induced; \"\": all",
+      .hi = 1024),
+    S("pair_least", INT, pair_least,
+      "fewest training pictures with, and without, a second category that may define a blindspot", SPOT_IN(1, 1e9),
+      SPOT_DEF(100)),
+    S("category_least", INT, category_least, "fewest pictures of a category that may be a blindspot", SPOT_IN(1, 1e9),
+      SPOT_DEF(1)),
+    S("flip",    REAL, flip,    "chance that a blindspot's label is flipped in training", SPOT_IN(0, 1), SPOT_DEF(1)),
+    S("flip_val", SWITCH, flip_val, "whether labels are flipped in val, too, by which the best epoch is chosen", SPOT_SWITCH,
+      SPOT_DEF(1)),
+#undef S
+    SPOT_END
+};
+
 spot_photos_config spot_photos_defaults(void)
 {
-    return (spot_photos_config){
-        .tasks = "animal, vehicle, furniture", .size = 224, .fit = SPOT_FIT_PAD, .val = 0.09595, .test = 0.36163,
-        .pool = SPOT_POOL_GENERAL, .blindspots = { 1, 3 }, .each = 20, .pair_least = 100, .category_least = 1, .flip = 1,
-        .flip_val = 1,
-    };
+    spot_photos_config cfg = { 0 };
+
+    spot_settings_defaults(spot_photos_settings, &cfg);
+    return cfg;
 }
 
 int spot_cut(char *text, char at, char **part, int most)
@@ -285,18 +317,10 @@ static spot_status mark_induced(spot_ctx *c, spot_photos *p)
 
 static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
 {
-    if (cfg->size < 32 || cfg->size > 1024)
-        return spot_fail(c, SPOT_USAGE, "data.size is %d; pictures are 32 to 1024 pixels a side", cfg->size);
+    SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_photos_settings, cfg, "data"));
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
         return spot_fail(c, SPOT_USAGE, "data.val %g and data.test %g are shares of all pictures that leave some for training",
                          cfg->val, cfg->test);
-    if (cfg->blindspots[0] < 1 || cfg->blindspots[0] > cfg->blindspots[1] || cfg->blindspots[1] > SPOT_MAX_BLINDSPOTS)
-        return spot_fail(c, SPOT_USAGE, "data.blindspots is [%d, %d]; it takes [least, most] from 1 to %d", cfg->blindspots[0],
-                         cfg->blindspots[1], SPOT_MAX_BLINDSPOTS);
-    if (cfg->pair_least < 1 || cfg->category_least < 1 || cfg->each < 1)
-        return spot_fail(c, SPOT_USAGE, "data.pair_least %d, category_least %d, each %d; all are at least 1", cfg->pair_least,
-                         cfg->category_least, cfg->each);
-    if (!(cfg->flip >= 0 && cfg->flip <= 1)) return spot_fail(c, SPOT_USAGE, "data.flip is %g; it is a chance", cfg->flip);
     return SPOT_OK;
 }
 

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bdm/methods.h"
 #include "config/config_table.h"
 #include "core/ops.h"
+#include "embed/embed_settings.h"
+#include "model/model_settings.h"
+#include "scene/scene_settings.h"
 
 enum { VALUE = 1100, NAME = 128 };
 
@@ -33,24 +37,21 @@ static spot_key fold(spot_key k, const spot_setting *rows, const void *base, con
 {
     char name[NAME], value[VALUE];
 
-    for (const spot_setting *s = rows; s->name; s++) {
-        const char *at = (const char *)base + s->offset;
-        if (!spot_setting_applies(s, base) || (matters && !matters(s, base))) continue;
+    for (spot_setting_walk w = spot_settings_walk(rows, base); w.s; spot_settings_next(&w)) {
+        const spot_setting *s = w.s;
+        if (!spot_setting_applies(s, w.group) || (matters && !matters(s, w.group))) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
         if (!s->rows) {
-            value_text(value, s, at);
+            value_text(value, s, w.value);
             k = spot_key_join(k, name, value, strlen(value));
             continue;
         }
-        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)base + s->count) : 1;
+        int n = s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + s->count) : 1;
         strcat(name, ".");
-        for (int e = 0; e < n; e++) k = fold(k, s->rows, at + (size_t)e * s->size, name, NULL);
+        for (int e = 0; e < n; e++) k = fold(k, s->rows, w.value + (size_t)e * s->size, name, NULL);
     }
     return k;
 }
-
-/* The group `name` of the whole table. */
-static const spot_setting *group(const char *name) { return spot_setting_find(spot_settings, name)->rows; }
 
 static bool but_ecs(const spot_setting *s, const void *base)
 {
@@ -100,12 +101,7 @@ static bool for_base(const spot_setting *s, const void *base)
     return true;
 }
 
-static bool is_embedding(const spot_setting *s)
-{
-    size_t start = offsetof(spot_bdm_config, embed);
-
-    return s->offset >= start && s->offset < start + sizeof(spot_embed_config);
-}
+static bool is_embedding(const spot_setting *s) { return spot_setting_find(spot_embed_settings, s->name) == s; }
 
 static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
 
@@ -149,12 +145,12 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
     if (id->data[0]) {
-        k = fold(k, group("data"), &cfg->data, "data.", for_pictures);
+        k = fold(k, spot_photos_settings, &cfg->data, "data.", for_pictures);
         k = spot_key_join(k, "data", id->data, strlen(id->data));
     } else {
-        k = fold(k, group("scene"), &cfg->scene, "scene.", for_images);
+        k = fold(k, spot_scene_settings, &cfg->scene, "scene.", for_images);
     }
-    k = fold(k, group("model"), &cfg->model, "model.", for_model);
+    k = fold(k, spot_model_settings, &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
 
@@ -165,15 +161,15 @@ spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
     spot_key k = spot_key_join(numbers_key(), "base, seed", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = fold(k, group("scene"), &cfg->scene, "scene.", for_base_images);
-    return fold(k, group("model"), &cfg->model, "model.", for_base);
+    k = fold(k, spot_scene_settings, &cfg->scene, "scene.", for_base_images);
+    return fold(k, spot_model_settings, &cfg->model, "model.", for_base);
 }
 
 spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
 {
     spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
 
-    return fold(k, spot_setting_find(group("model"), "robust")->rows, &cfg->model.robust, "robust.", NULL);
+    return fold(k, spot_setting_find(spot_model_settings, "robust")->rows, &cfg->model.robust, "robust.", NULL);
 }
 
 spot_key spot_key_of_features(spot_key view, spot_key content)
@@ -186,24 +182,23 @@ spot_key spot_key_of_features(spot_key view, spot_key content)
 
 spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
 {
-    return fold(spot_key_join(features, "points", "", 0), group("bdms"), cfg, "", for_points);
+    return fold(spot_key_join(features, "points", "", 0), spot_bdm_settings, cfg, "", for_points);
 }
 
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
 {
-    return fold(spot_key_join(points, "found", "", 0), group("bdms"), cfg, "", for_finding);
+    return fold(spot_key_join(points, "found", "", 0), spot_bdm_settings, cfg, "", for_finding);
 }
 
 static bool for_features(const spot_setting *s, const void *base)
 {
-    bool file = ((const spot_bdm_config *)base)->representation == SPOT_BY_FILE;
-
-    return !strcmp(s->name, "representation") || (file && !strcmp(s->name, "embeddings"));
+    if (!strcmp(s->name, "embeddings")) return ((const spot_bdm_config *)base)->representation == SPOT_BY_FILE;
+    return !strcmp(s->name, "representation");
 }
 
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
 {
-    return spot_key_of_points(fold(numbers_key(), group("bdms"), cfg, "", for_features), cfg);
+    return spot_key_of_points(fold(numbers_key(), spot_bdm_settings, cfg, "", for_features), cfg);
 }
 
 spot_key spot_key_of_method(const spot_bdm_config *cfg)
@@ -235,16 +230,17 @@ static void differ(telling *t, const spot_setting *rows, const void *there, cons
 {
     char name[NAME], a[VALUE], b[VALUE];
 
-    for (const spot_setting *s = rows; s->name; s++) {
-        const char *x = (const char *)there + s->offset, *y = (const char *)here + s->offset;
-        int n = s->kind == SETTING_LIST ? *(const int *)((const char *)there + s->count) : 1;
-        if (!spot_setting_applies(s, there) && !spot_setting_applies(s, here)) continue;
-        if (matters && !matters(s, here)) continue;
+    for (spot_setting_walk w = spot_settings_walk(rows, here); w.s; spot_settings_next(&w)) {
+        const spot_setting *s = w.s;
+        const char *y = w.value, *x = (const char *)there + (y - (const char *)here), *group = x - s->offset;
+        int n = s->kind == SETTING_LIST ? *(const int *)(const void *)(group + s->count) : 1;
+        if (!spot_setting_applies(s, group) && !spot_setting_applies(s, w.group)) continue;
+        if (matters && !matters(s, w.group)) continue;
         snprintf(name, sizeof name, "%s%s", above, s->name);
-        if (s->kind == SETTING_LIST && n != *(const int *)((const char *)here + s->count)) {
+        if (s->kind == SETTING_LIST && n != *(const int *)(const void *)(w.group + s->count)) {
             snprintf(name, sizeof name, "the number of %s%s", above, s->name);
             snprintf(a, sizeof a, "%d", n);
-            snprintf(b, sizeof b, "%d", *(const int *)((const char *)here + s->count));
+            snprintf(b, sizeof b, "%d", *(const int *)(const void *)(w.group + s->count));
             tell(t, name, a, b);
             continue;
         }
@@ -254,9 +250,7 @@ static void differ(telling *t, const spot_setting *rows, const void *there, cons
             else snprintf(inner, sizeof inner, "%s.", name);
             differ(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
         }
-        spot_setting_text(a, sizeof a, s, x);
-        spot_setting_text(b, sizeof b, s, y);
-        if (!s->rows && strcmp(a, b)) tell(t, name, a, b);
+        if (!s->rows && strcmp(spot_setting_text(a, sizeof a, s, x), spot_setting_text(b, sizeof b, s, y))) tell(t, name, a, b);
     }
 }
 
@@ -280,7 +274,7 @@ int spot_config_differences(char *text, size_t size, const spot_config *there, c
 /* Whatever is in the keys of its features, its points or its findings. */
 static bool for_method(const spot_setting *s, const void *base)
 {
-    return for_features(s, base) || for_points(s, base) || for_finding(s, base);
+    return is_embedding(s) ? for_points(s, base) : for_features(s, base) || for_finding(s, base);
 }
 
 int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
@@ -288,6 +282,6 @@ int spot_method_differences(char *text, size_t size, const spot_bdm_config *ther
     telling t = { .text = text, .size = size };
 
     *text = 0;
-    differ(&t, group("bdms"), there, here, "", for_method);
+    differ(&t, spot_bdm_settings, there, here, "", for_method);
     return t.n;
 }

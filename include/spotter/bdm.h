@@ -51,7 +51,7 @@ typedef struct {
 } spot_fit;
 
 /* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
- * (host/bdm/methods.h). Settings of its own are rows of host/config/config_table.c. */
+ * (host/bdm/methods.h). Settings of its own are members of spot_bdm_config and rows of a table in that file. */
 #define SPOT_BDM_METHODS(X)         \
     X(PLANESPOT,     planespot)     \
     X(SPOTLIGHT,     spotlight)     \
@@ -82,11 +82,11 @@ typedef enum { SPOT_PRECISION_SPHERICAL, SPOT_PRECISION_FULL } spot_spotlight_pr
 typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* weight >= threshold; the greatest weights */
 
 typedef struct {
-    double min_weight;         /* least total weight, as a fraction of the rows: 0.01 */
+    double min_weight;         /* least total weight, as a fraction of the rows */
     int    kernel, precision;
-    int    steps, patience;    /* of Adam, and of its rate, which is halved on a plateau */
+    int    steps, patience;    /* Adam steps; those without progress before its rate is halved */
     double lr;
-    double barrier_scale, barrier_end;    /* 1; 0.05: the barrier's last width, in minimum weights */
+    double barrier_scale, barrier_end;    /* barrier_end: the barrier's last width, in minimum weights */
     int    membership;         /* spot_membership */
 } spot_spotlight_config;
 
@@ -96,35 +96,35 @@ typedef enum { SPOT_COVARIANCE_DIAG, SPOT_COVARIANCE_FULL } spot_covariance;
 typedef enum { SPOT_ASSIGN_KEPT, SPOT_ASSIGN_ALL } spot_domino_assign;    /* best of the slices returned, or of all */
 
 typedef struct {
-    int    components;         /* 25 */
+    int    components;
     double gamma, gamma_hat;   /* weight of labels and of predictions; gamma_hat < 0: as gamma */
     int    start, covariance, assign;
-    double noise;              /* added to the start: 1e-3 */
+    double noise;              /* added to the start */
 } spot_domino_config;
 
 /* Barlow (Singla et al. 2021): leaves of a decision tree that tells failures from successes. */
 typedef enum { SPOT_CHOOSE_INFORMATION, SPOT_CHOOSE_ACTIVATION } spot_barlow_choice;
 
 typedef struct {
-    int depth, features;       /* of the tree, at most: 11; that it may use: 128 */
-    int choose;                /* which: of greatest mutual information with failure, or of greatest mean */
+    int depth, features;       /* greatest depth of the tree; features that it may use */
+    int choose;                /* spot_barlow_choice: greatest mutual information with failure, or greatest mean */
 } spot_barlow_config;
 
 /* GEORGE (Sohoni et al. 2020): clusters of the reduced features, their number by silhouette. Ordered by mean loss. */
 typedef enum { SPOT_CLUSTER_MIXTURE, SPOT_CLUSTER_KMEANS } spot_george_cluster;
 
 typedef struct {
-    int cluster, clusters;     /* how; how many at most: 10 */
+    int cluster, clusters;     /* spot_george_cluster; most clusters */
     int search;                /* every number from 2 on is tried (off: exactly `clusters`) */
-    int starts;                /* of each: 3 */
-    int overcluster;           /* pieces that each cluster is tried to be cut into: 5; 0: none */
+    int starts;                /* for each number */
+    int overcluster;           /* pieces that each cluster is tried to be cut into; 0: none */
 } spot_george_config;
 
 /* Multiaccuracy (Kim, Ghorbani & Zou 2019): ridge regressions of the loss's slope, each after the last one's repair. */
 typedef struct {
-    double eta, ridge;         /* 0.1, 1 */
-    double held_out;           /* share of the rows by which an auditor is chosen: 0.3 */
-    double gain;               /* least held-out correlation of an auditor: 1e-4 */
+    double eta, ridge;
+    double held_out;           /* share of the rows by which an auditor is chosen */
+    double gain;               /* least held-out correlation of an auditor */
 } spot_multiaccuracy_config;
 
 typedef struct {

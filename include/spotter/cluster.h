@@ -21,9 +21,9 @@ extern "C" {
 #define SPOT_MAX_MIXTURE_DIM 32
 
 typedef struct {
-    int    k_min, k_max;       /* inclusive; 1..32 (PlaneSpot's released code: 10..32) */
-    double tol, ridge;         /* 1e-3, 1e-6 */
-    int    max_iterations;     /* 100 */
+    int    k_min, k_max;       /* inclusive (PlaneSpot's released code: 10..32) */
+    double tol, ridge;
+    int    max_iterations;
 } spot_mixture_config;
 
 /* One fit. Arrays live in the caller's arena. */

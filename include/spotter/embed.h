@@ -22,10 +22,12 @@ typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_
 /* Of t-SNE's points: of every pair, or interpolated (Linderman et al. 2019); auto is exact up to 20,000 points. */
 typedef enum { SPOT_TSNE_AUTO, SPOT_TSNE_BY_PAIR, SPOT_TSNE_BY_FFT } spot_tsne_repulsion;
 
+/* Defaults, ranges and meanings of all settings: `spotter help config`. */
+
 /* t-SNE (van der Maaten & Hinton 2008); defaults are scikit-learn's. */
 typedef struct {
-    double perplexity;         /* 30 */
-    int    iterations;         /* 1000, the first 250 exaggerated by 12 */
+    double perplexity;
+    int    iterations;         /* the first 250 are exaggerated */
     double exaggeration;
     double lr;                 /* 0 = max(n / exaggeration / 4, 50) */
     int    repulsion;          /* spot_tsne_repulsion */
@@ -33,10 +35,10 @@ typedef struct {
 
 /* scvis (Ding, Condon, Shah 2018). Each switch on = the original implementation's behaviour. */
 typedef struct {
-    double perplexity;         /* 10 */
-    int    batch;              /* 512, at most n */
+    double perplexity;
+    int    batch;              /* at most n */
     int    iterations;         /* 0 = the original's rule: 100 epochs of round(n/batch), at least 3000, at most 30000 */
-    double lr, l2;             /* 0.01, 0.001 */
+    double lr, l2;
     struct {
         int perplexity_log2;   /* target entropy log2(perplexity) though entropy is in nats: 10 acts as 27.7 */
         int drop_tail;         /* the last partial batch of an epoch is dropped */
@@ -51,11 +53,11 @@ typedef struct {
 
 /* UMAP (McInnes, Healy & Melville 2018) with exact neighbours, to at most 32 dimensions; defaults are umap-learn's. */
 typedef struct {
-    int    neighbours;         /* 15, a point counts as its own first; at most n, with a message */
-    double min_dist, spread;   /* 0.1, 1 */
+    int    neighbours;         /* a point counts as its own first; at most n, with a message */
+    double min_dist, spread;
     int    epochs;             /* 0: 500 up to 10,000 points, 200 above */
-    int    negatives;          /* 5 a drawn edge */
-    double lr;                 /* 1 */
+    int    negatives;          /* points that each drawn edge repels */
+    double lr;
 } spot_umap_config;
 
 typedef struct {

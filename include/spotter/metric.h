@@ -18,8 +18,8 @@ typedef enum { SPOT_PROFILE_TMLR, SPOT_PROFILE_WORKSHOP } spot_profile;   /* >= 
 
 typedef struct {
     int    profile;            /* spot_profile */
-    double lambda_p, lambda_r; /* 0.8, 0.8; read as decimals of nine digits, so 8 of 10 images reach 0.8 exactly */
-    int    top;                /* hypotheses looked at: 10 */
+    double lambda_p, lambda_r; /* read as decimals of nine digits, so 8 of 10 images reach 0.8 exactly */
+    int    top;                /* hypotheses looked at */
 } spot_metric_config;
 
 typedef enum { SPOT_NOT_RETURNED, SPOT_FOUND, SPOT_MERGED, SPOT_IMPURE, SPOT_FAILURES } spot_failure;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_table.h"
+#include "bdm/methods.h"
 #include "store/keys.h"
 #include "spotter/run.h"
 
@@ -102,28 +102,24 @@ const spot_paper_table *spot_paper_find(int number)
     return NULL;
 }
 
-/* The setting that "name=value" names, among a method's own rows; its value's text in *value, without what follows. */
-static const spot_setting *parse(const char **word, const spot_bdm_config *cfg, char name[48], char value[48])
+/* The setting of a method that "name=value" names, if it has it; the value's text in value. Moves *word behind both. */
+static spot_setting_walk parse(const char **word, const spot_bdm_config *cfg, char name[48], char value[48])
 {
-    const spot_setting *s;
     int n = 0;
 
-    if (sscanf(*word, " %47[^= ]=%47[^ ]%n", name, value, &n) != 2) return NULL;
+    if (sscanf(*word, " %47[^= ]=%47[^ ]%n", name, value, &n) != 2) return (spot_setting_walk){ 0 };
     *word += n;
-    s = spot_setting_find(spot_setting_find(spot_settings, "bdms")->rows, name);
-    return s && spot_setting_applies(s, cfg) ? s : NULL;
+    return spot_settings_at(spot_bdm_settings, cfg, name);
 }
 
-static bool is(const spot_setting *s, const spot_bdm_config *cfg, const char *value)
+/* Whether the value at a setting is the one that a text tells. */
+static bool is(const spot_setting_walk *w, const char *text)
 {
-    const void *at = (const char *)cfg + s->offset;
+    union { int i; double d; } v;
 
-    switch (s->kind) {
-    case SETTING_INT:  return *(const int *)at == atoi(value);
-    case SETTING_REAL: return *(const double *)at == strtod(value, NULL);
-    case SETTING_NAME: return !strcmp(s->names[*(const int *)at], value);
-    default:           return false;
-    }
+    if (w->s->kind != SETTING_INT && w->s->kind != SETTING_REAL && w->s->kind != SETTING_NAME) return false;
+    if (!spot_setting_read(w->s, &v, &text)) return false;
+    return w->s->kind == SETTING_REAL ? v.d == *(double *)(void *)w->value : v.i == *(int *)(void *)w->value;
 }
 
 bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings)
@@ -131,30 +127,20 @@ bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings)
     char name[48], value[48];
 
     while (*settings) {
-        const spot_setting *s = parse(&settings, cfg, name, value);
-        if (!s || !is(s, cfg, value)) return false;
+        const spot_setting_walk w = parse(&settings, cfg, name, value);
+        if (!w.s || !is(&w, value)) return false;
     }
     return true;
 }
 
-static void set(const spot_setting *s, spot_bdm_config *cfg, const char *value)
-{
-    void *at = (char *)cfg + s->offset;
-
-    if (s->kind == SETTING_INT) *(int *)at = atoi(value);
-    if (s->kind == SETTING_REAL) *(double *)at = strtod(value, NULL);
-    for (int i = 0; s->kind == SETTING_NAME && s->names[i]; i++)
-        if (!strcmp(s->names[i], value)) *(int *)at = i;
-}
-
 static void set_all(spot_bdm_config *cfg, const char *settings)
 {
-    char name[48], value[48];
+    char name[48], value[48], *text = value;
 
     while (*settings) {
-        const spot_setting *s = parse(&settings, cfg, name, value);
-        if (!s) return;
-        set(s, cfg, value);
+        const spot_setting_walk w = parse(&settings, cfg, name, value);
+        if (!w.s) return;
+        spot_setting_read(w.s, w.value, (const char *const *)&text);
     }
 }
 

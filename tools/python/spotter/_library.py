@@ -4,36 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-
-class BindingRow(ct.Structure):
-    _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
-
-
-def _find():
-    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
-    said = os.environ.get("SPOTTER_LIBRARY")
-    if said:
-        return said
-    ours = Path(__file__).with_name("lib") / "libspotter.so"
-    return str(ours) if ours.exists() else "libspotter.so"
-
-
-def _load():
-    where = _find()
-    try:
-        library = ct.CDLL(where)
-    except OSError as e:
-        raise ImportError(f"the Spotter library does not load ({e}); build it with tools/build and reinstall the package, or "
-                          "set SPOTTER_LIBRARY to libspotter.so") from None
-    rows = ct.c_int()
-    library.spot_binding.restype = ct.POINTER(BindingRow)
-    table = library.spot_binding(ct.byref(rows))
-    return where, library, {table[i].name.decode(): table[i].bytes for i in range(rows.value)}
-
-
-WHERE, lib, SIZES = _load()
-FIT_TENSORS, HYPOTHESES, NEIGHBOURS, BLINDSPOTS, TRIPLETS = 48, 64, 8, 8, 20
-LAYERS, ATTRIBUTES, OBJECTS = (SIZES.get("SPOT_" + name, 0) for name in ("LAYERS", "ATTRIBUTES", "MAX_OBJECTS"))
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS = 48, 64, 8
 
 
 class SpotterError(Exception):
@@ -115,70 +86,52 @@ class ReportOptions(ct.Structure):
     _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int), ("memory", ct.c_size_t)]
 
 
-class SceneConfig(ct.Structure):
-    _fields_ = [("size", ct.c_int), ("rollable", ct.c_int * 2), ("extra_layers", ct.c_int * 2), ("blindspots", ct.c_int * 2),
-                ("specificity", ct.c_int * 2), ("per_bucket", ct.c_int * 3), ("attribute_choice", ct.c_int),
-                ("square_presence", ct.c_int), ("text_alternative", ct.c_int), ("jpeg_quality", ct.c_int),
-                ("flip", ct.c_double), ("induce", ct.c_int)]
-
-
-class Triplet(ct.Structure):
-    _fields_ = [("layer", ct.c_uint8), ("attribute", ct.c_uint8), ("value", ct.c_int8)]
-
-
-class Blindspot(ct.Structure):
-    _fields_ = [("len", ct.c_int), ("specificity", ct.c_int), ("triplet", Triplet * TRIPLETS)]
-
-
-class Motif(ct.Structure):
-    _fields_ = [("object", ct.c_int), ("other", ct.c_int), ("with_it", ct.c_bool)]
-
-
-class Ec(ct.Structure):
-    _fields_ = [("seed", ct.c_uint64), ("index", ct.c_uint32), ("scene", SceneConfig), ("layer", ct.c_uint8 * LAYERS),
-                ("extra", ct.c_uint8 * max(LAYERS - 2, 0)), ("extras", ct.c_int),
-                ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
-                ("rollable_count", ct.c_int), ("blindspot_count", ct.c_int), ("blindspot", Blindspot * BLINDSPOTS),
-                ("images", ct.c_int * 3), ("targets", ct.c_int), ("photos", ct.c_void_p), ("task", ct.c_int),
-                ("motif", Motif * BLINDSPOTS)]
-
-
-class Object(ct.Structure):
-    _fields_ = [("layer", ct.c_uint8), ("size", ct.c_uint8), ("color", ct.c_uint8), ("texture", ct.c_uint8),
-                ("stripe_phase", ct.c_uint8), ("x0", ct.c_int16), ("y0", ct.c_int16), ("x1", ct.c_int16), ("y1", ct.c_int16),
-                ("place_x", ct.c_int16), ("place_y", ct.c_int16)]
-
-
-class Image(ct.Structure):
-    _fields_ = [("index", ct.c_uint32), ("split", ct.c_uint8), ("label", ct.c_uint8), ("train_label", ct.c_uint8),
-                ("blindspots", ct.c_uint32), ("background_color", ct.c_uint8), ("background_texture", ct.c_uint8),
-                ("relative_position", ct.c_int8), ("value", ct.c_int8 * ATTRIBUTES * LAYERS), ("object_count", ct.c_uint8),
-                ("object", Object * OBJECTS), ("seed", ct.c_uint64), ("ec", ct.c_uint32)]
+class BindingRow(ct.Structure):
+    _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
 
 
 MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
-            "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_scene_config": SceneConfig,
-            "spot_triplet": Triplet, "spot_blindspot": Blindspot, "spot_ec": Ec, "spot_object": Object, "spot_image": Image}
+            "spot_findings": Findings, "spot_discover_options": DiscoverOptions}
 
 
-def _check():
+def _find():
+    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
+    said = os.environ.get("SPOTTER_LIBRARY")
+    if said:
+        return said
+    ours = Path(__file__).with_name("lib") / "libspotter.so"
+    return str(ours) if ours.exists() else "libspotter.so"
+
+
+def _load():
+    where = _find()
+    try:
+        library = ct.CDLL(where)
+    except OSError as e:
+        raise ImportError(f"the Spotter library does not load ({e}); build it with tools/build and reinstall the package, or "
+                          "set SPOTTER_LIBRARY to libspotter.so") from None
+    rows = ct.c_int()
+    library.spot_binding.restype = ct.POINTER(BindingRow)
+    table = library.spot_binding(ct.byref(rows))
+    sizes = {table[i].name.decode(): table[i].bytes for i in range(rows.value)}
     for name, struct in MIRRORED.items():
-        if SIZES.get(name) != ct.sizeof(struct):
-            raise ImportError(f"{WHERE} is of another version than this package: its {name} takes {SIZES.get(name)} bytes, "
+        if sizes.get(name) != ct.sizeof(struct):
+            raise ImportError(f"{where} is of another version than this package: its {name} takes {sizes.get(name)} bytes, "
                               f"here it is {ct.sizeof(struct)}; install both from one build")
-    lib.spot_version.restype = ct.c_char_p
-    lib.spot_message.restype = ct.c_char_p
-    lib.spot_status_name.restype = ct.c_char_p
-    lib.spot_status_name.argtypes = [ct.c_int]
-    lib.spot_bdm_name.restype = ct.c_char_p
-    lib.spot_discover_defaults.restype = DiscoverOptions
-    lib.spot_layer_name.restype = lib.spot_attribute_name.restype = ct.c_char_p
-    lib.spot_image_draw.restype = None
-    lib.spot_blindspot_describe.restype = None
+    library.spot_version.restype = ct.c_char_p
+    library.spot_message.restype = ct.c_char_p
+    library.spot_status_name.restype = ct.c_char_p
+    library.spot_status_name.argtypes = [ct.c_int]
+    library.spot_bdm_name.restype = ct.c_char_p
+    library.spot_discover_defaults.restype = DiscoverOptions
+    library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
+    library.spot_image_draw.restype = None
+    library.spot_blindspot_describe.restype = None
+    return library, sizes
 
 
-_check()
+lib, SIZES = _load()
 VERSION = lib.spot_version().decode()
 
 

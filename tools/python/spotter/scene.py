@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 
-from . import _library as c_side
-from ._library import Context, InputError, lib
+from ._library import SIZES, Context, InputError, lib
 
 SPLITS = ("train", "val", "test")
-ATTRIBUTE_NONE = -1
+IMAGE = np.dtype({"names": ["label", "train_label", "blindspots"], "formats": ["u1", "u1", "u4"],
+                  "offsets": [SIZES[f"spot_image.{name}"] for name in ("label", "train_label", "blindspots")],
+                  "itemsize": SIZES["spot_image"]})
 
 
 class Scene:
@@ -23,37 +24,39 @@ class Scene:
     """
 
     def __init__(self, seed=0, ec=0, **settings):
-        self.ec, self.seed, self._context = c_side.Ec(), seed, Context("cpu", 0)
-        cfg = ct.create_string_buffer(c_side.SIZES["spot_config"])
+        self.ec, self.seed, self._context = ct.create_string_buffer(SIZES["spot_ec"]), seed, Context("cpu", 0)
+        cfg = ct.create_string_buffer(SIZES["spot_config"])
         text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
         self._context("spot_config_parse", cfg, text, ct.c_size_t(len(text)), b"settings")
-        self.config = c_side.SceneConfig.from_buffer(cfg, c_side.SIZES["spot_config.scene"])
-        self._context("spot_scene_check", ct.byref(self.config))
-        self._context("spot_ec_draw", ct.byref(self.ec), ct.byref(self.config), ct.c_uint64(seed), ct.c_uint32(ec))
+        self.config = (ct.c_char * SIZES["spot_scene_config"]).from_buffer(cfg, SIZES["spot_config.scene"])
+        self._context("spot_scene_check", self.config)
+        self._context("spot_ec_draw", self.ec, self.config, ct.c_uint64(seed), ct.c_uint32(ec))
 
     @property
     def size(self):
         """Pixels a side."""
-        return self.config.size
+        return ct.c_int.from_buffer(self.config, SIZES["spot_scene_config.size"]).value
 
     @property
     def blindspots(self):
         """A description of each, as the tables have it."""
         text, said = ct.create_string_buffer(512), []
-        for m in range(self.ec.blindspot_count):
-            lib.spot_blindspot_describe(text, ct.c_size_t(512), ct.byref(self.ec.blindspot[m]))
+        for m in range(ct.c_int.from_buffer(self.ec, SIZES["spot_ec.blindspot_count"]).value):
+            at = SIZES["spot_ec.blindspot"] + m * SIZES["spot_blindspot"]
+            lib.spot_blindspot_describe(text, ct.c_size_t(512), ct.byref(self.ec, at))
             said.append(text.value.decode())
         return said
 
     def length(self, split):
-        return self.ec.images[_split(split)]
+        return (ct.c_int * len(SPLITS)).from_buffer(self.ec, SIZES["spot_ec.images"])[_split(split)]
 
     def _draw(self, split, indices):
-        images = (c_side.Image * len(indices))()
+        """What the C library says about each image: an array of spot_image, of which IMAGE names some members."""
+        images = np.zeros(len(indices), IMAGE)
         for k, i in enumerate(indices):
             if not 0 <= i < self.length(split):
                 raise InputError(f"there is no image {i}; {split} has {self.length(split)}")
-            lib.spot_image_draw(ct.byref(images[k]), ct.byref(self.ec), ct.c_int(_split(split)), ct.c_uint32(int(i)))
+            lib.spot_image_draw(ct.c_void_p(images[k:].ctypes.data), self.ec, ct.c_int(_split(split)), ct.c_uint32(int(i)))
         return images
 
     def arrays(self, split="test", indices=None):
@@ -62,8 +65,8 @@ class Scene:
         drawn = self._draw(split, indices)
         rgb = np.zeros((len(indices), self.size, self.size, 3), np.uint8)
         if len(indices):
-            self._context("spot_image_render", rgb.ctypes.data_as(ct.c_void_p), drawn, ct.c_int(len(indices)),
-                          ct.byref(self.config))
+            self._context("spot_image_render", ct.c_void_p(rgb.ctypes.data), ct.c_void_p(drawn.ctypes.data),
+                          ct.c_int(len(indices)), self.config)
         return rgb, *self._labels(drawn)
 
     def labels(self, split="test", indices=None):
@@ -72,12 +75,12 @@ class Scene:
 
     @staticmethod
     def _labels(drawn):
-        return (np.array([i.label for i in drawn], np.uint8), np.array([i.blindspots for i in drawn], np.uint32))
+        return drawn["label"].copy(), drawn["blindspots"].copy()
 
     def train_labels(self, indices=None):
         """(n,) uint8: what training sees, wrong in blindspots."""
         drawn = self._draw("train", range(self.length("train")) if indices is None else list(indices))
-        return np.array([i.train_label for i in drawn], np.uint8)
+        return drawn["train_label"].copy()
 
     def dataset(self, split="train", transform=None, truth=False):
         """A torch.utils.data.Dataset of (image, label, mask). transform: of the (size, size, 3) uint8 array; without one a
@@ -104,6 +107,6 @@ def _dataset(scene, split, transform, truth):
             drawn = scene._draw(split, [i])
             rgb = scene.arrays(split, [i])[0][0]
             x = transform(rgb) if transform else torch.from_numpy(rgb).permute(2, 0, 1).float().div_(255)
-            return x, int(drawn[0].label if truth else drawn[0].train_label), int(drawn[0].blindspots)
+            return x, int(drawn["label" if truth else "train_label"][0]), int(drawn["blindspots"][0])
 
     return SceneDataset()

@@ -1,0 +1,63 @@
+/* config_check.c - what no single setting of a config can see. */
+#include <string.h>
+
+#include "bdm/methods.h"
+#include "config/config_read.h"
+
+/* Refuses what a method would refuse at the end of a sweep, where the config shows it already. */
+static spot_status check_method(spot_reading *r, int line, const char *path, const spot_config *cfg, const spot_bdm_config *m)
+{
+    const bool file = m->representation == SPOT_BY_FILE, mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
+    const int most = SPOT_MAX_MIXTURE_DIM - (m->method == SPOT_PLANESPOT);
+    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file ? 0 : 8 * cfg->model.width;
+
+    if (mixes && d > most)
+        return spot_refuse(r, line, "%s: %s clusters in at most %d dimensions and here are %d; set reduce and dim", path,
+                           spot_bdm_settings->names[m->method], most, d);
+    if (m->method == SPOT_DOMINO && m->domino.start == SPOT_START_CONFUSION && m->domino.components < 4)
+        return spot_refuse(r, line, "%s.components is %d; a start from the confusion matrix has 4 cells and needs as many",
+                           path, m->domino.components);
+    if (m->domino.gamma_hat < 0 && m->domino.gamma_hat != -1)
+        return spot_refuse(r, line, "%s.gamma_hat is %g; it takes a number from 0, or -1 for that of gamma", path,
+                           m->domino.gamma_hat);
+    if (m->embed.method == SPOT_REDUCE_UMAP && m->embed.umap.min_dist > m->embed.umap.spread)
+        return spot_refuse(r, line, "%s.umap: min_dist %g is above spread %g", path, m->embed.umap.min_dist,
+                           m->embed.umap.spread);
+    if (m->embed.hardness && (file || m->embed.method == SPOT_REDUCE_NONE))
+        return spot_refuse(r, line, "%s.hardness needs %s", path, file ? "the classifier's own direction, which files have not"
+                           : "a reducer for what is left; set reduce, and dim: 1 for hardness alone");
+    if (file && !m->embeddings[0])
+        return spot_refuse(r, line, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
+    if (!file && m->embeddings[0])
+        return spot_refuse(r, line, "%s.embeddings is for representation: file, and this is another", path);
+    return SPOT_OK;
+}
+
+spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yaml_node_t *root)
+{
+    const spot_pair model = spot_pair_at(r, root, "model");
+    char path[SPOT_CONFIG_PATH], name[80], other[80];
+
+    if (cfg->data.coco[0] && cfg->model.base.images)
+        return spot_refuse(r, spot_line_of(model.key), "model.base learns scenes, and data brings pictures; take model.init "
+                           "for a network that knows pictures");
+    if (cfg->model.init[0] && cfg->model.base.images)
+        return spot_refuse(r, spot_line_of(model.key), "model.init and model.base.images both say what to start from; set one "
+                           "of them");
+    for (int i = 0; i < cfg->bdms; i++) {
+        const spot_mixture_config *m = &cfg->bdm[i].mixture;
+        snprintf(path, sizeof path, "bdms[%d]", r->entry[i]);
+        if (m->k_min > m->k_max)
+            return spot_refuse(r, r->line[i], "%s.mixture: k_min %d is above k_max %d", path, m->k_min, m->k_max);
+        SPOT_TRY(check_method(r, r->line[i], path, cfg, &cfg->bdm[i]));
+        spot_bdm_name(&cfg->bdm[i], name, sizeof name);
+        for (int j = 0; j < i; j++) {
+            if (strcmp(name, spot_bdm_name(&cfg->bdm[j], other, sizeof other))) continue;
+            if (r->entry[i] == r->entry[j])
+                return spot_refuse(r, r->line[i], "%s has two combinations called \"%s\"; is a value given twice?", path, name);
+            return spot_refuse(r, r->line[i], "%s and bdms[%d] would both be called \"%s\" in the tables; give one of them a "
+                               "name", path, r->entry[j], name);
+        }
+    }
+    return SPOT_OK;
+}
