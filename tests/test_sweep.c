@@ -172,6 +172,8 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     spot_ctx one = context(1), two = context(2);
     spot_config *cfg = config(&one);
     spot_sweep_report r;
+    bool missing[8] = { false };
+    char dir[128];
     (void)state;
     CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
     assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
@@ -216,6 +218,9 @@ static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
     assert_true(r.planned == 4 && r.already == 3 && r.done == 1);
     cfg->scene.size = 40;
     CHECK_FAILS(&two, sweep(&two, cfg, "b", 0, 1, &r), SPOT_USAGE, "scene.size is 32 there and 40 here");
+    snprintf(dir, sizeof dir, "%s/b", root);
+    CHECK_FAILS(&two, spot_sweep_missing(&two, cfg, &(spot_sweep_options){ .out = dir, .shards = 1 }, missing), SPOT_USAGE,
+                "scene.size is 32 there and 40 here");
     cfg->scene.size = 32;
 
     /* what is kept beside the results changes none; less of it can be asked for later, and what was lost is not missed */
