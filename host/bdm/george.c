@@ -376,8 +376,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
         }
         second.host += a.used;
     }
-    return (spot_bytes){ first.host > second.host ? first.host : second.host,
-                         first.device > second.device ? first.device : second.device };
+    return spot_bytes_larger(first, second);
 }
 
 static const spot_setting settings[] = {

@@ -98,7 +98,7 @@ static spot_status record_failure(void *user, int i, spot_status s)
     spot_finding *f = finding_of(run, i);
     char name[80], words[160];
 
-    if (!spot_is_one_problems(s)) return s;
+    if (!spot_concerns_one_problem(s)) return s;
     f->status = s;
     snprintf(f->message, sizeof f->message, "%s", spot_message(run->c, s));
     spot_log(run->outer, SPOT_LOG_WARN, "%s found nothing of %s: %s", spot_bdm_name(method_of(run), name, sizeof name),
@@ -267,7 +267,7 @@ static spot_status draw_maps(discovery *run)
         }
         s = spot_embed_fit(run->c, &run->work, 1, &map, &run->chain.view[i], &run->chain.seed[i], &pca);
         if (s == SPOT_OK) put_into_map(run, f, &map);
-        else if (spot_is_one_problems(s)) spot_forget(run->c);
+        else if (spot_concerns_one_problem(s)) spot_forget(run->c);
         else return s;
         run->work.used = mark;
     }

@@ -94,15 +94,11 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
 
 /* ---- memory ---- */
 
-static size_t most(size_t a, size_t b) { return a > b ? a : b; }
-
 /* A view of all rows borrows the subject's features. */
 static size_t view_bytes(const spot_subject *s, int rows)
 {
     return (size_t)rows * ((rows == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float);
 }
-
-static spot_bytes larger(spot_bytes a, spot_bytes b) { return (spot_bytes){ most(a.host, b.host), most(a.device, b.device) }; }
 
 spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                             const spot_candidate *candidates, int count)
@@ -121,9 +117,9 @@ spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot
     }
     slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
     for (int b = 0; b < o->bdms; b++)
-        needs = larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, s->d, slices));
+        needs = spot_bytes_larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, s->d, slices));
     pca.method = SPOT_REDUCE_PCA;
-    for (int i = 0; i < count; i++) needs = larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
+    for (int i = 0; i < count; i++) needs = spot_bytes_larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
     free(n);
     needs.host += views;
     return needs;
@@ -195,8 +191,8 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
     if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
     for (int i = 0; i < count && status == SPOT_OK; i += together) {
         status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
-        bytes->host = most(bytes->host, needs.host + results + spot_subject_bytes(s));
-        bytes->device = most(bytes->device, needs.device);
+        needs.host += results + spot_subject_bytes(s);
+        *bytes = spot_bytes_larger(*bytes, needs);
     }
     if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, candidates, count);
     free(candidates);

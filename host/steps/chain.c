@@ -18,7 +18,7 @@ bool spot_is_verdict(spot_status s)
     return s == SPOT_NUMERIC || s == SPOT_INPUT || s == SPOT_USAGE || s == SPOT_INVALID;
 }
 
-bool spot_is_one_problems(spot_status s) { return spot_is_verdict(s) || s == SPOT_NOMEM || s == SPOT_UNSUPPORTED; }
+bool spot_concerns_one_problem(spot_status s) { return spot_is_verdict(s) || s == SPOT_NOMEM || s == SPOT_UNSUPPORTED; }
 
 spot_status spot_chain_open(spot_chain *k, int count, bool fits)
 {
@@ -44,8 +44,6 @@ size_t spot_chain_bytes(int count, bool fits)
     return a.peak;
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 spot_bytes spot_chain_method_needs(const spot_ctx *c, const spot_bdm_config *cfg, int count, const int *n, int features,
                                    size_t after)
 {
@@ -61,10 +59,10 @@ spot_bytes spot_chain_method_needs(const spot_ctx *c, const spot_bdm_config *cfg
     d = spot_embed_dim(&cfg->embed, most, features);
     recalled = rows * SPOT_MAX_HYPOTHESES * sizeof(int);               /* hypotheses may overlap */
     find = spot_bdm_needs(c, count, n, d, cfg);
-    find.host = larger(find.host, recalled) + after;
+    find.host = (find.host > recalled ? find.host : recalled) + after;
     if (reduces) embed = spot_embed_needs(c, count, n, features, &cfg->embed);
     if (reduces) find.host += rows * (size_t)d * sizeof(float);        /* the points */
-    return (spot_bytes){ larger(embed.host, find.host), larger(embed.device, find.device) };
+    return spot_bytes_larger(embed, find);
 }
 
 bool spot_same_points(const spot_bdm_config *a, const spot_bdm_config *b, bool same_features)
@@ -133,7 +131,7 @@ static spot_status solve_range(spot_chain *k, step s, int first, int n)
         k->skip[first] = true;
         return SPOT_OK;
     }
-    if (!spot_is_one_problems(how)) return how;
+    if (!spot_concerns_one_problem(how)) return how;
     spot_log(k->c, SPOT_LOG_DEBUG, "%s of %d at once: %s; in halves", values[s].kind, n, spot_message(k->c, how));
     spot_forget(k->c);
     SPOT_TRY(solve_range(k, s, first, n / 2));

@@ -58,6 +58,6 @@ bool spot_has_points_before(const spot_bdm_config *bdm, int b, bool same_feature
 bool spot_is_verdict(spot_status s);
 
 /* A verdict, or lack of memory or of a kernel: no reason to leave the other problems alone. */
-bool spot_is_one_problems(spot_status s);
+bool spot_concerns_one_problem(spot_status s);
 
 #endif

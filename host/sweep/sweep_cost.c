@@ -29,12 +29,6 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
-static void take_greater(spot_bytes *most, spot_bytes needs)
-{
-    if (needs.host > most->host) most->host = needs.host;
-    if (needs.device > most->device) most->device = needs.device;
-}
-
 /* Memory of a wave whose views have `rows` rows each. Views of another representation lie beside the classifier's. A picture
  * may ask for a map when all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
@@ -48,10 +42,10 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         const spot_bdm_config *bdm = &cfg->bdm[b], of = spot_method_picture_map(cfg, b);
         spot_bytes needs = spot_chain_method_needs(c, bdm, wave, all, l->features[b], 0);
         if (bdm->representation != SPOT_BY_MODEL) needs.host += wave * view_bytes(l->features[b], rows);
-        take_greater(&most, needs);
-        if (pictures) take_greater(&map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
+        most = spot_bytes_larger(most, needs);
+        if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
     }
-    take_greater(&most, (spot_bytes){ 0, map.device });
+    most = spot_bytes_larger(most, (spot_bytes){ 0, map.device });
     most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
                + spot_chain_bytes(wave, false);
     return most;

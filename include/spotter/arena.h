@@ -32,6 +32,14 @@ typedef struct {
 /* What a piece of work takes: of an arena on the host, and beside it of the device's memory, 0 on the CPU. */
 typedef struct { size_t host, device; } spot_bytes;
 
+/* The memory of two pieces of work, one after the other. */
+static inline spot_bytes spot_bytes_larger(spot_bytes a, spot_bytes b)
+{
+    if (b.host > a.host) a.host = b.host;
+    if (b.device > a.device) a.device = b.device;
+    return a;
+}
+
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
 spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in that of c's device */
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
