@@ -157,6 +157,23 @@ spotter() { printf '%s|' "$@" >>said; }
 eval "$advice"
 [ "$(cat said)" = "sweep|$strange/config.yaml|--out|$strange|" ] && [ ! -e ran ] || fail "advice: $advice"
 
+# --- oneDNN without the instructions that the build is for: it says so, and still stops when it is asked.
+ONEDNN_MAX_CPU_ISA=SSE41 "$spotter" sweep tiny.yaml --out slow --device cpu -t 2 >out 2>err </dev/null &
+sweep=$!
+for ((i = 0; i < 100; i++)); do
+    ! kill -0 $sweep 2>/dev/null || grep -q 'reference code' err && break
+    sleep 0.1
+done
+sleep 0.5                                                                  # in the midst of a step
+slow=$(grep -c 'reference code' err)
+kill -TERM $sweep 2>/dev/null
+(sleep 40; kill -KILL $sweep) 2>/dev/null &
+watch=$!
+wait $sweep
+code=$?
+kill $watch
+[ "$slow" = 0 ] && [ $code = 0 ] || { [ "$slow" = 1 ] && [ $code = 75 ]; } || fail "a slow oneDNN: $code, $(cat err)"
+
 # --- A plan for the paper's network takes seconds, also beside other programs: its processor time is what is looked at.
 TIMEFORMAT=%U
 used=$({ time "$spotter" plan "$configs/paper_synthetic.yaml" --limit 20 --device cpu -t 2 >out 2>err; } 2>&1)
