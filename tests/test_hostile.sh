@@ -26,7 +26,8 @@ run()
 }
 
 # --- Libraries come from the system and from the bundle, never from the current directory.
-for file in "$build"/spotter "$build"/libspotter*.so; do
+cmake --install "$build" --prefix "$dir/there" >out 2>&1 || fail "cmake --install: $(cat out)"
+for file in "$build"/spotter "$build"/libspotter*.so "$dir"/there/bin/spotter "$(find there -name libspotter.so)"; do
     readelf -d "$file" 2>/dev/null | grep -E 'R(UN)?PATH' | grep -qE '\[:|::|:\]|\[\]' &&
         fail "$file has an empty element in its run path"
 done
