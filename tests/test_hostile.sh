@@ -54,7 +54,7 @@ printf '%s\n' ./lib/old.so ./../pfx/share/thesis.txt /dev/null >>b/.bundle
 run 0 "" "$tools/bundle" b --build "$build"
 [ -s b/runs/mine ] && [ ! -e b/lib/old.so ] && [ -x b/bin/spotter ] || fail "a bundle made again"
 [ -s pfx/share/thesis.txt ] || fail "a list that leads out of the bundle is followed"
-(cd planted && cp ../b/lib/*png* . 2>/dev/null; ../b/bin/spotter --version >/dev/null) || fail "a bundle made again does not run"
+(cd planted && ../b/bin/spotter --version >/dev/null) || fail "a bundle made again does not run"
 [ "$(ls -d b*)" = b ] || fail "tools/bundle left $(ls -d b*)"
 
 # --- tools/nightly takes over a lock, not a folder of that name.

@@ -193,8 +193,8 @@ static void warn_of_slowness(spot_ctx *c)
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     if (!atomic_flag_test_and_set(&said))
-        spot_log(c, SPOT_LOG_WARN, "oneDNN computes convolutions by its reference code, a hundred times slower than they may be: "
-                 "this program was built for blocks of %d channels, which ONEDNN_MAX_CPU_ISA or the CPU rules out; unset it, or "
+        spot_log(c, SPOT_LOG_WARN, "oneDNN computes convolutions by its reference code, up to a hundred times slower: this "
+                 "program was built for blocks of %d channels, which ONEDNN_MAX_CPU_ISA or the CPU rules out; unset it, or "
                  "build with -DSPOT_MARCH=x86-64-v3", SPOT_CHANNELS);
 }
 
