@@ -111,7 +111,8 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
 
 /* few: cfg, for a large network with a smaller batch. Whether it is large is judged by the processor's time, so that other
  * programs do not change the answer; how small the batch must be, by the clock. */
-static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few, const spot_model_config *cfg, const spot_ec *ec)
+static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few, const spot_model_config *cfg,
+                             const spot_ec *ec)
 {
     size_t mark = a->used;
     spot_learning lesson = { 0 };

@@ -6,6 +6,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 #include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ struct spot_conv {
     int              out, piece;           /* side of y; rows of a lane */
     size_t           x_row, y_row, w_count;/* floats */
     bool             turned;               /* the data gradient reads turned weights */
+    bool             slow;                 /* a pass is computed by oneDNN's reference code */
     dnnl_engine_t    engine;
     dnnl_stream_t    stream;
     dnnl_memory_desc_t oihw, packed;
@@ -142,11 +144,13 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd = NULL;
     bool fast = winograd(&p->s, kind);
+    const char *name;
     dnnl_status_t e = attributes(&p->s, &attr);
 
     if (!e && fast && describe(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
     if (!e && !fast) e = describe(p, kind, dnnl_convolution_direct, attr, &pd);
     if (!e) e = bind(p, kind, pd);
+    if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name)) p->slow |= !strncmp(name, "ref", 3);
     if (!e && kind == FORWARD) p->packed = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
     if (kind == DATA) p->turned = !fast;
     dnnl_primitive_desc_destroy(pd);
@@ -183,6 +187,17 @@ static dnnl_status_t open_all(spot_conv *p)
     return e;
 }
 
+/* oneDNN falls back without a word to loops that take a hundred times as long. Once for all plans. */
+static void warn_of_slowness(spot_ctx *c)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        spot_log(c, SPOT_LOG_WARN, "oneDNN computes convolutions by its reference code, up to a hundred times slower: this "
+                 "program was built for blocks of %d channels, which ONEDNN_MAX_CPU_ISA or the CPU rules out; unset it, or "
+                 "build with -DSPOT_MARCH=x86-64-v3", SPOT_CHANNELS);
+}
+
 static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
     spot_conv *p;
@@ -200,6 +215,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     e = open_all(p);
     if (e) close_cpu(p);
     DNNL_TRY(c, "plan a convolution", e);
+    if (p->slow) warn_of_slowness(c);
     *plan = p;
     return SPOT_OK;
 }
@@ -303,6 +319,7 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const v
                                const float *bias, const void *other, int rows, void *scratch)
 {
     (void)other;                           /* it is y */
+    SPOT_TRY(spot_check_stop(c));
     DNNL_TRY(c, "run a convolution", run(c, p, FORWARD, x, w, w, y, bias, rows, scratch));
     return SPOT_OK;
 }
@@ -327,6 +344,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 {
     float *turned = (float *)((char *)scratch + p->pass[DATA].scratch * p->s.lanes);
 
+    SPOT_TRY(spot_check_stop(c));
     if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
     if (p->turned) turn(c, p, turned, w);
     if (p->turned) w = turned;
@@ -340,6 +358,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
     const float *other = (float *)((char *)scratch + p->pass[WEIGHTS].scratch * p->s.lanes);
     int lanes = rows / p->piece;
 
+    SPOT_TRY(spot_check_stop(c));
     DNNL_TRY(c, "run a weight gradient", run(c, p, WEIGHTS, x, dw, other, dy, NULL, rows, scratch));
 #pragma omp parallel for num_threads(c->threads)
     for (size_t i = 0; i < p->w_count; i += 16)                        /* w_count is a multiple of 16 */
