@@ -29,7 +29,7 @@ typedef struct {
 
 enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', CLASS = 'c', METHOD = 'm', OUT = 'o', SEED = 's', TOP = 'n',
        JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT,
-       BUDGET, FULL };
+       BUDGET, FULL, LINKS };
 
 static const struct argp_option table[] = {
     { "embeddings", EMBEDDINGS, "E", 0, "what the classifier sees of each row: (n, d) numbers in .npy, .npz:NAME, "
@@ -46,6 +46,7 @@ static const struct argp_option table[] = {
     { "resize",     RESIZE, "N",     0, "pixels of a picture's shorter side before it is cropped; 0: as it is (256)", 0 },
     { "crop",       CROP,   "N",     0, "pixels of the square in its middle (224)", 0 },
     { "skip-unreadable", SKIP, NULL, 0, "leave out pictures that cannot be read, and count them", 0 },
+    { "follow-links", LINKS, NULL,   0, "--ids and --coco may name pictures that symbolic links lead to out of --images", 0 },
     { "class",      CLASS,  "NAME|N|each|all", 0, "which class; each in turn (the default); all rows at once", 0 },
     { "method",     METHOD, "M[,M]", 0, "planespot, spotlight, domino, barlow, george, multiaccuracy; with a reducer of its "
       "own: planespot-tsne (planespot)", 0 },
@@ -134,6 +135,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case RESIZE:        o->files.resize = cli_number(state, "--resize", arg, 0, 16384); return 0;
     case CROP:          o->files.crop = cli_number(state, "--crop", arg, 1, 16384); return 0;
     case SKIP:          o->files.skip = true; return 0;
+    case LINKS:         o->files.links = true; return 0;
     case CLASS:         o->cls = arg; return 0;
     case METHOD:        o->method = arg; return 0;
     case CONFIG:        o->config = arg; return 0;

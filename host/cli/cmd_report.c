@@ -8,11 +8,11 @@
 #include "spotter/check.h"
 #include "spotter/report.h"
 
-enum { BUDGET = 256, FULL, THUMB, TREND };
+enum { BUDGET = 256, FULL, THUMB, TREND, IMAGES };
 enum { MODELS = 16, LONGEST = 1000 };
 
 typedef struct {
-    const char *dir[MODELS], *out, *trend;
+    const char *dir[MODELS], *out, *trend, *images;
     int dirs;
     cli_machine machine;
     spot_report_options o;
@@ -22,6 +22,7 @@ static const struct argp_option table[] = {
     { "out",    'o',    "FILE.html", 0, "where to (report.html)", 0 },
     { "budget", BUDGET, "MB",        0, "how large it may be (10); pictures get smaller, then fewer, to stay within", 0 },
     { "full",   FULL,   NULL,        0, "every picture, however large it gets", 0 },
+    { "images", IMAGES, "FOLDER",    0, "folder of the pictures of findings, where they are not where discover saw them", 0 },
     { "trend",  TREND,  "FILE.jsonl", 0, "the course of a night's numbers, from the history that spotter check keeps", 0 },
     { "thumb",  THUMB,  "PIXELS",    0, "of a picture's longer side (64)", 0 },
     { 0 }
@@ -38,6 +39,7 @@ static error_t option(int key, char *arg, struct argp_state *state)
     case FULL:   o->o.full = true; return 0;
     case THUMB:  o->o.thumb = cli_number(state, "--thumb", arg, 16, 240); return 0;
     case TREND:  o->trend = arg; return 0;
+    case IMAGES: o->images = arg; return 0;
     case ARGP_KEY_ARG:
         if (o->dirs == MODELS) argp_error(state, "at most %d models side by side; \"%s\" is one too many", MODELS, arg);
         if (strlen(arg) > LONGEST) argp_error(state, "the name of a directory is longer than %d bytes", LONGEST);
@@ -78,6 +80,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
         how[read] = &d[read];
         status = spot_findings_read(c, o->dir[read], &s[read], &f[read], &d[read]);
     }
+    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* the first one's are shown */
     if (status == SPOT_OK) status = spot_report_findings(c, o->out, o->dirs, subject, findings, how, &o->o);
     while (read--) {
         spot_findings_close(&f[read]);
