@@ -426,7 +426,8 @@ int cli_discover(int argc, char **argv)
         "      --ids run.npz:path --images photos --method planespot-tsne,domino --out found\n"
         "  spotter discover --images photos --model resnet18.safetensors --out found\n"
         "  spotter discover --images val2017 --coco val2017.json --model resnet18.safetensors --out found\n"
-        "The same command again goes on where it was stopped.", children, NULL, NULL };
+        "The same command again goes on where it was stopped. In slices.csv a text that a spreadsheet would run as a formula "
+        "has ' before it.", children, NULL, NULL };
     options o = { .top = 20, .report = true, .fit = true, .page = spot_report_defaults(),
                   .files = { .resize = 256, .crop = 224 } };
     static spot_config cfg;

@@ -80,7 +80,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
         how[read] = &d[read];
         status = spot_findings_read(c, o->dir[read], &s[read], &f[read], &d[read]);
     }
-    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* the first one's are shown */
+    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* those of the first show */
     if (status == SPOT_OK) status = spot_report_findings(c, o->out, o->dirs, subject, findings, how, &o->o);
     while (read--) {
         spot_findings_close(&f[read]);

@@ -103,8 +103,8 @@ static spot_status check_is_no_zip(spot_ctx *c, const char *path)
     if (in.size >= sizeof head) spot_blob_read(c, &in, 0, head, sizeof head);
     spot_blob_close(&in);
     if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program and "
-                     "is not read; convert it: safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), "
+    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
+                     "and is not read; convert it: safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), "
                      "\"model.safetensors\")", path, path);
 }
 
