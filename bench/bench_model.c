@@ -9,7 +9,7 @@
 #include "core/device.h"
 #include "image/raster.h"
 #include "image/sample.h"
-#include "model/train.h"
+#include "model/trainer.h"
 #include "model/trainer.h"
 
 enum { TRAIN, LOOK };
@@ -51,7 +51,7 @@ static spot_status draw(spot_ctx *c, state *s, void *planes)
     spot_conv_shape stem = spot_unit_shape(0, s->net.s, true);
 
     SPOT_TRY(spot_sample_images(c, 1, &sample));
-    return spot_raster_input_as(c, planes, spot_conv_inputs(c, &stem), s->net.s.precision, s->image, s->batch,
+    return spot_raster_input(c, planes, spot_conv_inputs(c, &stem), s->net.s.precision, s->image, s->batch,
                                 &s->scene);
 }
 

@@ -5,236 +5,276 @@
 
 #include "bench.h"
 #include "core/device.h"
-#include "map/affinity.h"
-#include "map/distance.h"
-#include "map/pca.h"
+#include "op_pairs.h"
 
 #define PERPLEXITY 30.0
 
-typedef struct {
-    int problems, n, d, k;
-    spot_mat *x, *dist, *near, *p;     /* (problems), and so all below */
-    spot_affinity_search *search;
-    spot_affinity_graph *graph;
-    spot_affinity_rule *rule;
-    spot_pca_problem *pca;
-    uint64_t *keys;
-    spot_arena arena;                  /* on c's device: what they point to */
-} pairs;
-
-static void close_pairs(spot_ctx *c, void *state)
+static spot_mat out_mat(spot_op_run *r, const char *what, int rows, int cols, double off)
 {
-    pairs *s = state;
-
-    (void)c;
-    spot_arena_close(&s->arena);
-    free(s->x), free(s->dist), free(s->near), free(s->p);
-    free(s->search), free(s->graph), free(s->rule), free(s->pca);
-    free(s);
+    return (spot_mat){ spot_op_out(r, what, SPOT_OP_FLOAT, (size_t)rows * cols, off), rows, cols };
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, pairs *s, int q)
+static spot_mat noise_mat(spot_op_run *r, int id, int rows, int cols)
 {
-    size_t n = (size_t)s->n, d = (size_t)s->d, edges = n * (size_t)s->k, room = spot_affinity_room(s->n, s->k);
-    spot_affinity_graph g = { .n = s->n, .k = s->k };
-    spot_pca_problem pca = { .n = s->n, .d = s->d };
-    float *x, *dist, *near, *p;
-    int *column;
+    return (spot_mat){ spot_op_noise(r, id, (size_t)rows * cols), rows, cols };
+}
 
-    SPOT_TRY(SPOT_TAKE(c, a, x, n * d));
-    SPOT_TRY(SPOT_TAKE(c, a, dist, n * n));
-    SPOT_TRY(SPOT_TAKE(c, a, near, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, p, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, column, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, g.start, n + 1));
-    SPOT_TRY(SPOT_TAKE(c, a, g.to, room));
-    SPOT_TRY(SPOT_TAKE(c, a, g.joint, room));
-    SPOT_TRY(SPOT_TAKE(c, a, g.begin, n + 2));
-    SPOT_TRY(SPOT_TAKE(c, a, g.edge, edges));
-    SPOT_TRY(SPOT_TAKE(c, a, pca.mean, d));
-    SPOT_TRY(SPOT_TAKE(c, a, pca.cov, d * d));
-    g.column = column, g.p = p, pca.x = x;
-    s->x[q] = (spot_mat){ x, s->n, s->d };
-    s->dist[q] = (spot_mat){ dist, s->n, s->n };
-    s->near[q] = (spot_mat){ near, s->n, s->k };
-    s->p[q] = (spot_mat){ p, s->n, s->k };
-    s->search[q] = (spot_affinity_search){ s->dist[q], 0, column, s->near[q] };
-    s->rule[q] = (spot_affinity_rule){ log(fmin(PERPLEXITY, s->k / 3.0)), 1e-5, 100 };
-    s->graph[q] = g, s->pca[q] = pca;
+/* Distances of two sets of points, by the definition in distance.h: the same bits. */
+static void make_distances(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_distances *p = problem;
+
+    p->d = out_mat(r, "distances", size[0], size[1], 0);
+    p->a = noise_mat(r, 2 * r->number, size[0], size[2]);
+    p->b = size[3] ? p->a : noise_mat(r, 2 * r->number + 1, size[1], size[2]);
+}
+
+static spot_status run_distances(spot_op_run *r, void *problems, int count)
+{
+    spot_op_distances *p = problems;
+
+    SPOT_OP(r, spot_distance_squared(r->c, count, SPOT_OP_ALL(r, p, d, count), SPOT_OP_ALL(r, p, a, count),
+                                     SPOT_OP_ALL(r, p, b, count)));
     return SPOT_OK;
 }
 
-static spot_status take_all(spot_ctx *c, spot_arena *a, pairs *s)
+static spot_status compare_distances(spot_op_run *r, const spot_op_distances *p, float *a, float *b, float *d)
 {
-    for (int q = 0; q < s->problems; q++) SPOT_TRY(take(c, a, s, q));
-    return SPOT_TAKE(c, a, s->keys, (size_t)c->threads * s->n);
+    size_t n = (size_t)p->a.rows, m = (size_t)p->b.rows, k = (size_t)p->a.cols, step = 1 + n * m / 20000;
+
+    SPOT_TRY(spot_op_fetch(r, a, p->a.v, n * k * sizeof *a));
+    SPOT_TRY(spot_op_fetch(r, b, p->b.v, m * k * sizeof *b));
+    SPOT_TRY(spot_op_fetch(r, d, p->d.v, n * m * sizeof *d));
+    for (size_t at = 0; at < n * m; at += step) {
+        float sum = 0;
+        for (size_t e = 0; e < k; e++) {
+            float x = a[at / m * k + e] - b[at % m * k + e];
+            sum = fmaf(x, x, sum);
+        }
+        SPOT_TRY(spot_bench_near(r->c, "distance", at, d[at], sum, 0));
+    }
+    return SPOT_OK;
 }
 
-static spot_status distances(spot_ctx *c, void *state)
+static spot_status check_distances(spot_op_run *r, void *problem)
 {
-    pairs *s = state;
+    const spot_op_distances *p = problem;
+    size_t n = (size_t)p->a.rows, m = (size_t)p->b.rows, k = (size_t)p->a.cols;
+    float *a = malloc((n * k + m * k + n * m + 1) * sizeof *a);
+    spot_status s = a ? compare_distances(r, p, a, a + n * k, a + n * k + m * k)
+                      : spot_fail(r->c, SPOT_NOMEM, "no memory to check distances");
 
-    return spot_distance_squared(c, s->problems, s->dist, s->x, s->x);
+    free(a);
+    return s;
 }
 
-static spot_status nearest(spot_ctx *c, void *state)
-{
-    pairs *s = state;
+const spot_op spot_op_distance = { "distance", sizeof(spot_op_distances), make_distances, run_distances, check_distances,
+                                   false };
 
-    return spot_affinity_nearest(c, s->problems, s->search, s->keys);
+/* Covariances, and scores on axes that need not be components. */
+static void make_components(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_components *p = problem;
+    size_t n = (size_t)size[0], d = (size_t)size[1], kept = (size_t)size[2];
+    double *axis = malloc((kept * d + 1) * sizeof *axis);
+
+    p->id = r->number;
+    p->pca = (spot_pca_problem){ .n = size[0], .d = size[1], .kept = size[2], .x = spot_op_noise(r, p->id, n * d) };
+    p->pca.mean = spot_op_out(r, "means", SPOT_OP_DOUBLE, d, 0);
+    p->pca.cov = spot_op_out(r, "covariances", SPOT_OP_DOUBLE, d * d, 0);
+    for (size_t e = 0; axis && e < kept * d; e++) axis[e] = spot_noise(1000 + p->id, e, SPOT_FP32);
+    p->pca.axis = spot_op_given(r, axis, kept * d * sizeof *axis);
+    p->pca.score = spot_op_out(r, "scores", SPOT_OP_FLOAT, n * kept, 0);
 }
 
-static spot_status graph(spot_ctx *c, void *state)
+static spot_status run_components(spot_op_run *r, void *problems, int count)
 {
-    pairs *s = state;
+    spot_op_components *p = problems;
+    const spot_pca_problem *all = SPOT_OP_ALL(r, p, pca, count);
 
-    SPOT_TRY(spot_affinity_rows(c, s->problems, s->p, s->near, s->rule));
-    return spot_affinity_joint(c, s->problems, s->graph);
+    SPOT_OP(r, spot_pca_covariance(r->c, count, all));
+    if (p->pca.kept) SPOT_OP(r, spot_pca_project(r->c, count, all));
+    return SPOT_OK;
 }
 
-static spot_status covariance(spot_ctx *c, void *state)
+/* The last columns against two sweeps over the noise. */
+static spot_status check_components(spot_op_run *r, void *problem)
 {
-    pairs *s = state;
+    const spot_op_components *p = problem;
+    size_t n = (size_t)p->pca.n, d = (size_t)p->pca.d;
 
-    return spot_pca_covariance(c, s->problems, s->pca);
+    for (size_t e = 0; e < 6 && e < d; e++) {
+        size_t k = d - 1 - e, j = k * e / 6;
+        double a = 0, b = 0, sum = 0, got;
+        for (size_t i = 0; i < n; i++) {
+            a += spot_noise(p->id, i * d + j, SPOT_FP32) / (double)n;
+            b += spot_noise(p->id, i * d + k, SPOT_FP32) / (double)n;
+        }
+        for (size_t i = 0; i < n; i++)
+            sum += (spot_noise(p->id, i * d + j, SPOT_FP32) - a) * (spot_noise(p->id, i * d + k, SPOT_FP32) - b);
+        SPOT_TRY(spot_op_fetch(r, &got, p->pca.cov + j * d + k, sizeof got));
+        SPOT_TRY(spot_bench_near(r->c, "covariance", j * d + k, got, sum, 1e-9 * (double)n));
+    }
+    return SPOT_OK;
 }
 
-/* size: problems, points of each, features, neighbours. What comes before a row is done. */
-static spot_status open_pairs(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
-{
-    spot_arena count = spot_arena_counting();
-    pairs *s = *state = calloc(1, sizeof *s);
-    size_t n = (size_t)size[0];
+const spot_op spot_op_pca = { "pca", sizeof(spot_op_components), make_components, run_components, check_components, false };
 
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
-    s->problems = size[0], s->n = size[1], s->d = size[2], s->k = size[3];
-    work->items = s->problems;
-    s->x = calloc(n, sizeof *s->x), s->dist = calloc(n, sizeof *s->dist), s->near = calloc(n, sizeof *s->near);
-    s->p = calloc(n, sizeof *s->p), s->search = calloc(n, sizeof *s->search), s->graph = calloc(n, sizeof *s->graph);
-    s->rule = calloc(n, sizeof *s->rule), s->pca = calloc(n, sizeof *s->pca);
-    if (!s->x || !s->dist || !s->near || !s->p || !s->search || !s->graph || !s->rule || !s->pca)
-        return spot_fail(c, SPOT_NOMEM, "no memory for the pairs of a bench");
-    SPOT_TRY(take_all(c, &count, s));
-    SPOT_TRY(spot_arena_open_device(c, &s->arena, count.peak));
-    SPOT_TRY(take_all(c, &s->arena, s));
-    for (int q = 0; q < s->problems; q++) SPOT_TRY(spot_noise_fill(c, s->x[q].v, q, (size_t)s->n * s->d, SPOT_FP32));
-    SPOT_TRY(distances(c, s));
-    return nearest(c, s);
+static void make_pair(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_pair *p = problem;
+    int n = size[0], k = size[2];
+    size_t room = spot_affinity_room(n, k);
+
+    p->x = noise_mat(r, r->number, n, size[1]);
+    p->d = out_mat(r, "distances", n, n, 0);
+    p->near = out_mat(r, "the nearest distances", n, k, 0);
+    p->p = out_mat(r, "conditional P", n, k, 1e-5);
+    p->search = (spot_affinity_search){ p->d, 0, spot_op_out(r, "columns", SPOT_OP_INT, (size_t)n * k, 0), p->near };
+    p->rule = (spot_affinity_rule){ log(fmin(PERPLEXITY, fmax(1, k / 3.0))), 1e-5, 100 };
+    p->graph = (spot_affinity_graph){ .n = n, .k = k, .column = p->search.column, .p = p->p.v };
+    p->graph.start = spot_op_out(r, "starts of rows", SPOT_OP_INT, (size_t)n + 1, 0);
+    p->graph.to = spot_op_out(r, "columns of the joint P", SPOT_OP_INT, room, 0);
+    p->graph.joint = spot_op_out(r, "joint P", SPOT_OP_FLOAT, room, 1e-5);
+    p->graph.begin = spot_op_room(r, ((size_t)n + 2) * sizeof(int));
+    p->graph.edge = spot_op_room(r, (size_t)n * k * sizeof(int));
+}
+
+static spot_status run_nearest(spot_op_run *r, void *problems, int count)
+{
+    spot_op_pair *p = problems;
+    spot_arena *a;
+    int most = 1;
+
+    for (int q = 0; q < count; q++) most = p[q].x.rows > most ? p[q].x.rows : most;
+    SPOT_TRY(spot_op_scratch(r, &a, (size_t)r->c->threads * (size_t)most * sizeof(uint64_t)));
+    SPOT_OP(r, spot_affinity_nearest(r->c, count, SPOT_OP_ALL(r, p, search, count), (void *)a->base));
+    return SPOT_OK;
+}
+
+static spot_status run_graph(spot_op_run *r, void *problems, int count)
+{
+    spot_op_pair *p = problems;
+
+    SPOT_OP(r, spot_affinity_rows(r->c, count, SPOT_OP_ALL(r, p, p, count), SPOT_OP_ALL(r, p, near, count),
+                                  SPOT_OP_ALL(r, p, rule, count)));
+    SPOT_OP(r, spot_affinity_joint(r->c, count, SPOT_OP_ALL(r, p, graph, count)));
+    return SPOT_OK;
+}
+
+static spot_status run_pairs(spot_op_run *r, void *problems, int count)
+{
+    spot_op_pair *p = problems;
+
+    SPOT_OP(r, spot_distance_squared(r->c, count, SPOT_OP_ALL(r, p, d, count), SPOT_OP_ALL(r, p, x, count),
+                                     SPOT_OP_ALL(r, p, x, count)));
+    SPOT_TRY(run_nearest(r, problems, count));
+    return run_graph(r, problems, count);
+}
+
+/* The k of the last row are in order of column, at the distances that they claim, and nobody else is nearer. Its
+ * probabilities have the wanted entropy, and all of the joint P sum to 1. */
+static spot_status compare_pairs(spot_op_run *r, const spot_op_pair *p, float *value, int *column)
+{
+    size_t n = (size_t)p->x.rows, k = (size_t)p->p.cols, last = n - 1;
+    float *d = value, *near = value + n, *part = near + k, *joint = part + k, most = 0;
+    double entropy = 0, sum = 0;
+    int entries, nearer = 0;
+
+    SPOT_TRY(spot_op_fetch(r, d, p->d.v + last * n, n * sizeof *d));
+    SPOT_TRY(spot_op_fetch(r, near, p->near.v + last * k, k * sizeof *near));
+    SPOT_TRY(spot_op_fetch(r, part, p->p.v + last * k, k * sizeof *part));
+    SPOT_TRY(spot_op_fetch(r, column, p->search.column + last * k, k * sizeof *column));
+    SPOT_TRY(spot_op_fetch(r, &entries, p->graph.start + n, sizeof entries));
+    SPOT_TRY(spot_op_fetch(r, joint, p->graph.joint, (size_t)entries * sizeof *joint));
+    for (size_t e = 0; e < k; e++) {
+        if (column[e] < 0 || column[e] >= (int)last || (e && column[e] <= column[e - 1]))
+            return spot_fail(r->c, SPOT_CHECK, "neighbour %zu of the last row is point %d", e, column[e]);
+        SPOT_TRY(spot_bench_near(r->c, "neighbour", e, near[e], d[column[e]], 0));
+        most = fmaxf(most, near[e]);
+        entropy -= part[e] > 0 ? part[e] * log(part[e]) : part[e] < 0 ? NAN : 0;
+    }
+    for (size_t j = 0; j < last; j++) nearer += d[j] < most;
+    if (nearer >= (int)k) return spot_fail(r->c, SPOT_CHECK, "%d points are nearer than the %zu kept", nearer, k);
+    for (int i = 0; i < entries; i++) sum += joint[i];
+    SPOT_TRY(spot_bench_near(r->c, "the entropy of row", last, entropy, fmin(p->rule.entropy, log((double)k)), 1e-3));
+    return spot_bench_near(r->c, "the sum of P of problem", (size_t)r->number, sum, 1, 1e-4);
+}
+
+static spot_status check_pairs(spot_op_run *r, void *problem)
+{
+    const spot_op_pair *p = problem;
+    size_t n = (size_t)p->x.rows, k = (size_t)p->p.cols, values = n + 2 * k + spot_affinity_room((int)n, (int)k);
+    float *value = malloc(values * sizeof *value);
+    int *column = malloc(k * sizeof *column);
+    spot_status s = value && column ? compare_pairs(r, p, value, column)
+                                    : spot_fail(r->c, SPOT_NOMEM, "no memory to check neighbours");
+
+    free(value), free(column);
+    return s;
+}
+
+const spot_op spot_op_pairs = { "pairs", sizeof(spot_op_pair), make_pair, run_pairs, check_pairs, false };
+
+/* size: problems, points of each, features, neighbours. */
+static spot_status open_op(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size, spot_bench_work *work)
+{
+    spot_op_run *r = NULL;
+    spot_status s;
+
+    work->items = problems;
+    s = spot_op_open(c, &r, op, problems, (const int(*)[SPOT_OP_SIZES])size, 1, 1, false);
+    *state = r;
+    return s;
 }
 
 /* Subtract, multiply, add. */
 static spot_status open_distances(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     work->flops = 3.0 * size[0] * size[1] * size[1] * size[2];
-    return open_pairs(c, state, size, work);
-}
-
-/* Every distance is read once; what is kept is small. */
-static spot_status open_nearest(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
-{
-    work->bytes = (double)sizeof(float) * size[0] * size[1] * (size[1] + 2.0 * size[3]);
-    return open_pairs(c, state, size, work);
+    return open_op(c, state, &spot_op_distance, size[0], (int[SPOT_OP_SIZES]){ size[1], size[1], size[2], 1 }, work);
 }
 
 /* Half of the products, in fp64. */
 static spot_status open_covariance(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     work->flops = 1.0 * size[0] * size[1] * size[2] * (size[2] + 1);
-    return open_pairs(c, state, size, work);
+    return open_op(c, state, &spot_op_pca, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2] }, work);
 }
 
-static double feature(const pairs *s, int q, int i, int j) { return spot_noise(q, (size_t)i * s->d + j, SPOT_FP32); }
-
-static double distance(const pairs *s, int q, int i, int j)
+static spot_status open_graph(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
-    double sum = 0;
-
-    for (int k = 0; k < s->d; k++) sum += pow(feature(s, q, i, k) - feature(s, q, j, k), 2);
-    return sum;
+    return open_op(c, state, &spot_op_pairs, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2], size[3] }, work);
 }
 
-static spot_status check_distances(spot_ctx *c, void *state)
+/* Every distance is read once; what is kept is small. */
+static spot_status open_nearest(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
-    pairs *s = state;
-
-    SPOT_TRY(distances(c, state));
-    for (int e = 0; e < 24; e++) {
-        int q = s->problems - 1 - e % s->problems, i = s->n - 1 - e * 131 % s->n, j = e * 257 % s->n;
-        size_t at = (size_t)i * s->n + j;
-        double want = distance(s, q, i, j), got;
-        SPOT_TRY(spot_number_at(c, &got, s->dist[q].v, at, SPOT_FP32));
-        SPOT_TRY(spot_bench_near(c, "distance", at, got, want, 1e-4 * want));
-    }
-    return SPOT_OK;
+    work->bytes = (double)sizeof(float) * size[0] * size[1] * (size[1] + 2.0 * size[3]);
+    return open_graph(c, state, size, work);
 }
 
-/* The k of a row are in order of column, at the distances that they claim, and nobody else is nearer. */
-static spot_status check_nearest(spot_ctx *c, void *state)
+static spot_status only_nearest(spot_ctx *c, void *state)
 {
-    pairs *s = state;
-    int q = s->problems - 1, i = s->n - 1, nearer = 0, *column = malloc((size_t)s->k * sizeof *column);
-    double most = 0, got;
-    spot_status e = column ? nearest(c, state) : spot_fail(c, SPOT_NOMEM, "no memory to check neighbours");
+    spot_op_run *r = state;
 
-    if (!e) e = spot_device_copy(c, column, s->search[q].column + (size_t)i * s->k, (size_t)s->k * sizeof *column);
-    for (int k = 0; k < s->k && !e; k++) {
-        double want = distance(s, q, i, column[k] < 0 || column[k] >= s->n ? i : column[k]);
-        e = spot_number_at(c, &got, s->near[q].v, (size_t)i * s->k + k, SPOT_FP32);
-        if (!e) e = spot_bench_near(c, "neighbour", (size_t)k, got, want, 1e-4 * want);
-        if (!e && (want <= 0 || (k && column[k] <= column[k - 1])))
-            e = spot_fail(c, SPOT_CHECK, "neighbour %d of the last row is point %d", k, column[k]);
-        most = fmax(most, want);
-    }
-    for (int j = 0; j < s->n - 1 && !e; j++) nearer += distance(s, q, i, j) < most * (1 - 1e-4);
-    free(column);
-    if (!e && nearer >= s->k) e = spot_fail(c, SPOT_CHECK, "%d points are nearer than the %d kept", nearer, s->k);
-    return e;
+    (void)c;
+    return run_nearest(r, r->problem, r->problems);
 }
 
-/* A row's probabilities have the wanted entropy; all of a joint P sum to 1. */
-static spot_status check_graph(spot_ctx *c, void *state)
+static spot_status only_graph(spot_ctx *c, void *state)
 {
-    pairs *s = state;
-    int q = s->problems - 1, entries;
-    double entropy = 0, sum = 0, v;
-    float *joint;
-    spot_status e = graph(c, state);
+    spot_op_run *r = state;
 
-    for (int k = 0; k < s->k && !e; k++) {
-        e = spot_number_at(c, &v, s->p[q].v, (size_t)(s->n - 1) * s->k + k, SPOT_FP32);
-        entropy -= v > 0 ? v * log(v) : v < 0 ? NAN : 0;
-    }
-    if (!e) e = spot_bench_near(c, "the entropy of row", (size_t)s->n - 1, entropy, s->rule[q].entropy, 1e-3);
-    if (!e) e = spot_device_copy(c, &entries, s->graph[q].start + s->n, sizeof entries);
-    joint = malloc(spot_affinity_room(s->n, s->k) * sizeof *joint);
-    if (!e && !joint) e = spot_fail(c, SPOT_NOMEM, "no memory to check P");
-    if (!e) e = spot_device_copy(c, joint, s->graph[q].joint, (size_t)entries * sizeof *joint);
-    for (int i = 0; i < entries && !e; i++) sum += joint[i];
-    free(joint);
-    return e ? e : spot_bench_near(c, "the sum of P of problem", (size_t)q, sum, 1, 1e-4);
+    (void)c;
+    return run_graph(r, r->problem, r->problems);
 }
 
-static spot_status check_covariance(spot_ctx *c, void *state)
-{
-    pairs *s = state;
-    int q = s->problems - 1;
-
-    SPOT_TRY(covariance(c, state));
-    for (int e = 0; e < 6; e++) {
-        int k = s->d - 1 - e, j = k * e / 6;
-        double a = 0, b = 0, sum = 0, got;
-        for (int i = 0; i < s->n; i++) a += feature(s, q, i, j) / s->n, b += feature(s, q, i, k) / s->n;
-        for (int i = 0; i < s->n; i++) sum += (feature(s, q, i, j) - a) * (feature(s, q, i, k) - b);
-        SPOT_TRY(spot_device_copy(c, &got, s->pca[q].cov + (size_t)j * s->d + k, sizeof got));
-        SPOT_TRY(spot_bench_near(c, "covariance", (size_t)j * s->d + k, got, sum, 1e-9 * s->n));
-    }
-    return SPOT_OK;
-}
-
-static const spot_bench_kind all_distances = { open_distances, check_distances, distances, close_pairs };
-static const spot_bench_kind all_nearest = { open_nearest, check_nearest, nearest, close_pairs };
-static const spot_bench_kind all_graphs = { open_pairs, check_graph, graph, close_pairs };
-static const spot_bench_kind all_covariances = { open_covariance, check_covariance, covariance, close_pairs };
+#define KIND(open, run) { open, spot_op_bench_check, run, spot_op_bench_close }
+static const spot_bench_kind all_distances = KIND(open_distances, spot_op_bench_run);
+static const spot_bench_kind all_nearest = KIND(open_nearest, only_nearest);
+static const spot_bench_kind all_graphs = KIND(open_graph, only_graph);
+static const spot_bench_kind all_covariances = KIND(open_covariance, spot_op_bench_run);
 
 #define ROW(op, kind, text) \
     { op, text, "problems", SPOT_ON_CUDA, &kind, { 100, 3200, 512, 90 }, { 2, 70, 9, 15 } }

@@ -72,7 +72,7 @@ static spot_status draw(spot_ctx *c, void *state)
     scenes *s = state;
 
     if (!s->channels) return spot_raster_draw(c, s->out, s->image, s->images, &s->cfg);
-    return spot_raster_input_as(c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg);
+    return spot_raster_input(c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg);
 }
 
 static spot_status sample_and_draw(spot_ctx *c, void *state)

@@ -46,7 +46,7 @@ Libs: -L${libdir} -lspotter
 ]])
 write_basic_package_version_file(SpotterConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
-# The folder of a program or of a library, or the lib beside it, is where the plugin is looked for (kernels/core/device.c).
+# The folder of a program or of a library, or the lib beside it, is where the plugin is looked for (kernels/open.c).
 install(TARGETS spotter_shared EXPORT Spotter LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT Spotter NAMESPACE Spotter:: FILE SpotterConfig.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Spotter)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SpotterConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Spotter)

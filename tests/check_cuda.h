@@ -70,18 +70,18 @@ static inline void note_takes(spot_ctx *c)
     d->plugin = &noting;
 }
 
-/* main() of a test of CUDA: 77 where neither a GPU nor the emulator is. */
-#define RUN_ON_CUDA(tests) run_on_cuda(tests, sizeof(tests) / sizeof *(tests))
-static inline int run_on_cuda(const struct CMUnitTest *tests, size_t count)
+/* Whether a GPU or the emulator is there. */
+static inline int has_cuda(void)
 {
     spot_ctx c = { .threads = 1 };
+    int yes = getenv("SPOT_EMULATOR") || spot_device_open(&c, "cuda") == SPOT_OK;
 
-    if (!getenv("SPOT_EMULATOR") && spot_device_open(&c, "cuda") != SPOT_OK) {
-        print_message("skipped: %s\n", spot_message(&c, SPOT_DEVICE));
-        return 77;
-    }
+    if (!yes) print_message("skipped on CUDA: %s\n", spot_message(&c, SPOT_DEVICE));
     spot_device_close(&c);
-    return _cmocka_run_group_tests("cuda", tests, count, NULL, NULL);
+    return yes;
 }
+
+/* main() of a test of CUDA: 77 where neither is. */
+#define RUN_ON_CUDA(tests) (has_cuda() ? _cmocka_run_group_tests("cuda", tests, LEN(tests), NULL, NULL) : 77)
 
 #endif

@@ -51,7 +51,7 @@ static inline void fake_outcome(spot_outcome *o, const spot_segment *s, int b, s
 /* cfg's ECs into dir; EC 7 did not learn its blindspots, the training of EC 9 failed. */
 static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg)
 {
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_identity id;
     spot_store store;
     char path[256], *yaml;
@@ -64,6 +64,7 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
     CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
     for (int i = 0; i < cfg->ecs; i++) {
         spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, (uint32_t)i, 0);
+        spot_segment_close(s);
         memset(s, 0, sizeof *s);
         spot_key_text(s->config, id.config);
         s->index = i;
@@ -73,7 +74,7 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
         s->blindspots = 1 + i % 3;
         snprintf(s->rollable, sizeof s->rollable, "square.presence");    /* a scene's, not pictures' */
         s->lesson = (spot_learning){ .outside = 0.995, .learned = i != 7 };
-        s->methods = cfg->bdms;
+        assert_true(spot_segment_methods(s, s->methods = cfg->bdms));
         for (int m = 0; m < s->blindspots; m++) fake_blindspot(s, m, &r);
         for (int b = 0; b < s->methods; b++) {
             spot_bdm_name(&cfg->bdm[b], s->method[b].name, sizeof s->method[b].name);
@@ -82,13 +83,13 @@ static inline void fake_run(spot_ctx *c, const char *dir, const spot_config *cfg
         }
         CHECK_OK(c, spot_segment_write(c, dir, s));
     }
-    free(s);
+    spot_segment_free(s);
 }
 
 /* Method b of an EC of such a run failed. */
 static inline void fake_failure(spot_ctx *c, const char *dir, int ec, int b, const char *message)
 {
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state state;
     char why[1300];
     assert_non_null(s);
@@ -97,7 +98,7 @@ static inline void fake_failure(spot_ctx *c, const char *dir, int ec, int b, con
     s->method[b].status = SPOT_NUMERIC;
     snprintf(s->method[b].message, sizeof s->method[b].message, "%s", message);
     CHECK_OK(c, spot_segment_write(c, dir, s));
-    free(s);
+    spot_segment_free(s);
 }
 
 #endif

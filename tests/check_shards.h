@@ -59,8 +59,8 @@ static inline void shards_fill(spot_ctx *c, spot_segment *s, const spot_config *
     spot_ec drawn;
     CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
     CHECK_OK(c, spot_ec_draw(c, &drawn, &cfg->scene, cfg->seed, (uint32_t)ec));
-    memset(s, 0, sizeof *s);
-    spot_segment_begin(c, s, cfg, &id, &drawn);
+    spot_segment_close(s);
+    CHECK_OK(c, spot_segment_begin(c, s, cfg, &id, &drawn));
     s->lesson = (spot_learning){ .epochs = 10, .best_epoch = 7, .outside = 0.99, .outside_count = 800, .learned = ec % 9 != 4 };
     for (int m = 0; m < s->blindspots; m++) s->lesson.inside[m] = 0.02 * spot_rng_uniform(&r);
     s->methods = cfg->bdms;

@@ -1,7 +1,7 @@
 # Tests with a disk and an allocator that fail on demand (faults.h), a model of no cost (stub_model.h), and the program's own
 # commands. Our code's allocations, streams and questions of who and when are renamed by the linker; symbols are exported, so
 # that libraries meet the same disk.
-set(SPOT_STUB_WRAPS spot_pipeline spot_pipeline_base spot_layout_of spot_segment_write)
+set(SPOT_STUB_WRAPS spot_pipeline spot_pipeline_base spot_layout_of spot_frame_write)
 set(SPOT_FAULT_WRAPS ${SPOT_STUB_WRAPS} malloc calloc realloc aligned_alloc mmap opendir fopen fdopen getpid gethostname time)
 list(TRANSFORM SPOT_STUB_WRAPS PREPEND LINKER:--wrap=)
 list(TRANSFORM SPOT_FAULT_WRAPS PREPEND LINKER:--wrap=)

@@ -20,7 +20,7 @@ spot_status __real_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot
 spot_status __real_spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 spot_status __real_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                                   const spot_sweep_options *o, int ecs, int rows);
-spot_status __real_spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s);
+spot_status __real_spot_frame_write(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result);
 
 /* Number i of those that a hash stands for. */
 static uint64_t number(uint64_t hash, uint64_t i) { return XXH3_64bits_withSeed(&i, sizeof i, hash); }
@@ -93,12 +93,13 @@ static spot_status method(spot_ctx *c, spot_run *run, spot_ec_run *p, int b, uin
     spot_outcome *o = &p->segment.method[b];
     int ec = (int)p->ec.index;
     char path[1200];
+    spot_key found;
     uint64_t hash;
 
     spot_bdm_name(cfg, o->name, sizeof o->name);
     spot_key_text(o->settings, spot_key_of_method(cfg));
-    p->found_key = spot_key_of_found(spot_key_of_points(p->key, cfg), cfg);
-    SPOT_TRY(value_of(c, run, p->found_key, "found", ec, STUB_METHOD + b, &hash));
+    found = spot_key_of_found(spot_key_of_points(p->key, cfg), cfg);
+    SPOT_TRY(value_of(c, run, found, "found", ec, STUB_METHOD + b, &hash));
     hash ^= view + (stub_is == STUB_ERRS);
     if (stub_is == STUB_GIVES_UP && !b) {
         o->status = SPOT_NUMERIC;
@@ -120,7 +121,7 @@ static spot_status one(spot_ctx *c, spot_run *run, spot_ec_run *p, int index)
     memset(p, 0, sizeof *p);
     p->key = spot_key_of_model(c, &run->id, cfg, (uint32_t)index);
     SPOT_TRY(spot_source_ec(c, &p->ec, &run->source, (uint32_t)index));
-    spot_segment_begin(c, &p->segment, cfg, &run->id, &p->ec);
+    SPOT_TRY(spot_segment_begin(c, &p->segment, cfg, &run->id, &p->ec));
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(value_of(c, run, p->key, "view", index, STUB_VIEW, &hash));
     learn(&p->segment, hash);
@@ -164,9 +165,9 @@ spot_status __wrap_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config
     return SPOT_OK;
 }
 
-spot_status __wrap_spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
+spot_status __wrap_spot_frame_write(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result)
 {
-    SPOT_TRY(__real_spot_segment_write(c, dir, s));
-    if (stub_keeps) stub_keeps(dir, s->index);
+    SPOT_TRY(__real_spot_frame_write(c, y, dir, unit, result));
+    if (stub_keeps) stub_keeps(dir, unit);
     return SPOT_OK;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden_file.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 
@@ -42,8 +43,6 @@ static spot_bdm_config settings(int depth, int features)
     cfg.barlow = (spot_barlow_config){ .depth = depth, .features = features, .choose = SPOT_CHOOSE_ACTIVATION };
     return cfg;
 }
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static void agrees_with_the_authors(void **state)
 {
@@ -284,32 +283,6 @@ static void views_that_say_little(void **state)
     }
 }
 
-static void a_batch_equals_its_problems(void **state)
-{
-    spot_ctx one = check_ctx(1), two = check_ctx(2);
-    float x[N * D], confidence[N];
-    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence },
-                          { .n = 31, .confidence = confidence } };
-    spot_points points[] = { { .n = N, .d = D, .at = x }, { .n = 60, .d = D, .at = x }, { .n = 31, .d = D, .at = x } };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
-    spot_hypotheses batch[3], alone;
-    spot_arena a, b;
-    (void)state;
-    planted(x, confidence);
-    for (int i = 0; i < N; i += 7) confidence[i] = 1 - confidence[i];
-    cfg.barlow.features = 5;
-    CHECK_OK(&two, find(&two, &a, batch, 3, views, points, &cfg));
-    CHECK_OK(&one, find(&one, &b, &alone, 1, views, points, &cfg));
-    assert_true(batch[0].len == alone.len && alone.len > 2 && batch[2].len >= 1);
-    for (int k = 0; k < alone.len; k++) {
-        assert_int_equal(batch[0].h[k].len, alone.h[k].len);
-        assert_memory_equal(batch[0].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
-        assert_memory_equal(&batch[0].h[k].score, &alone.h[k].score, sizeof(double));
-    }
-    spot_arena_close(&a);
-    spot_arena_close(&b);
-}
-
 static void bad_input_gets_a_sentence(void **state)
 {
     spot_ctx c = check_ctx(1);
@@ -349,7 +322,6 @@ int main(void)
         cmocka_unit_test(nothing_fails_or_everything),
         cmocka_unit_test(labels_count),
         cmocka_unit_test(views_that_say_little),
-        cmocka_unit_test(a_batch_equals_its_problems),
         cmocka_unit_test(bad_input_gets_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,10 @@
-/* test_base.c - status, arena, addressed random numbers. */
+/* test_base.c - status, plain and quoted text, arena, addressed random numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
 #include <math.h>
 
+#include "base/quote.h"
 #include "base/text.h"
 #include "core/philox.h"
 
@@ -17,6 +18,29 @@ static void first_failure_wins(void **state)
     assert_int_equal(spot_exit_code(SPOT_STOPPED), 75);
     spot_forget(&c);
     assert_string_equal(spot_message(&c, SPOT_NOMEM), "out of memory");
+}
+
+/* Neither escape sequences nor line feeds nor the controls of Latin-1; letters stay. */
+static void foreign_text_is_printed_plainly(void **state)
+{
+    char text[] = "a\033[31m\n\t\177 \302\233m Z\303\274rich \342\202\254 \302\251";
+    (void)state;
+    assert_string_equal(spot_plain(text), "a?[31m??? ??m Z\303\274rich \342\202\254 \302\251");
+}
+
+static void words_are_quoted_for_a_shell(void **state)
+{
+    static const struct { const char *word, *quoted; } cases[] = {
+        { "runs/mini-2.yaml", "runs/mini-2.yaml" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" },
+        { "$(x)`y`", "'$(x)`y`'" }, { "-v", "'./-v'" }, { "~/x", "'~/x'" }, { "\303\274", "'\303\274'" },
+    };
+    char longest[1025];
+    spot_quoted text;
+    (void)state;
+    for (int i = 0; i < LEN(cases); i++) assert_string_equal(spot_quote(text, cases[i].word), cases[i].quoted);
+    memset(longest, '\'', 1024);
+    longest[1024] = 0;
+    assert_int_equal(strlen(spot_quote(text, longest)), 4 * 1024 + 2);
 }
 
 static void counting_and_real_arenas_agree(void **state)
@@ -166,6 +190,8 @@ int main(void)
         cmocka_unit_test(few_digits_come_back),
         cmocka_unit_test(csv_cells_hold_no_formulas),
         cmocka_unit_test(first_failure_wins),
+        cmocka_unit_test(foreign_text_is_printed_plainly),
+        cmocka_unit_test(words_are_quoted_for_a_shell),
         cmocka_unit_test(counting_and_real_arenas_agree),
         cmocka_unit_test(philox_known_answers),
         cmocka_unit_test(transforms_follow_from_the_words),

@@ -1,10 +1,13 @@
 /* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
 #include "checks.h"
 
+#include <cblas.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "blobs.h"
+#include "check_methods.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
 
@@ -90,12 +93,7 @@ static void fewer_components_than_wanted_are_enough(void **state)
             CHECK_OK(&c, spot_arena_open(&c, &b, embed.host + find.host));
             CHECK_OK(&c, spot_embed_fit(&c, &b, 1, &one, &view[p], &seed[p], &cfg.embed));
             CHECK_OK(&c, spot_bdm_find(&c, &b, 1, &alone, &view[p], &one, &seed[p], &cfg));
-            assert_int_equal(alone.len, found[p].len);
-            for (int k = 0; k < alone.len; k++) {
-                assert_int_equal(alone.h[k].len, found[p].h[k].len);
-                assert_memory_equal(alone.h[k].row, found[p].h[k].row, (size_t)alone.h[k].len * sizeof(int));
-                assert_memory_equal(&alone.h[k].score, &found[p].h[k].score, sizeof(double));
-            }
+            check_same_hypotheses(&alone, &found[p], 0);
             spot_arena_close(&b);
         }
         spot_arena_close(&a);
@@ -140,12 +138,104 @@ static void features_that_are_too_large_are_refused_alike(void **state)
         }
 }
 
+/* Points as the variant's reducer makes them, and hypotheses, by that many threads. */
+static spot_arena from_views(int threads, int problems, spot_points *points, spot_hypotheses *found, const spot_view *v,
+                             const spot_seed *seed, const spot_bdm_config *cfg)
+{
+    spot_ctx c = check_ctx(threads);
+    int n[METHOD_PROBLEMS];
+    spot_arena a;
+
+    for (int q = 0; q < problems; q++) n[q] = v[q].n;
+    CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_needs(&c, problems, n, METHOD_D, &cfg->embed).host
+                                 + spot_bdm_needs(&c, problems, n, METHOD_D, cfg).host));
+    for (int q = 0; q < problems; q++) points[q] = (spot_points){ .n = n[q], .d = METHOD_D, .at = v[q].feature };
+    if (!spot_embed_is_nothing(&cfg->embed)) CHECK_OK(&c, spot_embed_fit(&c, &a, problems, points, v, seed, &cfg->embed));
+    CHECK_OK(&c, spot_bdm_find(&c, &a, problems, found, v, points, seed, cfg));
+    return a;
+}
+
+/* Alone, in a batch, on any number of threads. A method that can do without more is given one row. */
+static void a_batch_equals_its_problems(void **state)
+{
+    const struct variant *v = *state;
+    const spot_bdm_config cfg = config_of(v);
+    const int rows[] = { 200, 97, 131, v->maps || v->method == SPOT_DOMINO ? 8 : 1 };
+    spot_points points[2][METHOD_PROBLEMS], one;
+    spot_hypotheses found[2][METHOD_PROBLEMS], alone;
+    spot_arena a[2], b;
+    method_data of;
+
+    open_data(&of, v, rows, LEN(rows));
+    for (int many = 0; many < 2; many++)
+        a[many] = from_views(many ? 5 : 2, LEN(rows), points[many], found[many], of.v, of.seed, &cfg);
+    for (int q = 0; q < LEN(rows); q++) {
+        b = from_views(q % 2 ? 1 : 3, 1, &one, &alone, &of.v[q], &of.seed[q], &cfg);      /* a team on one problem, or one */
+        check_same_hypotheses(&alone, &found[0][q], 0);
+        check_same_hypotheses(&alone, &found[1][q], 0);
+        assert_memory_equal(one.at, points[0][q].at, (size_t)one.n * one.d * sizeof(float));
+        assert_memory_equal(one.at, points[1][q].at, (size_t)one.n * one.d * sizeof(float));
+        if (!q || q == 2) assert_true(alone.len > 0);
+        if (rows[q] == 1 && (v->method == SPOT_PLANESPOT || v->method == SPOT_GEORGE)) assert_int_equal(alone.len, 1);
+        if (v->method == SPOT_DOMINO && !q) assert_true(alone.len > 2);
+        spot_arena_close(&b);
+    }
+    spot_arena_close(&a[0]);
+    spot_arena_close(&a[1]);
+    close_data(&of);
+}
+
+/* Every method says which number is none, and stops before it begins when it was asked to. */
+static void input_and_requests_are_looked_at(void **state)
+{
+    const struct variant *v = *state;
+    const spot_bdm_config cfg = config_of(v);
+    const char *words = v->reduce == SPOT_REDUCE_NONE ? "feature 2 of row 1" : "coordinate 2 of point 1";
+    const int rows[] = { 90, 90, 90 };
+    volatile sig_atomic_t stop = 1;
+    spot_ctx c = check_ctx(1);
+    spot_hypotheses found;
+    method_data of;
+    spot_arena a;
+
+    open_data(&of, v, rows, LEN(rows));
+    spot_points points = { .n = 90, .d = METHOD_D, .at = of.v[1].feature };
+    points.at[METHOD_D + 2] = NAN;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INPUT, words);
+    spot_arena_close(&a);
+    points.at[METHOD_D + 2] = 0;
+    for (int i = 0; i < 2; i++) {
+        of.v[0].confidence[3] = i ? 1.5f : NAN;
+        CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INPUT, "confidence of row 3");
+        spot_arena_close(&a);
+    }
+    of.v[0].confidence[3] = 0.5f;
+    points.n = 89;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_INVALID, "89 points for 90 images");
+    spot_arena_close(&a);
+    points.n = 90;
+    c.stop = &stop;
+    CHECK_FAILS(&c, find(&c, &a, &found, 1, of.v, &points, &cfg), SPOT_STOPPED, "stopped");
+    spot_arena_close(&a);
+    close_data(&of);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[2 * LEN(variants) + 3] = {
         cmocka_unit_test(a_method_takes_no_more_than_it_said),
         cmocka_unit_test(fewer_components_than_wanted_are_enough),
         cmocka_unit_test(features_that_are_too_large_are_refused_alike),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static char name[2 * LEN(variants)][80];
+    int count = 3;
+
+    for (int i = 0; i < 2 * LEN(variants); i++) {
+        struct variant *v = &variants[i / 2];
+        snprintf(name[i], sizeof *name, i % 2 ? "%s_looks_at_its_input" : "%s_is_the_same_in_a_batch", v->name);
+        tests[count++] = (struct CMUnitTest){ name[i], i % 2 ? input_and_requests_are_looked_at : a_batch_equals_its_problems,
+                                              NULL, NULL, v };
+    }
+    openblas_set_num_threads(1);
+    return _cmocka_run_group_tests("methods", tests, (size_t)count, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static int size = 64;                          /* of the config's pictures; the 
 static void fake(const char *folder, int ecs, int seed, change *alter)
 {
     spot_ctx c = check_ctx(1);
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_run_log_start start = { .shards = 1, .to = ecs, .ecs = ecs };
     spot_run_log run_log;
     spot_config *cfg = malloc(sizeof *cfg);
@@ -61,6 +61,7 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
     spot_run_log_begin(&c, &run_log, &start, "");
     for (int i = 0; i < ecs; i++) {
         spot_rng r = spot_rng_at((uint64_t)seed, SPOT_RNG_EC, (uint32_t)i, 9);
+        spot_segment_close(s);
         memset(s, 0, sizeof *s);
         spot_key_text(s->config, id.config);
         s->index = i;
@@ -74,7 +75,7 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
         s->blindspots = 1 + (int)spot_rng_below(&r, 3);
         for (int m = 0; m < s->blindspots; m++) snprintf(s->blindspot[m], sizeof s->blindspot[m], "square");
         s->lesson = (spot_learning){ .outside = 0.995, .learned = i != 1, .blindspots = s->blindspots };
-        s->methods = 2;
+        assert_true(spot_segment_methods(s, s->methods = 2));
         fake_outcome(&s->method[0], s, &r, "spotlight");
         fake_outcome(&s->method[1], s, &r, "domino");
         if (alter) alter(s);
@@ -83,7 +84,7 @@ static void fake(const char *folder, int ecs, int seed, change *alter)
     }
     spot_run_log_close(&run_log);
     free(cfg);
-    free(s);
+    spot_segment_free(s);
 }
 
 static const char *at(const char *name)

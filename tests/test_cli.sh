@@ -34,8 +34,15 @@ EOF
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
 run 0 "" --version;          prints "numbers 4"
-for c in status sweep plan tables figures scene bench view report; do
-    run 0 "" help $c; prints "Examples:"; run 0 "" $c --help; prints "spotter $c"
+commands=$("$spotter" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$commands")" -ge 15 ] || fail "spotter --help lists only $commands"
+for c in ${commands/help/}; do
+    run 0 "" help $c; prints "spotter $c"
+    [ "$(sed -n 3p "$dir/out")" = "Examples:" ] || fail "help $c does not begin with examples: $(head -5 "$dir/out")"
+    [ "$(awk 'length > 80' "$dir/out")" = "" ] || fail "help $c is wider than 80 columns: $(awk 'length > 80' "$dir/out")"
+    cp "$dir/out" "$dir/help"
+    run 0 "" $c --help; cmp -s "$dir/out" "$dir/help" || fail "help $c and $c --help differ"
+    run 0 "" $c --usage; prints "spotter $c"
 done
 run 0 "" help config;        prints "scene.size = 224"
 run 0 "" help help;          prints "Commands:"
@@ -45,15 +52,15 @@ run 2 "word 1 of the command line is empty" tables ""
 run 2 'there is no command "swep"; did you mean "sweep"?' swep;                      quiet
 run 2 'there is no command "frobnicate"' frobnicate
 run 2 'there is no option --outt; did you mean --out?' sweep x.yaml --outt y
-run 2 "which config?" sweep
-run 2 "give a run directory" sweep "$dir/tiny.yaml"
+run 2 "CONFIG is missing; for example: configs/quickstart.yaml" sweep
+run 2 "--out DIR is missing" sweep "$dir/tiny.yaml"
 run 2 "--device is auto, cpu or cuda" plan "$dir/tiny.yaml" --device gpu
 run 2 "--shard takes I/N" sweep "$dir/tiny.yaml" --out "$dir/x" --shard 4/4
 run 2 "--threads takes an integer" plan "$dir/tiny.yaml" --threads two
 run 2 "--format is text, csv, json or md" tables "$dir" --format xml
-run 2 "one run directory at a time" tables "$dir" "$dir"
+run 2 "is one run directory too many" tables "$dir" "$dir"
 run 2 "Table 3 is not here" tables "$dir" --which 3
-run 2 "where to? give a folder" figures "$dir"
+run 2 "--out FOLDER is missing" figures "$dir"
 run 2 "--which is a list of 2, 3 and 4, not \"2,5\"" figures "$dir" -o "$dir/f" --which 2,5
 run 2 "--split is train, val or test" scene "$dir/tiny.yaml" --ec 0 --split all --out "$dir/x"
 run 2 "there is no bench of" bench frobnicate
@@ -151,7 +158,7 @@ assert all(t[k]["shape"] == [n] for k in ("confidence", "image", "blindspots"))
 EOF
 run 3 "EC 5 of $dir/run has no view yet" view "$dir/run" --ec 5 --out "$dir/x.safetensors"
 run 3 "no method of $dir/run asks for a robust network" view "$dir/run" --ec 0 --representation robust
-run 2 "which EC?" view "$dir/run"
+run 2 "--ec N is missing" view "$dir/run"
 run 2 "cannot read the config $dir/nowhere/config.yaml" view "$dir/nowhere" --ec 0
 run 4 "spotter: " sweep "$dir/tiny.yaml" --out /dev/null/x
 timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tables of nowhere succeeded"
@@ -163,6 +170,22 @@ timeout 60 "$spotter" tables "$dir/nowhere" >/dev/null 2>"$dir/err" && fail "tab
 [ "$(grep -c '^spotter: ' "$dir/err")" = 1 ] || fail "a full disk takes one sentence: $(cat "$dir/err")"
 "$spotter" tables "$dir/run" 2>"$dir/err" | true
 [ ! -s "$dir/err" ] || fail "a reader that has left needs no sentence: $(cat "$dir/err")"
+
+# Every option of sweep reaches the jobs of --submit, but for those that the array itself sets.
+set_by_array=" out shard limit threads max-seconds gpus json help usage "
+set_by_array+="submit shards task-minutes throttle partition gpus-per-task sbatch dry-run "
+forwarded=0
+"$spotter" sweep --help | sed -nE 's/^ {2,6}(-., )?--([a-z-]+)(=([^ ]+))?.*/\2 \4/p' >"$dir/options"
+while read -r name word; do
+    [[ "$set_by_array" == *" $name "* ]] && continue
+    case $word in "") value= ;; *"|"*) value=${word##*|} ;; *) value=3 ;; esac
+    run 0 "" sweep "$dir/tiny.yaml" --out "$dir/array" --submit --dry-run --shards 1 --$name $value
+    head -1 "$dir/out" | grep -qE -- " sweep .* --$name${value:+ '$value'}( |$)" || fail "--$name does not reach the array"
+    forwarded=$((forwarded + 1))
+done <"$dir/options"
+[ $forwarded -ge 7 ] || fail "only $forwarded options of sweep reach the array: $(cat "$dir/options")"
+run 2 "--throttle needs --submit" sweep "$dir/tiny.yaml" --out "$dir/array" --throttle 3
+run 2 "--json does not go with --submit" sweep "$dir/tiny.yaml" --out "$dir/array" --submit --json
 
 # What must not happen: each ends in one sentence and its code, and loses nothing.
 hostile() { sed "$1" "$dir/tiny.yaml" >"$dir/hostile.yaml"; }

@@ -9,7 +9,7 @@
 #include "checks.h"
 #include "check_folder.h"
 #include "base/platform.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "work/run_log.h"
 #include "sweep/segment.h"
 
@@ -108,7 +108,7 @@ static void finish(spot_ctx *c, int ec, const char *config, int status)
     s->status = status;
     snprintf(s->config, sizeof s->config, "%s", config);
     CHECK_OK(c, spot_segment_write(c, dir, s));
-    free(s);
+    spot_segment_free(s);
 }
 
 static spot_run_status *standing(spot_ctx *c)
@@ -225,6 +225,45 @@ static void starts_for_nothing_are_counted(void **state)
     assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 2);
 }
 
+/* ---- logs of another platform, of strangers ---- */
+
+static char warned[1200];
+
+static void keep_warning(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level == SPOT_LOG_WARN) snprintf(warned, sizeof warned, "%s", text);
+}
+
+static void other_platforms_are_named_and_nothing_hangs(void **state)
+{
+    static const char stranger[] = "{\"at\":\"%s\",\"event\":\"start\",\"shard\":1,\"shards\":2,\"from\":2,\"to\":4,\"ecs\":4,"
+        "\"pid\":7,\"config\":\"abc\",\"host\":\"n2\\u001b[2J\\n\",\"job\":\"\",\"build\":\"b\",\"device\":\"cpu\","
+        "\"unit\":\"\",\"platform\":\"q\",\"text\":\"\"}\n";
+    spot_ctx c = check_ctx(1);
+    char text[600], path[240];
+    spot_run_status *s;
+    (void)state;
+    c.on_log = keep_warning;
+    make("mixed");
+    begin(0, 2, 4, 100, 900, 800);
+    say(0, 2, 100, 850, "\"event\":\"done\",\"kept\":true,\"ec\":0,\"seconds\":3");
+    spot_run_status_free(standing(&c));
+    spot_run_makers_look(&c, dir, "p");
+    assert_string_equal(warned, "");
+    spot_run_makers_look(&c, dir, "here");
+    assert_non_null(strstr(warned, "on another platform (p; here here)"));
+    snprintf(text, sizeof text, stranger, at(700));
+    put("logs/1-of-2-n1-7.jsonl", text, 600);
+    say(1, 2, 7, 650, "\"event\":\"view\",\"kept\":true,\"ec\":2,\"seconds\":3");
+    snprintf(path, sizeof path, "%s/logs/1-of-2-n1-8.jsonl", dir);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    s = standing(&c);
+    assert_string_equal(s->shard[1].host, "n2?[2J?-7");
+    assert_non_null(strstr(warned, "on different platforms (p; and q)"));
+    spot_run_status_free(s);
+}
+
 /* ---- the log of a real run_log ---- */
 
 typedef struct { int lines, starts; double alive; spot_run_log_line last, start; } heard;
@@ -288,6 +327,7 @@ int main(void)
         IN_A_FOLDER(every_state_is_told_from_the_others),
         IN_A_FOLDER(the_latest_cut_counts),
         IN_A_FOLDER(an_empty_run_stands_too),
+        IN_A_FOLDER(other_platforms_are_named_and_nothing_hangs),
         IN_A_FOLDER(starts_for_nothing_are_counted),
         IN_A_FOLDER(what_is_written_is_read),
     };

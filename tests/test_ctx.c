@@ -4,6 +4,9 @@
 
 #include <cblas.h>
 #include <sched.h>
+#include <time.h>
+
+#include "core/team.h"
 
 static void threads_default_to_the_cores_we_may_use(void **state)
 {
@@ -59,12 +62,81 @@ static void nonsense_is_refused_and_may_be_closed(void **state)
     spot_ctx_close(&c);
 }
 
+static char heard[256];
+static void hear(void *user, spot_log_level level, const char *text)
+{
+    (void)user, (void)level;
+    snprintf(heard, sizeof heard, "%s", text);
+}
+
+static void call_it_class(void *user, uint32_t problem, char *text, size_t size)
+{
+    (void)user;
+    snprintf(text, size, "class %u", problem);
+}
+
+#define SAYS(call, words) ((call), assert_string_equal(heard, (words)))
+
+static void a_sentence_names_its_problem(void **state)
+{
+    spot_ctx c = { .on_log = hear };
+    (void)state;
+    CHECK_FAILS(&c, spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3), SPOT_INPUT, "EC 5: row 3");
+    spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3);
+    spot_fail(&c, SPOT_INPUT, "a consequence");
+    assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "row 3");
+    spot_forget(&c);
+    spot_fail(&c, SPOT_INPUT, "a disk");
+    assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "a disk");
+    spot_forget(&c);
+    assert_string_equal(spot_message_alone(&c, SPOT_NOMEM), "out of memory");
+
+    SAYS(spot_log(&c, SPOT_LOG_INFO, "%d rows", 9), "9 rows");
+    SAYS(spot_log_of(&c, SPOT_LOG_INFO, 5, "%d rows", 9), "EC 5: 9 rows");
+    c.who = "domino";
+    SAYS(spot_log(&c, SPOT_LOG_INFO, "%d rows", 9), "domino: 9 rows");
+    SAYS(spot_log_of(&c, SPOT_LOG_INFO, 5, "%d rows\n", 9), "EC 5, domino: 9 rows?");
+    c.label = call_it_class;
+    SAYS(spot_log_of(&c, SPOT_LOG_INFO, 5, "%d rows", 9), "class 5, domino: 9 rows");
+    spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3);
+    assert_string_equal(spot_message(&c, SPOT_INPUT), "class 5: row 3");
+    assert_string_equal(spot_message_alone(&c, SPOT_INPUT), "row 3");
+}
+
+/* Steps that take 1 ms with `fast` threads and 9 ms with any other number: the share of steps with `fast`. */
+static double share_of(int fast, int threads)
+{
+    const struct timespec quick = { .tv_nsec = 1000000 }, slow = { .tv_nsec = 9000000 };
+    spot_team team = spot_team_of(threads);
+    int steps = 0, right = 0;
+
+    for (double since = spot_clock(); spot_clock() - since < 1.6; steps++) {
+        nanosleep(team.threads == fast ? &quick : &slow, NULL);
+        right += team.threads == fast;
+        assert_in_range(spot_team_step(&team), 1, threads);
+    }
+    return (double)right / steps;
+}
+
+static void a_team_is_as_large_as_is_fast(void **state)
+{
+    spot_team alone = spot_team_of(1);
+
+    (void)state;
+    assert_int_equal(spot_team_step(&alone), 1);
+    assert_true(share_of(1, 2) > 0.6);
+    assert_true(share_of(6, 6) > 0.6);
+    assert_true(share_of(3, 6) > 0.6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_default_to_the_cores_we_may_use),
         cmocka_unit_test(an_unclean_context_is_no_trouble),
         cmocka_unit_test(nonsense_is_refused_and_may_be_closed),
+        cmocka_unit_test(a_sentence_names_its_problem),
+        cmocka_unit_test(a_team_is_as_large_as_is_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,90 +1,81 @@
-/* test_cuda_bdm.c - views to hypotheses, many problems at once: CUDA against the CPU, and each problem against itself alone. */
+/* test_cuda_bdm.c - every discovery method on CUDA: from views to hypotheses as on the CPU, each problem of a batch as by
+ * itself, in the memory that was counted; what it found can be assigned on the host. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_cuda.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "blobs.h"
+#include "check_methods.h"
+#include "fit/kmeans.h"
 #include "spotter/bdm.h"
+#include "spotter/metric.h"
 
-/* Ragged: problems of unlike sizes. */
-static const int rows[] = { 70, 33, 128 };
-enum { PROBLEMS = LEN(rows), D = 6 };
+static const int rows[] = { 70, 33, 129 };      /* ragged */
+enum { PROBLEMS = LEN(rows), D = METHOD_D };
 
-typedef struct {
-    spot_arena a;                          /* of the host on every device */
-    spot_points points[PROBLEMS];
-    spot_hypotheses found[PROBLEMS];
-} answer;
+typedef struct { spot_arena a; spot_points points[PROBLEMS]; spot_hypotheses found[PROBLEMS]; spot_fit fits[PROBLEMS]; } answer;
 
-static size_t bytes_of(const spot_ctx *c, const spot_bdm_config *cfg)
+static spot_bytes needs_of(const spot_ctx *c, int problems, const spot_bdm_config *cfg)
 {
-    return spot_embed_needs(c, PROBLEMS, rows, D, &cfg->embed).host
-         + spot_bdm_needs(c, PROBLEMS, rows, cfg->embed.method == SPOT_REDUCE_NONE ? D : cfg->embed.dim, cfg).host;
+    spot_bytes embed = spot_embed_needs(c, problems, rows, D, &cfg->embed);
+    spot_bytes find = spot_bdm_needs(c, problems, rows, cfg->embed.method == SPOT_REDUCE_NONE ? D : cfg->embed.dim, cfg);
+
+    return (spot_bytes){ embed.host + find.host, embed.device > find.device ? embed.device : find.device };
 }
 
-static void answer_to(spot_ctx *c, answer *o, int problems, const spot_view *v, const spot_seed *seed,
-                      const spot_bdm_config *cfg)
+/* Problems from `from` on; kept: with what assigns rows later. */
+static void answer_to(spot_ctx *c, answer *o, int from, int problems, const method_data *of, const spot_bdm_config *cfg, bool kept)
 {
-    CHECK_OK(c, spot_arena_open(c, &o->a, bytes_of(c, cfg)));
-    CHECK_OK(c, spot_embed_fit(c, &o->a, problems, o->points, v, seed, &cfg->embed));
-    CHECK_OK(c, spot_bdm_find(c, &o->a, problems, o->found, v, o->points, seed, cfg));
+    CHECK_OK(c, spot_arena_open(c, &o->a, needs_of(c, PROBLEMS, cfg).host));
+    CHECK_OK(c, spot_embed_fit(c, &o->a, problems, o->points, of->v + from, of->seed + from, &cfg->embed));
+    CHECK_OK(c, spot_bdm_fit(c, &o->a, problems, o->found, kept ? o->fits : NULL, of->v + from, o->points, of->seed + from,
+                             cfg));
 }
 
-static void check_same(const spot_points *p, const spot_points *q, const spot_hypotheses *h, const spot_hypotheses *g,
-                       int bits)
+static void a_method_agrees(void **state)
 {
-    assert_true(p->n == q->n && p->d == q->d && h->len == g->len && h->components == g->components);
-    if (bits) assert_memory_equal(p->at, q->at, (size_t)p->n * p->d * sizeof *p->at);
-    for (int k = 0; k < h->len; k++) {
-        assert_int_equal(h->h[k].len, g->h[k].len);
-        assert_memory_equal(h->h[k].row, g->h[k].row, (size_t)h->h[k].len * sizeof(int));
-        CHECK_NEAR(h->h[k].score, g->h[k].score, 1e-12 * fabs(g->h[k].score));
-    }
-}
-
-/* On the emulator maps have the CPU's bits; a GPU's need not, so there the batch is compared with itself only. */
-static void problems_agree(int reduce)
-{
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
+    const struct variant *v = *state;
+    const spot_bdm_config cfg = config_of(v);
+    bool emulated = getenv("SPOT_EMULATOR") != NULL;
     spot_ctx cpu = check_ctx(2), c;
-    spot_view v[PROBLEMS];
-    spot_seed seed[PROBLEMS];
     answer want, got, alone;
+    method_data of;
 
-    cfg.embed.method = reduce;
-    cfg.embed.tsne = (spot_tsne_config){ .perplexity = 10, .iterations = 60, .exaggeration = 12 };
-    cfg.embed.scvis.iterations = 3;
-    cfg.embed.scvis.batch = 64;
-    cfg.mixture.k_max = 5;
-    for (int q = 0; q < PROBLEMS; q++) {
-        v[q] = blobs(rows[q], D, 3, (uint64_t)q);
-        v[q].confidence = malloc(rows[q] * sizeof(float));
-        for (int i = 0; i < rows[q]; i++) v[q].confidence[i] = i % 3 ? 0.9f + 0.01f * (i % 7) : 0.02f * (i % 5);
-        seed[q] = (spot_seed){ 3, (uint32_t)(10 + q) };
-    }
-    answer_to(&cpu, &want, PROBLEMS, v, seed, &cfg);
+    open_data(&of, v, rows, PROBLEMS);
+    answer_to(&cpu, &want, 0, PROBLEMS, &of, &cfg, false);
+    assert_int_equal(needs_of(&cpu, PROBLEMS, &cfg).device, 0);
+    for (int q = 0; q < PROBLEMS; q++) assert_int_equal(want.found[q].len > 0, !(v->spared && q == 1));
     for (int s = 0; s < LEN(schedules); s += 2) {
+        size_t before, after, total;
         open_cuda(&c, s);
-        answer_to(&c, &got, PROBLEMS, v, seed, &cfg);
+        assert_true(needs_of(&c, PROBLEMS, &cfg).device > needs_of(&c, 1, &cfg).device);
+        CHECK_OK(&c, spot_device_room(&c, &before, &total));
+        note_takes(&c);
+        answer_to(&c, &got, 0, PROBLEMS, &of, &cfg, false);
+        assert_true(noted > 0 && noted <= needs_of(&c, PROBLEMS, &cfg).device);
         for (int q = 0; q < PROBLEMS; q++) {
-            if (getenv("SPOT_EMULATOR")) check_same(&got.points[q], &want.points[q], &got.found[q], &want.found[q], 1);
+            size_t bytes = (size_t)got.points[q].n * got.points[q].d * sizeof(float);
+            if (emulated || !v->maps) check_same_hypotheses(&got.found[q], &want.found[q], v->score);
+            if (emulated) assert_memory_equal(got.points[q].at, want.points[q].at, bytes);
             if (s) continue;
-            answer_to(&c, &alone, 1, &v[q], &seed[q], &cfg);
-            check_same(&alone.points[0], &got.points[q], &alone.found[0], &got.found[q], 1);
+            answer_to(&c, &alone, q, 1, &of, &cfg, false);
+            check_same_hypotheses(alone.found, &got.found[q], 0);
+            assert_memory_equal(alone.points->at, got.points[q].at, bytes);
             spot_arena_close(&alone.a);
         }
         spot_arena_close(&got.a);
+        CHECK_OK(&c, spot_device_room(&c, &after, &total));
+        if (emulated) assert_int_equal(before, after);
         spot_device_close(&c);
     }
     spot_arena_close(&want.a);
-    for (int q = 0; q < PROBLEMS; q++) free(v[q].confidence), v[q].confidence = NULL, blobs_free(&v[q]);
+    close_data(&of);
 }
-
-static void planespot_agrees_on_tsne(void **state)  { (void)state; problems_agree(SPOT_REDUCE_TSNE); }
-static void planespot_agrees_on_scvis(void **state) { (void)state; problems_agree(SPOT_REDUCE_SCVIS); }
-static void planespot_agrees_on_the_view(void **state) { (void)state; problems_agree(SPOT_REDUCE_NONE); }
 
 /* What the device found comes back from what was kept of it, on the host. */
 static void check_assigned(spot_ctx *c, const spot_view *v, const spot_fit *fit, const spot_hypotheses *found,
@@ -106,46 +97,24 @@ static void check_assigned(spot_ctx *c, const spot_view *v, const spot_fit *fit,
     free(want);
 }
 
-static void fits_leave_the_device(void **state)
+static void a_fit_leaves_the_device(void **state)
 {
-    spot_view v[PROBLEMS];
-    spot_seed seed[PROBLEMS];
+    const struct variant *v = *state;
+    const spot_bdm_config cfg = config_of(v);
     spot_ctx c;
+    answer o;
+    method_data of;
 
-    (void)state;
+    open_data(&of, v, rows, PROBLEMS);
     open_cuda(&c, 0);
+    answer_to(&c, &o, 0, PROBLEMS, &of, &cfg, true);
     for (int q = 0; q < PROBLEMS; q++) {
-        v[q] = blobs(rows[q], D, 3, (uint64_t)q);
-        v[q].confidence = malloc(rows[q] * sizeof(float));
-        for (int i = 0; i < rows[q]; i++) v[q].confidence[i] = i % 3 ? 0.9f + 0.01f * (i % 7) : 0.02f * (i % 5);
-        seed[q] = (spot_seed){ 3, (uint32_t)(10 + q) };
+        check_assigned(&c, &of.v[q], &o.fits[q], &o.found[q], &cfg);
+        spot_fit_close(&o.fits[q]);
     }
-    for (int variant = 0; variant < SPOT_METHODS + 2; variant++) {     /* spotlight and domino with their matrices, too */
-        int method = variant < SPOT_METHODS ? variant : variant == SPOT_METHODS ? SPOT_SPOTLIGHT : SPOT_DOMINO;
-        spot_bdm_config cfg = spot_bdm_defaults(method);
-        spot_fit fits[PROBLEMS];
-        answer o;
-        cfg.embed.method = method == SPOT_DOMINO ? SPOT_REDUCE_PCA : SPOT_REDUCE_NONE;
-        cfg.embed.dim = 3;
-        cfg.embed.normalise = 0;
-        cfg.mixture.k_max = 5;
-        cfg.top = 3;
-        cfg.spotlight.steps = 60;
-        cfg.spotlight.lr = 0.02;
-        cfg.domino.components = 6;
-        if (variant == SPOT_METHODS) cfg.spotlight.precision = SPOT_PRECISION_FULL;
-        if (variant > SPOT_METHODS) cfg.domino.covariance = SPOT_COVARIANCE_FULL, cfg.mixture.ridge = 1e-2;
-        CHECK_OK(&c, spot_arena_open(&c, &o.a, bytes_of(&c, &cfg)));
-        CHECK_OK(&c, spot_embed_fit(&c, &o.a, PROBLEMS, o.points, v, seed, &cfg.embed));
-        CHECK_OK(&c, spot_bdm_fit(&c, &o.a, PROBLEMS, o.found, fits, v, o.points, seed, &cfg));
-        for (int q = 0; q < PROBLEMS; q++) {
-            check_assigned(&c, &v[q], &fits[q], &o.found[q], &cfg);
-            spot_fit_close(&fits[q]);
-        }
-        spot_arena_close(&o.a);
-    }
+    spot_arena_close(&o.a);
     spot_device_close(&c);
-    for (int q = 0; q < PROBLEMS; q++) free(v[q].confidence), v[q].confidence = NULL, blobs_free(&v[q]);
+    close_data(&of);
 }
 
 static void device_memory_is_counted(void **state)
@@ -163,21 +132,111 @@ static void device_memory_is_counted(void **state)
         assert_true(one > (size_t)rows[0] * D * sizeof(float) && all > one);
         assert_int_equal(spot_embed_needs(&cpu, 1, rows, D, &cfg.embed).device, 0);
     }
-    assert_true(spot_bdm_needs(&c, PROBLEMS, rows, 2, &cfg).device > spot_bdm_needs(&c, 1, rows, 2, &cfg).device);
-    assert_int_equal(spot_bdm_needs(&cpu, 1, rows, 2, &cfg).device, 0);
+    spot_device_close(&c);
+}
+
+/* -- beside the methods -------------------------------------------------------------------------------------------------- */
+
+/* 150 rows, two blindspots, hypotheses that are noisy copies of them. */
+static void scores_are_the_same(void **state)
+{
+    enum { N = 150, H = 6 };
+    spot_ctx cpu = check_ctx(1), c;
+    const spot_metric_config cfg = spot_metric_defaults();
+    int covered = 0;
+
+    (void)state;
+    open_cuda(&c, 2);
+    for (uint32_t trial = 0; trial < 10; trial++) {
+        spot_rng r = spot_rng_at(4, SPOT_RNG_BOOTSTRAP, 0, trial);
+        static int lists[H][N];
+        uint32_t mask[N];
+        spot_hypotheses found = { .len = (int)(trial ? H : 0) };
+        spot_truth truth = { N, 2, mask };
+        spot_score want, got;
+
+        for (int i = 0; i < N; i++) mask[i] = i % 5 == 0 ? 1 : i % 7 == 0 ? 2 : 0;
+        for (int h = 0; h < found.len; h++) {
+            found.h[h].row = lists[h];
+            for (int i = 0; i < N; i++)
+                if (spot_rng_below(&r, 20) < ((mask[i] >> h % 2 & 1) ? 18u : (uint32_t)h % 3))
+                    lists[h][found.h[h].len++] = i;
+        }
+        CHECK_OK(&cpu, spot_metric_score(&cpu, &want, &found, &truth, &cfg));
+        CHECK_OK(&c, spot_metric_score(&c, &got, &found, &truth, &cfg));
+        assert_memory_equal(&got, &want, sizeof want);
+        covered += want.covered[0] + want.covered[1];
+    }
+    assert_true(covered > 0);
+    spot_device_close(&c);
+}
+
+static volatile sig_atomic_t asked;
+static void ask(int number) { asked = number; }
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One fit of many iterations, then the same one again, which a signal asks to stop when a third of its time is over. */
+static void kmeans_hears_a_stop_on_its_way(void **state)
+{
+    enum { N = 1500, K = 24 };
+    spot_kmeans_job job = { .n = N, .d = 2, .k = K, .given = 1 };
+    struct sigaction act = { .sa_handler = ask, .sa_flags = SA_RESTART };
+    spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, 0);
+    struct itimerval when = { .it_value = { 0 } };
+    double centre[K * 2], took;
+    float x[N * 2];
+    spot_arena a;
+    spot_ctx c;
+
+    (void)state;
+    if (!getenv("SPOT_EMULATOR")) skip();              /* a GPU is through before a timer goes off */
+    for (int e = 0; e < N * 2; e++) x[e] = (float)spot_rng_uniform(&r);
+    for (int e = 0; e < K * 2; e++) centre[e] = 1e-3 * x[e];
+    open_cuda(&c, 0);
+    job.x = to_device(&c, x, sizeof x);
+    job.label = to_device(&c, NULL, N * sizeof(int));
+    job.centre = to_device(&c, centre, sizeof centre);
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, spot_kmeans_scratch(1, N, 2, K, 0)));
+    took = now();
+    CHECK_OK(&c, spot_kmeans_fit(&c, &a, 1, &job));
+    took = now() - took;
+    assert_in_range(job.iterations, 49, 299);          /* four launches at least */
+    CHECK_OK(&c, spot_device_copy(&c, job.centre, centre, sizeof centre));
+    sigaction(SIGALRM, &act, NULL);
+    c.stop = &asked;
+    when.it_value.tv_sec = (time_t)(took / 3);
+    when.it_value.tv_usec = (suseconds_t)(1e6 * fmod(took / 3, 1));
+    setitimer(ITIMER_REAL, &when, NULL);
+    CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_STOPPED, "stopped on request");
+    spot_arena_close(&a);
+    spot_device_give(&c, (void *)job.x);
+    spot_device_give(&c, job.label);
+    spot_device_give(&c, job.centre);
     spot_device_close(&c);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planespot_agrees_on_tsne),
-        cmocka_unit_test(planespot_agrees_on_scvis),
-        cmocka_unit_test(planespot_agrees_on_the_view),
-        cmocka_unit_test(fits_leave_the_device),
-        cmocka_unit_test(device_memory_is_counted),
+    struct CMUnitTest tests[2 * LEN(variants) + 3] = {
+        cmocka_unit_test(device_memory_is_counted), cmocka_unit_test(scores_are_the_same),
+        cmocka_unit_test(kmeans_hears_a_stop_on_its_way),
     };
+    static char name[2 * LEN(variants)][80];
+    int count = 3;
 
+    for (int i = 0; i < 2 * LEN(variants); i++) {
+        struct variant *v = &variants[i / 2];
+        if (i % 2 && v->maps) continue;         /* a map's rows are not assigned */
+        snprintf(name[i], sizeof *name, i % 2 ? "%s_leaves_the_device" : "%s_agrees", v->name);
+        tests[count++] = (struct CMUnitTest){ name[i], i % 2 ? a_fit_leaves_the_device : a_method_agrees, NULL, NULL, v };
+    }
     openblas_set_num_threads(1);
-    return RUN_ON_CUDA(tests);
+    return has_cuda() ? _cmocka_run_group_tests("methods", tests, (size_t)count, NULL, NULL) : 77;
 }

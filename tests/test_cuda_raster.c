@@ -22,8 +22,7 @@ enum { BYTES, FLOATS, HALVES, KINDS = LEN(kinds) };
 static spot_status paint(spot_ctx *c, int kind, void *out, const spot_image *image, int n, const spot_scene_config *cfg)
 {
     if (kind == BYTES) return spot_raster_draw(c, out, image, n, cfg);
-    if (kind == FLOATS) return spot_raster_input(c, out, image, n, cfg);
-    return spot_raster_input_as(c, out, kinds[kind].channels, kinds[kind].precision, image, n, cfg);
+    return spot_raster_input(c, out, kinds[kind].channels, kinds[kind].precision, image, n, cfg);
 }
 
 static size_t bytes_of(int kind, int n, int size)
@@ -161,7 +160,8 @@ static void lists_that_are_none_show(void **state)
     image[1].object[0].x1 = 300;
     image[2].object_count = 200;
     image[3].object[image[3].object_count - 1].layer = 99;
-    for (int k = 1; k < N; k++) CHECK_FAILS(&cpu, spot_raster_input(&cpu, x, &image[k], 1, &ec.scene), SPOT_INVALID, "raster");
+    for (int k = 1; k < N; k++)
+        CHECK_FAILS(&cpu, spot_raster_input(&cpu, x, 3, SPOT_FP32, &image[k], 1, &ec.scene), SPOT_INVALID, "raster");
     for (int s = 0; s < LEN(schedules); s++) {
         spot_image *list;
         spot_ctx c;

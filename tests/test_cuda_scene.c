@@ -7,6 +7,7 @@
 #include "image/raster.h"
 #include "image/sample.h"
 #include "spotter/rng.h"
+#include "spotter/source.h"
 
 /* Ragged on purpose: edges of warps and blocks, one image, none. More problems than one launch takes. */
 static const struct { int n, first, indexed, cursor; spot_split split; } batches[] = {
@@ -211,7 +212,7 @@ static void pictures_come_to_the_host(void **state)
     assert_memory_equal(&image[1], &image[0], sizeof *image);
     ec.scene.jpeg_quality = 75;
     CHECK_FAILS(&c, spot_image_picture(&c, image, got, &ec, SPOT_VAL, 1), SPOT_UNSUPPORTED, "JPEG runs on the CPU");
-    CHECK_FAILS(&c, spot_image_input(&c, (float *)got, image, 1, &ec.scene), SPOT_UNSUPPORTED, "JPEG runs on the CPU");
+    CHECK_FAILS(&c, spot_ec_input(&c, got, 3, false, image, 1, &ec), SPOT_UNSUPPORTED, "JPEG runs on the CPU");
     spot_device_close(&c);
 }
 

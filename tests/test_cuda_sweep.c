@@ -35,7 +35,7 @@ static spot_config *small_config(spot_ctx *c)
 
 static spot_segment *read_segment(spot_ctx *c, const char *name, int index)
 {
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state state;
     char dir[128], why[1300];
 
@@ -88,7 +88,7 @@ static void compare(spot_ctx *cpu, spot_ctx *cuda, const spot_config *cfg)
         assert_int_equal(n, m);
         for (int i = 0; i < n; i++) CHECK_NEAR(y[i], x[i], 1e-3);
         spot_arena_close(&a);
-        free(want), free(got);
+        spot_segment_free(want), spot_segment_free(got);
     }
 }
 

@@ -210,102 +210,6 @@ static void descents_agree(void **state)
     }
 }
 
-/* Views in, points out. `distinct` rows differ: duplicates, and a view of one row only. */
-static const struct { int n, d, distinct; } views[] = { { 4, 3, 4 }, { 33, 5, 33 }, { 40, 8, 2 }, { 70, 4, 1 },
-                                                        { 257, 3, 257 } };
-enum { VIEWS = LEN(views) };
-
-enum { MANY = 18 };      /* more than are searched for neighbours at a time */
-
-static void map_views(spot_ctx *c, const spot_view *v, int problems, float *const *at, double *kl, const spot_seed *seed,
-                      const spot_tsne_config *cfg)
-{
-    const spot_embed_config all = { .method = SPOT_REDUCE_TSNE, .dim = 2, .tsne = *cfg };
-    spot_points out[MANY];
-    spot_arena a;
-    int n[MANY], widest = 0;
-
-    for (int q = 0; q < problems; q++) {
-        n[q] = v[q].n;
-        widest = v[q].d > widest ? v[q].d : widest;
-    }
-    CHECK_OK(c, spot_arena_open(c, &a, spot_embed_bytes(problems, n, widest, &all, c->threads)));
-    CHECK_OK(c, spot_embed_fit(c, &a, problems, out, v, seed, &all));
-    for (int q = 0; q < problems; q++) {
-        memcpy(at[q], out[q].at, (size_t)v[q].n * 2 * sizeof(float));
-        kl[q] = out[q].objective;
-    }
-    spot_arena_close(&a);
-}
-
-static void maps_agree(void **state)
-{
-    const spot_tsne_config cfg = { .perplexity = 30, .iterations = 30, .exaggeration = 12 };
-    spot_ctx host = check_ctx(2);
-    spot_view v[VIEWS];
-    spot_seed seed[VIEWS];
-    float *want[VIEWS], *got[VIEWS];
-    double kl[VIEWS], gkl[VIEWS];
-
-    (void)state;
-    for (int q = 0; q < VIEWS; q++) {
-        v[q] = blobs(views[q].n, views[q].d, 3, (uint64_t)q);
-        for (int i = views[q].distinct; i < v[q].n; i++)
-            memcpy(v[q].feature + i * v[q].d, v[q].feature + i % views[q].distinct * v[q].d, v[q].d * sizeof(float));
-        seed[q] = (spot_seed){ 1, (uint32_t)q };
-        want[q] = malloc(v[q].n * 2 * sizeof(float));
-        got[q] = malloc(v[q].n * 2 * sizeof(float));
-    }
-    map_views(&host, v, VIEWS, want, kl, seed, &cfg);
-    for (int s = 0; s < LEN(schedules); s++) {
-        spot_ctx c;
-
-        open_cuda(&c, s);
-        map_views(&c, v, VIEWS, got, gkl, seed, &cfg);
-        for (int q = 0; q < VIEWS; q++) {
-            CHECK_NEAR(gkl[q], kl[q], 0.01 * fabs(kl[q]) + 1e-6);
-            for (int e = 0; e < v[q].n * 2; e++) assert_true(isfinite(got[q][e]));
-            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got[q], want[q], v[q].n * 2 * sizeof(float));
-        }
-        for (int q = 1; q < VIEWS - 1 && !s; q++) {
-            float *alone = malloc(v[q].n * 2 * sizeof(float)), *const at[] = { alone };
-            map_views(&c, &v[q], 1, at, gkl, &seed[q], &cfg);
-            assert_memory_equal(alone, got[q], v[q].n * 2 * sizeof(float));
-            free(alone);
-        }
-        spot_device_close(&c);
-    }
-    for (int q = 0; q < VIEWS; q++) blobs_free(&v[q]), free(want[q]), free(got[q]);
-}
-
-static void many_maps_are_each_as_alone(void **state)
-{
-    const spot_tsne_config cfg = { .perplexity = 2, .iterations = 3, .exaggeration = 12 };
-    spot_ctx host = check_ctx(2), c;
-    spot_view v[MANY];
-    spot_seed seed[MANY];
-    float at[MANY][2 * (4 + MANY)], alone[2 * (4 + MANY)], *const one[] = { alone }, *all[MANY];
-    double kl[MANY];
-
-    (void)state;
-    for (int q = 0; q < MANY; q++) {
-        v[q] = blobs(4 + q, 3, 2, (uint64_t)q);
-        seed[q] = (spot_seed){ 2, (uint32_t)q };
-        all[q] = at[q];
-    }
-    for (int device = 0; device < 2; device++) {
-        spot_ctx *on_it = device ? &c : &host;
-        if (device) open_cuda(&c, 2);
-        map_views(on_it, v, MANY, all, kl, seed, &cfg);
-        for (int q = 0; q < MANY; q += 5) {
-            map_views(on_it, &v[q], 1, one, kl, &seed[q], &cfg);
-            assert_memory_equal(alone, at[q], v[q].n * 2 * sizeof(float));
-        }
-    }
-    spot_device_close(&c);
-    for (int q = 0; q < MANY; q++) blobs_free(&v[q]);
-}
-
 static void failures_are_told(void **state)
 {
     spot_tsne_config cfg = { .perplexity = 5, .iterations = 100, .exaggeration = 12, .lr = 1e30 };
@@ -338,31 +242,6 @@ static void failures_are_told(void **state)
     give_back(&host);
 }
 
-/* What spot_embed_fit does before and beside t-SNE. */
-static void the_door_knows_devices(void **state)
-{
-    spot_embed_config cfg = spot_embed_defaults();
-    spot_view v = blobs(9, 3, 2, 1);
-    spot_seed seed = { 1, 0 };
-    spot_points out;
-    spot_arena a;
-    spot_ctx c;
-
-    (void)state;
-    open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
-    cfg.method = SPOT_REDUCE_NONE;
-    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
-    assert_memory_equal(out.at, v.feature, 27 * sizeof(float));
-    cfg.method = SPOT_REDUCE_PCA;
-    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg));
-    v.feature[7] = NAN;
-    CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
-    spot_arena_close(&a);
-    spot_device_close(&c);
-    blobs_free(&v);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,10 +249,7 @@ int main(void)
         cmocka_unit_test(interpolated_forces_agree),
         cmocka_unit_test(interpolated_descents_agree),
         cmocka_unit_test(descents_agree),
-        cmocka_unit_test(maps_agree),
-        cmocka_unit_test(many_maps_are_each_as_alone),
         cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(the_door_knows_devices),
     };
 
     openblas_set_num_threads(1);

@@ -131,6 +131,26 @@ rm -f x.html
 # --- an --out that holds other things
 mkdir taken && echo mine > taken/letter.txt && ok "${all[@]}" --out taken
 [ "$(cat taken/letter.txt)" = mine ] || fail "a file that was there is gone"
+ok "${all[@]/planespot-pca/spotlight}" --no-report --out taken            # another method on the same data
+refused 2 "taken holds findings of other data: 600 rows of 16 numbers (e.npy)" --embeddings e.npy --labels y.npy --losses \
+    losses.npy --method planespot-pca --out taken
+for mine in config.yaml report.html slices.csv map.npy; do
+    mkdir -p own && echo mine > own/$mine
+    refused 2 "own/$mine is there, and spotter discover did not write it" "${all[@]}" --out own
+    [ "$(cat own/$mine)" = mine ] && rm own/$mine || fail "own/$mine is another"
+done
+cp e.npy own/map.npy
+refused 2 "own/map.npy would be read and written over" --embeddings own/map.npy "${good[@]}" --replace --out own
+cmp -s e.npy own/map.npy || fail "the input is written over"
+refused 2 "own/map.npy is there" "${all[@]}" --out own
+ok "${all[@]}" --replace --out own
+rm own/slices.json own/subject.safetensors                               # killed while it wrote
+ok "${all[@]}" --out own
+cp taken/slices.csv before.csv
+"$spotter" assign own --embeddings e.npy --labels y.npy --probs p.npy --ids taken/slices.csv:id --out taken/slices.csv 2> err
+[ $? = 2 ] && cmp -s taken/slices.csv before.csv && grep -q 'would be read and written over' err || fail "assign: $(cat err)"
+"$spotter" assign own --embeddings e.npy --labels y.npy --probs p.npy --out own/slices.csv 2> err
+[ $? = 2 ] && grep -q 'is a file of the findings' err || fail "assign over its findings: $(cat err)"
 mkdir -p run/segments && refused 2 "holds a sweep's run" "${all[@]}" --out run
 refused 4 "is a file" "${all[@]}" --out e.npy
 
@@ -164,7 +184,7 @@ refused 2 "seed has 3 twice" "${all[@]}" --seed 3,1,3 --out x
 refused 2 "--labels" --embeddings e.npy --out x
 refused 2 "--out DIR" "${all[@]}"
 refused 2 "--model" --images . --out x
-"$spotter" discover --help | sed -n '/Examples/,$p' | grep -q 'spotter discover --embeddings' || fail "--help has no example"
+"$spotter" discover --help | sed -n '/Examples/,$p' | grep 'spotter discover --embeddings' >/dev/null || fail "--help has no example"
 
 # --- asked to stop: what is computed is kept, and the same command goes on
 slow=(--embeddings e.npy --labels y.npy --probs p.npy --method planespot-tsne,spotlight --seed 1,2,3,4,5,6,7,8 --out slow)

@@ -6,16 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check_bdm.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
-
-static char heard[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
 
 /* A view of four groups in D dimensions: the second and the third are errors, the third the worse. */
 enum { N = 200, D = 6 };
@@ -31,18 +24,6 @@ static void plant(four_groups *g)
         g->confidence[i] = (float)(sure[i % 4] + 0.02 * spot_rng_uniform(&r));
         g->label[i] = 1;
     }
-}
-
-static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
-                        const spot_points *points, const spot_bdm_config *cfg)
-{
-    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
-    int n[] = { points[0].n, problems > 1 ? points[1].n : 0, problems > 2 ? points[2].n : 0 };
-
-    heard[0] = 0;
-    c->on_log = hear;
-    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
-    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
 }
 
 static void each_row_once(const spot_hypotheses *found, int n, int all)
@@ -142,48 +123,6 @@ static void labels_turn_errors_round(void **state)
         assert_int_equal(found.h[0].row[0], both ? 3 : 0);
         CHECK_NEAR(found.h[0].mean_error, both ? 0.91 : 0.98, 0.005);
         spot_arena_close(&a);
-    }
-}
-
-/* Alone, in a batch, on any number of threads; and CUDA's test has the same for a GPU. */
-static void a_batch_equals_its_problems(void **state)
-{
-    four_groups g;
-    spot_view views[3];
-    spot_points points[3];
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    int n[] = { N, 130, 57 };
-
-    (void)state;
-    plant(&g);
-    cfg.domino.components = 9;
-    for (int p = 0; p < 3; p++) {
-        views[p] = (spot_view){ .n = n[p], .d = D, .feature = g.x, .confidence = g.confidence };
-        points[p] = (spot_points){ .n = n[p], .d = D, .at = g.x };
-    }
-    for (int kind = 0; kind < 4; kind++) {
-        spot_ctx many = check_ctx(2), few = check_ctx(1), more = check_ctx(5);
-        spot_hypotheses batch[3], threads[3], alone;
-        spot_arena a, b, e;
-        cfg.domino.start = kind % 2;
-        cfg.domino.covariance = kind / 2;
-        CHECK_OK(&many, find(&many, &a, batch, 3, views, points, &cfg));
-        CHECK_OK(&more, find(&more, &e, threads, 3, views, points, &cfg));
-        for (int p = 0; p < 3; p++) {
-            spot_seed seed = { 1, (uint32_t)p };
-            CHECK_OK(&few, spot_arena_open(&few, &b, spot_bdm_bytes(1, &n[p], D, &cfg, 1)));
-            CHECK_OK(&few, spot_bdm_find(&few, &b, 1, &alone, &views[p], &points[p], &seed, &cfg));
-            assert_true(batch[p].len == alone.len && threads[p].len == alone.len && alone.len > 2);
-            for (int k = 0; k < alone.len; k++) {
-                assert_int_equal(batch[p].h[k].len, alone.h[k].len);
-                assert_memory_equal(batch[p].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
-                assert_memory_equal(&batch[p].h[k].score, &alone.h[k].score, sizeof(double));
-                assert_memory_equal(&threads[p].h[k].score, &alone.h[k].score, sizeof(double));
-            }
-            spot_arena_close(&b);
-        }
-        spot_arena_close(&a);
-        spot_arena_close(&e);
     }
 }
 
@@ -321,7 +260,6 @@ int main(void)
         cmocka_unit_test(planted_slices_come_first),
         cmocka_unit_test(the_list_is_cut),
         cmocka_unit_test(labels_turn_errors_round),
-        cmocka_unit_test(a_batch_equals_its_problems),
         cmocka_unit_test(views_that_say_little),
         cmocka_unit_test(few_rows_are_told),
         cmocka_unit_test(bad_input_gets_a_sentence),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check_bdm.h"
 #include "bdm/pieces.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
@@ -81,26 +82,6 @@ static void large_problems_ask_for_more_rows(void **state)
     }
     assert_int_equal(spot_pieces_keep(&p, label), 2);
     assert_true(label[0] == 0 && label[59] == 1 && label[200] == 0);
-}
-
-static char heard[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
-
-static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
-                        const spot_points *points, const spot_bdm_config *cfg)
-{
-    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
-    int n[3];
-    heard[0] = 0;
-    c->on_log = hear;
-    for (int p = 0; p < problems; p++) n[p] = points[p].n;
-    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
-    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
 }
 
 /* Three clouds far apart; the second is two, of which one has low confidence. */
@@ -191,30 +172,6 @@ static void classes_are_clustered_apart(void **state)
     spot_arena_close(&a);
 }
 
-static void a_batch_equals_its_problems(void **state)
-{
-    spot_ctx one = check_ctx(1), two = check_ctx(2);
-    float at[2 * N], confidence[N];
-    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 97, .confidence = confidence },
-                          { .n = 1, .confidence = confidence } };
-    spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 97, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    spot_hypotheses batch[3], alone;
-    spot_arena a, b;
-    (void)state;
-    clouds(at, confidence);
-    CHECK_OK(&two, find(&two, &a, batch, 3, views, points, &cfg));
-    CHECK_OK(&one, find(&one, &b, &alone, 1, views, points, &cfg));
-    assert_true(batch[0].len == alone.len && batch[2].len == 1 && batch[2].h[0].len == 1);
-    for (int k = 0; k < alone.len; k++) {
-        assert_int_equal(batch[0].h[k].len, alone.h[k].len);
-        assert_memory_equal(batch[0].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
-        assert_memory_equal(&batch[0].h[k].score, &alone.h[k].score, sizeof(double));
-    }
-    spot_arena_close(&a);
-    spot_arena_close(&b);
-}
-
 /* Every row in one hypothesis at most, every number finite. */
 static void check_sane(const spot_hypotheses *found, int n, int everywhere)
 {
@@ -295,7 +252,6 @@ int main(void)
         cmocka_unit_test(large_problems_ask_for_more_rows),
         cmocka_unit_test(finds_the_failing_piece),
         cmocka_unit_test(classes_are_clustered_apart),
-        cmocka_unit_test(a_batch_equals_its_problems),
         cmocka_unit_test(data_that_say_nothing),
         cmocka_unit_test(bad_input_gets_a_sentence),
     };

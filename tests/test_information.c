@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden_file.h"
 #include "fit/information.h"
 #include "spotter/rng.h"
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static void mutual(spot_ctx *c, int problems, const spot_information_problem *p)
 {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# test_layers.sh - the rules of the design that a compiler does not check: what stands at the top of the repository, who
-# may include whom, who may print or exit, and what a CUDA kernel must not do.
+# test_layers.sh BUILD - the rules of the design that a compiler does not check: what stands at the top of the repository, who
+# may use whom, who may print or exit, and what a CUDA kernel must not do.
 set -euo pipefail
 
+build=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 errors=0
 # complain WHAT: one line of stdin is one violation.
@@ -22,37 +23,8 @@ else top=$(ls | grep -vE '^(build.*|runs)$'); fi
 allowed='CMakeLists.txt|kernels|host|include|bench|tests|configs|tools|README.md|LICENSE|\..*'
 complain "not allowed at the top level" < <(grep -vxE "$allowed" <<< "$top")
 
-# --- Link order: a folder includes itself, what stands before it here, kernels and include; kernels only include.
-order=(base formats scene model embed fit bdm metric config store steps work sweep discover report check cli)
-rank() { for i in "${!order[@]}"; do [ "${order[i]}" = "$1" ] && echo "$i"; done; }
-
-check_include()   # FILE NAME: prints a sentence when FILE must not include "NAME"
-{
-    local file=$1 name=$2 folder from
-    folder=$(dirname "$file")
-    case $name in spotter/*) [ -e "include/$name" ] || echo "$file includes $name, which is not there"; return ;; esac
-    [ -e "$folder/$name" ] && return
-    case $folder in
-        include/*) echo "$file includes $name; public headers include only public headers" ;;
-        kernels/*) [ -e "kernels/$name" ] || echo "$file includes $name; kernels see only include" ;;
-        host/*)
-            [ -e "kernels/$name" ] && return
-            [ "$folder" = host/cli ] && [ -e "bench/$name" ] && return
-            from=${name%%/*}
-            if [ ! -e "host/$name" ]; then echo "$file includes $name, which is not below it"
-            elif [ "$(rank "$from")" -gt "$(rank "$(cut -d/ -f2 <<< "$folder")")" ]; then
-                echo "$file includes $name, but host/$from stands above ${folder}"
-            fi ;;
-    esac
-}
-complain "link order" < <(
-    for folder in $(find host -mindepth 1 -maxdepth 1 -type d); do
-        [ -n "$(rank "${folder#host/}")" ] || echo "$folder has no place in the order: ${order[*]}"
-    done
-    files include kernels host | while IFS= read -r file; do
-        { grep -oE '^ *# *include +"[^"]+"' "$file" || true; } | sed -E 's/.*"(.*)"/\1/' |
-            while IFS= read -r name; do check_include "$file" "$name"; done
-    done)
+# --- Who uses whom, by the symbols of the object files and by #include lines; names that have two meanings (layers.py).
+python3 tests/layers.py "$build" || errors=$((errors + 1))
 
 # --- Nothing below host/cli prints or exits.
 speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|warnx?) *\(|fprintf *\( *std(err|out)'

@@ -9,7 +9,7 @@
 
 #include "base/ranges.h"
 #include "spotter/report.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 #include "stub_model.h"
 
@@ -84,12 +84,12 @@ static void give(spot_ctx *c, const char *to, const char *from, int ec)
 
 static void put(spot_ctx *c, const spot_config *cfg, const char *dir, int ec, int variant)
 {
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     assert_non_null(s);
     shards_fill(c, s, cfg, ec, variant % 10);
     if (variant >= 10) s->method[1].status = SPOT_NUMERIC;       /* the loss left the finite numbers, say */
     CHECK_OK(c, spot_segment_write(c, in(dir), s));
-    free(s);
+    spot_segment_free(s);
 }
 
 static spot_status merge(spot_ctx *c, const char *const *names, int n, const char *out, spot_merge_report *r)
@@ -292,8 +292,9 @@ static void what_is_wrong_is_counted(void **state)
     put(&c, cfg, "b", 6, 0);
     cfg->seed--;
     shell("cd a/segments/000 && truncate -s -1 ec-000000.json && printf x >> ec-000003.json && : > ec-000005.json &&"
-          " cp ec-000004.json ec-000001.json && cd ../../../b/segments/000 && printf '{' > ec-000002.json &&"
-          " mkdir ec-000007.json && touch ec-000004.json.n1-7-0.tmp ec-4.json x && mkdir ../001 ../y");
+          " cp ec-000004.json ec-000001.json && mkfifo ec-000007.json &&"
+          " cd ../../../b/segments/000 && printf '{' > ec-000002.json && mkdir ec-000007.json &&"
+          " touch ec-000004.json.n1-7-0.tmp ec-4.json x && mkdir ../001 ../y");
     assert_int_equal(spot_merge(&c, dirs, 2, in("out"), &o, &r), SPOT_INPUT);
     assert_non_null(strstr(c.message, "of 8 ECs 1 are missing, 3 damaged, 0 in conflict"));
     spot_forget(&c);
@@ -312,6 +313,30 @@ static void what_is_wrong_is_counted(void **state)
     free(r.ec);
     shell("for i in 0 1 2 4; do cmp out/segments/000/ec-00000$i.json b/segments/000/ec-00000$i.json || exit 1; done &&"
           " test -f b/segments/000/ec-000006.json -a -f b/segments/000/x && cmp out/results.sqlite b/results.sqlite");
+    free(cfg);
+}
+
+/* A checksum that is right does not make a segment: words that tables cannot read and texts that move a cursor are damage. */
+static void a_segment_of_strangers_is_damaged(void **state)
+{
+    const spot_merge_options o = { .partial = false };
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = shards_config(&c, 2);
+    spot_segment *s = calloc(1, sizeof *s);
+    const char *dir = in("a");
+    spot_merge_report r;
+    (void)state;
+    assert_non_null(s);
+    shards_begin(&c, dir, cfg);
+    shards_fill(&c, s, cfg, 0, 0);
+    snprintf(s->blindspot[0], sizeof s->blindspot[0], "sqare");
+    CHECK_OK(&c, spot_segment_write(&c, dir, s));
+    shards_fill(&c, s, cfg, 1, 0);
+    snprintf(s->device, sizeof s->device, "cpu\033[31m");
+    CHECK_OK(&c, spot_segment_write(&c, dir, s));
+    CHECK_FAILS(&c, spot_merge(&c, &dir, 1, dir, &o, &r), SPOT_INPUT, "of 2 ECs 0 are missing, 2 damaged");
+    free(r.ec);
+    spot_segment_free(s);
     free(cfg);
 }
 
@@ -571,6 +596,7 @@ int main(int argc, char **argv)
         IN_A_FOLDER(a_conflict_has_one_end),
         IN_A_FOLDER(a_run_may_grow),
         IN_A_FOLDER(what_is_wrong_is_counted),
+        IN_A_FOLDER(a_segment_of_strangers_is_damaged),
         IN_A_FOLDER(places_are_looked_at_first),
         IN_A_FOLDER(out_may_lie_anywhere),
         IN_A_FOLDER(pictures_and_values_follow),

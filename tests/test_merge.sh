@@ -58,8 +58,8 @@ run 0 "going on with the rest" sweep tiny.yaml --out some --threads 1
 same some whole
 
 # The command line.
-run 2 "which run directories?" merge
-run 2 "give a run directory with --out DIR" merge s1 s2
+run 2 "DIR is missing" merge
+run 2 "--out DIR is missing" merge s1 s2
 run 4 "nowhere: No such file" merge nowhere s2 --out new
 run 3 "is no run directory" merge / --out new
 [ -e new ] && fail "a merge that was refused made its directory"

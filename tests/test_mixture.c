@@ -5,17 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "heard.h"
+#include "golden_file.h"
 #include "fit/mixture.h"
 #include "fit/mixture_cpu.h"
 #include "spotter/rng.h"
-
-static char heard[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
 
 /* Point i lies in cloud i % blobs; the clouds are well apart. */
 static spot_mat clouds(int n, int d, int blobs, uint32_t seed)
@@ -53,8 +47,6 @@ static void exp_is_good_to_an_ulp(void **state)
     assert_true(EXP(-708) > 0 && EXP(-709) == 0 && EXP(-INFINITY) == 0 && isnan(EXP(NAN)));
     assert_true(EXP(709) > 8e307 && isfinite(EXP(709)));
 }
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static void check_fit(FILE *f, const spot_mixture *fit, const int *label, double *bic)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/train.h"
+#include "model/trainer.h"
 #include "spotter/model.h"
 
 /* -- itself ----------------------------------------------------------------------------------------------------- */

@@ -5,29 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden_file.h"
+#include "check_bdm.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
-
-static char heard[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
-
-static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
-                        const spot_points *points, const spot_bdm_config *cfg)
-{
-    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
-    int n[] = { points[0].n, problems > 1 ? points[1].n : 0, problems > 2 ? points[2].n : 0 };
-    heard[0] = 0;
-    c->on_log = hear;
-    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
-    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
-}
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static void check_list(FILE *f, const spot_hypotheses *found, int len)
 {
@@ -50,15 +31,15 @@ static void agrees_with_the_recipe(void **state)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/planespot.bin", "rb");
-    int n, variants, head[5];
+    int n, count, head[5];
     (void)state;
     assert_non_null(f);
     get(f, &n, sizeof n);
     float *at = malloc((size_t)n * 2 * sizeof *at), *confidence = malloc((size_t)n * sizeof *confidence);
     get(f, at, (size_t)n * 2 * sizeof *at);
     get(f, confidence, (size_t)n * sizeof *confidence);
-    get(f, &variants, sizeof variants);
-    for (int v = 0; v < variants; v++) {
+    get(f, &count, sizeof count);
+    for (int v = 0; v < count; v++) {
         spot_view view = { .n = n, .confidence = confidence };
         spot_points points = { .n = n, .d = 2, .at = at };
         spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
@@ -202,30 +183,6 @@ static void maps_that_say_nothing_get_a_message(void **state)
     spot_arena_close(&a);
 }
 
-static void a_batch_equals_its_problems(void **state)
-{
-    spot_ctx one = check_ctx(1), two = check_ctx(2);
-    float at[2 * N], confidence[N];
-    spot_view views[] = { { .n = N, .confidence = confidence }, { .n = 60, .confidence = confidence },
-                          { .n = 1, .confidence = confidence } };
-    spot_points points[] = { { .n = N, .d = 2, .at = at }, { .n = 60, .d = 2, .at = at }, { .n = 1, .d = 2, .at = at } };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    spot_hypotheses batch[3], alone;
-    spot_arena a, b;
-    (void)state;
-    two_clouds(at, confidence);
-    CHECK_OK(&two, find(&two, &a, batch, 3, views, points, &cfg));
-    CHECK_OK(&one, find(&one, &b, &alone, 1, views, points, &cfg));
-    assert_true(batch[0].len == alone.len && batch[2].len == 1 && batch[2].h[0].len == 1);
-    for (int k = 0; k < alone.len; k++) {
-        assert_int_equal(batch[0].h[k].len, alone.h[k].len);
-        assert_memory_equal(batch[0].h[k].row, alone.h[k].row, (size_t)alone.h[k].len * sizeof(int));
-        assert_memory_equal(&batch[0].h[k].score, &alone.h[k].score, sizeof(double));
-    }
-    spot_arena_close(&a);
-    spot_arena_close(&b);
-}
-
 static void bad_input_gets_a_sentence(void **state)
 {
     spot_ctx c = check_ctx(1);
@@ -282,7 +239,6 @@ int main(void)
         cmocka_unit_test(an_error_is_against_the_label),
         cmocka_unit_test(switches_act),
         cmocka_unit_test(maps_that_say_nothing_get_a_message),
-        cmocka_unit_test(a_batch_equals_its_problems),
         cmocka_unit_test(bad_input_gets_a_sentence),
         cmocka_unit_test(names),
     };

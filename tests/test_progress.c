@@ -5,23 +5,23 @@
 
 volatile sig_atomic_t cli_stop;
 
-static cli_course course;
+static cli_progress progress;
 
 /* Hears one report and gives the share of the whole. */
 static double hear(const char *stage, double done, double total)
 {
     spot_progress p = { .stage = stage, .ec = 0, .done = done, .total = total, .note = "" };
-    double before = cli_course_share(&course);
-    cli_course_hear(&course, &p);
-    if (!(cli_course_share(&course) >= before)) fail_msg("%s %g of %g: back from %g", stage, done, total, before);
-    return cli_course_share(&course);
+    double before = cli_progress_share(&progress);
+    cli_progress_update(&progress, &p);
+    if (!(cli_progress_share(&progress) >= before)) fail_msg("%s %g of %g: back from %g", stage, done, total, before);
+    return cli_progress_share(&progress);
 }
 
 static void a_sweep_grows_through_every_stage(void **state)
 {
     double last;
     (void)state;
-    memset(&course, 0, sizeof course);
+    memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("sweep", 0, 2), 0, 0);
     CHECK_NEAR(hear("train", 5, 10), 0.225, 1e-12);
     CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
@@ -40,18 +40,18 @@ static void a_sweep_grows_through_every_stage(void **state)
 static void a_base_model_has_a_bar_of_its_own(void **state)
 {
     (void)state;
-    memset(&course, 0, sizeof course);
+    memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("base", 1, 4), 0.25, 0);
     CHECK_NEAR(hear("base", 4, 4), 1, 0);
-    cli_course_hear(&course, &(spot_progress){ .stage = "sweep", .total = 2, .note = "" });
-    CHECK_NEAR(cli_course_share(&course), 0, 0);
+    cli_progress_update(&progress, &(spot_progress){ .stage = "sweep", .total = 2, .note = "" });
+    CHECK_NEAR(cli_progress_share(&progress), 0, 0);
     CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
 }
 
 static void a_stage_without_a_sweep_is_the_whole(void **state)
 {
     (void)state;
-    memset(&course, 0, sizeof course);
+    memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("render", 4, 16), 0.25, 0);
     CHECK_NEAR(hear("render", 16, 16), 1, 0);
 }

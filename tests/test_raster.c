@@ -8,6 +8,7 @@
 #include "formats/jpeg.h"
 #include "formats/png.h"
 #include "image/raster.h"
+#include "spotter/source.h"
 
 enum { N = 24 };
 
@@ -93,7 +94,7 @@ static void shapes_are_pils(void **state)
         spot_object o = object_at(&g, layer, size, 0, 0);
         assert_in_range(y, 0, g.shape[layer][size].ink_h - 1);
         for (int x = 0; x < g.shape[layer][size].ink_w; x++)
-            assert_int_equal(spot_raster_covers(&g, &o, x, y), x >= from && x <= to);
+            assert_int_equal(spot_shape_covers(&g, &o, x, y), x >= from && x <= to);
         area[layer][size] += to - from + 1;
     }
     assert_int_equal(area[SPOT_SQUARE][0], 41 * 41);    assert_int_equal(area[SPOT_SQUARE][1], 21 * 21);
@@ -155,7 +156,7 @@ static void the_word_has_its_size(void **state)
             assert_int_equal(s.h, w[4]);
             for (int v = -2; v < 60; v++)
                 for (int u = -2; u < 99; u++) {
-                    if (!spot_raster_covers(&g, &o, u, v)) continue;
+                    if (!spot_shape_covers(&g, &o, u, v)) continue;
                     ink++;
                     if (u < left) left = u;
                     if (u > right) right = u;
@@ -228,7 +229,7 @@ static void inputs_are_normalised_bytes(void **state)
         cfg.jpeg_quality = 90 * jpeg;
         CHECK_OK(&c, spot_image_render(&c, rgb, image, N, &cfg));
         CHECK_OK(&c, spot_raster_normalise(&c, x, rgb, N, 50));
-        CHECK_OK(&c, spot_image_input(&c, y, image, N, &cfg));
+        CHECK_OK(&c, spot_ec_input(&c, y, 3, false, image, N, &(spot_ec){ .scene = cfg }));
         assert_memory_equal(x, y, values * sizeof *x);
         for (size_t i = 0; i < values; i++) CHECK_NEAR(x[i], (rgb[i] / 255.0 - mean[i % 3]) / std[i % 3], 1e-6);
     }
@@ -257,7 +258,7 @@ static void lists_off_the_canvas_are_refused(void **state)
     CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "64 pixel canvas");
     tiny.size = 31;
     CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &good, 1, &tiny), SPOT_INVALID, "32 to 1024");
-    CHECK_FAILS(&c, spot_raster_input(&c, NULL, &good, 1, &cfg), SPOT_INVALID, "raster");
+    CHECK_FAILS(&c, spot_raster_input(&c, NULL, 3, SPOT_FP32, &good, 1, &cfg), SPOT_INVALID, "raster");
     CHECK_OK(&c, spot_raster_draw(&c, NULL, NULL, 0, &cfg));
     free(rgb);
 }

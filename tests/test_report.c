@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/figure/canvas.h"
+#include "formats/canvas.h"
 #include "spotter/report.h"
 #include "spotter/store.h"
 

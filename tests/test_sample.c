@@ -113,17 +113,17 @@ static void bf16_is_the_nearest(void **state)
     cfg.size = 50;
     spot_ec_base(&ec, &cfg, 3, 6, 6);
     for (uint32_t i = 0; i < 6; i++) spot_image_draw(&image[i], &ec, SPOT_TRAIN, i);
-    CHECK_OK(&c, spot_raster_input(&c, x, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input_as(&c, b, 3, SPOT_BF16, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input_as(&c, eight, 8, SPOT_BF16, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input_as(&c, wide, 8, SPOT_TF32, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, x, 3, SPOT_FP32, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, b, 3, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, eight, 8, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, wide, 8, SPOT_TF32, image, 6, &cfg));
     for (int i = 0; i < LEN(x); i++) assert_int_equal(b[i], spot_bf16_bits(x[i]));
     for (int i = 0; i < LEN(wide); i++) {
         float want = i % 8 < 3 ? x[i / 8 * 3 + i % 8] : 0;
         assert_memory_equal(&wide[i], &want, sizeof want);
         assert_int_equal(eight[i], spot_bf16_bits(want));
     }
-    CHECK_FAILS(&c, spot_raster_input_as(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
+    CHECK_FAILS(&c, spot_raster_input(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
 }
 
 int main(void)

@@ -96,7 +96,7 @@ status "$dir/whole"
 sweep "$dir/part" --shard 1/4 || fail "a shard: $(cat "$dir/err")"
 status "$dir/part"
 [ $code -eq 75 ] && grep -q '^4 shards: 1 done, 3 waiting$' "$dir/out" || fail "status of a quarter: $code $(cat "$dir/out")"
-eval "$(grep '^    for' "$dir/out" | sed "s#; do spotter#; do $spotter#; s#; done# --no-pictures; done#")" >"$dir/err" 2>&1
+eval "$(grep '^    for' "$dir/out" | sed "s#; done# --no-pictures; done#")" >"$dir/err" 2>&1
 status "$dir/part" --json
 [ $code -eq 0 ] && grep -q '"done": 12' "$dir/out" || fail "the command of status: $(cat "$dir/err" "$dir/out")"
 "$spotter" status "$dir" >"$dir/out" 2>"$dir/err"
@@ -151,7 +151,7 @@ until [ "$(cat "$dir/orphans/logs/"* | grep -c '"status":"STOPPED"')" = 2 ]; do
     [ "$(ms "$start")" -lt 30000 ] || { fail "processes outlive the one that began them"; break; }
     sleep 0.1
 done
-for words in "0,0|twice" "0,x|takes all" "9|shows not so many"; do
+for words in "0,0|twice" "0,x|takes all" "9|shows fewer"; do
     CUDA_VISIBLE_DEVICES=4,5 sweep "$dir/none" --device cpu --gpus "${words%|*}"
     code=$?
     [ $code -eq 2 ] && grep -q "${words#*|}" "$dir/err" || fail "--gpus ${words%|*}: exit code $code: $(cat "$dir/err")"

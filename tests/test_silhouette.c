@@ -5,11 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden_file.h"
 #include "fit/silhouette.h"
 #include "spotter/cluster.h"
 #include "spotter/rng.h"
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 typedef struct { spot_mat x; int labellings, search, chosen; spot_labelling *want; } known;
 

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 #include "stub_model.h"
 #include "sweep/segment.h"

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "heard.h"
+#include "golden_file.h"
 #include "fit/spotlight_step.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
@@ -20,8 +22,6 @@ static struct golden {
     float *x;
     double *loss, *final[CASES];     /* of each case, the weights at its end */
 } gold;
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static void *aligned(size_t bytes)
 {
@@ -118,14 +118,6 @@ static void follows_the_official_trace(void **state)
 enum { GROUP = 24, GROUPS = 10, N = GROUP * GROUPS, D = 12 };
 
 static float at[N * D], confidence[N];
-static char heard[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    (void)user;
-    if (level == SPOT_LOG_WARN) strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
-
 static void plant(void)
 {
     spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
@@ -232,34 +224,6 @@ static void scale_matters_to_compat_alone(void **state)
         CHECK_OK(&c, find(&c, &a, &found, 1, &rows, &cfg));
         assert_int_equal(found.len, 0);
         assert_non_null(strstr(heard, "spotlight 1 lost every row"));
-        spot_arena_close(&a);
-    }
-}
-
-static void a_batch_equals_its_problems(void **state)
-{
-    int rows[] = { N, 100, 2, 131 };
-    (void)state;
-    plant();
-    for (int full = 0; full < 2; full++) {
-        spot_bdm_config cfg = settings();
-        spot_ctx one = check_ctx(1), two = check_ctx(2), three = check_ctx(3);
-        spot_hypotheses batch[4], apart[2];
-        spot_arena a, b;
-        cfg.spotlight.precision = full;
-        cfg.spotlight.steps = full ? 60 : 300;
-        CHECK_OK(&two, find(&two, &a, batch, 4, rows, &cfg));
-        for (int p = 0; p < 4; p++) {
-            spot_ctx *c = p % 2 ? &one : &three;       /* a team of threads on one problem, or one */
-            CHECK_OK(c, find(c, &b, apart, 1, &rows[p], &cfg));
-            assert_int_equal(batch[p].len, apart->len);
-            for (int k = 0; k < apart->len; k++) {
-                assert_int_equal(batch[p].h[k].len, apart->h[k].len);
-                assert_memory_equal(batch[p].h[k].row, apart->h[k].row, (size_t)apart->h[k].len * sizeof(int));
-                assert_memory_equal(&batch[p].h[k].score, &apart->h[k].score, sizeof(double));
-            }
-            spot_arena_close(&b);
-        }
         spot_arena_close(&a);
     }
 }
@@ -378,7 +342,6 @@ int main(void)
         cmocka_unit_test(plateau_rules_differ),
         cmocka_unit_test(finds_what_was_planted),
         cmocka_unit_test(scale_matters_to_compat_alone),
-        cmocka_unit_test(a_batch_equals_its_problems),
         cmocka_unit_test(views_that_say_nothing),
         cmocka_unit_test(labels_count),
         cmocka_unit_test(bad_input_gets_a_sentence),

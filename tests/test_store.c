@@ -4,6 +4,7 @@
 #include "check_folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "spotter/store.h"
 #include "base/json.h"
+#include "base/file.h"
 #include "store/pack.h"
 
 /* How many entries a folder has, . and .. not counted. */
@@ -111,26 +113,102 @@ static void bad_places_are_named(void **state)
     CHECK_OK(&c, spot_store_open(&c, &s, path));             /* again is fine */
 }
 
+static void in_root(const char *command)
+{
+    char line[600];
+    snprintf(line, sizeof line, "cd %s && %s", root, command);
+    if (system(line)) fail_msg("%s", line);
+}
+
+/* Temp files of this program alone, an hour old, in the folders of a run alone, and behind no link. */
 static void old_temp_files_go(void **state)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
-    char command[320], segments[128];
     (void)state;
-    snprintf(segments, sizeof segments, "%s/segments", root);
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    snprintf(command, sizeof command, "cd %s && touch a.json b.tmp && touch -d '2 hours ago' c.tmp d.json", segments);
-    assert_int_equal(system(command), 0);
+    in_root("mkdir segments/000 segments/mine cache/3f other other/000");
+    in_root("touch segments/new.json.n1-7-0.tmp && touch -d '2 hours ago' thesis.tmp config.yaml.n1-7-0.tmp a-1-2.tmp"
+            " .n1-2-3.tmp segments/c.n1.org-7-12.tmp segments/d.json segments/n1-7-0.tmp segments/d.n1-7.tmp segments/d.n1-7-x.tmp"
+            " segments/000/c.json.n1-7-0.tmp segments/000/b.tmp segments/mine/c.json.n1-7-0.tmp cache/3f/v.view.n-1-2.tmp"
+            " other/x.n1-7-0.tmp other/000/x.n1-7-0.tmp && ln -s ../other/000 segments/001 && mkdir logs/l.n1-7-0.tmp");
+    in_root("find . ! -name before | LC_ALL=C sort > before");
+    CHECK_OK(&c, spot_store_open_to_read(&c, &s, root));
+    in_root("find . ! -name before | LC_ALL=C sort | diff - before");           /* who reads removes nothing */
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    assert_int_equal(entries(segments), 3);
+    in_root("find . ! -name before | LC_ALL=C sort | comm -13 - before > gone; printf './%s\\n' cache/3f/v.view.n-1-2.tmp"
+            " config.yaml.n1-7-0.tmp segments/000/c.json.n1-7-0.tmp segments/c.n1.org-7-12.tmp | diff gone -");
+}
 
-    /* nor in the folders there */
-    snprintf(command, sizeof command, "cd %s && mkdir 000 && cd 000 && touch b.tmp && touch -d '2 hours ago' c.tmp d.json",
-             segments);
-    assert_int_equal(system(command), 0);
+/* A stranger's run may be full of links that lead out of it. */
+static void links_are_not_followed_out_of_a_run(void **state)
+{
+    static const char *const part[] = { "cache", "segments", "pictures", "logs" };
+    spot_ctx c = check_ctx(1);
+    spot_key key = spot_key_of("", 0);                       /* 99aa... */
+    spot_store s;
+    char command[100], path[128];
+    (void)state;
+    in_root("mkdir elsewhere");
+    for (int i = 0; i < LEN(part); i++) {
+        snprintf(command, sizeof command, "ln -s elsewhere %s", part[i]);
+        in_root(command);
+        CHECK_FAILS(&c, spot_store_open(&c, &s, root), SPOT_INPUT, "is a symbolic link");
+        snprintf(command, sizeof command, "rm %s", part[i]);
+        in_root(command);
+    }
     CHECK_OK(&c, spot_store_open(&c, &s, root));
-    strcat(segments, "/000");
-    assert_int_equal(entries(segments), 2);
+    in_root("ln -s ../elsewhere cache/99; ln -s ../elsewhere segments/000");
+    CHECK_FAILS(&c, spot_store_put(&c, &s, key, "view", "x", 1), SPOT_INPUT, "cache/99 is a symbolic link");
+    snprintf(path, sizeof path, "%s/segments/000/ec-000001.json", root);
+    CHECK_FAILS(&c, spot_folder_of(&c, path), SPOT_INPUT, "segments/000 is a symbolic link");
+    in_root("rmdir elsewhere");
+}
+
+static bool put_x(FILE *f, const void *what) { (void)what; return fputs("x", f) >= 0; }
+
+/* Devices and pipes stay what they are. */
+static void a_device_is_no_file(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    unsigned char *bytes;
+    char path[128], byte = 0;
+    struct stat st;
+    int fd, out;
+    size_t n;
+    (void)state;
+    snprintf(path, sizeof path, "%s/pipe", root);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 10), SPOT_INPUT, "it is a pipe or a device, not a file");
+    assert_null(spot_file_stream(path));
+    CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "pipe: No such device");       /* nobody reads it */
+    fd = open(path, O_RDONLY | O_NONBLOCK);
+    CHECK_OK(&c, spot_file_write(&c, path, "x", 1));
+    CHECK_OK(&c, spot_file_fill(&c, path, put_x, NULL));
+    for (int i = 0; i < 2; i++) assert_int_equal(read(fd, &byte, 1), 1);
+    assert_int_equal(byte, 'x');
+    close(fd);
+    CHECK_OK(&c, spot_file_write(&c, "/dev/null", "x", 1));
+    CHECK_FAILS(&c, spot_file_write(&c, "/dev/full", "x", 1), SPOT_IO, "No space left");
+    CHECK_FAILS(&c, spot_file_read(&c, "/dev/zero", &bytes, &n, 10), SPOT_INPUT, "not a file");
+    assert_true(!stat("/dev/null", &st) && S_ISCHR(st.st_mode) && !lstat(path, &st) && S_ISFIFO(st.st_mode));
+
+    /* the program's own output, behind what it has said already */
+    snprintf(path, sizeof path, "%s/said", root);
+    fflush(stdout);
+    out = dup(1);
+    fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(fd, "so ", 3), 3);
+    dup2(fd, 1);
+    spot_status s = spot_file_write(&c, "/dev/stdout", "far", 3);
+    dup2(out, 1);
+    close(out), close(fd);
+    CHECK_OK(&c, s);
+    assert_true(!lstat("/dev/stdout", &st) && S_ISLNK(st.st_mode));
+    CHECK_OK(&c, spot_file_read(&c, path, &bytes, &n, 10));
+    assert_string_equal((char *)bytes, "so far");
+    free(bytes);
+    assert_int_equal(entries(root), 2);
 }
 
 static void a_file_gets_its_folder(void **state)
@@ -290,6 +368,8 @@ int main(void)
         IN_A_FOLDER(a_failed_write_leaves_the_old_file),
         IN_A_FOLDER(bad_places_are_named),
         IN_A_FOLDER(old_temp_files_go),
+        IN_A_FOLDER(links_are_not_followed_out_of_a_run),
+        IN_A_FOLDER(a_device_is_no_file),
         IN_A_FOLDER(a_file_gets_its_folder),
         IN_A_FOLDER(damaged_values_are_absent),
         IN_A_FOLDER(impossible_values_are_absent),

@@ -358,7 +358,7 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char dir[128], why[1300], *text;
     size_t n;
@@ -392,7 +392,7 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     fclose(f);
     assert_non_null(strstr(text, "\"planespot-pca\",,dr,,,0,2\n"));
     free(text);
-    free(s);
+    spot_segment_free(s);
     free(cfg);
     spot_ctx_close(&c);
 }
@@ -420,7 +420,7 @@ static void a_picture_decides_nothing(void **state)
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char dir[128], path[200], why[1300];
     (void)state;
@@ -437,7 +437,7 @@ static void a_picture_decides_nothing(void **state)
     assert_int_equal(s->method[1].status, SPOT_USAGE);
     snprintf(path, sizeof path, "%s/pictures/000/ec-000000-0-barlow-model.png", dir);
     assert_int_equal(access(path, F_OK), 0);
-    free(s);
+    spot_segment_free(s);
     free(cfg);
     spot_ctx_close(&c);
 }

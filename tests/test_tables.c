@@ -40,14 +40,14 @@ static void write_segment(spot_ctx *c, const char *dir, const spot_config *cfg, 
     s->specificity[0] = 5;
     s->specificity[1] = 7;
     s->lesson = (spot_learning){ .outside = 0.995, .inside = { 0.01, NAN }, .learned = learned };
-    s->methods = 2;
+    assert_true(spot_segment_methods(s, s->methods = 2));
     for (int b = 0; b < 2; b++) {
         strcpy(s->method[b].name, "m");
         s->method[b].score = (spot_score){ .blindspots = 2, .dr = dr, .fdr = fdr, .covered = { dr > 0, dr == 1 },
                                            .failure = { { 1, 0, 0, 0 }, { .5, .5, 0, 0 } } };
     }
     CHECK_OK(c, spot_segment_write(c, dir, s));
-    free(s);
+    spot_segment_free(s);
 }
 
 static char *tables(spot_ctx *c, const char *dir, spot_table_format format, bool all, spot_status want)
@@ -121,7 +121,7 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = config(&c);
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     spot_store store;
     char why[1300], path[160];
@@ -149,7 +149,7 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
     CHECK_OK(&c, spot_segment_read(&c, root, 5, s, &found, why, sizeof why));
     assert_int_equal(found, SPOT_SEGMENT_ABSENT);
     free(bytes);
-    free(s);
+    spot_segment_free(s);
     free(cfg);
 }
 

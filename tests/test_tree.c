@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden_file.h"
 #include "spotter/rng.h"
 #include "spotter/tree.h"
-
-static void get(FILE *f, void *out, size_t bytes) { assert_int_equal(fread(out, 1, bytes, f), bytes); }
 
 static spot_status fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *t, const spot_mat *x, const uint8_t *const *y,
                        int depth)

@@ -91,7 +91,7 @@ static void an_ec_that_fails_fails_alone(void **state)
     static const int widths[] = { 1, 3, 5 };
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     spot_sweep_report r;
     char dir[128], why[1300];
@@ -122,7 +122,7 @@ static void an_ec_that_fails_fails_alone(void **state)
         assert_true(s->method[0].status == SPOT_INPUT && s->method[1].status == SPOT_INPUT);
         assert_non_null(strstr(s->method[1].message, "the confidence of row 7 is 2"));
     }
-    free(s);
+    spot_segment_free(s);
     free(cfg);
     spot_ctx_close(&c);
 }

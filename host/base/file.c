@@ -26,9 +26,11 @@ static const char *advice(int error)
     }
 }
 
+const char *spot_file_reason(int error) { return error == ENODEV ? "it is a pipe or a device, not a file" : strerror(error); }
+
 static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
 {
-    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, strerror(error), advice(error));
+    return spot_fail(c, SPOT_IO, "cannot %s %s: %s; %s", verb, path, spot_file_reason(error), advice(error));
 }
 
 spot_status spot_file_abort(spot_ctx *c, const char *temp, const char *path, int error)
@@ -54,6 +56,56 @@ static int open_temp(char *temp, size_t size, const char *path)
         fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (fd < 0 && errno == EEXIST);
     return fd;
+}
+
+/* One of this program's standard streams under a name such as /dev/stdout, or -1. A device can be opened by its name. */
+static int standard_stream(const char *path, const struct stat *st)
+{
+    struct stat at, link;
+
+    if (S_ISCHR(st->st_mode)) return -1;
+    if (S_ISREG(st->st_mode) && (lstat(path, &link) || !S_ISLNK(link.st_mode))) return -1;
+    for (int fd = 0; fd < 3; fd++)
+        if (!fstat(fd, &at) && at.st_dev == st->st_dev && at.st_ino == st->st_ino) return fd;
+    return -1;
+}
+
+/* A path may name a device or a pipe, such as /dev/stdout or /dev/null: the bytes go into it, since a rename would put a file
+ * in its place. Returns false where the path names a file or nothing; else *fd is what to write to, or -1 with errno. A disk
+ * and a pipe that nobody reads are refused. A standard stream that leads into a file is written where it stands. */
+static bool open_stream(const char *path, int *fd)
+{
+    struct stat st;
+    int standard;
+
+    *fd = -1;
+    if (stat(path, &st)) return false;
+    standard = standard_stream(path, &st);
+    if (standard >= 0) {
+        *fd = fcntl(standard, F_DUPFD_CLOEXEC, 3);
+        return true;
+    }
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return false;
+    errno = ENODEV;
+    if (!S_ISCHR(st.st_mode) && !S_ISFIFO(st.st_mode)) return true;
+    *fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd >= 0) fcntl(*fd, F_SETFL, O_WRONLY);
+    return true;
+}
+
+/* Where the bytes of path go first: a stream, and then temp is "", or a temp file. */
+static int open_target(char *temp, size_t size, const char *path)
+{
+    int fd;
+
+    *temp = 0;
+    return open_stream(path, &fd) ? fd : open_temp(temp, size, path);
+}
+
+static spot_status finish(spot_ctx *c, const char *temp, const char *path, int error)
+{
+    if (*temp) return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
+    return error ? cannot(c, "write", path, error) : SPOT_OK;
 }
 
 int spot_write_all(int fd, const void *bytes, size_t n)
@@ -99,8 +151,10 @@ int spot_sync_folder_of(const char *path)
 
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path)
 {
+    struct stat st;
     int error = spot_sync_file(temp);
 
+    if (!error && !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode)) error = ENODEV;
     if (!error && rename(temp, path)) error = errno;
     if (error) return spot_file_abort(c, temp, path, error);
     error = spot_sync_folder_of(path);
@@ -116,41 +170,59 @@ spot_status spot_file_begin(spot_ctx *c, char *temp, size_t size, const char *pa
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n)
 {
     char temp[PATH_MAX];
-    int error, fd;
+    int error, fd = open_target(temp, sizeof temp, path);
 
-    SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, &fd));
+    if (fd < 0) return cannot(c, "write", path, errno);
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
-    return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
+    return finish(c, temp, path, error);
 }
 
 spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what)
 {
     char temp[PATH_MAX];
-    int error = 0, fd = open_temp(temp, sizeof temp, path);
+    int error = 0, fd = open_target(temp, sizeof temp, path);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 
     if (fd < 0) return cannot(c, "write", path, errno);
     errno = 0;
     if (!f || !fill(f, what) || fflush(f) || ferror(f)) error = errno ? errno : EIO;
     if (f ? fclose(f) : close(fd)) error = error ? error : errno;
-    if (error) {
-        unlink(temp);
-        return cannot(c, "write", path, error);
-    }
-    return spot_file_commit(c, temp, path);
+    return finish(c, temp, path, error);
+}
+
+int spot_file_open(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
+    struct stat st;
+
+    if (fd < 0) return -1;
+    if (fstat(fd, &st)) error = errno;
+    else if (!S_ISREG(st.st_mode)) error = S_ISDIR(st.st_mode) ? EISDIR : ENODEV;
+    if (!error) return fd;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+FILE *spot_file_stream(const char *path)
+{
+    bool own = !strncmp(path, "/dev/", 5);
+    int fd = own ? open(path, O_RDONLY | O_CLOEXEC) : spot_file_open(path);
+
+    return fd < 0 ? NULL : fdopen(fd, "rb");
 }
 
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit)
 {
     struct stat st;
-    int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = 0, fd = spot_file_open(path);
 
     *bytes = NULL;
     *n = 0;
+    if (fd < 0 && errno == ENODEV) return spot_fail(c, SPOT_INPUT, "cannot read %s: %s", path, spot_file_reason(ENODEV));
     if (fd < 0) return cannot(c, "read", path, errno);
     if (fstat(fd, &st)) error = errno;
-    else if (S_ISDIR(st.st_mode)) error = EISDIR;
     if (!error && (uint64_t)st.st_size > limit) {
         close(fd);
         return spot_fail(c, SPOT_INPUT, "%s has %lld bytes where at most %zu make sense; is it the right file?",

@@ -14,7 +14,15 @@ int spot_write_all(int fd, const void *bytes, size_t n);
 int spot_sync_file(const char *path);
 int spot_sync_folder_of(const char *path);
 
-/* Writes to path the bytes that fill writes, whole or not at all. */
+/* Opens a regular file for reading. -1 (NULL) and errno otherwise, ENODEV for a pipe or a device: nothing waits for a writer of a
+ * pipe that lies in a foreign folder. A stream may also be the pipe of a shell, such as /dev/fd/63. */
+int   spot_file_open(const char *path);
+FILE *spot_file_stream(const char *path);
+
+/* The words for an errno of the two. */
+const char *spot_file_reason(int error);
+
+/* Writes to path the bytes that fill writes, whole or not at all. A device or a pipe is written into. */
 spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what);
 
 #endif

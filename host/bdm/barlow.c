@@ -178,8 +178,8 @@ static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int
         aler += importance;
         if (t->ones || cfg->compat) ranks[len++] = (rank){ k, importance };
     }
-    spot_log(c, SPOT_LOG_DEBUG, "EC %u: a tree of %d leaves, ALER %.4f, BER %.4f", ec, s->tree.leaves, aler,
-             (double)s->failures / view->n);
+    spot_log_of(c, SPOT_LOG_DEBUG, ec, "a tree of %d leaves, ALER %.4f, BER %.4f", s->tree.leaves, aler,
+                (double)s->failures / view->n);
     qsort(ranks, (size_t)len, sizeof *ranks, worth_first);
     *out = (spot_hypotheses){ .components = len, .len = len < cfg->top ? len : cfg->top };
     for (int k = 0; k < out->len; k++) {
@@ -218,11 +218,11 @@ static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
         SPOT_TRY(take(c, a, &one, points[p].n, points[p].d, cfg));
         for (int i = 0; i < views[p].n; i++) one.failures += one.fails[i] = failed(&views[p], i, cfg->compat) != 0;
         if (!one.failures)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: none of the %d images fails, so there is no blindspot to look for", seeds[p].ec,
-                     views[p].n);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there is no blindspot to look for",
+                        views[p].n);
         if (one.failures == views[p].n)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: all %d images fail, and all of them are the one hypothesis", seeds[p].ec,
-                     views[p].n);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "all %d images fail, and all of them are the one hypothesis",
+                        views[p].n);
         if (one.failures) s[(*count)++] = one;
     }
     return SPOT_OK;

@@ -48,7 +48,7 @@ const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
     else snprintf(text, size, "%s%s%s%s%s", spot_method_names[cfg->method],
                   reduced ? "-" : "", reduced ? reducers[cfg->embed.method] : "",
                   elsewhere ? "-" : "", elsewhere ? representations[cfg->representation] : "");
-    return text;
+    return spot_plain(text);
 }
 
 static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view, const spot_points *points,
@@ -56,15 +56,15 @@ static spot_status check_problem(spot_ctx *c, uint32_t ec, const spot_view *view
 {
     const spot_view features = { .n = points->n, .d = points->d, .feature = points->at };
 
-    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "EC %u has no images to look for blindspots in", ec);
+    if (view->n < 1) return spot_fail(c, SPOT_INPUT, "%s has no images to look for blindspots in", spot_label_of(c, ec).text);
     if (points->n != view->n)
-        return spot_fail(c, SPOT_INVALID, "EC %u: %d points for %d images", ec, points->n, view->n);
+        return spot_fail_of(c, SPOT_INVALID, ec, "%d points for %d images", points->n, view->n);
     SPOT_TRY(spot_view_check(c, view, ec));
     if (spot_embed_is_nothing(&cfg->embed)) return spot_view_check(c, &features, ec);
     for (size_t e = 0; e < (size_t)points->n * points->d; e++)
         if (!isfinite(points->at[e]))
-            return spot_fail(c, SPOT_INPUT, "EC %u: coordinate %zu of point %zu is %g; did the reduction diverge?", ec,
-                             e % points->d, e / points->d, points->at[e]);
+            return spot_fail_of(c, SPOT_INPUT, ec, "coordinate %zu of point %zu is %g; did the reduction diverge?",
+                                e % points->d, e / points->d, points->at[e]);
     return SPOT_OK;
 }
 
@@ -133,8 +133,8 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg)
 {
-    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads, .on_log = c->on_log, .user = c->user, .who = c->who,
-                      .stop = c->stop };
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads, .on_log = c->on_log, .label = c->label, .user = c->user,
+                      .who = c->who, .stop = c->stop };
     spot_status s;
 
     SPOT_TRY(check_method(c, cfg));

@@ -256,13 +256,13 @@ static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_b
     const spot_domino_job *job = &q->job;
 
     if (job->ill)
-        return spot_fail(c, SPOT_NUMERIC, "EC %u: the covariances of %d of domino's %d slices are not positive definite; raise "
-                         "the mixture's ridge", ec, job->ill, job->k);
+        return spot_fail_of(c, SPOT_NUMERIC, ec, "the covariances of %d of domino's %d slices are not positive definite; raise "
+                            "the mixture's ridge", job->ill, job->k);
     if (job->k < cfg->domino.components)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows, so domino has %d components instead of %d", ec, job->n, job->k,
-                 cfg->domino.components);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "%d rows, so domino has %d components instead of %d", job->n, job->k,
+                    cfg->domino.components);
     if (!job->converged)
-        spot_log(c, SPOT_LOG_DEBUG, "EC %u: domino's mixture is still moving after %d iterations", ec, job->iterations);
+        spot_log_of(c, SPOT_LOG_DEBUG, ec, "domino's mixture is still moving after %d iterations", job->iterations);
     return SPOT_OK;
 }
 
@@ -310,8 +310,8 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     SPOT_TRY(check_settings(c, cfg));
     for (int i = 0; i < problems; i++)
         if (cfg->domino.start == SPOT_START_CONFUSION && views[i].n < CLASSES * CLASSES)
-            return spot_fail(c, SPOT_INPUT, "EC %u: %d rows for domino, which needs at least %d", seeds[i].ec, views[i].n,
-                             CLASSES * CLASSES);
+            return spot_fail_of(c, SPOT_INPUT, seeds[i].ec, "%d rows for domino, which needs at least %d", views[i].n,
+                                CLASSES * CLASSES);
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
     for (int i = 0; i < problems; i++) {
         SPOT_TRY(SPOT_TAKE(c, a, row[i], views[i].n));
@@ -361,7 +361,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     rank ranks[SPOT_DOMINO_MOST];
     problem q = { .row = NULL };
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
     SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
     SPOT_TRY(spot_fit_take(c, fit, "domino.slice", SPOT_I32, -1, 0, &t));
     SPOT_TRY(spot_fit_indices(c, fit, "domino.slice", -1, 0, q.job.k - 1, &slice));

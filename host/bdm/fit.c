@@ -107,13 +107,10 @@ spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, in
     return SPOT_OK;
 }
 
-spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const spot_bdm_config *cfg)
+spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const char *method)
 {
-    char name[80];
-
     if (rows->confidence) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s goes by what the classifier says of each row; give probabilities or losses",
-                     spot_bdm_name(cfg, name, sizeof name));
+    return spot_fail(c, SPOT_INPUT, "%s goes by what the classifier says of each row; give probabilities or losses", method);
 }
 
 /* ---- what the reducer learned ---- */

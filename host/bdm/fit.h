@@ -25,8 +25,8 @@ spot_status spot_fit_indices(spot_ctx *c, const spot_fit *f, const char *name, i
 /* The same of F64s that are probabilities. */
 spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, int rows, int columns, const spot_fit_tensor **t);
 
-/* SPOT_INPUT when rows have no confidence, for methods that go by it. */
-spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const spot_bdm_config *cfg);
+/* SPOT_INPUT when rows have no confidence, for methods that go by it; `method` names it in the sentence. */
+spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const char *method);
 
 /* The reducer, as learned from a view and its points. PCA is a mean and axes. A map (t-SNE, UMAP, scvis) is its rows and
  * points, borrowed from the view: a new row lies at the mean of its 3 nearest rows' points, weighted by 1 / distance, or on the

@@ -120,7 +120,7 @@ static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts,
     for (int q = 0; q < parts; q++) {
         close_gaps(&t[q], &found[q]);
         for (int k = 0; k < found[q].tried; k++)
-            spot_log(c, SPOT_LOG_DEBUG, "EC %u: %d clusters have score %g", seed[q].ec, found[q].least + k, found[q].score[k]);
+            spot_log_of(c, SPOT_LOG_DEBUG, seed[q].ec, "%d clusters have score %g", found[q].least + k, found[q].score[k]);
     }
     return SPOT_OK;
 }

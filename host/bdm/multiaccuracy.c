@@ -334,9 +334,9 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     a->used = used;
     for (int p = 0; p < problems; p++) {
         if (!t[p].len)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: multiaccuracy's list is empty: no auditor, made from at least %d rows, follows "
-                     "the errors of at least %d held out by more than gain %g", seeds[p].ec, cfg->least, cfg->least,
-                     cfg->multiaccuracy.gain);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "multiaccuracy's list is empty: no auditor, made from at least %d rows, "
+                        "follows the errors of at least %d held out by more than gain %g", cfg->least, cfg->least,
+                        cfg->multiaccuracy.gain);
         SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
     }
     return SPOT_OK;
@@ -349,7 +349,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     spot_ridge_fit f = { rows->n, points->d, 1, points->at, NULL, NULL, NULL, NULL };
     const int *part;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "multiaccuracy"));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.centre", SPOT_F64, points->d, 0, &centre));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.w", SPOT_F64, hypotheses, points->d, &w));
     SPOT_TRY(spot_fit_take(c, fit, "auditor.b", SPOT_F64, hypotheses, 0, &b));

@@ -25,11 +25,11 @@ static ruler normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points
         hi = fmax(hi, points->at[(size_t)i * points->d + j]);
     }
     if (hi == lo)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: column %d of the map is %g everywhere and separates nothing", ec, j, hi);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "column %d of the map is %g everywhere and separates nothing", j, hi);
     scale = norm == SPOT_NORM_RELEASED ? hi : hi - lo;
     if (scale == 0 && hi != lo)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: column %d of the map has maximum 0, by which the released normalisation "
-                 "cannot divide; the column is dropped", ec, j);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "column %d of the map has maximum 0, by which the released normalisation cannot "
+                    "divide; the column is dropped", j);
     for (int i = 0; i < points->n; i++)
         r.v[(size_t)i * r.cols + j] = measured((ruler){ lo, scale }, points->at[(size_t)i * points->d + j]);
     return (ruler){ lo, scale };
@@ -54,8 +54,7 @@ static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *
         r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
     }
     if (same)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: every confidence is %g, so the map alone decides", ec,
-                 view->confidence[0]);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "every confidence is %g, so the map alone decides", view->confidence[0]);
     return SPOT_OK;
 }
 
@@ -165,7 +164,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     int *label, d = points->d;
     float *r;
 
-    SPOT_TRY(spot_fit_wants_confidence(c, rows, cfg));
+    SPOT_TRY(spot_fit_wants_confidence(c, rows, "planespot"));
     SPOT_TRY(spot_fit_take(c, fit, "ruler", SPOT_F64, d, 2, &t));
     SPOT_TRY(spot_fit_indices(c, fit, "component", hypotheses, 0, SPOT_MAX_COMPONENTS - 1, &component));
     SPOT_TRY(SPOT_TAKE(c, a, r, (size_t)rows->n * (d + 1)));

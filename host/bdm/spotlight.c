@@ -126,11 +126,11 @@ static void begin(spot_ctx *c, light *l, uint32_t ec, const spot_view *view, con
     for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && differ(l->loss, view->n);
     if (!distinct)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: all %d rows have the same features, so there is no place to shine a spotlight on",
-                 ec, view->n);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "all %d rows have the same features, so there is no place to shine a spotlight on",
+                    view->n);
     else if (!l->live)
-        spot_log(c, SPOT_LOG_WARN, "EC %u: the classifier is equally wrong about every row (loss %g), so no spotlight finds "
-                 "more than another", ec, l->loss[0]);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "the classifier is equally wrong about every row (loss %g), so no spotlight finds "
+                    "more than another", l->loss[0]);
 }
 
 static int heavier_first(const void *a, const void *b)
@@ -176,8 +176,8 @@ static void collect(spot_ctx *c, spot_hypotheses *out, light *l, rank *ranks, ui
         h.score += l->weight[i] * l->loss[i];
     }
     if (!(greatest > 0)) {
-        spot_log(c, SPOT_LOG_WARN, "EC %u: spotlight %d lost every row on its way, so the list ends there; %s", ec,
-                 out->components + 1, cfg->compat ? "lower its lr, or scale the features down" : "lower its lr");
+        spot_log_of(c, SPOT_LOG_WARN, ec, "spotlight %d lost every row on its way, so the list ends there; %s",
+                    out->components + 1, cfg->compat ? "lower its lr, or scale the features down" : "lower its lr");
         l->live = 0;
         return;
     }

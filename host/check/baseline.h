@@ -9,6 +9,7 @@
 
 #include "report/table/results.h"
 #include "spotter/check.h"
+#include "spotter/store.h"
 
 #define SPOT_BASELINE_SCHEMA 1
 enum { SPOT_BASELINE_ECS = 1000000, SPOT_BASELINE_MOST = 1000 };   /* ECs; of quarantines, and of acceptances, at most */

@@ -1,67 +1,9 @@
-/* check.c - a run against a baseline: what the layers share, and the whole. */
+/* check.c - a run against a baseline: three layers, one verdict. */
 #include "check/layers.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAMED = 5 };                    /* ECs named in a sentence */
-
-const char *spot_verdict_name(spot_verdict v)
-{
-    static const char *const name[SPOT_VERDICTS] = { "same", "better", "worse", "inconclusive", "too good", "broken",
-                                                     "not comparable" };
-    return v >= 0 && v < SPOT_VERDICTS ? name[v] : "unknown";
-}
-
-bool spot_verdict_fails(spot_verdict v) { return v == SPOT_WORSE || v == SPOT_TOO_GOOD || v == SPOT_BROKEN; }
-
-spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v)
-{
-    spot_check_line *l = &g->k->line[g->k->lines++];
-
-    *l = (spot_check_line){ .layer = layer, .verdict = v, .paired = g->paired, .before = NAN, .now = NAN, .low = NAN,
-                            .high = NAN, .margin = NAN, .p = NAN };
-    snprintf(l->method, sizeof l->method, "%s", method);
-    snprintf(l->metric, sizeof l->metric, "%s", metric);
-    return l;
-}
-
-void spot_because(spot_check_line *l, const char *fmt, ...)
-{
-    size_t n = strlen(l->why);
-    va_list args;
-
-    if (n) n += (size_t)snprintf(l->why + n, sizeof l->why - n, "; ");
-    if (n >= sizeof l->why) return;
-    va_start(args, fmt);
-    vsnprintf(l->why + n, sizeof l->why - n, fmt, args);
-    va_end(args);
-}
-
-void spot_names_add(spot_names *w, int ec)
-{
-    size_t n = strlen(w->text);
-
-    if (w->n++ < NAMED) snprintf(w->text + n, sizeof w->text - n, "%s%d", n ? ", " : "EC ", ec);
-    else if (w->n == NAMED + 2) snprintf(w->text + n, sizeof w->text - n, ", ...");
-}
-
-void spot_check_quarantine(const spot_checking *g, spot_check_line *l, int metric)
-{
-    const spot_quarantine *q = spot_baseline_quarantined(&g->before, l->method, metric);
-
-    if (!q) return;
-    l->quarantined = true;
-    spot_because(l, "in quarantine: %s", q->reason);
-}
-
-bool spot_check_is_pair(const spot_checking *g, int i)
-{
-    return g->at[i] >= 0 && !strcmp(g->before.ec[i].definition, g->now.ec[g->at[i]].definition);
-}
 
 static void describe(char *text, size_t size, const spot_baseline *b)
 {

@@ -146,40 +146,20 @@ static void take_segment(spot_baseline *b, int i, const spot_segment *s, spot_sc
     }
 }
 
-/* Build and platform of those processes that computed something. */
-typedef struct { spot_baseline *b; int file; bool several; spot_run_log_start start; } makers;
-
-static void hear(void *user, int file, double alive, const spot_run_log_line *l)
-{
-    makers *w = user;
-    spot_baseline *b = w->b;
-
-    (void)alive;
-    if (!strcmp(l->event, "start")) {
-        w->file = file;
-        w->start = l->start;
-    } else if (w->file == file && (l->kept || !strcmp(l->event, "done"))) {
-        w->several |= *b->build && (strcmp(b->build, w->start.build) || strcmp(b->platform, w->start.platform));
-        memcpy(b->build, w->start.build, sizeof b->build);
-        memcpy(b->platform, w->start.platform, sizeof b->platform);
-    }
-}
-
-/* A run without logs, or of many hands, promises no bits. */
+/* Equal bits are promised to a run of one build and one platform that its logs name. */
 static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
 {
-    makers *w = calloc(1, sizeof *w);
+    spot_run_makers m = { 0 };
+    bool read = spot_run_makers_read(c, dir, &m) == SPOT_OK, several = m.builds || *m.other;
 
-    if (w) *w = (makers){ .b = b, .file = -1 };
-    if (!w || spot_run_log_read(c, dir, "", hear, w) != SPOT_OK || w->several) *b->platform = 0;
-    if (!w || w->several) *b->build = 0;
-    free(w);
     spot_forget(c);
+    if (!several) memcpy(b->build, m.build, sizeof b->build);
+    if (!several && read) memcpy(b->platform, m.platform, sizeof b->platform);
 }
 
 spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_results *r, spot_scores_check *k)
 {
-    spot_segment *seg = malloc(sizeof *seg);
+    spot_segment *seg = calloc(1, sizeof *seg);
     spot_segment_state state;
     spot_status s = SPOT_OK;
     char why[1300];
@@ -203,7 +183,7 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
             s = spot_fail(c, SPOT_INPUT, "%s; it was whole a moment ago: is somebody writing there?", why);
         if (s == SPOT_OK) take_segment(b, b->ecs++, seg, k);
     }
-    free(seg);
+    spot_segment_free(seg);
     if (s == SPOT_OK) find_makers(c, b, r->dir);
     if (!*b->build) snprintf(b->build, sizeof b->build, "%s", r->build);
     if (s == SPOT_OK) s = spot_config_print(c, &r->cfg, &b->text);

@@ -28,7 +28,7 @@ void        spot_check_bits (spot_checking *g);
 spot_status spot_check_pairs(spot_checking *g);
 spot_status spot_check_paper(spot_checking *g);
 
-/* A new line; and one more clause of its sentence. */
+/* lines.c: a new line; and one more clause of its sentence. */
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v);
 __attribute__((format(printf, 2, 3)))
 void spot_because(spot_check_line *l, const char *fmt, ...);

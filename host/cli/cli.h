@@ -1,77 +1,88 @@
-/* cli.h - what the commands share: the table of them, options that all take, the way out. */
+/* cli.h - what the commands share: their list, rows of options, signals, the log, the way out. */
 #ifndef SPOTTER_CLI_H
 #define SPOTTER_CLI_H
 
-#include <argp.h>
 #include <signal.h>
 #include <stdbool.h>
 
+#include "base/json.h"
+#include "cli/options.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"
+#include "spotter/subject.h"
 #include "spotter/sweep.h"
 
-typedef struct {
-    const char *name, *args, *help;
-    int (*run)(int argc, char **argv);     /* argv[0] is "spotter NAME"; returns the exit code */
-} cli_command;
+/* A new command: its name here, and cmd_NAME.c with cli_NAME and cli_NAME_command. */
+#define CLI_COMMANDS(X)                                                                                                  \
+    X(accept) X(assign) X(bench) X(check) X(discover) X(figures) X(merge) X(plan) X(report) X(scene) X(status) X(sweep) \
+    X(tables) X(view)
 
-extern const cli_command cli_commands[];   /* sorted, ended by a NULL name */
+#define X(name) int cli_##name(int argc, char **argv); extern const cli_command cli_##name##_command;
+CLI_COMMANDS(X)
+#undef X
 
-int cli_sweep (int argc, char **argv);
-int cli_discover(int argc, char **argv);
-int cli_assign(int argc, char **argv);
-int cli_merge (int argc, char **argv);
-int cli_plan  (int argc, char **argv);
-int cli_tables(int argc, char **argv);
-int cli_figures(int argc, char **argv);
-int cli_report(int argc, char **argv);
-int cli_status(int argc, char **argv);
-int cli_scene (int argc, char **argv);
-int cli_bench (int argc, char **argv);
-int cli_view  (int argc, char **argv);
-int cli_check (int argc, char **argv);
-int cli_accept(int argc, char **argv);
+extern const cli_command *const cli_commands[];        /* sorted, ended by NULL */
 
-/* --device, --threads, --log: child of a command's parser, whose input is a cli_machine. */
-typedef struct { const char *device; int threads; bool log_json; } cli_machine;
-extern const struct argp cli_machine_argp;
+typedef struct { const char *device; int threads, log_json; } cli_machine;
 
-/* argp_parse that also suggests the option that was meant. Exits with 2 on a wrong command line. */
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* Rows for a command whose struct has a `cli_machine machine`. */
+#define CLI_MACHINE_ROWS(DEVICE)                                                                                             \
+    { .kind = CLI_HEADING, .help = "Machine and log:" },                                                                     \
+    { "device",  'd', "auto|cpu|cuda", CLI_NAME,   CLI_AT(machine.device), .preset = DEVICE,                                 \
+      .help = "device that computes; auto: a GPU if there is one" },                                                         \
+    { "threads", 't', "N",             CLI_INT,    CLI_AT(machine.threads), 0, 1024, .preset = "0", .flags = CLI_STAYS,      \
+      .help = "CPU threads; 0: one per core; no effect on results" },                                                        \
+    { "log",     'l', "text|json",     CLI_CHOICE, CLI_AT(machine.log_json), .preset = "text",                               \
+      .help = "format of stderr: lines for people, or one JSON object a line" }
 
-/* A whole number in [least, most] or a sentence and exit 2. */
-int cli_number(const struct argp_state *state, const char *option, const char *text, int least, int most);
+/* Rows for a command whose struct has a `spot_sweep_options sweep`. */
+#define CLI_SWEEP_ROWS                                                                                                       \
+    { "limit",   'n', "N", CLI_INT, CLI_AT(sweep.limit), 1, 1000000, .otherwise = "all", .flags = CLI_STAYS,                 \
+      .help = "first N ECs of the config" },                                                                                 \
+    { "wave",    0,   "N", CLI_INT, CLI_AT(sweep.wave), 1, SPOT_WIDEST_WAVE,                                                 \
+      .otherwise = "CPU: 1; GPU: 32, or as many as memory holds",                                                            \
+      .help = "number of ECs that take the steps after training together; no effect on results" },                           \
+    { "at-once", 0,   "N", CLI_INT, CLI_AT(sweep.at_once), 1, SPOT_MOST_AT_ONCE, .otherwise = "CPU: 1; GPU: 2",              \
+      .help = "number of ECs of a wave that train side by side; no effect on results" },                                     \
+    { "keep",    0,   "all|views|results", CLI_CHOICE, CLI_AT(sweep.keep), .preset = "all",                                  \
+      .help = "content of DIR/cache for ECs that are done: everything; no networks (45 MB each); nothing" },                 \
+    { "no-pictures", 0, NULL, CLI_OFF, CLI_AT(sweep.pictures), .help = "no PNG of each EC" }
 
-/* The spot_split that --split names, or a sentence and exit 2. */
-int cli_split(const struct argp_state *state, const char *text);
+/* Rows for a command whose struct has a `spot_report_options page`. */
+#define CLI_PAGE_ROWS(page)                                                                                                  \
+    { "budget", 0, "MB", CLI_MEGABYTES, CLI_AT(page.budget), 1, 4000, .flags = CLI_SHOWN,                                    \
+      .help = "largest size of the HTML file; pictures become smaller, then fewer, to meet it" },                            \
+    { "full",   0, NULL, CLI_ON, CLI_AT(page.full), .help = "all pictures in the HTML file, whatever its size" }
 
-/* The spot_kept that --keep names, or a sentence and exit 2. */
-int cli_keep(const struct argp_state *state, const char *text);
-extern const char *const cli_kept[];
-
-/* "I/N" of --shard, or a sentence and exit 2. */
+/* cli_shard.c: "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
-/* cli_shard.c: "I/N" or "auto/N" of --shard, or NULL: then what a scheduler's variables say. `from` gets the names of those that
- * were taken, "" when none was. A sentence and exit 2 when they make no sense. */
+/* "I/N" or "auto/N" of --shard; NULL: the scheduler's variables decide. `from` gets the names of the variables that were used,
+ * "" for none. A sentence and exit 2 where they contradict each other. */
 void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
 
-/* Opens a context that logs and shows progress on stderr and stops on signals. cli_close reports the failure, if s is
- * one, as "spotter: sentence", and returns the exit code. (main sees to it that stdout was written whole.) */
+/* Opens a context that logs and shows progress on stderr and stops on signals. cli_close prints a failure as
+ * "spotter: sentence" and returns the exit code. (main checks that stdout was written whole.) */
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
 
-/* One line on stderr, from commands whose time depends on the device. */
+/* The object of --json, with how the command ended and where its results are; spot_json_print ends it. */
+spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
+
+/* Logs the device: for commands whose time depends on it. */
 void cli_say_device(spot_ctx *c, const cli_machine *m);
 
-/* spot_config_load, and the scene's settings judged together, so that an impossible config ends before anything is made. */
+/* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 
-extern volatile sig_atomic_t cli_stop;     /* the signal that asked us to stop, or 0 */
-void cli_stop_signals(sigset_t *set);      /* all that do */
+extern const char *cli_program;            /* argv[0], for commands in advice; "spotter" if a shell would need quotes */
 
-/* gpus.c: `spotter sweep` once more for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this command's
- * words. The counts of all go into *sum, the worst of their exit codes into *code; a failure is one to start them. */
+extern volatile sig_atomic_t cli_stop;     /* the signal that asked the program to stop, or 0 */
+void cli_stop_signals(sigset_t *set);      /* all signals that do */
+
+/* gpus.c: a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this
+ * command's words. *sum gets the sums of their counts, *code the worst of their exit codes. Fails if a process cannot
+ * start. */
 spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
                      spot_sweep_report *sum, int *code);
 
@@ -80,22 +91,26 @@ void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */
 void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
-void cli_complain(const char *sentence);                      /* an error, as this log writes it */
-bool cli_colorful(int fd);                                    /* a terminal of somebody who likes colors (NO_COLOR, TERM) */
+void cli_progress_reset(void);                                /* what follows has a bar of its own */
+void cli_complain(const char *sentence);                      /* an error, in the log's format */
+bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
-/* progress.c: how far a sweep is, from what its stages tell. */
+/* inputs.c: path names the same file as one of those that are read. */
+bool cli_is_input(const spot_subject_files *f, const char *path);
+
+/* progress.c: the finished share of a run, from the reports of its stages. */
 typedef struct {
     double total, done, within;     /* ECs in all, finished, and the finished share of the present one */
     double begin, part;             /* `within` when the present stage began, and how much of the stage is done */
-    double since, start;            /* clock and share of the whole when the first was heard */
+    double since, start;            /* clock and share of the whole at the first report */
     int ec;
     char stage[24], note[64];
-} cli_course;
+} cli_progress;
 
-void   cli_course_hear(cli_course *k, const spot_progress *p);
-double cli_course_share(const cli_course *k);                          /* of the whole, 0 to 1 */
-double cli_course_left(const cli_course *k);                           /* seconds, NaN while it is too early to say */
-void   cli_course_line(const cli_course *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
+void   cli_progress_update(cli_progress *k, const spot_progress *p);
+double cli_progress_share(const cli_progress *k);                          /* of the whole, 0 to 1 */
+double cli_progress_left(const cli_progress *k);                           /* seconds, NaN while it is too early to say */
+void   cli_progress_line(const cli_progress *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
 
 const char *cli_duration(char text[32], double seconds);               /* "3 min 20 s" into text; returns it */
 const char *cli_memory(char text[32], double bytes);                   /* "5.6 MB", "3.10 GB" into text; returns it */

@@ -73,6 +73,14 @@ static const char *place_among_jobs(const struct argp_state *state, int *shard, 
     return pod ? "JOB_COMPLETION_INDEX" : "SLURM_ARRAY_TASK_ID";
 }
 
+void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards)
+{
+    char rest;
+
+    if (sscanf(text, "%d/%d%c", shard, shards, &rest) != 2 || *shard < 0 || *shard >= *shards || *shards > MOST)
+        argp_error(state, "--shard takes I/N with 0 <= I < N, N at most a million, such as 0/4, not \"%s\"", text);
+}
+
 void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64])
 {
     const char *jobs;

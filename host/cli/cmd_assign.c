@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "discover/claim.h"
 #include "discover/fits.h"
 #include "discover/search.h"
 #include "spotter/store.h"
@@ -21,52 +21,40 @@ typedef struct {
 
 typedef struct { int rows, members; } counts;
 
-enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', OUT = 'o', JSON = 'j', LOSSES = 0x100 };
-
-static const struct argp_option table[] = {
-    { "embeddings", EMBEDDINGS, "E", 0, "what the same network sees of each new row: (n, d) numbers in .npy, .npz:NAME, "
-      ".safetensors:NAME or .csv:e0..e511", 0 },
-    { "labels",     LABELS, "Y",     0, "the true class of each row: numbers or words as spotter discover had them. Not needed "
-      "where the findings are of one class, or of all rows at once", 0 },
-    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, of class 1 where there are two, or (n, "
-      "classes). Not needed by spotlight, barlow and george", 0 },
-    { "losses",     LOSSES, "L",     0, "cross-entropy of each row, in place of --probs", 0 },
-    { "ids",        IDS,    "I",     0, "names of the rows (their numbers)", 0 },
-    { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
-    { "out",        OUT,    "FILE",  0, "a .csv: id, class, method, seed, rank; a line for every row in every slice", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "found" },
+    { "embeddings", 'e', "E",    CLI_TEXT, CLI_AT(files.embeddings), .need = "e2.npy",
+      .help = "features of the new rows from the same network: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
+              ".csv:e0..e511" },
+    { "labels",     'y', "Y",    CLI_TEXT, CLI_AT(files.labels),
+      .help = "true class of each row: numbers or words as for `spotter discover`; not needed if the findings have one class, "
+              "or all rows at once" },
+    { "probs",      'p', "P",    CLI_TEXT, CLI_AT(files.probs),
+      .help = "probability of each row's true class, or of class 1 of two, or (n, classes); spotlight, barlow and george do "
+              "not need it" },
+    { "losses",     0,   "L",    CLI_TEXT, CLI_AT(files.losses), .help = "cross-entropy of each row, instead of --probs" },
+    { "ids",        'i', "I",    CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers", .help = "names of the rows" },
+    { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
+      .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, const options *o)
+static void check(const struct argp_state *state, void *input)
 {
-    if (!o->dir) argp_error(state, "whose slices? name a folder that spotter discover wrote");
-    if (!o->files.embeddings) argp_error(state, "which rows? give --embeddings");
-    if (!o->out) argp_error(state, "where to? give a file with --out FILE");
-    if (o->files.probs && o->files.losses) argp_error(state, "--probs and --losses say the same; give one of them");
-    if (strlen(o->dir) > 1000 || strlen(o->out) > 1000) argp_error(state, "a name is longer than 1000 bytes");
+    const options *o = input;
+
+    if (o->files.probs && o->files.losses) argp_error(state, "--probs and --losses mean the same; give one of them");
 }
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case EMBEDDINGS:    o->files.embeddings = arg; return 0;
-    case LABELS:        o->files.labels = arg; return 0;
-    case PROBS:         o->files.probs = arg; return 0;
-    case LOSSES:        o->files.losses = arg; return 0;
-    case IDS:           o->files.ids = arg; return 0;
-    case OUT:           o->out = arg; return 0;
-    case JSON:          o->json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->dir) argp_error(state, "\"%s\" is one word too many; one folder of findings at a time", arg);
-        o->dir = arg;
-        return 0;
-    case ARGP_KEY_END:  check(state, o); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_assign_command = {
+    "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
+    "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
+    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
+    table, check, cli_assign
+};
 
 /* The class of rows without labels: that of all findings. */
 static spot_status choose_only(spot_ctx *c, const options *o, spot_fits *f)
@@ -164,18 +152,28 @@ static spot_status assign_all(spot_ctx *c, const options *o, const spot_subject 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const counts *n)
 {
     spot_json j;
-    char status[32], out[1024];
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(out, sizeof out, "%s", o->out);
-    spot_json_int(&j, "schema", &(int){ 1 });
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", out, sizeof out);
-    spot_json_int(&j, "rows", &(int){ n->rows });
-    spot_json_int(&j, "members", &(int){ n->members });
+    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    spot_json_put_int(&j, "rows", n->rows);
+    spot_json_put_int(&j, "members", n->members);
     spot_json_print(&j, stdout);
     return s;
+}
+
+/* What is read is not written over: the new rows and the findings. */
+static spot_status is_free(spot_ctx *c, const options *o)
+{
+    char path[1200];
+
+    if (cli_is_input(&o->files, o->out))
+        return spot_fail(c, SPOT_USAGE, "--out %s would be read and written over; choose another name", o->out);
+    for (const char *const *name = spot_findings_files; *name; name++) {
+        const spot_subject_files found = { .ids = path };
+        snprintf(path, sizeof path, "%s/%s", o->dir, *name);
+        if (cli_is_input(&found, o->out))
+            return spot_fail(c, SPOT_USAGE, "--out %s is a file of the findings; choose another name", o->out);
+    }
+    return SPOT_OK;
 }
 
 static spot_status run(spot_ctx *c, const options *o, counts *n)
@@ -184,6 +182,7 @@ static spot_status run(spot_ctx *c, const options *o, counts *n)
     spot_status how;
     spot_fits f;
 
+    SPOT_TRY(is_free(c, o));
     SPOT_TRY(spot_fits_open(c, &f, o->dir));
     how = choose_only(c, o, &f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f.known);
@@ -196,19 +195,12 @@ static spot_status run(spot_ctx *c, const options *o, counts *n)
 
 int cli_assign(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "DIR --embeddings E --out FILE",
-        "Puts rows that were not there before into the slices that spotter discover found. The rows that were there come "
-        "back as they were found.\n\nExamples:\n"
-        "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-        "  spotter assign found --embeddings e2.npy --labels y2.npy --probs p2.npy --out slices2.csv",
-        children, NULL, NULL };
     options o = { .dir = NULL };
     counts n = { 0, 0 };
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_assign_command, argc, argv, &o, NULL);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = run(&c, &o, &n);
     cli_log_close();

@@ -33,13 +33,6 @@ static const spot_bench_row *const benches[] = {
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-static const struct argp_option table[] = {
-    { "json", 'j', NULL, 0, "one array of {op, case, device, median_s, per_s, unit, runs}, and where they mean something "
-      "tflops, gbs, ceiling_percent; a row that failed is {op, case, device, error}", 0 },
-    { "small", 's', NULL, 0, "every row with tiny sizes and one timed run: whether a bench works, not how fast", 0 },
-    { 0 }
-};
-
 /* False with the ops that there are. */
 static bool is_known(const char *op, char *known, size_t size)
 {
@@ -54,24 +47,34 @@ static bool is_known(const char *op, char *known, size_t size)
     return false;
 }
 
-static error_t option(int key, char *arg, struct argp_state *state)
+static void read_op(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = state->input;
+    options *o = input;
     char known[512] = "";
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case 'j':           o->json = true; return 0;
-    case 's':           o->small = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->op) argp_error(state, "one op at a time; \"%s\" is one too many", arg);
-        if (!is_known(arg, known, sizeof known))
-            argp_error(state, "there is no bench of \"%s\"; there are %s", arg, known);
-        o->op = arg;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    if (!is_known(word, known, sizeof known)) argp_error(state, "there is no bench of \"%s\"; there are %s", word, known);
+    o->op = word;
 }
+
+static const cli_row table[] = {
+    { .word = "OP", .kind = CLI_CALL, .read = read_op },
+    { "json",  'j', NULL, CLI_ON, CLI_AT(json),
+      .help = "JSON array on stdout: op, case, device, median_s, per_s, unit, runs, and where they apply tflops, gbs, "
+              "ceiling_percent; a row that failed has an error instead" },
+    { "small", 's', NULL, CLI_ON, CLI_AT(small), .help = "tiny sizes and one timed run, to see that every row works" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
+};
+
+const cli_command cli_bench_command = {
+    "bench", "checks and timings of the kernels", "[OP]",
+    "  spotter bench\n"
+    "  spotter bench conv --device cuda\n"
+    "  spotter bench mixture --threads 1 --json",
+    "Checks the answer of each kernel, then times it: one run to warm up, at least five timed runs, their median. On a GPU a "
+    "large copy and a large matrix product are measured first; the other rows are compared with these ceilings. "
+    "--device auto times the CPU, then the GPU.", table, NULL, cli_bench
+};
 
 static int ascending(const void *a, const void *b)
 {
@@ -142,30 +145,50 @@ static void print_text(const session *s, const spot_bench_row *row, const spot_b
     printf("\n");
 }
 
-static void print_json(const session *s, spot_ctx *c, const spot_bench_row *row, const spot_bench_work *work,
-                       const timing *t)
+/* One object a line, so that a reader has each row at once. */
+static spot_status begin_row(spot_ctx *c, spot_json *j, const session *s, const spot_bench_row *row)
 {
-    double percent = ceiling_percent(s, work, t->median);
-
-    printf("%s\n  {\"op\":\"%s\",\"case\":\"%s%s\",\"device\":\"%s\",\"median_s\":%.9g,\"per_s\":%.6g,\"unit\":\"%s\","
-           "\"runs\":%d", s->comma, row->op, row->name, s->o->small ? ", small" : "", spot_ctx_device_name(c), t->median,
-           work->items / t->median, row->unit, t->runs);
-    if (work->flops > 0) printf(",\"tflops\":%.6g", work->flops / t->median / 1e12);
-    if (work->bytes > 0) printf(",\"gbs\":%.6g", work->bytes / t->median / 1e9);
-    if (percent > 0) printf(",\"ceiling_percent\":%.4g", percent);
-    printf("}");
+    SPOT_TRY(spot_json_begin(c, j, NULL));
+    spot_json_object(j, NULL);
+    spot_json_put_text(j, "op", row->op);
+    spot_json_put_format(j, "case", "%s%s", row->name, s->o->small ? ", small" : "");
+    spot_json_put_text(j, "device", spot_ctx_device_name(c));
+    return SPOT_OK;
 }
 
-/* A row that fails is told and remembered; the others still run. */
+static void print_row(spot_json *j, const session *s)
+{
+    printf("%s\n  ", s->comma);
+    spot_json_print(j, stdout);
+}
+
+static spot_status print_json(const session *s, spot_ctx *c, const spot_bench_row *row, const spot_bench_work *work,
+                              const timing *t)
+{
+    double percent = ceiling_percent(s, work, t->median);
+    spot_json j;
+
+    SPOT_TRY(begin_row(c, &j, s, row));
+    spot_json_put_number(&j, "median_s", "%.9g", t->median);
+    spot_json_put_number(&j, "per_s", "%.6g", work->items / t->median);
+    spot_json_put_text(&j, "unit", row->unit);
+    spot_json_put_int(&j, "runs", t->runs);
+    if (work->flops > 0) spot_json_put_number(&j, "tflops", "%.6g", work->flops / t->median / 1e12);
+    if (work->bytes > 0) spot_json_put_number(&j, "gbs", "%.6g", work->bytes / t->median / 1e9);
+    if (percent > 0) spot_json_put_number(&j, "ceiling_percent", "%.4g", percent);
+    print_row(&j, s);
+    return SPOT_OK;
+}
+
+/* A failure is reported and kept; the other rows still run. */
 static void row_failed(session *s, spot_ctx *c, const spot_bench_row *row, spot_status e)
 {
     const char *words = spot_message(c, e);
+    spot_json j;
 
-    if (s->o->json) {
-        printf("%s\n  {\"op\":\"%s\",\"case\":\"%s\",\"device\":\"%s\",\"error\":\"", s->comma, row->op, row->name,
-               spot_ctx_device_name(c));
-        for (const char *p = words; *p; p++) putchar(*p == '"' || *p == '\\' ? '\'' : (unsigned char)*p < ' ' ? ' ' : *p);
-        printf("\"}");
+    if (s->o->json && !begin_row(c, &j, s, row)) {
+        spot_json_put_text(&j, "error", words);
+        print_row(&j, s);
     }
     spot_log(c, SPOT_LOG_WARN, "%s, %s: %s", row->op, row->name, words);
     if (!s->first) snprintf(s->message, sizeof s->message, "%s", words);
@@ -182,7 +205,7 @@ static spot_status do_row(session *s, spot_ctx *c, const spot_bench_row *row)
     s->rows++;
     if (e == SPOT_STOPPED) return e;
     if (e != SPOT_OK) row_failed(s, c, row, e);
-    else if (s->o->json) print_json(s, c, row, &work, &t);
+    else if (s->o->json) SPOT_TRY(print_json(s, c, row, &work, &t));
     else print_text(s, row, &work, &t);
     if (e == SPOT_OK && !strcmp(row->op, "ceiling")) {
         if (work.matrix) s->flops = work.flops / t.median;
@@ -230,20 +253,12 @@ static int bench_device(session *s, const char *device, bool automatic)
 
 int cli_bench(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "[OP]",
-        "Checks each kernel's answer, then times it: one run to warm up, at least five timed, the median. On a GPU a large "
-        "copy and a large matrix product are measured first; the other rows say how near they come. --device auto, which is "
-        "the default, goes through the CPU and then the GPU.\n\nExamples:\n"
-        "  spotter bench\n"
-        "  spotter bench conv --device cuda\n"
-        "  spotter bench mixture --threads 1 --json", children, NULL, NULL };
     static const char *const devices[] = { "cpu", "cuda" };
-    options o = { .machine = { .device = "auto" } };
+    options o = { .op = NULL };
     session s = { .o = &o };
     int code = 0;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_bench_command, argc, argv, &o, NULL);
     for (int d = 0; d < 2 && !cli_stop; d++) {
         bool automatic = !strcmp(o.machine.device, "auto");
         int now = automatic || !strcmp(o.machine.device, devices[d]) ? bench_device(&s, devices[d], automatic) : 0;

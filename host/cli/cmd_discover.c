@@ -1,5 +1,4 @@
-/* cmd_discover.c - spotter discover: the blindspots of a classifier that you bring. A little over 400 lines, because two dozen
- * options are a page of table and a page of reading it. */
+/* cmd_discover.c - spotter discover: the blindspots of the user's classifier. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -8,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
+#include "discover/claim.h"
 #include "discover/search.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
@@ -23,50 +22,13 @@ typedef struct {
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
-    bool report, fit, json;
+    bool report, fit, json, replace;
     spot_report_options page;
 } options;
 
-enum { EMBEDDINGS = 'e', LABELS = 'y', PROBS = 'p', IDS = 'i', CLASS = 'c', METHOD = 'm', OUT = 'o', SEED = 's', TOP = 'n',
-       JSON = 'j', LOSSES = 0x100, IMAGES, COCO, MODEL, RESIZE, CROP, CONFIG, SKIP, MEMORY, LEAST, NO_REPORT, NO_FIT,
-       BUDGET, FULL, LINKS };
-
-static const struct argp_option table[] = {
-    { "embeddings", EMBEDDINGS, "E", 0, "what the classifier sees of each row: (n, d) numbers in .npy, .npz:NAME, "
-      ".safetensors:NAME or .csv:e0..e511", 0 },
-    { "labels",     LABELS, "Y",     0, "the true class of each row: numbers or words; (n, classes) of 0 and 1 for several at "
-      "once", 0 },
-    { "probs",      PROBS,  "P",     0, "the probability of each row's true class, of class 1 where there are two; or (n, "
-      "classes), columns sorted by name where labels are words", 0 },
-    { "losses",     LOSSES, "L",     0, "cross-entropy of each row, in place of --probs", 0 },
-    { "ids",        IDS,    "I",     0, "names of the rows; those of files below --images give the pictures", 0 },
-    { "images",     IMAGES, "DIR",   0, "folder of pictures; without --embeddings DIR/class/picture is looked through", 0 },
-    { "coco",       COCO,   "FILE",  0, "COCO's annotations of the pictures in --images: each category is a class", 0 },
-    { "model",      MODEL,  "FILE",  0, "looks at the pictures: a ResNet-18 in .safetensors with torchvision's names", 0 },
-    { "resize",     RESIZE, "N",     0, "pixels of a picture's shorter side before it is cropped; 0: as it is (256)", 0 },
-    { "crop",       CROP,   "N",     0, "pixels of the square in its middle (224)", 0 },
-    { "skip-unreadable", SKIP, NULL, 0, "leave out pictures that cannot be read, and count them", 0 },
-    { "follow-links", LINKS, NULL,   0, "--ids and --coco may name pictures that symbolic links lead to out of --images", 0 },
-    { "class",      CLASS,  "NAME|N|each|all", 0, "which class; each in turn (the default); all rows at once", 0 },
-    { "method",     METHOD, "M[,M]", 0, "planespot, spotlight, domino, barlow, george, multiaccuracy; with a reducer of its "
-      "own: planespot-tsne (planespot)", 0 },
-    { "config",     CONFIG, "FILE",  0, "methods with settings, as `bdms` of a sweep's config; and seed", 0 },
-    { "seed",       SEED,   "N[,N]", 0, "of all random numbers; several: each method once for each (0)", 0 },
-    { "least",      LEAST,  "N",     0, "rows that a class must have to be examined (20)", 0 },
-    { "memory",     MEMORY, "SIZE",  0, "4GB, 500MB or bytes: what takes more is refused (what is free)", 0 },
-    { "top",        TOP,    "N",     0, "slices that are shown (20); the files have all", 0 },
-    { "budget",     BUDGET, "MB",    0, "how large report.html may be (10); pictures get smaller, then fewer, to "
-      "stay within", 0 },
-    { "full",       FULL,   NULL,    0, "every picture in report.html, however large it gets", 0 },
-    { "no-report",  NO_REPORT, NULL, 0, "leave out report.html", 0 },
-    { "no-fit",     NO_FIT, NULL,    0, "leave out fit.safetensors, which `spotter assign` needs", 0 },
-    { "json",       JSON,   NULL,    0, "one final object on stdout", 0 },
-    { "out",        OUT,    "DIR",   0, "folder of what is found; the same command again goes on where it was", 0 },
-    { 0 }
-};
-
-static size_t memory(const struct argp_state *state, const char *text)
+static void read_memory(const struct argp_state *state, const char *text, void *input)
 {
+    options *o = input;
     static const struct { const char *unit; double bytes; } units[] = {
         { "", 1 }, { "B", 1 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "KiB", 1024.0 }, { "MiB", 1048576.0 },
         { "GiB", 1073741824.0 }, { "K", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
@@ -75,13 +37,17 @@ static size_t memory(const struct argp_state *state, const char *text)
     double v = strtod(text, &end);
 
     for (size_t i = 0; end != text && v > 0 && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(end, units[i].unit) && v * units[i].bytes < 1e18) return (size_t)(v * units[i].bytes);
+        if (!strcmp(end, units[i].unit) && v * units[i].bytes < 1e18) {
+            o->files.memory = (size_t)(v * units[i].bytes);
+            return;
+        }
     argp_error(state, "--memory takes a size such as 4GB, 500MB or 2GiB, not \"%s\"", text);
-    return 0;
 }
 
-static void seeds(const struct argp_state *state, options *o, const char *text)
+static void read_seeds(const struct argp_state *state, const char *text, void *input)
 {
+    options *o = input;
+
     for (o->seeds = 0;; text++) {
         char *end;
         errno = 0;
@@ -97,63 +63,92 @@ static void seeds(const struct argp_state *state, options *o, const char *text)
     }
 }
 
-static void check(const struct argp_state *state, const options *o)
+#define X(NAME, name) #name ", "
+#define METHOD_NAMES SPOT_BDM_METHODS(X)
+
+static const cli_row table[] = {
+    { "embeddings", 'e', "E",     CLI_TEXT, CLI_AT(files.embeddings),
+      .help = "features of each row from the classifier: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or "
+              ".csv:e0..e511" },
+    { "labels",     'y', "Y",     CLI_TEXT, CLI_AT(files.labels),
+      .help = "true class of each row: numbers or words; for several classes per row (n, classes) of 0 and 1" },
+    { "probs",      'p', "P",     CLI_TEXT, CLI_AT(files.probs),
+      .help = "probability of each row's true class, or of class 1 of two; or (n, classes), columns sorted by name if labels "
+              "are words" },
+    { "losses",     0,   "L",     CLI_TEXT, CLI_AT(files.losses), .help = "cross-entropy of each row, instead of --probs" },
+    { "ids",        'i', "I",     CLI_TEXT, CLI_AT(files.ids), .otherwise = "row numbers",
+      .help = "names of the rows; names of files below --images show the pictures" },
+    { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images),
+      .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
+    { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco),
+      .help = "COCO annotations of the pictures in --images; each category is a class" },
+    { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
+      .help = "classifier for the pictures: a ResNet-18 in .safetensors with torchvision's names" },
+    { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
+      .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
+    { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",
+      .help = "pixels of the square in the middle of a picture" },
+    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .help = "pictures that cannot be read are left out and counted" },
+    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links),
+      .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
+    { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
+      .help = "one class; each class in turn; or all rows at once" },
+    { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = "planespot",
+      .help = "methods: " METHOD_NAMES "or a method with its reducer, such as planespot-tsne" },
+    { "config",     0,   "FILE",  CLI_TEXT, CLI_AT(config), .help = "methods with settings and a seed, from a sweep's config" },
+    { "seed",       's', "N[,N]", CLI_CALL, .read = read_seeds, .otherwise = "0",
+      .help = "seed of all random numbers; with several, each method runs once per seed" },
+    { "least",      0,   "N",     CLI_INT, CLI_AT(least), 1, 1000000000, .flags = CLI_SHOWN,
+      .help = "rows that a class must have to be examined" },
+    { "memory",     0,   "SIZE",  CLI_CALL, .read = read_memory, .otherwise = "free memory",
+      .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
+    { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
+      .help = "number of slices in the printed table; the files have all" },
+    CLI_PAGE_ROWS(page),
+    { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
+    { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
+    { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace),
+      .help = "overwrite findings of other data, and other files with the names of the results, in DIR" },
+    { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
+      .help = "folder for the findings; the same command continues it" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
+};
+#undef X
+
+static void check(const struct argp_state *state, void *input)
 {
+    const options *o = input;
     const spot_subject_files *f = &o->files;
 
-    if (!o->out) argp_error(state, "where to? give a folder with --out DIR");
-    if (strlen(o->out) > 1000) argp_error(state, "the name of the folder is longer than 1000 bytes");
     if (!f->embeddings && !f->images)
-        argp_error(state, "what is examined? give --embeddings, --labels and --probs, or --images and --model");
+        argp_error(state, "no input; give --embeddings, --labels and --probs, or --images and --model");
     if (f->embeddings && !f->labels && !f->coco)
         argp_error(state, "--embeddings need the true classes of their rows: --labels");
     if (f->embeddings && !f->probs && !f->losses)
-        argp_error(state, "--embeddings need what the classifier says: --probs or --losses");
-    if (f->probs && f->losses) argp_error(state, "--probs and --losses say the same; give one of them");
-    if (!f->embeddings && !f->model)
-        argp_error(state, "--images without --embeddings need a network that looks at them: --model");
+        argp_error(state, "--embeddings need the classifier's answers: --probs or --losses");
+    if (f->probs && f->losses) argp_error(state, "--probs and --losses mean the same; give one of them");
+    if (!f->embeddings && !f->model) argp_error(state, "--images without --embeddings need a classifier: --model");
     if (f->embeddings && f->model)
-        argp_error(state, "--embeddings are what --model would make of the pictures; give one of them");
-    if (f->coco && !f->images) argp_error(state, "--coco describes pictures; where are they? give --images DIR");
-    if (o->method && o->config) argp_error(state, "--method and --config both say which methods; give one of them");
+        argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
+    if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
+    if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case EMBEDDINGS:    o->files.embeddings = arg; return 0;
-    case LABELS:        o->files.labels = arg; return 0;
-    case PROBS:         o->files.probs = arg; return 0;
-    case LOSSES:        o->files.losses = arg; return 0;
-    case IDS:           o->files.ids = arg; return 0;
-    case IMAGES:        o->files.images = arg; return 0;
-    case COCO:          o->files.coco = arg; return 0;
-    case MODEL:         o->files.model = arg; return 0;
-    case RESIZE:        o->files.resize = cli_number(state, "--resize", arg, 0, 16384); return 0;
-    case CROP:          o->files.crop = cli_number(state, "--crop", arg, 1, 16384); return 0;
-    case SKIP:          o->files.skip = true; return 0;
-    case LINKS:         o->files.links = true; return 0;
-    case CLASS:         o->cls = arg; return 0;
-    case METHOD:        o->method = arg; return 0;
-    case CONFIG:        o->config = arg; return 0;
-    case SEED:          seeds(state, o, arg); return 0;
-    case LEAST:         o->least = cli_number(state, "--least", arg, 1, 1000000000); return 0;
-    case MEMORY:        o->files.memory = memory(state, arg); return 0;
-    case TOP:           o->top = cli_number(state, "--top", arg, 0, 1000000); return 0;
-    case BUDGET:        o->page.budget = 1000000 * (size_t)cli_number(state, "--budget", arg, 1, 4000); return 0;
-    case FULL:          o->page.full = true; return 0;
-    case NO_REPORT:     o->report = false; return 0;
-    case NO_FIT:        o->fit = false; return 0;
-    case JSON:          o->json = true; return 0;
-    case OUT:           o->out = arg; return 0;
-    case ARGP_KEY_ARG:  argp_error(state, "\"%s\" is one word too many; every input has an option of its own", arg); return 0;
-    case ARGP_KEY_END:  check(state, o); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_discover_command = {
+    "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
+    "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
+    "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
+    "  spotter discover --images photos --model resnet18.safetensors --out found\n"
+    "  spotter discover --images val2017 --coco val2017.json \\\n"
+    "      --model resnet18.safetensors --out found",
+    "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
+    "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
+    "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
+    table, check, cli_discover
+};
 
 /* ---- what is asked for ---- */
 
@@ -198,10 +193,11 @@ static spot_status choose(spot_ctx *c, int *cls, const char *text, const spot_su
                      text, s->classes, s->class_name[0], s->class_name[s->classes - 1]);
 }
 
-/* A folder that holds something else is left alone. */
-static spot_status is_ours(spot_ctx *c, const char *dir)
+/* A folder that holds something else is left alone, and so is what is read. */
+static spot_status is_ours(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
+    const char *dir = o->out;
     char path[PATH];
     struct stat st;
 
@@ -212,7 +208,12 @@ static spot_status is_ours(spot_ctx *c, const char *dir)
         if (!stat(path, &st))
             return spot_fail(c, SPOT_USAGE, "--out %s holds a sweep's run, which is left as it is; choose another folder", dir);
     }
-    return SPOT_OK;
+    for (const char *const *name = spot_findings_files; *name; name++) {
+        snprintf(path, sizeof path, "%s/%s", dir, *name);
+        if (cli_is_input(&o->files, path))
+            return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
+    }
+    return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
 }
 
 /* ---- what is said ---- */
@@ -279,6 +280,7 @@ static spot_status print_table(spot_ctx *c, const spot_findings *f, const spot_s
 static void print_left_out(const spot_findings *f, const spot_subject *s, const spot_discover_options *d)
 {
     enum { NAMED = 5 };
+    char name[200];
     int few = 0;
 
     if (!f->left_out) return;
@@ -286,8 +288,8 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
     printf("left out: %d with fewer than %d rows, %d without a wrong one (", few, d->least, f->left_out - few);
     for (int i = 0; i < f->left_out && i < NAMED; i++) {
         if (i) printf(", ");
-        print_name(s->class_name[f->left_class[i]], 0);
-        fputs(s->class_name[f->left_class[i]], stdout);
+        snprintf(name, sizeof name, "%s", s->class_name[f->left_class[i]]);
+        fputs(spot_plain(name), stdout);
     }
     printf("%s)\n", f->left_out > NAMED ? ", ...; slices.json names all" : "");
 }
@@ -295,29 +297,22 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 static spot_status print_json(spot_ctx *c, spot_status s, const options *o, const spot_findings *f, const spot_subject *subject,
                               spot_bytes cost, double seconds)
 {
+    int failed = 0, slices = 0;
     spot_json j;
-    int schema = 1, failed = 0, slices = 0, rows = subject->n;
-    uint64_t bytes = cost.host;
-    char status[32], dir[1024];
 
-    SPOT_TRY(spot_json_open(c, &j));
     for (int i = 0; i < f->count; i++) {
         failed += f->finding[i].status != SPOT_OK;
         slices += f->finding[i].slices;
     }
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(dir, sizeof dir, "%s", o->out);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", dir, sizeof dir);
-    spot_json_int(&j, "rows", &rows);
-    spot_json_int(&j, "skipped", &(int){ subject->skipped });
-    spot_json_int(&j, "findings", &(int){ f->count });
-    spot_json_int(&j, "failed", &failed);
-    spot_json_int(&j, "left_out", &(int){ f->left_out });
-    spot_json_int(&j, "slices", &slices);
-    spot_json_u64(&j, "memory_bytes", &bytes);
-    spot_json_real(&j, "seconds", &seconds);
+    SPOT_TRY(cli_json_open(c, &j, s, o->out));
+    spot_json_put_int(&j, "rows", subject->n);
+    spot_json_put_int(&j, "skipped", subject->skipped);
+    spot_json_put_int(&j, "findings", f->count);
+    spot_json_put_int(&j, "failed", failed);
+    spot_json_put_int(&j, "left_out", f->left_out);
+    spot_json_put_int(&j, "slices", slices);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost.host);
+    spot_json_put_real(&j, "seconds", seconds);
     spot_json_print(&j, stdout);
     return s;
 }
@@ -335,8 +330,12 @@ static spot_status announce(spot_ctx *c, const options *o, const spot_subject *s
 {
     char time[32], memory[32], device[64] = "";
     double seconds;
-    spot_status how = spot_discover_cost(c, s, d, cost, &seconds);
+    spot_status how;
 
+    c->on_progress = NULL;     /* the timed iterations are no part of the search */
+    how = spot_discover_cost(c, s, d, cost, &seconds);
+    c->on_progress = cli_on_progress;
+    cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
@@ -358,6 +357,7 @@ static spot_status report(spot_ctx *c, const options *o, const spot_findings *f,
     spot_report_options page = o->page;
     char path[PATH];
 
+    cli_progress_reset();
     page.memory = report_memory(o, s);
     snprintf(path, sizeof path, "%s/report.html", o->out);
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
@@ -376,7 +376,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     d.bdms = cfg->bdms;
     d.seed = o->seeds ? o->seed : &cfg->seed;
     d.seeds = o->seeds ? o->seeds : 1;
-    if (o->least) d.least = o->least;
+    d.least = o->least;
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
@@ -408,33 +408,22 @@ static spot_status run(spot_ctx *c, const options *o, spot_config *cfg)
         SPOT_TRY(methods(c, cfg, o->method));
         cfg->seed = 0;
     }
-    SPOT_TRY(is_ours(c, o->out));
+    SPOT_TRY(is_ours(c, o));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
-    how = discover(c, o, cfg, &s);
+    how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
+    if (how == SPOT_OK) how = discover(c, o, cfg, &s);
     spot_subject_close(&s);
     return how;
 }
 
 int cli_discover(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "--embeddings E --labels Y --probs P --out DIR",
-        "Finds the groups of rows on which your classifier fails: slices.csv, slices.json, a map, and a report to look at."
-        "\n\nExamples:\n"
-        "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-        "  spotter discover --embeddings run.npz:e --labels run.npz:y --probs run.npz:p --class cat \\\n"
-        "      --ids run.npz:path --images photos --method planespot-tsne,domino --out found\n"
-        "  spotter discover --images photos --model resnet18.safetensors --out found\n"
-        "  spotter discover --images val2017 --coco val2017.json --model resnet18.safetensors --out found\n"
-        "The same command again goes on where it was stopped. In slices.csv a text that a spreadsheet would run as a formula "
-        "has ' before it.", children, NULL, NULL };
-    options o = { .top = 20, .report = true, .fit = true, .page = spot_report_defaults(),
-                  .files = { .resize = 256, .crop = 224 } };
+    options o = { .least = spot_discover_defaults().least, .page = spot_report_defaults() };
     static spot_config cfg;
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_discover_command, argc, argv, &o, NULL);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) {
         cli_say_device(&c, &o.machine);

@@ -3,51 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/quote.h"
 #include "base/ranges.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 
 typedef struct {
-    const char *const *dir;
-    int dirs;
+    cli_rest dir;
     const char *out;
     spot_merge_options merge;
     bool json;
 } options;
 
-enum { OUT = 'o', JSON = 'j', NO_PICTURES = 0x100, CACHE, PARTIAL };
-
-static const struct argp_option table[] = {
-    { "out",         OUT,         "DIR", 0, "run directory that gets them all; may be one of them (one DIR: itself)", 0 },
-    { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
-    { "cache",       CACHE,       NULL,  0, "the stage values, too: report and view need them, and a sweep that goes on", 0 },
-    { "partial",     PARTIAL,     NULL,  0, "exit with 0 when all that is wrong is that ECs are missing", 0 },
-    { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .need = "runs/a runs/b --out runs/all" },
+    { "out",         'o', "DIR", CLI_TEXT, CLI_AT(out), .otherwise = "the DIR, if there is one only",
+      .help = "run directory for all results; may be one of the others" },
+    { "no-pictures", 0,   NULL,  CLI_OFF,  CLI_AT(merge.pictures), .help = "no PNG of each EC" },
+    { "cache",       0,   NULL,  CLI_ON,   CLI_AT(merge.cache),
+      .help = "stage values, too: `spotter report`, `spotter view` and a sweep that continues need them" },
+    { "partial",     0,   NULL,  CLI_ON,   CLI_AT(merge.partial), .help = "exit code 0 also if ECs are missing" },
+    { "json",        'j', NULL,  CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
+static void check(const struct argp_state *state, void *input)
 {
-    options *o = state->input;
+    const options *o = input;
 
-    switch (key) {
-    case OUT:         o->out = arg; return 0;
-    case NO_PICTURES: o->merge.pictures = false; return 0;
-    case CACHE:       o->merge.cache = true; return 0;
-    case PARTIAL:     o->merge.partial = true; return 0;
-    case JSON:        o->json = true; return 0;
-    case ARGP_KEY_ARGS:
-        o->dir = (const char *const *)state->argv + state->next;
-        o->dirs = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->dirs) argp_error(state, "which run directories? for example runs/a runs/b --out runs/all");
-        if (o->dirs > 1 && !o->out) argp_error(state, "where to? give a run directory with --out DIR; it may be one of these");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    if (o->dir.n > 1 && !o->out) argp_error(state, "--out DIR is missing; it may be one of the directories to merge");
 }
+
+const cli_command cli_merge_command = {
+    "merge", "one run directory from several, and a list of missing ECs", "DIR... --out DIR",
+    "  spotter merge runs/big\n"
+    "  spotter merge runs/shard-* --out runs/big\n"
+    "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",
+    "Copies the result segments of one config from several run directories to one, verifies each, and makes results.sqlite. "
+    "Reports ECs that are missing, damaged or in conflict (exit code 3). Directories may overlap; their order does not "
+    "matter. Results that are in --out already are kept. A single DIR is verified, and its database is made again.",
+    table, check, cli_merge
+};
 
 /* What is wrong with an EC: a kind of line in the report. */
 typedef struct { const char *name, *key, *what; unsigned mask, is; } trouble;
@@ -75,6 +71,7 @@ static int list(int *number, const spot_merge_report *r, const trouble *t)
 static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out, int *number)
 {
     char ranges[400], what[2400], more[80] = "";
+    spot_quoted quoted;
 
     if (r->duplicates) snprintf(more, sizeof more, ", %d duplicates", r->duplicates);
     if (r->foreign) snprintf(more + strlen(more), sizeof more - strlen(more), ", %d foreign left out", r->foreign);
@@ -86,51 +83,41 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out,
         spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
                  n == 1 ? "" : "s", what);
     }
-    if (r->merged) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+    if (r->merged) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
 /* [[12,19],[40,40]] */
 static void print_ranges(spot_json *j, const char *key, const int *number, int n)
 {
-    int first, last;
-
     spot_json_array(j, key, n, n);
-    for (int i = 0; i < n; i = last + 1) {
+    for (int i = 0, last; i < n; i = last + 1) {
         for (last = i; last + 1 < n && number[last + 1] == number[last] + 1; last++) { }
-        first = number[i];
         spot_json_array(j, NULL, 2, 2);
-        spot_json_int(j, NULL, &first);
-        first = number[last];
-        spot_json_int(j, NULL, &first);
+        spot_json_put_int(j, NULL, number[i]);
+        spot_json_put_int(j, NULL, number[last]);
         spot_json_end(j);
     }
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_merge_report *r, spot_status s, const char *out, int *number)
+static spot_status print_json(spot_ctx *c, const spot_merge_report *r, spot_status s, const char *out, int *number)
 {
     spot_json j;
-    char status[32];
-    int schema = 1;
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", (char *)out, 0);
-    spot_json_int(&j, "ecs", &r->ecs);
-    spot_json_int(&j, "merged", &r->merged);
-    spot_json_int(&j, "duplicates", &r->duplicates);
-    spot_json_int(&j, "foreign", &r->foreign);
-    spot_json_int(&j, "missing", &r->missing);
-    spot_json_int(&j, "damaged", &r->damaged);
-    spot_json_int(&j, "conflicts", &r->conflicts);
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "ecs", r->ecs);
+    spot_json_put_int(&j, "merged", r->merged);
+    spot_json_put_int(&j, "duplicates", r->duplicates);
+    spot_json_put_int(&j, "foreign", r->foreign);
+    spot_json_put_int(&j, "missing", r->missing);
+    spot_json_put_int(&j, "damaged", r->damaged);
+    spot_json_put_int(&j, "conflicts", r->conflicts);
     for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list(number, r, &troubles[i]));
     spot_json_print(&j, stdout);
     return s;
 }
 
-/* Nothing to tell of a merge that did not come to its end: the failure says why. */
+/* A merge that did not end prints no result: its failure says why. */
 static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
 {
     int *number = r->ec ? malloc(((size_t)r->ecs + 1) * sizeof *number) : NULL;
@@ -146,26 +133,17 @@ static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, sp
 
 int cli_merge(int argc, char **argv)
 {
-    static const struct argp argp = { table, option, "DIR...",
-        "Gathers the result segments of many run directories of one config in one, verifies each, and makes "
-        "results.sqlite; says which ECs are missing, damaged or in conflict (exit code 3). Directories may overlap, and "
-        "their order does not matter; what is in --out already counts, too. A single DIR is verified and its database "
-        "made anew.\n\nExamples:\n"
-        "  spotter merge runs/big                                  all shards wrote there\n"
-        "  spotter merge runs/shard-* --out runs/big               each had its own directory\n"
-        "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",
-        NULL, NULL, NULL };
     const cli_machine machine = { "cpu", 1, false };
-    options o = { .merge.pictures = true };
+    options o = { .out = NULL };
     spot_merge_report report = { 0 };
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
-    if (!o.out) o.out = o.dir[0];
+    cli_parse(&cli_merge_command, argc, argv, &o, NULL);
+    if (!o.out) o.out = o.dir.word[0];
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) {
-        s = spot_merge(&c, o.dir, o.dirs, o.out, &o.merge, &report);
+        s = spot_merge(&c, o.dir.word, o.dir.n, o.out, &o.merge, &report);
         cli_log_close();
         s = print(&c, &o, &report, s);
     }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 
@@ -18,90 +18,95 @@ typedef struct {
     bool json, quick;
 } options;
 
-enum { LIMIT = 'n', JSON = 'j', QUICK = 'q', SHARD = 's', WAVE = 0x100, AT_ONCE, KEEP, NO_PICTURES };
+static void read_shard(const struct argp_state *state, const char *word, void *input)
+{
+    options *o = input;
 
-static const struct argp_option table[] = {
-    { "limit", LIMIT, "N",  0, "at most N ECs of the config", 0 },
-    { "shard", SHARD, "I/N", 0, "only the ECs of one shard: the I-th of N equal parts, counted from 0", 0 },
-    { "wave",  WAVE,  "N",  0, "as for `spotter sweep`: ECs that go together; more take more memory", 0 },
-    { "at-once", AT_ONCE, "N", 0, "as for `spotter sweep`: ECs that train side by side", 0 },
-    { "no-pictures", NO_PICTURES, NULL, 0, "as for `spotter sweep`: without the PNG of each EC", 0 },
-    { "keep",  KEEP, "all|views|results", 0, "as for `spotter sweep`: what stays on the disk", 0 },
-    { "json",  JSON,  NULL, 0, "one object on stdout: every EC's layers, rollable attributes and blindspots, and the cost", 0 },
-    { "quick", QUICK, NULL, 0, "leave out the time, which is measured", 0 },
-    { 0 }
+    cli_shard(state, word, &o->sweep.shard, &o->sweep.shards);
+}
+
+static const cli_row table[] = {
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
+    { "shard", 's', "I/N", CLI_CALL, .preset = "0/1", .read = read_shard, .help = "part I of N of the ECs, counted from 0" },
+    CLI_SWEEP_ROWS,
+    { "json",  'j', NULL, CLI_ON, CLI_AT(json),
+      .help = "one JSON object on stdout: layers, rollable attributes and blindspots of every EC, and the cost" },
+    { "quick", 'q', NULL, CLI_ON, CLI_AT(quick), .help = "no calibration, so no estimate of time" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
-    case SHARD:         cli_shard(state, arg, &o->sweep.shard, &o->sweep.shards); return 0;
-    case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
-    case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
-    case NO_PICTURES:   o->sweep.pictures = false; return 0;
-    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
-    case JSON:          o->json = true; return 0;
-    case QUICK:         o->quick = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
-        o->config = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_plan_command = {
+    "plan", "ECs of a config, with the memory and time that they take", "CONFIG",
+    "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
+    "  spotter plan configs/quickstart.yaml --json --quick",
+    "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take.",
+    table, NULL, cli_plan
+};
 
 static void print_ec(const spot_ec *ec)
 {
-    char layers[80] = "background", text[512];
+    char layers[80] = "background", text[512], task[512];
 
     for (int k = SPOT_SQUARE; k < SPOT_LAYERS; k++)
         if (ec->layer[k]) {
             size_t n = strlen(layers);
             snprintf(layers + n, sizeof layers - n, " %s", spot_layer_name((spot_layer)k));
         }
+    snprintf(task, sizeof task, "%s", ec->photos ? spot_ec_task(ec) : "");
     if (ec->photos) printf("%4u            ", ec->index);
     else printf("%4u  %8d  ", ec->index, ec->rollable_count);
     printf("%7d  %6d  %6d  %s\n", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], ec->images[SPOT_TEST],
-           ec->photos ? spot_ec_task(ec) : layers);
+           ec->photos ? spot_plain(task) : layers);
     for (int m = 0; m < ec->blindspot_count; m++) {
         spot_ec_describe(text, sizeof text, ec, m);
-        printf("      blindspot %d: %s\n", m, text);
+        printf("      blindspot %d: %s\n", m, spot_plain(text));
     }
 }
 
 enum { SHOWN = 100 };          /* ECs that are worth a look */
 
+static int ecs_of(const options *o, const spot_config *cfg)
+{
+    return o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
+}
+
 static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
-    int n = o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs, from, to;
-    const char *comma = "";
-    char json[16384];
+    int from, to;
     spot_ec ec;
 
-    if (o->json) printf("{\"schema\":1,\"ecs\":[");
-    else if (source->photos) printf("  EC              train     val    test  task\n");
+    if (source->photos) printf("  EC              train     val    test  task\n");
     else printf("  EC  rollable    train     val    test  layers\n");
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, n);
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, ecs_of(o, cfg));
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
-        if (!o->json && i - from == SHOWN) {
+        if (i - from == SHOWN) {
             printf(" ...  and %d more; --json has them all\n", to - i);
             break;
         }
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
-        if (!o->json) { print_ec(&ec); continue; }
-        SPOT_TRY(spot_ec_json(c, json, sizeof json, &ec));
-        printf("%s\n%s", comma, json);
-        comma = ",";
+        print_ec(&ec);
     }
-    if (o->json) printf("],\n");
+    return SPOT_OK;
+}
+
+static spot_status json_source(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, const spot_source *source)
+{
+    char text[16384];
+    int from, to;
+    spot_ec ec;
+
+    spot_json_put_int(j, "schema", 1);
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, ecs_of(o, cfg));
+    spot_json_array(j, "ecs", to - from, to - from);
+    for (int i = from; i < to; i++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        SPOT_TRY(spot_ec_json(c, text, sizeof text, &ec));
+        spot_json_put_raw(j, NULL, text, strlen(text));
+    }
+    spot_json_end(j);
     return SPOT_OK;
 }
 
@@ -121,19 +126,20 @@ static void print_methods(const spot_config *cfg, const spot_sweep_cost *cost)
     printf("\n");
 }
 
-static spot_status print_ecs(spot_ctx *c, const options *o, const spot_config *cfg)
+/* j: NULL for text. */
+static spot_status print_ecs(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg)
 {
     spot_source source;
     spot_status s = spot_source_open(c, &source, cfg);
 
-    if (!s) s = print_source(c, o, cfg, &source);
+    if (!s) s = j ? json_source(c, j, o, cfg, &source) : print_source(c, o, cfg, &source);
     spot_source_close(&source);
     return s;
 }
 
 static double cores(void) { return (double)sysconf(_SC_NPROCESSORS_ONLN); }
 
-/* Of the last minute: programs that compute, or would if they could. */
+/* Programs that compute or wait for a core, in the mean of the last minute. */
 static double load(void)
 {
     double of[1];
@@ -141,20 +147,25 @@ static double load(void)
     return getloadavg(of, 1) == 1 ? of[0] : 0;
 }
 
-static void print_json_cost(const spot_config *cfg, const spot_sweep_cost *cost, double busy)
+static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
-    printf("\"memory_bytes\":%zu,\"device_memory_bytes\":%zu,\"disk_bytes\":%.0f,\"album_bytes\":%.0f,\"wave\":%d,"
-           "\"images\":%.0f,\"load\":%.2f,", cost->memory, cost->device_memory, cost->disk, cost->album, cost->wave,
-           cost->images, busy);
-    if (!isfinite(cost->seconds)) {
-        printf("\"seconds\":null,\"cpu_seconds\":null}\n");
-        return;
-    }
-    printf("\"seconds\":%.1f,\"cpu_seconds\":%.1f,\"calibration_seconds\":%.1f,\"start_seconds\":%.2f,"
-           "\"training_seconds\":%.2f,\"picture_seconds\":%.2f,\"method_seconds\":[", cost->seconds, cost->cpu_seconds,
-           cost->calibration, cost->start, cost->training, cost->pictures);
-    for (int b = 0; b < cfg->bdms; b++) printf("%s%.2f", b ? "," : "", cost->method[b]);
-    printf("]}\n");
+    spot_json_put_int(j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_int(j, "device_memory_bytes", (long long)cost->device_memory);
+    spot_json_put_number(j, "disk_bytes", "%.0f", cost->disk);
+    spot_json_put_number(j, "album_bytes", "%.0f", cost->album);
+    spot_json_put_int(j, "wave", cost->wave);
+    spot_json_put_number(j, "images", "%.0f", cost->images);
+    spot_json_put_number(j, "load", "%.2f", busy);
+    spot_json_put_number(j, "seconds", "%.1f", cost->seconds);             /* null without a calibration */
+    spot_json_put_number(j, "cpu_seconds", "%.1f", cost->cpu_seconds);
+    if (!isfinite(cost->seconds)) return;
+    spot_json_put_number(j, "calibration_seconds", "%.1f", cost->calibration);
+    spot_json_put_number(j, "start_seconds", "%.2f", cost->start);
+    spot_json_put_number(j, "training_seconds", "%.2f", cost->training);
+    spot_json_put_number(j, "picture_seconds", "%.2f", cost->pictures);
+    spot_json_array(j, "method_seconds", cfg->bdms, cfg->bdms);
+    for (int b = 0; b < cfg->bdms; b++) spot_json_put_number(j, NULL, "%.2f", cost->method[b]);
+    spot_json_end(j);
 }
 
 #define TASK 2400.0                /* seconds: tasks of 20 to 60 minutes are what schedulers like */
@@ -172,8 +183,8 @@ static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cos
         printf("shards  about %s a task in an array of %d\n", cli_duration(task, cost->start + ecs / cost->ecs
                * ceil((double)cost->ecs / shards)), shards);
     if (busy > cores())
-        spot_log(c, SPOT_LOG_WARN, "the load average is %.1f: others compute here, too, and the time is what it takes beside "
-                 "them; ask again when it is quiet", busy);
+        spot_log(c, SPOT_LOG_WARN, "the load average is %.1f: other programs compute here, and the time is the time beside "
+                 "them; run the command again on a quiet machine", busy);
 }
 
 static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
@@ -181,10 +192,6 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     const char *made = cost->album > 0 ? "read" : "rendered";
     char memory[32], device[32], disk[32];
 
-    if (o->json) {
-        print_json_cost(cfg, cost, busy);
-        return;
-    }
     print_methods(cfg, cost);
     printf("memory  %s", cli_memory(memory, (double)cost->memory));
     if (cost->device_memory)
@@ -198,30 +205,38 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     if (isfinite(cost->seconds)) print_time(c, o, cost, busy);
 }
 
+static spot_status plan(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, double busy)
+{
+    spot_sweep_cost cost;
+
+    SPOT_TRY(print_ecs(c, j, o, cfg));
+    fflush(stdout);
+    if (!o->quick) {
+        cli_say_device(c, &o->machine);
+        spot_log(c, SPOT_LOG_INFO, "calibrating; --quick skips this");
+    }
+    c->on_progress = NULL;     /* the timed batches are no step of a sweep */
+    SPOT_TRY(spot_sweep_cost_of(c, cfg, &o->sweep, &cost, !o->quick));
+    if (j) json_cost(j, cfg, &cost, busy);
+    else print_cost(c, o, cfg, &cost, busy);
+    return SPOT_OK;
+}
+
 int cli_plan(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "CONFIG",
-        "Shows every experimental configuration (EC) that a sweep would draw, and the memory and time that it would take."
-        "\n\nExamples:\n"
-        "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
-        "  spotter plan configs/quickstart.yaml --json --quick", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1, .pictures = true } };
+    options o = { .config = NULL };
     double busy = load();
-    spot_sweep_cost cost;
     static spot_config cfg;
+    spot_json j = { .gen = NULL };
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_plan_command, argc, argv, &o, NULL);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
-    if (s == SPOT_OK) s = print_ecs(&c, &o, &cfg);
-    fflush(stdout);
-    if (s == SPOT_OK && !o.quick) cli_say_device(&c, &o.machine);
-    if (s == SPOT_OK && !o.quick) spot_log(&c, SPOT_LOG_INFO, "calibrating; --quick leaves this out");
-    c.on_progress = NULL;      /* the batches that are timed are no step of a sweep */
-    if (s == SPOT_OK) s = spot_sweep_cost_of(&c, &cfg, &o.sweep, &cost, !o.quick);
-    if (s == SPOT_OK) print_cost(&c, &o, &cfg, &cost, busy);
+    if (s == SPOT_OK && o.json) s = spot_json_open(&c, &j);
+    if (s == SPOT_OK) s = plan(&c, o.json ? &j : NULL, &o, &cfg, busy);
+    if (s == SPOT_OK && o.json) spot_json_print(&j, stdout);
+    else spot_json_free(&j);
     return cli_close(&c, s);
 }

@@ -17,41 +17,24 @@ typedef struct {
     int ec, split, count, start;
 } options;
 
-enum { EC = 'e', SPLIT = 's', COUNT = 'n', START = 'i', OUT = 'o' };
-
-static const struct argp_option table[] = {
-    { "ec",    EC,    "N",   0, "which experimental configuration, from 0", 0 },
-    { "split", SPLIT, "train|val|test", 0, "of which split (test)", 0 },
-    { "count", COUNT, "N",   0, "how many images (16)", 0 },
-    { "start", START, "I",   0, "the first image (0)", 0 },
-    { "out",   OUT,   "DIR", 0, "where to; made when it is not there", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
+    { "ec",    'e', "N",   CLI_INT, CLI_AT(ec), 0, 1000000, .need = "0", .help = "number of the EC, from 0" },
+    { "split", 's', "train|val|test", CLI_CHOICE, CLI_AT(split), .preset = "test", .help = "split of the images" },
+    { "count", 'n', "N",   CLI_INT, CLI_AT(count), 1, 1000000, .preset = "16", .help = "number of images" },
+    { "start", 'i', "I",   CLI_INT, CLI_AT(start), 0, 1000000000, .preset = "0", .help = "number of the first image" },
+    { "out",   'o', "DIR", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "images", .help = "folder; made if it is missing" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case EC:    o->ec = cli_number(state, "--ec", arg, 0, 1000000); return 0;
-    case COUNT: o->count = cli_number(state, "--count", arg, 1, 1000000); return 0;
-    case START: o->start = cli_number(state, "--start", arg, 0, 1000000000); return 0;
-    case OUT:   o->out = arg; return 0;
-    case SPLIT: o->split = cli_split(state, arg); return 0;
-    case ARGP_KEY_ARG:
-        if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
-        o->config = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
-        if (o->ec < 0) argp_error(state, "which EC? --ec 0 is the first");
-        if (o->out && strlen(o->out) > 1000) argp_error(state, "the name of the directory is longer than 1000 bytes");
-        if (!o->out) argp_error(state, "where to? give a directory with --out DIR");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_scene_command = {
+    "scene", "images of an EC as PNG, with their labels as JSON Lines", "CONFIG --ec N --out DIR",
+    "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
+    "  spotter scene configs/paper_synthetic.yaml --ec 7 --count 50 --out images",
+    "Writes images of an experimental configuration (EC) as PNG, and images.jsonl with one line per image: labels, "
+    "blindspots, objects with boxes in pixels.", table, NULL, cli_scene
+};
 
 /* One image to its file, its line to the end of `lines`. rgb holds one image. */
 static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
@@ -130,19 +113,12 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 
 int cli_scene(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "CONFIG --ec N --out DIR",
-        "Writes images of an EC as PNG, and images.jsonl with a line on what is in each: labels, blindspots, objects "
-        "with boxes in pixels.\n\nExamples:\n"
-        "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
-        "  spotter scene configs/paper_synthetic.yaml --ec 7 --split train --count 50 --out images",
-        children, NULL, NULL };
-    options o = { .ec = -1, .split = SPOT_TEST, .count = 16 };
+    options o = { .config = NULL };
     static spot_config cfg;
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_scene_command, argc, argv, &o, NULL);
     s = cli_open(&c, &o.machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (s == SPOT_OK) s = run(&c, &o, &cfg);

@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/quote.h"
 #include "cli/cli.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 
 enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
-enum { LOST_AFTER = 0x100 };
 
 typedef struct {
     const char *dir;
@@ -19,72 +18,57 @@ typedef struct {
     bool json, all;
 } options;
 
-static const struct argp_option table[] = {
-    { "lost-after", LOST_AFTER, "S", 0,
-      "a process that is silent for S seconds counts as lost (120; it gives a sign of life every 15)", 0 },
-    { "all",        'a',        NULL, 0,
-      "show every shard; without it, of more than 40, those that failed or are lost", 0 },
-    { "json",       'j',        NULL, 0, "one object on stdout", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .need = "runs/mini" },
+    { "lost-after", 0,   "S",  CLI_INT, CLI_AT(lost_after), 1, 1000000, .preset = "120",
+      .help = "seconds of silence after which a process counts as lost; a process writes to its log every 15 s" },
+    { "all",        'a', NULL, CLI_ON, CLI_AT(all),
+      .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
+    { "json",       'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case LOST_AFTER: o->lost_after = cli_number(state, "--lost-after", arg, 1, 1000000); return 0;
-    case 'a': o->all = true; return 0;
-    case 'j': o->json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->dir) argp_error(state, "one run directory at a time; \"%s\" is one too many", arg);
-        o->dir = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->dir) argp_error(state, "which run directory? for example runs/mini");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_status_command = {
+    "status", "state of a run's shards, and how to continue", "DIR",
+    "  spotter status runs/mini\n"
+    "  spotter status runs/mini --json\n"
+    "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
+    "Shows the state of a run's shards from its logs and segments: done, running, waiting for a start, failed, or lost (no "
+    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every EC "
+    "is done; 75: not yet.", table, NULL, cli_status
+};
 
 /* ---- for programs ---- */
 
-static void shard_json(spot_json *j, spot_shard *k)
+static void shard_json(spot_json *j, const spot_shard *k)
 {
-    char state[16];
-
-    k->silent = round(10 * k->silent) / 10;
-    k->left = round(10 * k->left) / 10;
-    snprintf(state, sizeof state, "%s", spot_shard_state_name(k->state));
     spot_json_object(j, NULL);
-    spot_json_int(j, "shard", &k->shard);
-    spot_json_int(j, "from", &k->from);
-    spot_json_int(j, "to", &k->to);
-    spot_json_text(j, "state", state, sizeof state);
-    spot_json_int(j, "done", &k->done);
-    spot_json_int(j, "failed", &k->failed);
-    spot_json_int(j, "starts", &k->starts);
-    spot_json_text(j, "host", k->host, sizeof k->host);
-    spot_json_text(j, "job", k->job, sizeof k->job);
-    spot_json_real(j, "silent", &k->silent);
-    spot_json_real(j, "seconds_left", &k->left);
-    spot_json_text(j, "why", k->why, sizeof k->why);
+    spot_json_put_int(j, "shard", k->shard);
+    spot_json_put_int(j, "from", k->from);
+    spot_json_put_int(j, "to", k->to);
+    spot_json_put_text(j, "state", spot_shard_state_name(k->state));
+    spot_json_put_int(j, "done", k->done);
+    spot_json_put_int(j, "failed", k->failed);
+    spot_json_put_int(j, "starts", k->starts);
+    spot_json_put_text(j, "host", k->host);
+    spot_json_put_text(j, "job", k->job);
+    spot_json_put_number(j, "silent", "%.1f", k->silent);
+    spot_json_put_number(j, "seconds_left", "%.1f", k->left);
+    spot_json_put_text(j, "why", k->why);
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, spot_run_status *s)
+static spot_status print_json(spot_ctx *c, const spot_run_status *s)
 {
     spot_json j;
-    int schema = 1;
 
     SPOT_TRY(spot_json_open(c, &j));
-    spot_json_int(&j, "schema", &schema);
-    spot_json_int(&j, "ecs", &s->ecs);
-    spot_json_int(&j, "done", &s->done);
-    spot_json_int(&j, "failed", &s->failed);
-    spot_json_int(&j, "damaged", &s->damaged);
-    s->left = round(10 * s->left) / 10;
-    spot_json_real(&j, "seconds_left", &s->left);
+    spot_json_put_int(&j, "schema", 1);
+    spot_json_put_int(&j, "ecs", s->ecs);
+    spot_json_put_int(&j, "done", s->done);
+    spot_json_put_int(&j, "failed", s->failed);
+    spot_json_put_int(&j, "damaged", s->damaged);
+    spot_json_put_number(&j, "seconds_left", "%.1f", s->left);
     spot_json_array(&j, "shards", s->shards, s->shards);
     for (int i = 0; i < s->shards; i++) shard_json(&j, &s->shard[i]);
     spot_json_end(&j);
@@ -196,18 +180,22 @@ static void print_numbers(const bool *wanted, int n)
 static void print_command(const spot_run_status *s, const char *dir, const bool *wanted)
 {
     char path[1200];
+    spot_quoted config, out;
     int n = 0, one = 0;
 
     for (int i = 0; i < s->shards; i++)
         if (wanted[i]) { n++; one = i; }
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    spot_quote(config, path);
+    spot_quote(out, dir);
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (!access(path, F_OK)) printf("    spotter sweep %s/config.yaml --out %s --submit\n", dir, dir);
-    else if (s->shards == 1) printf("    spotter sweep %s/config.yaml --out %s\n", dir, dir);
-    else if (n == 1) printf("    spotter sweep %s/config.yaml --out %s --shard %d/%d\n", dir, dir, one, s->shards);
+    if (!access(path, F_OK)) printf("    %s sweep %s --out %s --submit\n", cli_program, config, out);
+    else if (s->shards == 1) printf("    %s sweep %s --out %s\n", cli_program, config, out);
+    else if (n == 1) printf("    %s sweep %s --out %s --shard %d/%d\n", cli_program, config, out, one, s->shards);
     else {
         printf("    for i in");
         print_numbers(wanted, s->shards);
-        printf("; do spotter sweep %s/config.yaml --out %s --shard $i/%d; done\n", dir, dir, s->shards);
+        printf("; do %s sweep %s --out %s --shard $i/%d; done\n", cli_program, config, out, s->shards);
     }
 }
 
@@ -250,28 +238,25 @@ static void advise(const spot_run_status *s, const options *o)
 
 int cli_status(int argc, char **argv)
 {
-    static const struct argp argp = { table, option, "DIR",
-        "Shows how the shards of a run stand, by its logs and segments: done, running, waiting to be begun (again), failed, "
-        "or lost, that is silent; and what to do about these. Asks no scheduler, changes nothing, may be asked at any time. "
-        "Exit code 0: every EC is done; 75: not yet.\n\nExamples:\n"
-        "  spotter status runs/mini\n"
-        "  spotter status runs/mini --json\n"
-        "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
-        NULL, NULL, NULL };
-    options o = { .lost_after = 120 };
+    options o = { .dir = NULL };
     spot_run_status *standing = NULL;
     bool done = false;
     spot_ctx c;
     spot_status s;
     int code;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_status_command, argc, argv, &o, NULL);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
     if (s == SPOT_OK) s = spot_run_status_read(&c, &standing, o.dir, o.lost_after);
     if (s == SPOT_OK) {
         done = standing->done == standing->ecs;
         if (o.json) s = print_json(&c, standing);
         else {
+            for (int i = 0; i < standing->shards; i++) {               /* the logs may be a stranger's */
+                spot_plain(standing->shard[i].host);
+                spot_plain(standing->shard[i].job);
+                spot_plain(standing->shard[i].why);
+            }
             print_totals(standing);
             print_shards(standing, &o);
             advise(standing, &o);

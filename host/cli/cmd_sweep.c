@@ -4,16 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/submit.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/sweep.h"
 
 typedef struct {
     cli_machine machine;
-    const char *config;
-    const char *shard, *gpus;
+    const char *config, *shard, *gpus;
     char shard_from[64];
     int max_seconds;
     spot_sweep_options sweep;
@@ -21,92 +20,91 @@ typedef struct {
     bool json;
 } options;
 
-enum {
-    OUT = 'o', SHARD = 's', LIMIT = 'n', JSON = 'j',
-    NO_PICTURES = 0x100, WAVE, AT_ONCE, MAX_SECONDS, STARTS, GPUS, KEEP
-};
-
-static const struct argp_option table[] = {
-    { "out",         OUT,         "DIR", 0, "run directory; the same command again goes on where it was", 0 },
-    { "shard",       SHARD,       "I/N", 0,
-      "do only the I-th of N equal parts of the ECs, counted from 0: one a process, one directory for all. auto/N takes I from "
-      "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX; without --shard N, too, is taken from a Slurm array, and tasks of one srun "
-      "share their part", 0 },
-    { "limit",       LIMIT,       "N",   0, "at most N ECs of the config", 0 },
-    { "json",        JSON,        NULL,  0, "one final object on stdout", 0 },
-    { "wave",        WAVE,        "N",   0,
-      "N ECs go together through what follows their views; results do not depend on it (CPU: 1; GPU: 32, or fewer if "
-      "they do not fit)", 0 },
-    { "at-once",     AT_ONCE,     "N",   0,
-      "N ECs of a wave train side by side; results do not depend on it (CPU: 1; GPU: 2)", 0 },
-    { "gpus",        GPUS,        "LIST", 0,
-      "a process for each GPU of this machine, all or 0,1,3, that share the work; each has a part of the cores", 0 },
-    { "max-seconds", MAX_SECONDS, "N",   0,
-      "stop in time to be gone after N seconds, with exit code 75: no EC is begun that would take longer", 0 },
-    { "starts",      STARTS,      "N",   0,
-      "stopped for the N-th time without any progress since the first, it ends with 5, not 75 (5; 0: never)", 0 },
-    { "keep",        KEEP,        "all|views|results", 0,
-      "what stays in the run directory's cache of an EC that is done: all, all but its networks (45 MB each), or nothing but "
-      "its results; for sweeps of thousands (all)", 0 },
-    { "no-pictures", NO_PICTURES, NULL,  0, "leave out the PNG of each EC", 0 },
-    { 0 }
-};
-
-static error_t option(int key, char *arg, struct argp_state *state)
+static void read_gpus(const struct argp_state *state, const char *word, void *input)
 {
-    options *o = state->input;
+    options *o = input;
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->machine;
-        state->child_inputs[1] = &o->array;
-        return 0;
-    case OUT:           o->sweep.out = arg; return 0;
-    case LIMIT:         o->sweep.limit = cli_number(state, "--limit", arg, 1, 1000000); return 0;
-    case WAVE:          o->sweep.wave = cli_number(state, "--wave", arg, 1, SPOT_WIDEST_WAVE); return 0;
-    case AT_ONCE:       o->sweep.at_once = cli_number(state, "--at-once", arg, 1, SPOT_MOST_AT_ONCE); return 0;
-    case JSON:          o->json = true; return 0;
-    case KEEP:          o->sweep.keep = (spot_kept)cli_keep(state, arg); return 0;
-    case NO_PICTURES:   o->sweep.pictures = false; return 0;
-    case SHARD:         o->shard = arg; return 0;
-    case GPUS:          o->gpus = strcmp(arg, "none") ? arg : NULL; return 0;
-    case MAX_SECONDS:   o->max_seconds = cli_number(state, "--max-seconds", arg, 1, 10000000); return 0;
-    case STARTS:        o->sweep.starts = cli_number(state, "--starts", arg, 0, 1000000); return 0;
-    case ARGP_KEY_ARG:
-        if (o->config) argp_error(state, "one config at a time; \"%s\" is one too many", arg);
-        o->config = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->config) argp_error(state, "which config? for example configs/quickstart.yaml");
-        if (!o->sweep.out) argp_error(state, "where to? give a run directory with --out DIR");
-        if (o->array.submit && (o->shard || o->max_seconds || o->gpus || o->json))
-            argp_error(state, "--submit sees to --shard and --max-seconds itself, has --gpus-per-task for --gpus, no --json");
-        if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
-        if (o->array.submit) return 0;
-        cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    (void)state;
+    o->gpus = strcmp(word, "none") ? word : NULL;          /* "none": a process of --gpus */
 }
 
-static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, const char *out)
+static const cli_row table[] = {
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(sweep.out), .need = "runs/quickstart", .flags = CLI_STAYS,
+      .help = "run directory; the same command continues the run" },
+    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard), .flags = CLI_STAYS,
+      .help = "part I of N of the ECs, counted from 0; all processes share one directory. auto/N: I is SLURM_ARRAY_TASK_ID or "
+              "JOB_COMPLETION_INDEX. Without --shard, a Slurm array sets I and N, and the tasks of one srun share their part" },
+    CLI_SWEEP_ROWS,
+    { "gpus",   0,   "LIST", CLI_CALL, .read = read_gpus, .flags = CLI_STAYS,
+      .help = "one process for each GPU of the list: all, or numbers such as 0,1,3; the processes share ECs and cores" },
+    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000, .flags = CLI_STAYS,
+      .help = "time limit: the program ends within N seconds, with exit code 75; it starts no EC that would take longer" },
+    { "starts", 0,   "N", CLI_INT, CLI_AT(sweep.starts), 0, 1000000, .preset = "5",
+      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    { "json",   'j', NULL, CLI_ON, CLI_AT(json), .flags = CLI_STAYS, .help = "one JSON object on stdout at the end" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_HEADING, .help = "Slurm:" },
+    { "submit",        0, NULL, CLI_ON, CLI_AT(array.submit), .flags = CLI_STAYS,
+      .help = "submission as an array of jobs; the same command again submits what is missing" },
+    { "shards",        0, "N", CLI_INT, CLI_AT(array.shards), 1, 1000000, .flags = CLI_SUBMIT,
+      .otherwise = "from --task-minutes and a calibration on this machine", .help = "number of tasks in the array" },
+    { "task-minutes",  0, "N", CLI_INT, CLI_AT(array.minutes), 1, 10000, .preset = "40", .flags = CLI_SUBMIT,
+      .help = "duration of a task; Slurm's time limit is three times as long" },
+    { "throttle",      0, "N", CLI_INT, CLI_AT(array.throttle), 1, 1000000, .flags = CLI_SUBMIT, .otherwise = "no limit",
+      .help = "largest number of tasks that run at a time" },
+    { "partition",     0, "NAME", CLI_TEXT, CLI_AT(array.partition), .flags = CLI_SUBMIT, .help = "Slurm's partition" },
+    { "gpus-per-task", 0, "N", CLI_INT, CLI_AT(array.gpus), 1, 64, .flags = CLI_SUBMIT,
+      .help = "GPUs of one node for each task, with one process per GPU" },
+    { "sbatch",        0, "OPTIONS", CLI_TEXT, CLI_AT(array.extra), .flags = CLI_SUBMIT,
+      .help = "more options for sbatch, such as '--account=x --mem=16G'" },
+    { "dry-run",       0, NULL, CLI_ON, CLI_AT(array.dry_run), .flags = CLI_SUBMIT,
+      .help = "scripts are written and commands printed; nothing is submitted" },
+    { .kind = CLI_END }
+};
+
+static void check_array(const struct argp_state *state, options *o)
+{
+    static const char *const others[] = { "shard", "max-seconds", "gpus", "json" };
+
+    for (const cli_row *row = table; row->kind && !o->array.submit; row++)
+        if (row->flags & CLI_SUBMIT && cli_is_given(state, row->name)) argp_error(state, "--%s needs --submit", row->name);
+    for (size_t i = 0; o->array.submit && i < sizeof others / sizeof *others; i++)
+        if (cli_is_given(state, others[i]))
+            argp_error(state, "--%s does not go with --submit, which sets shards, time limits and GPUs (--gpus-per-task)",
+                       others[i]);
+    if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
+}
+
+static void check(const struct argp_state *state, void *input)
+{
+    options *o = input;
+
+    check_array(state, o);
+    if (o->gpus && !cli_is_given(state, "device")) o->machine.device = "cuda";
+    if (!o->array.submit) cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
+}
+
+const cli_command cli_sweep_command = {
+    "sweep", "images, classifiers, discovery methods and scores of a config", "CONFIG --out DIR",
+    "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
+    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
+    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit",
+    "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them. The same "
+    "command continues a run that was stopped.", table, check, cli_sweep
+};
+
+static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
 {
     spot_json j;
-    char status[32], dir[1024];
-    int schema = 1;
 
-    SPOT_TRY(spot_json_open(c, &j));
-    snprintf(status, sizeof status, "%s", spot_status_name(s));
-    snprintf(dir, sizeof dir, "%s", out);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "status", status, sizeof status);
-    spot_json_text(&j, "out", dir, sizeof dir);
-    spot_json_int(&j, "planned", &r->planned);
-    spot_json_int(&j, "already", &r->already);
-    spot_json_int(&j, "done", &r->done);
-    spot_json_int(&j, "failed", &r->failed);
-    spot_json_int(&j, "not_learned", &r->not_learned);
-    spot_json_real(&j, "seconds", &r->seconds);
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "planned", r->planned);
+    spot_json_put_int(&j, "already", r->already);
+    spot_json_put_int(&j, "done", r->done);
+    spot_json_put_int(&j, "failed", r->failed);
+    spot_json_put_int(&j, "not_learned", r->not_learned);
+    spot_json_put_real(&j, "seconds", r->seconds);
     spot_json_print(&j, stdout);
     return s;
 }
@@ -114,17 +112,18 @@ static spot_status print_json(spot_ctx *c, spot_sweep_report *r, spot_status s, 
 static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
 {
     char time[32], failed[40] = "", learned[64] = "";
+    spot_quoted quoted;
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
     if (r->done || r->failed)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
                  cli_duration(time, r->seconds), failed, learned);
-    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "the tables: spotter tables %s", out);
+    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
-/* The stop flag goes up a while before the end: the next safe point is 20 s away at most, and a disk may be slow. */
-static void watch_the_clock(options *o)
+/* Raises the stop flag before the limit: the next safe point is at most 20 s away, and a disk may be slow. */
+static void limit_time(options *o)
 {
     int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
 
@@ -149,7 +148,7 @@ static spot_status run_here(spot_ctx *c, options *o, const spot_config *cfg, spo
 {
     cli_say_device(c, &o->machine);
     say_shard(c, o, cfg);
-    watch_the_clock(o);
+    limit_time(o);
     return spot_sweep_run(c, cfg, &o->sweep, r);
 }
 
@@ -170,16 +169,8 @@ static spot_status status_of(int code)
 
 int cli_sweep(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { &cli_array_argp, 0, NULL, 0 },
-                                                 { 0 } };
-    static const struct argp argp = { table, option, "CONFIG --out DIR",
-        "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them."
-        "\n\nExamples:\n"
-        "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
-        "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
-        "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit --partition cpu\n"
-        "A run that was stopped goes on with the same command.", children, NULL, NULL };
-    options o = { .sweep = { .shards = 1, .pictures = true, .starts = 5 }, .array.minutes = 40 };
+    options o = { .sweep.shards = 1 };
+    cli_given given;
     spot_sweep_report report = { 0 };
     static spot_config cfg;
     cli_machine machine;
@@ -187,14 +178,14 @@ int cli_sweep(int argc, char **argv)
     spot_ctx c;
     int code = 0;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_sweep_command, argc, argv, &o, &given);
     machine = o.machine;
-    if (o.gpus) machine.device = "cpu";        /* this process only waits for those that compute */
-    if (o.array.submit) machine.device = "auto";       /* what the jobs will find is not to be had where they are submitted */
+    if (o.gpus) machine.device = "cpu";        /* this process waits for the processes that compute */
+    if (o.array.submit) machine.device = "auto";       /* the jobs' device may be missing where they are submitted */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
     if (o.array.submit) {
-        if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &o.machine);
+        if (s == SPOT_OK) s = cli_submit(&c, &cfg, &o.sweep, &o.array, &given);
         return cli_close(&c, s);
     }
     if (s == SPOT_OK) {
@@ -207,6 +198,6 @@ int cli_sweep(int argc, char **argv)
         else if (report.planned) summarise(&c, &report, o.sweep.out);
     }
     if (s != SPOT_OK || !code) return cli_close(&c, s);
-    cli_close(&c, SPOT_OK);                    /* the processes have said why */
+    cli_close(&c, SPOT_OK);                    /* the processes have printed the reason */
     return code;
 }

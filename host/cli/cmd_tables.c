@@ -5,66 +5,52 @@
 #include "cli/cli.h"
 #include "spotter/report.h"
 
-enum { MAX_DIRS = 64 };
+enum { MOST_DIRS = 64 };
 
 typedef struct {
-    const char *dir[MAX_DIRS];
-    int dirs, which;           /* 0: the run's own tables */
-    spot_table_format format;
+    cli_rest dir;
+    int which, format;         /* which: 0 is the run's own tables; format: spot_table_format */
     bool all;
 } options;
 
-static const struct argp_option table[] = {
-    { "format", 'f', "text|csv|json|md", 0, "how it is written (text)", 0 },
-    { "which",  'w', "N",              0, "a table of the paper (2, 7, 9 to 13, 16), its numbers beside the run's", 0 },
-    { "all",    'a', NULL,               0, "average over ECs that did not learn their blindspots, too", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_REST, CLI_AT(dir), .most = MOST_DIRS, .need = "runs/quickstart" },
+    { "format", 'f', "text|csv|json|md", CLI_CHOICE, CLI_AT(format), .preset = "text", .help = "output format" },
+    { "which",  'w', "N", CLI_INT, CLI_AT(which), 1, 99, .otherwise = "the run's own tables",
+      .help = "table of the paper (2, 7, 9 to 13, 16), with the run's numbers beside the paper's" },
+    { "all",    'a', NULL, CLI_ON, CLI_AT(all),
+      .help = "averages over all ECs, also those that did not learn their blindspots" },
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
+static void check(const struct argp_state *state, void *input)
 {
-    static const char *const names[] = { "text", "csv", "json", "md" };    /* spot_table_format */
-    options *o = state->input;
+    const options *o = input;
 
-    switch (key) {
-    case 'a': o->all = true; return 0;
-    case 'w': o->which = cli_number(state, "--which", arg, 1, 99); return 0;
-    case 'f':
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (!strcmp(arg, names[i])) { o->format = (spot_table_format)i; return 0; }
-        argp_error(state, "--format is text, csv, json or md, not \"%s\"", arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->dirs == MAX_DIRS) argp_error(state, "at most %d run directories", MAX_DIRS);
-        o->dir[o->dirs++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (o->dirs > 1 && !o->which)
-            argp_error(state, "one run directory at a time; \"%s\" is one too many (--which N joins several)",
-                       o->dir[1]);
-        if (!o->dirs) argp_error(state, "which run directory? for example runs/quickstart");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    if (o->dir.n > 1 && !o->which)
+        argp_error(state, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
 }
+
+const cli_command cli_tables_command = {
+    "tables", "detection and false discovery rates (DR, FDR) of a run", "DIR...",
+    "  spotter tables runs/quickstart\n"
+    "  spotter tables runs/mini --format csv > mini.csv\n"
+    "  spotter tables runs/paper --which 2",
+    "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
+    "blindspots. Every average names the number of ECs that it leaves out.", table, check, cli_tables
+};
 
 int cli_tables(int argc, char **argv)
 {
-    static const struct argp argp = { table, option, "DIR...",
-        "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then why blindspots "
-        "were missed; says how many ECs each average left out.\n\nExamples:\n"
-        "  spotter tables runs/quickstart\n"
-        "  spotter tables runs/mini --format csv > mini.csv\n"
-        "  spotter tables runs/paper --which 2                  Table 2 of the paper, and the run's numbers in it",
-        NULL, NULL, NULL };
     options o = { 0 };
     cli_machine machine = { .device = "cpu" };
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_tables_command, argc, argv, &o, NULL);
     s = cli_open(&c, &machine);
-    if (s == SPOT_OK && o.which) s = spot_tables_paper(&c, stdout, o.dir, o.dirs, o.which, o.format, o.all);
-    else if (s == SPOT_OK) s = spot_tables(&c, stdout, o.dir[0], o.format, o.all);
+    if (s == SPOT_OK && o.which)
+        s = spot_tables_paper(&c, stdout, o.dir.word, o.dir.n, o.which, (spot_table_format)o.format, o.all);
+    else if (s == SPOT_OK) s = spot_tables(&c, stdout, o.dir.word[0], (spot_table_format)o.format, o.all);
     return cli_close(&c, s);
 }

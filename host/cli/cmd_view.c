@@ -11,45 +11,34 @@
 typedef struct {
     cli_machine machine;
     const char *dir, *out;
-    int ec, split;
-    bool robust;
+    int ec, split, robust;     /* split: spot_split */
 } options;
 
-enum { EC = 'e', SPLIT = 's', REPRESENTATION = 'r', OUT = 'o' };
-
-static const struct argp_option table[] = {
-    { "ec",    EC,    "N",   0, "which experimental configuration, from 0", 0 },
-    { "split", SPLIT, "train|val|test", 0, "of which split (test)", 0 },
-    { "representation", REPRESENTATION, "model|robust", 0, "through which network (model)", 0 },
-    { "out",   OUT,   "FILE", 0, "where to (ec-NNNNNN.safetensors)", 0 },
-    { 0 }
+static const cli_row table[] = {
+    { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "runs/quickstart" },
+    { "ec",    'e', "N",    CLI_INT, CLI_AT(ec), 0, 1000000, .need = "0", .help = "number of the EC, from 0" },
+    { "split", 's', "train|val|test", CLI_CHOICE, CLI_AT(split), .preset = "test", .help = "split of the images" },
+    { "representation", 'r', "model|robust", CLI_CHOICE, CLI_AT(robust), .preset = "model",
+      .help = "network that makes the features: the classifier or the robust network" },
+    { "out",   'o', "FILE", CLI_TEXT, CLI_AT(out), .otherwise = "ec-NNNNNN.safetensors", .help = "file to write" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
 };
 
-static error_t option(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->machine; return 0;
-    case EC:    o->ec = cli_number(state, "--ec", arg, 0, 1000000); return 0;
-    case OUT:   o->out = arg; return 0;
-    case SPLIT: o->split = cli_split(state, arg); return 0;
-    case REPRESENTATION:
-        o->robust = !strcmp(arg, "robust");
-        if (!o->robust && strcmp(arg, "model")) argp_error(state, "--representation is model or robust, not \"%s\"", arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->dir) argp_error(state, "one run at a time; \"%s\" is one too many", arg);
-        o->dir = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->dir) argp_error(state, "which run? give its directory");
-        if (o->ec < 0) argp_error(state, "which EC? --ec 0 is the first");
-        if (strlen(o->dir) > 1000) argp_error(state, "the name of the directory is longer than 1000 bytes");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+const cli_command cli_view_command = {
+    "view", "features, confidences and truth of an EC, for other programs", "DIR --ec N",
+    "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
+    "  spotter view runs/mini --ec 7 --representation robust",
+    "Writes what the classifier of an EC computes on the EC's positive images, as a .safetensors file:\n"
+    "  feature (n, d)   output of the last layer but one\n"
+    "  confidence (n)   probability of the true class\n"
+    "  label (n)        1\n"
+    "  head (d)         weights of the last layer\n"
+    "  image (n)        number of the image, as in `spotter scene`\n"
+    "  blindspots (n)   truth: bit m is set for images in blindspot m\n"
+    "A file with one tensor, embedding (n, any), for the same test images of every EC is an input for "
+    "`representation: file`.", table, NULL, cli_view
+};
 
 static spot_tensor tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
 {
@@ -118,23 +107,13 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 
 int cli_view(int argc, char **argv)
 {
-    static const struct argp_child children[] = { { &cli_machine_argp, 0, NULL, 0 }, { 0 } };
-    static const struct argp argp = { table, option, "DIR --ec N",
-        "Writes what the classifier of an EC shows of its positive images, in a .safetensors file: feature (n, d), "
-        "confidence (n), label (n), which is 1, head (d), the row of the classifier's last layer; which images these are, "
-        "image (n), as `spotter scene` numbers them; and the truth, blindspots (n): bit m is set in blindspot m. A file "
-        "with one tensor, embedding (n, any), for the same test images of every EC is what representation: file looks at.\n\n"
-        "Examples:\n"
-        "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
-        "  spotter view runs/mini --ec 7 --representation robust",
-        children, NULL, NULL };
-    options o = { .ec = -1, .split = SPOT_TEST };
+    options o = { .dir = NULL };
     static spot_config cfg;
     char path[1200];
     spot_ctx c;
     spot_status s;
 
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&cli_view_command, argc, argv, &o, NULL);
     s = cli_open(&c, &o.machine);
     snprintf(path, sizeof path, "%s/config.yaml", o.dir);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, path);

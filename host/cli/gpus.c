@@ -1,4 +1,4 @@
-/* gpus.c - spotter sweep --gpus: a process a GPU, each with its part of the shard, and what they say and how they end as one.
+/* gpus.c - spotter sweep --gpus: a process for each GPU, with its part of the shard; their logs and exit codes become one.
  *
  * Processes share nothing but the run directory, as on several nodes: one that fails takes no other with it. Each sees its GPU
  * alone (CUDA_VISIBLE_DEVICES), so that to it there is but one. */
@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/json_tree.h"
 #include "cli/cli.h"
 #include "core/device.h"
@@ -27,7 +26,7 @@ typedef struct {
     char  device[64];          /* its CUDA_VISIBLE_DEVICES */
     pid_t pid;
     int   err, out;            /* ends of pipes; -1: closed */
-    char  line[LINE];          /* of its stderr, not yet ended */
+    char  line[LINE];          /* the line of its stderr that is incomplete */
     char  result[RESULT];      /* its stdout: the object of --json */
     int   line_used, result_used;
 } child;
@@ -44,7 +43,7 @@ static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
         if (s == SPOT_OK) return s;
         snprintf(why, sizeof why, "%s", spot_message(c, s));
         spot_forget(c);
-        return spot_fail(c, SPOT_USAGE, "--gpus all finds none: %.900s", why);
+        return spot_fail(c, SPOT_USAGE, "--gpus all: no GPU found: %.900s", why);
     }
     for (*n = 0; *n < MOST; list++) {
         char *end;
@@ -59,7 +58,7 @@ static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
     return spot_fail(c, SPOT_USAGE, "--gpus takes all, or numbers of GPUs, such as 0,1,3");
 }
 
-/* What CUDA_VISIBLE_DEVICES is to say for the k-th of the GPUs that are visible now; false: there are not so many. */
+/* The value of CUDA_VISIBLE_DEVICES that shows only the k-th of the GPUs visible now; false: there are fewer. */
 static bool visible(char *text, size_t size, int k)
 {
     const char *now = getenv("CUDA_VISIBLE_DEVICES");
@@ -75,7 +74,7 @@ static bool visible(char *text, size_t size, int k)
 
 /* ---- the processes ---- */
 
-/* The program's words once more, then those that take their place: of two equal options the last one counts. */
+/* This command's words, then `more`: the last of two equal options counts. */
 static char **words_of(int argc, char **argv, const char *const *more, int n)
 {
     char **words = calloc((size_t)(argc + n + 3), sizeof *words);
@@ -126,9 +125,9 @@ static spot_status start(spot_ctx *c, child *k, char **words)
     return k->pid > 0 ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "cannot start a process for GPU %d: %s", k->gpu, strerror(errno));
 }
 
-/* ---- what they say ---- */
+/* ---- their output and their end ---- */
 
-static void say(const child *k, int n, bool json)
+static void print_line(const child *k, int n, bool json)
 {
     if (json) fprintf(stderr, "%.*s\n", n, k->line);
     else fprintf(stderr, "[gpu %d] %.*s\n", k->gpu, n, k->line);
@@ -142,7 +141,7 @@ static void hear_line(child *k, bool json)
     if (n > 0) k->line_used += (int)n;
     while ((end = memchr(k->line, '\n', (size_t)k->line_used)) || k->line_used == LINE || (n <= 0 && k->line_used)) {
         int used = end ? (int)(end - k->line) : k->line_used, gone = used + (end != NULL);
-        say(k, used, json);
+        print_line(k, used, json);
         memmove(k->line, k->line + gone, (size_t)(k->line_used -= gone));
     }
     if (n > 0 || (n < 0 && errno == EINTR)) return;
@@ -163,7 +162,7 @@ static void hear_result(child *k)
     k->out = -1;
 }
 
-/* Until all have closed both; a stop request is handed on. */
+/* Returns when all pipes are closed; hands a stop request on. */
 static void hear_all(child *k, int n, const sigset_t *open, bool json)
 {
     struct pollfd at[2 * MOST];
@@ -208,7 +207,7 @@ static void add_result(spot_sweep_report *sum, const child *k)
     sum->not_learned += r.not_learned;
 }
 
-/* The worst way to end is everybody's: failures before "run me again" before done. */
+/* The worse of two exit codes: a failure, then "run me again", then done. */
 static int worse(int a, int b)
 {
     int stopped = spot_exit_code(SPOT_STOPPED);
@@ -234,7 +233,7 @@ static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_opti
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         char shard[48], threads[16];
         const char *more[] = { "--gpus", "none", "--json", "--shard", shard, "--threads", threads,
-                               "--device", m->device ? m->device : "cuda" };
+                               "--device", m->device };
         char **words = words_of(argc, argv, more, (int)(sizeof more / sizeof *more));
         snprintf(shard, sizeof shard, "%d/%d", o->shard * n + i, o->shards * n);
         snprintf(threads, sizeof threads, "%d", m->threads ? m->threads : c->threads > n ? c->threads / n : 1);
@@ -259,11 +258,11 @@ spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o,
     for (int i = 0; i < n; i++) k[i] = (child){ .gpu = gpu[i], .pid = -1, .out = -1, .err = -1 };
     for (int i = 0; i < n && s == SPOT_OK; i++)
         if (!visible(k[i].device, sizeof k[i].device, gpu[i]))
-            s = spot_fail(c, SPOT_USAGE, "--gpus names GPU %d, and CUDA_VISIBLE_DEVICES shows not so many", gpu[i]);
+            s = spot_fail(c, SPOT_USAGE, "--gpus names GPU %d, but CUDA_VISIBLE_DEVICES shows fewer", gpu[i]);
     cli_stop_signals(&stop);
     sigprocmask(SIG_BLOCK, &stop, &open);
     if (s == SPOT_OK) s = start_all(c, k, n, o, m, argc, argv);
-    if (s != SPOT_OK) cli_stop = SIGTERM;              /* those that run are to end */
+    if (s != SPOT_OK) cli_stop = SIGTERM;              /* the processes that run must end */
     hear_all(k, n, &open, m->log_json);
     for (int i = 0; i < n; i++) {
         if (k[i].pid > 0) *code = worse(*code, code_of(k[i].pid));

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 
 enum { SCHEMA = 1 };           /* of a log line */
@@ -16,7 +15,7 @@ enum { SCHEMA = 1 };           /* of a log line */
 static struct {
     bool json, bar, color, drawn;
     double last;               /* when the bar, or a plain line in its place, was last written */
-    cli_course course;
+    cli_progress progress;
 } term;
 
 static bool is_terminal(int fd)
@@ -52,42 +51,34 @@ static void erase(void)
 
 void cli_log_close(void) { erase(); }
 
-/* One line of the log; p NULL for a message. */
+/* One line of the log; p NULL for a message. Without memory there is none. */
 static void write_json(const char *level, const char *text, const spot_progress *p)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *line;
-    char at[40], buffer[1200];
+    spot_ctx none = { 0 };
+    spot_json j;
+    char at[40];
     struct timespec now;
     struct tm utc;
-    int schema = SCHEMA, ec = p ? p->ec : -1;
-    size_t n;
 
-    if (!j.gen) return;
+    if (spot_json_begin(&none, &j, NULL)) return;
     yajl_gen_config(j.gen, yajl_gen_validate_utf8, 1);
     clock_gettime(CLOCK_REALTIME, &now);
-    n = strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now.tv_sec, &utc));
-    snprintf(at + n, sizeof at - n, ".%03ldZ", now.tv_nsec / 1000000);
+    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now.tv_sec, &utc));
     spot_json_object(&j, NULL);
-    spot_json_int(&j, "schema", &schema);
-    spot_json_text(&j, "time", at, sizeof at);
-    snprintf(buffer, sizeof buffer, "%s", level);
-    spot_json_text(&j, "level", buffer, sizeof buffer);
+    spot_json_put_int(&j, "schema", SCHEMA);
+    spot_json_put_format(&j, "time", "%s.%03ldZ", at, now.tv_nsec / 1000000);
+    spot_json_put_text(&j, "level", level);
     if (p) {
-        double left = cli_course_left(&term.course), share = cli_course_share(&term.course);
-        char stage[32];
-        snprintf(stage, sizeof stage, "%s", p->stage);
-        spot_json_text(&j, "stage", stage, sizeof stage);
-        if (ec >= 0) spot_json_int(&j, "ec", &ec);
-        spot_json_real(&j, "share", &share);
-        if (isfinite(left)) spot_json_real(&j, "seconds_left", &left);
+        double left = cli_progress_left(&term.progress);
+        spot_json_put_text(&j, "stage", p->stage);
+        if (p->ec >= 0) spot_json_put_int(&j, "ec", p->ec);
+        spot_json_put_real(&j, "share", cli_progress_share(&term.progress));
+        if (isfinite(left)) spot_json_put_real(&j, "seconds_left", left);
     }
-    snprintf(buffer, sizeof buffer, "%s", text);
-    spot_json_text(&j, "text", buffer, sizeof buffer);
+    spot_json_put_text(&j, "text", text);
     spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &line, &n);
-    fprintf(stderr, "%.*s\n", (int)n, (const char *)line);
-    yajl_gen_free(j.gen);
+    fprintf(stderr, "%.*s\n", (int)j.out.used, (const char *)j.out.bytes);
+    spot_json_free(&j);
 }
 
 static void write_line(const char *color, const char *label, const char *text)
@@ -107,6 +98,8 @@ void cli_on_log(void *user, spot_log_level level, const char *text)
     else write_line("33", level == SPOT_LOG_WARN ? "warning: " : "", text);
 }
 
+void cli_progress_reset(void) { memset(&term.progress, 0, sizeof term.progress); }
+
 void cli_complain(const char *sentence)
 {
     if (term.json) write_json("error", sentence, NULL);
@@ -118,7 +111,7 @@ static void draw(const char *line)
     static const char done[] = "====================", rest[] = "                    ";
     struct winsize w = { 0 };
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 80 : w.ws_col;
-    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_course_share(&term.course));
+    int width = columns < 60 ? 0 : (int)sizeof done - 1, filled = (int)lround(width * cli_progress_share(&term.progress));
 
     fputs("\r\033[K", stderr);
     if (width) fprintf(stderr, "[%s%.*s%s%.*s] ", term.color ? "\033[32m" : "", filled, done, term.color ? "\033[0m" : "",
@@ -136,10 +129,10 @@ void cli_on_progress(void *user, const spot_progress *p)
     bool sweep = !strcmp(p->stage, "sweep"), ended = p->done >= p->total;
 
     (void)user;
-    cli_course_hear(&term.course, p);
+    cli_progress_update(&term.progress, p);
     if (now - term.last < (term.bar ? 0.1 : sweep ? 0 : 30) && !(sweep && ended)) return;
     term.last = now;
-    cli_course_line(&term.course, line, sizeof line);
+    cli_progress_line(&term.progress, line, sizeof line);
     if (term.json) write_json("progress", p->note ? p->note : "", p);
     else if (term.bar) draw(line);
     else fprintf(stderr, "%s\n", line);

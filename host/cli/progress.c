@@ -1,7 +1,7 @@
-/* progress.c - how far a sweep is.
+/* progress.c - the finished share of a run.
  *
- * The sweep tells how many ECs are done; the stages of an EC tell about themselves. Training is nearly all of an EC's
- * time. How many stages follow it is not known here, so each of them gets half of what is left when it begins. */
+ * A sweep reports the number of finished ECs; the stages of an EC report their own share. Training is nearly all of an EC's
+ * time. The number of stages after it is unknown here, so each gets half of what is left when it begins. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 
 #define TRAINING 0.9           /* of an EC's time */
 
-double cli_course_share(const cli_course *k)
+double cli_progress_share(const cli_progress *k)
 {
     double share = k->total > 0 ? (k->done + k->within) / k->total : k->within;
 
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-void cli_course_hear(cli_course *k, const spot_progress *p)
+void cli_progress_update(cli_progress *k, const spot_progress *p)
 {
     double part = p->total > 0 ? p->done / p->total : 0, within;
 
-    if (!strcmp(k->stage, "base") && strcmp(p->stage, "base")) k->since = k->within = 0;    /* the ECs are a bar of their own */
+    if (!strcmp(k->stage, "base") && strcmp(p->stage, "base")) k->since = k->within = 0;    /* the ECs have their own bar */
     if (!strcmp(p->stage, "sweep")) {
         k->total = p->total;
         k->done = p->done;
@@ -38,13 +38,13 @@ void cli_course_hear(cli_course *k, const spot_progress *p)
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
     if (!k->since) {
         k->since = spot_clock();
-        k->start = cli_course_share(k);
+        k->start = cli_progress_share(k);
     }
 }
 
-double cli_course_left(const cli_course *k)
+double cli_progress_left(const cli_progress *k)
 {
-    double spent = spot_clock() - k->since, share = cli_course_share(k), gained = share - k->start;
+    double spent = spot_clock() - k->since, share = cli_progress_share(k), gained = share - k->start;
 
     return k->since && spent > 2 && gained > 0.005 ? spent * (1 - share) / gained : NAN;
 }
@@ -68,14 +68,14 @@ const char *cli_memory(char text[32], double bytes)
     return text;
 }
 
-void cli_course_line(const cli_course *k, char *text, size_t size)
+void cli_progress_line(const cli_progress *k, char *text, size_t size)
 {
-    double left = cli_course_left(k);
+    double left = cli_progress_left(k);
     char ec[24] = "", time[32], ends[48] = "";
 
     if (k->ec >= 0) snprintf(ec, sizeof ec, "  EC %d", k->ec);
     if (cli_stop) snprintf(ends, sizeof ends, "  stopping");
     else if (left > 0) snprintf(ends, sizeof ends, "  %s left", cli_duration(time, left));
-    snprintf(text, size, "%3.0f %%%s%s%s%s%s%s", 100 * cli_course_share(k), ec, k->stage[0] ? "  " : "", k->stage,
+    snprintf(text, size, "%3.0f %%%s%s%s%s%s%s", 100 * cli_progress_share(k), ec, k->stage[0] ? "  " : "", k->stage,
              k->note[0] ? "  " : "", k->note, ends);
 }

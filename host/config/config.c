@@ -15,6 +15,7 @@
 #include "base/nearest.h"
 #include "config/config_read.h"
 #include "config/config_yaml.h"
+#include "base/file.h"
 
 enum { MAX_ROWS = 256, MAX_FILE = 1 << 20 };
 
@@ -196,16 +197,16 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
 static spot_status cannot_read(spot_ctx *c, const char *path, int error)
 {
     bool mistake = error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == ENAMETOOLONG ||
-                   error == ELOOP;
+                   error == ELOOP || error == ENODEV;
 
-    if (mistake) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, strerror(error));
+    if (mistake) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, spot_file_reason(error));
     if (error == ENOMEM) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     return spot_fail(c, SPOT_IO, "cannot read the config %s: %s; run the same command again", path, strerror(error));
 }
 
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = spot_file_stream(path);
     char *text;
     size_t n;
     spot_status s;

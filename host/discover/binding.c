@@ -17,6 +17,7 @@ const spot_binding_row *spot_binding(int *count)
         PLACE(spot_config, seed), PLACE(spot_config, scene), PLACE(spot_config, bdms), PLACE(spot_config, bdm),
         PLACE(spot_finding, slice), PLACE(spot_finding, fit), PLACE(spot_finding, message),
         PLACE(spot_ec, blindspot), PLACE(spot_ec, images), PLACE(spot_image, blindspots), PLACE(spot_image, object),
+        { "SPOT_LAYERS", SPOT_LAYERS }, { "SPOT_ATTRIBUTES", SPOT_ATTRIBUTES }, { "SPOT_MAX_OBJECTS", SPOT_MAX_OBJECTS },
     };
 
     *count = (int)(sizeof rows / sizeof *rows);

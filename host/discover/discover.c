@@ -2,10 +2,7 @@
  *
  *     subject -> views of a group of classes -> points -> hypotheses -> slices
  *
- * Maps are shared between methods and seeds whose settings make the same one. What fails for one class is tried without it:
- * a batch that fails is halved until the failure stands alone with its class.
- *
- * More than 400 lines, because one function knows all stages, and what it knows is read from top to bottom. */
+ * Methods and seeds whose settings make the same map share it. A failure on one class leaves the others alone. */
 #include "spotter/discover.h"
 
 #include <math.h>
@@ -15,32 +12,23 @@
 
 #include "core/ops.h"
 #include "discover/search.h"
+#include "steps/chain.h"
 #include "store/keys.h"
-#include "store/pack.h"
-#include "sweep/pipeline.h"
-
-/* A class under examination, and what the method at hand makes of it. */
-typedef struct {
-    spot_view       view;
-    spot_key        features, points_key, found_key;
-    spot_seed       seed;
-    spot_points     points;
-    spot_hypotheses found;
-    spot_finding   *finding;
-} patient;
 
 typedef struct {
-    spot_ctx                    *c;        /* says "class" where the library's sentences say "EC" */
-    spot_ctx                    *outer;
-    const spot_subject          *s;
-    const spot_discover_options *o;
-    spot_findings               *f;
+    spot_ctx                    *c;        /* its problems are called by their classes */
+    spot_ctx                    *outer;    /* the caller's */
+    const spot_subject          *subject;
+    const spot_discover_options *options;
+    spot_findings               *findings;
     spot_store                   store;
     spot_arena                   work;
-    patient                     *p;        /* (count): the group */
-    int                          count, before, all;   /* classes in it, before it, in all */
-    int                          b, t;     /* method and seed at hand */
-} search;
+    spot_chain                   chain;    /* of the classes of the group at hand */
+    spot_key                    *features; /* (chain.count): of their views */
+    spot_finding                *first;    /* of the group */
+    int                          before, all;  /* classes before the group, and in all */
+    int                          method, seed; /* at hand */
+} discovery;
 
 spot_discover_options spot_discover_defaults(void)
 {
@@ -60,164 +48,74 @@ bool spot_is_seedless(const spot_embed_config *cfg)
 
 bool spot_is_map(const spot_embed_config *cfg) { return cfg->method != SPOT_REDUCE_NONE; }
 
-/* ---- the library speaks of ECs, whose numbers here are those of classes ---- */
+static int findings_of_a_class(const discovery *run) { return run->options->bdms * run->options->seeds; }
 
-static void translate(char *to, size_t size, const char *text, const spot_subject *s)
+/* The findings of class i of the group; the one of the method and seed at hand. */
+static spot_finding *class_findings(const discovery *run, int i) { return run->first + (size_t)i * findings_of_a_class(run); }
+
+static spot_finding *finding_of(const discovery *run, int i)
 {
-    const char *at = strstr(text, "EC "), *after;
-    char words[160];
-    unsigned long ec;
-
-    snprintf(to, size, "%s", text);
-    if (!at || at[3] < '0' || at[3] > '9') return;
-    ec = strtoul(at + 3, (char **)&after, 10);
-    spot_class_words(words, sizeof words, s, ec < (unsigned long)s->classes ? (int)ec : SPOT_ALL_CLASSES);
-    snprintf(to, size, "%.*s%s%s", (int)(at - text), text, words, after);
+    return class_findings(run, i) + run->method * run->options->seeds + run->seed;
 }
 
-static void on_log(void *user, spot_log_level level, const char *text)
-{
-    const search *x = user;
-    char line[1200];
+static const spot_bdm_config *method_of(const discovery *run) { return &run->options->bdm[run->method]; }
 
-    translate(line, sizeof line, text, x->s);
-    if (x->outer->on_log) x->outer->on_log(x->outer->user, level, line);
+/* ---- the context of the work ---- */
+
+static void pass_log(void *user, spot_log_level level, const char *text)
+{
+    const discovery *run = user;
+
+    if (run->outer->on_log) run->outer->on_log(run->outer->user, level, text);
 }
 
-/* Of the whole: of every method under every seed on every class. Before a map of many rows neighbours are sought. */
-static void on_progress(void *user, const spot_progress *p)
+/* The part of all methods under all seeds on all classes. A map of many rows begins with a search for neighbours. */
+static void pass_progress(void *user, const spot_progress *p)
 {
-    const search *x = user;
-    double each = (double)x->o->bdms * x->o->seeds, part = p->total > 0 ? p->done / p->total : 0;
+    const discovery *run = user;
+    double each = findings_of_a_class(run), part = p->total > 0 ? p->done / p->total : 0, done;
+    spot_progress whole = { p->stage, -1, 0, run->all * each, p->note };
 
     part = strcmp(p->stage, "neighbours") ? 0.3 + 0.7 * part : 0.3 * part;
-    double done = x->before * each + x->count * (x->b * x->o->seeds + x->t + part);
-
-    spot_progress whole = { p->stage, -1, done, x->all * each, p->note };
-
-    if (x->outer->on_progress) x->outer->on_progress(x->outer->user, &whole);
+    done = run->before * each + run->chain.count * (run->method * run->options->seeds + run->seed + part);
+    whole.done = done;
+    if (run->outer->on_progress) run->outer->on_progress(run->outer->user, &whole);
 }
 
-/* ---- a step of a method, for many classes in one call ---- */
-
-typedef struct {
-    const char   *kind;
-    spot_pack_fn *pack;
-    size_t        key, value;          /* where a patient has them */
-    spot_status (*solve)(search *x, patient **p, int n);
-    bool          fits;                /* makes what assigns new rows, which the cache does not hold */
-} step;
-
-typedef struct { spot_view *view; spot_seed *seed; spot_points *points; } inputs;
-
-static spot_status gather(search *x, inputs *in, patient **p, int n)
+/* A problem's number is its class's; the number of classes stands for all rows. */
+static void label_class(void *user, uint32_t problem, char *text, size_t size)
 {
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, in->view, n));
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, in->seed, n));
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, in->points, n));
-    for (int i = 0; i < n; i++) {
-        in->view[i] = p[i]->view;
-        in->seed[i] = p[i]->seed;
-        in->points[i] = p[i]->points;
-    }
-    return SPOT_OK;
-}
+    const spot_subject *s = ((const discovery *)user)->subject;
 
-static spot_status embed(search *x, patient **p, int n)
-{
-    inputs in;
-
-    SPOT_TRY(gather(x, &in, p, n));
-    SPOT_TRY(spot_embed_fit(x->c, &x->work, n, in.points, in.view, in.seed, &x->o->bdm[x->b].embed));
-    for (int i = 0; i < n; i++) p[i]->points = in.points[i];
-    return SPOT_OK;
-}
-
-static spot_status find(search *x, patient **p, int n)
-{
-    spot_hypotheses *found;
-    spot_fit *fits = NULL;
-    inputs in;
-
-    SPOT_TRY(gather(x, &in, p, n));
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, found, n));
-    if (x->o->fit) SPOT_TRY(SPOT_TAKE(x->c, &x->work, fits, n));
-    SPOT_TRY(spot_bdm_fit(x->c, &x->work, n, found, fits, in.view, in.points, in.seed, &x->o->bdm[x->b]));
-    for (int i = 0; i < n; i++) {
-        p[i]->found = found[i];
-        if (fits) p[i]->finding->fit = fits[i];
-    }
-    return SPOT_OK;
-}
-
-#define IN(member) offsetof(patient, member)
-static const step reduce_step = { "points", spot_pack_points, IN(points_key), IN(points), embed, false };
-static const step find_step   = { "found",  spot_pack_found,  IN(found_key),  IN(found),  find,  true };
-
-static void *value_of(const step *s, patient *p)  { return (char *)p + s->value; }
-static spot_key key_of(const step *s, patient *p) { return *(spot_key *)((char *)p + s->key); }
-
-/* What is no reason to leave the other classes and methods alone. */
-static bool is_its_own(spot_status s) { return spot_is_verdict(s) || s == SPOT_NOMEM || s == SPOT_UNSUPPORTED; }
-
-static spot_status judge(search *x, patient *p, spot_status s)
-{
-    spot_finding *f = p->finding;
-    char name[80], words[160];
-
-    if (s == SPOT_OK || !is_its_own(s)) return s;
-    f->status = s;
-    translate(f->message, sizeof f->message, spot_message(x->c, s), x->s);
-    spot_log(x->outer, SPOT_LOG_WARN, "%s found nothing of %s: %s", spot_bdm_name(&x->o->bdm[x->b], name, sizeof name),
-             spot_class_words(words, sizeof words, x->s, f->cls), f->message);
-    spot_forget(x->c);
-    return SPOT_OK;
-}
-
-/* One call for n classes; where it fails for what one of them is, or for their number, a call for each half. */
-static spot_status together(search *x, const step *s, patient **p, int n)
-{
-    size_t mark = x->work.used;
-    spot_status how = s->solve(x, p, n);
-
-    if (how) x->work.used = mark;
-    for (int i = 0; i < n && how == SPOT_OK && x->o->cache; i++)
-        SPOT_TRY(spot_keep(x->c, &x->store, key_of(s, p[i]), s->kind, s->pack, value_of(s, p[i])));
-    if (how == SPOT_OK) return spot_check_stop(x->c);        /* only now that all is safe */
-    if (n == 1 || !is_its_own(how)) return judge(x, p[0], how);
-    spot_forget(x->c);
-    SPOT_TRY(together(x, s, p, n / 2));
-    return together(x, s, p + n / 2, n - n / 2);
-}
-
-/* For each of p, unless the cache has it. */
-static spot_status take_step(search *x, const step *s, patient **p, int n)
-{
-    int missing = 0;
-
-    for (int i = 0; i < n; i++) {
-        bool found = false;
-        if (x->o->cache && !(s->fits && x->o->fit))
-            SPOT_TRY(spot_recall(x->c, &x->work, &x->store, key_of(s, p[i]), s->kind, s->pack, value_of(s, p[i]), &found));
-        if (!found) p[missing++] = p[i];
-    }
-    return missing ? together(x, s, p, missing) : SPOT_OK;
+    spot_class_words(text, size, s, problem < (uint32_t)s->classes ? (int)problem : SPOT_ALL_CLASSES);
 }
 
 /* ---- one method under one seed on a group ---- */
 
-/* What this class's map was for an earlier method or seed whose settings make the same; NULL: there is none. */
-static const spot_points *map_before(const search *x, const spot_finding *f)
+static spot_status record_failure(void *user, int i, spot_status s)
 {
-    const spot_bdm_config *now = &x->o->bdm[x->b];
-    const spot_finding *first = f - (x->b * x->o->seeds + x->t);
-    spot_key k = spot_key_of_points((spot_key){ 0, 0 }, now);
+    discovery *run = user;
+    spot_finding *f = finding_of(run, i);
+    char name[80], words[160];
 
-    for (const spot_finding *e = first; e < f; e++) {
-        spot_key other = spot_key_of_points((spot_key){ 0, 0 }, &x->o->bdm[e->bdm]);
-        if (e->points.at && other.hi == k.hi && other.lo == k.lo && (e->seed == f->seed || spot_is_seedless(&now->embed)))
-            return &e->points;
-    }
+    if (!spot_is_one_problems(s)) return s;
+    f->status = s;
+    snprintf(f->message, sizeof f->message, "%s", spot_message(run->c, s));
+    spot_log(run->outer, SPOT_LOG_WARN, "%s found nothing of %s: %s", spot_bdm_name(method_of(run), name, sizeof name),
+             spot_class_words(words, sizeof words, run->subject, f->cls), f->message);
+    spot_forget(run->c);
+    return SPOT_OK;
+}
+
+/* A map of this class that an earlier method or seed with the same settings made; NULL: none. */
+static const spot_points *shared_map(const discovery *run, int i)
+{
+    const spot_bdm_config *now = method_of(run);
+    const spot_finding *f = finding_of(run, i);
+
+    for (const spot_finding *e = class_findings(run, i); e < f; e++)
+        if (e->points.at && (e->seed == f->seed || spot_is_seedless(&now->embed))
+            && spot_same_points(now, &run->options->bdm[e->bdm], true)) return &e->points;
     return NULL;
 }
 
@@ -229,72 +127,77 @@ static spot_key with_seed(spot_key k, const spot_seed *seed)
     return spot_key_join(k, "seed, ec", text, (size_t)n);
 }
 
-static void prepare(const search *x, patient *p, spot_finding *f)
+/* The method and seed at hand begin on class i of the group. */
+static void begin_finding(discovery *run, int i)
 {
-    const spot_bdm_config *cfg = &x->o->bdm[x->b];
+    const spot_bdm_config *cfg = method_of(run);
+    spot_finding *f = finding_of(run, i);
+    spot_chain *k = &run->chain;
+    const spot_points *shared;
 
-    p->finding = f;
-    p->seed = (spot_seed){ x->o->seed[x->t], f->cls < 0 ? (uint32_t)x->s->classes : (uint32_t)f->cls };
-    p->points = (spot_points){ p->view.n, p->view.d, p->view.feature, NAN };
-    p->points_key = spot_key_of_points(p->features, cfg);
-    if (!spot_is_seedless(&cfg->embed)) p->points_key = with_seed(p->points_key, &p->seed);
-    p->found_key = with_seed(spot_key_of_found(p->points_key, cfg), &p->seed);
-    f->bdm = x->b;
-    f->seed = p->seed.seed;
+    f->bdm = run->method;
+    f->seed = run->options->seed[run->seed];
+    k->skip[i] = false;
+    k->seed[i] = (spot_seed){ f->seed, f->cls < 0 ? (uint32_t)run->subject->classes : (uint32_t)f->cls };
+    k->points_key[i] = spot_key_of_points(run->features[i], cfg);
+    if (!spot_is_seedless(&cfg->embed)) k->points_key[i] = with_seed(k->points_key[i], &k->seed[i]);
+    k->found_key[i] = with_seed(spot_key_of_found(k->points_key[i], cfg), &k->seed[i]);
+    k->points[i] = (spot_points){ .at = NULL };
+    if (k->fit) k->fit[i].count = 0;
+    shared = shared_map(run, i);
+    if (shared) k->points[i] = f->points = *shared;
 }
 
-/* From the work's memory into that of the findings. */
-static spot_status keep_points(const search *x, patient *p)
+/* Moves points from the work's memory into that of the findings. */
+static spot_status keep_points(discovery *run, int i)
 {
-    size_t entries = (size_t)p->points.n * (size_t)p->points.d;
-    const float *from = p->points.at;
+    spot_points *points = &run->chain.points[i];
+    size_t entries = (size_t)points->n * (size_t)points->d;
+    const float *from = points->at;
 
-    SPOT_TRY(SPOT_TAKE(x->c, &x->f->arena, p->points.at, entries));
-    memcpy(p->points.at, from, entries * sizeof *from);
-    if (spot_is_map(&x->o->bdm[x->b].embed)) p->finding->points = p->points;
+    SPOT_TRY(SPOT_TAKE(run->c, &run->findings->arena, points->at, entries));
+    memcpy(points->at, from, entries * sizeof *from);
+    if (spot_is_map(&method_of(run)->embed)) finding_of(run, i)->points = *points;
     return SPOT_OK;
 }
 
-/* Maps of all classes that have none yet; they stay with their findings, and the work's memory is free again. */
-static spot_status reduce(search *x)
+/* Maps of all classes that have none yet. They stay with their findings, and the work's memory is free again. */
+static spot_status reduce_group(discovery *run)
 {
-    const spot_embed_config *cfg = &x->o->bdm[x->b].embed;
-    bool stay = spot_is_map(cfg) || x->o->fit;
-    size_t mark = x->work.used;
-    patient **todo;
-    int n = 0;
+    const spot_embed_config *cfg = &method_of(run)->embed;
+    size_t mark = run->work.used;
 
-    if (spot_embed_is_nothing(cfg)) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, todo, x->count));
-    for (int i = 0; i < x->count; i++) {
-        const spot_points *before = map_before(x, x->p[i].finding);
-        if (before) x->p[i].points = x->p[i].finding->points = *before;
-        else todo[n++] = &x->p[i];
-    }
-    if (n) SPOT_TRY(take_step(x, &reduce_step, todo, n));
-    for (int i = 0; i < x->count && stay; i++)
-        if (!x->p[i].finding->status && !x->p[i].finding->points.at) SPOT_TRY(keep_points(x, &x->p[i]));
-    if (stay) x->work.used = mark;
+    SPOT_TRY(spot_chain_points(&run->chain));
+    if (spot_embed_is_nothing(cfg) || !(spot_is_map(cfg) || run->options->fit)) return SPOT_OK;
+    for (int i = 0; i < run->chain.count; i++)
+        if (!run->chain.skip[i] && !finding_of(run, i)->points.at) SPOT_TRY(keep_points(run, i));
+    run->work.used = mark;
     return SPOT_OK;
 }
 
-static spot_status method(search *x, spot_finding *first, int findings)
+/* A fit belongs to its finding, which is closed with all others. */
+static spot_status find_in_group(discovery *run)
 {
-    size_t mark = x->work.used;
-    patient **todo;
-    int n = 0;
+    spot_status s = spot_chain_found(&run->chain);
 
-    for (int i = 0; i < x->count; i++) prepare(x, &x->p[i], first + (size_t)i * findings + x->b * x->o->seeds + x->t);
-    SPOT_TRY(reduce(x));
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, todo, x->count));
-    for (int i = 0; i < x->count; i++) if (!x->p[i].finding->status) todo[n++] = &x->p[i];
-    if (n) SPOT_TRY(take_step(x, &find_step, todo, n));
-    for (int i = 0; i < x->count; i++) {
-        patient *p = &x->p[i];
-        if (!p->finding->status)
-            SPOT_TRY(spot_slices_of(x->c, &x->f->arena, &x->work, p->finding, x->s, &p->view, &p->found, x->o->neighbours));
-    }
-    x->work.used = mark;
+    for (int i = 0; i < run->chain.count && run->chain.fit; i++) finding_of(run, i)->fit = run->chain.fit[i];
+    return s;
+}
+
+static spot_status run_method(discovery *run)
+{
+    spot_chain *k = &run->chain;
+    size_t mark = run->work.used;
+
+    k->method = method_of(run);
+    for (int i = 0; i < k->count; i++) begin_finding(run, i);
+    SPOT_TRY(reduce_group(run));
+    SPOT_TRY(find_in_group(run));
+    for (int i = 0; i < k->count; i++)
+        if (!k->skip[i])
+            SPOT_TRY(spot_slices_of(run->c, &run->findings->arena, &run->work, finding_of(run, i), run->subject, &k->view[i],
+                                    &k->found[i], run->options->neighbours));
+    run->work.used = mark;
     return SPOT_OK;
 }
 
@@ -312,92 +215,92 @@ static spot_key key_of_view(const spot_ctx *c, const spot_view *v)
     return v->head ? spot_key_join(k, "head", v->head, (size_t)v->d * sizeof *v->head) : k;
 }
 
-/* The group's views, and its findings but for what is found. What assigns new rows borrows from the views, which therefore
- * stay with the findings. */
-static spot_status admit(search *x, const spot_candidate *of, spot_finding *first, int findings)
+/* The group's views, and its findings but for what is found. A fit borrows from the views, which therefore stay with the
+ * findings. */
+static spot_status open_group(discovery *run, const spot_candidate *candidates, int count)
 {
-    SPOT_TRY(SPOT_TAKE(x->c, &x->work, x->p, x->count));
-    for (int i = 0; i < x->count; i++) {
-        patient *p = &x->p[i];
-        int *row;
+    spot_arena *views = run->options->fit ? &run->findings->arena : &run->work;
+    spot_chain *k = &run->chain;
+    int *row;
 
-        *p = (patient){ .finding = NULL };
-        SPOT_TRY(spot_subject_view(x->c, x->o->fit ? &x->f->arena : &x->work, &p->view, x->s, of[i].cls));
-        SPOT_TRY(SPOT_TAKE(x->c, &x->f->arena, row, p->view.n));
-        memcpy(row, p->view.image, (size_t)p->view.n * sizeof *row);
-        p->features = key_of_view(x->c, &p->view);
-        for (int k = 0; k < findings; k++) {
-            spot_finding *f = first + (size_t)i * findings + k;
-            f->cls = of[i].cls;
-            f->n = of[i].n;
-            f->wrong = of[i].wrong;
+    *k = (spot_chain){ .c = run->c, .a = &run->work, .store = run->options->cache ? &run->store : NULL, .study = run,
+                       .judge = record_failure };
+    SPOT_TRY(spot_chain_open(k, count, run->options->fit));
+    SPOT_TRY(SPOT_TAKE(run->c, &run->work, run->features, count));
+    for (int i = 0; i < count; i++) {
+        SPOT_TRY(spot_subject_view(run->c, views, &k->view[i], run->subject, candidates[i].cls));
+        SPOT_TRY(SPOT_TAKE(run->c, &run->findings->arena, row, k->view[i].n));
+        memcpy(row, k->view[i].image, (size_t)k->view[i].n * sizeof *row);
+        run->features[i] = key_of_view(run->c, &k->view[i]);
+        for (spot_finding *f = class_findings(run, i); f < class_findings(run, i + 1); f++) {
+            f->cls = candidates[i].cls;
+            f->n = candidates[i].n;
+            f->wrong = candidates[i].wrong;
             f->row = row;
         }
     }
     return SPOT_OK;
 }
 
-/* map.npy's: of each class the first map that there is. */
-static void draw(const search *x, const spot_finding *f, const spot_points *map)
+static void put_into_map(const discovery *run, const spot_finding *f, const spot_points *map)
 {
     for (int r = 0; r < f->n; r++)
         for (int k = 0; k < 2; k++)
-            x->f->map[2 * (size_t)f->row[r] + k] = k < map->d ? map->at[(size_t)r * map->d + k] : 0;
+            run->findings->map[2 * (size_t)f->row[r] + k] = k < map->d ? map->at[(size_t)r * map->d + k] : 0;
 }
 
-/* Where no method has a map PCA shows the class. A class without that is none the worse for it. */
-static spot_status draw_maps(search *x, const spot_finding *first, int findings)
+/* map.npy shows each class's first map, or PCA where no method has one. A class without PCA is none the worse for it. */
+static spot_status draw_maps(discovery *run)
 {
-    size_t mark = x->work.used;
+    size_t mark = run->work.used;
     spot_embed_config pca = spot_embed_defaults();
     spot_points map;
 
     pca.method = SPOT_REDUCE_PCA;
-    for (int i = 0; i < x->count; i++) {
-        const spot_finding *f = first + (size_t)i * findings, *g = f;
+    for (int i = 0; i < run->chain.count; i++) {
+        const spot_finding *f = class_findings(run, i), *end = class_findings(run, i + 1), *g = f;
         spot_status s;
-        while (g < f + findings && !g->points.at) g++;
-        if (g < f + findings) {
-            draw(x, g, &g->points);
+        while (g < end && !g->points.at) g++;
+        if (g < end) {
+            put_into_map(run, g, &g->points);
             continue;
         }
-        s = spot_embed_fit(x->c, &x->work, 1, &map, &x->p[i].view, &x->p[i].seed, &pca);
-        if (s == SPOT_OK) draw(x, f, &map);
-        else if (is_its_own(s)) spot_forget(x->c);
+        s = spot_embed_fit(run->c, &run->work, 1, &map, &run->chain.view[i], &run->chain.seed[i], &pca);
+        if (s == SPOT_OK) put_into_map(run, f, &map);
+        else if (spot_is_one_problems(s)) spot_forget(run->c);
         else return s;
-        x->work.used = mark;
+        run->work.used = mark;
     }
     return SPOT_OK;
 }
 
-static spot_status examine(search *x, const spot_candidate *of, spot_finding *first)
+static spot_status run_group(discovery *run, const spot_candidate *candidates, int count)
 {
-    int findings = x->o->bdms * x->o->seeds;
-
-    SPOT_TRY(admit(x, of, first, findings));
-    for (x->b = 0; x->b < x->o->bdms; x->b++)
-        for (x->t = 0; x->t < x->o->seeds; x->t++) {
-            SPOT_TRY(spot_check_stop(x->c));
-            SPOT_TRY(method(x, first, findings));
+    SPOT_TRY(open_group(run, candidates, count));
+    for (run->method = 0; run->method < run->options->bdms; run->method++)
+        for (run->seed = 0; run->seed < run->options->seeds; run->seed++) {
+            SPOT_TRY(spot_check_stop(run->c));
+            SPOT_TRY(run_method(run));
         }
-    return draw_maps(x, first, findings);
+    return draw_maps(run);
 }
 
-static spot_status examine_all(search *x, const spot_candidate *of, int count)
+static spot_status run_groups(discovery *run, const spot_candidate *candidates, int count)
 {
-    int findings = x->o->bdms * x->o->seeds;
-    size_t results = spot_findings_bytes(x->s, x->o, of, count);
+    size_t results = spot_findings_bytes(run->subject, run->options, candidates, count);
+    int together;
 
-    x->all = count;
-    for (int i = 0; i < count; i += x->count) {
+    run->all = count;
+    for (int i = 0; i < count; i += together) {
         spot_bytes needs;
         spot_status s;
 
-        x->before = i;
-        SPOT_TRY(spot_group_fit(x->c, x->s, x->o, of + i, count - i, results, &x->count, &needs));
-        SPOT_TRY(spot_arena_open(x->c, &x->work, needs.host));
-        s = examine(x, of + i, x->f->finding + (size_t)i * findings);
-        spot_arena_close(&x->work);
+        run->before = i;
+        run->first = run->findings->finding + (size_t)i * findings_of_a_class(run);
+        SPOT_TRY(spot_group_fit(run->c, run->subject, run->options, candidates + i, count - i, results, &together, &needs));
+        SPOT_TRY(spot_arena_open(run->c, &run->work, needs.host));
+        s = run_group(run, candidates + i, together);
+        spot_arena_close(&run->work);
         SPOT_TRY(s);
     }
     return SPOT_OK;
@@ -405,61 +308,55 @@ static spot_status examine_all(search *x, const spot_candidate *of, int count)
 
 /* ---- the whole ---- */
 
-static spot_status first_failure(search *x)
+static spot_status first_failure(discovery *run)
 {
-    const spot_finding *f = x->f->finding;
+    const spot_finding *f = run->findings->finding;
 
-    for (int i = 0; i < x->f->count; i++) if (!f[i].status) return SPOT_OK;
-    return spot_fail(x->c, f[0].status, "%s", f[0].message);
+    for (int i = 0; i < run->findings->count; i++) if (!f[i].status) return SPOT_OK;
+    return spot_fail(run->c, f[0].status, "%s", f[0].message);
 }
 
-static spot_status open_results(search *x, const spot_candidate *of, int count, const int *left)
+static spot_status open_findings(discovery *run, const spot_candidate *candidates, int count)
 {
-    spot_findings *f = x->f;
+    spot_findings *f = run->findings;
 
-    f->count = count * x->o->bdms * x->o->seeds;
-    SPOT_TRY(spot_arena_open(x->c, &f->arena, spot_findings_bytes(x->s, x->o, of, count)));
-    SPOT_TRY(SPOT_TAKE(x->c, &f->arena, f->finding, f->count));
-    SPOT_TRY(SPOT_TAKE(x->c, &f->arena, f->map, 2 * (size_t)x->s->n));
-    SPOT_TRY(SPOT_TAKE(x->c, &f->arena, f->left_class, f->left_out));
+    f->count = count * findings_of_a_class(run);
+    SPOT_TRY(spot_arena_open(run->c, &f->arena, spot_findings_bytes(run->subject, run->options, candidates, count)));
+    SPOT_TRY(SPOT_TAKE(run->c, &f->arena, f->finding, f->count));
+    SPOT_TRY(SPOT_TAKE(run->c, &f->arena, f->map, 2 * (size_t)run->subject->n));
+    SPOT_TRY(SPOT_TAKE(run->c, &f->arena, f->left_class, f->left_out));
     memset(f->finding, 0, (size_t)f->count * sizeof *f->finding);
-    memcpy(f->left_class, left, (size_t)f->left_out * sizeof *left);
-    for (size_t e = 0; e < 2 * (size_t)x->s->n; e++) f->map[e] = NAN;
-    return x->o->cache ? spot_store_open_cache(x->c, &x->store, x->o->cache) : SPOT_OK;
+    for (int k = 0; k < f->left_out; k++) f->left_class[k] = candidates[count + k].cls;
+    for (size_t e = 0; e < 2 * (size_t)run->subject->n; e++) f->map[e] = NAN;
+    return run->options->cache ? spot_store_open_cache(run->c, &run->store, run->options->cache) : SPOT_OK;
 }
 
-static spot_status run(search *x, spot_candidate *of, int *left)
+static spot_status run_all(discovery *run, spot_candidate **candidates)
 {
     int count;
 
-    SPOT_TRY(spot_candidates(x->c, x->s, x->o, of, &count, left, &x->f->left_out));
-    SPOT_TRY(open_results(x, of, count, left));
-    SPOT_TRY(examine_all(x, of, count));
-    return first_failure(x);
+    SPOT_TRY(spot_candidates(run->c, run->subject, run->options, candidates, &count, &run->findings->left_out));
+    SPOT_TRY(open_findings(run, *candidates, count));
+    SPOT_TRY(run_groups(run, *candidates, count));
+    return first_failure(run);
 }
 
 spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     spot_ctx inner = *c;
-    search x = { .c = &inner, .outer = c, .s = s, .o = o, .f = f };
-    spot_candidate *of;
+    discovery run = { .c = &inner, .outer = c, .subject = s, .options = o, .findings = f };
+    spot_candidate *candidates = NULL;
     spot_status status;
-    char words[1024];
-    int *left;
 
     memset(f, 0, sizeof *f);
     SPOT_TRY(spot_discover_check(c, s, o));
-    inner.on_log = on_log;
-    inner.on_progress = on_progress;
-    inner.user = &x;
-    of = malloc(((size_t)s->classes + 1) * sizeof *of);
-    left = malloc(((size_t)s->classes + 1) * sizeof *left);
-    status = of && left ? run(&x, of, left) : spot_fail(&inner, SPOT_NOMEM, "no memory for %d classes", s->classes);
-    free(of);
-    free(left);
-    if (status == SPOT_OK) return SPOT_OK;
-    translate(words, sizeof words, spot_message(&inner, status), s);
-    return spot_fail(c, status, "%s", words);
+    inner.on_log = pass_log;
+    inner.on_progress = pass_progress;
+    inner.label = label_class;
+    inner.user = &run;
+    status = run_all(&run, &candidates);
+    free(candidates);
+    return status == SPOT_OK ? status : spot_fail(c, status, "%s", spot_message(&inner, status));
 }
 
 void spot_findings_close(spot_findings *f)

@@ -1,4 +1,4 @@
-/* discover_cost.c - who is examined, what it takes, and how many classes go together. */
+/* discover_cost.c - the classes that are examined, the memory that this takes, and how many of them go together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/room.h"
 #include "core/device.h"
 #include "discover/search.h"
+#include "steps/chain.h"
 
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls)
 {
@@ -38,9 +39,9 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
     return spot_subject_check(c, s);
 }
 
-/* ---- who is examined ---- */
+/* ---- candidates ---- */
 
-/* Of every class, and behind them of all rows: how many, and how many of them wrong. */
+/* Rows and wrong rows of every class; the last entry counts all rows. */
 static void count_rows(const spot_subject *s, spot_candidate *all)
 {
     for (int k = 0; k <= s->classes; k++) all[k] = (spot_candidate){ .cls = k < s->classes ? k : SPOT_ALL_CLASSES };
@@ -56,7 +57,7 @@ static void count_rows(const spot_subject *s, spot_candidate *all)
     }
 }
 
-static spot_status nobody(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *only)
+static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *only)
 {
     char words[160];
 
@@ -71,77 +72,65 @@ static spot_status nobody(spot_ctx *c, const spot_subject *s, const spot_discove
                      words);
 }
 
-spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate *all, int *count,
-                            int *left, int *left_out)
+spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
+                            int *count, int *left_out)
 {
     int first = o->cls == SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
-    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1;
+    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1, n = 0;
+    spot_candidate *all;
 
+    *list = malloc(2 * ((size_t)s->classes + 1) * sizeof **list);
+    if (!*list) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
+    all = *list + s->classes + 1;
     count_rows(s, all);
-    *count = *left_out = 0;
-    for (int k = first; k < end; k++)
-        if (all[k].n < o->least || !all[k].wrong) left[(*left_out)++] = all[k].cls;
-    if (*left_out == end - first) return nobody(c, s, o, &all[first]);
-    for (int k = first; k < end; k++)
-        if (all[k].n >= o->least && all[k].wrong) all[(*count)++] = all[k];
-    return SPOT_OK;
+    for (int worth = 1; worth >= 0; worth--) {
+        for (int k = first; k < end; k++)
+            if ((all[k].n >= o->least && all[k].wrong) == worth) (*list)[n++] = all[k];
+        if (worth) *count = n;
+    }
+    *left_out = n - *count;
+    return *count ? SPOT_OK : no_candidate(c, s, o, &all[first]);
 }
 
 /* ---- memory ---- */
 
-static int dimensions(const spot_bdm_config *cfg, int features)
-{
-    return cfg->embed.method == SPOT_REDUCE_NONE ? features : cfg->embed.dim;
-}
-
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Points lie in the work's memory until all of the group have theirs, then with the findings, but for those that are no map. */
-static spot_bytes method_needs(const spot_ctx *c, const spot_subject *s, const spot_bdm_config *cfg, const int *n, int count,
-                               size_t rows)
+/* A view of all rows borrows the subject's features. */
+static size_t view_bytes(const spot_subject *s, int rows)
 {
-    int d = dimensions(cfg, s->d);
-    size_t points = spot_embed_is_nothing(&cfg->embed) ? 0 : rows * (size_t)d * sizeof(float);
-    size_t recalled = rows * SPOT_MAX_HYPOTHESES * sizeof(int);          /* hypotheses may overlap */
-    size_t slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
-    spot_bytes find = spot_bdm_needs(c, count, n, d, cfg), embed = { 0, 0 };
-
-    if (!spot_embed_is_nothing(&cfg->embed)) embed = spot_embed_needs(c, count, n, s->d, &cfg->embed);
-    find.host = points + most(find.host, recalled) + slices;
-    return (spot_bytes){ most(embed.host, find.host), most(embed.device, find.device) };
+    return (size_t)rows * ((rows == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float);
 }
 
-spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
-                            int count)
+static spot_bytes larger(spot_bytes a, spot_bytes b) { return (spot_bytes){ most(a.host, b.host), most(a.device, b.device) }; }
+
+spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                            const spot_candidate *candidates, int count)
 {
-    const size_t each = 4096;            /* a class's share of what is counted in structs */
+    const size_t each = 4096;            /* a class's share of small structs */
     spot_embed_config pca = spot_embed_defaults();
     spot_bytes needs = { 0, 0 };
     int *n = malloc((size_t)count * sizeof *n);
-    size_t views = 0, rows = 0;
+    size_t views = spot_chain_bytes(count, o->fit), rows = 0, slices;
 
     if (!n) return (spot_bytes){ SIZE_MAX / 4, 0 };
     for (int i = 0; i < count; i++) {
-        n[i] = x[i].n;
+        n[i] = candidates[i].n;
         rows += (size_t)n[i];
-        views += (size_t)n[i] * ((n[i] == s->n ? 0 : (size_t)s->d) + 4) * sizeof(float) + (size_t)s->d * sizeof(float) + each
-               + sizeof(spot_hypotheses);
+        views += view_bytes(s, n[i]) + (size_t)s->d * sizeof(float) + each;
     }
-    for (int b = 0; b < o->bdms; b++) {
-        spot_bytes m = method_needs(c, s, &o->bdm[b], n, count, rows);
-        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
-    }
+    slices = SPOT_MAX_HYPOTHESES * sizeof(double) * (rows + (size_t)s->d);
+    for (int b = 0; b < o->bdms; b++)
+        needs = larger(needs, spot_chain_method_needs(c, &o->bdm[b], count, n, s->d, slices));
     pca.method = SPOT_REDUCE_PCA;
-    for (int i = 0; i < count; i++) {
-        spot_bytes m = spot_embed_needs(c, 1, &n[i], s->d, &pca);
-        needs = (spot_bytes){ most(needs.host, m.host), most(needs.device, m.device) };
-    }
+    for (int i = 0; i < count; i++) needs = larger(needs, spot_embed_needs(c, 1, &n[i], s->d, &pca));
     free(n);
     needs.host += views;
     return needs;
 }
 
-size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *x, int count)
+size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
+                           int count)
 {
     size_t bytes = 2 * (size_t)s->n * sizeof(float) + ((size_t)s->classes + 1) * sizeof(int) + 4096, each = 0;
 
@@ -149,8 +138,8 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
         each += (size_t)(spot_is_map(&o->bdm[b].embed) ? o->bdm[b].embed.dim
                          : o->fit && !spot_embed_is_nothing(&o->bdm[b].embed) ? s->d : 0) + (size_t)o->bdm[b].top;
     for (int i = 0; i < count; i++)
-        bytes += (size_t)x[i].n * 4 * (1 + each * (size_t)o->seeds)
-               + (o->fit ? (size_t)x[i].n * ((x[i].n == s->n ? 0 : (size_t)s->d) + 4) * 4 + 256 : 0)
+        bytes += (size_t)candidates[i].n * 4 * (1 + each * (size_t)o->seeds)
+               + (o->fit ? view_bytes(s, candidates[i].n) + 256 : 0)
                + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
     return bytes;
 }
@@ -166,7 +155,7 @@ size_t spot_subject_bytes(const spot_subject *s)
     return (size_t)s->n * row;
 }
 
-spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *x,
+spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs)
 {
     size_t held = results + spot_subject_bytes(s), limit;
@@ -177,41 +166,39 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
     limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
     if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
     for (*together = 0; *together < count; ++*together) {
-        spot_bytes more = spot_group_needs(c, s, o, x, *together + 1);
+        spot_bytes more = spot_group_needs(c, s, o, candidates, *together + 1);
         if (*together && (held + more.host > limit || more.device > device)) return SPOT_OK;
         *needs = more;
     }
     if (*together > 1 || (held + needs->host <= limit && needs->device <= device)) return SPOT_OK;
-    spot_class_words(words, sizeof words, s, x->cls);
+    spot_class_words(words, sizeof words, s, candidates->cls);
     if (needs->device > device)
         return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of device memory, of which %.2f GB are free; run on the "
-                         "CPU or choose another method", x->n, words, needs->device / 1e9, device / 1e9);
+                         "CPU or choose another method", candidates->n, words, needs->device / 1e9, device / 1e9);
     return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of memory, %.2f GB of it for the data themselves, and there "
-                     "are %.2f GB; give more, or choose another method or reducer", x->n, words,
+                     "are %.2f GB; give more, or choose another method or reducer", candidates->n, words,
                      (held + needs->host) / 1e9, held / 1e9, limit / 1e9);
 }
 
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                double *seconds)
 {
-    spot_candidate *of = malloc(((size_t)s->classes + 1) * sizeof *of);
-    int *left = malloc(((size_t)s->classes + 1) * sizeof *left), count = 0, left_out, wide = 0;
+    spot_candidate *candidates = NULL;
+    int count = 0, left_out, together = 0;
     spot_bytes needs = { 0, 0 };
     size_t results = 0;
     spot_status status = spot_discover_check(c, s, o);
 
     *bytes = needs;
     if (seconds) *seconds = NAN;
-    if (status == SPOT_OK && !(of && left)) status = spot_fail(c, SPOT_NOMEM, "no memory for %d classes", s->classes);
-    if (status == SPOT_OK) status = spot_candidates(c, s, o, of, &count, left, &left_out);
-    if (status == SPOT_OK) results = spot_findings_bytes(s, o, of, count);
-    for (int i = 0; i < count && status == SPOT_OK; i += wide) {
-        status = spot_group_fit(c, s, o, of + i, count - i, results, &wide, &needs);
+    if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
+    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
+    for (int i = 0; i < count && status == SPOT_OK; i += together) {
+        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
         bytes->host = most(bytes->host, needs.host + results + spot_subject_bytes(s));
         bytes->device = most(bytes->device, needs.device);
     }
-    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, of, count);
-    free(of);
-    free(left);
+    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, candidates, count);
+    free(candidates);
     return status;
 }

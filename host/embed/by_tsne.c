@@ -71,8 +71,8 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
         double perplexity = possible(cfg->perplexity, n);
 
         if (perplexity < cfg->perplexity && !a->counting)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no perplexity of %g, t-SNE uses %.1f", t[q].ec, n,
-                     cfg->perplexity, perplexity);
+            spot_log_of(c, SPOT_LOG_WARN, t[q].ec, "%d points have no perplexity of %g, t-SNE uses %.1f", n, cfg->perplexity,
+                        perplexity);
         *g = (spot_affinity_graph){ .n = n, .k = neighbours(perplexity, n) };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
         SPOT_TRY(take_joint(c, a, g));

@@ -183,7 +183,7 @@ static spot_status begin(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, sp
     SPOT_TRY(spot_spectral_map(c, h, b->problems, b->start));
     for (int p = 0; p < b->problems && !h->counting; p++) {
         const spot_spectral *s = &b->start[p];
-        spot_log(c, SPOT_LOG_DEBUG, "EC %u: UMAP's graph of %d points is in %d pieces", s->seed.ec, s->n, s->pieces);
+        spot_log_of(c, SPOT_LOG_DEBUG, s->seed.ec, "UMAP's graph of %d points is in %d pieces", s->n, s->pieces);
         if (c->device) SPOT_TRY(spot_device_copy(c, b->layout[p].y[0], s->y, (size_t)s->dim * s->n * sizeof *s->y));
     }
     return SPOT_OK;
@@ -218,7 +218,7 @@ static spot_status hand_out(spot_ctx *c, spot_points *out, const batch *b, int p
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < dim; k++) {
             if (!isfinite(last[k * n + i]))
-                return spot_fail(c, SPOT_NUMERIC, "EC %u: UMAP left the finite numbers at point %zu; lower its lr", u->ec, i);
+                return spot_fail_of(c, SPOT_NUMERIC, u->ec, "UMAP left the finite numbers at point %zu; lower its lr", i);
             out->at[i * dim + k] = last[k * n + i];
         }
     out->objective = NAN;
@@ -238,8 +238,7 @@ static spot_status set_up(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, c
         if (dim > SPOT_UMAP_MOST_DIM)
             return spot_fail(c, SPOT_UNSUPPORTED, "UMAP maps to at most %d dimensions, not to %d", SPOT_UMAP_MOST_DIM, dim);
         if (n < cfg->neighbours && !h->counting)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points have no %d neighbours, UMAP uses all", seeds[p].ec, n,
-                     cfg->neighbours);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d points have no %d neighbours, UMAP uses all", n, cfg->neighbours);
         b->graph[p] = (spot_affinity_graph){ .n = n, .k = k - 1, .fuzzy = 1 };
         b->layout[p] = (spot_umap_layout){ .n = n, .dim = dim, .steps = epochs * PARTS, .negatives = cfg->negatives,
                                            .seed = seeds[p].seed, .ec = seeds[p].ec, .a = (float)curve_a,

@@ -8,8 +8,6 @@
 #include "core/device.h"
 #include "embed/reduce.h"
 
-#define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
-
 spot_embed_config spot_embed_defaults(void)
 {
     return (spot_embed_config){
@@ -31,30 +29,21 @@ int spot_embed_dim(const spot_embed_config *cfg, int n, int d)
     return cfg->method == SPOT_REDUCE_PCA && cfg->dim - own > most ? own + most : cfg->dim;
 }
 
-static double length_of(const float *x, int d)
-{
-    double squares = 0;
-
-    for (int k = 0; k < d; k++) squares = fma(x[k], x[k], squares);
-    return sqrt(squares);
-}
-
 static spot_status check_view(spot_ctx *c, const spot_view *v, uint32_t ec, const spot_embed_config *cfg)
 {
     double head;
 
     if (v->n < 4 || v->d < 1)
-        return spot_fail(c, SPOT_INPUT, "EC %u: %d rows of %d features cannot be embedded; give at least 4 rows", ec, v->n,
-                         v->d);
+        return spot_fail_of(c, SPOT_INPUT, ec, "%d rows of %d features cannot be embedded; give at least 4 rows", v->n, v->d);
     SPOT_TRY(spot_view_check(c, v, ec));
     if (!cfg->hardness) return SPOT_OK;
     if (!v->head)
-        return spot_fail(c, SPOT_INPUT, "EC %u: hardness needs the direction of the classifier's head, which is not known of "
-                         "these features; give it or set hardness: false", ec);
-    head = length_of(v->head, v->d);
+        return spot_fail_of(c, SPOT_INPUT, ec, "hardness needs the direction of the classifier's head, which is not known of "
+                            "these features; give it or set hardness: false");
+    head = spot_row_length(v->head, v->d);
     if (!(head > 0 && head <= SPOT_LARGEST_FEATURE))
-        return spot_fail(c, SPOT_INPUT, "EC %u: the classifier's head has length %g and so no direction; set hardness: false",
-                         ec, head);
+        return spot_fail_of(c, SPOT_INPUT, ec, "the classifier's head has length %g and so no direction; set hardness: false",
+                            head);
     return SPOT_OK;
 }
 
@@ -82,16 +71,6 @@ static spot_status check_config(spot_ctx *c, const spot_embed_config *cfg)
     return SPOT_OK;
 }
 
-spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v)
-{
-    size_t count = (size_t)v->n * v->d;
-
-    *x = v->feature;
-    if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, work, *x, count));
-    return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
-}
-
 static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                               const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
@@ -104,30 +83,6 @@ static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, i
     for (int p = 0; p < problems && !host->counting; p++)
         memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
     return SPOT_OK;
-}
-
-/* Row i of `to` from that of v: made length 1, and its part along the head, which is handed back, taken out. */
-static double prepare_row(float *to, const spot_view *v, int i, double head, const spot_embed_config *cfg)
-{
-    const float *x = v->feature + (size_t)i * v->d;
-    double along = 0, shrink = cfg->normalise ? 1 / fmax(length_of(x, v->d), SHORTEST) : 1;
-
-    for (int k = 0; k < v->d; k++) to[k] = (float)(x[k] * shrink);
-    if (!cfg->hardness) return 0;
-    for (int k = 0; k < v->d; k++) along = fma(to[k], v->head[k] / head, along);
-    for (int k = 0; k < v->d; k++) to[k] = (float)(to[k] - along * (v->head[k] / head));
-    return along;
-}
-
-void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
-{
-    double head = cfg->hardness ? length_of(v->head, v->d) : 1;
-
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < v->n; i++) {
-        double part = prepare_row(left->feature + (size_t)i * v->d, v, i, head, cfg);
-        if (along) along[i] = (float)part;
-    }
 }
 
 /* out (n, dim): `along` beside the dim - 1 coordinates of `map`. */
@@ -221,8 +176,8 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
     SPOT_TRY(take_points(c, a, problems, out, views, cfg));
     for (int p = 0; p < problems; p++)
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d rows of %d features have no %d principal components; the map has %d "
-                     "dimensions", seeds[p].ec, views[p].n, views[p].d, cfg->dim, out[p].d);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
+                        "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
     return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
                      : reduce(c, a, a, problems, out, views, seeds, cfg);
 }

@@ -15,6 +15,9 @@ spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int pr
 /* The mean (d) and the axes (kept, d), kept <= d, that spot_pca_map projects v on: found again, on the host on every device. */
 spot_status spot_pca_axes(spot_ctx *c, double *mean, double *axis, int kept, const spot_view *v);
 
+/* The length of a row of d numbers. */
+double spot_row_length(const float *x, int d);
+
 /* Rows of v, made length 1 and their part along v's head taken out as cfg has it, into left->feature (n, d); that part into
  * along (n), or NULL. All on the host. */
 void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg);

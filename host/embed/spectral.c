@@ -217,8 +217,8 @@ spot_status spot_spectral_map(spot_ctx *c, spot_arena *scratch, int problems, co
 #pragma omp atomic write
             failed = p;
     if (failed >= 0)
-        return spot_fail(c, SPOT_NUMERIC, "EC %u: the Laplacian of %d points has no eigenvectors that could be found; look for "
-                         "extreme values", s[failed].seed.ec, s[failed].n);
+        return spot_fail_of(c, SPOT_NUMERIC, s[failed].seed.ec, "the Laplacian of %d points has no eigenvectors that could be "
+                            "found; look for extreme values", s[failed].n);
     return SPOT_OK;
 }
 

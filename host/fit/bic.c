@@ -25,15 +25,15 @@ spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg)
 spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int k_min)
 {
     if (x.cols < 1 || x.cols > SPOT_MAX_MIXTURE_DIM)
-        return spot_fail(c, SPOT_INPUT, "EC %u: points of %d dimensions; 1 to %d can be clustered, so reduce them first", ec,
-                         x.cols, SPOT_MAX_MIXTURE_DIM);
+        return spot_fail_of(c, SPOT_INPUT, ec, "points of %d dimensions; 1 to %d can be clustered, so reduce them first",
+                            x.cols, SPOT_MAX_MIXTURE_DIM);
     if (x.rows < k_min)
-        return spot_fail(c, SPOT_INPUT, "EC %u: %d points for at least %d components; make more test images or lower k_min", ec,
-                         x.rows, k_min);
+        return spot_fail_of(c, SPOT_INPUT, ec, "%d points for at least %d components; make more test images or lower k_min",
+                            x.rows, k_min);
     for (size_t i = 0; i < (size_t)x.rows * x.cols; i++)
         if (!isfinite(x.v[i]))
-            return spot_fail(c, SPOT_INPUT, "EC %u: row %zu, column %zu of the points is %g; it must be a finite number", ec,
-                             i / x.cols, i % x.cols, x.v[i]);
+            return spot_fail_of(c, SPOT_INPUT, ec, "row %zu, column %zu of the points is %g; it must be a finite number",
+                                i / x.cols, i % x.cols, x.v[i]);
     return SPOT_OK;
 }
 
@@ -78,10 +78,10 @@ static void price(spot_mixture *f)
 static void tell(spot_ctx *c, uint32_t ec, const spot_mixture *f)
 {
     if (f->ill)
-        spot_log(c, SPOT_LOG_WARN, "EC %u, mixture K=%d: given up, %d of its covariances are not positive definite; raise the "
-                 "ridge if many K suffer", ec, f->k, f->ill);
+        spot_log_of(c, SPOT_LOG_WARN, ec, "mixture K=%d: given up, %d of its covariances are not positive definite; raise the "
+                    "ridge if many K suffer", f->k, f->ill);
     else if (!f->converged)
-        spot_log(c, SPOT_LOG_DEBUG, "EC %u, mixture K=%d: still moving after %d iterations", ec, f->k, f->iterations);
+        spot_log_of(c, SPOT_LOG_DEBUG, ec, "mixture K=%d: still moving after %d iterations", f->k, f->iterations);
 }
 
 static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
@@ -90,8 +90,8 @@ static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *lab
 
     for (int i = 1; i < count; i++) if (jobs[i].fit.bic < least->fit.bic) least = &jobs[i];
     if (!(least->fit.bic < INFINITY))
-        return spot_fail(c, SPOT_NUMERIC, "EC %u: no mixture of %d to %d could be fitted to its %d points; raise the ridge", ec,
-                         jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
+        return spot_fail_of(c, SPOT_NUMERIC, ec, "no mixture of %d to %d could be fitted to its %d points; raise the ridge",
+                            jobs[0].fit.k, jobs[count - 1].fit.k, jobs[0].fit.n);
     *best = least->fit;
     for (int i = 0; i < best->n; i++) label[i] = least->label[i];
     return SPOT_OK;
@@ -191,8 +191,8 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, sp
         SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
         for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
         if (x[p].rows < cfg->k_max)
-            spot_log(c, SPOT_LOG_WARN, "EC %u: %d points, so K stops at %d instead of %d", seeds[p].ec, x[p].rows,
-                     x[p].rows, cfg->k_max);
+            spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d points, so K stops at %d instead of %d", x[p].rows, x[p].rows,
+                        cfg->k_max);
         at += count;
     }
     SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, cfg));

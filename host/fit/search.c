@@ -79,8 +79,8 @@ static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *j
         best = &jobs[s];
     }
     if (!best)
-        spot_log(c, SPOT_LOG_WARN, "EC %u, mixture K=%d: given up, no start led to covariances that are positive definite; "
-                 "raise the ridge if many K suffer", jobs->seed.ec, jobs->fit.k);
+        spot_log_of(c, SPOT_LOG_WARN, jobs->seed.ec, "mixture K=%d: given up, no start led to covariances that are positive "
+                    "definite; raise the ridge if many K suffer", jobs->fit.k);
     return best;
 }
 
@@ -174,8 +174,8 @@ static spot_status solve(spot_ctx *c, spot_arena *a, int problems, spot_clusteri
     for (int p = at = 0; p < problems; at += out[p++].tried) {
         len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], cfg);
         if (!len[p])
-            return spot_fail(c, SPOT_NUMERIC, "EC %u: no mixture of %d to %d could be fitted to its %d points; raise the ridge",
-                             seeds[p].ec, out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
+            return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "no mixture of %d to %d could be fitted to its %d points; raise "
+                                "the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
     }
     return judge(c, a, &b, problems, out, len);
 }

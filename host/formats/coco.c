@@ -16,6 +16,8 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
+#include "base/file.h"
+
 /* Of the text: how deep it nests, and how long a word or the space before one is, which yajl has to hold. */
 enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16 };
 
@@ -357,13 +359,13 @@ spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size
 spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
 {
     static _Thread_local uint8_t piece[PIECE];
-    FILE *f = fopen(path, "rb");
+    FILE *f = spot_file_stream(path);
     reader r;
     spot_status s;
     size_t n;
 
     memset(k, 0, sizeof *k);
-    if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
+    if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, spot_file_reason(errno));
     s = begin(c, &r, k, path);
     while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
         s = feed(&r, piece, n);

@@ -28,25 +28,46 @@ static double missed(const spot_score *s, int f)
     return sum / n;
 }
 
-void spot_metric_summarise(spot_summary *s, const spot_score *scores, const bool *use, int n)
+spot_rates spot_metric_rates(const spot_score *s)
+{
+    spot_rates r = { .u = s->u, .dr = s->dr, .fdr = s->fdr };
+
+    for (int f = 0; f < SPOT_FAILURES; f++) r.failure[f] = missed(s, f);
+    memcpy(r.covered, s->covered, sizeof r.covered);
+    return r;
+}
+
+void spot_metric_summarise(spot_summary *s, const spot_rates *rates, const bool *use, int n)
 {
     memset(s, 0, sizeof *s);
     for (int i = 0; i < n; i++) {
         if (use && !use[i]) { s->not_learned++; continue; }
-        s->fdr.left_out += !(scores[i].dr > 0);
-        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += scores[i].dr == 1;
+        s->fdr.left_out += !(rates[i].dr > 0);
+        for (int f = 0; f < SPOT_FAILURES; f++) s->failure[f].left_out += rates[i].dr == 1;
     }
     for (int pass = 0; pass < 2; pass++) {
         double dr = 0, fdr = 0, failure[SPOT_FAILURES] = { 0 };
         for (int i = 0; i < n; i++) {
             if (use && !use[i]) continue;
-            add(&s->dr, &dr, pass, scores[i].dr);
-            if (!isnan(scores[i].fdr)) add(&s->fdr, &fdr, pass, scores[i].fdr);
-            for (int f = 0; f < SPOT_FAILURES && scores[i].dr != 1; f++)
-                add(&s->failure[f], &failure[f], pass, missed(&scores[i], f));
+            add(&s->dr, &dr, pass, rates[i].dr);
+            if (!isnan(rates[i].fdr)) add(&s->fdr, &fdr, pass, rates[i].fdr);
+            for (int f = 0; f < SPOT_FAILURES && rates[i].dr != 1; f++)
+                add(&s->failure[f], &failure[f], pass, rates[i].failure[f]);
         }
         finish(&s->dr, dr, pass);
         finish(&s->fdr, fdr, pass);
         for (int f = 0; f < SPOT_FAILURES; f++) finish(&s->failure[f], failure[f], pass);
     }
+}
+
+const char *spot_profile_name(int profile)
+{
+    static const char *const name[] = { "tmlr", "workshop" };
+    return profile == SPOT_PROFILE_TMLR || profile == SPOT_PROFILE_WORKSHOP ? name[profile] : "unknown";
+}
+
+const char *spot_failure_name(int failure)
+{
+    static const char *const name[SPOT_FAILURES] = { "not_returned", "found", "merged", "impure" };
+    return failure >= 0 && failure < SPOT_FAILURES ? name[failure] : "unknown";
 }

@@ -5,7 +5,7 @@
 #include "core/device.h"
 #include "image/raster.h"
 #include "image/sample.h"
-#include "model/train.h"
+#include "model/resnet18.h"
 #include "scene/source_draw.h"
 
 /* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was
@@ -130,14 +130,6 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
     return SPOT_TAKE(c, a, t->mask, n);
 }
 
-static spot_status draw(spot_ctx *c, looker *l, int n, const spot_ec *ec)
-{
-    const spot_look *net = &l->net;
-
-    if (l->pixels) return spot_ec_input(c, l->pixels, l->image, n, ec);
-    return spot_ec_input_as(c, net->planes, c->ops->conv->stem, net->s.precision == SPOT_BF16, l->image, n, ec);
-}
-
 static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
     int rows = l->net.s.rows;
@@ -149,7 +141,7 @@ static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, con
         s.n = live = v->n - done < rows ? v->n - done : rows;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_ec_images(c, &s));
-        SPOT_TRY(draw(c, l, live, ec));
+        SPOT_TRY(spot_net_draw(c, l->pixels, l->net.planes, l->net.s.precision, l->image, live, ec));
         SPOT_TRY(spot_look_run(c, &l->net, l->feature + (size_t)done * v->d, l->logit + done, l->pixels, live));
         spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
     }

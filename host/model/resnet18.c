@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "spotter/source.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -311,4 +312,11 @@ spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *tar
     if (!net->s.attacked) return spot_fail(c, SPOT_INVALID, "this net was not opened for gradients by its images");
     SPOT_TRY(back_to_stem(c, net, target, live, loss, false));
     return data_back(c, net, 0, net->dplanes, made_by(&net->s, 0, live).rows);
+}
+
+spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
+                          const spot_ec *ec)
+{
+    if (pixels) return spot_ec_input(c, pixels, 3, false, image, n, ec);
+    return spot_ec_input(c, planes, c->ops->conv->stem, precision == SPOT_BF16, image, n, ec);
 }

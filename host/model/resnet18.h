@@ -103,6 +103,15 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
  * device */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
+/* Memory for looking at so many images, the view included (look.c). */
+spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
+                            int images);
+
+/* Draws n images of the EC as a network reads them: into pixels (n, size, size, 3), or where pixels is NULL into planes, as
+ * the convolutions of c's device take them. */
+spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
+                          const spot_ec *ec);
+
 /* A model's memory, and its tensor `tensor` as initialisation leaves it. */
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);

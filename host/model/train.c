@@ -1,7 +1,5 @@
 /* train.c - an EC's images through the net until it has learned them, and whether it learned the blindspots. */
 #define _POSIX_C_SOURCE 200809L
-#include "model/train.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,22 +14,6 @@ spot_model_config spot_model_defaults(void)
         .robust = { .epsilon = 3, .steps = 3, .step = 0.67, .epochs = 10, .lr = 1e-4 }, .keep_best = 1, .lanes = 2,
         .learned_outside = 0.99, .learned_inside = 0.05,
     };
-}
-
-/* PyTorch's OneCycleLR with its defaults: cosine from peak/25 to the peak at 30 %, then to peak/25/1e4. */
-double spot_learning_rate(const spot_model_config *cfg, int step, int steps)
-{
-    double start = cfg->lr / 25, least = start / 1e4, top = fmax(0.3 * steps - 1, 0), end = steps - 1.0;
-    double from = start, to = cfg->lr, part;
-
-    if (cfg->schedule == SPOT_CONSTANT) return cfg->lr;
-    part = top > 0 ? step / top : 1;
-    if (step > top) {
-        from = cfg->lr;
-        to = least;
-        part = (step - top) / (end - top);
-    }
-    return to + (from - to) / 2 * (1 + cos(3.141592653589793 * part));
 }
 
 static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
@@ -49,13 +31,6 @@ static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
     if (cfg->lanes < 1 || cfg->lanes > SPOT_MAX_LANES)
         return spot_fail(c, SPOT_INVALID, "model.lanes is %d; 1 to %d are possible", cfg->lanes, SPOT_MAX_LANES);
     return SPOT_OK;
-}
-
-spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
-{
-    return (spot_net_shape){ .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
-                             .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes,
-                             .precision = (spot_precision)cfg->precision };
 }
 
 /* The accuracy on the val images against the truth, in no blindspot and in each; of a base model, over all that is to be

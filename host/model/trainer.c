@@ -7,9 +7,31 @@
 
 #include "core/device.h"
 #include "image/sample.h"
-#include "model/train.h"
 #include "net/attack.h"
 #include "scene/source_draw.h"
+
+/* PyTorch's OneCycleLR with its defaults: cosine from peak/25 to the peak at 30 %, then to peak/25/1e4. */
+double spot_learning_rate(const spot_model_config *cfg, int step, int steps)
+{
+    double start = cfg->lr / 25, least = start / 1e4, top = fmax(0.3 * steps - 1, 0), end = steps - 1.0;
+    double from = start, to = cfg->lr, part;
+
+    if (cfg->schedule == SPOT_CONSTANT) return cfg->lr;
+    part = top > 0 ? step / top : 1;
+    if (step > top) {
+        from = cfg->lr;
+        to = least;
+        part = (step - top) / (end - top);
+    }
+    return to + (from - to) / 2 * (1 + cos(3.141592653589793 * part));
+}
+
+spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
+{
+    return (spot_net_shape){ .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
+                             .rows = (cfg->batch + cfg->lanes - 1) / cfg->lanes * cfg->lanes,
+                             .precision = (spot_precision)cfg->precision };
+}
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
@@ -115,20 +137,9 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
 
-static spot_status draw(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
+static spot_status draw_batch(spot_ctx *c, spot_trainer *t, void *planes, const spot_image *image, int n)
 {
-    if (t->pixels) return spot_ec_input(c, t->pixels, image, n, t->ec);
-    return spot_ec_input_as(c, t->net.planes, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, t->ec);
-}
-
-static spot_status draw_apart(spot_ctx *c, spot_trainer *t, const spot_image *image, int n)
-{
-    int size = t->net.s.size;
-
-    if (!t->pixels)
-        return spot_ec_input_as(c, t->foe.clean, c->ops->conv->stem, t->net.s.precision == SPOT_BF16, image, n, t->ec);
-    SPOT_TRY(spot_ec_input(c, t->pixels, image, n, t->ec));
-    return spot_conv_planes(c, t->foe.clean, t->pixels, n, n, size * size, t->net.s.precision);
+    return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec);
 }
 
 /* The ball is a little smaller around a smaller image: as many pixels as there are may each move as far. */
@@ -150,7 +161,8 @@ static spot_status attack(spot_ctx *c, spot_trainer *t, const spot_image *image,
     spot_plane p = spot_net_images(c, &net, n);
 
     spot_net_running(&net, foe->running);
-    SPOT_TRY(draw_apart(c, t, image, n));
+    SPOT_TRY(draw_batch(c, t, foe->clean, image, n));
+    if (t->pixels) SPOT_TRY(spot_conv_planes(c, foe->clean, t->pixels, n, n, net.s.size * net.s.size, net.s.precision));
     SPOT_TRY(spot_attack_start(c, net.planes, foe->moved, foe->clean, p, &rule));
     for (int k = 0; k < foe->how->steps; k++) {
         SPOT_TRY(spot_net_forward(c, &net, NULL, n, true));
@@ -171,7 +183,7 @@ static spot_status step(spot_ctx *c, spot_trainer *t, int n)
                              .rounded = t->net.rounded };
 
     SPOT_TRY(spot_ec_images(c, &s));
-    SPOT_TRY(t->foe.how ? attack(c, t, t->image, t->target, n) : draw(c, t, t->image, n));
+    SPOT_TRY(t->foe.how ? attack(c, t, t->image, t->target, n) : draw_batch(c, t, t->net.planes, t->image, n));
     SPOT_TRY(spot_net_forward(c, &t->net, t->foe.how ? NULL : t->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));
     return spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule);
@@ -255,7 +267,7 @@ static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k, bool attacke
     spot_net net = t->net;
 
     if (attacked) SPOT_TRY(attack(c, t, t->val.image + first, t->val.target + first * targets, n));
-    else          SPOT_TRY(draw(c, t, t->val.image + first, n));
+    else          SPOT_TRY(draw_batch(c, t, net.planes, t->val.image + first, n));
     net.logit = t->val.logit + first * targets;
     SPOT_TRY(spot_net_forward(c, &net, attacked ? NULL : t->pixels, n, false));
     return spot_head_loss(c, &t->val.loss[k], NULL, net.logit, t->val.target + first * targets, n * targets);

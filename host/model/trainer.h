@@ -44,6 +44,12 @@ typedef struct {
     bool        warm;                     /* one has been done */
 } spot_trainer;
 
+/* The learning rate of step `step` (from 0) of `steps` in the whole training. */
+double spot_learning_rate(const spot_model_config *cfg, int step, int steps);
+
+/* A batch of cfg->batch, padded to whole lanes. */
+spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs);
+
 /* foe: NULL, or an adversary who attacks every batch first: gradient ascent through the net as it trains, with the batch's
  * statistics (its running ones stay as they are), from the images themselves or at random from the sphere around them. It is
  * part of the step that is recorded.

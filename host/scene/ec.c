@@ -75,7 +75,7 @@ spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
     if (s->size < SPOT_MIN_SIZE || s->size > SPOT_MAX_SIZE)
         return spot_fail(c, SPOT_USAGE, "scene.size is %d; images are %d to %d pixels a side", s->size, SPOT_MIN_SIZE,
                          SPOT_MAX_SIZE);
-    SPOT_TRY(check_range(c, "extra_layers", s->extra_layers, 1, 3));
+    SPOT_TRY(check_range(c, "extra_layers", s->extra_layers, 1, SPOT_EXTRAS));
     SPOT_TRY(check_range(c, "rollable", s->rollable, 1, SPOT_MAX_TRIPLETS - 1));
     SPOT_TRY(check_range(c, "blindspots", s->blindspots, 1, SPOT_MAX_BLINDSPOTS));
     SPOT_TRY(check_range(c, "specificity", s->specificity, 1, SPOT_MAX_TRIPLETS));
@@ -99,12 +99,12 @@ spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
 /* Layers, then what varies: all presences, then layer by layer from those with something left. */
 static void draw_dataset(spot_ec *ec, spot_rng *r)
 {
-    uint32_t order[3];
+    uint32_t order[SPOT_EXTRAS];
     int target;
 
     ec->extras = spot_rng_between(r, ec->scene.extra_layers[0], ec->scene.extra_layers[1]);
     target = spot_rng_between(r, ec->scene.rollable[0], ec->scene.rollable[1]);
-    spot_rng_shuffle(r, order, 3);
+    spot_rng_shuffle(r, order, SPOT_EXTRAS);
     ec->layer[SPOT_BACKGROUND] = ec->layer[SPOT_SQUARE] = 1;
     for (int k = 0; k < ec->extras; k++) {
         ec->extra[k] = (uint8_t)(SPOT_RECTANGLE + order[k]);

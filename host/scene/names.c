@@ -6,7 +6,9 @@
 
 const char *spot_layer_name(spot_layer layer)
 {
-    static const char *const name[SPOT_LAYERS] = { "background", "square", "rectangle", "circle", "text" };
+#define X(NAME, word, place) word,
+    static const char *const name[SPOT_LAYERS] = { "background", "square", SPOT_SHAPES(X) };
+#undef X
     return name[layer];
 }
 

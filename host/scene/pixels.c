@@ -56,9 +56,8 @@ static spot_status read_album(spot_ctx *c, uint8_t *rgb, const spot_photos *p, i
     return spot_fail(c, SPOT_IO, "the pixels of picture %d in the run's cache are damaged; remove the file *.album there", row);
 }
 
-spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const void *of)
+spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec)
 {
-    const spot_ec *ec = of;
     const spot_photos *p = ec->photos;
     int row = p->row[p->task[ec->task].picture[image->split][image->index]];
     spot_decode_buffers d = { 0 };

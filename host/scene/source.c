@@ -11,8 +11,7 @@ spot_status spot_source_open(spot_ctx *c, spot_source *s, const spot_config *cfg
 {
     *s = (spot_source){ .scene = cfg->scene, .seed = cfg->seed };
     if (!cfg->data.coco[0]) return SPOT_OK;
-    if (c->device)
-        return spot_fail(c, SPOT_UNSUPPORTED, "data: pictures from files are learned on the CPU so far; take --device cpu");
+    SPOT_TRY(spot_refuse_device(c, true, 0));
     SPOT_TRY(spot_photos_open(c, &s->photos, &cfg->data, cfg->seed));
     s->scene = spot_photos_scene(s->photos);
     return SPOT_OK;
@@ -95,16 +94,4 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
         n++;
     }
     return n;
-}
-
-spot_status spot_ec_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_ec *ec)
-{
-    if (!ec->photos) return spot_image_input(c, x, image, n, &ec->scene);
-    return spot_input_each(c, x, image, n, ec->scene.size, ec, spot_photo_pixels);
-}
-
-spot_status spot_ec_input_as(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec)
-{
-    if (!ec->photos) return spot_image_input_as(c, x, channels, bf16, image, n, &ec->scene);
-    return spot_fail(c, SPOT_UNSUPPORTED, "data: pictures from files are learned on the CPU so far; take --device cpu");
 }

@@ -79,7 +79,7 @@ static int copy_bytes(int to, int from, unsigned char *piece)
 
 static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char *from)
 {
-    int error = 0, to, in = open(from, O_RDONLY | O_CLOEXEC);
+    int error = 0, to, in = spot_file_open(from);
     unsigned char *piece = malloc(PIECE);
     spot_status s = SPOT_OK;
 
@@ -94,7 +94,7 @@ static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char
     if (in >= 0) close(in);
     free(piece);
     if (!error || s) return s;
-    return spot_fail(c, SPOT_IO, "cannot copy %s to %s: %s; run the same command again", from, path, strerror(error));
+    return spot_fail(c, SPOT_IO, "cannot copy %s to %s: %s; run the same command again", from, path, spot_file_reason(error));
 }
 
 spot_status spot_batch_link(spot_ctx *c, spot_batch *b, const char *path, const char *from)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "scene/pictures.h"
 
 enum { AT_A_TIME = 256 };          /* pictures */
@@ -178,7 +179,7 @@ static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *the
 {
     size_t pixels = (size_t)p->used * picture_bytes(p), hashes = (size_t)p->used * sizeof(uint64_t);
     uint64_t *checksum = malloc(hashes + 1);
-    int fd = checksum ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = checksum ? spot_file_open(path) : -1;
     tail t, want;
 
     *there = false;
@@ -204,7 +205,8 @@ spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_pho
     album_path(path, sizeof path, store, p);
     SPOT_TRY(look(c, p, path, &there));
     if (there) return SPOT_OK;
-    spot_log(c, SPOT_LOG_INFO, "decoding %d pictures into %s (%.2f GB)", p->used, path, spot_pixel_cache_bytes(p) / 1e9);
+    spot_log(c, SPOT_LOG_INFO, "decoding %d picture%s into %s (%.2f GB)", p->used, p->used == 1 ? "" : "s", path,
+             spot_pixel_cache_bytes(p) / 1e9);
     SPOT_TRY(make(c, p, path));
     SPOT_TRY(look(c, p, path, &there));
     return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);

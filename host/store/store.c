@@ -24,6 +24,11 @@ static const char magic[8] = { 'S', 'P', 'O', 'T', 'V', 'A', 'L', '1' };
 enum { PATH = 1200 };
 #define VALUE_LIMIT ((size_t)1 << 36)          /* no stage value comes near 64 GB */
 
+static spot_status refuse_link(spot_ctx *c, const char *path)
+{
+    return spot_fail(c, SPOT_INPUT, "%s is a symbolic link, which may lead out of the run; put a folder in its place", path);
+}
+
 static spot_status make_folder(spot_ctx *c, const char *path)
 {
     struct stat st;
@@ -32,6 +37,14 @@ static spot_status make_folder(spot_ctx *c, const char *path)
     if (!error || (error == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode))) return SPOT_OK;
     return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s; choose another place", path,
                      error == EEXIST ? "a file of that name is there" : strerror(error));
+}
+
+/* A folder of a run's own. */
+static spot_status make_own_folder(spot_ctx *c, const char *path)
+{
+    struct stat st;
+
+    return !lstat(path, &st) && S_ISLNK(st.st_mode) ? refuse_link(c, path) : make_folder(c, path);
 }
 
 spot_status spot_folder_make(spot_ctx *c, const char *path)
@@ -53,21 +66,46 @@ spot_status spot_folder_make(spot_ctx *c, const char *path)
 spot_status spot_folder_of(spot_ctx *c, const char *path)
 {
     char folder[PATH];
+    struct stat st;
     char *end;
 
     snprintf(folder, sizeof folder, "%s", path);
     end = strrchr(folder, '/');
     if (!end || end == folder) return SPOT_OK;
     *end = 0;
-    return access(folder, F_OK) ? spot_folder_make(c, folder) : SPOT_OK;
+    if (lstat(folder, &st)) return spot_folder_make(c, folder);
+    return S_ISLNK(st.st_mode) ? refuse_link(c, folder) : SPOT_OK;
 }
 
-/* Removes the temp files that killed processes left in a folder, and in the folders in it, whose names have no dot: an hour
- * old, when no write takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. And syncs the
- * folders: what a process was killed between renaming and syncing is about to count as done. */
-static void tidy(int above, const char *folder, bool deep)
+/* NAME.HOST-PID-COUNT.tmp: so spot_file_begin calls a temp file. */
+static bool is_temp(const char *name)
 {
-    int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *p = strrchr(name, '.'), *dot;
+
+    if (!p || strcmp(p, ".tmp")) return false;
+    for (int numbers = 0; numbers < 2; numbers++) {
+        const char *end = p;
+        while (p > name && p[-1] >= '0' && p[-1] <= '9') p--;
+        if (p == end || p == name || *--p != '-') return false;
+    }
+    dot = p > name ? memchr(name + 1, '.', (size_t)(p - name - 1)) : NULL;
+    return dot && dot + 1 < p;
+}
+
+/* "3f" in a cache, "000" among segments and pictures: the folders that this program makes in those of a run. */
+static bool is_part(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 1 && n < 8 && strspn(name, n == 2 ? "0123456789abcdef" : "0123456789") == n;
+}
+
+/* Removes the temp files that killed processes of this program left in a folder, and in its parts: an hour old, when no write
+ * takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. Links are not followed. And syncs
+ * the folders: what a process was killed between renaming and syncing is about to count as done. */
+static void tidy(int above, const char *folder, int follow, bool deep)
+{
+    int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *e;
     struct stat st;
@@ -75,10 +113,9 @@ static void tidy(int above, const char *folder, bool deep)
     if (!d) return;
     fsync(fd);
     while ((e = readdir(d))) {
-        size_t n = strlen(e->d_name);
-        if (deep && !strchr(e->d_name, '.')) tidy(fd, e->d_name, false);
-        if (n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
-        if (!fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
+        if (deep && is_part(e->d_name)) tidy(fd, e->d_name, O_NOFOLLOW, false);
+        if (!is_temp(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
+        if (S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
     closedir(d);
 }
@@ -89,19 +126,25 @@ static spot_status open_room(spot_ctx *c, const spot_store *s, const char *room)
     char path[PATH];
 
     snprintf(path, sizeof path, "%s/%s", s->dir, room);
-    SPOT_TRY(make_folder(c, path));
-    tidy(AT_FDCWD, path, true);
+    SPOT_TRY(make_own_folder(c, path));
+    tidy(AT_FDCWD, path, O_NOFOLLOW, true);
+    return SPOT_OK;
+}
+
+spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir)
+{
+    if (!*dir || strlen(dir) >= sizeof s->dir)
+        return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
+    strcpy(s->dir, dir);
     return SPOT_OK;
 }
 
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
 {
-    if (!*dir || strlen(dir) >= sizeof s->dir)
-        return spot_fail(c, SPOT_USAGE, "a run directory needs a name of 1 to %zu bytes", sizeof s->dir - 1);
+    SPOT_TRY(spot_store_open_to_read(c, s, dir));
     SPOT_TRY(spot_folder_make(c, dir));
-    spot_sync_folder_of(dir);                  /* as below: who made it may not have lived to do so */
-    strcpy(s->dir, dir);
-    tidy(AT_FDCWD, dir, false);
+    spot_sync_folder_of(dir);                  /* as in tidy: who made it may not have lived to do so */
+    tidy(AT_FDCWD, dir, 0, false);
     return open_room(c, s, "cache");
 }
 
@@ -135,7 +178,7 @@ spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const c
     spot_status status;
 
     path[folder] = 0;
-    SPOT_TRY(make_folder(c, path));
+    SPOT_TRY(make_own_folder(c, path));
     path[folder] = '/';
     whole = malloc(sizeof f + n);
     if (!whole) return spot_fail(c, SPOT_NOMEM, "no memory to write %s (%.1f MB)", path, n / 1e6);

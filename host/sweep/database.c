@@ -1,7 +1,5 @@
 /* database.c - segments -> results.sqlite. */
 #define _POSIX_C_SOURCE 200809L
-#include "sweep/database.h"
-
 #include <math.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -108,20 +106,19 @@ static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *c
     return status;
 }
 
-void spot_database_path(char *path, size_t size, const char *dir) { snprintf(path, size, "%s/results.sqlite", dir); }
-
 spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
 {
-    char path[1200], temp[1400], host[64] = "", why[256] = "";
+    char path[1200], temp[1400], why[256] = "";
     database d = { 0 };
-    spot_segment *s = malloc(sizeof *s);
-    spot_status status = SPOT_OK;
+    spot_segment *s = calloc(1, sizeof *s);
+    spot_status status;
+    int fd;
 
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory to make results.sqlite");
-    gethostname(host, sizeof host - 1);
-    spot_database_path(path, sizeof path, dir);
-    snprintf(temp, sizeof temp, "%s.%s-%ld.tmp", path, host, (long)getpid());
-    unlink(temp);
+    snprintf(path, sizeof path, "%s/results.sqlite", dir);
+    status = spot_file_begin(c, temp, sizeof temp, path, &fd);         /* SQLite would write through a link of that name */
+    if (status) return free(s), status;
+    close(fd);
     d.rc = sqlite3_open(temp, &d.db);
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
     for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)
@@ -131,7 +128,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config
     if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
     for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);
     if (sqlite3_close(d.db) != SQLITE_OK && !*why) snprintf(why, sizeof why, "it could not be closed");
-    free(s);
+    spot_segment_free(s);
     if (*why) status = spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space and run `spotter tables`", temp, why);
     if (status == SPOT_OK) return spot_file_commit(c, temp, path);
     unlink(temp);

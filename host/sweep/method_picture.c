@@ -1,7 +1,7 @@
 /* method_picture.c - the picture of an EC and a method, and the map that it is drawn on.
  *
  * A method without a map of its own is shown on the first method's of the config that has one of two dimensions, or on
- * the first two principal components; which one depends on the config alone, so that a picture made anew is the same. */
+ * the first two principal components. The choice depends on the config alone, so that a picture drawn again is the same. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,16 +38,17 @@ spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b)
     return principal;
 }
 
-/* From the store, or made and kept there: the method whose map it is will find it. */
+/* The store's map; else it is made and kept there, where the method that it belongs to will find it. */
 static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, const spot_bdm_config *cfg,
                           spot_points *map)
 {
+    const spot_seed seed = { run->cfg->seed, p->ec.index };
     spot_key key = spot_key_of_points(p->key, cfg);
     bool found;
 
     SPOT_TRY(spot_recall(c, a, &run->store, key, "points", spot_pack_points, map, &found));
     if (found) return SPOT_OK;
-    SPOT_TRY(spot_embed_fit(c, a, 1, map, &p->seen.view, &p->seed, &cfg->embed));
+    SPOT_TRY(spot_embed_fit(c, a, 1, map, &p->seen.view, &seed, &cfg->embed));
     return spot_keep(c, &run->store, key, "points", spot_pack_points, map);
 }
 
@@ -71,12 +72,12 @@ static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, c
     return SPOT_OK;
 }
 
-spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b)
+spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b,
+                                spot_points points, const spot_hypotheses *found)
 {
     const spot_bdm_config map = spot_method_picture_map(run->cfg, b);
     const spot_outcome *o = &p->segment.method[b];
     char path[1200], where[120], title[240];
-    spot_points points = p->points;
     size_t mark = a->used;
     spot_status s = SPOT_OK;
 
@@ -88,7 +89,7 @@ spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run,
     spot_method_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
     if (s == SPOT_OK) s = spot_folder_of(c, path);
     if (s == SPOT_OK)
-        s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, &p->found,
+        s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, found,
                            &o->score);
     a->used = mark;
     return s;

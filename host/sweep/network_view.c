@@ -72,8 +72,8 @@ static void note_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
     spot_run_log_write(&run->run_log, "convolutions", (int)ec->index, NAN, text);
 }
 
-spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
-                       spot_seen *seen, spot_learning *lesson)
+spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
+                              const spot_ec *ec, spot_seen *seen, spot_learning *lesson)
 {
     spot_model model = { 0 };
     double since;

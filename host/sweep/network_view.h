@@ -1,24 +1,24 @@
-/* network_view.h - the networks that look at an EC's images, and what they saw: from the store, or trained and looked through. */
+/* network_view.h - an EC's view by one of its networks: from the store, or after a training. */
 #ifndef SPOTTER_NETWORK_VIEW_H
 #define SPOTTER_NETWORK_VIEW_H
 
 #include "sweep/pipeline.h"
 
-/* A network, and the kinds of what it leaves in the store. */
+/* A network: the kinds of its values in the store, and its training. */
 typedef struct {
     const char *model, *lesson, *view;
     spot_status (*train)(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                          const spot_model_config *cfg, const spot_model *start);
 } spot_network;
 
-extern const spot_network spot_classifier, spot_robust;    /* the one under examination; the one that faced an adversary */
+extern const spot_network spot_classifier, spot_robust;    /* the network under examination; one trained against an adversary */
 
 /* The view and the lesson, where the store has both. A view that an older build kept has no head unless its model is there. */
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
                               spot_seen *seen, spot_learning *lesson, bool *there);
 
-/* EC -> view. The model is read or trained only when nobody has looked through it yet. */
-spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
-                       spot_seen *seen, spot_learning *lesson);
+/* EC -> view. The model is read or trained only where the store has no view. */
+spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
+                              const spot_ec *ec, spot_seen *seen, spot_learning *lesson);
 
 #endif

@@ -17,12 +17,7 @@
 #include "sweep/network_view.h"
 #include "work/workers.h"
 
-#define LOOKED 0.95                /* of an EC's time is over when its view is there; for the progress */
-
-bool spot_is_verdict(spot_status s)
-{
-    return s == SPOT_NUMERIC || s == SPOT_INPUT || s == SPOT_USAGE || s == SPOT_INVALID;
-}
+#define LOOKED 0.95                /* part of an EC's time that is over when its view is there; for the progress */
 
 bool spot_wants_robust(const spot_config *cfg)
 {
@@ -31,53 +26,41 @@ bool spot_wants_robust(const spot_config *cfg)
     return false;
 }
 
-/* What a stage works with. */
+/* The ECs at hand. */
 typedef struct {
-    spot_ctx     *c;
-    spot_arena   *a;
-    spot_run     *run;
-    spot_ec_run *p;               /* (count) */
-    int           count;
-    int           b;               /* the method at hand */
-} wave;
+    spot_ctx    *c;
+    spot_arena  *a;
+    spot_run    *run;
+    spot_ec_run *p;                /* (count) */
+    int          count;
+    int          b;                /* the method at hand */
+    spot_chain   chain;            /* what it does to the views */
+} ec_wave;
 
-static spot_status recall(const wave *w, spot_key k, const char *kind, spot_pack_fn *pack, void *value, bool *found)
+/* Records the failure of a stage. A verdict goes into the segment; an EC that memory did not suffice for is in trouble; both
+ * are forgotten. Any other failure is returned. */
+static spot_status record_failure(const ec_wave *w, spot_ec_run *p, spot_status s, const char *stage, int *status,
+                                  char message[1024])
 {
-    return spot_recall(w->c, w->a, &w->run->store, k, kind, pack, value, found);
-}
-
-static spot_status keep(const wave *w, const spot_ec_run *p, spot_key k, const char *kind, spot_pack_fn *pack, void *value,
-                        double seconds)
-{
-    SPOT_TRY(spot_keep(w->c, &w->run->store, k, kind, pack, value));
-    spot_run_log_kept(&w->run->run_log, kind, (int)p->ec.index, seconds);
-    return SPOT_OK;
-}
-
-/* How a stage went for one EC. A verdict goes into the segment, lack of memory is this EC's trouble, and both are
- * forgotten; anything else is passed up. */
-static spot_status judge(const wave *w, spot_ec_run *p, spot_status s, const char *who, int *status, char message[1024])
-{
-    int ec = (int)p->ec.index, said = 0;
+    int ec = (int)p->ec.index;
     char text[1200];
 
     if (s == SPOT_OK) return s;
+    if (s != SPOT_NOMEM && !spot_is_verdict(s)) return s;
     if (s == SPOT_NOMEM) {
         p->trouble = s;
         message = p->message;
-    } else if (spot_is_verdict(s)) *status = s;
-    else return s;
-    sscanf(spot_message(w->c, s), "EC %*u: %n", &said);    /* the segment and the line below say whose it is */
-    snprintf(message, 1024, "%s", spot_message(w->c, s) + said);
-    snprintf(text, sizeof text, "EC %d, %s: %s", ec, who, message);
+    } else *status = s;
+    snprintf(message, 1024, "%s", spot_message_alone(w->c, s));
+    snprintf(text, sizeof text, "EC %d, %s: %s", ec, stage, message);
     spot_run_log_write(&w->run->run_log, "failed", ec, NAN, text);
     spot_log(w->c, SPOT_LOG_WARN, "%s", text);
     spot_forget(w->c);
     return SPOT_OK;
 }
 
-/* Through the classifier, and through the robust network where a method will ask for what it saw. */
-static spot_status look_through_both(const wave *w, spot_ec_run *p)
+/* The classifier looks at the EC; a robust network does, too, where a method needs its features. */
+static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
 {
     size_t mark = w->a->used;
     spot_seen seen;
@@ -85,49 +68,47 @@ static spot_status look_through_both(const wave *w, spot_ec_run *p)
     spot_status s;
 
     s = spot_network_view(w->c, w->a, w->run, &spot_classifier, p->key, &p->ec, &p->seen, &p->segment.lesson);
-    SPOT_TRY(judge(w, p, s, "training", &p->segment.status, p->segment.message));
+    SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
     s = spot_network_view(w->c, w->a, w->run, &spot_robust, p->robust_key, &p->ec, &seen, &lesson);
-    return judge(w, p, s, "robust training", &p->robust_status, p->robust_message);
+    return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
 /* The task of a worker, whose context and arena these are. */
-static spot_status look_at_one(spot_ctx *c, spot_arena *a, void *user, int i)
+static spot_status view_ec_task(spot_ctx *c, spot_arena *a, void *user, int i)
 {
-    wave w = *(const wave *)user;
+    ec_wave w = *(const ec_wave *)user;
     spot_ec_run *p = &w.p[i];
     int over = i < w.run->layout.at_once ? 0 : i + 1 - w.run->layout.at_once;       /* tasks, at least */
-    char name[32];
     spot_status s;
 
     w.c = c;
     w.a = a;
     spot_tell(c, "sweep", (int)p->ec.index, w.run->before + LOOKED * over, w.run->planned, "");
     SPOT_TRY(spot_check_stop(c));
-    snprintf(name, sizeof name, "EC %u", p->ec.index);
-    spot_range_begin(c, name);
-    s = look_through_both(&w, p);
+    spot_range_begin(c, spot_label_of(c, p->ec.index).text);
+    s = view_ec(&w, p);
     spot_range_end(c);
     return s;
 }
 
-/* Once more for each that found no memory beside the others. */
-static spot_status look_alone(wave *w)
+/* Repeats the ECs that found no memory beside the others. */
+static spot_status view_ecs_alone(ec_wave *w)
 {
     size_t mark = w->a->used;
 
     for (int i = 0; i < w->count && w->run->layout.at_once > 1; i++) {
         if (!w->p[i].trouble) continue;
         w->p[i].trouble = SPOT_OK;
-        SPOT_TRY(look_at_one(w->c, w->a, w, i));
+        SPOT_TRY(view_ec_task(w->c, w->a, w, i));
         w->a->used = mark;
     }
     return SPOT_OK;
 }
 
 /* Another process may have finished the EC and dropped its values, if it keeps less; spot_sweep_run will see. */
-static void is_gone(const wave *w, spot_ec_run *p)
+static void note_view_gone(const ec_wave *w, spot_ec_run *p)
 {
     p->trouble = SPOT_IO;
     snprintf(p->message, sizeof p->message, "its view was written to %.900s/cache and is gone; keep other programs out",
@@ -135,19 +116,20 @@ static void is_gone(const wave *w, spot_ec_run *p)
 }
 
 /* Views pass from the workers to the wave through the store, as they pass from one run to the next. */
-static spot_status look_at_all(wave *w)
+static spot_status view_all_ecs(ec_wave *w)
 {
     const spot_layout *l = &w->run->layout;
 
-    SPOT_TRY(spot_workers_run(w->c, w->a, l->at_once, l->worker.host, w->count, look_at_one, w));
-    SPOT_TRY(look_alone(w));
+    SPOT_TRY(spot_workers_run(w->c, w->a, l->at_once, l->worker.host, w->count, view_ec_task, w));
+    SPOT_TRY(view_ecs_alone(w));
     for (int i = 0; i < w->count; i++) {
         spot_ec_run *p = &w->p[i];
         bool there;
         if (p->segment.status || p->trouble) continue;
-        SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson, &there));
+        SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson,
+                                          &there));
         if (!there) {
-            is_gone(w, p);
+            note_view_gone(w, p);
             continue;
         }
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
@@ -156,131 +138,43 @@ static spot_status look_at_all(wave *w)
     return SPOT_OK;
 }
 
-/* A step of a method: from many ECs' values to many ECs' values in one call. */
-typedef struct {
-    const char   *kind;
-    spot_pack_fn *pack;
-    size_t        key, value;      /* where a passage has them */
-    spot_status (*solve)(const wave *w, spot_ec_run **p, int n);
-} step;
+/* -- a method ------------------------------------------------------------------------------------------------- */
 
-typedef struct { spot_view *view; spot_seed *seed; spot_points *points; } inputs;
+static spot_outcome *outcome_of(const ec_wave *w, int i) { return &w->p[i].segment.method[w->b]; }
 
-static spot_status gather(const wave *w, inputs *in, spot_ec_run **p, int n)
+static void log_kept(void *user, int i, const char *kind, double seconds)
 {
-    SPOT_TRY(SPOT_TAKE(w->c, w->a, in->view, n));
-    SPOT_TRY(SPOT_TAKE(w->c, w->a, in->seed, n));
-    SPOT_TRY(SPOT_TAKE(w->c, w->a, in->points, n));
-    for (int i = 0; i < n; i++) {
-        in->view[i] = p[i]->view;
-        in->seed[i] = p[i]->seed;
-        in->points[i] = p[i]->points;
-    }
-    return SPOT_OK;
+    const ec_wave *w = user;
+
+    spot_run_log_kept(&w->run->run_log, kind, (int)w->p[i].ec.index, seconds);
 }
 
-static spot_status embed(const wave *w, spot_ec_run **p, int n)
+static spot_status record_method_failure(void *user, int i, spot_status s)
 {
-    inputs in;
+    const ec_wave *w = user;
+    spot_outcome *o = outcome_of(w, i);
 
-    SPOT_TRY(gather(w, &in, p, n));
-    SPOT_TRY(spot_embed_fit(w->c, w->a, n, in.points, in.view, in.seed, &w->run->cfg->bdm[w->b].embed));
-    for (int i = 0; i < n; i++) p[i]->points = in.points[i];
-    return SPOT_OK;
+    return record_failure(w, &w->p[i], s, o->name, &o->status, o->message);
 }
 
-static spot_status find(const wave *w, spot_ec_run **p, int n)
+/* The score, and a picture of what the method did. Nobody knows all blindspots of real pictures, so that no hypothesis about
+ * them can be called false (paper, 5.2). */
+static spot_status score_method(const ec_wave *w, int i)
 {
-    spot_hypotheses *found;
-    inputs in;
+    const spot_hypotheses *found = &w->chain.found[i];
+    spot_outcome *o = outcome_of(w, i);
+    spot_ec_run *p = &w->p[i];
 
-    SPOT_TRY(gather(w, &in, p, n));
-    SPOT_TRY(SPOT_TAKE(w->c, w->a, found, n));
-    SPOT_TRY(spot_bdm_find(w->c, w->a, n, found, in.view, in.points, in.seed, &w->run->cfg->bdm[w->b]));
-    for (int i = 0; i < n; i++) p[i]->found = found[i];
-    return SPOT_OK;
-}
-
-#define IN(member) offsetof(spot_ec_run, member)
-static const step reduce_step = { "points", spot_pack_points, IN(points_key), IN(points), embed };
-static const step find_step   = { "found",  spot_pack_found,  IN(found_key),  IN(found),  find };
-
-static void *value_of(const step *s, spot_ec_run *p)    { return (char *)p + s->value; }
-static spot_key key_of(const step *s, spot_ec_run *p)   { return *(spot_key *)((char *)p + s->key); }
-
-static spot_outcome *outcome_of(const wave *w, spot_ec_run *p) { return &p->segment.method[w->b]; }
-
-/* One call for n ECs. A stop request is obeyed only now that all their values are safe. */
-static spot_status attempt(const wave *w, const step *s, spot_ec_run **p, int n)
-{
-    size_t mark = w->a->used;
-    double since = spot_clock(), each;
-    spot_status how;
-
-    spot_range_begin(w->c, s->kind);
-    w->c->who = outcome_of(w, p[0])->name;
-    how = s->solve(w, p, n);
-    w->c->who = NULL;
-    spot_range_end(w->c);
-    if (how) {
-        w->a->used = mark;
-        return how;
-    }
-    each = (spot_clock() - since) / n;
-    for (int i = 0; i < n; i++) SPOT_TRY(keep(w, p[i], key_of(s, p[i]), s->kind, s->pack, value_of(s, p[i]), each));
-    return spot_check_stop(w->c);
-}
-
-/* One call for n ECs; where it fails for what one of them is, or for their number, a call for each half, until a failure
- * stands alone with the EC that it belongs to. */
-static spot_status together(const wave *w, const step *s, spot_ec_run **p, int n)
-{
-    spot_status how = attempt(w, s, p, n);
-    spot_outcome *o = outcome_of(w, p[0]);
-
-    if (n == 1) return judge(w, p[0], how, o->name, &o->status, o->message);
-    if (how == SPOT_OK || !(spot_is_verdict(how) || how == SPOT_NOMEM)) return how;
-    spot_log(w->c, SPOT_LOG_DEBUG, "%s of %d ECs at once: %s; in halves", s->kind, n, spot_message(w->c, how));
-    spot_forget(w->c);
-    SPOT_TRY(together(w, s, p, n / 2));
-    return together(w, s, p + n / 2, n - n / 2);
-}
-
-static bool goes_on(const wave *w, spot_ec_run *p)
-{
-    return !p->trouble && !p->segment.status && !outcome_of(w, p)->status;
-}
-
-static spot_status take_step(const wave *w, const step *s)
-{
-    spot_ec_run *missing[SPOT_WIDEST_WAVE];
-    int n = 0;
-
-    for (int i = 0; i < w->count; i++) {
-        spot_ec_run *p = &w->p[i];
-        bool found;
-        if (!goes_on(w, p)) continue;
-        SPOT_TRY(recall(w, key_of(s, p), s->kind, s->pack, value_of(s, p), &found));
-        if (!found) missing[n++] = p;
-    }
-    return n ? together(w, s, missing, n) : SPOT_OK;
-}
-
-/* The score, and a picture of what the method did. Of real pictures nobody knows all blindspots, so that none of what is found
- * can be called false (paper, 5.2). */
-static spot_status rate(const wave *w, spot_ec_run *p)
-{
-    spot_outcome *o = outcome_of(w, p);
-
-    SPOT_TRY(spot_metric_score(w->c, &o->score, &p->found, &p->seen.truth, &w->run->cfg->metric));
+    SPOT_TRY(spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric));
     if (p->ec.photos) o->score.fdr = NAN;
-    spot_segment_note(o, &p->found);
-    return w->run->pictures ? spot_method_picture(w->c, w->a, w->run, p, w->b) : SPOT_OK;
+    spot_segment_note(o, found);
+    return w->run->pictures ? spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found) : SPOT_OK;
 }
 
-static spot_status take_robust(const wave *w, spot_ec_run *p)
+static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view)
 {
-    spot_outcome *o = outcome_of(w, p);
+    spot_outcome *o = outcome_of(w, i);
+    spot_ec_run *p = &w->p[i];
     spot_learning lesson;
     spot_seen seen;
     bool there;
@@ -289,86 +183,97 @@ static spot_status take_robust(const wave *w, spot_ec_run *p)
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
     SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
-    if (!there || seen.view.n != p->view.n) return is_gone(w, p), SPOT_OK;
-    p->view.feature = seen.view.feature;
-    p->view.d = seen.view.d;
-    p->view.head = seen.view.head;
+    if (!there || seen.view.n != view->n) return note_view_gone(w, p), SPOT_OK;
+    view->feature = seen.view.feature;
+    view->d = seen.view.d;
+    view->head = seen.view.head;
     return SPOT_OK;
 }
 
 /* The view as the method's representation shows it, and the key of its features. */
-static spot_status represent(const wave *w, spot_ec_run *p, spot_key *features)
+static spot_status take_features(const ec_wave *w, int i, spot_view *view, spot_key *features)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
+    spot_ec_run *p = &w->p[i];
     spot_key content;
 
-    p->view = p->seen.view;
+    *view = p->seen.view;
     *features = cfg->representation == SPOT_BY_ROBUST ? p->robust_key : p->key;
-    if (cfg->representation == SPOT_BY_ROBUST) return take_robust(w, p);
+    if (cfg->representation == SPOT_BY_ROBUST) return take_robust_features(w, i, view);
     if (cfg->representation == SPOT_BY_MODEL) return SPOT_OK;
-    SPOT_TRY(spot_embedding_read(w->c, w->a, &p->view, &content, cfg->embeddings, (int)p->ec.index,
+    SPOT_TRY(spot_embedding_read(w->c, w->a, view, &content, cfg->embeddings, (int)p->ec.index,
                                  w->run->layout.features[w->b]));
-    spot_key_text(outcome_of(w, p)->embedding, content);
+    spot_key_text(outcome_of(w, i)->embedding, content);
     *features = spot_key_of_features(p->key, content);
     return SPOT_OK;
 }
 
-/* What the method at hand begins with; the points are the features themselves unless something reduces them. */
-static spot_status prepare(const wave *w, spot_ec_run *p)
+static bool is_through(const ec_wave *w, int i)
+{
+    return w->p[i].trouble || w->p[i].segment.status || outcome_of(w, i)->status;
+}
+
+/* The method at hand begins on EC i. */
+static spot_status begin_method(ec_wave *w, int i)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
-    spot_outcome *o = outcome_of(w, p);
+    spot_outcome *o = outcome_of(w, i);
+    spot_chain *k = &w->chain;
     spot_key features;
 
     spot_bdm_name(cfg, o->name, sizeof o->name);
     spot_key_text(o->settings, spot_key_of_method(cfg));
-    if (!goes_on(w, p)) return SPOT_OK;
-    SPOT_TRY(judge(w, p, represent(w, p, &features), o->name, &o->status, o->message));
-    p->points_key = spot_key_of_points(features, cfg);
-    p->found_key = spot_key_of_found(p->points_key, cfg);
-    p->points = (spot_points){ p->view.n, p->view.d, p->view.feature, NAN };
+    k->skip[i] = is_through(w, i);
+    if (k->skip[i]) return SPOT_OK;
+    SPOT_TRY(record_method_failure(w, i, take_features(w, i, &k->view[i], &features)));
+    k->skip[i] = is_through(w, i);
+    k->seed[i] = (spot_seed){ w->run->cfg->seed, w->p[i].ec.index };
+    k->points_key[i] = spot_key_of_points(features, cfg);
+    k->found_key[i] = spot_key_of_found(k->points_key[i], cfg);
+    k->points[i] = (spot_points){ .at = NULL };
     return SPOT_OK;
 }
 
-/* One method on every view of the wave. */
-static spot_status method(wave *w, int b)
+/* Runs a method on every view of the wave. */
+static spot_status run_method(ec_wave *w, int b)
 {
-    const spot_bdm_config *cfg = &w->run->cfg->bdm[b];
     size_t mark = w->a->used;
 
     w->b = b;
-    for (int i = 0; i < w->count; i++) SPOT_TRY(prepare(w, &w->p[i]));
-    if (!spot_embed_is_nothing(&cfg->embed)) SPOT_TRY(take_step(w, &reduce_step));
-    SPOT_TRY(take_step(w, &find_step));
-    for (int i = 0; i < w->count; i++) {
-        spot_ec_run *p = &w->p[i];
-        spot_outcome *o = outcome_of(w, p);
-        if (goes_on(w, p)) SPOT_TRY(judge(w, p, rate(w, p), o->name, &o->status, o->message));
-    }
+    w->chain.method = &w->run->cfg->bdm[b];
+    for (int i = 0; i < w->count; i++) SPOT_TRY(begin_method(w, i));
+    w->chain.who = outcome_of(w, 0)->name;
+    SPOT_TRY(spot_chain_points(&w->chain));
+    SPOT_TRY(spot_chain_found(&w->chain));
+    for (int i = 0; i < w->count; i++)
+        if (!w->chain.skip[i]) SPOT_TRY(record_method_failure(w, i, score_method(w, i)));
     w->a->used = mark;
     return SPOT_OK;
 }
 
-static spot_status begin(const wave *w, spot_ec_run *p, int index)
+/* -- the wave ------------------------------------------------------------------------------------------------- */
+
+static spot_status begin_ec(const ec_wave *w, spot_ec_run *p, int index)
 {
     const spot_run *run = w->run;
     const spot_config *cfg = run->cfg;
 
     memset(p, 0, sizeof *p);
-    p->seed = (spot_seed){ cfg->seed, (uint32_t)index };
     p->key = spot_key_of_model(w->c, &run->id, cfg, (uint32_t)index);
     p->robust_key = spot_key_of_robust(w->c, &run->id, cfg, (uint32_t)index);
     SPOT_TRY(spot_source_ec(w->c, &p->ec, &run->source, (uint32_t)index));
-    spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
-    return SPOT_OK;
+    return spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
 }
 
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)
 {
-    wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
+    ec_wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
 
-    for (int i = 0; i < count; i++) SPOT_TRY(begin(&w, &p[i], index[i]));
-    SPOT_TRY(look_at_all(&w));
-    for (int b = 0; b < run->cfg->bdms; b++) SPOT_TRY(method(&w, b));
+    for (int i = 0; i < count; i++) SPOT_TRY(begin_ec(&w, &p[i], index[i]));
+    SPOT_TRY(view_all_ecs(&w));
+    w.chain = (spot_chain){ .c = c, .a = a, .store = &run->store, .study = &w, .judge = record_method_failure,
+                            .kept = log_kept };
+    SPOT_TRY(spot_chain_open(&w.chain, count, false));
+    for (int b = 0; b < run->cfg->bdms; b++) SPOT_TRY(run_method(&w, b));
     return SPOT_OK;
 }

@@ -5,16 +5,17 @@
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "store/keys.h"
+#include "steps/chain.h"
 #include "store/pack.h"
 #include "sweep/segment.h"
 #include "work/run_log.h"
 
-/* How the ECs are laid out, and what that takes for views of at most so many rows. */
+/* The widths in which ECs are computed, and the memory that this takes for views of at most so many rows. */
 typedef struct {
-    int        wave, at_once;          /* ECs of a wave; those of them that train side by side */
-    spot_bytes worker;                 /* what each of these takes */
+    int        wave, at_once;          /* ECs of a wave; ECs that train side by side */
+    spot_bytes worker;                 /* of each training */
     int        features[SPOT_MAX_BDMS];/* numbers a row that a method looks at */
-    size_t     arena;                  /* what spot_pipeline_base and spot_pipeline take of theirs; a single worker shares it */
+    size_t     arena;                  /* of spot_pipeline_base and spot_pipeline; a single worker shares it */
     spot_bytes all;
 } spot_layout;
 
@@ -33,7 +34,7 @@ typedef struct {
     spot_source        source;
     spot_identity      id;
     spot_store         store;
-    spot_run_log         run_log;
+    spot_run_log       run_log;
     bool               pictures;
     spot_kept          keep;
     spot_layout        layout;
@@ -41,29 +42,17 @@ typedef struct {
     spot_model         base;           /* width 0: none */
 } spot_run;
 
-/* One EC on its way through the stages. */
+/* An EC on its way through the stages. */
 typedef struct {
     spot_ec         ec;
-    spot_seed       seed;
     spot_key        key, robust_key;               /* of model and view, and of those of the robust network */
-    int             robust_status;                 /* how that went: a verdict on the methods that look through it */
+    int             robust_status;                 /* a verdict on the robust network fails all methods that need it */
     char            robust_message[1024];
-    spot_seen       seen;
-    spot_key        points_key, found_key;         /* of the method at hand, as all that follows */
-    spot_view       view;                          /* seen.view with the features of the method's representation */
-    spot_points     points;
-    spot_hypotheses found;
+    spot_seen       seen;                          /* what the classifier shows */
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: it gets no segment in this run, ... */
     char            message[1024];                 /* ... because of this */
 } spot_ec_run;
-
-/* Some method looks at the features of a robust network. */
-bool spot_wants_robust(const spot_config *cfg);
-
-/* A verdict is a failure that the same config would meet again (the loss left the finite numbers, a blindspot has no
- * test images): it is written into the segment, and the EC counts as done. */
-bool spot_is_verdict(spot_status s);
 
 /* Recalls or trains the base model that the config asks for, into run->base, and leaves it in the run directory as
  * base.safetensors too. It stays in the arena. */
@@ -75,12 +64,13 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
  * run goes on from what the store holds. What it takes of the arena is the caller's to give back. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 
-/* method_picture.c: draws an EC and its method b, whose points, findings and score p holds; with scratch from a. The method on whose
- * map it is drawn: b, or another, or none of the config. */
-spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b);
+/* method_picture.c: draws method b's points and findings of an EC, whose score is in its segment. Scratch is taken from a.
+ * spot_method_picture_map: the method on whose map they are drawn: b, or another, or none of the config. */
+spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b,
+                                spot_points points, const spot_hypotheses *found);
 spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b);
 
-/* Where it goes. */
+/* The picture's file. */
 void spot_method_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method);
 
 #endif

@@ -1,14 +1,14 @@
-/* retention.c - see retention.h. The segment is the truth; what made it is only there for pages, and for runs that go on. */
+/* retention.c - see retention.h. The segment is the truth; stage values only serve pages, and runs that go on. */
 #include "sweep/retention.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "steps/method_timing.h"
+#include "steps/chain.h"
 #include "sweep/network_view.h"
 
-/* Of the features that method b looked at. */
+/* The key of the features that method b looked at. */
 static spot_key features_key(const spot_run *run, const spot_segment *s, int b, spot_key model, spot_key robust)
 {
     spot_key content = { 0, 0 };
@@ -60,7 +60,7 @@ double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, double 
         bytes += 1.5e3 + picture;
         if (keep == SPOT_KEEP_RESULTS) continue;
         bytes += 4.0 * rows;
-        if (!spot_embed_is_nothing(&bdm->embed) && !spot_has_points_before(cfg, b))
+        if (!spot_embed_is_nothing(&bdm->embed) && !spot_has_points_before(cfg->bdm, b, false))
             bytes += 4.0 * rows * spot_embed_dim(&bdm->embed, rows, features);
     }
     if (keep != SPOT_KEEP_RESULTS) bytes += networks * (5e3 + 4.0 * rows * (features + 3));

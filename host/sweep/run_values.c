@@ -1,18 +1,28 @@
-/* run_values.c - see run_values.h. */
-#include "sweep/run_values.h"
-
+/* run_values.c - the cache of a run, read back (spotter/run.h); and spot_sweep_view, which also looks through a model that the
+ * cache has. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/ops.h"
+#include "spotter/run.h"
 #include "store/embedding.h"
 #include "sweep/network_view.h"
 #include "sweep/pipeline.h"
+
+struct spot_run_values {
+    const spot_config *cfg;
+    spot_identity id;
+    spot_store    store;
+};
 
 /* A store that another device filled has keys with its name. */
 static const char *const devices[] = { "cpu", "cuda" };
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-static spot_key key_on(const char *device, const spot_memory *m, uint32_t ec, bool robust)
+static spot_key key_on(const char *device, const spot_run_values *m, uint32_t ec, bool robust)
 {
     const spot_ops named = { .name = device };
     const spot_ctx as = { .ops = &named };
@@ -20,16 +30,25 @@ static spot_key key_on(const char *device, const spot_memory *m, uint32_t ec, bo
     return robust ? spot_key_of_robust(&as, &m->id, m->cfg, ec) : spot_key_of_model(&as, &m->id, m->cfg, ec);
 }
 
-spot_status spot_memory_open(spot_ctx *c, spot_memory *m, const char *dir, const spot_config *cfg,
-                             const struct spot_photos *photos)
+static spot_status open_cache(spot_ctx *c, spot_run_values *v, const char *dir, const spot_config *cfg, const spot_photos *photos)
 {
-    *m = (spot_memory){ .cfg = cfg };
-    SPOT_TRY(spot_identify(c, &m->id, cfg, photos));
-    return spot_store_open(c, &m->store, dir);
+    *v = (spot_run_values){ .cfg = cfg };
+    SPOT_TRY(spot_identify(c, &v->id, cfg, photos));
+    return spot_store_open_to_read(c, &v->store, dir);
 }
 
+spot_status spot_run_values_open(spot_ctx *c, spot_run_values **v, const char *dir, const spot_config *cfg,
+                                 const spot_photos *photos)
+{
+    *v = calloc(1, sizeof **v);
+    if (!*v) return spot_fail(c, SPOT_NOMEM, "no memory to read the cache of %s", dir);
+    return open_cache(c, *v, dir, cfg, photos);
+}
+
+void spot_run_values_close(spot_run_values *v) { free(v); }
+
 /* Features twice (a file's beside the classifier's), the map, rows of at most so many hypotheses, and principal components. */
-size_t spot_memory_needs(const spot_memory *m, int rows)
+size_t spot_run_values_needs(const spot_run_values *m, int rows)
 {
     const spot_bdm_config principal = spot_bdm_defaults(SPOT_PLANESPOT);
     int d = 8 * m->cfg->model.width;
@@ -46,17 +65,24 @@ size_t spot_memory_needs(const spot_memory *m, int rows)
            spot_embed_bytes(1, &rows, d, &principal.embed, 1) + (1 << 20);
 }
 
-spot_status spot_memory_view(spot_ctx *c, spot_arena *a, const spot_memory *m, uint32_t ec, spot_seen *seen, bool *there)
+spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_values *m, uint32_t ec, spot_view *view,
+                                 spot_truth *truth, bool *there)
 {
+    spot_seen seen;
+
     *there = false;
     for (int i = 0; i < DEVICES && !*there; i++)
-        SPOT_TRY(spot_recall(c, a, &m->store, key_on(devices[i], m, ec, false), spot_classifier.view, spot_pack_seen, seen,
+        SPOT_TRY(spot_recall(c, a, &m->store, key_on(devices[i], m, ec, false), spot_classifier.view, spot_pack_seen, &seen,
                              there));
+    if (*there) {
+        *view = seen.view;
+        *truth = seen.truth;
+    }
     return SPOT_OK;
 }
 
 /* The key of the features that a method looks at, on a device; false where they are a file's that is gone. */
-static bool features_key(const spot_memory *m, uint32_t ec, const char *device, const spot_bdm_config *cfg, spot_key *key)
+static bool features_key(const spot_run_values *m, uint32_t ec, const char *device, const spot_bdm_config *cfg, spot_key *key)
 {
     spot_key content;
 
@@ -78,8 +104,8 @@ static int method_of(const spot_config *cfg, const spot_bdm_config *map)
     return -1;
 }
 
-spot_status spot_memory_found(spot_ctx *c, spot_arena *a, const spot_memory *m, uint32_t ec, const spot_seen *seen, int b,
-                              spot_hypotheses *found, spot_points *map, int *of, bool *there)
+spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_values *m, uint32_t ec, const spot_view *view,
+                                  int b, spot_hypotheses *found, spot_points *map, int *of, bool *there)
 {
     const spot_bdm_config on = spot_method_picture_map(m->cfg, b);
     const spot_seed seed = { m->cfg->seed, ec };
@@ -99,9 +125,59 @@ spot_status spot_memory_found(spot_ctx *c, spot_arena *a, const spot_memory *m, 
         SPOT_TRY(spot_recall(c, a, &m->store, spot_key_of_points(key_on(devices[i], m, ec, false), &on), "points",
                              spot_pack_points, map, &mapped));
     if (!*there || mapped || on.embed.method != SPOT_REDUCE_PCA) return SPOT_OK;
-    s = spot_embed_fit(c, a, 1, map, &seen->view, &seed, &on.embed);
+    s = spot_embed_fit(c, a, 1, map, view, &seed, &on.embed);
     if (s == SPOT_OK || !spot_is_verdict(s)) return s;
     spot_forget(c);
     *map = (spot_points){ 0 };
+    return SPOT_OK;
+}
+
+/* ---- spotter/sweep.h ---- */
+
+static spot_status see(spot_ctx *c, spot_arena *a, const spot_run_values *m, const char *device, const spot_ec *ec,
+                       spot_split split, bool robust, spot_seen *seen, bool *there)
+{
+    const spot_network *net = robust ? &spot_robust : &spot_classifier;
+    spot_key key = key_on(device, m, ec->index, robust);
+    spot_model model;
+
+    if (split == SPOT_TEST) {
+        SPOT_TRY(spot_recall(c, a, &m->store, key, net->view, spot_pack_seen, seen, there));
+        if (*there) return SPOT_OK;
+    }
+    SPOT_TRY(spot_recall(c, a, &m->store, key, net->model, spot_pack_model, &model, there));
+    return *there ? spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, split, &m->cfg->model) : SPOT_OK;
+}
+
+static spot_status is_missing(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, bool robust)
+{
+    const char *which = robust ? "robust " : "";
+    char path[1200];
+
+    spot_segment_path(path, sizeof path, dir, (int)ec->index);
+    if (access(path, F_OK))
+        return spot_fail(c, SPOT_INPUT, "EC %u of %s has no %sview yet; a sweep into that directory makes it", ec->index, dir,
+                         which);
+    return spot_fail(c, SPOT_INPUT, "EC %u of %s is done, but the cache has no longer its %snetwork%s (sweep --keep, or merge "
+                     "without --cache); remove %.900s, and the sweep trains it anew", ec->index, dir, which,
+                     split == SPOT_TEST ? " nor its view" : ", which is what looks at other splits than test", path);
+}
+
+spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
+                            spot_split split, bool robust, spot_view *view, spot_truth *truth)
+{
+    spot_run_values m;
+    spot_seen seen;
+    bool there = false;
+
+    SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));
+    for (int i = 0; i < DEVICES && !there; i++)
+        SPOT_TRY(see(c, a, &m, devices[i], ec, split, robust, &seen, &there));
+    if (!there && robust && !spot_wants_robust(cfg))
+        return spot_fail(c, SPOT_INPUT, "no method of %s asks for a robust network (representation: robust), so it has none",
+                         dir);
+    if (!there) return is_missing(c, dir, ec, split, robust);
+    *view = seen.view;
+    *truth = seen.truth;
     return SPOT_OK;
 }

@@ -1,34 +1,30 @@
-/* segment.c - one EC's results: {"checksum":"<XXH3-64 of the segment's bytes>","segment":{...}}. */
-#define _POSIX_C_SOURCE 200809L
+/* segment.c - one EC's results as JSON, both ways. */
 #include "sweep/segment.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
 
 #include "base/json.h"
-#include "base/json_tree.h"
 
-static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
-enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the payload */
-
-const char *spot_profile_name(int profile)
+bool spot_segment_methods(spot_segment *s, int n)
 {
-    static const char *const name[] = { "tmlr", "workshop" };
-    return profile == SPOT_PROFILE_TMLR || profile == SPOT_PROFILE_WORKSHOP ? name[profile] : "unknown";
+    free(s->method);
+    s->method = calloc((size_t)n + 1, sizeof *s->method);
+    return s->method;
 }
 
-const char *spot_failure_name(int failure)
+void spot_segment_close(spot_segment *s)
 {
-    static const char *const name[SPOT_FAILURES] = { "not_returned", "found", "merged", "impure" };
-    return failure >= 0 && failure < SPOT_FAILURES ? name[failure] : "unknown";
+    free(s->method);
+    s->method = NULL;
+    s->methods = 0;
+}
+
+void spot_segment_free(spot_segment *s)
+{
+    if (s) spot_segment_close(s);
+    free(s);
 }
 
 static void choice(spot_json *j, const char *key, int *v, int n, const char *(*name_of)(int))
@@ -137,8 +133,32 @@ static void score_part(spot_json *j, spot_outcome *o, int blindspots)
     spot_json_end(j);
 }
 
-static void describe(spot_json *j, spot_segment *s)
+static void method_part(spot_json *j, spot_outcome *o, int blindspots)
 {
+    spot_json_object(j, NULL);
+    spot_json_text(j, "name", o->name, sizeof o->name);
+    spot_json_text(j, "settings", o->settings, sizeof o->settings);
+    if (j->gen ? *o->embedding : spot_json_has(j, "embedding"))
+        spot_json_text(j, "embedding", o->embedding, sizeof o->embedding);
+    choice(j, "status", &o->status, SPOT_STATUS_COUNT, status_name);
+    if (o->status) spot_json_text(j, "message", o->message, sizeof o->message);
+    else score_part(j, o, blindspots);
+    spot_json_end(j);
+}
+
+/* Tables and figures read the words that define a scene's blindspots. */
+static bool words_are_known(const spot_segment *s)
+{
+    spot_blindspot b;
+
+    for (int m = 0; m < s->blindspots && *s->rollable; m++)
+        if (!spot_blindspot_read(&b, s->blindspot[m])) return false;
+    return true;
+}
+
+void spot_segment_describe(spot_json *j, void *segment)
+{
+    spot_segment *s = segment;
     int schema = SPOT_SEGMENT_SCHEMA;
 
     spot_json_int(j, "schema", &schema);
@@ -147,8 +167,8 @@ static void describe(spot_json *j, spot_segment *s)
     spot_json_u64(j, "seed", &s->seed);
     spot_json_text(j, "config", s->config, sizeof s->config);
     spot_json_int(j, "numbers", &s->numbers);
-    spot_json_text(j, "build", s->build, sizeof s->build);
-    spot_json_text(j, "device", s->device, sizeof s->device);
+    spot_frame_plain(j, "build", s->build, sizeof s->build);
+    spot_frame_plain(j, "device", s->device, sizeof s->device);
     choice(j, "profile", &s->metric.profile, 2, spot_profile_name);
     spot_json_real(j, "lambda_p", &s->metric.lambda_p);
     spot_json_real(j, "lambda_r", &s->metric.lambda_r);
@@ -158,208 +178,31 @@ static void describe(spot_json *j, spot_segment *s)
     if (s->status) spot_json_text(j, "message", s->message, sizeof s->message);
     else lesson_part(j, s);
     s->methods = spot_json_array(j, "methods", s->methods, SPOT_MAX_BDMS);
-    for (int b = 0; b < s->methods; b++) {
-        spot_outcome *o = &s->method[b];
-        spot_json_object(j, NULL);
-        spot_json_text(j, "name", o->name, sizeof o->name);
-        spot_json_text(j, "settings", o->settings, sizeof o->settings);
-        if (j->gen ? *o->embedding : spot_json_has(j, "embedding"))
-            spot_json_text(j, "embedding", o->embedding, sizeof o->embedding);
-        choice(j, "status", &o->status, SPOT_STATUS_COUNT, status_name);
-        if (o->status) spot_json_text(j, "message", o->message, sizeof o->message);
-        else score_part(j, o, s->blindspots);
-        spot_json_end(j);
+    if (!j->gen && !spot_segment_methods(s, s->methods)) {
+        j->wrong = spot_frame_no_memory;
+        s->methods = 0;
     }
+    for (int b = 0; b < s->methods; b++) method_part(j, &s->method[b], s->blindspots);
     spot_json_end(j);
+    if (!j->gen && !j->wrong && !words_are_known(s)) j->wrong = "it defines blindspots in unknown words";
 }
 
-void spot_segment_path(char *path, size_t size, const char *dir, int index)
+/* Training that failed counts more than all methods: nothing is known then. */
+int spot_segment_failures(const void *segment, spot_status *first, const char **who, const char **message)
 {
-    snprintf(path, size, "%s/segments/%03d/ec-%06d.json", dir, index / SPOT_ECS_A_FOLDER, index);
-}
+    const spot_segment *s = segment;
+    int n = 0;
 
-spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
-{
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *payload = NULL;
-    char path[1200], *file;
-    size_t n = 0;
-    spot_status status;
-
-    if (!j.gen) return spot_fail(c, SPOT_NOMEM, "no memory to write the results of EC %d", s->index);
-    spot_json_object(&j, NULL);
-    describe(&j, s);
-    spot_json_end(&j);
-    yajl_gen_get_buf(j.gen, &payload, &n);
-    file = malloc(HEAD + n + TAIL + 1);
-    if (file) {
-        sprintf(file, head, (uint64_t)XXH3_64bits(payload, n));
-        memcpy(file + HEAD, payload, n);
-        memcpy(file + HEAD + n, tail, TAIL + 1);
-        spot_segment_path(path, sizeof path, dir, s->index);
-        status = spot_folder_of(c, path);
-        if (status == SPOT_OK) status = spot_file_write(c, path, file, HEAD + n + TAIL);
-    } else {
-        status = spot_fail(c, SPOT_NOMEM, "no memory to write the results of EC %d", s->index);
-    }
-    free(file);
-    yajl_gen_free(j.gen);
-    return status;
-}
-
-/* NULL, or what is wrong with the frame around the payload. */
-static const char *frame(const unsigned char *text, size_t n)
-{
-    char expected[HEAD + 1];
-
-    if (n < HEAD + TAIL || memcmp(text + n - TAIL, tail, TAIL)) return "it ends early";
-    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n - HEAD - TAIL));
-    return memcmp(text, expected, HEAD) ? "its checksum does not fit" : NULL;
-}
-
-spot_status spot_segment_parse(spot_ctx *c, spot_segment *s, unsigned char *text, size_t n, int index, const char **wrong)
-{
-    spot_json j = { .depth = 1 };
-    char why[256] = "";
-
-    *wrong = frame(text, n);
-    if (*wrong) return SPOT_OK;
-    text[n - TAIL] = 0;
-    j.at[0] = spot_tree_parse((char *)text + HEAD, n - HEAD - TAIL, why, sizeof why);
-    text[n - TAIL] = tail[0];
-    if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
-        return spot_fail(c, SPOT_NOMEM, "no memory to read the results of EC %d", index);
-    memset(s, 0, sizeof *s);
-    describe(&j, s);
-    yajl_tree_free(j.at[0]);
-    *wrong = j.wrong || s->index == index ? j.wrong : "it belongs to another EC";
-    return SPOT_OK;
-}
-
-spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
-                              char *why, size_t why_size)
-{
-    char path[1200];
-    unsigned char *text = NULL;
-    const char *wrong = "it is no file";
-    spot_status status = SPOT_OK;
-    struct stat st;
-    size_t n;
-
-    spot_segment_path(path, sizeof path, dir, index);
-    *state = SPOT_SEGMENT_ABSENT;
-    if (access(path, F_OK)) return SPOT_OK;
-    if (stat(path, &st) || S_ISREG(st.st_mode)) {
-        SPOT_TRY(spot_file_read(c, path, &text, &n, SPOT_SEGMENT_LIMIT));
-        status = spot_segment_parse(c, s, text, n, index, &wrong);
-    }
-    free(text);
-    SPOT_TRY(status);
-    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
-    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
-    return SPOT_OK;
-}
-
-spot_status spot_segment_load(spot_ctx *c, const char *dir, int index, spot_segment *s, unsigned char **bytes, size_t *n,
-                              spot_segment_state *state, char *why, size_t why_size)
-{
-    char path[1200];
-    const char *wrong = NULL;
-    spot_status status;
-
-    *bytes = NULL;
-    *state = SPOT_SEGMENT_ABSENT;
-    spot_segment_path(path, sizeof path, dir, index);
-    if (access(path, F_OK)) return SPOT_OK;
-    status = spot_file_read(c, path, bytes, n, SPOT_SEGMENT_LIMIT);
-    if (status == SPOT_OK) status = spot_segment_parse(c, s, *bytes, *n, index, &wrong);
-    if (status == SPOT_NOMEM) {
-        free(*bytes);
-        *bytes = NULL;
-        return status;
-    }
-    if (status) wrong = spot_message(c, status);
-    *state = wrong ? SPOT_SEGMENT_DAMAGED : SPOT_SEGMENT_WHOLE;
-    snprintf(why, why_size, "%s: %s", path, wrong ? wrong : "");
-    if (status) spot_forget(c);
-    return SPOT_OK;
-}
-
-spot_status spot_segment_failure(const spot_segment *s, const char **who, const char **message)
-{
+    *first = (spot_status)s->status;
     *who = "training";
     *message = s->message;
-    if (s->status) return (spot_status)s->status;
-    for (int b = 0; b < s->methods; b++) {
+    if (s->status) return SPOT_MAX_BDMS + 1;
+    for (int b = s->methods - 1; b >= 0; b--) {
         if (!s->method[b].status) continue;
+        n++;
+        *first = (spot_status)s->method[b].status;
         *who = s->method[b].name;
         *message = s->method[b].message;
-        return (spot_status)s->method[b].status;
     }
-    return SPOT_OK;
-}
-
-static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
-typedef struct { int *index, n, room; } indices;
-
-static spot_status add(spot_ctx *c, indices *l, int index)
-{
-    if (l->n == l->room) {
-        int *more = realloc(l->index, (size_t)(l->room = 2 * l->room + 64) * sizeof *more);
-        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory to list %d segments", l->n);
-        l->index = more;
-    }
-    l->index[l->n++] = index;
-    return SPOT_OK;
-}
-
-/* Of the folder of ECs from `first` on. A name that is not the one of an index is a temp file, or none of ours. */
-static spot_status list_folder(spot_ctx *c, indices *l, const char *path, int first)
-{
-    char again[32];
-    struct dirent *e;
-    int i;
-    spot_status s = SPOT_OK;
-    DIR *d = opendir(path);
-
-    while (d && s == SPOT_OK && (errno = 0, e = readdir(d))) {
-        if (sscanf(e->d_name, "ec-%d.json", &i) != 1 || i < 0 || i / SPOT_ECS_A_FOLDER != first / SPOT_ECS_A_FOLDER) continue;
-        snprintf(again, sizeof again, "ec-%06d.json", i);
-        if (!strcmp(again, e->d_name)) s = add(c, l, i);
-    }
-    if (s == SPOT_OK && errno)
-        s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
-    if (d) closedir(d);
-    return s;
-}
-
-spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
-{
-    char path[1200], again[16];
-    struct dirent *e;
-    int k;
-    indices l = { 0 };
-    spot_status s = SPOT_OK;
-    DIR *d;
-
-    *index = NULL;
-    *n = 0;
-    snprintf(path, sizeof path, "%s/segments", dir);
-    d = opendir(path);
-    if (!d) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
-    while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
-        if (sscanf(e->d_name, "%d", &k) != 1 || k < 0 || k > INT_MAX / SPOT_ECS_A_FOLDER) continue;
-        snprintf(again, sizeof again, "%03d", k);
-        if (strcmp(again, e->d_name)) continue;
-        snprintf(path, sizeof path, "%s/segments/%s", dir, again);
-        s = list_folder(c, &l, path, k * SPOT_ECS_A_FOLDER);
-    }
-    if (s == SPOT_OK && errno)
-        s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s; run the same command again", dir, strerror(errno));
-    closedir(d);
-    if (l.n) qsort(l.index, (size_t)l.n, sizeof *l.index, ascending);
-    *index = l.index;
-    *n = l.n;
-    return s;
+    return n;
 }

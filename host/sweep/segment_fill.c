@@ -1,4 +1,4 @@
-/* segment_fill.c - values into a segment: what an EC is, what a method found. */
+/* segment_fill.c - fills a segment: the definition of its EC, the findings of a method. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,10 +21,12 @@ static void list_names(spot_segment *seg, const spot_ec *ec)
     }
 }
 
-void spot_segment_begin(const spot_ctx *c, spot_segment *seg, const spot_config *cfg, const spot_identity *id,
-                        const spot_ec *ec)
+spot_status spot_segment_begin(spot_ctx *c, spot_segment *seg, const spot_config *cfg, const spot_identity *id,
+                               const spot_ec *ec)
 {
     memset(seg, 0, sizeof *seg);
+    if (!spot_segment_methods(seg, cfg->bdms))
+        return spot_fail(c, SPOT_NOMEM, "no memory for the results of EC %u", ec->index);
     seg->index = (int)ec->index;
     seg->seed = cfg->seed;
     seg->numbers = SPOT_NUMBERS;
@@ -40,6 +42,7 @@ void spot_segment_begin(const spot_ctx *c, spot_segment *seg, const spot_config 
         seg->specificity[m] = ec->blindspot[m].specificity;
         spot_ec_describe(seg->blindspot[m], sizeof seg->blindspot[m], ec, m);
     }
+    return SPOT_OK;
 }
 
 void spot_segment_note(spot_outcome *o, const spot_hypotheses *found)

@@ -1,12 +1,12 @@
-/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk from the
- * ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
+/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk
+ * from the ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sys/statvfs.h>
 
 #include "base/room.h"
 #include "core/device.h"
-#include "spotter/shards.h"
+#include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"
@@ -19,22 +19,6 @@ static size_t view_bytes(int features, int rows)
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
 }
 
-/* Of a wave of views. Those of another representation lie beside the classifier's. The points stay while the method
- * looks for blindspots in them. */
-static spot_bytes method_needs(const spot_ctx *c, const spot_bdm_config *cfg, const int *rows, int wave, int features)
-{
-    int d = spot_embed_dim(&cfg->embed, *rows, features);
-    size_t points = (size_t)wave * *rows * d * sizeof(float);
-    size_t recalled = (size_t)wave * *rows * SPOT_MAX_HYPOTHESES * sizeof(int);     /* hypotheses may overlap */
-    spot_bytes embed = spot_embed_needs(c, wave, rows, features, &cfg->embed);
-    spot_bytes find = spot_bdm_needs(c, wave, rows, d, cfg);
-    size_t own = cfg->representation == SPOT_BY_MODEL ? 0 : wave * view_bytes(features, *rows);
-
-    find.host = points + (find.host > recalled ? find.host : recalled);
-    return (spot_bytes){ own + (embed.host > find.host ? embed.host : find.host),
-                         embed.device > find.device ? embed.device : find.device };
-}
-
 /* A head that is recalled passes through with the model it is of. */
 static size_t model_bytes(const spot_config *cfg, int outputs)
 {
@@ -45,30 +29,35 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
-/* Every view with `rows` rows. A picture may ask for a map when all else is there. */
+static void take_greater(spot_bytes *most, spot_bytes needs)
+{
+    if (needs.host > most->host) most->host = needs.host;
+    if (needs.device > most->device) most->device = needs.device;
+}
+
+/* Memory of a wave whose views have `rows` rows each. Views of another representation lie beside the classifier's. A picture
+ * may ask for a map when all else is there. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
                              bool pictures)
 {
-    int all[SPOT_WIDEST_WAVE];
     spot_bytes most = { 0, 0 }, map = { 0, 0 };
+    int all[wave];
 
     for (int p = 0; p < wave; p++) all[p] = rows;
     for (int b = 0; b < cfg->bdms; b++) {
-        spot_bytes needs = method_needs(c, &cfg->bdm[b], all, wave, l->features[b]);
-        if (needs.host > most.host) most.host = needs.host;
-        if (needs.device > most.device) most.device = needs.device;
-        if (pictures) {
-            const spot_bdm_config of = spot_method_picture_map(cfg, b);
-            needs = spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed);
-            if (needs.host > map.host) map.host = needs.host;
-            if (needs.device > most.device) most.device = needs.device;
-        }
+        const spot_bdm_config *bdm = &cfg->bdm[b], of = spot_method_picture_map(cfg, b);
+        spot_bytes needs = spot_chain_method_needs(c, bdm, wave, all, l->features[b], 0);
+        if (bdm->representation != SPOT_BY_MODEL) needs.host += wave * view_bytes(l->features[b], rows);
+        take_greater(&most, needs);
+        if (pictures) take_greater(&map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
     }
-    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1);
+    take_greater(&most, (spot_bytes){ 0, map.device });
+    most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
+               + spot_chain_bytes(wave, false);
     return most;
 }
 
-/* One that found its view in the store and not its lesson has it in the arena, too. */
+/* A worker that found a view in the store, but not its lesson, has the view in the arena, too. */
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
 {
     SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
@@ -79,10 +68,11 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 /* The lesser of two, but at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-/* As wide as asked for or as suits the device; then as narrow as it must be. On the CPU nearly all of the time is
- * training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while the model of one
- * is written to the disk. */
-static spot_status fit(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs, int rows)
+/* Chooses the widths: as asked for or as suits the device; then as narrow as the device's memory demands. On the CPU nearly
+ * all of the time is training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while
+ * the model of one is written to the disk. */
+static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs,
+                                 int rows)
 {
     int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once ? o->at_once : c->device ? 2 : 1;
     size_t left, total;
@@ -114,7 +104,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 
     for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
-    SPOT_TRY(fit(c, l, cfg, o, ecs, rows));
+    SPOT_TRY(choose_widths(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
@@ -132,19 +122,20 @@ static double disk_of_start(const spot_config *cfg, const spot_source *source)
     return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_pixel_cache_bytes(source->photos) : 0);
 }
 
-/* What a wave has that does not stay. */
+/* Values of a wave that do not stay. */
 static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
 {
     return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
 }
 
-/* Beside the arenas: a value that is written is there twice more. */
+/* Arenas, and two copies of the value that is being written. */
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
     size_t view = view_bytes(8 * cfg->model.width, rows);
+    size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 
-    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * sizeof(spot_ec_run)
+    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
          + (source->photos ? spot_photos_bytes(source->photos) : 0);
 }
 
@@ -168,7 +159,7 @@ static spot_status check_addresses(spot_ctx *c, size_t needs)
                      "limit or fewer --threads would help", needs / 1e9, left / 1e9);
 }
 
-/* Segments and a wave's values must fit. Whether all does is for people to see to. */
+/* Segments and a wave's values must fit. For all values that stay there is only a warning. */
 static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
                               const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
 {
@@ -210,10 +201,11 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
 
 /* -- in advance ----------------------------------------------------------------------------------------------- */
 
-/* The ECs that a cost is of. */
+/* The ECs [from, to), and the rows of their smallest and largest views. */
 typedef struct { int from, to, least, most; } ecs_of;
 
-static spot_status count(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg, const spot_source *source)
+static spot_status count_images(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, const spot_config *cfg,
+                                const spot_source *source)
 {
     double base = (double)cfg->model.base.images * cfg->model.base.epochs;
     spot_ec ec;
@@ -241,8 +233,8 @@ static void add(spot_sweep_cost *cost, double *part, spot_spent s)
     *part += s.wall;
 }
 
-static spot_status time_all(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
-                            const spot_source *source)
+static spot_status add_times(spot_ctx *c, spot_sweep_cost *cost, const spot_pace *p, const ecs_of *e, const spot_config *cfg,
+                             const spot_source *source)
 {
     spot_ec ec;
 
@@ -273,7 +265,7 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
              1e3 * pace.train.wall, e->least, e->most);
     cost->seconds = cost->cpu_seconds = 0;
     if (pace.picture_bytes > 0) *picture = pace.picture_bytes;
-    return time_all(c, cost, &pace, e, cfg, source);
+    return add_times(c, cost, &pace, e, cfg, source);
 }
 
 /* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
@@ -305,7 +297,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
 
     *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
     spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
-    SPOT_TRY(count(c, cost, &e, cfg, source));
+    SPOT_TRY(count_images(c, cost, &e, cfg, source));
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
     SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));

@@ -14,6 +14,10 @@
 #include "store/pixel_cache.h"
 
 #define SHARE 0.015                /* of a sweep's training that is tried, twice */
+/* A batch of a large network, which takes more than LONG seconds, is timed by a part of it, which takes about PART seconds. */
+#define LONG 5.0
+#define PART 1.0
+enum { PROBE = 8 };                /* images by which that is seen */
 
 static spot_spent times(spot_spent s, double k) { return (spot_spent){ s.wall * k, s.cpu * k }; }
 
@@ -43,31 +47,35 @@ static double filled(double images, const spot_model_config *cfg)
 typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_learning *, const spot_ec *, const spot_model_config *,
                             const spot_model *);
 
-/* On a batch and as many val images in every epoch. *all: the whole call. */
-static spot_status train(spot_ctx *c, spot_arena *a, trainer *of, spot_learning *lesson, spot_spent *all, spot_model *model,
-                         const spot_model_config *cfg, const spot_ec *ec, int epochs)
+/* Trains on a batch, and watches as many val images in every epoch. *all: the whole call. */
+static spot_status time_epochs(spot_ctx *c, spot_arena *a, trainer *train, spot_learning *lesson, spot_spent *all,
+                               spot_model *model, const spot_model_config *cfg, const spot_ec *ec, int epochs)
 {
+    void (*log)(void *, spot_log_level, const char *) = c->on_log;
     spot_model_config few = *cfg;
     spot_ec small = *ec;
     spot_spent at = spot_spent_now();
+    spot_status s;
 
     few.epochs = few.robust.epochs = epochs;
     for (int i = SPOT_TRAIN; i <= SPOT_VAL; i++)
         small.images[i] = cfg->batch < ec->images[i] ? cfg->batch : ec->images[i];
     *all = (spot_spent){ 0, 0 };
-    SPOT_TRY(of(c, a, model, lesson, &small, &few, NULL));
+    c->on_log = NULL;                                      /* how well it learned says nothing here */
+    s = train(c, a, model, lesson, &small, &few, NULL);
+    c->on_log = log;
     spot_spend(all, &at);
-    return SPOT_OK;
+    return s;
 }
 
 /* An epoch that also makes the kernels, and then trainings for a share of what `total` images will take, 2 to 10 seconds: the
  * pace of a machine that others use as well changes from second to second. */
-static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
+static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_model_config *cfg, const spot_ec *ec,
                                  bool robust, double total)
 {
-    double images = filled(fmin(cfg->model.batch, ec->images[SPOT_TRAIN]), &cfg->model);
-    double val = filled(fmin(cfg->model.batch, ec->images[SPOT_VAL]), &cfg->model);
-    trainer *of = robust ? spot_model_robust : spot_model_train;
+    double images = filled(fmin(cfg->batch, ec->images[SPOT_TRAIN]), cfg);
+    double val = filled(fmin(cfg->batch, ec->images[SPOT_VAL]), cfg);
+    trainer *train = robust ? spot_model_robust : spot_model_train;
     spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
     size_t mark = a->used;
     double patience, each;
@@ -75,13 +83,13 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     spot_model model;
     int epochs, n = 0;
 
-    SPOT_TRY(train(c, a, of, &lesson, &first, &model, &cfg->model, ec, 1));
+    SPOT_TRY(time_epochs(c, a, train, &lesson, &first, &model, cfg, ec, 1));
     a->used = mark;
-    each = lesson.learn.wall + lesson.watch.wall;
+    each = fmax(lesson.learn.wall + lesson.watch.wall, 1e-9);
     patience = fmin(fmax(SHARE * total / images * lesson.learn.wall, 2), 10);
     epochs = (int)fmin(fmax(patience / each, 1), 20);
     do {
-        SPOT_TRY(train(c, a, of, &lesson, &all, &model, &cfg->model, ec, epochs));
+        SPOT_TRY(time_epochs(c, a, train, &lesson, &all, &model, cfg, ec, epochs));
         a->used = mark;
         n++;
         add(&learn, lesson.learn, 1);
@@ -101,15 +109,39 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
     return SPOT_OK;
 }
 
-/* Once more when other things were timed, so that no single moment speaks for the whole sweep. */
+/* few: cfg, for a large network with a smaller batch. Whether it is large is judged by the processor's time, so that other
+ * programs do not change the answer; how small the batch must be, by the clock. */
+static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few, const spot_model_config *cfg, const spot_ec *ec)
+{
+    size_t mark = a->used;
+    spot_learning lesson = { 0 };
+    double probes = (double)cfg->batch / PROBE;
+    spot_spent all, epoch = { 0, 0 };
+    spot_model model;
+
+    *few = *cfg;
+    if (cfg->batch <= PROBE) return SPOT_OK;
+    few->batch = PROBE;
+    for (int i = 0; i < 2; i++) {                          /* the first time makes the kernels */
+        SPOT_TRY(time_epochs(c, a, spot_model_train, &lesson, &all, &model, few, ec, 1));
+        a->used = mark;
+    }
+    add(&epoch, lesson.learn, 1);
+    add(&epoch, lesson.watch, 1);
+    if (epoch.cpu / c->threads * probes <= LONG) few->batch = cfg->batch;
+    else few->batch = (int)fmin(fmax(PART / fmax(epoch.wall, 1e-9) * PROBE, PROBE), cfg->batch);
+    return SPOT_OK;
+}
+
+/* Repeated after the other measurements, so that no single moment speaks for the whole sweep. */
 static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
                                        double total)
 {
     spot_pace q = *p;
     spot_spent *mean[] = { &p->train, &p->watch, &p->robust }, *now[] = { &q.train, &q.watch, &q.robust };
 
-    SPOT_TRY(time_training(c, a, &q, cfg, ec, false, total));
-    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, &q, cfg, ec, true, total));
+    SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, false, total));
+    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, true, total));
     for (int i = 0; i < 3; i++) {
         take_off(now[i], p->decode, 1);
         add(mean[i], *now[i], 1);
@@ -118,8 +150,8 @@ static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p,
     return SPOT_OK;
 }
 
-/* Twice at the positives of a few images: the first makes the kernels. */
-static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec)
+/* Looks at the positives of a few images, twice: the first look makes the kernels. */
+static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_model_config *cfg, const spot_ec *ec)
 {
     size_t mark = a->used;
     spot_ec small = *ec;
@@ -128,17 +160,17 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     spot_model m;
     spot_view v;
 
-    small.images[SPOT_TEST] = 3 * cfg->model.batch < ec->images[SPOT_TEST] ? 3 * cfg->model.batch : ec->images[SPOT_TEST];
-    SPOT_TRY(spot_model_init(c, a, &m, cfg->model.width, 1, ec->seed, ec->index));
+    small.images[SPOT_TEST] = 3 * cfg->batch < ec->images[SPOT_TEST] ? 3 * cfg->batch : ec->images[SPOT_TEST];
+    SPOT_TRY(spot_model_init(c, a, &m, cfg->width, 1, ec->seed, ec->index));
     for (int i = 0; i < 2; i++) {
         size_t before = a->used;
         at = spot_spent_now();
-        SPOT_TRY(spot_model_look(c, a, &v, &truth, &m, &small, SPOT_TEST, &cfg->model));
+        SPOT_TRY(spot_model_look(c, a, &v, &truth, &m, &small, SPOT_TEST, cfg));
         spot_spend(&took[i], &at);
         a->used = before;
     }
     a->used = mark;
-    p->look = times(took[1], 1 / fmax(filled(v.n, &cfg->model), 1));
+    p->look = times(took[1], 1 / fmax(filled(v.n, cfg), 1));
     take_off(&took[0], took[1], 1);
     add(&p->start, took[0], 1);
     return SPOT_OK;
@@ -157,7 +189,7 @@ static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *p
 
 /* -- pictures ------------------------------------------------------------------------------------------------- */
 
-/* One, in a folder of its own that goes away again. Where there is none to be had they cost nothing. */
+/* Draws one picture in a temporary folder. Without such a folder pictures cost nothing. */
 static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
 {
     const char *tmp = getenv("TMPDIR");
@@ -194,24 +226,32 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-static spot_status take(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
-                        const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
+static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
+                               const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
 {
+    spot_model_config few, fewer;
     char name[80];
     double patience;
+    bool large;
 
-    SPOT_TRY(time_training(c, a, p, cfg, ec, false, images));
-    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, p, cfg, ec, true, images));
-    SPOT_TRY(time_looking(c, a, p, cfg, ec));
-    patience = fmin(fmax(0.03 * images * p->train.wall, 3), 30) / (cfg->bdms ? cfg->bdms : 1);
+    SPOT_TRY(fit_batch(c, a, &few, &cfg->model, ec));
+    large = few.batch < cfg->model.batch;
+    fewer = few;
+    if (large) fewer.batch = (int)fmax(few.batch / (1 + cfg->model.robust.steps), cfg->model.lanes);
+    spot_log(c, SPOT_LOG_INFO, "timing training on %d images%s", few.batch, large ? ", a part of a batch" : "");
+    SPOT_TRY(time_training(c, a, p, &few, ec, false, large ? 0 : images));
+    if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, p, &fewer, ec, true, large ? 0 : images));
+    SPOT_TRY(time_looking(c, a, p, &few, ec));
+    patience = fmin(fmax(0.03 * images * p->train.wall, 3), large ? 5 : 30) / (cfg->bdms ? cfg->bdms : 1);
     if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
     for (int b = 0; b < cfg->bdms; b++) {
         c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
+        spot_log(c, SPOT_LOG_INFO, "it is timed");
         SPOT_TRY(spot_method_timing_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
     }
     c->who = NULL;
     if (pictures && cfg->bdms) SPOT_TRY(time_picture(c, a, p, cfg, ec, most));
-    return time_training_again(c, a, p, cfg, ec, images);
+    return large ? SPOT_OK : time_training_again(c, a, p, cfg, ec, images);
 }
 
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
@@ -226,9 +266,9 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     memset(p, 0, sizeof *p);
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, most));
     for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
-    beside = (SPOT_GROWTH_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
+    beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
     SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
-    s = take(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
+    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
     c->who = NULL;
     spot_arena_close(&a);
     return s;

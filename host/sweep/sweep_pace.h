@@ -3,6 +3,7 @@
 #define SPOTTER_SWEEP_PACE_H
 
 #include "steps/method_timing.h"
+#include "sweep/pipeline.h"
 
 typedef struct {
     spot_spent  start;                     /* once: kernels are made */
@@ -14,12 +15,12 @@ typedef struct {
     spot_method_timing method[SPOT_MAX_BDMS];
 } spot_pace;
 
-/* On the images of ec, and for views of `least` to `most` rows. Takes less than a tenth of what `images` trainings on an image
- * take, but from 3 to 70 seconds where no single step takes longer. */
+/* Times the stages on the images of ec, and methods on views of `least` to `most` rows. Takes less than a tenth of the time of
+ * training on `images` images, but from 3 to 70 seconds where no single step takes longer. */
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
                            int least, int most, double images, bool pictures);
 
-/* What an EC with a view of so many rows takes by it, without its methods; and what comes before the first. */
+/* The time of an EC with a view of so many rows, without its methods; and the time before the first EC. */
 spot_spent spot_pace_of_ec   (const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows);
 spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const spot_source *source);
 

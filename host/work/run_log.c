@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/platform.h"
 
-enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (shards.h) */
+enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (work.h) */
 
 /* The stages know nothing of it: some of them compute for minutes inside one call. */
 static void *beat(void *user)
@@ -40,7 +40,7 @@ void spot_run_log_open(spot_ctx *c, spot_run_log *d, const char *dir, int shard,
     memset(d, 0, sizeof *d);
     gethostname(host, sizeof host - 1);
     snprintf(path, sizeof path, "%s/logs/%d-of-%d-%s-%ld.jsonl", dir, shard, shards, host, (long)getpid());
-    d->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    d->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (d->fd < 0) {
         spot_log(c, SPOT_LOG_WARN, "no log will be kept: cannot write %s: %s", path, strerror(errno));
         return;

@@ -14,6 +14,13 @@
 
 enum { LOG_LIMIT = 1 << 30 };
 
+/* Logs are read by people, in terminals, and may come from anywhere. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 static bool parse(spot_run_log_line *l, const char *text)
 {
     spot_json j = { .depth = 1 };
@@ -25,22 +32,25 @@ static bool parse(spot_run_log_line *l, const char *text)
     if (YAJL_IS_OBJECT(j.at[0])) spot_run_log_describe(&j, l);
     else j.wrong = "the line";
     yajl_tree_free(j.at[0]);
+    char *const text_of[] = { l->event, l->status, l->text, l->start.config, l->start.host, l->start.job, l->start.build,
+                              l->start.device, l->start.unit, l->start.platform };
+    for (size_t i = 0; i < sizeof text_of / sizeof *text_of; i++) make_plain(text_of[i]);
     return !j.wrong;
 }
 
-static spot_status read_file(spot_ctx *c, const char *path, int file, spot_run_log_hear *hear, void *user)
+static spot_status read_file(spot_ctx *c, const char *path, int file, spot_run_log_on_line *on_line, void *user)
 {
     spot_run_log_line *l;
     unsigned char *text;
     struct stat st;
     size_t n;
 
-    if (stat(path, &st)) return SPOT_OK;                       /* gone since it was listed */
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) return SPOT_OK;       /* gone since it was listed; or a pipe */
     SPOT_TRY(spot_file_read(c, path, &text, &n, LOG_LIMIT));
     l = malloc(sizeof *l);
     for (char *at = (char *)text, *end; l && (end = strchr(at, '\n')); at = end + 1) {
         *end = 0;
-        if (parse(l, at)) hear(user, file, (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec, l);
+        if (parse(l, at)) on_line(user, file, (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec, l);
     }
     free(text);
     if (!l) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
@@ -48,7 +58,7 @@ static spot_status read_file(spot_ctx *c, const char *path, int file, spot_run_l
     return SPOT_OK;
 }
 
-spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, spot_run_log_hear *hear, void *user)
+spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, spot_run_log_on_line *on_line, void *user)
 {
     struct dirent **entry;
     char path[1400];
@@ -62,7 +72,7 @@ spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, 
         const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
         if (s == SPOT_OK && !strncmp(name, prefix, strlen(prefix)) && dot && !strcmp(dot, ".jsonl")) {
             snprintf(path, sizeof path, "%s/logs/%s", dir, name);
-            s = read_file(c, path, file++, hear, user);
+            s = read_file(c, path, file++, on_line, user);
         }
         free(entry[i]);
     }
@@ -72,7 +82,7 @@ spot_status spot_run_log_read(spot_ctx *c, const char *dir, const char *prefix, 
 
 typedef struct { double last; int starts; } progress;
 
-static void hear_progress(void *user, int file, double alive, const spot_run_log_line *l)
+static void note_progress(void *user, int file, double alive, const spot_run_log_line *l)
 {
     progress *p = user;
     (void)file, (void)alive;
@@ -80,7 +90,7 @@ static void hear_progress(void *user, int file, double alive, const spot_run_log
     if (l->kept && l->at > p->last) p->last = l->at;
 }
 
-static void hear_starts(void *user, int file, double alive, const spot_run_log_line *l)
+static void count_start(void *user, int file, double alive, const spot_run_log_line *l)
 {
     progress *p = user;
     (void)file, (void)alive;
@@ -94,8 +104,8 @@ int spot_run_log_starts(spot_ctx *c, const char *dir, int shard, int shards)
     char prefix[48];
 
     snprintf(prefix, sizeof prefix, "%d-of-%d-", shard, shards);
-    if (spot_run_log_read(c, dir, prefix, hear_progress, &p) == SPOT_OK
-        && spot_run_log_read(c, dir, prefix, hear_starts, &p) == SPOT_OK) return p.starts;
+    if (spot_run_log_read(c, dir, prefix, note_progress, &p) == SPOT_OK
+        && spot_run_log_read(c, dir, prefix, count_start, &p) == SPOT_OK) return p.starts;
     spot_forget(c);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* shard_status.c - how the shards of a run stand, from its logs and segments. */
+/* shard_status.c - how the shards of a run stand, by its logs and segments. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -10,18 +10,17 @@
 
 #include "base/json.h"
 #include "base/json_tree.h"
-#include "spotter/shards.h"
-#include "sweep/segment.h"
+#include "work/frame.h"
 #include "work/run_log.h"
 
 /* A process, from its start line on. */
 typedef struct {
     spot_run_log_start start;
     int    file;
-    double began, alive, step;         /* step: when it last finished an EC, or began */
+    double began, alive, step;         /* step: when it last finished a unit, or began */
     bool   ended;
     char   status[24], why[256];       /* of its end */
-    int    done;                       /* ECs that it finished, ... */
+    int    done;                       /* units that it finished, ... */
     double seconds;                    /* ... and what they took together */
 } process;
 
@@ -29,18 +28,20 @@ typedef struct {
     process *p;
     int      n, room;
     bool     full;                     /* no memory for more */
-} crowd;
+} processes;
 
-enum { MISSING, DONE, FAILED, DAMAGED };       /* an EC, by its segment */
+enum { MISSING, DONE, FAILED, DAMAGED };       /* a unit, by its segment */
 
-/* A run at a glance, while it is put together. */
+/* A run while its status is put together. */
 typedef struct {
-    crowd    all;
-    int      shards, ecs;              /* of the latest cut */
+    const spot_study *study;
+    processes all;
+    spot_run_makers makers;
+    int      shards, units;            /* of the latest cut */
     char     config[33];               /* key; "": any */
-    char    *ec;                       /* (ecs) */
-    double   now, lost_after, pace;    /* pace: seconds an EC, over all processes; NaN */
-} sight;
+    char    *unit;                     /* (units) */
+    double   now, lost_after, pace;    /* pace: seconds a unit, over all processes; NaN */
+} run_view;
 
 const char *spot_shard_state_name(spot_shard_state s)
 {
@@ -49,7 +50,7 @@ const char *spot_shard_state_name(spot_shard_state s)
     return names[s];
 }
 
-static process *begin(crowd *w)
+static process *add_process(processes *w)
 {
     if (w->n == w->room) {
         process *more = realloc(w->p, (size_t)(w->room = 2 * w->room + 64) * sizeof *more);
@@ -62,14 +63,16 @@ static process *begin(crowd *w)
     return &w->p[w->n++];
 }
 
-/* Lines of a file come in the order of time, so that all belong to the start before them. */
-static void hear(void *user, int file, double alive, const spot_run_log_line *l)
+/* The lines of a file come in the order of time: all belong to the start before them. */
+static void read_line(void *user, int file, double alive, const spot_run_log_line *l)
 {
-    crowd *w = user;
+    run_view *v = user;
+    processes *w = &v->all;
     bool starts = !strcmp(l->event, "start") && l->start.shards > 0 && l->start.shard >= 0 && l->start.shard < l->start.shards
                && l->start.ecs >= 0;
-    process *p = starts && !w->full ? begin(w) : w->n && w->p[w->n - 1].file == file ? &w->p[w->n - 1] : NULL;
+    process *p = starts && !w->full ? add_process(w) : w->n && w->p[w->n - 1].file == file ? &w->p[w->n - 1] : NULL;
 
+    spot_run_makers_add(&v->makers, file, l);
     if (!p || w->full) return;
     if (starts) *p = (process){ .start = l->start, .file = file, .began = l->at, .step = l->at };
     p->alive = alive > l->at ? alive : l->at;
@@ -85,7 +88,7 @@ static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 }
 
 /* DIR/slurm/submitted.json: {"shards": 40, "ecs": 1000, ...}, of an array that perhaps has not begun. */
-static void read_submitted(spot_ctx *c, sight *v, const char *dir, double latest)
+static void read_submitted(spot_ctx *c, run_view *v, const char *dir, double latest)
 {
     spot_json j = { .depth = 1 };
     int shards = 0, ecs = 0;
@@ -95,7 +98,7 @@ static void read_submitted(spot_ctx *c, sight *v, const char *dir, double latest
     size_t n;
 
     snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (stat(path, &st) || (double)st.st_mtim.tv_sec + 1 < latest) return;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || (double)st.st_mtim.tv_sec + 1 < latest) return;
     if (spot_file_read(c, path, &text, &n, 1 << 20) != SPOT_OK) {
         spot_forget(c);
         return;
@@ -104,63 +107,64 @@ static void read_submitted(spot_ctx *c, sight *v, const char *dir, double latest
     spot_json_int(&j, "shards", &shards);
     if (spot_json_has(&j, "ecs")) spot_json_int(&j, "ecs", &ecs);
     if (!j.wrong && shards > 0) v->shards = shards;
-    if (!j.wrong && ecs > 0) v->ecs = ecs;
+    if (!j.wrong && ecs > 0) v->units = ecs;
     yajl_tree_free(j.at[0]);
     free(text);
 }
 
-/* Which cut counts: that of the process that began last, or of an array that was submitted since. A process alone, that nothing
- * else was known of, owns everything. */
-static spot_status choose_cut(spot_ctx *c, sight *v, const char *dir)
+/* The cut of the process that began last counts, or that of an array that was submitted since. Where neither is known one
+ * process owns everything. */
+static spot_status choose_cut(spot_ctx *c, run_view *v, const char *dir)
 {
     const process *latest = NULL;
-    spot_config *cfg;
+    void *config = NULL;
     char path[1200];
-    spot_status s;
+    spot_status s = SPOT_OK;
 
     for (int i = 0; i < v->all.n; i++)
         if (!latest || v->all.p[i].began >= latest->began) latest = &v->all.p[i];
     v->shards = 1;
     if (latest) {
         v->shards = latest->start.shards;
-        v->ecs = latest->start.ecs;
+        v->units = latest->start.ecs;
         snprintf(v->config, sizeof v->config, "%s", latest->start.config);
     } else {
         snprintf(path, sizeof path, "%s/config.yaml", dir);
-        cfg = malloc(sizeof *cfg);
-        if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-        s = access(path, F_OK) ? SPOT_OK : spot_config_load(c, cfg, path);
-        v->ecs = s || access(path, F_OK) ? 0 : cfg->ecs;
-        free(cfg);
+        if (!access(path, F_OK)) s = v->study->config_load(c, &config, path);
+        if (config && s == SPOT_OK) v->units = v->study->config_units(config);
+        free(config);
         SPOT_TRY(s);
     }
     read_submitted(c, v, dir, latest ? latest->began : 0);
-    return v->ecs ? SPOT_OK : spot_fail(c, SPOT_IO, "%s is no run directory: there is no config.yaml in it", dir);
+    return v->units ? SPOT_OK : spot_fail(c, SPOT_IO, "%s is no run directory: there is no config.yaml in it", dir);
 }
 
-static spot_status look_at_segments(spot_ctx *c, sight *v, const char *dir)
+static spot_status look_at_segments(spot_ctx *c, run_view *v, const char *dir)
 {
-    spot_segment *seg = malloc(sizeof *seg);
-    const char *who, *message;
-    int *index = NULL, n = 0;
-    char why[1300];
-    spot_status s = seg ? spot_segment_list(c, dir, &index, &n) : spot_fail(c, SPOT_NOMEM, "no memory to read segments");
+    const spot_study *y = v->study;
+    void *result = spot_frame_result(y);
+    const char *what, *message;
+    int *unit = NULL, n = 0;
+    spot_status first, s;
+    spot_frame f;
+
+    if (!result) return spot_fail(c, SPOT_NOMEM, "no memory to read segments");
+    s = spot_frame_list(c, y, dir, &unit, &n);
 
     for (int i = 0; i < n && s == SPOT_OK; i++) {
-        spot_segment_state state;
-        if (index[i] >= v->ecs) continue;
-        s = spot_segment_read(c, dir, index[i], seg, &state, why, sizeof why);
-        if (state == SPOT_SEGMENT_DAMAGED) v->ec[index[i]] = DAMAGED;
-        else if (state == SPOT_SEGMENT_WHOLE && (!*v->config || !strcmp(v->config, seg->config)))
-            v->ec[index[i]] = spot_segment_failure(seg, &who, &message) ? FAILED : DONE;
+        if (unit[i] >= v->units) continue;
+        s = spot_frame_read(c, y, dir, unit[i], result, &f);
+        if (f.state == SPOT_SEGMENT_DAMAGED) v->unit[unit[i]] = DAMAGED;
+        else if (f.state == SPOT_SEGMENT_WHOLE && (!*v->config || !strcmp(v->config, f.config)))
+            v->unit[unit[i]] = y->failures && y->failures(result, &first, &what, &message) ? FAILED : DONE;
     }
-    free(index);
-    free(seg);
+    free(unit);
+    spot_frame_free(y, result);
     return s;
 }
 
-/* The process whose word counts: one that lives, else the one that began last. */
-static const process *speaker(const sight *v, const spot_shard *k, int *starts)
+/* The process that tells how the shard stands: one that lives, else the one that began last. */
+static const process *process_of(const run_view *v, const spot_shard *k, int *starts)
 {
     const process *best = NULL;
     bool best_lives = false;
@@ -178,7 +182,7 @@ static const process *speaker(const sight *v, const spot_shard *k, int *starts)
     return best;
 }
 
-static spot_shard_state state_of(const sight *v, const spot_shard *k, const process *p)
+static spot_shard_state state_of(const run_view *v, const spot_shard *k, const process *p)
 {
     if (k->done == k->to - k->from) return SPOT_SHARD_DONE;
     if (!p) return SPOT_SHARD_WAITING;
@@ -187,18 +191,18 @@ static spot_shard_state state_of(const sight *v, const spot_shard *k, const proc
          ? SPOT_SHARD_WAITING : SPOT_SHARD_FAILED;
 }
 
-static void look_at_shard(const sight *v, spot_shard *k, int shard)
+static void look_at_shard(const run_view *v, spot_shard *k, int shard)
 {
     const process *p;
     double pace;
 
     *k = (spot_shard){ .shard = shard, .shards = v->shards, .silent = NAN };
-    spot_shard_range(&k->from, &k->to, shard, v->shards, v->ecs);
+    spot_shard_range(&k->from, &k->to, shard, v->shards, v->units);
     for (int i = k->from; i < k->to; i++) {
-        k->done += v->ec[i] == DONE || v->ec[i] == FAILED;
-        k->failed += v->ec[i] == FAILED;
+        k->done += v->unit[i] == DONE || v->unit[i] == FAILED;
+        k->failed += v->unit[i] == FAILED;
     }
-    p = speaker(v, k, &k->starts);
+    p = process_of(v, k, &k->starts);
     k->state = state_of(v, k, p);
     pace = p && p->done ? p->seconds / p->done : v->pace;
     k->left = pace * (k->to - k->from - k->done);
@@ -208,11 +212,11 @@ static void look_at_shard(const sight *v, spot_shard *k, int shard)
     snprintf(k->job, sizeof k->job, "%s", p->start.job);
     if (k->state == SPOT_SHARD_FAILED) snprintf(k->why, sizeof k->why, "%s", p->why);
     if (k->state != SPOT_SHARD_RUNNING) return;
-    k->left -= v->now - p->step;                       /* of the EC at hand some is over */
+    k->left -= v->now - p->step;                       /* a part of the unit at hand is over */
     if (k->left < 0) k->left = 0;
 }
 
-static spot_status put_together(spot_ctx *c, spot_run_status *s, sight *v)
+static spot_status put_together(spot_ctx *c, spot_run_status *s, run_view *v)
 {
     double seconds = 0;
     int done = 0;
@@ -225,12 +229,12 @@ static spot_status put_together(spot_ctx *c, spot_run_status *s, sight *v)
     s->shard = calloc((size_t)v->shards, sizeof *s->shard);
     if (!s->shard) return spot_fail(c, SPOT_NOMEM, "no memory for %d shards", v->shards);
     s->shards = v->shards;
-    s->ecs = v->ecs;
+    s->ecs = v->units;
     s->left = NAN;
-    for (int i = 0; i < v->ecs; i++) {
-        s->done += v->ec[i] == DONE || v->ec[i] == FAILED;
-        s->failed += v->ec[i] == FAILED;
-        s->damaged += v->ec[i] == DAMAGED;
+    for (int i = 0; i < v->units; i++) {
+        s->done += v->unit[i] == DONE || v->unit[i] == FAILED;
+        s->failed += v->unit[i] == FAILED;
+        s->damaged += v->unit[i] == DAMAGED;
     }
     for (int i = 0; i < v->shards; i++) {
         spot_shard *k = &s->shard[i];
@@ -240,34 +244,35 @@ static spot_status put_together(spot_ctx *c, spot_run_status *s, sight *v)
     return SPOT_OK;
 }
 
-static spot_status read_all(spot_ctx *c, spot_run_status *s, sight *v, const char *dir)
+static spot_status read_all(spot_ctx *c, spot_run_status *s, run_view *v, const char *dir)
 {
     struct timespec now;
     char path[1200];
 
     snprintf(path, sizeof path, "%s/logs", dir);
-    if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", hear, &v->all));
+    if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", read_line, v));
     if (v->all.full) return spot_fail(c, SPOT_NOMEM, "no memory for all processes of %s", dir);
     SPOT_TRY(choose_cut(c, v, dir));
-    v->ec = calloc((size_t)v->ecs, 1);
-    if (!v->ec) return spot_fail(c, SPOT_NOMEM, "no memory for %d ECs", v->ecs);
+    v->unit = calloc((size_t)v->units, 1);
+    if (!v->unit) return spot_fail(c, SPOT_NOMEM, "no memory for %d %s", v->units, v->study->units);
     snprintf(path, sizeof path, "%s/segments", dir);
     if (!access(path, F_OK)) SPOT_TRY(look_at_segments(c, v, dir));
     clock_gettime(CLOCK_REALTIME, &now);
     v->now = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    spot_run_makers_warn(c, &v->makers, dir, NULL);
     return put_together(c, s, v);
 }
 
-spot_status spot_run_status_read(spot_ctx *c, spot_run_status **s, const char *dir, double lost_after)
+spot_status spot_work_status(spot_ctx *c, const spot_study *y, spot_run_status **s, const char *dir, double lost_after)
 {
-    sight v = { .lost_after = lost_after };
+    run_view v = { .study = y, .lost_after = lost_after };
     spot_status status;
 
     *s = calloc(1, sizeof **s);
     if (!*s) return spot_fail(c, SPOT_NOMEM, "no memory");
     status = read_all(c, *s, &v, dir);
     free(v.all.p);
-    free(v.ec);
+    free(v.unit);
     return status;
 }
 

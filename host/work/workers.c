@@ -1,4 +1,4 @@
-/* workers.c - threads that each take the next task, and their caller, who waits and hands on the stop request. */
+/* workers.c - threads that each take the next task, and their caller, which waits and passes the stop request on. */
 #define _POSIX_C_SOURCE 200809L
 #include "work/workers.h"
 
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "core/ops.h"
-#include "spotter/sweep.h"
+#include "spotter/work.h"
 
 enum { LOOK_EVERY = 20 * 1000 * 1000 };      /* nanoseconds between looks at the stop request */
 
@@ -17,18 +17,18 @@ typedef struct {
     spot_ctx       *owner;
     size_t          bytes;
     int             workers, tasks, next, working;
-    spot_worker_task      *task;
+    spot_worker_task *task;
     void           *user;
     volatile sig_atomic_t stop;    /* every worker's */
     pthread_mutex_t lock;          /* of all that follows, of next, working, and of the owner's callbacks */
     pthread_cond_t  left;          /* a worker went */
     spot_status     failure;
     char            message[sizeof ((spot_ctx *)0)->message];
-} crew;
+} pool;
 
 static void pass_log(void *user, spot_log_level level, const char *text)
 {
-    crew *w = user;
+    pool *w = user;
 
     pthread_mutex_lock(&w->lock);
     if (w->owner->on_log) w->owner->on_log(w->owner->user, level, text);
@@ -37,7 +37,7 @@ static void pass_log(void *user, spot_log_level level, const char *text)
 
 static void pass_progress(void *user, const spot_progress *p)
 {
-    crew *w = user;
+    pool *w = user;
 
     pthread_mutex_lock(&w->lock);
     if (w->owner->on_progress) w->owner->on_progress(w->owner->user, p);
@@ -45,9 +45,9 @@ static void pass_progress(void *user, const spot_progress *p)
 }
 
 /* Workers look at it amid their tasks, without the lock. */
-static void raise_flag(crew *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
+static void raise_flag(pool *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
 
-static bool next_task(crew *w, int *task)
+static bool next_task(pool *w, int *task)
 {
     bool any;
 
@@ -58,7 +58,7 @@ static bool next_task(crew *w, int *task)
     return any;
 }
 
-static spot_status do_tasks(crew *w, spot_ctx *c)
+static spot_status do_tasks(pool *w, spot_ctx *c)
 {
     int share = w->owner->threads / w->workers, task;
     spot_status s = SPOT_OK;
@@ -76,7 +76,7 @@ static spot_status do_tasks(crew *w, spot_ctx *c)
 
 static void *work(void *user)
 {
-    crew *w = user;
+    pool *w = user;
     spot_ctx c = { .on_log = pass_log, .on_progress = pass_progress, .user = w, .stop = &w->stop };
     spot_status s = do_tasks(w, &c);
 
@@ -93,7 +93,7 @@ static void *work(void *user)
     return NULL;
 }
 
-static void wait_for_all(crew *w)
+static void wait_for_all(pool *w)
 {
     struct timespec until;
 
@@ -109,7 +109,7 @@ static void wait_for_all(crew *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static spot_status side_by_side(crew *w)
+static spot_status side_by_side(pool *w)
 {
     pthread_t thread[SPOT_MOST_AT_ONCE];
     int started = 0;
@@ -120,14 +120,15 @@ static spot_status side_by_side(crew *w)
     pthread_mutex_unlock(&w->lock);
     wait_for_all(w);
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
-    if (!started) return spot_fail(w->owner, SPOT_NOMEM, "the system gives no thread to train in; lower --at-once");
+    if (!started) return spot_fail(w->owner, SPOT_NOMEM, "the system gives no thread for a worker; lower --at-once");
     if (w->failure) return spot_fail(w->owner, w->failure, "%s", w->message);
     return spot_check_stop(w->owner);
 }
 
-spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task, void *user)
+spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task,
+                             void *user)
 {
-    crew w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
+    pool w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
                .lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER };
     size_t mark = a->used;
 

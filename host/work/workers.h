@@ -12,6 +12,7 @@ typedef spot_status spot_worker_task(spot_ctx *c, spot_arena *a, void *user, int
  * on c and a themselves; more share c's threads, and each gets `bytes` of memory. What they log and tell reaches c's
  * callbacks one at a time. A failure, or c's stop request, ends the others at their next safe point; the first failure is
  * what comes back. */
-spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task, void *user);
+spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task,
+                             void *user);
 
 #endif

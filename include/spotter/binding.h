@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 typedef struct {
-    const char *name;          /* "spot_view", or "spot_config.bdm" */
-    size_t      bytes;         /* sizeof, or offsetof */
+    const char *name;          /* "spot_view", "spot_config.bdm", or "SPOT_LAYERS" */
+    size_t      bytes;         /* sizeof, offsetof, or the constant itself: a length of arrays */
 } spot_binding_row;
 
 /* (*count) rows that live as long as the library. */

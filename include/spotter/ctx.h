@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "spotter/status.h"
 
@@ -35,14 +36,16 @@ struct spot_ctx {
     int             threads;     /* OpenMP threads; results never depend on it */
     spot_status     status;      /* of the first failure, SPOT_OK if none */
     char            message[1024];
+    int             label_length;         /* bytes of the message that name the problem: "EC 5: " */
     void          (*on_log)(void *user, spot_log_level level, const char *text);       /* may be NULL */
     void          (*on_progress)(void *user, const spot_progress *p);                  /* may be NULL */
-    void           *user;        /* handed to both callbacks */
-    const char     *who;         /* whose work it is, named in what spot_log says; NULL: nobody's in particular */
+    void          (*label)(void *user, uint32_t problem, char *text, size_t size);     /* spot_label_of; NULL: "EC 5" */
+    void           *user;        /* handed to the three callbacks */
+    const char     *who;         /* the method at work, which every line of the log names; may be NULL */
     const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
 };
 
-/* Opens a context. Before it the caller sets the callbacks, user and stop, or zeroes them: `spot_ctx c = { 0 };` will do;
+/* Opens a context. Before it the caller sets on_log, on_progress, user and stop, or zeroes them: `spot_ctx c = { 0 };` will do;
  * the rest is set here. device is "cpu", "cuda" or "auto" (cuda if the plugin and a GPU are there, else cpu).
  * threads 0 takes every core that this process may use. SPOT_DEVICE with the reason when "cuda" is not to be had.
  * c must be closed even after a failure. */
@@ -56,6 +59,17 @@ const char *spot_ctx_device_name(const spot_ctx *c);
 __attribute__((format(printf, 3, 4)))
 #endif
 void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...);
+
+/* The name of a problem of a batch in sentences: "EC 5", or the name that the study behind the context gives it. `problem` is
+ * the `ec` of its spot_seed. */
+typedef struct { char text[160]; } spot_label;
+spot_label spot_label_of(const spot_ctx *c, uint32_t problem);
+
+/* spot_log about one problem: "EC 5: ...". */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void spot_log_of(spot_ctx *c, spot_log_level level, uint32_t problem, const char *fmt, ...);
 void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note);
 
 /* A moment is a spot_spent, too. spend adds to *sum what was taken since the moment *at, and moves that to now. */

@@ -9,6 +9,7 @@
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
+#include "spotter/rng.h"
 #include "spotter/view.h"
 
 #ifdef __cplusplus
@@ -67,8 +68,6 @@ typedef struct {
     spot_scvis_config scvis;
     spot_umap_config  umap;
 } spot_embed_config;
-
-typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
 
 spot_embed_config spot_embed_defaults(void);
 

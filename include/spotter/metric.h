@@ -40,6 +40,15 @@ typedef struct {
     double failure[SPOT_MAX_BLINDSPOTS][SPOT_FAILURES];           /* of blindspots not covered; NaN of the others */
 } spot_score;
 
+/* The part of a score that averages need: a tenth of its bytes, for runs of many ECs. */
+typedef struct {
+    int    u;
+    double dr, fdr, failure[SPOT_FAILURES];                       /* the mean over the blindspots that are not covered */
+    bool   covered[SPOT_MAX_BLINDSPOTS];
+} spot_rates;
+
+spot_rates spot_metric_rates(const spot_score *score);
+
 /* A mean over n ECs with its standard error (sd with n - 1, over sqrt n): NaN where n is too small for it.
  * left_out: learned ECs that this average excludes by its own rule. */
 typedef struct { double mean, se; int n, left_out; } spot_average;
@@ -52,13 +61,17 @@ typedef struct {
 
 spot_metric_config spot_metric_defaults(void);
 
+/* Names as they stand in segments and tables: "tmlr", "not_returned". */
+const char *spot_profile_name(int profile);
+const char *spot_failure_name(int failure);
+
 /* Hypotheses may overlap. SPOT_INVALID for rows outside the truth or not ascending; a blindspot without rows is
  * SPOT_INPUT. A hypothesis without rows belongs to none. */
 spot_status spot_metric_score(spot_ctx *c, spot_score *score, const spot_hypotheses *found, const spot_truth *truth,
                               const spot_metric_config *cfg);
 
-/* Averages over n scores; use[i] false leaves EC i out (not learned) and counts it. use NULL takes all. */
-void spot_metric_summarise(spot_summary *s, const spot_score *scores, const bool *use, int n);
+/* Averages over n ECs; use[i] false leaves EC i out (not learned) and counts it. use NULL takes all. */
+void spot_metric_summarise(spot_summary *s, const spot_rates *rates, const bool *use, int n);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,9 @@ typedef struct {
     int      left;          /* words of the block not handed out yet */
 } spot_rng;
 
+/* Whose numbers: those of one EC, or of another problem `ec` that the seed serves. */
+typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
+
 spot_rng spot_rng_at(uint64_t seed, spot_rng_purpose purpose, uint32_t ec, uint32_t index);
 
 /* The raw block at an address; what kernels on every device share. */

@@ -34,8 +34,10 @@ void spot_ec_describe(char *text, size_t size, const spot_ec *ec, int blindspot)
 /* An image of the EC as a line of JSON, as spot_scene_jsonl has it; of a picture, its file and all that it shows. */
 spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file, const spot_ec *ec);
 
-/* Pixels of these images as a network's input: (n, size, size, 3) floats, ImageNet-normalised. */
-spot_status spot_ec_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_ec *ec);
+/* Pixels of these images as a network's input, ImageNet-normalised: x is (n, size, size, channels), 3 or 8 channels, the last
+ * five 0, fp32 or (bf16) rounded to bf16. Scenes: the numbers of kernels/image/raster.h; image and x lie on c's device.
+ * Pictures and JPEG: on the CPU, 3 channels of fp32. */
+spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec);
 
 #ifdef __cplusplus
 }

@@ -17,8 +17,8 @@
 #include "spotter/model.h"
 #include "spotter/report.h"
 #include "spotter/rng.h"
+#include "spotter/run.h"
 #include "spotter/scene.h"
-#include "spotter/shards.h"
 #include "spotter/status.h"
 #include "spotter/store.h"
 #include "spotter/subject.h"
@@ -26,5 +26,6 @@
 #include "spotter/tensor.h"
 #include "spotter/tree.h"
 #include "spotter/view.h"
+#include "spotter/work.h"
 
 #endif

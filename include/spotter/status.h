@@ -6,6 +6,8 @@
 #ifndef SPOTTER_STATUS_H
 #define SPOTTER_STATUS_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,11 +42,22 @@ __attribute__((format(printf, 3, 4)))
 #endif
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...);
 
-/* The sentence of the failure that c holds; the status's own words when none was written. Lives in c. */
+/* The same about one problem of a batch: the sentence begins with the problem's label (ctx.h), "EC 5: ...". */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const char *fmt, ...);
+
+/* The sentence of the failure that c holds; the status's own words when none was written. Lives in c. spot_message_alone:
+ * without the label, for a reader that sees the problem beside it. */
 const char *spot_message(const spot_ctx *c, spot_status s);
+const char *spot_message_alone(const spot_ctx *c, spot_status s);
 
 /* Forgets the failure, so that c can be used for the next piece of work. */
 void spot_forget(spot_ctx *c);
+
+/* Text of a file or a name, so that it breaks no line and steers no terminal: control characters become '?'. Returns text. */
+char *spot_plain(char *text);
 
 int         spot_exit_code(spot_status s);
 const char *spot_status_name(spot_status s);

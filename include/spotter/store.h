@@ -32,26 +32,29 @@ spot_key spot_key_of(const void *bytes, size_t n);
 spot_key spot_key_join(spot_key source, const char *what, const void *settings, size_t n);
 void     spot_key_text(char text[33], spot_key k);
 
-/* bytes to path, whole or not at all. SPOT_IO names the path and the reason. */
+/* bytes to path, whole or not at all. SPOT_IO names the path and the reason. A device or a pipe, such as /dev/stdout, is
+ * written into and stays what it is. */
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
 /* The same in steps: a new file beside path, whose name `temp` gets, open for writing; and when it is written and closed,
  * fsync, rename, fsync, as also for a file that another library wrote; or its end with the errno that it came to. */
 spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
 spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
-/* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes. */
+/* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes, pipes and devices. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
 /* The folder and those above it, where they are missing; one that is made is synced into the one above it. And the folder in
- * which a file of this path lies. */
+ * which a file of this path lies; a symbolic link in its place is refused, for it may lead out of the run. */
 spot_status spot_folder_make(spot_ctx *c, const char *path);
 spot_status spot_folder_of(spot_ctx *c, const char *path);
 
 typedef struct { char dir[1024]; } spot_store;
 
-/* Makes the directory tree when missing, and removes temp files that were left there an hour or longer ago. SPOT_IO if
- * it cannot be made. */
+/* Makes the directory tree when missing, and removes temp files of this program that were left there an hour or longer ago.
+ * SPOT_IO if it cannot be made; a symbolic link in the place of one of its folders is refused. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
+/* For reading: nothing is made and nothing removed. */
+spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
 /* With the cache as its only room. */
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 

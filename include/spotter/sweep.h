@@ -7,13 +7,13 @@
 #include "spotter/config.h"
 #include "spotter/ctx.h"
 #include "spotter/metric.h"
+#include "spotter/work.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define SPOT_WIDEST_WAVE  256
-#define SPOT_MOST_AT_ONCE 64
 
 /* What of an EC's stage values stays in DIR/cache when its segment is written. An EC on its way keeps all, so that a run that
  * was killed goes on where it was. */
@@ -25,7 +25,7 @@ typedef enum {
 
 typedef struct {
     const char *out;           /* run directory */
-    int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (shards.h); 0 of 1 by default */
+    int shard, shards;         /* this process owns one range of the ECs: spot_shard_range (work.h); 0 of 1 by default */
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs that go together through what follows their views; 0: 1 on the CPU, 32 on a GPU */

@@ -8,7 +8,7 @@ spot_status spot_cublas_multiply(spot_ctx *c, void *, const void *, const void *
     return spot_fail(c, SPOT_UNSUPPORTED, "this build was made without cuBLAS's header: no matrix product to compare with");
 }
 
-void spot_cublas_forget(spot_cuda_kept *) {}
+void spot_cublas_forget(spot_cuda *) {}
 
 #else
 #include <cublas_v2.h>
@@ -59,27 +59,27 @@ static spot_status open_cublas(spot_ctx *c, struct spot_cublas *b)
     return told(c, b->set_stream(b->handle, spot_cuda_stream(c)), "take a stream");
 }
 
-void spot_cublas_forget(spot_cuda_kept *kept)
+void spot_cublas_forget(spot_cuda *cuda)
 {
-    if (kept->cublas && kept->cublas->handle) kept->cublas->destroy(kept->cublas->handle);
-    free(kept->cublas);                /* the library stays loaded */
-    kept->cublas = NULL;
+    if (cuda->cublas && cuda->cublas->handle) cuda->cublas->destroy(cuda->cublas->handle);
+    free(cuda->cublas);                /* the library stays loaded */
+    cuda->cublas = NULL;
 }
 
 /* cuBLAS counts columns first: read so, row-major a b is the product of b and a. */
 spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
 {
-    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    spot_cuda *cuda = spot_cuda_of(c);
     const float one = 1, zero = 0;
 
-    if (!kept->cublas) {
-        kept->cublas = (struct spot_cublas *)calloc(1, sizeof *kept->cublas);
-        if (!kept->cublas) return spot_fail(c, SPOT_NOMEM, "no memory for cuBLAS's handle");
-        spot_status s = open_cublas(c, kept->cublas);
-        if (s != SPOT_OK) spot_cublas_forget(kept);
+    if (!cuda->cublas) {
+        cuda->cublas = (struct spot_cublas *)calloc(1, sizeof *cuda->cublas);
+        if (!cuda->cublas) return spot_fail(c, SPOT_NOMEM, "no memory for cuBLAS's handle");
+        spot_status s = open_cublas(c, cuda->cublas);
+        if (s != SPOT_OK) spot_cublas_forget(cuda);
         SPOT_TRY(s);
     }
-    return told(c, kept->cublas->multiply(kept->cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, CUDA_R_16BF, n, a,
+    return told(c, cuda->cublas->multiply(cuda->cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, CUDA_R_16BF, n, a,
                                           CUDA_R_16BF, n, &zero, product, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
                                           CUBLAS_GEMM_DEFAULT), "multiply matrices");
 }

@@ -6,6 +6,6 @@
 
 /* As spot_device_multiply. cuBLAS stays open for the next. */
 spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
-void        spot_cublas_forget(spot_cuda_kept *kept);
+void        spot_cublas_forget(spot_cuda *cuda);
 
 #endif

@@ -18,8 +18,8 @@
     T *const name = (T *)spot_dynamic
 #endif
 
-/* CUDA's rows of the families that have one; cuda.cu lists them. */
-#define X(family) extern const spot_##family##_ops spot_##family##_cuda;
+/* The tables of the families' .cu files; weak: the address of a table that no file defines is NULL. */
+#define X(family) extern const spot_##family##_ops spot_##family##_cuda __attribute__((weak));
 SPOT_OP_FAMILIES(X)
 #undef X
 
@@ -29,14 +29,18 @@ static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
     return ((const spot_device *)c->device)->plugin;
 }
 
-/* The stream on which c's work is ordered. */
-cudaStream_t spot_cuda_stream(const spot_ctx *c);
+/* What is open on c's device. */
+typedef struct {
+    cudaStream_t stream;           /* c's work is ordered on it */
+    int sync;                      /* wait for every kernel, so that its failure names it */
+    int recording;
+    struct spot_cudnn *cudnn;      /* these two, and the plans made so far: opened by the first convolution, */
+    struct spot_conv *convs;       /* closed by spot_conv_forget */
+    struct spot_cublas *cublas;    /* opened by the first product, closed by spot_cublas_forget */
+} spot_cuda;
 
-/* What is kept on c's device for the whole run: by conv.cu cuDNN and the plans that were made, which spot_conv_forget
- * ends; by cublas.cu cuBLAS. */
-typedef struct { struct spot_cudnn *cudnn; struct spot_conv *convs; struct spot_cublas *cublas; } spot_cuda_kept;
-spot_cuda_kept *spot_cuda_keeps(const spot_ctx *c);
-void            spot_conv_forget(spot_cuda_kept *kept);
+static inline spot_cuda *spot_cuda_of(const spot_ctx *c) { return (spot_cuda *)((const spot_device *)c->device)->state; }
+static inline cudaStream_t spot_cuda_stream(const spot_ctx *c) { return spot_cuda_of(c)->stream; }
 
 /* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -4,9 +4,20 @@
  * function that a device lacks is NULL there, and the op's checked entry answers SPOT_UNSUPPORTED: never a silent run
  * on the CPU.
  *
- * To add an op: 1. x.h with the contract and `struct spot_x_ops`; 2. x.c with the checked entry, the CPU version and
- * `const spot_x_ops spot_x_cpu`; 3. a line in the list below; 4. x.cu with `spot_x_cuda`, its line in
- * cuda.cu, and its cases in tests/test_cuda_parity.c. */
+ * To add an op, write three files in its subject's folder (net, image, map, fit), one row below, and its cases
+ * (tests/test_cuda_<folder>.c):
+ *     x.h     the contract and `struct spot_x_ops`
+ *     x.c     the checked entry, the CPU version and `const spot_x_ops spot_x_cpu`
+ *     x.cu    the kernels and `extern const spot_x_ops spot_x_cuda`; without it CUDA lacks the family
+ * A row becomes a member of both tables (kernels/open.c, kernels/plugin.cu), and SPOT_PLUGIN_ABI changes by itself.
+ *
+ * A larger op has more files. Their names say who includes them:
+ *     x_part.c, x_part.cu    more of the same; x_part.h is the contract of a part
+ *     x_step.h               arithmetic that CPU and CUDA share (SPOT_HD)
+ *     x_scratch.h            the layout of CUDA's scratch, which x.c counts and x.cu uses
+ *     x_cpu.h                what .c files share
+ *     x.cuh, x_part.cuh      what .cu files share
+ */
 #ifndef SPOTTER_OPS_H
 #define SPOTTER_OPS_H
 
@@ -52,11 +63,11 @@ struct spot_ops {
 
 extern const spot_ops spot_ops_cpu;
 
-/* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi must be SPOT_PLUGIN_ABI. */
-#define SPOT_PLUGIN_ABI   6
+/* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi is SPOT_PLUGIN_ABI, a checksum of all headers that
+ * the build makes (plugin_abi.h): a plugin and a program of different headers refuse each other. */
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
-    int abi;
+    unsigned abi;
     const spot_ops *ops;
     /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
     spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);

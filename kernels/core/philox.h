@@ -12,13 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/hd.h"
 #include "spotter/rng.h"
-
-#ifdef __CUDACC__
-#define SPOT_HD __host__ __device__
-#else
-#define SPOT_HD
-#endif
 
 /* The raw block at an address. */
 static inline SPOT_HD void spot_philox4x32_10(uint32_t out[4], const uint32_t counter[4], uint64_t seed)

@@ -12,11 +12,25 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
-/* A file may have any bytes for a name, and a sentence is one line: none of them breaks it or steers a terminal. */
-static void make_plain(char *text)
+/* Those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
+char *spot_plain(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) p[0] = p[1] = '?';
+        if (*p < ' ' || *p == 127) *p = '?';
+    }
+    return text;
+}
+
+static void keep_failure(spot_ctx *c, spot_status s, const char *label, const char *fmt, va_list args)
+{
+#pragma omp critical(spot_fail)
+    if (c->status == SPOT_OK) {
+        c->status = s;
+        c->label_length = snprintf(c->message, sizeof c->message, "%s%s", label, *label ? ": " : "");
+        vsnprintf(c->message + c->label_length, sizeof c->message - (size_t)c->label_length, fmt, args);
+        spot_plain(c->message);
+    }
 }
 
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
@@ -24,12 +38,18 @@ spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-#pragma omp critical(spot_fail)
-    if (c->status == SPOT_OK) {
-        c->status = s;
-        vsnprintf(c->message, sizeof c->message, fmt, args);
-        make_plain(c->message);
-    }
+    keep_failure(c, s, "", fmt, args);
+    va_end(args);
+    return s;
+}
+
+spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const char *fmt, ...)
+{
+    spot_label label = spot_label_of(c, problem);
+    va_list args;
+
+    va_start(args, fmt);
+    keep_failure(c, s, label.text, fmt, args);
     va_end(args);
     return s;
 }
@@ -40,32 +60,64 @@ const char *spot_message(const spot_ctx *c, spot_status s)
     return statuses[s].words;
 }
 
+const char *spot_message_alone(const spot_ctx *c, spot_status s)
+{
+    const char *message = spot_message(c, s);
+
+    return message == c->message ? message + c->label_length : message;
+}
+
 void spot_forget(spot_ctx *c)
 {
     c->status = SPOT_OK;
     c->message[0] = 0;
+    c->label_length = 0;
 }
 
 int spot_exit_code(spot_status s) { return statuses[s].exit_code; }
 
 const char *spot_status_name(spot_status s) { return statuses[s].name; }
 
+spot_label spot_label_of(const spot_ctx *c, uint32_t problem)
+{
+    spot_label label;
+
+    if (c->label) c->label(c->user, problem, label.text, sizeof label.text);
+    else snprintf(label.text, sizeof label.text, "EC %u", problem);
+    return label;
+}
+
+/* "EC 3, spotlight: ..."; without a label "spotlight: ...". */
+static void log_line(spot_ctx *c, spot_log_level level, const char *label, const char *fmt, va_list args)
+{
+    const char *who = c->who ? c->who : "";
+    char text[1024], line[1300];
+
+    vsnprintf(text, sizeof text, fmt, args);
+    snprintf(line, sizeof line, "%s%s%.100s%s%s", label, *label && *who ? ", " : "", who, *label || *who ? ": " : "", text);
+    spot_plain(line);
+#pragma omp critical(spot_log)
+    c->on_log(c->user, level, line);
+}
+
 void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...)
 {
-    char text[1024], signed_text[1200];
-    int ec = 0;
     va_list args;
 
     if (!c->on_log) return;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    log_line(c, level, "", fmt, args);
     va_end(args);
-    make_plain(text);
-    if (c->who) sscanf(text, "EC %*u%n", &ec);         /* "EC 3, spotlight: ...", or "spotlight: ..." */
-    snprintf(signed_text, sizeof signed_text, "%.*s%s%.100s%s%s", ec, text, ec ? ", " : "", c->who ? c->who : "",
-             c->who && !ec ? ": " : "", text + ec);
-#pragma omp critical(spot_log)
-    c->on_log(c->user, level, signed_text);
+}
+
+void spot_log_of(spot_ctx *c, spot_log_level level, uint32_t problem, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!c->on_log) return;
+    va_start(args, fmt);
+    log_line(c, level, spot_label_of(c, problem).text, fmt, args);
+    va_end(args);
 }
 
 void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note)

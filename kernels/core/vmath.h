@@ -10,13 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/hd.h"
 #include "core/lanes.h"
-
-#ifdef __CUDACC__
-#define SPOT_HD __host__ __device__
-#else
-#define SPOT_HD
-#endif
 
 static SPOT_HD inline float spot_bits_float(int32_t i)
 {

@@ -12,7 +12,7 @@
 #include "core/outer.h"
 #include "core/philox.h"
 #include "core/rows64.h"
-#include "fit/domino_cuda.h"
+#include "fit/domino_scratch.h"
 
 static const double log_two_pi = 1.83787706640934548356;
 

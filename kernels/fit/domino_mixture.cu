@@ -4,7 +4,7 @@
  * Long, since both forms of covariance share the E step and the rounds. */
 #include "core/cuda.cuh"
 #include "core/vmath64.cuh"
-#include "fit/domino_cuda.h"
+#include "fit/domino_scratch.h"
 
 #include <float.h>
 #include <math.h>

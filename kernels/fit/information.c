@@ -2,7 +2,7 @@
  * is a sorted list; neighbours are found by walking along both lists at once. */
 #include "core/lanes.h"
 
-#include "fit/information_math.h"
+#include "fit/information_step.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/sort.cuh"
-#include "fit/information_math.h"
+#include "fit/information_step.h"
 
 enum { THREADS = SPOT_INFORMATION_LANES, BATCH = 56 };
 

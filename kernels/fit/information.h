@@ -20,7 +20,7 @@
 
 #include "core/ops.h"
 #include "spotter/arena.h"
-#include "spotter/embed.h"
+#include "spotter/rng.h"
 
 typedef struct {
     int n, d;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/rows64.h"
-#include "fit/kmeans_cuda.h"
+#include "fit/kmeans_scratch.h"
 #include "spotter/rng.h"
 
 enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };

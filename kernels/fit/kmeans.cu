@@ -1,7 +1,7 @@
 /* kmeans.cu - k-means, a block a job: kmeans.c's steps and its sums in their order. A chain over points is one thread's, and
  * there are as many as trials or columns. A launch for the start, then one for each 16 iterations. */
 #include "core/cuda.cuh"
-#include "fit/kmeans_cuda.h"
+#include "fit/kmeans_scratch.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,8 @@
 #define SPOTTER_KMEANS_H
 
 #include "core/ops.h"
-#include "spotter/embed.h"
+#include "spotter/arena.h"
+#include "spotter/rng.h"
 
 enum { SPOT_KMEANS_MOST = 512 };      /* centres */
 

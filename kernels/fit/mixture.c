@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fit/mixture_cpu.h"
-#include "fit/mixture_cuda.h"
+#include "fit/mixture_scratch.h"
 
 /* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
  * log-likelihood. label: also the best component of each point, into w->label. */

@@ -6,7 +6,7 @@
 #define SPOTTER_MIXTURE_CUH
 
 #include "core/cuda.cuh"
-#include "fit/mixture_cuda.h"
+#include "fit/mixture_scratch.h"
 
 enum { THREADS = 256, WARP = SPOT_MIXTURE_WARP, WARPS = THREADS / WARP, TRIALS = 6 };   /* 2 + floor(ln 64) trials */
 

@@ -9,7 +9,7 @@
 #include "core/lanes.h"
 #include "core/vmath64.h"
 #include "fit/spotlight_cpu.h"
-#include "fit/spotlight_cuda.h"
+#include "fit/spotlight_scratch.h"
 
 enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
 
@@ -55,20 +55,6 @@ static double square_of_mean(const double *mean, int d)
             sum[q] = vd_fma(v, v, sum[q]);
         }
     return fold(sum);
-}
-
-void spot_spotlight_weights(int kernel, double *k, double *u, const double *distance, int rows)
-{
-    for (int i = 0; i < rows; i += LANES) {
-        vd far = *(const vd *)(distance + i);
-        if (kernel == SPOT_KERNEL_GAUSSIAN) {
-            *(vd *)(k + i) = vd_exp(-0.5 * far);
-            *(vd *)(u + i) = 0.5 * *(vd *)(k + i);
-        } else {
-            *(vd *)(k + i) = vd_max(1.0 - far, vd_all(0));
-            *(vd *)(u + i) = vd_pick(1.0 - far >= 0.0, vd_all(1), vd_all(0));
-        }
-    }
 }
 
 /* One problem under way; which thread has which tile does not show in its sums. */

@@ -32,7 +32,7 @@ static __device__ void weigh(const tile *t, const light *l, int i0, int rows, in
         dot = fold(dot);
         if (lane()) continue;
         t->far[r] = spot_spotlight_distance(fma(-2.0, dot, l->square[i0 + r] + l->mean2), precision);
-        spot_spotlight_weigh(kernel, &t->k[r], &t->u[r], t->far[r]);
+        spot_spotlight_weight(kernel, &t->k[r], &t->u[r], t->far[r]);
         t->ul[r] = t->u[r] * l->p.loss[i0 + r];
     }
     __syncthreads();

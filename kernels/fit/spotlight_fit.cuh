@@ -4,13 +4,13 @@
 
 #include "core/cuda.cuh"
 #include "core/vmath64.cuh"
-#include "fit/spotlight_cuda.h"
+#include "fit/spotlight_scratch.h"
 
 enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two looks at the stop flag */
 
 typedef spot_spotlight_light light;
 
-static __device__ inline void spot_spotlight_weigh(int kernel, double *k, double *u, double distance)
+static __device__ inline void spot_spotlight_weight(int kernel, double *k, double *u, double distance)
 {
     double left = 1.0 - distance;
 

@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(THREADS) weigh_kernel(light *lights, in
         for (int by = 16; by; by /= 2) far += __shfl_xor_sync(~0u, far, by);
         if (lane) continue;
         l->square[i0 + r] = spot_spotlight_distance(far, 1);
-        spot_spotlight_weigh(kernel, &l->k[i0 + r], &u[r], l->square[i0 + r]);
+        spot_spotlight_weight(kernel, &l->k[i0 + r], &u[r], l->square[i0 + r]);
         l->c[i0 + r] = u[r];
     }
     __syncthreads();

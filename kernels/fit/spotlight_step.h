@@ -5,13 +5,8 @@
 
 #include <math.h>
 
+#include "core/hd.h"
 #include "fit/spotlight_fit.h"
-
-#ifdef __CUDACC__
-#define SPOT_HD __host__ __device__
-#elif !defined SPOT_HD
-#define SPOT_HD
-#endif
 
 enum { SPOTLIGHT_TILE = 128 };   /* rows whose sums are one chain */
 

@@ -17,6 +17,8 @@
 #ifndef SPOTTER_TREE_SPLIT_H
 #define SPOTTER_TREE_SPLIT_H
 
+#include <stdint.h>
+
 #include "core/ops.h"
 #include "spotter/arena.h"
 

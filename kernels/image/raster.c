@@ -1,19 +1,13 @@
 /* raster.c - the CPU draws row by row: background, then spans of ink copied over it. */
 #include "image/raster.h"
 
-#include <math.h>
 #include <string.h>
-
-static int larger(int a, int b) { return a > b ? a : b; }
-
-/* A length in the authors' pixels on this canvas. */
-static int scaled(int length, int size) { return larger(1, (length * size + 112) / 224); }
 
 /* The word in strokes of our own, on whole pixels: w x h of ink, letters t, e, x, t in the proportions 12, 22, 21, 12
  * with a pen's width between them. */
 static void text_strokes(spot_stroke *s, int w, int h)
 {
-    int pen = larger(1, (4 * h + 17) / 35);
+    int pen = spot_at_least(1, (4 * h + 17) / 35);
     int top = h - (26 * h + 34) / 35, body = h - top;          /* small letters reach from top to h */
     int wide = w - 3 * pen;
     int t = (12 * wide + 33) / 67, e = (22 * wide + 33) / 67, x = wide - 2 * t - e;
@@ -36,31 +30,16 @@ static void text_strokes(spot_stroke *s, int w, int h)
 #undef PUT
 }
 
-/* PIL's inclusive box: w + 1 by h + 1 pixels. */
-static spot_shape solid(int w, int h) { return (spot_shape){ w, h, 0, 0, w + 1, h + 1 }; }
-
-/* The ink stands on the floor of its box: the room above is that of taller letters. */
-static spot_shape text(int w, int ink_w, int ink_h, int above)
-{
-    w = larger(w, ink_w);
-    return (spot_shape){ w, ink_h + above, (w - ink_w) / 2, above, ink_w, ink_h };
-}
-
 spot_geometry spot_geometry_of(const spot_scene_config *cfg)
 {
-    int z = cfg->size, big = cfg->text_alternative == SPOT_TEXT_LARGER;
-    spot_geometry g = { .size = z, .run = larger(2, scaled(5, z)), .margin = scaled(5, z) };
+    int z = cfg->size;
+    spot_geometry g = { .size = z, .run = spot_at_least(2, spot_scaled(5, z)), .margin = spot_scaled(5, z) };
 
     for (int small = 0; small < 2; small++) {
-        int half = 1 + small;
-        g.shape[SPOT_SQUARE][small]    = solid(scaled(40 / half, z), scaled(40 / half, z));
-        g.shape[SPOT_RECTANGLE][small] = solid(scaled(50 / half, z), scaled(30 / half, z));
-        g.shape[SPOT_CIRCLE][small]    = solid(scaled(40 / half, z), scaled(40 / half, z));
+        for (int layer = SPOT_SQUARE; layer < SPOT_LAYERS; layer++)
+            g.shape[layer][small] = spot_shape_of((spot_layer)layer, small, cfg);
+        text_strokes(g.stroke[small], g.shape[SPOT_TEXT][small].ink_w, g.shape[SPOT_TEXT][small].ink_h);
     }
-    g.shape[SPOT_TEXT][!big] = text(scaled(40, z), larger(15, scaled(40, z)), larger(6, scaled(17, z)), scaled(6, z));
-    g.shape[SPOT_TEXT][big]  = text(scaled(81, z), larger(22, scaled(79, z)), larger(9, scaled(35, z)), scaled(11, z));
-    for (int k = 0; k < 2; k++)
-        text_strokes(g.stroke[k], g.shape[SPOT_TEXT][k].ink_w, g.shape[SPOT_TEXT][k].ink_h);
     return g;
 }
 
@@ -95,32 +74,6 @@ static void noise_row(uint8_t *row, const spot_geometry *g, const spot_image *im
     }
 }
 
-/* Columns that the object inks in row v of its ink box, as [from, to) pairs; how many pairs. They may overlap. */
-static int spans(int (*span)[2], const spot_geometry *g, const spot_object *o, int v)
-{
-    const spot_shape *shape = &g->shape[o->layer][o->size];
-    int n = 0;
-
-    if (o->layer == SPOT_TEXT) {
-        for (int k = 0; k < SPOT_STROKES; k++) {
-            const spot_stroke *s = &g->stroke[o->size][k];
-            if (v < s->y || v >= s->y + s->h) continue;
-            span[n][0] = spot_stroke_left(s, v - s->y);
-            span[n][1] = span[n][0] + s->w;
-            n++;
-        }
-        return n;
-    }
-    span[0][0] = 0;
-    if (o->layer == SPOT_CIRCLE) {          /* |2u - w| <= sqrt(ink_w^2 - q^2); of small integers sqrt is exact */
-        int q = 2 * v - shape->h;
-        int half = (int)sqrt((double)(shape->ink_w * shape->ink_w - q * q));
-        span[0][0] = (shape->w - half + 1) / 2;
-    }
-    span[0][1] = shape->ink_w - span[0][0];
-    return 1;
-}
-
 /* Every object's ink for every column it may cover: stripes stand still from row to row. */
 typedef struct { uint8_t rgb[SPOT_MAX_OBJECTS][3 * SPOT_MAX_SIZE]; } palette;
 
@@ -138,13 +91,13 @@ static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *ima
     for (int k = 0; k < image->object_count; k++) {
         const spot_object *o = &image->object[k];
         const spot_shape *shape = &g->shape[o->layer][o->size];
-        int left = o->place_x + shape->ink_x, span[SPOT_STROKES][2], n;
+        int left = o->place_x + shape->ink_x;
         if (y < o->y0 || y > o->y1) continue;
-        n = spans(span, g, o, y - o->place_y - shape->ink_y);
-        for (int i = 0; i < n; i++) {
-            int from = left + span[i][0], to = left + span[i][1];
+        for (int i = 0; i < spot_shape_spans(o); i++) {
+            spot_span span = spot_shape_span(g, o, y - o->place_y - shape->ink_y, i);
+            int from = left + span.from, to = left + span.to;
             if (to > o->x1 + 1) to = o->x1 + 1;
-            memcpy(row + 3 * from, p->rgb[k] + 3 * from, 3 * (size_t)(to - from));
+            if (from < to) memcpy(row + 3 * from, p->rgb[k] + 3 * from, 3 * (size_t)(to - from));
         }
     }
 }
@@ -261,8 +214,8 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
     SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
 }
 
-spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image,
-                                 int n, const spot_scene_config *cfg)
+spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_scene_config *cfg)
 {
     spot_geometry g;
 
@@ -270,11 +223,6 @@ spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precis
         return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
     SPOT_TRY(check(c, &g, x, image, n, cfg));
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
-}
-
-spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg)
-{
-    return spot_raster_input_as(c, x, 3, SPOT_FP32, image, n, cfg);
 }
 
 spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)

@@ -8,10 +8,9 @@ enum { THREADS = 256, OWN = 4, TILE = THREADS * OWN, NONE = SPOT_INKS };
 
 static __device__ float normalised(unsigned value, int channel)
 {
-    /* spot_imagenet, whose memory a kernel cannot read */
-    const float mean[3] = { 0.485f, 0.456f, 0.406f }, deviation[3] = { 0.229f, 0.224f, 0.225f };
+    const float imagenet[2][3] = SPOT_IMAGENET;
 
-    return ((float)value / 255.0f - mean[channel]) / deviation[channel];
+    return ((float)value / 255.0f - imagenet[0][channel]) / imagenet[1][channel];
 }
 
 /* What an ink is in a channel of each kind of output. */

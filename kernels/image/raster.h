@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/imagenet.h"
 #include "core/ops.h"
 #include "image/raster_pixel.h"
 #include "spotter/model.h"
@@ -31,9 +32,6 @@ static inline SPOT_HD uint16_t spot_bf16_bits(float x)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* mean[channel], then std[channel] */
-static const float spot_imagenet[2][3] = { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f } };
-
 struct spot_raster_ops {
     spot_status (*draw)(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g);
     spot_status (*input)(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
@@ -48,12 +46,9 @@ spot_geometry spot_geometry_of(const spot_scene_config *cfg);
 
 spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* Straight into a network's input, with no bytes in between: (n, size, size, 3) floats. */
-spot_status spot_raster_input(spot_ctx *c, float *x, const spot_image *image, int n, const spot_scene_config *cfg);
-
-/* The same as a convolution may want it: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
-spot_status spot_raster_input_as(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image,
-                                 int n, const spot_scene_config *cfg);
+/* Straight into a network's input, with no bytes in between: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
+spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_scene_config *cfg);
 
 /* Bytes (n, size, size, 3) that came from elsewhere. rgb may be the last quarter of x itself when n is 1,
  * on the CPU. */

@@ -8,9 +8,7 @@
 #include <stdint.h>
 
 #include "core/philox.h"
-#include "spotter/scene.h"
-
-enum { SPOT_STROKES = 13 };               /* of the word "text" */
+#include "image/shapes.h"
 
 /* What a pixel can be. */
 typedef enum { SPOT_WHITE, SPOT_GREY, SPOT_NOISE, SPOT_BLUE, SPOT_ORANGE, SPOT_BLACK, SPOT_INKS } spot_ink;
@@ -30,51 +28,6 @@ static inline SPOT_HD uint32_t spot_ink_rgb(spot_ink ink)
 
 /* A pixel of a noisy background is SPOT_NOISE when its word lies below: 0.1 * 2^32. */
 #define SPOT_NOISE_BELOW 429496730u
-
-/* A bar of h rows and w columns whose rows move sideways, `shear` columns from first to last. */
-typedef struct { int16_t x, y, w, h, shear; } spot_stroke;
-
-/* Where things are placed and what they cover, for one canvas. A shape that stands at (x, y) keeps the box
- * x..x+w, y..y+h to itself and inks the ink_w x ink_h pixels from (x + ink_x, y + ink_y) on, of which the canvas may
- * cut one row and one column: PIL's boxes include both ends, the authors' placement leaves the last one out. */
-typedef struct { int16_t w, h, ink_x, ink_y, ink_w, ink_h; } spot_shape;
-
-typedef struct {
-    int size;                                      /* canvas, pixels a side */
-    int run;                                       /* columns of a stripe; the period is two runs */
-    int margin;                                    /* boxes closer than this in both axes collide */
-    spot_shape shape[SPOT_LAYERS][2];              /* [layer][value of size] */
-    spot_stroke stroke[2][SPOT_STROKES];           /* the text, from its ink's corner; [value of size] */
-} spot_geometry;
-
-/* First column of a stroke in its row `row` (0-based), rounded to the nearest, halves away from the start. */
-static inline SPOT_HD int spot_stroke_left(const spot_stroke *s, int row)
-{
-    int steps = s->h - 1, far = s->shear < 0 ? -s->shear : s->shear;
-    int moved = steps > 0 ? (2 * far * row + steps) / (2 * steps) : 0;
-
-    return s->shear < 0 ? s->x - moved : s->x + moved;
-}
-
-/* Does the object ink the pixel (u, v) of its ink box? */
-static inline SPOT_HD int spot_raster_covers(const spot_geometry *g, const spot_object *o, int u, int v)
-{
-    const spot_shape *shape = &g->shape[o->layer][o->size];
-
-    if (o->layer == SPOT_CIRCLE) {             /* PIL's ellipse for the bounding boxes of 41 and 21 pixels */
-        int p = 2 * u - shape->w, q = 2 * v - shape->h;
-        return p * p + q * q <= shape->ink_w * shape->ink_w;
-    }
-    if (o->layer == SPOT_TEXT) {
-        for (int k = 0; k < SPOT_STROKES; k++) {
-            const spot_stroke *s = &g->stroke[o->size][k];
-            int row = v - s->y, column = u - spot_stroke_left(s, row);
-            if (row >= 0 && row < s->h && column >= 0 && column < s->w) return 1;
-        }
-        return 0;
-    }
-    return 1;
-}
 
 /* Column x of the canvas, through an object: black where (x + phase) mod 2 runs lies in the first run. */
 static inline SPOT_HD spot_ink spot_raster_ink(const spot_geometry *g, const spot_object *o, int x)
@@ -106,7 +59,7 @@ static inline SPOT_HD spot_ink spot_raster_over(const spot_geometry *g, const sp
         const spot_object *o = &object[k];
         const spot_shape *shape = &g->shape[o->layer][o->size];
         if (x < o->x0 || x > o->x1 || y < o->y0 || y > o->y1) continue;
-        if (spot_raster_covers(g, o, x - o->place_x - shape->ink_x, y - o->place_y - shape->ink_y))
+        if (spot_shape_covers(g, o, x - o->place_x - shape->ink_x, y - o->place_y - shape->ink_y))
             return spot_raster_ink(g, o, x);
     }
     return ground;
@@ -129,7 +82,7 @@ static inline SPOT_HD int spot_raster_placed(const spot_geometry *g, const spot_
     const spot_shape *s;
     int x = o->place_x, y = o->place_y, right, bottom;
 
-    if (o->layer < SPOT_SQUARE || o->layer > SPOT_TEXT || o->size > 1) return 0;
+    if (o->layer < SPOT_SQUARE || o->layer >= SPOT_LAYERS || o->size > 1) return 0;
     s = &g->shape[o->layer][o->size];
     right = x + s->ink_x + s->ink_w < g->size ? x + s->ink_x + s->ink_w : g->size;
     bottom = y + s->ink_y + s->ink_h < g->size ? y + s->ink_y + s->ink_h : g->size;

@@ -53,7 +53,7 @@ const spot_sample_ops spot_sample_cpu = { .images = images, .positives = positiv
 static spot_status check_ec(spot_ctx *c, const spot_ec *ec, spot_split split, int problem)
 {
     bool sane = ec && (unsigned)split < SPOT_SPLITS && ec->scene.size >= SPOT_MIN_SIZE && ec->scene.size <= SPOT_MAX_SIZE &&
-                ec->extras >= 0 && ec->extras <= 3 && ec->blindspot_count >= 0 &&
+                ec->extras >= 0 && ec->extras <= SPOT_EXTRAS && ec->blindspot_count >= 0 &&
                 ec->blindspot_count <= SPOT_MAX_BLINDSPOTS && ec->images[split] >= 0 &&
                 (ec->targets == 1 || ec->targets == ec->rollable_count + 1);
 

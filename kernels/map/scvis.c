@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/team.h"
 #include "map/distance.h"
 #include "map/scvis_net.h"
 #include "spotter/rng.h"
@@ -186,6 +187,7 @@ static void read_map(trainer *t, spot_scvis_problem *s)
 static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int threads)
 {
     int total = s->iterations, at = s->n;
+    spot_team team = spot_team_of(threads);
     uint32_t epoch = 0;
     spot_mat x = { t->x, s->n, s->d }, far = { t->far, s->n, s->n };
 
@@ -202,9 +204,10 @@ static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int thr
         s->loss = spot_scvis_step(&t->net);
         double norm = norm_of(&t->net);
         if (!isfinite(s->loss) || !isfinite(norm))
-            return spot_fail(c, SPOT_NUMERIC, "scvis of EC %u left the finite numbers at iteration %d; lower scvis.lr", s->ec,
-                             step);
+            return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
+                             spot_label_of(c, s->ec).text, step);
         update(t, norm);
+        t->net.threads = spot_team_step(&team);
         if (step % TELL_EVERY && step != total) continue;
         SPOT_TRY(spot_check_stop(c));
         spot_tell(c, "scvis", (int)s->ec, step, total, "");

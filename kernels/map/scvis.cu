@@ -1,6 +1,6 @@
 /* scvis.cu - scvis on CUDA, all problems as one program. The host enqueues steps, and every POLL of them it looks whether
  * one has failed or all are to stop. */
-#include "map/scvis_cuda.cuh"
+#include "map/scvis.cuh"
 
 #include <limits.h>
 #include <math.h>
@@ -151,9 +151,11 @@ static spot_status look(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_devic
     SPOT_TRY(spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "scvis of %d problems, iteration %d", f->problems,
                              step));
     for (int p = 0; p < f->problems; p++)
-        if (net[p].failed)
-            return spot_fail(c, SPOT_NUMERIC, "scvis of EC %u left the finite numbers at iteration %d; lower scvis.lr",
-                             net[p].ec, net[p].failed);
+        if (net[p].failed) {
+            const spot_label label = spot_label_of(c, net[p].ec);
+            return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
+                             label.text, net[p].failed);
+        }
     SPOT_TRY(spot_check_stop(c));
     spot_tell(c, "scvis", f->problems == 1 ? (int)net->ec : -1, step, f->total, "");
     return SPOT_OK;

@@ -1,5 +1,5 @@
 /* scvis_loss.c - the terms of scvis' loss and their slopes, for the rows of one tile. */
-#include "map/scvis_math.h"
+#include "map/scvis_step.h"
 #include "map/scvis_net.h"
 
 enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };

@@ -1,6 +1,6 @@
 /* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its sixteen lanes add what the CPU's
  * sixteen lanes add, so that butterflies give the CPU's bits. */
-#include "map/scvis_cuda.cuh"
+#include "map/scvis.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, ROWS = SPOT_SCVIS_ROWS, TILE = SPOT_SCVIS_TILE, LANES = 16, TRIES = 51 };
 

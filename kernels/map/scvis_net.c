@@ -3,7 +3,7 @@
 #include "map/scvis_net.h"
 
 #include "core/gemm.h"
-#include "map/scvis_math.h"
+#include "map/scvis_step.h"
 
 enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };
 

@@ -141,29 +141,31 @@ static void move(const spot_tsne_walk *w, int first)
     }
 }
 
-static void advance_one(const spot_tsne_walk *w, int count, int look, int threads)
+/* team NULL: one thread. */
+static void advance_one(const spot_tsne_walk *w, int count, int look, spot_team *team)
 {
     const spot_tsne_problem *t = &w->map;
 
     for (int k = 0; k < t->dim; k++)
         for (int j = t->n; j < t->stride; j++) t->y[(size_t)k * t->stride + j] = SPOT_TSNE_FAR_AWAY;
     for (int i = 0; i < count; i++) {
-        forces(w, threads, look && i == count - 1);
+        forces(w, team ? team->threads : 1, look && i == count - 1);
         move(w, w->fresh && i == 0);
+        if (team) spot_team_step(team);
     }
-    if (!count) forces(w, threads, 1);
+    if (!count) forces(w, team ? team->threads : 1, 1);
 }
 
 /* Many problems: one a thread. Few: all threads on each in turn. */
 static spot_status advance_cpu(spot_ctx *c, const spot_tsne_batch *b, int count, int look)
 {
-    int outer = b->problems < c->threads ? 1 : c->threads, inner = outer == 1 ? c->threads : 1;
+    int outer = b->problems < c->threads ? 1 : c->threads;
     spot_status status = SPOT_OK;
 
 #pragma omp parallel for num_threads(outer) schedule(dynamic)
     for (int p = 0; p < b->problems; p++) {
         spot_status s = spot_check_stop(c);
-        if (s == SPOT_OK && b->walk[p].live) advance_one(&b->walk[p], count, look, inner);
+        if (s == SPOT_OK && b->walk[p].live) advance_one(&b->walk[p], count, look, outer == 1 ? b->team : NULL);
         if (s != SPOT_OK)
 #pragma omp critical(spot_tsne_status)
             status = s;
@@ -205,7 +207,8 @@ static double divergence(const double *partial, int tiles)
 
 static spot_status no_number(spot_ctx *c, const spot_tsne_walk *w, int it)
 {
-    return spot_fail(c, SPOT_NUMERIC, "t-SNE of EC %u left the finite numbers by iteration %d; lower tsne.lr", w->map.ec, it);
+    return spot_fail(c, SPOT_NUMERIC, "t-SNE of %s left the finite numbers by iteration %d; lower tsne.lr",
+                     spot_label_of(c, w->map.ec).text, it);
 }
 
 /* After `it` iterations: does the phase end early, because the gradient vanishes or nothing improves? */
@@ -332,7 +335,8 @@ static spot_status fit(spot_ctx *c, spot_arena *scratch, spot_tsne_batch *b, spo
 spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_tsne_problem *t, const spot_tsne_config *cfg)
 {
     size_t mark = scratch->used;
-    spot_tsne_batch b = { .problems = problems };
+    spot_team team = spot_team_of(c->threads);
+    spot_tsne_batch b = { .problems = problems, .team = &team };
     spot_status s;
 
     for (int p = 0; p < problems; p++) {
@@ -340,8 +344,9 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
             return spot_fail(c, SPOT_INVALID, "tsne.fit, problem %d: %d points in %d dimensions, stride %d", p, t[p].n,
                              t[p].dim, t[p].stride);
         if (t[p].dim > 2 && interpolates(&t[p], cfg))
-            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of EC %u: %d points to %d dimensions; interpolated forces are for 1 "
-                             "and 2, set tsne.repulsion to exact and wait", t[p].ec, t[p].n, t[p].dim);
+            return spot_fail(c, SPOT_UNSUPPORTED, "t-SNE of %s: %d points to %d dimensions; interpolated forces are for 1 "
+                             "and 2, set tsne.repulsion to exact and wait", spot_label_of(c, t[p].ec).text, t[p].n,
+                             t[p].dim);
     }
     if (!(cfg->exaggeration >= 1) || cfg->iterations < 1 || !(cfg->lr >= 0))
         return spot_fail(c, SPOT_INVALID, "tsne.fit: exaggeration %g, %d iterations, lr %g", cfg->exaggeration,
@@ -366,7 +371,8 @@ spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne
     int tiles = spot_tsne_tiles(t->n), entries = t->n * t->dim;
     size_t mark = scratch->used, count;
     spot_tsne_walk w, here;
-    spot_tsne_batch b = { .problems = 1, .walk = &w };
+    spot_team team = spot_team_of(c->threads);
+    spot_tsne_batch b = { .problems = 1, .walk = &w, .team = &team };
     double *partial, *host = malloc((2 * (size_t)entries + SPOT_TSNE_SUMS * tiles) * sizeof *host), *sums;
     spot_status s = host ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a gradient of %d points", t->n);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/ops.h"
+#include "core/team.h"
 #include "spotter/arena.h"
 #include "spotter/embed.h"
 
@@ -71,6 +72,7 @@ typedef struct {
     int problems;
     spot_tsne_walk *walk;              /* (problems), on the host */
     spot_tsne_walk *copy;              /* (problems), in the device's memory: where CUDA keeps what its kernels read */
+    spot_team *team;                   /* the CPU's threads */
 } spot_tsne_batch;
 
 struct spot_tsne_ops {

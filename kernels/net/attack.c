@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "image/raster.h"
+#include "core/imagenet.h"
 
 /* Leaves within [0, 1] what d was to move by `scale`, and x there. */
 static void put(float *x, float *d, const float *clean, int pixels, double scale)

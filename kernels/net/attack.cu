@@ -1,10 +1,11 @@
 /* attack.cu - a block an image: its threads sum every 256th pixel, thread 0 adds their sums in order. */
+#include "core/imagenet.h"
 #include "core/lanes.cuh"
 #include "net/attack.h"
 
 enum { THREADS = 256, STEM = 8 };
 
-static const __device__ float imagenet[2][3] = { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f } };
+static const __device__ float imagenet[2][3] = SPOT_IMAGENET;
 
 /* Every thread's: the root of the sum of all `mine`. */
 static __device__ double root_of_block(double *shared, double mine)

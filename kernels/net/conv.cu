@@ -18,26 +18,26 @@ static void forget(spot_conv *p)
     free(p);
 }
 
-void spot_conv_forget(spot_cuda_kept *kept)
+void spot_conv_forget(spot_cuda *cuda)
 {
-    for (spot_conv *p = kept->convs, *next; p; p = next) {
+    for (spot_conv *p = cuda->convs, *next; p; p = next) {
         next = p->next;
         forget(p);
     }
-    spot_cudnn_close(kept->cudnn);
-    kept->convs = NULL;
-    kept->cudnn = NULL;
+    spot_cudnn_close(cuda->cudnn);
+    cuda->convs = NULL;
+    cuda->cudnn = NULL;
 }
 
 static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
-    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    spot_cuda *cuda = spot_cuda_of(c);
     spot_status status = SPOT_OK;
     spot_conv *p;
 
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
-    for (p = kept->convs; p; p = p->next)
+    for (p = cuda->convs; p; p = p->next)
         if (same(&p->s, s)) {
             *plan = p;
             return SPOT_OK;
@@ -55,8 +55,8 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
         forget(p);
         return status;
     }
-    p->next = kept->convs;
-    kept->convs = p;
+    p->next = cuda->convs;
+    cuda->convs = p;
     *plan = p;
     return SPOT_OK;
 }
@@ -70,7 +70,7 @@ static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
 {
     uint64_t sum = 0;
 
-    for (const spot_conv *p = spot_cuda_keeps(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
+    for (const spot_conv *p = spot_cuda_of(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
     return sum;
 }
 
@@ -146,69 +146,6 @@ static spot_status unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, con
     if (!s) reorder(p, oihw, host, false);
     free(host);
     return s;
-}
-
-/* y = relu(y + bias + other): what cuDNN's plan leaves to do. Grid (ceil(groups of channels / 256)). */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) finish_kernel(T *y, const float *bias, const T *other, size_t groups, int co,
-                                                                bool relu)
-{
-    constexpr int N = spot_lanes<T>::N;
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    float v[N], add[N] = { 0 };
-
-    if (i >= groups) return;
-    spot_load(v, y + i * N);
-    if (other) spot_load(add, other + i * N);
-    for (int j = 0; j < N; j++) {
-        v[j] += bias[(i * N + j) % co] + add[j];
-        if (relu && v[j] <= 0) v[j] = 0;
-    }
-    spot_store(y + i * N, v);
-}
-
-/* grid (ceil(count / 256)) */
-template <typename To, typename From>
-static __global__ void __launch_bounds__(THREADS) convert_kernel(To *to, const From *from, size_t count)
-{
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-
-    if (i < count) spot_round(&to[i], spot_widen(from[i]));
-}
-
-spot_status spot_conv_widen(spot_ctx *c, float *to, const void *from, size_t count)
-{
-    cudaStream_t stream = spot_cuda_stream(c);
-
-    SPOT_LAUNCH((convert_kernel<float, spot_bf16>), blocks_for(count), THREADS, 0, stream, to, (const spot_bf16 *)from, count);
-    return spot_cuda_launched(c, "conv: widening %zu weight gradients", count);
-}
-
-spot_status spot_conv_narrow(spot_ctx *c, void *to, const float *from, size_t count)
-{
-    cudaStream_t stream = spot_cuda_stream(c);
-
-    SPOT_LAUNCH((convert_kernel<spot_bf16, float>), blocks_for(count), THREADS, 0, stream, (spot_bf16 *)to, from, count);
-    return spot_cuda_launched(c, "conv: narrowing a bias of %zu", count);
-}
-
-template <typename T> static void launch_finish(cudaStream_t stream, const spot_conv *p, void *y, spot_conv_summands plus)
-{
-    size_t groups = y_numbers(&p->l) / spot_lanes<T>::N;
-
-    SPOT_LAUNCH(finish_kernel<T>, blocks_for(groups), THREADS, 0, stream, (T *)y, plus.bias, (const T *)plus.other, groups,
-                p->s.co, p->s.relu);
-}
-
-spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
-                              void *y, spot_conv_summands plus, void *scratch)
-{
-    bool finished;
-
-    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, plus.bias, plus.other, scratch, &finished));
-    if (!plus.bias || finished) return SPOT_OK;
-    (p->s.precision == SPOT_BF16 ? launch_finish<spot_bf16> : launch_finish<float>)(spot_cuda_stream(c), p, y, plus);
-    return spot_conv_launched(c, pass, &p->l, p->s.precision);
 }
 
 /* By cuDNN, or where there is none by definition. */

@@ -4,8 +4,9 @@
 #ifndef SPOTTER_CONV_CUH
 #define SPOTTER_CONV_CUH
 
+#include "core/cuda.cuh"
 #include "core/lanes.cuh"
-#include "net/conv_cudnn.h"
+#include "net/conv_cudnn.cuh"
 
 enum { THREADS = 256 };
 
@@ -43,6 +44,9 @@ spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, 
 spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
                               void *y, spot_conv_summands plus, void *scratch);
 
+/* Adds the summands to y and applies ReLU. */
+spot_status spot_conv_finish(spot_ctx *c, int pass, const spot_conv *p, void *y, spot_conv_summands plus);
+
 /* Gives p the plan of a pass; none where there is no library. conv_plans.cu */
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass);
 
@@ -67,5 +71,8 @@ bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, con
                        bool replace);
 
 spot_status spot_conv_launched(spot_ctx *c, int pass, const layer *l, spot_precision precision);
+
+/* Closes the plans that the device keeps, and cuDNN. */
+void spot_conv_forget(spot_cuda *cuda);
 
 #endif

@@ -4,7 +4,7 @@
  * An engine configuration is had from the heuristics as words, and a plan is made from the words: what was timed is what
  * can be made again. */
 #include "core/cuda.cuh"
-#include "net/conv_cudnn.h"
+#include "net/conv_cudnn.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>

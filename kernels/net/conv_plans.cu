@@ -1,6 +1,6 @@
 /* conv_plans.cu - which plan of cuDNN a pass takes.
  *
- * All that the heuristics propose is tried. What can be had deterministic and precise enough (conv_cudnn.h), leaves the
+ * All that the heuristics propose is tried. What can be had deterministic and precise enough (conv_cudnn.cuh), leaves the
  * naive kernel's answer and leaves its bits twice is timed, and the fastest is taken. Close timings would turn the choice,
  * and with it the bits, from run to run; so it is kept in a file (conv_stored.cu) and taken from there by every later run,
  * where it must leave the very bits again with which it was found right. SPOT_PLANS=heuristic in the environment times
@@ -108,6 +108,16 @@ static void close_trial(spot_ctx *c, trial *t)
 static spot_conv_summands summands(const trial *t)
 {
     return { t->p->s.bias ? (const float *)t->bias : NULL, t->other };
+}
+
+spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
+                              void *y, spot_conv_summands plus, void *scratch)
+{
+    bool finished;
+
+    SPOT_TRY(spot_cudnn_run(c, plan, x, w, y, plus.bias, plus.other, scratch, &finished));
+    if (!plus.bias || finished) return SPOT_OK;
+    return spot_conv_finish(c, pass, p, y, plus);
 }
 
 static spot_status run(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch)
@@ -319,7 +329,7 @@ static pthread_mutex_t one_search = PTHREAD_MUTEX_INITIALIZER;
 
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
 {
-    spot_cuda_kept *kept = spot_cuda_keeps(c);
+    spot_cuda *cuda = spot_cuda_of(c);
     const char *how = getenv("SPOT_PLANS"), *device = ((const spot_device *)c->device)->name;
     bool timed = !how || strcmp(how, "heuristic");
     trial t = { .p = p };
@@ -329,9 +339,9 @@ spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
 
     if (how && timed && strcmp(how, "timed"))
         return spot_fail(c, SPOT_USAGE, "SPOT_PLANS is \"%s\"; say timed (the default) or heuristic", how);
-    if (!kept->cudnn) SPOT_TRY(spot_cudnn_open(c, &kept->cudnn));
-    if (!kept->cudnn) return SPOT_OK;
-    t.lib = kept->cudnn;
+    if (!cuda->cudnn) SPOT_TRY(spot_cudnn_open(c, &cuda->cudnn));
+    if (!cuda->cudnn) return SPOT_OK;
+    t.lib = cuda->cudnn;
     describe(&t.task, p, pass);
     pthread_mutex_lock(&one_search);
     s = open_trial(c, &t);

@@ -5,7 +5,7 @@
 #include <cudnn.h>
 
 #include "core/cuda.cuh"
-#include "net/conv_cudnn.h"
+#include "net/conv_cudnn.cuh"
 
 #define FUNCTIONS(X)                                                                                                  \
     X(version, cudnnGetVersion) X(error_string, cudnnGetErrorString) X(last_error, cudnnGetLastErrorString)           \
@@ -23,9 +23,6 @@ struct spot_cudnn {
 #undef X
 };
 
-/* Loads cuDNN and starts it on c's stream. SPOT_DEVICE with the places looked at when it is not there or too old. */
-spot_status spot_cudnn_open(spot_ctx *c, spot_cudnn **lib);
-
 /* SPOT_OK, or cuDNN's status as a sentence: "cuDNN cannot <what>, <words> on <device>: ...". */
 spot_status spot_cudnn_told(spot_ctx *c, const spot_cudnn *lib, cudnnStatus_t e, const char *what, const char *words);
 
@@ -36,7 +33,7 @@ spot_status spot_cudnn_told(spot_ctx *c, const spot_cudnn *lib, cudnnStatus_t e,
 enum { MOST_CONFIGS = 64, MOST_MADE = 32 + MOST_CONFIGS + CUDNN_KNOB_TYPE_COUNTS };
 enum { UID_X = 'x', UID_W = 'w', UID_Y = 'y', UID_BIAS = 'b', UID_OTHER = 'o', UID_PASSED = 1000 };
 
-/* How a pass is put to cuDNN (conv_cudnn.h), what moves the fewest bytes first. */
+/* How a pass is put to cuDNN (conv_cudnn.cuh), what moves the fewest bytes first. */
 enum { FUSED, PLAIN, NARROW, KINDS };
 
 struct spot_cudnn_plan {

@@ -5,7 +5,7 @@
  *     SPOT_EMULATOR_CUDNN="fast=4 gone=6 other=5"   engine 4 takes 3 ms, as those do that are no good, and the others take
  *                                                   9; 6 cannot be made; 5 does not round as it used to
  *     SPOT_EMULATOR_CUDNN="last=3"                  there are engines 1 to 3 only */
-#include "net/conv_cudnn.h"
+#include "net/conv_cudnn.cuh"
 
 #include <cstdio>
 #include <cstdlib>

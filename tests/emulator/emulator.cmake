@@ -18,7 +18,8 @@ spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
 spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/planted_faults.cu)
 
 function(spot_emulated target)
-  target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests)
+  target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests
+    ${CMAKE_BINARY_DIR}/generated)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-O2 -march=${SPOT_MARCH} -fno-math-errno -Wall -Wextra

@@ -20,4 +20,4 @@ spot_status spot_cublas_multiply(spot_ctx *, void *product, const void *a, const
     return SPOT_OK;
 }
 
-void spot_cublas_forget(spot_cuda_kept *) {}
+void spot_cublas_forget(spot_cuda *) {}

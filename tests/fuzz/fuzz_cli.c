@@ -1,7 +1,7 @@
 /* fuzz_cli.c - any words as a command line: refused with exit code 2, or taken, and then the command ends before it does
  * anything. Words end in NUL; those that begin with a capital and hold a = are the environment, the first other one is the
  * command. In place of glibc's argp, which leaks what it holds when a command refuses a word, stands one of a few lines; the
- * commands' own option functions are the real ones.
+ * commands' own tables and their parser are the real ones.
  * fuzz: -max_len=256 -close_fd_mask=3 */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -64,44 +64,24 @@ char *__wrap_getenv(const char *name)
     return variables ? NULL : __real_getenv(name);
 }
 
-/* The option of this name among those of a parser and its children; whose input it is. */
-static const struct argp_option *find(const struct argp *argp, const char *name, const struct argp **of, void **input,
-                                      void **inputs)
-{
-    const struct argp_option *found = NULL;
-
-    for (const struct argp_option *o = argp->options; o && (o->name || o->key); o++)
-        if (o->name && !strcmp(o->name, name)) return *of = argp, o;
-    for (int k = 0; argp->children && argp->children[k].argp && !found; k++) {
-        found = find(argp->children[k].argp, name, of, input, inputs);
-        if (found) *input = inputs[k];
-    }
-    return found;
-}
-
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *at, void *input)
 {
-    void *inputs[8] = { NULL };
-    struct argp_state state = { .root_argp = argp, .argc = argc, .argv = argv, .flags = flags, .input = input,
-                                .child_inputs = inputs };
+    char *operand[WORDS + 1] = { NULL };
+    struct argp_state state = { .root_argp = argp, .argv = operand, .flags = flags, .input = input };
 
     (void)at;
     argp->parser(ARGP_KEY_INIT, NULL, &state);
     for (int i = 1; i < argc; i++) {
-        const struct argp *of = argp;
-        const struct argp_option *o;
-        int key = ARGP_KEY_ARG;
-        char *word = argv[i];
-        state.input = input;
-        if (!strncmp(word, "--", 2)) {
-            o = find(argp, word + 2, &of, &state.input, inputs);
-            if (!o || (o->arg && i + 1 == argc)) longjmp(out, REFUSED);
-            key = o->key;
-            word = o->arg ? argv[++i] : NULL;
+        const struct argp_option *o = argp->options;
+        if (strncmp(argv[i], "--", 2)) {
+            operand[state.argc++] = argv[i];
+            continue;
         }
-        if (of->parser(key, word, &state)) longjmp(out, REFUSED);
+        while ((o->name || o->doc) && (!o->name || strcmp(o->name, argv[i] + 2))) o++;
+        if (!o->name || (o->arg && i + 1 == argc)) longjmp(out, REFUSED);
+        if (argp->parser(o->key, o->arg ? argv[++i] : NULL, &state)) longjmp(out, REFUSED);
     }
-    state.input = input;
+    if (state.argc) argp->parser(ARGP_KEY_ARGS, NULL, &state);
     argp->parser(ARGP_KEY_END, NULL, &state);
     return 0;
 }

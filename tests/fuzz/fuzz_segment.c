@@ -11,6 +11,7 @@
 static void look(const spot_segment *s)
 {
     const char *who, *message;
+    spot_status first;
 
     fuzz_within(s->status, 0, SPOT_STATUS_COUNT - 1);
     fuzz_within(s->blindspots, 0, SPOT_MAX_BLINDSPOTS);
@@ -18,7 +19,7 @@ static void look(const spot_segment *s)
     fuzz_within(s->lesson.blindspots, 0, SPOT_MAX_BLINDSPOTS);
     fuzz_within(s->methods, 0, SPOT_MAX_BDMS);
     fuzz_within(s->metric.profile, 0, 1);
-    if (spot_segment_failure(s, &who, &message) && (!memchr(message, 0, 1024) || !who)) abort();
+    if (spot_segment_failures(s, &first, &who, &message) && (!first || !memchr(message, 0, 1024) || !who)) abort();
     for (int b = 0; b < s->methods; b++) {
         fuzz_within(s->method[b].status, 0, SPOT_STATUS_COUNT - 1);
         fuzz_within(s->method[b].score.hypotheses, 0, SPOT_MAX_HYPOTHESES);

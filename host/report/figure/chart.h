@@ -2,7 +2,7 @@
 #ifndef SPOTTER_CHART_H
 #define SPOTTER_CHART_H
 
-#include "report/figure/canvas.h"
+#include "formats/canvas.h"
 #include "report/table/factors.h"
 
 enum { SPOT_MAX_SERIES = 8, SPOT_MAX_LEVELS = 24, SPOT_MAX_PANELS = 16 };

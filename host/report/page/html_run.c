@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "report/page/html_results.h"
+#include "spotter/run.h"
 #include "spotter/source.h"
-#include "sweep/run_values.h"
+#include "store/pack.h"
 
 enum { NEAR = 4 };
 
@@ -22,7 +23,7 @@ typedef struct {
     spot_page  *p;
     spot_results *r;
     spot_source source;            /* of the images */
-    spot_memory memory;
+    spot_run_values *values;       /* of its cache */
     spot_segment *segment;         /* of the EC at hand */
     spot_text   ids;               /* a line a row */
     spot_json   findings, maps;    /* members of the page, which are written while the member "places" is */
@@ -181,8 +182,8 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
     int of = -1;
     spot_status s = SPOT_OK;
 
-    if (!o->status) SPOT_TRY(spot_memory_found(u->c, a, &u->memory, (uint32_t)u->segment->index, seen, b, &found, &map, &of,
-                                               &there));
+    if (!o->status) SPOT_TRY(spot_run_values_found(u->c, a, u->values, (uint32_t)u->segment->index, &seen->view, b,
+                                                   &found, &map, &of, &there));
     if (map.at && kept[of + 1] < 0) {
         write_map(u, &map, of);
         kept[of + 1] = u->mapped++;
@@ -295,8 +296,8 @@ static spot_status add_ec(run *u, int index)
     SPOT_TRY(spot_segment_read(u->c, u->r->dir, index, u->segment, &state, why, sizeof why));
     if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' messages name it */
     SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
-    SPOT_TRY(spot_arena_open(u->c, &a, spot_memory_needs(&u->memory, spot_ec_positives(NULL, ec, SPOT_TEST))));
-    s = spot_memory_view(u->c, &a, &u->memory, (uint32_t)index, &seen, &there);
+    SPOT_TRY(spot_arena_open(u->c, &a, spot_run_values_needs(u->values, spot_ec_positives(NULL, ec, SPOT_TEST))));
+    s = spot_run_values_view(u->c, &a, u->values, (uint32_t)index, &seen.view, &seen.truth, &there);
     if (s == SPOT_OK && there) s = add_seen(u, &a, &seen);
     else u->missing++;
     spot_arena_close(&a);
@@ -383,7 +384,7 @@ static spot_status write_rest(run *u)
 static spot_status write_page(run *u)
 {
     SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
-    SPOT_TRY(spot_memory_open(u->c, &u->memory, u->r->dir, &u->r->cfg, u->source.photos));
+    SPOT_TRY(spot_run_values_open(u->c, &u->values, u->r->dir, &u->r->cfg, u->source.photos));
     SPOT_TRY(spot_page_results(u->p, u->r));
     SPOT_TRY(spot_json_begin(u->c, &u->findings, NULL));
     SPOT_TRY(spot_json_begin(u->c, &u->maps, NULL));
@@ -407,20 +408,21 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     spot_status s = spot_results_read(c, &u.r, dir, false);
 
     if (s == SPOT_OK) {
-        u.segment = malloc(sizeof *u.segment);
+        u.segment = calloc(1, sizeof *u.segment);
         u.ec = calloc((size_t)u.r->ecs + 1, sizeof *u.ec);
         if (!u.segment || !u.ec) s = spot_fail(c, SPOT_NOMEM, "no memory for the report of %s", dir);
     }
     if (s == SPOT_OK) s = spot_page_begin(&page, c, o, "run", "Sweep");
     if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&u));
     if (s == SPOT_OK) s = spot_results_verdict(c, u.r);
+    spot_run_values_close(u.values);
     spot_source_close(&u.source);
     spot_text_free(&u.ids);
     spot_json_free(&u.findings);
     spot_json_free(&u.maps);
     free(u.picture);
     free(u.wish);
-    free(u.segment);
+    spot_segment_free(u.segment);
     free(u.ec);
     spot_results_free(u.r);
     return s;

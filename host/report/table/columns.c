@@ -44,6 +44,7 @@ void spot_note(FILE *f, bool markdown, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    spot_plain(text);
     if (markdown) fprintf(f, "- %s\n", text);
     while (*at && !markdown) {
         size_t word = strcspn(at, " ");
@@ -98,6 +99,7 @@ void spot_cell(spot_columns *p, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(plain, sizeof plain, fmt, args);
     va_end(args);
+    spot_plain(plain);
     if (p->markdown) escape(text, sizeof text, plain);
     else memcpy(text, plain, sizeof plain);
     w = spot_text_width(text);

@@ -6,17 +6,22 @@
 #include <string.h>
 
 static const char *const names[SPOT_FEATURE_COUNT] = {
-#define X(NAME, words) words,
-    SPOT_FEATURES(X)
+    [SPOT_FEATURE_RELATIVE_POSITION] = "relative position", [SPOT_FEATURE_TEXTURE] = "texture of an object",
+#define X(NAME, word, place) [SPOT_FEATURE_PRESENCE + (place)] = "presence of a " word,
+    SPOT_SHAPES(X)
 #undef X
+    [SPOT_FEATURE_COLOR] = "color of an object", [SPOT_FEATURE_SIZE] = "size of an object",
+    [SPOT_FEATURE_NUMBER] = "number of squares", [SPOT_FEATURE_BACKGROUND_COLOR] = "color of the background",
+    [SPOT_FEATURE_BACKGROUND_TEXTURE] = "texture of the background",
 };
 
 const char *spot_feature_name(spot_feature f) { return names[f]; }
 
 static unsigned kind(const spot_triplet *t)
 {
-    static const int presence[SPOT_LAYERS] = { [SPOT_CIRCLE] = SPOT_FEATURE_CIRCLE, [SPOT_RECTANGLE] = SPOT_FEATURE_RECTANGLE,
-                                               [SPOT_TEXT] = SPOT_FEATURE_WORDS };
+#define X(NAME, word, place) [SPOT_##NAME] = SPOT_FEATURE_PRESENCE + (place),
+    static const int presence[SPOT_LAYERS] = { SPOT_SHAPES(X) };
+#undef X
     static const int object[SPOT_ATTRIBUTES] = { [SPOT_SIZE] = SPOT_FEATURE_SIZE, [SPOT_COLOR] = SPOT_FEATURE_COLOR,
                                                  [SPOT_TEXTURE] = SPOT_FEATURE_TEXTURE, [SPOT_NUMBER] = SPOT_FEATURE_NUMBER };
     static const int background[SPOT_ATTRIBUTES] = {
@@ -94,7 +99,7 @@ static int all_of(const spot_results *r, spot_rate rate, spot_level l)
 static int values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
 {
     const spot_results_ec *e = &r->ec[i];
-    const spot_score *s = &r->method[b].score[i];
+    const spot_rates *s = &r->method[b].rates[i];
     int n = 0;
 
     *sum = 0;

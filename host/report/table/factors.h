@@ -7,23 +7,11 @@
 
 /* A kind of feature defines a blindspot when one of its triplets is of that kind, whatever the value. The square's presence
  * is not one: it defines nearly every blindspot. The first three are the paper's Figure 4. */
-#define SPOT_FEATURES(X)                                            \
-    X(RELATIVE_POSITION,  "relative position")                      \
-    X(TEXTURE,            "texture of an object")                   \
-    X(CIRCLE,             "presence of a circle")                   \
-    X(RECTANGLE,          "presence of a rectangle")                \
-    X(WORDS,              "presence of a text")                     \
-    X(COLOR,              "color of an object")                     \
-    X(SIZE,               "size of an object")                      \
-    X(NUMBER,             "number of squares")                      \
-    X(BACKGROUND_COLOR,   "color of the background")                \
-    X(BACKGROUND_TEXTURE, "texture of the background")
-
 typedef enum {
-#define X(NAME, words) SPOT_FEATURE_##NAME,
-    SPOT_FEATURES(X)
-#undef X
-    SPOT_FEATURE_COUNT
+    SPOT_FEATURE_RELATIVE_POSITION, SPOT_FEATURE_TEXTURE,
+    SPOT_FEATURE_PRESENCE,                             /* + the shape's place in SPOT_SHAPES */
+    SPOT_FEATURE_COLOR = SPOT_FEATURE_PRESENCE + SPOT_EXTRAS, SPOT_FEATURE_SIZE, SPOT_FEATURE_NUMBER,
+    SPOT_FEATURE_BACKGROUND_COLOR, SPOT_FEATURE_BACKGROUND_TEXTURE, SPOT_FEATURE_COUNT
 } spot_feature;
 
 const char *spot_feature_name(spot_feature f);

@@ -7,7 +7,7 @@
 
 #include "config/config_table.h"
 #include "store/keys.h"
-#include "sweep/pipeline.h"
+#include "spotter/run.h"
 
 #define NO NAN
 #define NOT_THERE { NO, NO, NO, NO }

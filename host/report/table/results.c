@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "report/table/factors.h"
 
-/* False: a blindspot's words are not those of this version. */
-static bool add_ec(spot_results *t, const spot_segment *s)
+static void add_ec(spot_results *t, const spot_segment *s)
 {
     spot_results_ec *e = &t->ec[t->ecs];
 
@@ -17,7 +17,7 @@ static bool add_ec(spot_results *t, const spot_segment *s)
     memcpy(e->specificity, s->specificity, sizeof e->specificity);
     memcpy(e->inside, s->lesson.inside, sizeof e->inside);
     for (int m = 0; m < s->blindspots; m++)
-        if (e->rendered && !spot_features_read(&e->features[m], s->blindspot[m])) return false;
+        if (e->rendered) spot_features_read(&e->features[m], s->blindspot[m]);
     e->outside = s->lesson.outside;
     e->learned = !s->status && s->lesson.learned;
     e->counted = !s->status && (s->lesson.learned || t->include_all);
@@ -26,12 +26,11 @@ static bool add_ec(spot_results *t, const spot_segment *s)
     for (int b = 0; b < t->methods && b < s->methods; b++) {
         spot_results_method *m = &t->method[b];
         m->scored[t->ecs] = s->method[b].status == SPOT_OK;
-        m->score[t->ecs] = s->method[b].score;
+        m->rates[t->ecs] = spot_metric_rates(&s->method[b].score);
         if (!e->counted || m->scored[t->ecs]) continue;
         if (!m->gave_up++) snprintf(m->why, sizeof m->why, "EC %d: %s", s->index, s->method[b].message);
     }
     t->ecs++;
-    return true;
 }
 
 /* Every run-wide word comes from the first whole segment: it tells what made the numbers, not what a config says now. */
@@ -57,19 +56,18 @@ static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n
         if (state == SPOT_SEGMENT_WHOLE && !belongs(t, s)) {
             spot_log(c, SPOT_LOG_WARN, "%s is of another config and not counted", why);
             t->bad++;
-        } else if (state == SPOT_SEGMENT_WHOLE && !add_ec(t, s)) {
-            spot_log(c, SPOT_LOG_WARN, "%sit defines blindspots in unknown words and is not counted", why);
-            t->bad++;
-        } else if (state != SPOT_SEGMENT_WHOLE) {
+        } else if (state == SPOT_SEGMENT_DAMAGED) {
             spot_log(c, SPOT_LOG_WARN, "%s; it is not counted", why);
             t->bad++;
+        } else if (state == SPOT_SEGMENT_WHOLE) {
+            add_ec(t, s);
         }
     }
     return SPOT_OK;
 }
 
-/* score and use have room for the method's scored ECs, which are what the summary is over. */
-static void summarise(spot_results *t, spot_score *score, bool *use)
+/* rates and use have room for the method's scored ECs, which are what the summary is over. */
+static void summarise(spot_results *t, spot_rates *rates, bool *use)
 {
     for (int b = 0; b < t->methods; b++) {
         spot_results_method *m = &t->method[b];
@@ -77,33 +75,33 @@ static void summarise(spot_results *t, spot_score *score, bool *use)
         for (int i = 0; i < t->ecs; i++) {
             m->failed += t->ec[i].status || (t->ec[i].counted && !m->scored[i]);
             if (!m->scored[i]) continue;
-            score[n] = m->score[i];
+            rates[n] = m->rates[i];
             use[n++] = t->ec[i].counted;
         }
-        spot_metric_summarise(&m->sum, score, use, n);
+        spot_metric_summarise(&m->sum, rates, use, n);
     }
 }
 
 static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
 {
     size_t room = (size_t)n + 1, methods = (size_t)t->methods + 1;
-    spot_segment *s = malloc(sizeof *s);
+    spot_segment *s = calloc(1, sizeof *s);
     spot_status status;
 
     t->ec = calloc(room, sizeof *t->ec);
-    t->scores = calloc(room * methods, sizeof *t->scores);         /* a column a method, and one for the summary */
+    t->rates = calloc(room * methods, sizeof *t->rates);         /* a column a method, and one for the summary */
     t->flags = calloc(room * methods, sizeof *t->flags);
-    if (!s || !t->ec || !t->scores || !t->flags) {
-        free(s);
+    if (!s || !t->ec || !t->rates || !t->flags) {
+        spot_segment_free(s);
         return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d ECs", n);
     }
     for (int b = 0; b < t->methods; b++) {
-        t->method[b].score = t->scores + room * (size_t)b;
+        t->method[b].rates = t->rates + room * (size_t)b;
         t->method[b].scored = t->flags + room * (size_t)b;
     }
     status = collect(c, t, index, n, s);
-    free(s);
-    if (status == SPOT_OK) summarise(t, t->scores + room * (methods - 1), t->flags + room * (methods - 1));
+    spot_segment_free(s);
+    if (status == SPOT_OK) summarise(t, t->rates + room * (methods - 1), t->flags + room * (methods - 1));
     return status;
 }
 
@@ -139,7 +137,7 @@ spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bo
 void spot_results_free(spot_results *r)
 {
     if (!r) return;
-    free(r->scores);
+    free(r->rates);
     free(r->flags);
     free(r->ec);
     free(r);
@@ -168,8 +166,13 @@ const char *spot_results_counted(char *text, size_t size, const spot_results *r)
 
 const char *spot_results_origin(char *text, size_t size, const spot_results *r)
 {
+    spot_quoted config, out;
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/config.yaml", r->dir);
     if (!r->config[0])
-        snprintf(text, size, "nothing is done yet; `spotter sweep %s/config.yaml --out %s` does it", r->dir, r->dir);
+        snprintf(text, size, "nothing is done yet; `spotter sweep %s --out %s` does it", spot_quote(config, path),
+                 spot_quote(out, r->dir));
     else
         snprintf(text, size, "config %s, profile %s, numbers %d, spotter %s on %s", r->config,
                  spot_profile_name(r->metric.profile), r->numbers, r->build[0] ? r->build : "-",

@@ -4,7 +4,7 @@
 
 #include "spotter/config.h"
 #include "spotter/report.h"
-#include "sweep/segment.h"
+#include "spotter/run.h"
 
 typedef struct {
     int    index, status, blindspots, specificity[SPOT_MAX_BLINDSPOTS];
@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
     char         name[80];
-    spot_score  *score;                        /* (ecs) */
+    spot_rates  *rates;                        /* (ecs) */
     bool        *scored;                       /* (ecs): false where training or the method failed */
     spot_summary sum;
     int          failed;                       /* counted ECs without a score, and those that failed to train */
@@ -34,7 +34,7 @@ typedef struct {
     int          ecs, methods;
     spot_results_ec *ec;                       /* (ecs) */
     spot_results_method method[SPOT_MAX_BDMS];
-    spot_score  *scores;                       /* where the methods' lie, and their flags */
+    spot_rates  *rates;                        /* where the methods' lie, and their flags */
     bool        *flags;
 } spot_results;
 

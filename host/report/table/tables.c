@@ -2,7 +2,8 @@
 #include <stdio.h>
 
 #include "report/table/results.h"
-#include "sweep/database.h"
+#include "spotter/run.h"
+#include "work/run_log.h"
 
 static spot_status print(spot_ctx *c, FILE *f, const spot_results *t, spot_table_format format)
 {
@@ -33,6 +34,7 @@ spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format
     if (s == SPOT_OK) s = print(c, f, t, format);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
     if (s == SPOT_OK) remake_database(c, dir, t->config);
+    if (s == SPOT_OK) spot_run_makers_look(c, dir, NULL);
     if (s == SPOT_OK) s = spot_results_verdict(c, t);
     spot_results_free(t);
     return s;

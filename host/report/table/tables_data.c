@@ -89,9 +89,9 @@ void spot_table_print_csv(FILE *f, const spot_results *t)
         for (int b = 0; b < t->methods; b++) {
             const spot_results_method *m = &t->method[b];
             if (!m->scored[i]) continue;
-            csv_value(f, m->name, e->index, "dr", m->score[i].dr);
-            csv_value(f, m->name, e->index, "fdr", m->score[i].fdr);
-            csv_value(f, m->name, e->index, "u", m->score[i].u);
+            csv_value(f, m->name, e->index, "dr", m->rates[i].dr);
+            csv_value(f, m->name, e->index, "fdr", m->rates[i].fdr);
+            csv_value(f, m->name, e->index, "u", m->rates[i].u);
         }
     }
 }
@@ -167,8 +167,8 @@ static void json_ec(spot_json *j, const spot_results *t, int i)
         const spot_results_method *m = &t->method[b];
         spot_json_object(j, NULL);
         spot_json_put_text(j, "name", m->name);
-        spot_json_put_real(j, "dr", m->scored[i] ? m->score[i].dr : NAN);
-        spot_json_put_real(j, "fdr", m->scored[i] ? m->score[i].fdr : NAN);
+        spot_json_put_real(j, "dr", m->scored[i] ? m->rates[i].dr : NAN);
+        spot_json_put_real(j, "fdr", m->scored[i] ? m->rates[i].fdr : NAN);
         spot_json_end(j);
     }
     spot_json_end(j);

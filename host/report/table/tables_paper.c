@@ -7,7 +7,7 @@
 #include "report/table/columns.h"
 #include "report/table/comparison.h"
 #include "store/keys.h"
-#include "sweep/pipeline.h"
+#include "spotter/run.h"
 
 /* ---- gathering ---- */
 

@@ -86,8 +86,8 @@ static void ec_row(spot_columns *p, const spot_results *t, int i)
     spot_cell(p, "%s", e->status ? "failed" : e->learned ? "yes" : "no");
     for (int b = 0; b < t->methods && t->methods <= METHODS_IN_A_ROW; b++) {
         const spot_results_method *m = &t->method[b];
-        spot_cell_number(p, m->scored[i] ? m->score[i].dr : NAN);
-        spot_cell_number(p, m->scored[i] ? m->score[i].fdr : NAN);
+        spot_cell_number(p, m->scored[i] ? m->rates[i].dr : NAN);
+        spot_cell_number(p, m->scored[i] ? m->rates[i].fdr : NAN);
     }
     spot_end_row(p);
 }

@@ -4,8 +4,36 @@ import os
 import threading
 from pathlib import Path
 
-FIT_TENSORS, HYPOTHESES, NEIGHBOURS, BLINDSPOTS, TRIPLETS, OBJECTS = 48, 64, 8, 8, 20, 5
-LAYERS, ATTRIBUTES = 5, 6
+
+class BindingRow(ct.Structure):
+    _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
+
+
+def _find():
+    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
+    said = os.environ.get("SPOTTER_LIBRARY")
+    if said:
+        return said
+    ours = Path(__file__).with_name("lib") / "libspotter.so"
+    return str(ours) if ours.exists() else "libspotter.so"
+
+
+def _load():
+    where = _find()
+    try:
+        library = ct.CDLL(where)
+    except OSError as e:
+        raise ImportError(f"the Spotter library does not load ({e}); build it with tools/build and reinstall the package, or "
+                          "set SPOTTER_LIBRARY to libspotter.so") from None
+    rows = ct.c_int()
+    library.spot_binding.restype = ct.POINTER(BindingRow)
+    table = library.spot_binding(ct.byref(rows))
+    return where, library, {table[i].name.decode(): table[i].bytes for i in range(rows.value)}
+
+
+WHERE, lib, SIZES = _load()
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS, BLINDSPOTS, TRIPLETS = 48, 64, 8, 8, 20
+LAYERS, ATTRIBUTES, OBJECTS = (SIZES.get("SPOT_" + name, 0) for name in ("LAYERS", "ATTRIBUTES", "MAX_OBJECTS"))
 
 
 class SpotterError(Exception):
@@ -25,7 +53,8 @@ ON_LOG = ct.CFUNCTYPE(None, ct.c_void_p, ct.c_int, ct.c_char_p)
 
 class Ctx(ct.Structure):
     _fields_ = [("ops", ct.c_void_p), ("device", ct.c_void_p), ("threads", ct.c_int), ("status", ct.c_int),
-                ("message", ct.c_char * 1024), ("on_log", ON_LOG), ("on_progress", ct.c_void_p), ("user", ct.c_void_p),
+                ("message", ct.c_char * 1024), ("label_length", ct.c_int), ("on_log", ON_LOG),
+                ("on_progress", ct.c_void_p), ("label", ct.c_void_p), ("user", ct.c_void_p),
                 ("who", ct.c_char_p), ("stop", ct.POINTER(ct.c_int))]
 
 
@@ -107,7 +136,8 @@ class Motif(ct.Structure):
 
 class Ec(ct.Structure):
     _fields_ = [("seed", ct.c_uint64), ("index", ct.c_uint32), ("scene", SceneConfig), ("layer", ct.c_uint8 * LAYERS),
-                ("extra", ct.c_uint8 * 3), ("extras", ct.c_int), ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
+                ("extra", ct.c_uint8 * max(LAYERS - 2, 0)), ("extras", ct.c_int),
+                ("rollable", ct.c_uint8 * ATTRIBUTES * LAYERS),
                 ("rollable_count", ct.c_int), ("blindspot_count", ct.c_int), ("blindspot", Blindspot * BLINDSPOTS),
                 ("images", ct.c_int * 3), ("targets", ct.c_int), ("photos", ct.c_void_p), ("task", ct.c_int),
                 ("motif", Motif * BLINDSPOTS)]
@@ -126,53 +156,29 @@ class Image(ct.Structure):
                 ("object", Object * OBJECTS), ("seed", ct.c_uint64), ("ec", ct.c_uint32)]
 
 
-class BindingRow(ct.Structure):
-    _fields_ = [("name", ct.c_char_p), ("bytes", ct.c_size_t)]
-
-
 MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
             "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_scene_config": SceneConfig,
             "spot_triplet": Triplet, "spot_blindspot": Blindspot, "spot_ec": Ec, "spot_object": Object, "spot_image": Image}
 
 
-def _find():
-    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
-    said = os.environ.get("SPOTTER_LIBRARY")
-    if said:
-        return said
-    ours = Path(__file__).with_name("lib") / "libspotter.so"
-    return str(ours) if ours.exists() else "libspotter.so"
-
-
-def _load():
-    where = _find()
-    try:
-        library = ct.CDLL(where)
-    except OSError as e:
-        raise ImportError(f"the Spotter library does not load ({e}); build it with tools/build and reinstall the package, or "
-                          "set SPOTTER_LIBRARY to libspotter.so") from None
-    rows = ct.c_int()
-    library.spot_binding.restype = ct.POINTER(BindingRow)
-    table = library.spot_binding(ct.byref(rows))
-    sizes = {table[i].name.decode(): table[i].bytes for i in range(rows.value)}
+def _check():
     for name, struct in MIRRORED.items():
-        if sizes.get(name) != ct.sizeof(struct):
-            raise ImportError(f"{where} is of another version than this package: its {name} takes {sizes.get(name)} bytes, "
+        if SIZES.get(name) != ct.sizeof(struct):
+            raise ImportError(f"{WHERE} is of another version than this package: its {name} takes {SIZES.get(name)} bytes, "
                               f"here it is {ct.sizeof(struct)}; install both from one build")
-    library.spot_version.restype = ct.c_char_p
-    library.spot_message.restype = ct.c_char_p
-    library.spot_status_name.restype = ct.c_char_p
-    library.spot_status_name.argtypes = [ct.c_int]
-    library.spot_bdm_name.restype = ct.c_char_p
-    library.spot_discover_defaults.restype = DiscoverOptions
-    library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
-    library.spot_image_draw.restype = None
-    library.spot_blindspot_describe.restype = None
-    return library, sizes
+    lib.spot_version.restype = ct.c_char_p
+    lib.spot_message.restype = ct.c_char_p
+    lib.spot_status_name.restype = ct.c_char_p
+    lib.spot_status_name.argtypes = [ct.c_int]
+    lib.spot_bdm_name.restype = ct.c_char_p
+    lib.spot_discover_defaults.restype = DiscoverOptions
+    lib.spot_layer_name.restype = lib.spot_attribute_name.restype = ct.c_char_p
+    lib.spot_image_draw.restype = None
+    lib.spot_blindspot_describe.restype = None
 
 
-lib, SIZES = _load()
+_check()
 VERSION = lib.spot_version().decode()
 
 

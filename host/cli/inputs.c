@@ -1,0 +1,32 @@
+/* inputs.c - is a file that is about to be written one of those that are read? */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+/* "FILE" or "FILE:NAME" is the file that st describes. */
+static bool is_file(const char *input, const struct stat *st)
+{
+    char path[4096];
+    struct stat in;
+
+    if (!input || (size_t)snprintf(path, sizeof path, "%s", input) >= sizeof path) return false;
+    for (char *colon; stat(path, &in); *colon = 0) {
+        colon = strrchr(path, ':');
+        if (!colon) return false;
+    }
+    return S_ISREG(in.st_mode) && in.st_dev == st->st_dev && in.st_ino == st->st_ino;
+}
+
+bool cli_is_input(const spot_subject_files *f, const char *path)
+{
+    const char *const input[] = { f->embeddings, f->labels, f->probs, f->losses, f->ids, f->coco, f->model };
+    struct stat st;
+
+    if (stat(path, &st)) return false;
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+        if (is_file(input[i], &st)) return true;
+    return false;
+}

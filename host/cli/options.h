@@ -1,0 +1,82 @@
+/* options.h - one table per command: its options and operands, each a row. argp's options, the parsing, the sentences about a
+ * wrong word, the help texts and the Slurm array's options come from the rows.
+ *
+ *     static const cli_row table[] = {
+ *         { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
+ *         { "count", 'n', "N", CLI_INT, CLI_AT(count), 1, 1000000, .preset = "16", .help = "number of images" },
+ *         CLI_MACHINE_ROWS("auto"),
+ *         { .kind = CLI_END }
+ *     };
+ *
+ * A new option is a row and the field that it fills. A default stands in the row alone: it is stored before the words are read,
+ * and --help prints it. A row without a name is an operand; operands come in the order of their rows. */
+#ifndef SPOTTER_OPTIONS_H
+#define SPOTTER_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    CLI_END,
+    CLI_HEADING,               /* `help` above the options that follow */
+    CLI_TEXT,                  /* const char *, at most `most` bytes long (0: any) */
+    CLI_INT,                   /* int, from `least` to `most` */
+    CLI_MEGABYTES,             /* size_t: 10^6 times an integer from `least` to `most` */
+    CLI_REAL,                  /* double, from `least` to `most` */
+    CLI_ON, CLI_OFF,           /* bool that becomes true, false; takes no word */
+    CLI_CHOICE,                /* int: the number of a name in `word`, "text|csv|json" */
+    CLI_NAME,                  /* const char *: a name in `word` */
+    CLI_LIST,                  /* const char *[most], one a word; their number is the int at `count` */
+    CLI_REST,                  /* cli_rest: all operands that are left, at most `most` (0: any) */
+    CLI_CALL                   /* whatever `read` makes of the word */
+} cli_kind;
+
+enum {
+    CLI_STAYS  = 1,            /* is not handed on to the jobs of `sweep --submit` */
+    CLI_SUBMIT = 2,            /* means something with --submit alone */
+    CLI_SHOWN  = 4             /* --help prints the field as the default: the command fills it with a library's default */
+};
+
+typedef struct {
+    const char *name;          /* long name; NULL: an operand or a heading */
+    int         key;           /* letter, or 0 */
+    const char *word;          /* what the option takes, as --help shows it */
+    cli_kind    kind;
+    size_t      at;            /* of the field in the command's struct */
+    double      least, most;
+    const char *preset;        /* default, as a word; NULL: the field stays as it is */
+    const char *otherwise;     /* for --help, in place of a default: what holds without the option */
+    const char *need;          /* the word must be given; this is an example */
+    const char *help;          /* a noun phrase or a short sentence, without a full stop */
+    int         flags;
+    size_t      count;
+    void      (*read)(const struct argp_state *state, const char *word, void *options);
+} cli_row;
+
+#define CLI_AT(member) offsetof(options, member)       /* `options` is the struct of the file's command */
+
+typedef struct { const char *const *word; int n; } cli_rest;
+
+enum { CLI_MOST_ROWS = 48 };
+
+typedef struct {
+    const char *name, *summary;            /* for `spotter help` */
+    const char *usage;                     /* "CONFIG --out DIR" */
+    const char *examples;                  /* lines that begin with two blanks, the last one without line feed */
+    const char *about;
+    const cli_row *rows;
+    void (*check)(const struct argp_state *state, void *options);      /* of all words together, or NULL */
+    int  (*run)(int argc, char **argv);    /* argv[0] is "spotter NAME"; returns the exit code */
+} cli_command;
+
+/* Words that the user gave, row by row; "" for an option that takes none, NULL for what was not given. */
+typedef struct { const char *word[CLI_MOST_ROWS]; } cli_given;
+
+/* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
+void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given);
+
+/* Inside `check`: whether the user gave the option of this name. */
+bool cli_is_given(const struct argp_state *state, const char *name);
+
+#endif

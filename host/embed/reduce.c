@@ -1,0 +1,50 @@
+/* reduce.c - the rows that reducers read: normalised, without the part along the head, where the kernels can read them. */
+#include "embed/reduce.h"
+
+#include <math.h>
+
+#include "core/device.h"
+
+#define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
+
+double spot_row_length(const float *x, int d)
+{
+    double squares = 0;
+
+    for (int k = 0; k < d; k++) squares = fma(x[k], x[k], squares);
+    return sqrt(squares);
+}
+
+spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v)
+{
+    size_t count = (size_t)v->n * v->d;
+
+    *x = v->feature;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, work, *x, count));
+    return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
+}
+
+/* Row i of `to` from that of v: made length 1, and its part along the head, which is handed back, taken out. */
+static double prepare_row(float *to, const spot_view *v, int i, double head, const spot_embed_config *cfg)
+{
+    const float *x = v->feature + (size_t)i * v->d;
+    double along = 0, shrink = cfg->normalise ? 1 / fmax(spot_row_length(x, v->d), SHORTEST) : 1;
+
+    for (int k = 0; k < v->d; k++) to[k] = (float)(x[k] * shrink);
+    if (!cfg->hardness) return 0;
+    for (int k = 0; k < v->d; k++) along = fma(to[k], v->head[k] / head, along);
+    for (int k = 0; k < v->d; k++) to[k] = (float)(to[k] - along * (v->head[k] / head));
+    return along;
+}
+
+void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
+{
+    double head = cfg->hardness ? spot_row_length(v->head, v->d) : 1;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < v->n; i++) {
+        double part = prepare_row(left->feature + (size_t)i * v->d, v, i, head, cfg);
+        if (along) along[i] = (float)part;
+    }
+}

@@ -1,0 +1,67 @@
+/* ec_pixels.c - the pixels of an EC's images, be they rendered or read: for a network, for people. */
+#include "core/device.h"
+#include "image/raster.h"
+#include "scene/source_draw.h"
+
+static spot_status render_one(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec)
+{
+    return spot_image_render(c, rgb, image, 1, &ec->scene);
+}
+
+/* Each image waits as bytes in the last quarter of its own floats, which is read before it is overwritten. */
+static spot_status input_each(spot_ctx *c, float *x, const spot_image *image, int n, const spot_ec *ec)
+{
+    spot_status (*pixels)(spot_ctx *, uint8_t *, const spot_image *, const spot_ec *) =
+        ec->photos ? spot_photo_pixels : render_one;
+    int size = ec->scene.size;
+    size_t values = 3 * (size_t)size * (size_t)size;
+    spot_status failed = SPOT_OK;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int i = 0; i < n; i++) {
+        float *at = x + values * (size_t)i;
+        uint8_t *rgb = (uint8_t *)at + 3 * values;
+        spot_status s = pixels(c, rgb, &image[i], ec);
+        if (s == SPOT_OK) s = spot_raster_normalise(c, at, rgb, 1, size);
+        if (s) {
+#pragma omp atomic write
+            failed = s;
+        }
+    }
+    return failed;
+}
+
+spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec)
+{
+    if (!ec->photos && !ec->scene.jpeg_quality)
+        return spot_raster_input(c, x, channels, bf16 ? SPOT_BF16 : SPOT_FP32, image, n, &ec->scene);
+    SPOT_TRY(spot_refuse_device(c, ec->photos != NULL, ec->scene.jpeg_quality));
+    if (channels != 3 || bf16)
+        return spot_fail(c, SPOT_UNSUPPORTED, "pictures and JPEG: 3 channels of fp32 only, not %d of %s", channels,
+                         bf16 ? "bf16" : "fp32");
+    return input_each(c, x, image, n, ec);
+}
+
+spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,
+                               uint32_t index)
+{
+    size_t bytes = 3 * (size_t)ec->scene.size * (size_t)ec->scene.size;
+    spot_sample sample = { .ec = ec, .split = split, .n = 1, .first = index, .image = image };
+    void *list = NULL, *pixels = NULL;
+    spot_status s;
+
+    if (ec->photos) {
+        SPOT_TRY(spot_ec_images(c, &sample));
+        return spot_photo_pixels(c, rgb, image, ec);
+    }
+    s = spot_device_take(c, &list, sizeof *image);
+    if (!s) s = spot_device_take(c, &pixels, bytes);
+    sample.image = list;
+    if (!s) s = spot_sample_images(c, 1, &sample);
+    if (!s) s = spot_image_render(c, pixels, list, 1, &ec->scene);
+    if (!s) s = spot_device_copy(c, image, list, sizeof *image);
+    if (!s) s = spot_device_copy(c, rgb, pixels, bytes);
+    spot_device_give(c, list);
+    spot_device_give(c, pixels);
+    return s;
+}

@@ -1,0 +1,94 @@
+/* sweep_study.c - a sweep as a study: what work.h asks of its results and its config. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spotter/source.h"
+#include "sweep/pipeline.h"
+
+static void close_result(void *result) { spot_segment_close(result); }
+
+/* A picture of every method that did not fail. */
+static bool picture(char *path, size_t size, const char *dir, const void *result, int b)
+{
+    const spot_segment *s = result;
+
+    if (b >= s->methods) return false;
+    *path = 0;
+    if (!s->method[b].status) spot_method_picture_path(path, size, dir, s->index, b, s->method[b].name);
+    return true;
+}
+
+static spot_status load(spot_ctx *c, void **config, const char *path)
+{
+    *config = malloc(sizeof(spot_config));
+    if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
+    return spot_config_load(c, *config, path);
+}
+
+static spot_status print(spot_ctx *c, const void *config, char **text) { return spot_config_print(c, config, text); }
+
+static bool differs(char *words, size_t size, const void *there, const void *here)
+{
+    return spot_config_differs(words, size, there, here);
+}
+
+static int count_ecs(const void *config) { return ((const spot_config *)config)->ecs; }
+
+static spot_status key_of(spot_ctx *c, char key[33], const void *config)
+{
+    spot_source source;
+    spot_identity id;
+    spot_status s = spot_source_open(c, &source, config);
+
+    if (s == SPOT_OK) s = spot_identify(c, &id, config, source.photos);
+    spot_source_close(&source);
+    if (s == SPOT_OK) spot_key_text(key, id.config);
+    return s;
+}
+
+const spot_study spot_sweep_study = {
+    .name = "sweep", .unit = "EC", .units = "ECs", .prefix = "ec", .numbers = SPOT_NUMBERS,
+    .result = sizeof(spot_segment), .describe = spot_segment_describe, .close = close_result,
+    .failures = spot_segment_failures, .file = picture,
+    .config_load = load, .config_print = print, .config_key = key_of, .config_differs = differs, .config_units = count_ecs,
+    .beside = "base.safetensors", .derive = spot_database_write,
+};
+
+void spot_segment_path(char *path, size_t size, const char *dir, int index)
+{
+    spot_frame_path(path, size, &spot_sweep_study, dir, index);
+}
+
+spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
+{
+    return spot_frame_write(c, &spot_sweep_study, dir, s->index, s);
+}
+
+spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
+{
+    return spot_frame_list(c, &spot_sweep_study, dir, index, n);
+}
+
+spot_status spot_segment_read(spot_ctx *c, const char *dir, int index, spot_segment *s, spot_segment_state *state,
+                              char *why, size_t why_size)
+{
+    spot_frame f;
+
+    SPOT_TRY(spot_frame_read(c, &spot_sweep_study, dir, index, s, &f));
+    *state = f.state;
+    snprintf(why, why_size, "%s", f.why);
+    return SPOT_OK;
+}
+
+spot_status spot_run_status_read(spot_ctx *c, spot_run_status **s, const char *dir, double lost_after)
+{
+    return spot_work_status(c, &spot_sweep_study, s, dir, lost_after);
+}
+
+spot_status spot_merge(spot_ctx *c, const char *const *dirs, int n, const char *out, const spot_merge_options *o,
+                       spot_merge_report *report)
+{
+    return spot_work_merge(c, &spot_sweep_study, dirs, n, out, o, report);
+}

@@ -1,0 +1,223 @@
+/* frame.c - see frame.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "work/frame.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/json.h"
+#include "base/json_tree.h"
+
+static const char head[] = "{\"checksum\":\"%016" PRIx64 "\",\"segment\":", tail[] = "}\n";
+enum { HEAD = 41, TAIL = 2 };                  /* bytes before and behind the content */
+
+const char spot_frame_no_memory[] = "no memory";
+
+void spot_frame_plain(spot_json *j, const char *key, char *v, size_t size)
+{
+    spot_json_text(j, key, v, size);
+    for (const char *p = v; !j->gen && !j->wrong && *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f) j->wrong = key;
+}
+
+void spot_frame_path(char *path, size_t size, const spot_study *y, const char *dir, int unit)
+{
+    snprintf(path, size, "%s/segments/%03d/%s-%06d.json", dir, unit / SPOT_ECS_A_FOLDER, y->prefix, unit);
+}
+
+void *spot_frame_result(const spot_study *y) { return calloc(1, y->result); }
+
+void spot_frame_free(const spot_study *y, void *result)
+{
+    if (result && y->close) y->close(result);
+    free(result);
+}
+
+spot_status spot_frame_write(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result)
+{
+    spot_json j = { .gen = yajl_gen_alloc(NULL) };
+    const unsigned char *content = NULL;
+    char path[1200], *file = NULL;
+    size_t n = 0;
+    spot_status s;
+
+    if (j.gen) {
+        spot_json_object(&j, NULL);
+        y->describe(&j, result);
+        spot_json_end(&j);
+        yajl_gen_get_buf(j.gen, &content, &n);
+        file = malloc(HEAD + n + TAIL + 1);
+    }
+    if (file) {
+        sprintf(file, head, (uint64_t)XXH3_64bits(content, n));
+        memcpy(file + HEAD, content, n);
+        memcpy(file + HEAD + n, tail, TAIL + 1);
+        spot_frame_path(path, sizeof path, y, dir, unit);
+        s = spot_folder_of(c, path);
+        if (s == SPOT_OK) s = spot_file_write(c, path, file, HEAD + n + TAIL);
+    } else {
+        s = spot_fail(c, SPOT_NOMEM, "no memory to write the results of %s %d", y->unit, unit);
+    }
+    free(file);
+    if (j.gen) yajl_gen_free(j.gen);
+    return s;
+}
+
+/* NULL, or what is wrong with what stands around the content. */
+static const char *check_frame(const unsigned char *text, size_t n)
+{
+    char expected[HEAD + 1];
+
+    if (n < HEAD + TAIL || memcmp(text + n - TAIL, tail, TAIL)) return "it ends early";
+    sprintf(expected, head, (uint64_t)XXH3_64bits(text + HEAD, n - HEAD - TAIL));
+    return memcmp(text, expected, HEAD) ? "its checksum does not fit" : NULL;
+}
+
+/* The file's bytes into the result; they are left as they are. *wrong is NULL, or in a few words what is wrong. */
+static spot_status parse(spot_ctx *c, const spot_study *y, int unit, void *result, spot_frame *f, const char **wrong)
+{
+    spot_json j = { .depth = 1 };
+    char why[256] = "";
+
+    *wrong = check_frame(f->bytes, f->n);
+    if (*wrong) return SPOT_OK;
+    f->bytes[f->n - TAIL] = 0;
+    j.at[0] = spot_tree_parse((char *)f->bytes + HEAD, f->n - HEAD - TAIL, why, sizeof why);
+    f->bytes[f->n - TAIL] = (unsigned char)tail[0];
+    if (!j.at[0] && (!*why || strstr(why, "client cancel")))       /* yajl's words for memory that its tree did not get */
+        j.wrong = spot_frame_no_memory;
+    spot_json_int(&j, "index", &f->index);
+    spot_json_int(&j, "numbers", &f->numbers);
+    spot_json_text(&j, "config", f->config, sizeof f->config);
+    if (y->close) y->close(result);
+    memset(result, 0, y->result);
+    if (!j.wrong) y->describe(&j, result);
+    yajl_tree_free(j.at[0]);
+    if (j.wrong == spot_frame_no_memory)
+        return spot_fail(c, SPOT_NOMEM, "no memory to read the results of %s %d", y->unit, unit);
+    *wrong = j.wrong;
+    return SPOT_OK;
+}
+
+static spot_status read_whole(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result, spot_frame *f)
+{
+    char path[1200], other[48];
+    const char *wrong = "it is no file";
+    struct stat st;
+
+    *f = (spot_frame){ .state = SPOT_SEGMENT_ABSENT };
+    spot_frame_path(path, sizeof path, y, dir, unit);
+    if (access(path, F_OK)) return SPOT_OK;
+    f->state = SPOT_SEGMENT_DAMAGED;
+    if (stat(path, &st) || S_ISREG(st.st_mode)) {                  /* a pipe would not end, nor a device */
+        SPOT_TRY(spot_file_read(c, path, &f->bytes, &f->n, SPOT_FRAME_LIMIT));
+        SPOT_TRY(parse(c, y, unit, result, f, &wrong));
+    }
+    snprintf(other, sizeof other, "it belongs to another %s", y->unit);
+    if (!wrong && f->index != unit) wrong = other;
+    if (!wrong) f->state = SPOT_SEGMENT_WHOLE;
+    snprintf(f->why, sizeof f->why, "%s: %s", path, wrong ? wrong : "");
+    return SPOT_OK;
+}
+
+spot_status spot_frame_read(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result, spot_frame *f)
+{
+    spot_status s = read_whole(c, y, dir, unit, result, f);
+
+    free(f->bytes);
+    f->bytes = NULL;
+    return s;
+}
+
+spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result, spot_frame *f)
+{
+    spot_status s = read_whole(c, y, dir, unit, result, f);
+
+    if (s == SPOT_NOMEM) {
+        free(f->bytes);
+        f->bytes = NULL;
+        return s;
+    }
+    if (s) {
+        snprintf(f->why, sizeof f->why, "%s", spot_message(c, s));
+        spot_forget(c);
+    }
+    return SPOT_OK;
+}
+
+/* ---- which are there ---- */
+
+static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+typedef struct { int *unit, n, room; } units;
+
+static spot_status add_unit(spot_ctx *c, units *l, int unit)
+{
+    if (l->n == l->room) {
+        int *more = realloc(l->unit, (size_t)(l->room = 2 * l->room + 64) * sizeof *more);
+        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory to list %d segments", l->n);
+        l->unit = more;
+    }
+    l->unit[l->n++] = unit;
+    return SPOT_OK;
+}
+
+/* The folder of units from `first` on. A name that is not a unit's is a temp file, or none of ours. */
+static spot_status list_folder(spot_ctx *c, const spot_study *y, units *l, const char *path, int first)
+{
+    size_t prefix = strlen(y->prefix);
+    char again[64];
+    struct dirent *e;
+    int i;
+    spot_status s = SPOT_OK;
+    DIR *d = opendir(path);
+
+    while (d && s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (strncmp(e->d_name, y->prefix, prefix) || sscanf(e->d_name + prefix, "-%d.json", &i) != 1) continue;
+        if (i < 0 || i / SPOT_ECS_A_FOLDER != first / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "%s-%06d.json", y->prefix, i);
+        if (!strcmp(again, e->d_name)) s = add_unit(c, l, i);
+    }
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
+    if (d) closedir(d);
+    return s;
+}
+
+spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, int **unit, int *n)
+{
+    char path[1200], again[16];
+    struct dirent *e;
+    int k;
+    units l = { 0 };
+    spot_status s = SPOT_OK;
+    DIR *d;
+
+    *unit = NULL;
+    *n = 0;
+    snprintf(path, sizeof path, "%s/segments", dir);
+    d = opendir(path);
+    if (!d) return spot_fail(c, SPOT_IO, "cannot read %s: %s; is %s a run directory?", path, strerror(errno), dir);
+    while (s == SPOT_OK && (errno = 0, e = readdir(d))) {
+        if (sscanf(e->d_name, "%d", &k) != 1 || k < 0 || k > INT_MAX / SPOT_ECS_A_FOLDER) continue;
+        snprintf(again, sizeof again, "%03d", k);
+        if (strcmp(again, e->d_name)) continue;
+        snprintf(path, sizeof path, "%s/segments/%s", dir, again);
+        s = list_folder(c, y, &l, path, k * SPOT_ECS_A_FOLDER);
+    }
+    if (s == SPOT_OK && errno)
+        s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s; run the same command again", dir, strerror(errno));
+    closedir(d);
+    if (l.n) qsort(l.unit, (size_t)l.n, sizeof *l.unit, ascending);
+    *unit = l.unit;
+    *n = l.n;
+    return s;
+}

@@ -1,0 +1,24 @@
+/* team.h - how many threads a loop of many short parallel regions uses: all, or fewer where that is faster.
+ *
+ * A region ends with its slowest thread. Beside another program some thread often waits milliseconds for a core, far longer
+ * than the region's work. After each step of the loop the team counts; it tries half and twice as many threads now and then,
+ * and stays with the faster. Only for work whose results do not depend on the number of threads. */
+#ifndef SPOTTER_TEAM_H
+#define SPOTTER_TEAM_H
+
+#include <stdbool.h>
+
+typedef struct {
+    int    most, best, threads;    /* allowed; the fastest so far; for the next step */
+    bool   more;                   /* the next trial is with more threads than the best */
+    int    steps;                  /* since `since` */
+    double since, pause;           /* seconds of the clock: this count began; no trial before */
+    double rate;                   /* steps a second of the best */
+} spot_team;
+
+spot_team spot_team_of(int threads);
+
+/* Called after each step; returns the threads for the next. */
+int spot_team_step(spot_team *t);
+
+#endif

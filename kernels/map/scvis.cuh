@@ -1,0 +1,117 @@
+/* scvis.cuh - scvis on CUDA: what a problem keeps on the device and the phases of a step. Private to scvis*.cu.
+ *
+ * A phase is one launch over the (tile, problem) items of all problems: blockIdx.y is the problem, blockIdx.x the tile of
+ * rows, of weights or of parameters. Blocks of problems that are shorter, finished or failed return at once. Every number
+ * is made by the same chain of operations as on the CPU, but for the fp64 sums of the loss and of the gradient's norm. */
+#ifndef SPOTTER_SCVIS_CUH
+#define SPOTTER_SCVIS_CUH
+
+#include "core/cuda.cuh"
+#include "map/scvis_step.h"
+#include "map/scvis_net.h"
+
+enum { SPOT_SCVIS_THREADS = 256, SPOT_SCVIS_ROWS = SPOT_SCVIS_THREADS / 16 };   /* rows of a block, half a warp on each */
+
+typedef struct {
+    int n, d, dim, batch, total;      /* total: steps of this training */
+    uint64_t seed;
+    uint32_t ec;
+    const float *features;            /* (n, d) as they come */
+    float *map;                       /* (n, dim) */
+    spot_scvis_layer layer[SPOT_SCVIS_LAYERS];
+    size_t params, freedom;
+    int items;                        /* 64 x 64 tiles of all weight matrices, and one for the degrees of freedom */
+    float *input;                     /* (n, d) as the network sees it */
+    int gathered;                     /* `far` is that of the batch, not of all rows */
+    float *far;                       /* (n, n), or (batch, batch) */
+    size_t far_stride;
+    uint32_t *order, *row;            /* (n), (batch) */
+    float *theta, *grad, *m, *v;      /* (params) */
+    float *keep, *dropped;            /* (32, dim) */
+    float *x, *noise, *z, *dz;        /* (batch, d), (batch, dim) */
+    float *p, *both;                  /* (batch, batch): P; distances, then P' + its transpose */
+    float *shares, *weight;           /* (batch) */
+    float *freedom_part;              /* (tiles, d) */
+    float *nu, *log_norm, *nu_slope;  /* (d) */
+    double *tile_part;                /* (tiles, 2): log-likelihood, KL */
+    double *force_part;               /* (batch / ROWS): t-SNE */
+    double *item_part;                /* (items, 2): sums of gradient^2 and weight^2 */
+
+    int at, rows;                     /* where the epoch stands, rows of the batch at hand */
+    uint32_t epoch;
+    int largest;                      /* bits of the largest magnitude of the features */
+    int failed;                       /* the step that left the finite numbers; 0 none */
+    double loss, norm;
+} spot_scvis_device;
+
+/* The step at hand, the same for all problems. */
+typedef struct {
+    spot_scvis_config cfg;
+    double entropy;                   /* of a row of P */
+    int step;                         /* from 1 */
+    float lr, eps;                    /* of Adam, with the bias correction */
+} spot_scvis_now;
+
+/* All problems, on the device, and the largest extents among them. */
+typedef struct {
+    spot_scvis_device *net;
+    int problems, n, d, batch, items, total;
+    size_t params;
+} spot_scvis_fleet;
+
+static inline SPOT_HD int spot_scvis_cut(int n, int tile) { return (n + tile - 1) / tile; }
+
+/* 64 x 64 tiles of a layer's weights. */
+static inline SPOT_HD int spot_scvis_tiles(const spot_scvis_layer *y)
+{
+    return spot_scvis_cut(y->in, SPOT_SCVIS_TILE) * spot_scvis_cut(y->out, SPOT_SCVIS_TILE);
+}
+
+/* Before the first step: input and first weights. Then, a step: batch, noise and mask; or those that a test gives. */
+spot_status spot_scvis_start(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_config *cfg);
+spot_status spot_scvis_draw(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_given(spot_ctx *c, const spot_scvis_fleet *f, const float *keep, const spot_scvis_now *t);
+
+/* The phases in their order; the last sets loss and norm. */
+spot_status spot_scvis_affinities(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_encoder(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_pairs(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_decoder(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_weights(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+spot_status spot_scvis_judge(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+
+spot_status spot_scvis_adam(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
+
+/* The encoder's mean of rows first * batch .. (first + 1) * batch of each problem, without dropout, into its map. */
+spot_status spot_scvis_means(spot_ctx *c, const spot_scvis_fleet *f, int first);
+
+static inline __device__ bool spot_scvis_idle(const spot_scvis_device *net, const spot_scvis_now *t)
+{
+    return t->step > net->total || net->failed;
+}
+
+static inline __device__ double spot_scvis_tsne_factor(const spot_scvis_device *net, const spot_scvis_now *t)
+{
+    return t->cfg.compat.tsne_ramp && t->step < net->d ? t->step : net->d;
+}
+
+static inline __device__ double spot_scvis_kl_factor(const spot_scvis_device *net, const spot_scvis_now *t)
+{
+    return t->cfg.compat.kl_decay ? fmax(0.1, (double)net->d / t->step) : 1;
+}
+
+/* The same sum in every thread: lanes by butterfly, then warps in their order. The whole block must come. */
+static inline __device__ double spot_scvis_block_sum(double x)
+{
+    SPOT_SHARED(double, warp, SPOT_SCVIS_THREADS / 32);
+    double sum = 0;
+
+    for (int by = 16; by; by /= 2) x += __shfl_xor_sync(~0u, x, by);
+    __syncthreads();                  /* some may still read the sum before */
+    if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int w = 0; w < SPOT_SCVIS_THREADS / 32; w++) sum += warp[w];
+    return sum;
+}
+
+#endif

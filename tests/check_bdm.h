@@ -1,0 +1,44 @@
+/* check_bdm.h - what the tests of discovery methods share. */
+#ifndef SPOTTER_TESTS_CHECK_BDM_H
+#define SPOTTER_TESTS_CHECK_BDM_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "checks.h"
+#include "heard.h"
+#include "spotter/bdm.h"
+
+/* Opens a for the call that finds problems p of EC first_ec + p, in `heard` what it said. */
+static uint32_t first_ec;
+
+static inline spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
+                               const spot_points *points, const spot_bdm_config *cfg)
+{
+    spot_seed seeds[4];
+    int n[4];
+
+    heard[0] = 0;
+    c->on_log = hear;
+    for (int p = 0; p < problems; p++) {
+        n[p] = points[p].n;
+        seeds[p] = (spot_seed){ 1, first_ec + (uint32_t)p };
+    }
+    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
+    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+/* The same list: the rows, and the scores to `score` times themselves; 0: all bits. */
+static inline void check_same_hypotheses(const spot_hypotheses *got, const spot_hypotheses *want, double score)
+{
+    assert_true(got->len == want->len && got->components == want->components);
+    for (int k = 0; k < want->len; k++) {
+        const spot_hypothesis *g = &got->h[k], *w = &want->h[k];
+        assert_int_equal(g->len, w->len);
+        assert_memory_equal(g->row, w->row, (size_t)w->len * sizeof(int));
+        CHECK_NEAR(g->score, w->score, score * fabs(w->score));
+        if (score == 0) assert_memory_equal(&g->score, &w->score, sizeof(double));
+    }
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* test_work.c - a second study, in which a unit sleeps a little and squares a number: cut, killed, resumed, merged, checked. */
+#define _DEFAULT_SOURCE                /* mkdtemp, usleep */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "checks.h"
+#include "check_folder.h"
+#include "work/frame.h"
+
+typedef struct { int units, add; } config;
+typedef struct { int index, numbers; char config[33]; double square; bool failed; } square;
+
+static void describe(spot_json *j, void *result)
+{
+    square *s = result;
+    spot_json_int(j, "index", &s->index), spot_json_int(j, "numbers", &s->numbers);
+    spot_json_text(j, "config", s->config, sizeof s->config);
+    spot_json_real(j, "square", &s->square);
+    spot_json_bool(j, "failed", &s->failed);
+}
+
+static int failures(const void *result, spot_status *first, const char **what, const char **message)
+{
+    *first = SPOT_NUMERIC, *what = "squaring", *message = "the number is unlucky";
+    return ((const square *)result)->failed;
+}
+
+static spot_status load(spot_ctx *c, void **result, const char *path)
+{
+    config *g = *result = calloc(1, sizeof *g);
+    FILE *f = fopen(path, "r");
+    int n = f ? fscanf(f, "units: %d add: %d", &g->units, &g->add) : 0;
+    if (f) fclose(f);
+    return n == 2 ? SPOT_OK : spot_fail(c, SPOT_USAGE, "%s is no config", path);
+}
+
+static spot_status print(spot_ctx *c, const void *v, char **text)
+{
+    (void)c;
+    snprintf(*text = malloc(64), 64, "units: %d\nadd: %d\n", ((const config *)v)->units, ((const config *)v)->add);
+    return SPOT_OK;
+}
+static spot_status key_of(spot_ctx *c, char key[33], const void *v)
+{
+    (void)c;
+    return spot_key_text(key, spot_key_of(&((const config *)v)->add, sizeof(int))), SPOT_OK;
+}
+static bool differs(char *words, size_t size, const void *there, const void *here)
+{
+    snprintf(words, size, "add is %d there and %d here", ((const config *)there)->add, ((const config *)here)->add);
+    return ((const config *)there)->add != ((const config *)here)->add;
+}
+static int count(const void *v) { return ((const config *)v)->units; }
+
+static const spot_study squares = {
+    .name = "squares", .unit = "number", .units = "numbers", .prefix = "n", .numbers = 1, .result = sizeof(square),
+    .describe = describe, .failures = failures, .config_load = load, .config_print = print, .config_key = key_of,
+    .config_differs = differs, .config_units = count,
+};
+
+static volatile sig_atomic_t stop;
+static int dies_at = -1, stops_at = -1;
+
+static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
+{
+    for (int i = 0; i < n; i++) {
+        square s = { unit[i], 1, "", unit[i] * unit[i] + ((const config *)w->config)->add, unit[i] == 13 };
+        memcpy(s.config, w->key, sizeof s.config);
+        if (usleep(1000) || unit[i] == dies_at) raise(SIGKILL);
+        stop |= unit[i] == stops_at;
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_work_keep(c, w, unit[i], &s));
+    }
+    return SPOT_OK;
+}
+
+static spot_status prepare(spot_ctx *c, spot_work *w) { (void)c; w->batch = 3; return SPOT_OK; }
+
+static spot_status run(spot_ctx *c, spot_work *w, const char *dir, const config *g, int shard, int shards)
+{
+    static char path[200];
+    spot_store store;
+    snprintf(path, sizeof path, "%s/%s", root, dir);
+    SPOT_TRY(spot_store_open(c, &store, path));
+    *w = (spot_work){ .study = &squares, .dir = path, .config = g, .units = g->units, .shard = shard, .shards = shards,
+                      .starts = 3, .prepare = prepare, .compute = compute };
+    return key_of(c, w->key, g) == SPOT_OK ? spot_work_run(c, w) : SPOT_INVALID;
+}
+
+/* Two shards, one of which is killed and resumed, end in the bytes of one process. */
+static void killed_shards_end_in_the_same_bytes(void **state)
+{
+    const config g = { 40, 1 }, other = { 40, 2 };
+    const spot_merge_options o = { .pictures = true };
+    spot_ctx c = check_ctx(1);
+    char a[100], b[100], out[100];
+    spot_run_status *status;
+    spot_merge_report r;
+    int how;
+    spot_work w;
+    (void)state;
+    snprintf(a, sizeof a, "%s/a", root), snprintf(b, sizeof b, "%s/b", root), snprintf(out, sizeof out, "%s/out", root);
+    CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_NUMERIC, "number 13, squaring: the number is unlucky");
+    assert_true(w.planned == 40 && w.done == 40 && w.failed == 1);
+    CHECK_FAILS(&c, run(&c, &w, "b", &g, 0, 2), SPOT_NUMERIC, "number 13");
+    dies_at = 31;
+    if (!fork()) _exit(run(&c, &w, "b", &g, 1, 2));
+    assert_true(wait(&how) > 0 && WIFSIGNALED(how));
+    CHECK_OK(&c, spot_work_status(&c, &squares, &status, b, -1));
+    assert_true(status->ecs == 40 && status->done == 31 && status->failed == 1);
+    assert_true(status->shard[0].state == SPOT_SHARD_DONE && status->shard[1].state == SPOT_SHARD_LOST);
+    spot_run_status_free(status);
+    dies_at = -1;
+    CHECK_OK(&c, run(&c, &w, "b", &g, 1, 2));
+    assert_true(w.planned == 20 && w.already == 11 && w.done == 9);
+    CHECK_OK(&c, spot_work_merge(&c, &squares, (const char *[]){ a, b }, 2, out, &o, &r));
+    assert_true(r.merged == 40 && r.duplicates == 40 && !r.conflicts && !r.missing);       /* equal bits */
+    free(r.ec);
+    CHECK_FAILS(&c, run(&c, &w, "b", &other, 0, 1), SPOT_USAGE, "add is 1 there and 2 here");
+}
+
+/* A run grows; a stopped one goes on; one that never comes to a result is given up. */
+static void stopped_runs_go_on(void **state)
+{
+    const config few = { 5, 1 }, g = { 12, 1 };
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1, .stop = &stop };
+    spot_work w;
+    (void)state;
+    CHECK_OK(&c, run(&c, &w, "a", &few, 0, 1));
+    stops_at = 9;
+    for (int i = 0; i < 4; i++, stop = 0) {
+        CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), i < 3 ? SPOT_STOPPED : SPOT_DEVICE, i < 3 ? "" : "was begun 3 times");
+        assert_true(w.already == (i ? 9 : 5) && w.done == (i ? 0 : 4));
+    }
+    stops_at = -1;
+    CHECK_OK(&c, run(&c, &w, "a", &g, 0, 1));
+    assert_true(w.planned == 12 && w.already == 9 && w.done == 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(killed_shards_end_in_the_same_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stopped_runs_go_on, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
