@@ -5,6 +5,8 @@
 #include "check_findings.h"
 #include "check_folder.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "discover/subject_file.h"
@@ -248,6 +250,40 @@ static void test_comes_back(void **state)
     fake_close(&k);
 }
 
+/* Whoever wrote a folder of findings chose the paths of its pictures: only files that are what was recorded are shown. */
+static void test_pictures_of_others_stay_hidden(void **state)
+{
+    spot_ctx c = check_ctx(1);
+    fake_findings k;
+    recalled is;
+    char path[128], folder[128];
+    struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 1000000000, 5 } };
+    (void)state;
+    fake_open(&k, 60, 2, 1, 1);
+    fake_pictures(&c, &k, root);
+    CHECK_OK(&c, spot_recall_write(&c, root, &k.f, &k.s, &k.o));
+    CHECK_OK(&c, recall(&c, &is));
+    assert_string_equal(is.s.image[3], k.s.image[3]);
+    recalled_close(&is);
+    CHECK_OK(&c, spot_file_write(&c, k.s.image[3], "another", 7));
+    assert_int_equal(utimensat(AT_FDCWD, k.s.image[4], times, 0), 0);
+    CHECK_OK(&c, recall(&c, &is));
+    assert_null(is.s.image[3]);                            /* another size, another time */
+    assert_null(is.s.image[4]);
+    assert_string_equal(is.s.image[6], k.s.image[6]);
+    assert_string_equal(is.s.image[5], k.s.image[5]);      /* a file that never was */
+    CHECK_OK(&c, spot_findings_pictures(&c, &is.s, root)); /* the user says where they are */
+    snprintf(path, sizeof path, "%s/%s", root, is.s.id[3]);
+    assert_string_equal(is.s.image[3], path);
+    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, "/nowhere"), SPOT_IO, "/nowhere");
+    snprintf(folder, sizeof folder, "%s/images", root);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    CHECK_FAILS(&c, spot_findings_pictures(&c, &is.s, root), SPOT_INPUT, "is a symbolic link out of the folder");
+    recalled_close(&is);
+    fake_close(&k);
+}
+
 /* Rows of several classes. */
 static void test_several_come_back(void **state)
 {
@@ -383,6 +419,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_models, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_comes_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pictures_of_others_stay_hidden, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_several_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_little_to_show, set_up, tear_down),

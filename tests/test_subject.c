@@ -251,6 +251,21 @@ static void pictures_are_found(void **state)
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, true), SPOT_INPUT, "give ids that name them");
     files.images = "/nowhere";
     CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_IO, "/nowhere is no folder");
+    files.images = root;
+    files.ids = column(&f, "id", 3);
+    snprintf(path, sizeof path, "%s/s/d.png", root);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(symlink("../a.png", path), 0);                /* within the folder */
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_string_equal(s.image[2], path);
+    spot_subject_close(&s);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "s/d.png is a symbolic link out of the folder");
+    files.links = true;
+    CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
+    assert_string_equal(s.image[2], path);
+    spot_subject_close(&s);
 }
 
 static void what_does_not_fit_is_told(void **state)
@@ -353,6 +368,15 @@ static void a_subject_is_checked(void **state)
     memcpy(bad, prob, sizeof bad);
     bad[1] = 0.6f;
     REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 1.1");
+    bad[1] = 0.498f;
+    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 0.998");
+    bad[1] = 0.498046875f;                         /* which bfloat16 has, and so all of the row */
+    s = good;
+    s.prob = bad;
+    CHECK_OK(&c, spot_subject_check(&c, &s));
+    bad[1] = 0.494140625f;
+    REFUSED(s.prob = bad, "prob: the probabilities of row 0 sum to 0.994");
+    bad[1] = 0.6f;
     bad[0] = 0.4f;
     REFUSED(s.prob = bad, "row 0: its true class has probability 0.4 in prob and 0.5 in confidence");
     bad[0] = NAN;

@@ -92,6 +92,8 @@ static const cli_row table[] = {
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",
       .help = "pixels of the square in the middle of a picture" },
     { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .help = "pictures that cannot be read are left out and counted" },
+    { "follow-links", 0, NULL,    CLI_ON, CLI_AT(files.links),
+      .help = "pictures that --ids or --coco name may lie outside --images, behind symbolic links" },
     { "class",      'c', "NAME|N|each|all", CLI_TEXT, CLI_AT(cls), .otherwise = "each",
       .help = "one class; each class in turn; or all rows at once" },
     { "method",     'm', "M[,M]", CLI_TEXT, CLI_AT(method), .otherwise = "planespot",
@@ -147,7 +149,8 @@ const cli_command cli_discover_command = {
     "      --model resnet18.safetensors --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
-    "they are without --replace.", table, check, cli_discover
+    "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
+    table, check, cli_discover
 };
 
 /* ---- what is asked for ---- */

@@ -12,7 +12,7 @@ enum { MODELS = 16, LONGEST = 1000 };
 
 typedef struct {
     cli_rest dir;
-    const char *out, *trend;
+    const char *out, *trend, *images;
     cli_machine machine;
     spot_report_options o;
 } options;
@@ -22,6 +22,8 @@ static const cli_row table[] = {
     { "out",    'o', "FILE.html",  CLI_TEXT, CLI_AT(out), .preset = "report.html", .help = "file to write" },
     CLI_PAGE_ROWS(o),
     { "thumb",  0,   "PIXELS",     CLI_INT, CLI_AT(o.thumb), 16, 240, .flags = CLI_SHOWN, .help = "longer side of a picture" },
+    { "images", 0,   "FOLDER",     CLI_TEXT, CLI_AT(images), .otherwise = "where spotter discover saw them",
+      .help = "folder of the pictures of findings" },
     { "trend",  0,   "FILE.jsonl", CLI_TEXT, CLI_AT(trend),
       .help = "page of the numbers night by night, from the history of `spotter check`" },
     CLI_MACHINE_ROWS("cpu"),
@@ -77,6 +79,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
         how[read] = &d[read];
         status = spot_findings_read(c, o->dir.word[read], &s[read], &f[read], &d[read]);
     }
+    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* those of the first show */
     if (status == SPOT_OK) status = spot_report_findings(c, o->out, o->dir.n, subject, findings, how, &o->o);
     while (read--) {
         spot_findings_close(&f[read]);

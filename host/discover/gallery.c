@@ -1,7 +1,10 @@
 /* gallery.c - pictures from folders, from COCO's annotations, or from ids that came as an array. */
+#define _DEFAULT_SOURCE
 #include "discover/gallery.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/folder.h"
@@ -63,22 +66,44 @@ static bool leads_out(const char *id)
     return false;
 }
 
-static spot_status find(spot_ctx *c, spot_subject *s, const char *folder)
+/* root: the folder without symbolic links. */
+static spot_status check_path(spot_ctx *c, const char *path, const char *root, const char *folder)
 {
-    size_t bytes = 0, front = strlen(folder);
-    char *text;
+    size_t n = strlen(root);
+    char *real = realpath(path, NULL);
+    bool inside = !real || !strcmp(root, "/") || (!strncmp(real, root, n) && real[n] == '/');
 
-    for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
-    SPOT_TRY(spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes));
-    text = (char *)(s->image + s->n);
+    free(real);
+    if (inside) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%.300s is a symbolic link out of the folder of pictures, %.300s; --follow-links allows "
+                     "that", path, folder);
+}
+
+static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
+{
     for (int i = 0; i < s->n; i++) {
         if (leads_out(s->id[i]))
-            return spot_fail(c, SPOT_INPUT, "picture %d, \"%.300s\", leads out of the folder of pictures, %.300s", i, s->id[i],
+            return spot_fail(c, SPOT_INPUT, "row %d, \"%.300s\", leads out of the folder of pictures, %.300s", i, s->id[i],
                              folder);
         s->image[i] = text;
-        text += snprintf(text, front + strlen(s->id[i]) + 2, "%s/%s", folder, s->id[i]) + 1;
+        text += sprintf(text, "%s/%s", folder, s->id[i]) + 1;
+        if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
     }
     return SPOT_OK;
+}
+
+spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder, bool links)
+{
+    size_t bytes = 0, front = strlen(folder);
+    char *root = links ? NULL : realpath(folder, NULL);
+    spot_status status;
+
+    for (int i = 0; i < s->n; i++) bytes += front + strlen(s->id[i]) + 2;
+    status = spot_subject_take(c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes);
+    if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "cannot open %s: %s", folder, strerror(errno));
+    if (!status) status = fill_paths(c, s, folder, root, (char *)(s->image + s->n));
+    free(root);
+    return status;
 }
 
 spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
@@ -95,5 +120,5 @@ spot_status spot_gallery_open(spot_ctx *c, spot_subject *s, const spot_subject_f
         return spot_fail(c, SPOT_USAGE, "labels of pictures are in %s and in %s; give one of both", files->coco, files->labels);
     if (!labelled && files->coco) SPOT_TRY(from_coco(c, s, files->coco));
     else if (!labelled) SPOT_TRY(from_folders(c, s, files->images));
-    return find(c, s, files->images);
+    return spot_gallery_paths(c, s, files->images, files->links || (!labelled && !files->coco));   /* a folder names itself */
 }

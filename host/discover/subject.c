@@ -109,6 +109,19 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char 
 
 static bool is_prob(float p) { return p >= 0 && p <= 1; }      /* NaN is none */
 
+/* How far from 1 the sum of n probabilities may lie. bfloat16 keeps 8 bits of each, so where all of them fit into it, the sum
+ * of rounded ones lies up to 2^-8 from that of the true ones. */
+static double sum_within(const float *p, int n)
+{
+    uint32_t low = 0, bits;
+
+    for (int k = 0; k < n; k++) {
+        memcpy(&bits, p + k, sizeof bits);
+        low |= bits & 0xffff;
+    }
+    return low ? 1e-3 : 1e-3 + 0x1p-8;
+}
+
 static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const spot_subject_words *called)
 {
     const float *p = s->prob + i * (size_t)s->classes;
@@ -120,7 +133,7 @@ static spot_status check_row(spot_ctx *c, const spot_subject *s, size_t i, const
                              called->prob, i, k, p[k]);
         sum += p[k];
     }
-    if (s->target && fabs(sum - 1) > 1e-3)
+    if (s->target && fabs(sum - 1) > sum_within(p, s->classes))
         return spot_fail(c, SPOT_INPUT, "%s: the probabilities of row %zu sum to %.6g; 1 is wanted where each row has one "
                          "class", called->prob, i, sum);
     if (s->target && fabs(p[s->target[i]] - s->confidence[i]) > 1e-3)

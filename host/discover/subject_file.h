@@ -2,6 +2,7 @@
  *
  *     about        I64 (5): schema, rows, features, classes, rows skipped      source, class_names    words
  *     target       I32 (n)                                                     ids, pictures          words, n or not there
+ *     picture_stamps    I64 (n, 2): size and time of change of each picture
  *     predicted    I32 (n), where probabilities were known                     confidence             F32 (n)
  *     pair, pair_prob    I32 (m, 2), F32 (m): rows of several classes, instead of target: row and class, and its probability
  *     methods      words                                                       left_out               I32: classes
@@ -12,14 +13,22 @@
  *     map          F32 (n, 2)                                                  map/0, map/1...        F32 (rows, 2 at most)
  *
  * Words are bytes, each word with a NUL behind it, so that any name of a file is one. Rows of a finding are those of its
- * class. */
+ * class.
+ *
+ * Whoever wrote the file chose the paths of its pictures. A picture is shown only where its size and its time of change, in
+ * nanoseconds, are those recorded: who does not know a file of the reader's cannot name it. */
 #ifndef SPOTTER_SUBJECT_FILE_H
 #define SPOTTER_SUBJECT_FILE_H
+
+#include <stdint.h>
 
 #include "spotter/discover.h"
 
 enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
        SPOT_RECALL_FACTS = 4 };
+
+/* Size and time of change of the file; -1, -1 where it is not there. */
+void spot_picture_stamp(int64_t stamp[2], const char *path);
 
 spot_status spot_recall_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o);

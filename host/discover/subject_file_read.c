@@ -1,5 +1,6 @@
-/* subject_file_read.c - see subject_file.h. Nothing of the file is believed: sizes, numbers of rows and classes are checked before they are
- * gone by. */
+/* subject_file_read.c - see subject_file.h. Nothing of the file is believed: sizes and numbers of rows and classes are checked
+ * before they are used. */
+#define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "discover/gallery.h"
 #include "discover/subject_file.h"
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
@@ -121,6 +123,37 @@ static spot_status get_targets(reader *r)
     return check_ints(r, "predicted", s->predicted, n, 0, s->classes - 1);
 }
 
+void spot_picture_stamp(int64_t stamp[2], const char *path)
+{
+    struct stat st;
+    bool there = path && !stat(path, &st) && S_ISREG(st.st_mode);
+
+    stamp[0] = there ? (int64_t)st.st_size : -1;
+    stamp[1] = there ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : -1;
+}
+
+/* Only pictures that are what they were when they were recorded: see subject_file.h. */
+static spot_status get_pictures(reader *r)
+{
+    spot_subject *s = r->s;
+    int64_t n = s->n, *recorded = NULL, now[2];
+    int others = 0;
+
+    SPOT_TRY(get_words(r, "pictures", &s->image, &n));
+    if (is_there(r, "picture_stamps")) SPOT_TRY(get(r, "picture_stamps", SPOT_I64, &n, 2, (void **)&recorded));
+    for (int i = 0; i < s->n; i++) {
+        if (!*s->image[i]) s->image[i] = NULL;
+        spot_picture_stamp(now, s->image[i]);
+        if (now[0] < 0 || (recorded && now[0] == recorded[2 * i] && now[1] == recorded[2 * i + 1])) continue;
+        s->image[i] = NULL;
+        others++;
+    }
+    if (others)
+        spot_log(r->c, SPOT_LOG_WARN, "%s: %d pictures are left out: %s; --images FOLDER says where they are", r->path, others,
+                 recorded ? "the files have changed since" : "an earlier Spotter did not record what the files were");
+    return SPOT_OK;
+}
+
 static spot_status get_subject(reader *r)
 {
     spot_subject *s = r->s;
@@ -143,9 +176,7 @@ static spot_status get_subject(reader *r)
     snprintf(s->source, sizeof s->source, "%s", source[0]);
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
     if (is_there(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
-    if (is_there(r, "pictures")) SPOT_TRY(get_words(r, "pictures", &s->image, &n));
-    for (int i = 0; s->image && i < s->n; i++)
-        if (!*s->image[i]) s->image[i] = NULL;
+    if (is_there(r, "pictures")) SPOT_TRY(get_pictures(r));
     return is_there(r, "target") ? get_targets(r) : get_pairs(r);
 }
 
@@ -312,4 +343,10 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
         spot_subject_close(s);
     }
     return how;
+}
+
+spot_status spot_findings_pictures(spot_ctx *c, spot_subject *s, const char *folder)
+{
+    if (!s->id) return spot_fail(c, SPOT_INPUT, "these findings have no ids by which pictures in %s could be found", folder);
+    return spot_gallery_paths(c, s, folder, false);
 }

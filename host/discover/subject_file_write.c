@@ -8,7 +8,7 @@
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 16, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 17, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -65,6 +65,15 @@ static spot_status add_pairs(recorder *w, const spot_subject *s)
     return SPOT_OK;
 }
 
+static spot_status add_pictures(recorder *w, const spot_subject *s)
+{
+    int64_t *stamp;
+
+    SPOT_TRY(add(w, "picture_stamps", SPOT_I64, (size_t)s->n, 2, (void **)&stamp));
+    for (int i = 0; i < s->n; i++) spot_picture_stamp(stamp + 2 * i, s->image[i]);
+    return add_words(w, "pictures", s->image, s->n);
+}
+
 static spot_status add_subject(recorder *w, const spot_subject *s)
 {
     char *source[] = { (char *)(uintptr_t)s->source };
@@ -76,7 +85,7 @@ static spot_status add_subject(recorder *w, const spot_subject *s)
     SPOT_TRY(add_words(w, "source", source, 1));
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
-    if (s->image) SPOT_TRY(add_words(w, "pictures", s->image, s->n));
+    if (s->image) SPOT_TRY(add_pictures(w, s));
     if (!s->target) return add_pairs(w, s);
     borrow(w, "target", SPOT_I32, (size_t)s->n, 0, s->target);
     borrow(w, "confidence", SPOT_F32, (size_t)s->n, 0, s->confidence);

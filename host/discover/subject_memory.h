@@ -20,7 +20,7 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
 /* Whether row i has class cls; every row has -1. */
 bool spot_subject_is_of(const spot_subject *s, int i, int cls);
 
-/* What each array is called in sentences: a file, or what the caller's argument is called. */
+/* What each array is called in sentences: a file, or the name of the caller's argument. */
 typedef struct { const char *feature, *target, *prob, *confidence; } spot_subject_words;
 
 spot_status spot_subject_check_as(spot_ctx *c, const spot_subject *s, const spot_subject_words *called);

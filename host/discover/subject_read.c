@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "discover/fits.h"
+#include "discover/gallery.h"
 #include "discover/look_pictures.h"
 #include "discover/subject_memory.h"
 #include "formats/formats.h"
@@ -315,30 +316,14 @@ static spot_status read_ids(reading *r, spot_array *a)
     return check_ids(r, a->name);
 }
 
-static bool leads_out(const char *id)
-{
-    for (const char *p = id; (p = strstr(p, "..")); p += 2)
-        if ((p == id || p[-1] == '/') && (!p[2] || p[2] == '/')) return true;
-    return false;
-}
-
 /* NULL where there is no such picture. *missing counts, the first few are told. */
 static spot_status find_pictures(reading *r, int *missing, int *first)
 {
     spot_subject *s = r->s;
-    size_t bytes = 0, folder = strlen(r->files->images);
     struct stat st;
-    char *text;
 
-    for (int i = 0; i < s->n; i++) bytes += folder + strlen(s->id[i]) + 2;
-    SPOT_TRY(spot_subject_take(r->c, s, (void **)&s->image, (size_t)s->n * sizeof *s->image + bytes));
-    text = (char *)(s->image + s->n);
+    SPOT_TRY(spot_gallery_paths(r->c, s, r->files->images, r->files->links));
     for (int i = 0; i < s->n; i++) {
-        if (leads_out(s->id[i]))
-            return spot_fail(r->c, SPOT_INPUT, "%s: row %d, \"%.200s\", leads out of the folder of pictures", r->files->ids, i,
-                             s->id[i]);
-        s->image[i] = text;
-        text += sprintf(text, "%s/%s", r->files->images, s->id[i]) + 1;
         if (!stat(s->image[i], &st) && S_ISREG(st.st_mode)) continue;
         if (!(*missing)++) *first = i;
         if (*missing <= TOLD) spot_log(r->c, SPOT_LOG_WARN, "row %d: %.500s is no file", i, s->image[i]);

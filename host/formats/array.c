@@ -18,8 +18,8 @@ static const struct { const char *name; size_t size; } types[SPOT_DTYPES] = {
     [SPOT_WORDS] = { "words", sizeof(char *) },
 };
 
-size_t      spot_dtype_size(spot_dtype t) { return types[t].size; }
-const char *spot_dtype_name(spot_dtype t) { return types[t].name; }
+size_t      spot_dtype_size(spot_dtype t) { return t < SPOT_DTYPES ? types[t].size : 0; }
+const char *spot_dtype_name(spot_dtype t) { return t < SPOT_DTYPES ? types[t].name : "of a type that is not read"; }
 
 /* What the machine has, for a caller that sets no limit: a claim beyond it is refused before it is tried. */
 static size_t bytes_of_memory(void)

@@ -45,7 +45,7 @@ static bool natural(yajl_val v, int64_t *out)
 
 static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const char *file)
 {
-    size_t bytes = spot_dtype_size(t->type);
+    size_t bytes = t->type == SPOT_DTYPES ? 1 : spot_dtype_size(t->type);
 
     if (!YAJL_IS_ARRAY(shape) || YAJL_GET_ARRAY(shape)->len > SPOT_TENSOR_DIMS)
         return spot_fail(c, SPOT_INPUT, "%s: the shape of %.80s is no list of at most %d sizes", file, t->name,
@@ -55,7 +55,7 @@ static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const
         if (!natural(YAJL_GET_ARRAY(shape)->values[i], &t->dim[i])
             || __builtin_mul_overflow(bytes, (size_t)t->dim[i], &bytes))
             return spot_fail(c, SPOT_INPUT, "%s: size %d of the shape of %.80s is not possible", file, i, t->name);
-    if (bytes != t->bytes)
+    if (t->type != SPOT_DTYPES && bytes != t->bytes)
         return spot_fail(c, SPOT_INPUT, "%s: %.80s has %zu bytes of data, its shape wants %zu", file, t->name, t->bytes,
                          bytes);
     return SPOT_OK;
@@ -71,10 +71,8 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
     if (!type || YAJL_GET_OBJECT(v)->len != 3)
         return spot_fail(c, SPOT_INPUT, "%s: %.80s is not described by dtype, shape and data_offsets", file, t->name);
     while (k < SPOT_WORDS && strcmp(spot_dtype_name((spot_dtype)k), type)) k++;
-    if (k == SPOT_WORDS)
-        return spot_fail(c, SPOT_INPUT, "%s: %.80s is of type %.20s, which is not read; convert it to F32 or I64 first", file,
-                         t->name, type);
-    t->type = (spot_dtype)k;
+    t->type = k == SPOT_WORDS ? SPOT_DTYPES : (spot_dtype)k;
+    t->dtype = type;
     shape = member(v, "shape");
     offsets = member(v, "data_offsets");
     if (!offsets || !YAJL_IS_ARRAY(offsets) || YAJL_GET_ARRAY(offsets)->len != 2
@@ -227,6 +225,9 @@ static spot_status choose(spot_ctx *c, const spot_tensor **e, const spot_tensors
 static spot_status read_one(spot_ctx *c, spot_array *a, const spot_blob *in, uint64_t start, const spot_tensor *e,
                             size_t limit)
 {
+    if (e->type == SPOT_DTYPES)
+        return spot_fail(c, SPOT_INPUT, "%s: %.80s is of type %.20s, which is not read; convert it to F32 or I64 first",
+                         in->name, e->name, e->dtype);
     a->type = e->type;
     a->rank = e->rank;
     memcpy(a->dim, e->dim, sizeof a->dim);

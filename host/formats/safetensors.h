@@ -1,9 +1,9 @@
 /* safetensors.h - named tensors in one file: 8 bytes little-endian length, a JSON header, the data.
  *
  * Read as strictly as the format's authors do: header at most 100,000,000 bytes, no key twice, every tensor's bytes
- * as many as its shape says, no gaps, overlaps or bytes left over. The types of array.h but words are read and written
- * (U64 is not: save I64); those of less than a byte and other strange ones are refused by name. Everything that is wrong with
- * a file is one SPOT_INPUT. The machine is taken to be little-endian. */
+ * as many as its shape says, no gaps, overlaps or bytes left over. The types of array.h but words are read and written. A
+ * tensor of another type (U64, F8_E4M3, those of less than a byte) may be in the file: who asks for it is refused by name.
+ * Everything that is wrong with a file is one SPOT_INPUT. The machine is taken to be little-endian. */
 #ifndef SPOTTER_SAFETENSORS_H
 #define SPOTTER_SAFETENSORS_H
 
@@ -18,12 +18,13 @@
 
 typedef struct {
     const char *name;
-    spot_dtype  type;
+    spot_dtype  type;          /* SPOT_DTYPES: one that is not read */
     int         rank;
     int64_t     dim[SPOT_TENSOR_DIMS];
     const void *data;          /* aligned to nothing: copy, do not cast; NULL where only the header was read */
     size_t      at;            /* where in the data it begins, as a reader found it */
     size_t      bytes;
+    const char *dtype;         /* the type as a reader found it */
 } spot_tensor;
 
 typedef struct {

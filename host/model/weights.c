@@ -31,8 +31,9 @@ static spot_status same_shape(spot_ctx *c, const spot_tensor *have, const spot_m
     bool same = have->rank == want->rank && have->type == (want->rank ? SPOT_F32 : SPOT_I64);
 
     for (int i = 0; same && i < want->rank; i++) same = have->dim[i] == want->dim[i];
-    if (!same) return spot_fail(c, SPOT_INPUT, "%s: %s has not the type and shape that ResNet-18 gives it there", path,
-                                want->name);
+    if (!same)
+        return spot_fail(c, SPOT_INPUT, "%s: %s (%.20s) has not the type and shape that ResNet-18 gives it there", path,
+                         want->name, have->dtype);
     return SPOT_OK;
 }
 
@@ -92,12 +93,28 @@ static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, co
     return SPOT_OK;
 }
 
+/* torch.save writes a zip with a pickle in it, which can run any program. */
+static spot_status check_is_no_zip(spot_ctx *c, const char *path)
+{
+    char head[4] = "";
+    spot_blob in;
+
+    SPOT_TRY(spot_blob_open(c, &in, path));
+    if (in.size >= sizeof head) spot_blob_read(c, &in, 0, head, sizeof head);
+    spot_blob_close(&in);
+    if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
+                     "and is not read; convert it: safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), "
+                     "\"model.safetensors\")", path, path);
+}
+
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed)
 {
     spot_tensors file;
     int width = 0, had = 0;
     spot_status s;
 
+    SPOT_TRY(check_is_no_zip(c, path));
     SPOT_TRY(spot_tensors_open(c, &file, path));
     s = read_sizes(c, &file, path, &width, &had);
     if (!s) s = spot_model_take(c, a, m, width, outputs > 0 ? outputs : had);

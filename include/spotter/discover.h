@@ -3,7 +3,8 @@
  * Every method looks at the subject's features, whatever its `representation`; that of a file is SPOT_USAGE.
  *
  * A folder of findings:
- *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice
+ *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
+ *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it
  *     slices.json    what was examined; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours; what was not examined and why
  *     map.npy        (n, 2): the first map's first two columns in the subject's order, those of PCA where no method has a map;
@@ -100,9 +101,15 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
                                 const spot_discover_options *o);
 
 /* Back from such a folder, as far as spot_report_findings goes: s has no features, f no fit, o nothing but the names of the
- * methods. Pictures are found where they were, seen from the directory in which the folder was written. Everything is s's own:
- * close f, then s. SPOT_INPUT where the folder is older than subject.safetensors, or that file is damaged. */
+ * methods. Pictures are found where they were, seen from the directory in which the folder was written. Whoever wrote the
+ * folder chose their names, so only files of the recorded size and time of change count; others are left out with a warning.
+ * Everything is s's own: close f, then s. SPOT_INPUT where the folder is older than subject.safetensors, or that file is
+ * damaged. */
 spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, spot_findings *f, spot_discover_options *o);
+
+/* The pictures of findings that were read are FOLDER/ID from here on. SPOT_INPUT where an id leads out of the folder, also by a
+ * symbolic link. */
+spot_status spot_findings_pictures(spot_ctx *c, spot_subject *s, const char *folder);
 
 #ifdef __cplusplus
 }

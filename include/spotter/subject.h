@@ -50,11 +50,12 @@ typedef struct {
     int  resize, crop;         /* of the shorter side, then the middle; 256 and 224; resize 0: none (as torchvision has it) */
     bool skip;                 /* leave out pictures that cannot be read, counting them; else the first is SPOT_INPUT */
     size_t memory;             /* bytes that it may take; 0: what the machine has */
+    bool links;                /* ids and annotations may name pictures that symbolic links lead to out of `images` */
 } spot_subject_files;
 
 /* Reads, checks and, where embeddings are missing, looks. SPOT_INPUT names file and row: lengths that disagree, labels out of
- * range, probabilities outside 0..1 or rows of them that do not sum to 1 within 1e-3 (labels of one class), NaN. Memory and
- * time are told (SPOT_LOG_INFO) before anything long begins. */
+ * range, probabilities outside 0..1 or rows of them that do not sum to 1 within 1e-3 (5e-3 where a row's are all bfloat16's;
+ * labels of one class), NaN. Memory and time are told (SPOT_LOG_INFO) before anything long begins. */
 spot_status spot_subject_read (spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 void        spot_subject_close(spot_subject *s);
 
