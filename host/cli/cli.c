@@ -10,7 +10,6 @@
 
 #include "base/room.h"
 
-volatile sig_atomic_t cli_stop;
 const char *cli_program = "spotter";
 
 static void on_signal(int number) { cli_stop = number; }

@@ -274,7 +274,7 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     struct argp_option list[CLI_MOST_ROWS + 1];
     const struct argp argp = { list, take, k->usage, "", NULL, help_text, NULL };
 
-    memset(line.given, 0, sizeof *line.given);
+    *line.given = (cli_given){ .command = k };
     make_options(list, k);
     check_words(k, argc, argv);
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);

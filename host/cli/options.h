@@ -70,8 +70,8 @@ typedef struct {
     int  (*run)(int argc, char **argv);    /* argv[0] is "spotter NAME"; returns the exit code */
 } cli_command;
 
-/* Words that the user gave, row by row; "" for an option that takes none, NULL for what was not given. */
-typedef struct { const char *word[CLI_MOST_ROWS]; } cli_given;
+/* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. */
+typedef struct { const cli_command *command; const char *word[CLI_MOST_ROWS]; } cli_given;
 
 /* Fills the command's struct; given may be NULL. A wrong command line: one sentence on stderr and exit 2. */
 void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_given *given);

@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 
+volatile sig_atomic_t cli_stop;
+
 #define TRAINING 0.9           /* of an EC's time */
 
 double cli_progress_share(const cli_progress *k)

@@ -201,8 +201,8 @@ static void end_sbatch(shell_command *k, const submission *b, const char *script
 /* The user's options of `spotter sweep`, without those that the array itself sets. */
 static void forward_options(shell_command *k, const cli_given *given)
 {
-    for (const cli_row *row = cli_sweep_command.rows; row->kind; row++) {
-        const char *word = given->word[row - cli_sweep_command.rows];
+    for (const cli_row *row = given->command->rows; row->kind; row++) {
+        const char *word = given->word[row - given->command->rows];
         if (!row->name || !word || row->flags & (CLI_STAYS | CLI_SUBMIT)) continue;
         shell_add(k, " --%s", row->name);
         if (row->word) shell_word(k, "", word);

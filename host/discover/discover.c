@@ -41,13 +41,6 @@ spot_discover_options spot_discover_defaults(void)
                                     .least = 20, .neighbours = SPOT_MAX_NEIGHBOURS };
 }
 
-bool spot_is_seedless(const spot_embed_config *cfg)
-{
-    return cfg->method == SPOT_REDUCE_NONE || cfg->method == SPOT_REDUCE_PCA;
-}
-
-bool spot_is_map(const spot_embed_config *cfg) { return cfg->method != SPOT_REDUCE_NONE; }
-
 static int findings_of_a_class(const discovery *run) { return run->options->bdms * run->options->seeds; }
 
 /* The findings of class i of the group; the one of the method and seed at hand. */

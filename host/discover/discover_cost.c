@@ -94,6 +94,13 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
 
 /* ---- memory ---- */
 
+bool spot_is_seedless(const spot_embed_config *cfg)
+{
+    return cfg->method == SPOT_REDUCE_NONE || cfg->method == SPOT_REDUCE_PCA;
+}
+
+bool spot_is_map(const spot_embed_config *cfg) { return cfg->method != SPOT_REDUCE_NONE; }
+
 /* A view of all rows borrows the subject's features. */
 static size_t view_bytes(const spot_subject *s, int rows)
 {
@@ -174,27 +181,4 @@ spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discov
     return spot_fail(c, SPOT_NOMEM, "%d rows of %s take %.2f GB of memory, %.2f GB of it for the data themselves, and there "
                      "are %.2f GB; give more, or choose another method or reducer", candidates->n, words,
                      (held + needs->host) / 1e9, held / 1e9, limit / 1e9);
-}
-
-spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
-                               double *seconds)
-{
-    spot_candidate *candidates = NULL;
-    int count = 0, left_out, together = 0;
-    spot_bytes needs = { 0, 0 };
-    size_t results = 0;
-    spot_status status = spot_discover_check(c, s, o);
-
-    *bytes = needs;
-    if (seconds) *seconds = NAN;
-    if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
-    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
-    for (int i = 0; i < count && status == SPOT_OK; i += together) {
-        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
-        needs.host += results + spot_subject_bytes(s);
-        *bytes = spot_bytes_larger(*bytes, needs);
-    }
-    if (status == SPOT_OK && seconds) spot_discover_pace(c, seconds, s, o, candidates, count);
-    free(candidates);
-    return status;
 }

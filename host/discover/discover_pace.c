@@ -1,6 +1,7 @@
 /* discover_pace.c - the time that a search will take: every method for a few iterations on some rows of the largest class, and
  * the known growth of its parts. Only people read the estimate; nothing depends on it. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "discover/search.h"
@@ -58,8 +59,8 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
     return SPOT_OK;
 }
 
-void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
-                        const spot_candidate *candidates, int count)
+static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
+                          const spot_candidate *candidates, int count)
 {
     spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads, .stop = c->stop };
     const spot_candidate *largest = candidates;
@@ -78,4 +79,27 @@ void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, con
     if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, &some, o, candidates, count);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
+}
+
+spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                               double *seconds)
+{
+    spot_candidate *candidates = NULL;
+    int count = 0, left_out, together = 0;
+    spot_bytes needs = { 0, 0 };
+    size_t results = 0;
+    spot_status status = spot_discover_check(c, s, o);
+
+    *bytes = needs;
+    if (seconds) *seconds = NAN;
+    if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
+    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
+    for (int i = 0; i < count && status == SPOT_OK; i += together) {
+        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
+        needs.host += results + spot_subject_bytes(s);
+        *bytes = spot_bytes_larger(*bytes, needs);
+    }
+    if (status == SPOT_OK && seconds) estimate_time(c, seconds, s, o, candidates, count);
+    free(candidates);
+    return status;
 }

@@ -33,10 +33,6 @@ size_t spot_subject_bytes(const spot_subject *s);
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs);
 
-/* An estimate of all seconds, by trying the methods for a moment; NaN where a moment is not enough. */
-void spot_discover_pace(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
-                        const spot_candidate *candidates, int count);
-
 /* "class "cat"" or "all rows", for sentences; what does not print becomes '?'. Into text; returns it. */
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls);
 

@@ -88,25 +88,24 @@ static void segment_rows(database *d, const spot_segment *s)
     for (int b = 0; b < s->methods; b++) method_rows(d, s, &s->method[b]);
 }
 
-static spot_status fill(spot_ctx *c, database *d, const char *dir, const char *config, spot_segment *s)
+static spot_status fill(spot_ctx *c, database *d, const spot_study *y, const char *dir, const char *config, spot_segment *s)
 {
-    spot_segment_state state;
-    char why[2400];
+    spot_frame f;
     int *index, n;
-    spot_status status = spot_segment_list(c, dir, &index, &n);
+    spot_status status = spot_frame_list(c, y, dir, &index, &n);
 
     for (int i = 0; i < n && status == SPOT_OK; i++) {
         status = spot_check_stop(c);
         if (status) break;
-        status = spot_segment_read(c, dir, index[i], s, &state, why, sizeof why);
-        if (status || state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
+        status = spot_frame_read(c, y, dir, index[i], s, &f);
+        if (status || f.state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
         segment_rows(d, s);
     }
     free(index);
     return status;
 }
 
-spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
+spot_status spot_database_fill(spot_ctx *c, const spot_study *y, const char *dir, const char *config)
 {
     char path[1200], temp[1400], why[256] = "";
     database d = { 0 };
@@ -123,7 +122,7 @@ spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
     for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)
         d.rc = sqlite3_prepare_v2(d.db, inserts[i], -1, &d.insert[i], NULL);
-    if (d.rc == SQLITE_OK) status = fill(c, &d, dir, config, s);
+    if (d.rc == SQLITE_OK) status = fill(c, &d, y, dir, config, s);
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, "COMMIT", NULL, NULL, NULL);
     if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
     for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);

@@ -18,6 +18,9 @@ extern const spot_study spot_sweep_study;
 void        spot_segment_path(char *path, size_t size, const char *dir, int index);
 spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s);
 
+/* database.c: spot_database_write, from the segments of that study, which is the sweep. */
+spot_status spot_database_fill(spot_ctx *c, const spot_study *y, const char *dir, const char *config);
+
 /* The study's functions (work.h): training and methods that failed. */
 void spot_segment_describe(struct spot_json *j, void *segment);
 int  spot_segment_failures(const void *segment, spot_status *first, const char **who, const char **message);

@@ -247,12 +247,15 @@ static spot_status add_times(spot_ctx *c, spot_sweep_cost *cost, const spot_pace
 static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture, const ecs_of *e, const spot_config *cfg,
                              const spot_source *source, const spot_sweep_options *o)
 {
+    const spot_sweep_options one = { .wave = 1 };
     spot_spent took = { 0, 0 }, at = spot_spent_now();
+    spot_layout alone;
     spot_pace pace;
     spot_ec ec;
 
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)(e->from + (e->to - e->from) / 2)));
-    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, e->least, e->most, cost->images, o->pictures));
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, e->most));
+    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, &alone, e->least, e->most, cost->images, o->pictures));
     spot_spend(&took, &at);
     cost->calibration = took.wall;
     spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; views of %d to %d rows", ec.index,

@@ -256,20 +256,17 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
 }
 
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
-                           int least, int most, double images, bool pictures)
+                           const spot_layout *alone, int least, int most, double images, bool pictures)
 {
-    const spot_sweep_options alone = { .wave = 1 };
-    spot_layout layout;
     int beside = 0;
     spot_arena a;
     spot_status s;
 
     memset(p, 0, sizeof *p);
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, &alone, 1, most));
-    for (int b = 0; b < cfg->bdms; b++) beside = layout.features[b] > beside ? layout.features[b] : beside;
+    for (int b = 0; b < cfg->bdms; b++) beside = alone->features[b] > beside ? alone->features[b] : beside;
     beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
-    SPOT_TRY(spot_arena_open(c, &a, layout.arena + (size_t)beside));
-    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, layout.features);
+    SPOT_TRY(spot_arena_open(c, &a, alone->arena + (size_t)beside));
+    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, alone->features);
     c->who = NULL;
     spot_arena_close(&a);
     return s;

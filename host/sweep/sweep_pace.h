@@ -16,9 +16,9 @@ typedef struct {
 } spot_pace;
 
 /* Times the stages on the images of ec, and methods on views of `least` to `most` rows. Takes less than a tenth of the time of
- * training on `images` images, but from 3 to 70 seconds where no single step takes longer. */
+ * training on `images` images, but from 3 to 70 seconds where no single step takes longer. alone: the layout of that EC. */
 spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
-                           int least, int most, double images, bool pictures);
+                           const spot_layout *alone, int least, int most, double images, bool pictures);
 
 /* The time of an EC with a view of so many rows, without its methods; and the time before the first EC. */
 spot_spent spot_pace_of_ec   (const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows);

@@ -66,6 +66,11 @@ spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s)
     return spot_frame_write(c, &spot_sweep_study, dir, s->index, s);
 }
 
+spot_status spot_database_write(spot_ctx *c, const char *dir, const char *config)
+{
+    return spot_database_fill(c, &spot_sweep_study, dir, config);
+}
+
 spot_status spot_segment_list(spot_ctx *c, const char *dir, int **index, int *n)
 {
     return spot_frame_list(c, &spot_sweep_study, dir, index, n);
