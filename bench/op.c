@@ -116,6 +116,11 @@ void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_k
     return p;
 }
 
+void spot_op_part(spot_op_run *r, const char *what, void *part, spot_op_kind kind, size_t count, double off)
+{
+    add(r, (spot_op_result){ what, r->number, part, kind, count, off, 0, false });
+}
+
 void spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off)
 {
     add(r, (spot_op_result){ what, r->number, member, kind, count, off, 0, true });

@@ -67,6 +67,7 @@ void *spot_op_out(spot_op_run *r, const char *what, spot_op_kind kind, size_t co
 void *spot_op_both(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off);
 void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off,
                    double least);
+void  spot_op_part(spot_op_run *r, const char *what, void *part, spot_op_kind kind, size_t count, double off);
 void  spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off);
 
 /* For `run`: scratch of the run's device, free until the next call; and one member of `count` problems in a row, as ops want

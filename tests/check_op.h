@@ -21,7 +21,7 @@ typedef struct {
     int sizes;
     int problems, again;        /* 0: one a size; else problem q behind the sizes is made of size[q % again] */
     int step;                   /* of the schedules that are tried; 0: all of them */
-    int alone_step;             /* the same for problems one by one; 0: the second schedule alone */
+    int alone_step;             /* the same for problems one by one; 0: the second schedule alone; -1: a call takes one */
 } op_row;
 
 #define OP_ROW(op_, sizes_, ...) { .op = &(op_), .size = sizes_, .sizes = LEN(sizes_), __VA_ARGS__ }
@@ -215,9 +215,10 @@ static inline int run_ops(op_row *row, int rows, const struct CMUnitTest *on_cpu
     static char name[OP_TESTS * 64][80];
 
     assert_true(rows <= 64);
-    for (int i = 0; i < kinds * rows; i++, count++) {
-        snprintf(name[count], sizeof *name, "%s_%s", row[i / kinds].op->name, all[i % kinds].name);
-        tests[count] = (struct CMUnitTest){ name[count], all[i % kinds].run, NULL, NULL, &row[i / kinds] };
+    for (int i = 0; i < kinds * rows; i++) {
+        if (all[i % kinds].run == op_one_by_one && row[i / kinds].alone_step < 0) continue;
+        snprintf(name[i], sizeof *name, "%s_%s", row[i / kinds].op->name, all[i % kinds].name);
+        tests[count++] = (struct CMUnitTest){ name[i], all[i % kinds].run, NULL, NULL, &row[i / kinds] };
     }
     for (int i = 0; i < cpus; i++) tests[count++] = on_cpu[i];
     for (int i = 0; device && i < cudas; i++) tests[count++] = on_cuda[i];

@@ -29,7 +29,8 @@ static spot_bytes needs_of(const spot_ctx *c, int problems, const spot_bdm_confi
 }
 
 /* Problems from `from` on; kept: with what assigns rows later. */
-static void answer_to(spot_ctx *c, answer *o, int from, int problems, const method_data *of, const spot_bdm_config *cfg, bool kept)
+static void answer_to(spot_ctx *c, answer *o, int from, int problems, const method_data *of, const spot_bdm_config *cfg,
+                      bool kept)
 {
     CHECK_OK(c, spot_arena_open(c, &o->a, needs_of(c, PROBLEMS, cfg).host));
     CHECK_OK(c, spot_embed_fit(c, &o->a, problems, o->points, of->v + from, of->seed + from, &cfg->embed));

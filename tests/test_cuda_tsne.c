@@ -1,257 +1,183 @@
-/* test_cuda_tsne.c - forces, descent and whole maps: CUDA against the CPU. ctest: long */
+/* test_cuda_tsne.c - t-SNE's forces and descents on CUDA against the CPU; whole maps: test_cuda_embed.c. ctest: long */
 #define _GNU_SOURCE   /* setenv */
-#include "check_cuda_tsne.h"
+#include "check_op.h"
 
-#include <cblas.h>
+#include <signal.h>
 
-#include "blobs.h"
-#include "spotter/embed.h"
-#include "spotter/rng.h"
+#include "map/affinity.h"
 #include "map/tsne.h"
+#include "noise.h"
 
-/* Forces and descent, on the P of a random graph: n points to `dim`. */
-static void make_problem(spot_ctx *c, spot_tsne_problem *t, int n, int dim, int k, double size)
+enum { MOST_ENTRIES = 2 * 1061 };
+
+/* t first: a run of problems is an array of them alone where spot_tsne_fit wants one. */
+typedef struct { spot_tsne_problem t; spot_tsne_config cfg; double gradient[MOST_ENTRIES], kl; } one;
+
+/* The P of a random graph: n points that name k others. */
+static spot_affinity_graph graph_of(int n, int k)
 {
-    int *column = on(c, NULL, (size_t)n * k * sizeof(int)), stride = spot_tsne_stride(n);
-    float *p = on(c, NULL, (size_t)n * k * sizeof(float)), *y = on(c, NULL, (size_t)dim * stride * sizeof(float));
-    spot_rng r = spot_rng_at(6, SPOT_RNG_TSNE, 0, (uint32_t)(n * 16 + dim));
-    spot_affinity_graph g;
+    size_t room = spot_affinity_room(n, k), edges = (size_t)n * k;
+    int *column = malloc(edges * sizeof *column);
+    float *p = malloc(edges * sizeof *p);
+    spot_affinity_graph g = { .n = n, .k = k, .column = column, .p = p, .start = malloc((size_t)(n + 1) * sizeof(int)),
+                              .to = malloc(room * sizeof(int)), .joint = malloc(room * sizeof(float)),
+                              .begin = malloc((size_t)(n + 2) * sizeof(int)), .edge = malloc(edges * sizeof(int)) };
+    spot_ctx c = check_ctx(1);
 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++) {
-            column[i * k + j] = j + (j >= i);
-            p[i * k + j] = 1.0f / k;
-            if (i > k) column[i * k + j] = i - k + j;
+            column[i * k + j] = i > k ? i - k + j : j + (j >= i);
+            p[i * k + j] = 1.0f / (float)k;
         }
-    g = take_graph(c, n, k, column, p);
-    CHECK_OK(c, spot_affinity_joint(c, 1, &g));
-    for (int e = 0; e < dim * stride; e++) y[e] = (float)(size * spot_rng_normal(&r));
-    *t = (spot_tsne_problem){ .n = n, .dim = dim, .stride = stride, .start = g.start, .to = g.to, .p = g.joint, .y = y };
+    CHECK_OK(&c, spot_affinity_joint(&c, 1, &g));
+    free(column), free(p), free(g.begin), free(g.edge);
+    return g;
 }
 
-/* The same problem in the memory of c. */
-static spot_tsne_problem carry(spot_ctx *c, const spot_tsne_problem *t)
+/* size: points, dimensions, neighbours, extent in 1e-4, iterations (0: a gradient), by FFT. The map as it begins. */
+static float *place_points(spot_op_run *r, one *o, const int *size)
 {
-    spot_tsne_problem there = *t;
+    int n = size[0], dim = size[1], stride = spot_tsne_stride(n);
+    spot_affinity_graph g = graph_of(n, size[2]);
+    size_t entries = (size_t)g.start[n];
+    float *y = malloc((size_t)dim * stride * sizeof *y);
+    spot_rng rng = noise_at(6, n * 16 + dim);
 
-    there.start = on(c, t->start, (t->n + 1) * sizeof(int));
-    there.to = on(c, t->to, t->start[t->n] * sizeof(int));
-    there.p = on(c, t->p, t->start[t->n] * sizeof(float));
-    there.y = on(c, t->y, (size_t)t->dim * t->stride * sizeof(float));
-    return there;
+    for (int e = 0; e < dim * stride; e++) y[e] = (float)(1e-4 * size[3] * spot_rng_normal(&rng));
+    o->cfg = (spot_tsne_config){ .perplexity = 5, .exaggeration = size[4] ? 12 : 4, .iterations = size[4],
+                                 .repulsion = size[5] ? SPOT_TSNE_BY_FFT : spot_embed_defaults().tsne.repulsion };
+    o->t = (spot_tsne_problem){ .n = n, .dim = dim, .stride = stride };
+    o->t.to = spot_op_given(r, g.to, entries * sizeof(int));
+    o->t.p = spot_op_given(r, g.joint, entries * sizeof(float));
+    o->t.start = spot_op_given(r, g.start, (size_t)(n + 1) * sizeof(int));
+    return y;
 }
 
-static const struct { int n, dim, k; double size; } forces[] = {
-    { 2, 2, 1, 1 }, { 31, 1, 5, 3 }, { 33, 3, 32, 1 }, { 255, 2, 17, 20 }, { 257, 2, 3, 1e-4 }, { 40, 5, 7, 2 },
-    { 1061, 2, 4, 10 }, { 64, 2, 8, 0 },
+static spot_status scratch_of(spot_op_run *r, spot_arena **a)
+{
+    const one *o = r->problem;
+    size_t least = (size_t)(o->cfg.repulsion != SPOT_TSNE_BY_FFT ? 1 : o->cfg.iterations ? 160 : 80) << 20;
+
+    return spot_op_scratch(r, a, r->c->device ? least : 12 * least);
+}
+
+/* -- forces -------------------------------------------------------------------------------------------------------------- */
+
+static const int force_sizes[][SPOT_OP_SIZES] = {
+    { 2, 2, 1, 10000 },    { 31, 1, 5, 30000 }, { 33, 3, 32, 10000 },   { 255, 2, 17, 200000 },
+    { 257, 2, 3, 1 },      { 40, 5, 7, 20000 }, { 1061, 2, 4, 100000 }, { 64, 2, 8, 0 },
 };
 
-static void gradients_agree(void **state)
+/* Interpolated: sparse over two sizes of the grid; then dense, to a line, points that are all one. */
+static const int sparse_sizes[][SPOT_OP_SIZES] = { { 300, 2, 5, 250000, 0, 1 } };
+static const int grid_sizes[][SPOT_OP_SIZES] = { { 257, 2, 5, 10, 0, 1 }, { 500, 1, 5, 600000, 0, 1 }, { 33, 2, 5, 0, 0, 1 } };
+
+static void make_forces(spot_op_run *r, void *problem, const int *size)
 {
-    const spot_tsne_config cfg = { .exaggeration = 4 };
+    one *o = problem;
 
-    (void)state;
-    for (int q = 0; q < LEN(forces); q++) {
-        int entries = forces[q].n * forces[q].dim;
-        double *want = malloc(entries * sizeof *want), *got = malloc(entries * sizeof *got), kl, gkl, most = 0;
-        spot_ctx host = check_ctx(2);
-        spot_arena h;
-        spot_tsne_problem t;
-
-        CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 22));
-        make_problem(&host, &t, forces[q].n, forces[q].dim, forces[q].k, forces[q].size);
-        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, &cfg, want, &kl));
-        for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
-        for (int s = 0; s < LEN(schedules); s++) {
-            spot_tsne_problem there;
-            spot_arena a;
-            spot_ctx c;
-
-            open_cuda(&c, s);
-            CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
-            there = carry(&c, &t);
-            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, &cfg, got, &gkl));
-            CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
-            for (int e = 0; e < entries; e++) CHECK_NEAR(got[e], want[e], 1e-5 * most);
-            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got, want, entries * sizeof *got);
-            spot_arena_close(&a);
-            give_back(&c);
-            spot_device_close(&c);
-        }
-        spot_arena_close(&h);
-        give_back(&host);
-        free(want), free(got);
-    }
+    o->t.y = NULL;
+    float *y = place_points(r, o, size);
+    o->t.y = spot_op_given(r, y, (size_t)size[1] * o->t.stride * sizeof *y);
+    spot_op_told(r, "gradient", o->gradient, SPOT_OP_DOUBLE, (size_t)size[0] * size[1], 1e-5);
+    spot_op_told(r, "divergence", &o->kl, SPOT_OP_DOUBLE, 1, 1e-6);
 }
 
-/* Interpolated forces: dense, sparse over two sizes of the grid, to a line, points that are all one. */
-static const struct { int n, dim; double size; } grids[] = { { 257, 2, 1e-3 }, { 300, 2, 25 }, { 500, 1, 60 }, { 33, 2, 0 } };
-
-static void interpolated_forces_agree(void **state)
+static spot_status run_forces(spot_op_run *r, void *problems, int count)
 {
-    const spot_tsne_config cfg = { .exaggeration = 4, .repulsion = SPOT_TSNE_BY_FFT };
+    one *o = problems;
+    spot_arena *a;
 
-    (void)state;
-    for (int q = 0; q < LEN(grids); q++) {
-        int entries = grids[q].n * grids[q].dim;
-        double *want = malloc(entries * sizeof *want), *got = malloc(entries * sizeof *got), kl, gkl, most = 0;
-        spot_ctx host = check_ctx(2);
-        spot_arena h;
-        spot_tsne_problem t;
-
-        CHECK_OK(&host, spot_arena_open(&host, &h, (size_t)1 << 30));
-        make_problem(&host, &t, grids[q].n, grids[q].dim, 5, grids[q].size);
-        CHECK_OK(&host, spot_tsne_gradient(&host, &h, &t, &cfg, want, &kl));
-        for (int e = 0; e < entries; e++) most = fmax(most, fabs(want[e]));
-        for (int s = 0; s < (q == 1 ? LEN(schedules) : 2 - SANITIZED); s++) {
-            spot_tsne_problem there;
-            spot_arena a;
-            spot_ctx c;
-
-            open_cuda(&c, s);
-            CHECK_OK(&c, spot_arena_open_device(&c, &a, 80 << 20));
-            there = carry(&c, &t);
-            CHECK_OK(&c, spot_tsne_gradient(&c, &a, &there, &cfg, got, &gkl));
-            CHECK_NEAR(gkl, kl, 1e-6 * fabs(kl));
-            for (int e = 0; e < entries; e++) CHECK_NEAR(got[e], want[e], 1e-5 * most);
-            if (getenv("SPOT_EMULATOR")) assert_memory_equal(got, want, entries * sizeof *got);
-            spot_arena_close(&a);
-            give_back(&c);
-            spot_device_close(&c);
-        }
-        spot_arena_close(&h);
-        give_back(&host);
-        free(want), free(got);
+    for (int q = 0; q < count; q++) {
+        SPOT_TRY(scratch_of(r, &a));
+        SPOT_OP(r, spot_tsne_gradient(r->c, a, &o[q].t, &o[q].cfg, o[q].gradient, &o[q].kl));
     }
+    return SPOT_OK;
 }
 
-/* The grid grows with the map from step to step; two maps at once and each alone. */
-static void interpolated_descents_agree(void **state)
+/* -- descents ------------------------------------------------------------------------------------------------------------ */
+
+/* Past a look at 50; a few points through both phases; a grid that grows with the map from step to step. */
+static const int look_sizes[][SPOT_OP_SIZES] = { { 2, 2, 1, 1, 55 }, { 257, 2, 5, 1, 55 }, { 33, 2, 8, 1, 55 } };
+static const int few_sizes[][SPOT_OP_SIZES] = { { 4, 2, 1, 1, 301 }, { 3, 2, 2, 1, 301 }, { 5, 2, 2, 1, 301 } };
+static const int growing_sizes[][SPOT_OP_SIZES] = { { 90, 2, 5, 100, 3, 1 }, { 290, 2, 5, 100, 3, 1 } };
+
+/* A GPU's map of a long descent need not be the CPU's. */
+static void make_descent(spot_op_run *r, void *problem, const int *size)
 {
-    const spot_tsne_config cfg = { .iterations = 3, .exaggeration = 12, .repulsion = SPOT_TSNE_BY_FFT };
-    spot_ctx host = check_ctx(2);
-    spot_tsne_problem start[2], t[2];
-    spot_arena h;
+    one *o = problem;
+    float *y = place_points(r, o, size);
 
-    (void)state;
-    CHECK_OK(&host, spot_arena_open(&host, &h, (size_t)1 << 30));
-    for (int q = 0; q < 2; q++) {
-        make_problem(&host, &start[q], 90 + 200 * q, 2, 5, 1e-2);
-        t[q] = carry(&host, &start[q]);
-    }
-    CHECK_OK(&host, spot_tsne_fit(&host, &h, 2, t, &cfg));
-    for (int alone = 0; alone < 2; alone++) {
-        spot_tsne_problem there[2];
-        spot_arena a;
-        spot_ctx c;
-
-        open_cuda(&c, 2 + alone);
-        CHECK_OK(&c, spot_arena_open_device(&c, &a, 160 << 20));
-        for (int q = 0; q < 2; q++) there[q] = carry(&c, &start[q]);
-        for (int q = 0; q < 1 + alone; q++) CHECK_OK(&c, spot_tsne_fit(&c, &a, 2 - alone, there + q, &cfg));
-        for (int q = 0; q < 2; q++)
-            for (int k = 0; k < 2; k++)
-                check_floats(&c, "map", there[q].y + k * t[q].stride, t[q].y + k * t[q].stride, t[q].n, 1e-3);
-        spot_arena_close(&a);
-        give_back(&c);
-        spot_device_close(&c);
-    }
-    spot_arena_close(&h);
-    give_back(&host);
+    o->t.y = spot_op_given(r, y, (size_t)size[1] * o->t.stride * sizeof *y);      /* what lies beyond n is the op's */
+    for (int k = 0; k < size[1]; k++)
+        spot_op_part(r, "map", o->t.y + k * o->t.stride, SPOT_OP_FLOAT, (size_t)size[0], size[5] ? 1e-3 : INFINITY);
+    spot_op_told(r, "divergence", &o->t.kl, SPOT_OP_DOUBLE, 1, size[5] ? INFINITY : 0.01);
+    spot_op_told(r, "steps", &o->t.steps, SPOT_OP_INT, 1, INFINITY);
 }
 
-/* Three maps at once and each alone, past a look at 50; a few points through both phases. */
-static const struct { int n, k, iterations; } fits[][3] = {
-    { { 2, 1, 55 }, { 257, 5, 55 }, { 33, 8, 55 } },
-    { { 4, 1, 301 }, { 3, 2, 301 }, { 5, 2, 301 } },
+static spot_status fit(spot_op_run *r, one *o, int count, const spot_tsne_config *cfg)
+{
+    spot_tsne_problem all[3];
+    spot_arena *a;
+
+    for (int q = 0; q < count; q++) all[q] = o[q].t;
+    SPOT_TRY(scratch_of(r, &a));
+    SPOT_OP(r, spot_tsne_fit(r->c, a, count, all, cfg));
+    for (int q = 0; q < count; q++) o[q].t = all[q];
+    return SPOT_OK;
+}
+
+static spot_status run_descent(spot_op_run *r, void *problems, int count)
+{
+    one *o = problems;
+
+    return fit(r, o, count, &o->cfg);
+}
+
+#define FORCES(name) { name, sizeof(one), make_forces, run_forces, NULL, false }
+#define DESCENT(name) { name, sizeof(one), make_descent, run_descent, NULL, false }
+static const spot_op forces = FORCES("forces"), sparse_forces = FORCES("sparse_grid_forces"),
+                     grid_forces = FORCES("grid_forces"), long_descent = DESCENT("descent"),
+                     few_points = DESCENT("descent_of_few_points"), growing_grid = DESCENT("descent_of_a_growing_grid");
+
+static op_row rows[] = {
+    OP_ROW(forces, force_sizes, .alone_step = -1),
+    OP_ROW(sparse_forces, sparse_sizes, .alone_step = -1),
+    OP_ROW(grid_forces, grid_sizes, .step = 3, .alone_step = -1),
+    OP_ROW(long_descent, look_sizes, .alone_step = SANITIZED ? 0 : 2),
+    OP_ROW(few_points, few_sizes, .alone_step = SANITIZED ? 0 : 2),
+    OP_ROW(growing_grid, growing_sizes, .step = LEN(schedules)),
 };
-
-static void descents_agree(void **state)
-{
-    (void)state;
-    for (int batch = 0; batch < LEN(fits); batch++) {
-        spot_tsne_config cfg = { .perplexity = 5, .iterations = fits[batch][0].iterations, .exaggeration = 12 };
-        spot_ctx host = check_ctx(2);
-        spot_arena h;
-        spot_tsne_problem start[3], t[3];
-
-        CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 22));
-        for (int q = 0; q < 3; q++) {
-            make_problem(&host, &start[q], fits[batch][q].n, 2, fits[batch][q].k, 1e-4);
-            t[q] = carry(&host, &start[q]);
-        }
-        CHECK_OK(&host, spot_tsne_fit(&host, &h, 3, t, &cfg));
-        for (int s = 0; s < LEN(schedules); s++)
-            for (int alone = 0; alone < 2; alone++) {
-                spot_tsne_problem there[3];
-                spot_arena a;
-                spot_ctx c;
-
-                if (alone && s > (SANITIZED ? 0 : 2)) continue;
-                open_cuda(&c, s);
-                CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
-                for (int q = 0; q < 3; q++) there[q] = carry(&c, &start[q]);
-                for (int q = 0; q < (alone ? 3 : 1); q++)
-                    CHECK_OK(&c, spot_tsne_fit(&c, &a, alone ? 1 : 3, there + q, &cfg));
-                for (int q = 0; q < 3; q++) {
-                    CHECK_NEAR(there[q].kl, t[q].kl, 0.01 * fabs(t[q].kl) + 1e-6);
-                    if (!getenv("SPOT_EMULATOR")) continue;
-                    assert_memory_equal(&there[q].kl, &t[q].kl, sizeof t[q].kl);
-                    assert_int_equal(there[q].steps, t[q].steps);
-                    for (int k = 0; k < 2; k++)
-                        check_floats(&c, "map", there[q].y + k * t[q].stride, t[q].y + k * t[q].stride, t[q].n, 0);
-                }
-                spot_arena_close(&a);
-                give_back(&c);
-                spot_device_close(&c);
-            }
-        spot_arena_close(&h);
-        give_back(&host);
-    }
-}
 
 static void failures_are_told(void **state)
 {
-    spot_tsne_config cfg = { .perplexity = 5, .iterations = 100, .exaggeration = 12, .lr = 1e30 };
-    volatile sig_atomic_t stop = 0;
-    spot_tsne_problem t, there;
-    spot_ctx host = check_ctx(1), c;
-    spot_arena h, a;
+    static const int sizes[][SPOT_OP_SIZES] = { { 20, 2, 3, 1, 100 }, { 20, 9, 3, 10000, 100 } };
+    op_row row = OP_ROW(long_descent, sizes, .step = 1);
+    volatile sig_atomic_t stop = 1;
+    spot_tsne_config cfg;
+    spot_op_run *r;
+    one *o;
+    spot_ctx c;
 
     (void)state;
-    CHECK_OK(&host, spot_arena_open(&host, &h, 1 << 20));
     open_cuda(&c, 0);
-    CHECK_OK(&c, spot_arena_open_device(&c, &a, 1 << 20));
-    make_problem(&host, &t, 20, 2, 3, 1e-4);
-    there = carry(&c, &t);
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_NUMERIC, "left the finite numbers");
-    cfg.lr = 0;
-    there = carry(&c, &t);
+    r = open_run(&c, &row, false);
+    o = r->problem;
+    cfg = o->cfg;
+    cfg.lr = 1e30;
+    CHECK_FAILS(&c, fit(r, o, 1, &cfg), SPOT_NUMERIC, "left the finite numbers");
+    CHECK_FAILS(&c, fit(r, o + 1, 1, &o->cfg), SPOT_UNSUPPORTED, "9 dimensions");
+    spot_op_close(r);
+    r = open_run(&c, &row, false);
     c.stop = &stop;
-    stop = 1;
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_STOPPED, "stopped on request");
-    stop = 0;
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_UNSUPPORTED, "host memory");
-    make_problem(&host, &t, 20, 9, 3, 1);
-    there = carry(&c, &t);
-    CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &there, &cfg), SPOT_UNSUPPORTED, "9 dimensions");
-    spot_arena_close(&a);
-    give_back(&c);
+    CHECK_FAILS(&c, run_descent(r, r->problem, 1), SPOT_STOPPED, "stopped on request");
+    spot_op_close(r);
     spot_device_close(&c);
-    spot_arena_close(&h);
-    give_back(&host);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_agree),
-        cmocka_unit_test(interpolated_forces_agree),
-        cmocka_unit_test(interpolated_descents_agree),
-        cmocka_unit_test(descents_agree),
-        cmocka_unit_test(failures_are_told),
-    };
+    static const struct CMUnitTest on_cuda[] = { cmocka_unit_test(failures_are_told) };
 
-    openblas_set_num_threads(1);
-    return RUN_ON_CUDA(tests);
+    return run_ops(rows, LEN(rows), NULL, 0, on_cuda, LEN(on_cuda));
 }
