@@ -8,7 +8,6 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "config/config_table.h"
 #include "core/ops.h"
 
 const cli_command cli_commands[] = {
