@@ -176,8 +176,10 @@ refused 6 "of memory" "${all[@]}" --memory 150KB --out x
 
 # --- the command line
 refused 2 "did you mean --embeddings" --embedings e.npy --out x
-refused 2 "spotter: --method: method is \"planespt\"; did you mean \"planespot\"" --embeddings e.npy --labels y.npy --probs p.npy --method planespt --out x
-refused 2 "spotter: --method: reduce is \"tnse\"; did you mean \"tsne\"" --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
+refused 2 "spotter: --method: method is \"planespt\"; did you mean \"planespot\"" \
+    --embeddings e.npy --labels y.npy --probs p.npy --method planespt --out x
+refused 2 "spotter: --method: reduce is \"tnse\"; did you mean \"tsne\"" \
+    --embeddings e.npy --labels y.npy --probs p.npy --method planespot-tnse --out x
 refused 2 "--method names domino twice" --embeddings e.npy --labels y.npy --probs p.npy --method domino,planespot,domino --out x
 refused 2 "takes a size such as 4GB" "${all[@]}" --memory lots --out x
 refused 2 "takes whole numbers" "${all[@]}" --seed 1,x --out x

@@ -12,7 +12,6 @@
 #include "base/nearest.h"
 #include "base/room.h"
 #include "cli/cli.h"
-#include "config/config_table.h"
 #include "core/ops.h"
 
 const cli_command *const cli_commands[] = {
