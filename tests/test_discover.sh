@@ -187,7 +187,7 @@ refused 2 "seed has 3 twice" "${all[@]}" --seed 3,1,3 --out x
 refused 2 "--labels" --embeddings e.npy --out x
 refused 2 "--out DIR" "${all[@]}"
 refused 2 "--model" --images . --out x
-"$spotter" discover --help | sed -n '/Examples/,$p' | grep 'spotter discover --embeddings' >/dev/null || fail "--help has no example"
+"$spotter" discover --help | grep '^  spotter discover --embeddings' >/dev/null || fail "--help lacks its example"
 
 # --- asked to stop: what is computed is kept, and the same command goes on
 slow=(--embeddings e.npy --labels y.npy --probs p.npy --method planespot-tsne,spotlight --seed 1,2,3,4,5,6,7,8 --out slow)

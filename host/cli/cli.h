@@ -66,6 +66,10 @@ void cli_pick_shard(const struct argp_state *state, const char *text, int *shard
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
 
+/* A whole command: reads the words, opens a context on the machine (NULL: the CPU), works and closes it. The exit code. */
+int cli_run(const cli_command *k, int argc, char **argv, void *options, const cli_machine *machine,
+            spot_status (*work)(spot_ctx *c, void *options));
+
 /* The object of --json, with how the command ended and where its results are; spot_json_print ends it. */
 spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
 

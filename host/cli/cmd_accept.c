@@ -35,16 +35,16 @@ const cli_command cli_accept_command = {
     "the margins, the quarantine, and a history with the reason of every acceptance.", table, NULL, cli_accept
 };
 
+static spot_status accept_run(spot_ctx *c, void *input)
+{
+    const options *o = input;
+
+    SPOT_TRY(spot_accept(c, o->run, o->out, &o->o));
+    spot_log(c, SPOT_LOG_INFO, "%s is the baseline now: %s", o->run, o->out);
+    return SPOT_OK;
+}
+
 int cli_accept(int argc, char **argv)
 {
-    options o = { 0 };
-    cli_machine machine = { .device = "cpu" };
-    spot_ctx c;
-    spot_status s;
-
-    cli_parse(&cli_accept_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &machine);
-    if (s == SPOT_OK) s = spot_accept(&c, o.run, o.out, &o.o);
-    if (s == SPOT_OK) spot_log(&c, SPOT_LOG_INFO, "%s is the baseline now: %s", o.run, o.out);
-    return cli_close(&c, s);
+    return cli_run(&cli_accept_command, argc, argv, &(options){ .run = NULL }, NULL, accept_run);
 }

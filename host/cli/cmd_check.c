@@ -33,21 +33,21 @@ const cli_command cli_check_command = {
     "line in quarantine is shown and fails nothing.", table, NULL, cli_check
 };
 
+static spot_status check_run(spot_ctx *c, void *input)
+{
+    const options *o = input;
+    spot_check *check = NULL;
+    spot_status s = spot_check_run(c, &check, o->baseline, o->run);
+
+    if (s == SPOT_OK && o->json) s = spot_check_print_json(c, stdout, check);
+    else if (s == SPOT_OK) spot_check_print(stdout, check, cli_colorful(STDOUT_FILENO));
+    if (s == SPOT_OK && o->history) s = spot_check_remember(c, check, o->history, o->commit);
+    if (s == SPOT_OK && check->failed) s = spot_fail(c, SPOT_CHECK, "%s differs from %s", o->run, o->baseline);
+    spot_check_free(check);
+    return s;
+}
+
 int cli_check(int argc, char **argv)
 {
-    options o = { .run = NULL };
-    cli_machine machine = { .device = "cpu" };
-    spot_check *check = NULL;
-    spot_ctx c;
-    spot_status s;
-
-    cli_parse(&cli_check_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &machine);
-    if (s == SPOT_OK) s = spot_check_run(&c, &check, o.baseline, o.run);
-    if (s == SPOT_OK && o.json) s = spot_check_print_json(&c, stdout, check);
-    else if (s == SPOT_OK) spot_check_print(stdout, check, cli_colorful(STDOUT_FILENO));
-    if (s == SPOT_OK && o.history) s = spot_check_remember(&c, check, o.history, o.commit);
-    if (s == SPOT_OK && check->failed) s = spot_fail(&c, SPOT_CHECK, "%s differs from %s", o.run, o.baseline);
-    spot_check_free(check);
-    return cli_close(&c, s);
+    return cli_run(&cli_check_command, argc, argv, &(options){ .run = NULL }, NULL, check_run);
 }

@@ -421,22 +421,25 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     return how;
 }
 
-static spot_status run(spot_ctx *c, const options *o, spot_config *cfg)
+static spot_status search(spot_ctx *c, void *input)
 {
+    static spot_config cfg;
+    const options *o = input;
     spot_subject s;
     spot_status how;
 
-    *cfg = spot_config_defaults();
-    cfg->seed = 0;
-    if (o->config) SPOT_TRY(spot_config_load(c, cfg, o->config));
+    cli_say_device(c, &o->machine);
+    cfg = spot_config_defaults();
+    cfg.seed = 0;
+    if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
     if (o->method) {
-        SPOT_TRY(methods(c, cfg, o->method));
-        cfg->seed = 0;
+        SPOT_TRY(methods(c, &cfg, o->method));
+        cfg.seed = 0;
     }
     SPOT_TRY(is_ours(c, o));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
-    if (how == SPOT_OK) how = discover(c, o, cfg, &s);
+    if (how == SPOT_OK) how = discover(c, o, &cfg, &s);
     spot_subject_close(&s);
     return how;
 }
@@ -444,15 +447,6 @@ static spot_status run(spot_ctx *c, const options *o, spot_config *cfg)
 int cli_discover(int argc, char **argv)
 {
     options o = { .least = spot_discover_defaults().least, .page = spot_report_defaults() };
-    static spot_config cfg;
-    spot_ctx c;
-    spot_status s;
 
-    cli_parse(&cli_discover_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) {
-        cli_say_device(&c, &o.machine);
-        s = run(&c, &o, &cfg);
-    }
-    return cli_close(&c, s);
+    return cli_run(&cli_discover_command, argc, argv, &o, &o.machine, search);
 }

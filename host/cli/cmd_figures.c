@@ -78,16 +78,15 @@ const cli_command cli_figures_command = {
     table, check, cli_figures
 };
 
+static spot_status draw(spot_ctx *c, void *input)
+{
+    options *o = input;
+
+    o->o.method = o->method;
+    return spot_figures(c, o->dir, &o->o);
+}
+
 int cli_figures(int argc, char **argv)
 {
-    options o = { .dir = NULL };
-    cli_machine machine = { .device = "cpu" };
-    spot_ctx c;
-    spot_status s;
-
-    cli_parse(&cli_figures_command, argc, argv, &o, NULL);
-    o.o.method = o.method;
-    s = cli_open(&c, &machine);
-    if (s == SPOT_OK) s = spot_figures(&c, o.dir, &o.o);
-    return cli_close(&c, s);
+    return cli_run(&cli_figures_command, argc, argv, &(options){ .dir = NULL }, NULL, draw);
 }

@@ -104,15 +104,18 @@ static spot_status report(spot_ctx *c, const options *o)
     return report_findings(c, o);
 }
 
+static spot_status write_report(spot_ctx *c, void *input)
+{
+    const options *o = input;
+
+    SPOT_TRY(report(c, o));
+    spot_log(c, SPOT_LOG_INFO, "%s", o->out);
+    return SPOT_OK;
+}
+
 int cli_report(int argc, char **argv)
 {
     options o = { .o = spot_report_defaults() };
-    spot_ctx c;
-    spot_status s;
 
-    cli_parse(&cli_report_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = report(&c, &o);
-    if (s == SPOT_OK) spot_log(&c, SPOT_LOG_INFO, "%s", o.out);
-    return cli_close(&c, s);
+    return cli_run(&cli_report_command, argc, argv, &o, &o.machine, write_report);
 }

@@ -97,15 +97,18 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
     return s;
 }
 
-static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+static spot_status scene(spot_ctx *c, void *input)
 {
+    static spot_config cfg;
+    const options *o = input;
     spot_source source;
     spot_status s;
 
-    if (o->ec >= cfg->ecs)
+    SPOT_TRY(cli_config(c, &cfg, o->config));
+    if (o->ec >= cfg.ecs)
         return spot_fail(c, SPOT_USAGE, "there is no EC %d: %s has %d, from 0; raise its ecs to see more", o->ec, o->config,
-                         cfg->ecs);
-    s = spot_source_open(c, &source, cfg);
+                         cfg.ecs);
+    s = spot_source_open(c, &source, &cfg);
     if (!s) s = write_ec(c, o, &source);
     spot_source_close(&source);
     return s;
@@ -114,13 +117,6 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 int cli_scene(int argc, char **argv)
 {
     options o = { .config = NULL };
-    static spot_config cfg;
-    spot_ctx c;
-    spot_status s;
 
-    cli_parse(&cli_scene_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
-    if (s == SPOT_OK) s = run(&c, &o, &cfg);
-    return cli_close(&c, s);
+    return cli_run(&cli_scene_command, argc, argv, &o, &o.machine, scene);
 }

@@ -40,17 +40,16 @@ const cli_command cli_tables_command = {
     "blindspots. Every average names the number of ECs that it leaves out.", table, check, cli_tables
 };
 
+static spot_status print_tables(spot_ctx *c, void *input)
+{
+    const options *o = input;
+    spot_table_format format = (spot_table_format)o->format;
+
+    if (!o->which) return spot_tables(c, stdout, o->dir.word[0], format, o->all);
+    return spot_tables_paper(c, stdout, o->dir.word, o->dir.n, o->which, format, o->all);
+}
+
 int cli_tables(int argc, char **argv)
 {
-    options o = { 0 };
-    cli_machine machine = { .device = "cpu" };
-    spot_ctx c;
-    spot_status s;
-
-    cli_parse(&cli_tables_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &machine);
-    if (s == SPOT_OK && o.which)
-        s = spot_tables_paper(&c, stdout, o.dir.word, o.dir.n, o.which, (spot_table_format)o.format, o.all);
-    else if (s == SPOT_OK) s = spot_tables(&c, stdout, o.dir.word[0], (spot_table_format)o.format, o.all);
-    return cli_close(&c, s);
+    return cli_run(&cli_tables_command, argc, argv, &(options){ .which = 0 }, NULL, print_tables);
 }

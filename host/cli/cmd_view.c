@@ -95,12 +95,18 @@ static spot_status view(spot_ctx *c, const options *o, const spot_config *cfg, c
     return s;
 }
 
-static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
+static spot_status open_run(spot_ctx *c, void *input)
 {
+    static spot_config cfg;
+    const options *o = input;
     spot_source source;
-    spot_status s = spot_source_open(c, &source, cfg);
+    char path[1200];
+    spot_status s;
 
-    if (!s) s = view(c, o, cfg, &source);
+    snprintf(path, sizeof path, "%s/config.yaml", o->dir);
+    SPOT_TRY(cli_config(c, &cfg, path));
+    s = spot_source_open(c, &source, &cfg);
+    if (!s) s = view(c, o, &cfg, &source);
     spot_source_close(&source);
     return s;
 }
@@ -108,15 +114,6 @@ static spot_status run(spot_ctx *c, const options *o, const spot_config *cfg)
 int cli_view(int argc, char **argv)
 {
     options o = { .dir = NULL };
-    static spot_config cfg;
-    char path[1200];
-    spot_ctx c;
-    spot_status s;
 
-    cli_parse(&cli_view_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    snprintf(path, sizeof path, "%s/config.yaml", o.dir);
-    if (s == SPOT_OK) s = cli_config(&c, &cfg, path);
-    if (s == SPOT_OK) s = run(&c, &o, &cfg);
-    return cli_close(&c, s);
+    return cli_run(&cli_view_command, argc, argv, &o, &o.machine, open_run);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "spotter/ctx.h"
+#include "cli/cli.h"
 
 enum { WITHOUT_LETTER = 0x100 };           /* argp's key of such an option in the first row */
 
@@ -280,4 +280,18 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     argp_err_exit_status = spot_exit_code(SPOT_USAGE);
     setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=32,no-dup-args-note", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &line);
+}
+
+/* Here and not in cli.c: the fuzz driver stands in for cli_open, which works between files alone. */
+int cli_run(const cli_command *k, int argc, char **argv, void *options, const cli_machine *machine,
+            spot_status (*work)(spot_ctx *c, void *options))
+{
+    const cli_machine cpu = { .device = "cpu" };
+    spot_status s;
+    spot_ctx c;
+
+    cli_parse(k, argc, argv, options, NULL);
+    s = cli_open(&c, machine ? machine : &cpu);
+    if (s == SPOT_OK) s = work(&c, options);
+    return cli_close(&c, s);
 }
