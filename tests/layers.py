@@ -189,7 +189,8 @@ def repeated_files(root):
 def headers_that_fail(root, build):
     """Every header alone, and all of them in one file. Those of device code need nvcc and are left out."""
     command = next(c for c in commands(build) if c["file"].endswith("/kernels/open.c"))["command"]
-    flags = [w for w in shlex.split(command) if w.startswith(("-I", "-isystem", "-D", "-std", "-f", "-m", "-W", "/usr/include"))]
+    kept = ("-I", "-isystem", "-D", "-std", "-f", "-m", "-W", "/usr/include")
+    flags = [w for w in shlex.split(command) if w.startswith(kept)]
     headers = [f for f in sources(root) if f.endswith(".h")]
     compiler = os.environ.get("CC", "cc")
 

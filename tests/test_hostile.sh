@@ -153,7 +153,7 @@ grep -qF 'a?[31mb' out || fail "plan does not name the method: $(cat out)"
 strange="it's \$(touch ran) \`touch ran\`; %a"
 mkdir "$strange" && cp tiny.yaml "$strange/config.yaml" && mkdir "$strange/segments"
 run 75 "" "$spotter" status "$strange"
-advice=$(grep -F 'spotter sweep' out)
+advice=$(grep -F 'spotter sweep' out | sed 's|[^ ]*/spotter|spotter|')
 spotter() { printf '%s|' "$@" >>said; }
 eval "$advice"
 [ "$(cat said)" = "sweep|$strange/config.yaml|--out|$strange|" ] && [ ! -e ran ] || fail "advice: $advice"

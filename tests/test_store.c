@@ -131,7 +131,8 @@ static void old_temp_files_go(void **state)
     in_root("touch segments/new.json.n1-7-0.tmp && touch -d '2 hours ago' thesis.tmp config.yaml.n1-7-0.tmp a-1-2.tmp"
             " .n1-2-3.tmp segments/c.n1.org-7-12.tmp segments/d.json segments/n1-7-0.tmp segments/d.n1-7.tmp"
             " segments/d.n1-7-x.tmp segments/000/c.json.n1-7-0.tmp segments/000/b.tmp segments/mine/c.json.n1-7-0.tmp"
-            " cache/3f/v.view.n-1-2.tmp other/x.n1-7-0.tmp other/000/x.n1-7-0.tmp && ln -s ../other/000 segments/001 && mkdir logs/l.n1-7-0.tmp");
+            " cache/3f/v.view.n-1-2.tmp other/x.n1-7-0.tmp other/000/x.n1-7-0.tmp && ln -s ../other/000 segments/001"
+            " && mkdir logs/l.n1-7-0.tmp");
     in_root("find . ! -name before | LC_ALL=C sort > before");
     CHECK_OK(&c, spot_store_open_to_read(&c, &s, root));
     in_root("find . ! -name before | LC_ALL=C sort | diff - before");           /* who reads removes nothing */

@@ -1,8 +1,8 @@
 """scvis in PyTorch with P vectorised over rows: seconds an iteration, and what that makes 3,000.
 
     scvis_torch.py [n] [d] [threads] [iterations] [device]
-A step is what kernels/map/scvis.h describes, in float32, by tools/golden/scvis.py's functions, with torch's Adam (epsilon 1e-3) and
-the same clipping. The whole run is extrapolated from the iterations measured, after three to warm up; said so in the output."""
+A step is the one of kernels/map/scvis.h, in float32, by tools/golden/scvis.py's functions, with torch's Adam (epsilon 1e-3)
+and the same clipping. The whole run is extrapolated from the iterations measured, after three to warm up; the output says so."""
 import math, os, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/golden"))

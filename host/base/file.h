@@ -14,8 +14,8 @@ int spot_write_all(int fd, const void *bytes, size_t n);
 int spot_sync_file(const char *path);
 int spot_sync_folder_of(const char *path);
 
-/* Opens a regular file for reading. -1 (NULL) and errno otherwise, ENODEV for a pipe or a device: nothing waits for a writer of a
- * pipe that lies in a foreign folder. A stream may also be the pipe of a shell, such as /dev/fd/63. */
+/* Opens a regular file for reading. -1 (NULL) and errno otherwise, ENODEV for a pipe or a device: nothing waits for the writer
+ * of a pipe that lies in a foreign folder. A stream may also be the pipe of a shell, such as /dev/fd/63. */
 int   spot_file_open(const char *path);
 FILE *spot_file_stream(const char *path);
 

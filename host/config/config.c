@@ -107,6 +107,7 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     if (!r) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
     r->c = c;
     r->name = name;
+    r->fill_entry = spot_entry_fill;
     *cfg = spot_config_defaults();
     s = with_parser(r, text, len, vet);
     if (s == SPOT_OK) s = with_parser(r, text, len, load);

@@ -143,7 +143,7 @@ static spot_status fill_list(spot_reading *r, const spot_setting *s, char *confi
         snprintf(at, sizeof at, "%.240s[%d]", path, i);
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
-        SPOT_TRY(spot_entry_fill(r, (spot_bdm_config *)(void *)(config + s->offset), filled, entry, i, at));
+        SPOT_TRY(r->fill_entry(r, (spot_bdm_config *)(void *)(config + s->offset), filled, entry, i, at));
     }
     return SPOT_OK;
 }

@@ -15,14 +15,18 @@ typedef struct {
     int  n, at;                    /* values; the one that the combination being filled in has */
 } spot_axis;
 
-typedef struct {
+typedef struct spot_reading spot_reading;
+struct spot_reading {
     spot_ctx       *c;
     const char     *name;          /* the file */
     yaml_document_t document;
     int             axes;          /* of the entry at hand */
     spot_axis       axis[SPOT_MAX_AXES];
     int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and where that begins */
-} spot_reading;
+    /* spot_entry_fill, which fills the entries of a list: config_fill.c stands below it. */
+    spot_status (*fill_entry)(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
+                              const char *at);
+};
 
 /* A pair of a mapping, and its two nodes. key is NULL where the mapping has no such key. */
 typedef struct { const yaml_node_t *key, *value; } spot_pair;

@@ -164,7 +164,8 @@ static void tell(looker *l, int done)
 {
     double left = (omp_get_wtime() - l->start) / done * (l->all - done);
 
-    if (done == FIRST) spot_log(l->c, SPOT_LOG_INFO, "%d of %d pictures are done; the others take about %.0f s", done, l->all, left);
+    if (done == FIRST)
+        spot_log(l->c, SPOT_LOG_INFO, "%d of %d pictures are done; the others take about %.0f s", done, l->all, left);
     spot_tell(l->c, "look", -1, done, l->all, "");
 }
 

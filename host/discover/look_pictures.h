@@ -1,4 +1,4 @@
-/* look_pictures.h - looks at a user's pictures with a user's network: the part of spot_subject_read that needs no embeddings. */
+/* look_pictures.h - runs a user's network on a user's pictures: the part of spot_subject_read that needs no embeddings. */
 #ifndef SPOTTER_LOOK_PICTURES_H
 #define SPOTTER_LOOK_PICTURES_H
 

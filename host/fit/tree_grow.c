@@ -1,5 +1,5 @@
-/* tree_grow.c - decision trees grown level by level, all problems at once: the device searches and moves rows, the host keeps the
- * nodes, and in the end renumbers them depth first. */
+/* tree_grow.c - grows decision trees level by level, all problems at once. The device searches and moves rows; the host keeps
+ * the nodes and renumbers them depth first at the end. */
 #include "spotter/tree.h"
 
 #include <math.h>

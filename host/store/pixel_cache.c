@@ -1,4 +1,4 @@
-/* pixel_cache.c - see pixel_cache.h. Pictures are decoded on all threads, as many at a time as fit into a small piece of memory. */
+/* pixel_cache.c - see pixel_cache.h. All threads decode pictures, as many at a time as fit into a small piece of memory. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/pixel_cache.h"
 

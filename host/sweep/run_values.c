@@ -30,7 +30,8 @@ static spot_key key_on(const char *device, const spot_run_values *m, uint32_t ec
     return robust ? spot_key_of_robust(&as, &m->id, m->cfg, ec) : spot_key_of_model(&as, &m->id, m->cfg, ec);
 }
 
-static spot_status open_cache(spot_ctx *c, spot_run_values *v, const char *dir, const spot_config *cfg, const spot_photos *photos)
+static spot_status open_cache(spot_ctx *c, spot_run_values *v, const char *dir, const spot_config *cfg,
+                              const spot_photos *photos)
 {
     *v = (spot_run_values){ .cfg = cfg };
     SPOT_TRY(spot_identify(c, &v->id, cfg, photos));

@@ -1,6 +1,6 @@
-/* domino_mixture.cu - Domino's mixture for all jobs of a call at once: domino_mixture.c's steps, and for diagonal covariances its sums in their
- * order. A thread owns a point in the E step and a column of a slice in the M step, where a chain over the rows is waited for
- * by the many slices of many jobs. Jobs that have ended are passed over; the host looks every few iterations.
+/* domino_mixture.cu - Domino's mixture for all jobs of a call at once: domino_mixture.c's steps; for diagonal covariances, its
+ * sums in their order. A thread owns a point in the E step and a column of a slice in the M step, where the many slices of many
+ * jobs hide the latency of a chain over the rows. Ended jobs are skipped; the host looks every few iterations.
  * Long, since both forms of covariance share the E step and the rounds. */
 #include "core/cuda.cuh"
 #include "core/vmath64.cuh"

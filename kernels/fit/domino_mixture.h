@@ -1,5 +1,5 @@
-/* domino_mixture.h   Domino's mixture (Eyuboglu et al. 2022, section 5) for `count` independent problems: n points x in d dimensions,
- * each with a class y and predicted probabilities p of `classes` classes. Slice s has a weight, a Gaussian, and two
+/* domino_mixture.h - Domino's mixture (Eyuboglu et al. 2022, section 5) for `count` independent problems: n points x in d
+ * dimensions, each with a class y and predicted probabilities p of `classes` classes. Slice s has a weight, a Gaussian, and two
  * categorical distributions, P of labels and Q of predictions:
  *
  *   E   l[s,i] = log w_s + log N(x_i; mean_s, cov_s) + gamma log(P_s[y_i] + eps) + gamma_hat log(sum_c p_i[c] Q_s[c] + eps)

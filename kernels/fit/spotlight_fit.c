@@ -1,5 +1,5 @@
-/* spotlight_fit.c - spotlights of spherical precision on the CPU, and the checked entry. Where there are problems enough each has
- * a thread; else all threads share the tiles of one. */
+/* spotlight_fit.c - spotlights of spherical precision on the CPU, and the checked entry. With enough problems each has a
+ * thread; otherwise all threads share the tiles of one. */
 #include "fit/spotlight_fit.h"
 
 #include <math.h>

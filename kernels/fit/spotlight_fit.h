@@ -1,4 +1,4 @@
-/* spotlight_fit.h - Spotlight (d'Eon et al. 2022): for many independent problems, the kernel under which the mean loss is greatest.
+/* spotlight_fit.h - Spotlight (d'Eon et al. 2022) for many independent problems: the kernel with the greatest mean loss.
  *
  * With rows x (n, d), losses l, precision P and D_i = (x_i - mean)^T P (x_i - mean), a row's weight is k_i = exp(-D_i / 2)
  * (gaussian) or max(0, 1 - D_i) (compact). Adam maximises, over mean and P,

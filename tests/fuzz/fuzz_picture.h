@@ -1,5 +1,5 @@
-/* fuzz_picture.h - what a fuzz target of pictures does with its bytes: either one sentence that names the file, or a picture that
- * can be fit. tests/test_picture.c says what each input of the corpora must be, bombs among them; here pictures are small, or
+/* fuzz_picture.h - a fuzz target of pictures gets either one sentence that names the file, or a picture that can be fit.
+ * tests/test_picture.c says what each input of the corpora must be, bombs among them; here pictures are small, or
  * an input would take as long as a thousand others. */
 #include <stdlib.h>
 #include <string.h>

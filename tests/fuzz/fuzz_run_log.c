@@ -1,5 +1,5 @@
-/* fuzz_run_log.c - any bytes as the log of a process of a sweep, by which `spotter status` says how its shard stands: lines that
- * are heard or left out, none read beyond its end. fuzz: -max_len=512 */
+/* fuzz_run_log.c - any bytes as the log of a process of a sweep, which `spotter status` reads: a line is taken or left out, and
+ * none is read beyond its end. fuzz: -max_len=512 */
 #include "fuzz/fuzz_file.h"
 
 #include <dirent.h>
