@@ -2,7 +2,7 @@
 
     scvis_torch.py [n] [d] [threads] [iterations] [device]
 A step is the one of kernels/map/scvis.h, in float32, by tools/golden/scvis.py's functions, with torch's Adam (epsilon 1e-3)
-and the same clipping. The whole run is extrapolated from the iterations measured, after three to warm up; the output says so."""
+and the same clipping. The whole run is extrapolated from the iterations measured after three to warm up, as the output says."""
 import math, os, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/golden"))
