@@ -25,7 +25,7 @@ const spot_setting spot_scene_settings[] = {
       SPOT_IN(SPOT_MIN_SIZE, SPOT_MAX_SIZE), SPOT_DEF(224)),
     S("rollable",     RANGE, rollable,     "number of attributes that vary in an EC, presences included",
       SPOT_IN(1, SPOT_MAX_TRIPLETS - 1), SPOT_DEF(6, 8)),
-    S("extra_layers", RANGE, extra_layers, "number of object layers besides the square", SPOT_IN(1, 3), SPOT_DEF(1, 3)),
+    S("extra_layers", RANGE, extra_layers, "number of object layers besides the square", SPOT_IN(1, SPOT_EXTRAS), SPOT_DEF(1, 3)),
     S("blindspots",   RANGE, blindspots,   "number of blindspots in an EC", SPOT_IN(1, SPOT_MAX_BLINDSPOTS), SPOT_DEF(1, 3)),
     S("specificity",  RANGE, specificity,  "number of attributes that define a blindspot", SPOT_IN(1, SPOT_MAX_TRIPLETS),
       SPOT_DEF(5, 7)),
