@@ -135,6 +135,8 @@ static void failures_are_said(void **state)
     cfg.optimizer = SPOT_SGD;
     cfg.schedule = SPOT_CONSTANT;
     cfg.lr = 100;
+    cfg.weight_decay = 1;              /* weights grow a hundredfold a step, and an epoch has six */
+    cfg.batch = 4;
     CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "epoch 1, step");
     c.stop = &stop;
     p.a.used = 0;
