@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# test_recipes.sh BUILD: follows the recipes of .github/CONTRIBUTING.md in a copy of the tree: writes the files of its ```c blocks,
+# adds the + lines of its ```diff blocks behind the lines before them, builds, and runs what came of it.
+# ctest: long
+set -euo pipefail
+
+build=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+mkdir "$dir/tree"
+cp -r CMakeLists.txt kernels host include bench tools tests "$dir/tree"
+python3 - .github/CONTRIBUTING.md "$dir/tree" <<'PY'
+import re, sys
+page, tree = open(sys.argv[1]).read(), sys.argv[2]
+for path, text in re.findall(r"^```c (\S+)\n(.*?)^```$", page, re.M | re.S):
+    open(f"{tree}/{path}", "w").write(text)
+for diff in re.findall(r"^```diff\n(.*?)^```$", page, re.M | re.S):
+    before = []
+    for line in diff.splitlines():
+        if line.startswith("+++ b/"):
+            path, before = f"{tree}/{line[6:]}", []
+        elif line.startswith("+"):
+            lines, n = open(path).read().split("\n"), len(before)
+            at = [i for i in range(len(lines)) if n and all(l.startswith(p) for p, l in zip(before, lines[i:i + n]))]
+            if len(at) != 1:
+                sys.exit(f"FAILED: {path} has {len(at)} places like {before}")
+            lines.insert(at[0] + n, line[1:])
+            open(path, "w").write("\n".join(lines))
+        elif line == "@@":
+            before = []
+        elif not line.startswith("---"):
+            before.append(line[1:])
+PY
+
+cmake -S "$dir/tree" -B "$dir/build" -G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")" \
+    -DSPOT_TESTS=ON -DSPOT_WERROR=ON -DSPOT_NVCC= -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
+    > "$dir/log" 2>&1 || fail "$(tail -5 "$dir/log")"
+cmake --build "$dir/build" --target spotter test_cuda_clip --parallel 2 > "$dir/log" 2>&1 ||
+    fail "$(grep -m5 -E "error:|Error" "$dir/log")"
+
+# The op: its cases pass on the CPU.
+(cd "$dir/tree/tests" && "$dir/build/test_cuda_clip") > "$dir/log" 2>&1 || [ $? -eq 77 ] || fail "$(tail -5 "$dir/log")"
+grep -q 'clip_is_right' "$dir/log" || fail "the op has no case: $(cat "$dir/log")"
+
+# The setting: help, a config, a refusal.
+spotter=$dir/build/spotter
+"$spotter" help config > "$dir/log"
+grep -q 'metric.least = 0  (an integer from 0 to 1000000)' "$dir/log" || fail "no help of the setting"
+printf 'metric: {least: -1}\n' > "$dir/bad.yaml"
+if "$spotter" plan "$dir/bad.yaml" --quick > "$dir/log" 2>&1; then fail "a setting out of its range is taken"; fi
+grep -q 'metric.least is -1' "$dir/log" || grep -q 'metric.least takes' "$dir/log" || fail "$(cat "$dir/log")"
+
+# The flag: help with its default, and the Slurm array gets it.
+"$spotter" sweep --help > "$dir/log"
+grep -qE -- '--nice=N .*' "$dir/log" || fail "no help of the flag"
+cat > "$dir/my.yaml" <<'YAML'
+ecs: 1
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+YAML
+"$spotter" sweep "$dir/my.yaml" --out "$dir/run" --submit --shards 1 --dry-run --nice 7 > "$dir/log" 2>&1 || fail "$(cat "$dir/log")"
+grep -qE -- "--nice '?7" "$dir/log" || fail "the array does not get --nice: $(cat "$dir/log")"
+
+# The study: what its recipe names is there.
+for file in include/spotter/work.h host/cli/cli.h tests/layers.py tests/test_work.c; do
+    [ -e "$file" ] || fail "the recipe of a study names $file"
+done
+[ "$(wc -l < tests/test_work.c)" -le 150 ] || fail "tests/test_work.c has more than 150 lines"
+echo "the recipes hold"
