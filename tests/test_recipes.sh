@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_recipes.sh BUILD: follows the recipes of .github/CONTRIBUTING.md in a copy of the tree: writes the files of its ```c blocks,
-# adds the + lines of its ```diff blocks behind the lines before them, builds, and runs what came of it.
+# test_recipes.sh BUILD: follows the recipes of .github/CONTRIBUTING.md in a copy of the tree: writes the files of its ```c
+# blocks, adds the + lines of its ```diff blocks behind the lines before them, builds, and runs the result.
 # ctest: long
 set -euo pipefail
 
@@ -61,7 +61,8 @@ ecs: 1
 scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
 model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
 YAML
-"$spotter" sweep "$dir/my.yaml" --out "$dir/run" --submit --shards 1 --dry-run --nice 7 > "$dir/log" 2>&1 || fail "$(cat "$dir/log")"
+"$spotter" sweep "$dir/my.yaml" --out "$dir/run" --submit --shards 1 --dry-run --nice 7 > "$dir/log" 2>&1 ||
+    fail "$(cat "$dir/log")"
 grep -qE -- "--nice '?7" "$dir/log" || fail "the array does not get --nice: $(cat "$dir/log")"
 
 # The study: what its recipe names is there.
