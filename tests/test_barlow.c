@@ -44,12 +44,11 @@ static spot_bdm_config settings(int depth, int features)
     return cfg;
 }
 
-static void agrees_with_the_authors(void **state)
+TEST(agrees_with_the_authors)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/barlow.bin", "rb");
     int size[2], variants;
-    (void)state;
     assert_non_null(f);
     get(f, size, sizeof size);
     float *x = malloc((size_t)size[0] * size[1] * sizeof *x), *confidence = malloc((size_t)size[0] * sizeof *confidence);
@@ -91,7 +90,7 @@ static void agrees_with_the_authors(void **state)
 
 /* ImageNet's class 845 by prediction: 1,406 images with 284 failures, of which 139 lie among the 395 below a threshold. The
  * paper's figures are BER .2020, ALER .2455, and for the leaf .3519 x .4894 = .1722. */
-static void the_published_numbers(void **state)
+TEST(the_published_numbers)
 {
     enum { N = 1406, LEAF = 395, LEAF_FAILURES = 139, FAILURES = 284 };
     static float x[N], confidence[N];
@@ -102,7 +101,6 @@ static void the_published_numbers(void **state)
     spot_hypotheses found;
     spot_arena a;
     int failures = 0;
-    (void)state;
     for (int i = 0; i < N; i++) {      /* failures spread evenly on either side, so that the best cut is between the two */
         int left = i < LEAF, k = left ? i : i - LEAF, of = left ? LEAF : N - LEAF;
         int most = left ? LEAF_FAILURES : FAILURES - LEAF_FAILURES, fails = (k + 1) * most / of > k * most / of;
@@ -135,7 +133,7 @@ static void planted(float x[N * D], float confidence[N])
     }
 }
 
-static void finds_what_was_planted(void **state)
+TEST(finds_what_was_planted)
 {
     spot_ctx c = check_ctx(2);
     float x[N * D], confidence[N];
@@ -144,7 +142,6 @@ static void finds_what_was_planted(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     for (int features = 2; features <= D; features += 10) {      /* chosen by information, and all */
         cfg.barlow.features = features;
@@ -163,7 +160,7 @@ static void finds_what_was_planted(void **state)
 
 /* compat lists the leaf without failures, sees a probability of 1/2 as the negative class, and gives ties to the feature of
  * least information, where the default gives them to the first. */
-static void compat_acts(void **state)
+TEST(compat_acts)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -172,7 +169,6 @@ static void compat_acts(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     cfg.compat = 1;
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
@@ -206,7 +202,7 @@ static void compat_acts(void **state)
     }
 }
 
-static void nothing_fails_or_everything(void **state)
+TEST(nothing_fails_or_everything)
 {
     spot_ctx c = check_ctx(2);
     float x[N * D], confidence[N], none[N], all[N];
@@ -215,7 +211,6 @@ static void nothing_fails_or_everything(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found[3];
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     for (int i = 0; i < N; i++) none[i] = 1, all[i] = 0;
     cfg.barlow.features = 4;
@@ -231,7 +226,7 @@ static void nothing_fails_or_everything(void **state)
 }
 
 /* Labels turn errors round; the negative class alone is a view like any other. */
-static void labels_count(void **state)
+TEST(labels_count)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -241,7 +236,6 @@ static void labels_count(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     for (int i = 0; i < N; i++) { label[i] = 0; confidence[i] = 1 - confidence[i]; }
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
@@ -251,7 +245,7 @@ static void labels_count(void **state)
 }
 
 /* Probabilities of 0 and 1, duplicate rows, a constant feature, one feature, few rows. */
-static void views_that_say_little(void **state)
+TEST(views_that_say_little)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -260,7 +254,6 @@ static void views_that_say_little(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     cfg.barlow.features = 3;
     for (int i = 0; i < N; i++) {      /* rows come in fours that are alike, one of which fails; the rest is constant */
         confidence[i] = i % 4 != 0;
@@ -283,7 +276,7 @@ static void views_that_say_little(void **state)
     }
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -292,7 +285,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW), bad;
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     x[D + 2] = NAN;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");
@@ -314,17 +306,4 @@ static void bad_input_gets_a_sentence(void **state)
     spot_arena_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_authors),
-        cmocka_unit_test(the_published_numbers),
-        cmocka_unit_test(finds_what_was_planted),
-        cmocka_unit_test(compat_acts),
-        cmocka_unit_test(nothing_fails_or_everything),
-        cmocka_unit_test(labels_count),
-        cmocka_unit_test(views_that_say_little),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

@@ -34,13 +34,12 @@ static spot_model_config model(void)
 }
 
 /* Every attribute of the draw list stands in the targets, and 0.5 where there is nothing to see. */
-static void targets_say_what_is_drawn(void **state)
+TEST(targets_say_what_is_drawn)
 {
     static const spot_layer object[] = { SPOT_SQUARE, SPOT_RECTANGLE, SPOT_CIRCLE, SPOT_TEXT };
     spot_scene_config s = scene();
     int seen[SPOT_BASE_TARGETS][3] = { { 0 } };
     spot_ec ec;
-    (void)state;
     spot_ec_base(&ec, &s, 3, 400, 10);
     assert_int_equal(ec.rollable_count + 1, SPOT_BASE_TARGETS);
     for (uint32_t i = 0; i < 400; i++) {
@@ -70,7 +69,7 @@ static void targets_say_what_is_drawn(void **state)
     for (int k = 0; k < SPOT_BASE_TARGETS; k++) assert_true(seen[k][0] > 60 && seen[k][2] > 60);
 }
 
-static void learns_and_hands_on_all_but_the_head(void **state)
+TEST(learns_and_hands_on_all_but_the_head)
 {
     spot_ctx c = check_ctx(2);
     spot_scene_config s = scene();
@@ -82,7 +81,6 @@ static void learns_and_hands_on_all_but_the_head(void **state)
     spot_ec ec;
     char path[] = "/tmp/spot_base_XXXXXX";
     size_t head;
-    (void)state;
     close(mkstemp(path));
     CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)1 << 28));
     CHECK_OK(&c, spot_model_base(&c, &a, &base, &lesson, &s, &cfg, 3));
@@ -114,11 +112,4 @@ static void learns_and_hands_on_all_but_the_head(void **state)
     spot_arena_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_say_what_is_drawn),
-        cmocka_unit_test(learns_and_hands_on_all_but_the_head),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

@@ -58,11 +58,10 @@ static float *make_images(int pixels, spot_precision precision)
     return x;
 }
 
-static void steps_agree(void **state)
+TEST(steps_agree)
 {
     spot_ctx cpu = check_ctx(2);
     int made = 5;
-    (void)state;
     for (int k = 0; k < 2 * LEN(cases); k++) {
         spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
         int size = cases[k / 2].size, pixels = size * size, n = LIVE * 3 * pixels;
@@ -177,25 +176,15 @@ static void learns_what_the_cpu_learns(spot_precision precision, double lr, doub
 
 /* Adam divides by gradients' sizes, and an attack by its gradient's: the rate is low, so that the last bits of one step stay
  * last bits in the next. Tolerances are shares of what the attack adds to the loss. */
-static void fp32_learns_what_the_cpu_learns(void **state)
+TEST(fp32_learns_what_the_cpu_learns)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_FP32, 1e-6, 0.01, 2);
 }
 
 /* At 32 pixels most of what 8 bits leave of gradients is rounding (test_cuda_resnet.c), so the attack finds less. */
-static void bf16_sees_nearly_that(void **state)
+TEST(bf16_sees_nearly_that)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_BF16, 1e-7, 0.5, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_agree),
-        cmocka_unit_test(fp32_learns_what_the_cpu_learns),
-        cmocka_unit_test(bf16_sees_nearly_that),
-    };
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

@@ -105,21 +105,19 @@ static void learns_what_the_cpu_learns(spot_precision precision, double lr, doub
     spot_arena_close(&want.a);
 }
 
-static void fp32_learns_what_the_cpu_learns(void **state)
+TEST(fp32_learns_what_the_cpu_learns)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_FP32, 1e-3, 1e-4, 2);
 }
 
 /* At 32 pixels the last batch norms see one pixel an image, and most of what 8 bits leave of their gradients is rounding
  * (test_cuda_resnet.c): the weights hardly move here, and the chain is what is seen. */
-static void bf16_sees_nearly_that(void **state)
+TEST(bf16_sees_nearly_that)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_BF16, 1e-7, 1e-2, 1);
 }
 
-static void failures_are_said(void **state)
+TEST(failures_are_said)
 {
     spot_ctx c, cpu = check_ctx(1);
     volatile sig_atomic_t stop = 1;
@@ -127,7 +125,6 @@ static void failures_are_said(void **state)
     size_t before, after;
     pupil p;
     spot_ec ec;
-    (void)state;
     open_cuda(&c, 0);
     small_ec(&c, &ec, &cfg);
     CHECK_OK(&cpu, spot_arena_open(&cpu, &p.a, spot_model_train_bytes(&ec.scene, &cfg)));
@@ -149,12 +146,4 @@ static void failures_are_said(void **state)
     spot_arena_close(&p.a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fp32_learns_what_the_cpu_learns),
-        cmocka_unit_test(bf16_sees_nearly_that),
-        cmocka_unit_test(failures_are_said),
-    };
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

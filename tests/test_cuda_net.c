@@ -83,10 +83,9 @@ static void train(spot_ctx *c, const spot_optim_rule *rule, size_t n, float *v[3
     free(g);
 }
 
-static void optimizer_bits_agree(void **state)
+TEST(optimizer_bits_agree)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(rules); k++)
         for (int j = 0; j < LEN(counts); j++) {
             size_t n = counts[j];
@@ -168,10 +167,9 @@ static void run_head(spot_ctx *c, answers *a, const float *x, spot_plane p, int 
     free(w), free(b), free(t);
 }
 
-static void head_agrees(void **state)
+TEST(head_agrees)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(heads) * LEN(precisions); k++) {
         spot_plane p = heads[k / 2].p;
         int outputs = heads[k / 2].outputs;
@@ -350,10 +348,9 @@ static void compare_norm(const bed *got, const bed *want, double tensor, int s, 
         same_bits(&first[2 + i], *part((spot_norm *)&got->l[0], i), 4 * (size_t)want->p.channels, s, "numbers of the layer");
 }
 
-static void norm_agrees(void **state)
+TEST(norm_agrees)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(norms) * LEN(precisions); k++) {
         spot_precision precision = precisions[k % 2];
         bed want = make_bed(k / 2, precision);
@@ -375,9 +372,8 @@ static void norm_agrees(void **state)
 }
 
 /* Small whole numbers, most windows with equals; a NaN; scale and shift from the running statistics. */
-static void ties_nan_and_fixed_statistics(void **state)
+TEST(ties_nan_and_fixed_statistics)
 {
-    (void)state;
     for (int k = 0; k < LEN(precisions); k++) {
         bed cpu = make_bed(6, SPOT_FP32), gpu = make_bed(6, SPOT_FP32);
         bed *both[] = { &cpu, &gpu };
@@ -421,14 +417,4 @@ static void ties_nan_and_fixed_statistics(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimizer_bits_agree),
-        cmocka_unit_test(head_agrees),
-        cmocka_unit_test(norm_agrees),
-        cmocka_unit_test(ties_nan_and_fixed_statistics),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

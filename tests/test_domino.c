@@ -43,7 +43,7 @@ static void each_row_once(const spot_hypotheses *found, int n, int all)
     free(seen);
 }
 
-static void planted_slices_come_first(void **state)
+TEST(planted_slices_come_first)
 {
     four_groups g;
     spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
@@ -53,7 +53,6 @@ static void planted_slices_come_first(void **state)
     spot_ctx c = check_ctx(2);
     spot_arena a;
 
-    (void)state;
     plant(&g);
     cfg.domino.components = 4;
     for (int start = SPOT_START_CONFUSION; start <= SPOT_START_KMEANS; start++)
@@ -76,7 +75,7 @@ static void planted_slices_come_first(void **state)
 }
 
 /* Rows of slices that are not returned go to the best that is, or nowhere. */
-static void the_list_is_cut(void **state)
+TEST(the_list_is_cut)
 {
     four_groups g;
     spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
@@ -86,7 +85,6 @@ static void the_list_is_cut(void **state)
     spot_ctx c = check_ctx(1);
     spot_arena a;
 
-    (void)state;
     plant(&g);
     cfg.domino.components = 4;
     cfg.domino.start = SPOT_START_KMEANS;
@@ -102,7 +100,7 @@ static void the_list_is_cut(void **state)
 }
 
 /* The errors of negatives are those with much confidence. */
-static void labels_turn_errors_round(void **state)
+TEST(labels_turn_errors_round)
 {
     four_groups g;
     spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence, .label = g.label };
@@ -112,7 +110,6 @@ static void labels_turn_errors_round(void **state)
     spot_ctx c = check_ctx(1);
     spot_arena a;
 
-    (void)state;
     plant(&g);
     cfg.domino.components = 4;
     cfg.domino.start = SPOT_START_KMEANS;
@@ -127,7 +124,7 @@ static void labels_turn_errors_round(void **state)
 }
 
 /* What a view may be without being a mistake. */
-static void views_that_say_little(void **state)
+TEST(views_that_say_little)
 {
     spot_ctx c = check_ctx(2);
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
@@ -137,7 +134,6 @@ static void views_that_say_little(void **state)
     spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
     spot_points points = { .n = N, .d = D, .at = g.x };
 
-    (void)state;
     for (int kind = 0; kind < 4 * 6; kind++) {
         int what = kind / 4;
         plant(&g);
@@ -158,7 +154,7 @@ static void views_that_say_little(void **state)
     }
 }
 
-static void few_rows_are_told(void **state)
+TEST(few_rows_are_told)
 {
     spot_ctx c = check_ctx(1);
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
@@ -169,7 +165,6 @@ static void few_rows_are_told(void **state)
     spot_points points = { .n = 11, .d = 128 };
     spot_seed seed = { 1, 0 };
 
-    (void)state;
     plant(&g);
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &view.n, view.d, &cfg.embed, 1) + 4096
                                  + spot_bdm_bytes(1, &view.n, cfg.embed.dim, &cfg, 1)));
@@ -190,7 +185,7 @@ static void few_rows_are_told(void **state)
     spot_arena_close(&a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO), bad;
@@ -212,7 +207,6 @@ static void bad_input_gets_a_sentence(void **state)
         { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "4 cells of the confusion matrix" },
     };
 
-    (void)state;
     plant(&g);
     for (int i = 0; i < LEN(no); i++) {
         bad = cfg;
@@ -243,12 +237,11 @@ static void bad_input_gets_a_sentence(void **state)
     spot_arena_close(&a);
 }
 
-static void names(void **state)
+TEST(names)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
     char text[48];
 
-    (void)state;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "domino");
     assert_true(cfg.domino.gamma == 10 && cfg.domino.gamma_hat < 0 && cfg.domino.components == 25 && cfg.embed.dim == 128
                 && cfg.embed.method == SPOT_REDUCE_PCA && cfg.domino.start == SPOT_START_CONFUSION);
@@ -256,16 +249,6 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_slices_come_first),
-        cmocka_unit_test(the_list_is_cut),
-        cmocka_unit_test(labels_turn_errors_round),
-        cmocka_unit_test(views_that_say_little),
-        cmocka_unit_test(few_rows_are_told),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-        cmocka_unit_test(names),
-    };
-
     openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

@@ -36,11 +36,10 @@ static int names(const spot_pieces *p, cut *u)
     return 10000 * len + 1000 * u->label[0] + 100 * u->label[50] + 10 * u->label[100] + u->label[150];
 }
 
-static void the_rule_of_over_clustering(void **state)
+TEST(the_rule_of_over_clustering)
 {
     spot_pieces p;
     cut u;
-    (void)state;
     p = plain(&u);                          /* equal losses are no less: all stay, and no rest is left */
     assert_int_equal(names(&p, &u), 40123);
     fill(u.loss, 0, 50, 0.2);               /* the other piece of cluster 0 now lies below its mean: it is the rest */
@@ -68,13 +67,12 @@ static void the_rule_of_over_clustering(void **state)
 }
 
 /* 0.005 of the rows, where that is more than `least`. */
-static void large_problems_ask_for_more_rows(void **state)
+TEST(large_problems_ask_for_more_rows)
 {
     enum { MANY = 12000 };
     static double before[MANY], after[MANY], loss[MANY];
     static uint16_t cluster[MANY], piece[MANY], label[MANY];
     spot_pieces p = { MANY, 1, 3, cluster, piece, before, after, loss, 25 };
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         after[i] = 1;
         piece[i] = (uint16_t)(i < 59 ? 1 : i < 119 ? 2 : 0);
@@ -104,14 +102,13 @@ static void check_is_group(const spot_hypothesis *h, int group)
     for (int i = 0; i < h->len; i++) assert_int_equal(h->row[i], 4 * i + group);
 }
 
-static void finds_the_failing_piece(void **state)
+TEST(finds_the_failing_piece)
 {
     spot_ctx c = check_ctx(2);
     float at[2 * N], confidence[N];
     spot_view view = { .n = N, .confidence = confidence };
     spot_points points = { .n = N, .d = 2, .at = at };
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    (void)state;
     clouds(at, confidence);
     for (int kmeans = 0; kmeans < 2; kmeans++)
         for (int pieces = 0; pieces < 2; pieces++) {
@@ -144,7 +141,7 @@ static void finds_the_failing_piece(void **state)
 }
 
 /* Each class is clustered by itself, and errors are against the row's own label. */
-static void classes_are_clustered_apart(void **state)
+TEST(classes_are_clustered_apart)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
@@ -154,7 +151,6 @@ static void classes_are_clustered_apart(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     clouds(at, confidence);
     cfg.george.overcluster = 0;
     cfg.george.clusters = 2;
@@ -183,14 +179,13 @@ static void check_sane(const spot_hypotheses *found, int n, int everywhere)
     if (everywhere) assert_int_equal(rows, n);
 }
 
-static void data_that_say_nothing(void **state)
+TEST(data_that_say_nothing)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
     spot_view view = { .n = N, .confidence = confidence };
     spot_points points = { .n = N, .d = 2, .at = at };
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    (void)state;
     cfg.top = SPOT_MAX_HYPOTHESES;
     for (int kind = 0; kind < 7; kind++) {
         spot_hypotheses found;
@@ -217,7 +212,7 @@ static void data_that_say_nothing(void **state)
     }
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     float at[40 * N] = { 0 }, confidence[N];
@@ -226,7 +221,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE), bad;
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     clouds(at, confidence);
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &wide, &cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
     spot_arena_close(&a);
@@ -247,15 +241,4 @@ static void bad_input_gets_a_sentence(void **state)
     spot_arena_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rule_of_over_clustering),
-        cmocka_unit_test(large_problems_ask_for_more_rows),
-        cmocka_unit_test(finds_the_failing_piece),
-        cmocka_unit_test(classes_are_clustered_apart),
-        cmocka_unit_test(data_that_say_nothing),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

@@ -9,7 +9,7 @@
 /* -- itself ----------------------------------------------------------------------------------------------------- */
 
 /* Folded weights and fused ReLUs against the net that trains, with a batch that ends within a piece. */
-static void looking_is_evaluating(void **state)
+TEST(looking_is_evaluating)
 {
     spot_net_shape s = { .width = 32, .outputs = 3, .size = 96, .rows = 16, .lanes = 4 };
     spot_arena count = spot_arena_counting(), a;
@@ -17,7 +17,6 @@ static void looking_is_evaluating(void **state)
     double most = 0;
     spot_look look;
     bed b;
-    (void)state;
     make_bed(&b, s, 2);
     fill_batch(b.x, b.y, 5, &s, 11);
     CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, 11, true));      /* moves the running statistics */
@@ -38,13 +37,12 @@ static void looking_is_evaluating(void **state)
 }
 
 /* Made and run with other numbers of threads; 7 images in 3 lanes of 3. */
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
     spot_net_shape s = { .width = 32, .outputs = 1, .size = 64, .rows = 9, .lanes = 3 };
     static const int threads[] = { 1, 2, 3, 5 };
     spot_optim_rule rule = adam;
     float *first = NULL;
-    (void)state;
     for (int k = 0; k < LEN(threads); k++) {
         bed b;
         make_bed(&b, s, threads[k]);
@@ -58,13 +56,12 @@ static void threads_leave_no_trace(void **state)
 }
 
 /* Images that pad a batch enter no sum: five images of a net made for five, and of one made for twelve in four lanes. */
-static void padding_enters_no_sum(void **state)
+TEST(padding_enters_no_sum)
 {
     spot_net_shape small = { .width = 16, .outputs = 1, .size = 32, .rows = 5, .lanes = 1 }, large = small;
     spot_optim_rule rule = sgd;
     double most = 0;
     bed a, b;
-    (void)state;
     large.rows = 12;
     large.lanes = 4;
     make_bed(&a, small, 2);
@@ -79,7 +76,7 @@ static void padding_enters_no_sum(void **state)
 }
 
 /* torch.optim.lr_scheduler.OneCycleLR(max_lr=0.002, total_steps=20), PyTorch 1.13. */
-static void one_cycle_is_pytorchs(void **state)
+TEST(one_cycle_is_pytorchs)
 {
     static const struct { int step; double lr; } cases[] = {
         { 0, 8e-05 },
@@ -92,7 +89,6 @@ static void one_cycle_is_pytorchs(void **state)
         { 19, 8e-09 },
     };
     spot_model_config cfg = { .lr = 0.002, .schedule = SPOT_ONE_CYCLE };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) CHECK_NEAR(spot_learning_rate(&cfg, cases[i].step, 20), cases[i].lr, 1e-12);
     cfg.schedule = SPOT_CONSTANT;
     CHECK_NEAR(spot_learning_rate(&cfg, 7, 20), 0.002, 0);
@@ -128,7 +124,7 @@ static spot_model_config small_model(void)
 }
 
 /* In an arena of just the bytes that plan tells, on one thread and on two; then look. */
-static void trains_and_looks(void **state)
+TEST(trains_and_looks)
 {
     spot_model_config cfg = small_model();
     spot_learning lesson[2];
@@ -138,7 +134,6 @@ static void trains_and_looks(void **state)
     spot_model m[2];
     spot_ec ec;
     int images;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         spot_ctx c = check_ctx(1 + k);
         size_t bytes;
@@ -168,7 +163,7 @@ static void trains_and_looks(void **state)
     spot_arena_close(&a[1]);
 }
 
-static void diverging_is_said(void **state)
+TEST(diverging_is_said)
 {
     spot_ctx c = check_ctx(2);
     spot_model_config cfg = small_model();
@@ -177,7 +172,6 @@ static void diverging_is_said(void **state)
     spot_arena a;
     spot_model m;
     spot_ec ec;
-    (void)state;
     small_ec(&c, &ec);
     cfg.optimizer = SPOT_SGD;
     cfg.schedule = SPOT_CONSTANT;
@@ -194,15 +188,4 @@ static void diverging_is_said(void **state)
     spot_arena_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looking_is_evaluating),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(padding_enters_no_sum),
-        cmocka_unit_test(one_cycle_is_pytorchs),
-        cmocka_unit_test(trains_and_looks),
-        cmocka_unit_test(diverging_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

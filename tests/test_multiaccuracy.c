@@ -90,11 +90,10 @@ static void check_rounds(FILE *f)
     free(points.at), free(view.confidence), free(view.label);
 }
 
-static void agrees_with_the_golden_rounds(void **state)
+TEST(agrees_with_the_golden_rounds)
 {
     FILE *f = fopen("golden/multiaccuracy.bin", "rb");
     int count;
-    (void)state;
     assert_non_null(f);
     get(f, &count, sizeof count);
     while (count--) check_regression(f);
@@ -115,7 +114,7 @@ static void groups(float x[N * D], float confidence[N], uint32_t seed)
     }
 }
 
-static void finds_the_failing_group(void **state)
+TEST(finds_the_failing_group)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -124,7 +123,6 @@ static void finds_the_failing_group(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     groups(x, confidence, 1);
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
     assert_int_equal(found.len, 10);
@@ -147,13 +145,12 @@ static void finds_the_failing_group(void **state)
     spot_arena_close(&a);
 }
 
-static void data_that_say_nothing(void **state)
+TEST(data_that_say_nothing)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
     uint8_t label[N];
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
-    (void)state;
     for (int kind = 0; kind < 9; kind++)
         for (int compat = 0; compat < 2; compat++) {
             spot_view view = { .n = kind == 4 ? 3 : kind == 5 ? 12 : N, .confidence = confidence };
@@ -185,7 +182,7 @@ static void data_that_say_nothing(void **state)
         }
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
@@ -196,7 +193,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_ridge_rows rows = { .n = 1, .d = 0 };
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     groups(x, confidence, 3);
     bad = cfg, bad.multiaccuracy.ridge = 0;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
@@ -214,13 +210,7 @@ static void bad_input_gets_a_sentence(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_golden_rounds),
-        cmocka_unit_test(finds_the_failing_group),
-        cmocka_unit_test(data_that_say_nothing),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
     openblas_set_num_threads(1);
     first_ec = 7;             /* the golden script's */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

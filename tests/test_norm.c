@@ -175,10 +175,9 @@ static double slope(channel *r, double *v)
 
 /* -- tests ------------------------------------------------------------------------------------------------------ */
 
-static void forward_is_the_formula(void **state)
+TEST(forward_is_the_formula)
 {
     double worst = 0;
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(k);
         int places = b.side * b.side, n = b.p.live * b.p.size * b.p.size;
@@ -204,11 +203,10 @@ static void forward_is_the_formula(void **state)
     print_message("forward: off by %.1e\n", worst);
 }
 
-static void gradients_are_finite_differences(void **state)
+TEST(gradients_are_finite_differences)
 {
     static const int some[] = { 0, 13, CHANNELS - 1 };
     double worst = 0;
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(k);
         channel r[LEN(some)];
@@ -240,12 +238,11 @@ static void gradients_are_finite_differences(void **state)
 }
 
 /* Small whole numbers, so that most windows hold equals: the gradient goes to the first. */
-static void pool_gives_ties_to_the_first(void **state)
+TEST(pool_gives_ties_to_the_first)
 {
     bed b = make_bed(6);
     int size = b.p.size, pixels = size * size, places = pixels / 4;
     spot_ctx c = check_ctx(2);
-    (void)state;
     for (size_t i = 0; i < b.n; i++) b.y[i] = isnan(b.y[i]) ? NAN : (float)((int)b.y[i] % 3 - 1);
     for (int ch = 0; ch < CHANNELS; ch++) b.l[0].scale[ch] = 1, b.l[0].shift[ch] = 0;
     CHECK_OK(&c, spot_norm_pool(&c, b.out, b.at, b.y, &b.l[0], b.p));
@@ -264,9 +261,8 @@ static void pool_gives_ties_to_the_first(void **state)
     clear_bed(&b);
 }
 
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed one = make_bed(k), two = make_bed(k);
         forward(&one, 1), forward(&two, 2);
@@ -284,10 +280,9 @@ static void threads_leave_no_trace(void **state)
 }
 
 /* One broken pixel: into the statistics of its channel, and with fixed ones through ReLU and pool. */
-static void nan_comes_through(void **state)
+TEST(nan_comes_through)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(k);
         forward(&b, 1);
@@ -303,12 +298,11 @@ static void nan_comes_through(void **state)
     }
 }
 
-static void constant_channels_and_fixed_statistics(void **state)
+TEST(constant_channels_and_fixed_statistics)
 {
     bed b = make_bed(0);
     spot_ctx c = check_ctx(2);
     spot_norm *l = &b.l[0];
-    (void)state;
     for (size_t i = 0; i < b.n; i++) b.y[i] = 1e4f / 3;
     forward(&b, 2);
     for (int ch = 0; ch < CHANNELS; ch++) CHECK_NEAR(l->invstd[ch] * sqrt(1e-5), 1, 1e-6);
@@ -322,15 +316,4 @@ static void constant_channels_and_fixed_statistics(void **state)
     clear_bed(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forward_is_the_formula),
-        cmocka_unit_test(gradients_are_finite_differences),
-        cmocka_unit_test(pool_gives_ties_to_the_first),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(nan_comes_through),
-        cmocka_unit_test(constant_channels_and_fixed_statistics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

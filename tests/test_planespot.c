@@ -27,12 +27,11 @@ static void check_list(FILE *f, const spot_hypotheses *found, int len)
     }
 }
 
-static void agrees_with_the_recipe(void **state)
+TEST(agrees_with_the_recipe)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/planespot.bin", "rb");
     int n, count, head[5];
-    (void)state;
     assert_non_null(f);
     get(f, &n, sizeof n);
     float *at = malloc((size_t)n * 2 * sizeof *at), *confidence = malloc((size_t)n * sizeof *confidence);
@@ -73,7 +72,7 @@ static void two_clouds(float at[2 * N], float confidence[N])
     }
 }
 
-static void the_list_is_cut_and_ordered(void **state)
+TEST(the_list_is_cut_and_ordered)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
@@ -83,7 +82,6 @@ static void the_list_is_cut_and_ordered(void **state)
     spot_hypotheses found;
     spot_arena a;
     double sum = 0;
-    (void)state;
     two_clouds(at, confidence);
     cfg.top = 1;
     CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
@@ -97,7 +95,7 @@ static void the_list_is_cut_and_ordered(void **state)
 }
 
 /* The second cloud's confidence of 0.1 is an error where its label is positive, and the first one's of 0.9 where not. */
-static void an_error_is_against_the_label(void **state)
+TEST(an_error_is_against_the_label)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
@@ -106,7 +104,6 @@ static void an_error_is_against_the_label(void **state)
     spot_points points = { .n = N, .d = 2, .at = at };
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
-    (void)state;
     two_clouds(at, confidence);
     for (int order = SPOT_ORDER_SOFT; order <= SPOT_ORDER_HARD; order++)
         for (int positive = 0; positive < 2; positive++) {
@@ -121,7 +118,7 @@ static void an_error_is_against_the_label(void **state)
 }
 
 /* The released normalisation divides by the maximum: the same points elsewhere on the plane are scaled otherwise. */
-static void switches_act(void **state)
+TEST(switches_act)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N], far[2 * N];
@@ -130,7 +127,6 @@ static void switches_act(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     two_clouds(at, confidence);
     for (int i = 0; i < 2 * N; i++) far[i] = at[i] + 100000;
     cfg.mixture.k_max = 4;
@@ -150,7 +146,7 @@ static void switches_act(void **state)
     spot_arena_close(&a);
 }
 
-static void maps_that_say_nothing_get_a_message(void **state)
+TEST(maps_that_say_nothing_get_a_message)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N], flat[2 * N], ending[2 * N];
@@ -160,7 +156,6 @@ static void maps_that_say_nothing_get_a_message(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     two_clouds(at, confidence);
     for (int i = 0; i < N; i++) {
         flat[2 * i] = at[2 * i];
@@ -183,7 +178,7 @@ static void maps_that_say_nothing_get_a_message(void **state)
     spot_arena_close(&a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
@@ -192,7 +187,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT), bad;
     spot_hypotheses found;
     spot_arena a;
-    (void)state;
     two_clouds(at, confidence);
     at[7] = INFINITY;
     CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 3");
@@ -219,11 +213,10 @@ static void bad_input_gets_a_sentence(void **state)
     spot_arena_close(&a);
 }
 
-static void names(void **state)
+TEST(names)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     char text[48];
-    (void)state;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-scvis");
     assert_true(cfg.weight == 0.025 && cfg.mixture.k_min == 1 && cfg.mixture.k_max == 32 && cfg.embed.dim == 2);
     cfg.embed.method = SPOT_REDUCE_TSNE;
@@ -232,16 +225,4 @@ static void names(void **state)
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "mine");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_recipe),
-        cmocka_unit_test(the_list_is_cut_and_ordered),
-        cmocka_unit_test(an_error_is_against_the_label),
-        cmocka_unit_test(switches_act),
-        cmocka_unit_test(maps_that_say_nothing_get_a_message),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests(); }

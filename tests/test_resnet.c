@@ -116,13 +116,12 @@ static double worst_gradient(bed *b, golden *g)
 }
 
 /* Several batches against torchvision in double, with torchvision's own fp32 as the measure of what fp32 can do. */
-static void agrees_with_torchvision(void **state)
+TEST(agrees_with_torchvision)
 {
     golden g = open_golden();
     double want[MAX_LOGITS], own[2][MAX_BATCHES], off[2][MAX_BATCHES], loss;
     int n = g.batches;
     bed b;
-    (void)state;
 
     make_bed(&b, g.s, 2);
     assert_int_equal(read_line(&g, "own.logits", own[0], n), n);
@@ -176,20 +175,14 @@ static void loses_like_torchvision(const char *name, const char *after, const ch
     fclose(g.f);
 }
 
-static void ten_losses_by_adam(void **state) { (void)state; loses_like_torchvision("adam", "adam_eval", "own.adam", adam); }
-static void ten_losses_by_sgd(void **state)  { (void)state; loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd); }
+TEST(ten_losses_by_adam) { loses_like_torchvision("adam", "adam_eval", "own.adam", adam); }
+TEST(ten_losses_by_sgd)  { loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd); }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_torchvision),
-        cmocka_unit_test(ten_losses_by_adam),
-        cmocka_unit_test(ten_losses_by_sgd),
-    };
-
     if (argc > 1) {
         golden_path = argv[1];
         apart = 0.05;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }
