@@ -348,5 +348,3 @@ TEST_IN_FOLDER(long_files_are_read_in_blocks)
     snprintf(where, sizeof where, "%s:a..c", path);
     CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "row 40000 (line 90001): the cell of column \"c\" is empty");
 }
-
-int main(void) { return run_all_tests(); }

@@ -297,5 +297,3 @@ TEST(a_ball_of_nothing_changes_nothing)
     for (size_t i = 0; i < m[0].floats; i++) CHECK_NEAR(m[1].value[i], m[0].value[i], 2e-2);
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

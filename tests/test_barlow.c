@@ -251,5 +251,3 @@ TEST(bad_input_gets_a_sentence)
                 SPOT_INVALID, "barlow.choose is 7; it takes information or activation");
     spot_arena_close(&b.a);
 }
-
-int main(void) { return run_all_tests(); }

@@ -172,5 +172,3 @@ TEST(csv_cells_hold_no_formulas)
         free(text);
     }
 }
-
-int main(void) { return run_all_tests(); }

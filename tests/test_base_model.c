@@ -111,5 +111,3 @@ TEST(learns_and_hands_on_all_but_the_head)
     unlink(path);
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,7 +1,7 @@
 /* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -227,6 +227,5 @@ int main(void)
         add_test(&check_tests, (struct CMUnitTest){ name[i], i % 2 ? input_and_requests_are_looked_at
                                                                   : a_batch_equals_its_problems, NULL, NULL, v });
     }
-    openblas_set_num_threads(1);
     return run_all_tests();
 }

@@ -537,5 +537,3 @@ TEST(test_a_baseline_is_small)
     free(text);
     night_close(&t);
 }
-
-int main(void) { return run_all_tests(); }

@@ -309,5 +309,3 @@ TEST_IN_FOLDER(what_is_written_is_read)
     spot_ctx_close(&c);
 }
 
-
-int main(void) { return run_all_tests(); }

@@ -118,5 +118,3 @@ TEST(memory_is_bounded)
     remove(path);
     CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_IO, path);
 }
-
-int main(void) { return run_all_tests(); }

@@ -379,5 +379,3 @@ TEST(shipped_configs_and_corpus)
     }
     assert_true(files >= 10);
 }
-
-int main(void) { return run_all_tests(); }

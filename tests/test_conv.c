@@ -203,5 +203,3 @@ TEST(wrong_calls_are_refused)
     CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "not made for it");
     spot_conv_close(&c, plan);
 }
-
-int main(void) { return run_all_tests(); }

@@ -198,5 +198,3 @@ TEST_WITH(what_cannot_fit_is_refused, set_up, tear_down)
     spot_ctx_close(&c);
 }
 
-
-int main(void) { return run_all_tests(); }

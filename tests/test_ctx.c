@@ -123,5 +123,3 @@ TEST(a_team_is_as_large_as_is_fast)
     assert_true(share_of(6, 6) > 0.6);
     assert_true(share_of(3, 6) > 0.6);
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,9 +1,9 @@
 /* test_cuda_bdm.c - every discovery method on CUDA: from views to hypotheses as on the CPU, each problem of a batch as by
  * itself, in the memory that was counted; what it found can be assigned on the host. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_cuda.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -231,6 +231,5 @@ int main(void)
         add_test(&check_tests, (struct CMUnitTest){ name[i], i % 2 ? a_fit_leaves_the_device : a_method_agrees, NULL,
                                                     NULL, v });
     }
-    openblas_set_num_threads(1);
     return run_cuda_tests();
 }

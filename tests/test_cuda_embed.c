@@ -1,8 +1,8 @@
 /* test_cuda_embed.c - views to maps by every reducer: CUDA against the CPU, a problem in a batch against itself alone. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_cuda.h"
 
-#include <cblas.h>
 #include <math.h>
 
 #include "blobs.h"
@@ -200,6 +200,5 @@ int main(void)
 {
     for (int i = 0; i < LEN(reducers); i++)
         add_test(&check_tests, (struct CMUnitTest){ reducers[i].name, maps_agree, NULL, NULL, &reducers[i] });
-    openblas_set_num_threads(1);
     return run_cuda_tests();
 }

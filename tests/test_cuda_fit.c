@@ -1,9 +1,8 @@
 /* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, information, trees, ridge, k-means and Domino's mixture,
  * spotlights. Gaussian mixtures: test_cuda_mixture.c. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_op.h"
-
-#include <cblas.h>
 
 #include "blobs.h"
 #include "fit/domino_mixture.h"
@@ -510,6 +509,5 @@ int main(void)
         OP_ROW(full_compact, full_sizes, .step = 3),
     };
 
-    openblas_set_num_threads(1);
     return run_ops(rows, LEN(rows));
 }

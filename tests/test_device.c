@@ -64,5 +64,3 @@ TEST(real_plugin_answers)
     assert_non_null(strstr(told, spot_device_name(&c)));
     spot_device_close(&c);
 }
-
-int main(void) { return run_all_tests(); }

@@ -468,5 +468,3 @@ TEST(wrong_arguments)
     x.confidence[3] = 1.5f;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INPUT, "row 3");
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,8 +1,8 @@
 /* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -217,10 +217,4 @@ TEST(names)
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "domino");
     assert_true(cfg.domino.gamma == 10 && cfg.domino.gamma_hat < 0 && cfg.domino.components == 25 && cfg.embed.dim == 128
                 && cfg.embed.method == SPOT_REDUCE_PCA && cfg.domino.start == SPOT_START_CONFUSION);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

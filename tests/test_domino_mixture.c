@@ -1,8 +1,8 @@
 /* test_domino_mixture.c - Domino's mixture against the upstream package and scikit-learn, k-means against scikit-learn, each
  * from the same start. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -180,10 +180,4 @@ TEST(k_means_fills_its_clusters)
     job.k = 41;
     CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_INVALID, "41 centres of (40, 2) points");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

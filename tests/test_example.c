@@ -50,5 +50,3 @@ TEST(islands_are_where_it_fails)
     assert_int_equal(found.len, 0);
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

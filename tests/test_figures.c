@@ -524,5 +524,3 @@ TEST(shipped_configs_hold_the_papers_rows)
         }
     }
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,8 +1,8 @@
 /* test_fit.c - what methods keep assigns the rows that were fitted as they were found, and new rows of the same kind likewise;
  * what is damaged is refused. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -362,10 +362,4 @@ TEST(some_methods_need_no_confidence)
     }
     free(with);
     free(without);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

@@ -219,5 +219,3 @@ TEST(bad_input_gets_a_sentence)
     CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "coordinate 1 of point 2");
     spot_arena_close(&b.a);
 }
-
-int main(void) { return run_all_tests(); }

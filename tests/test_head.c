@@ -144,5 +144,3 @@ TEST(threads_leave_no_trace)
         clear_bed(&two);
     }
 }
-
-int main(void) { return run_all_tests(); }

@@ -221,5 +221,3 @@ TEST(bits_depend_on_neither_threads_nor_batch)
         assert_memory_equal(batch, alone, sizeof batch);
     }
 }
-
-int main(void) { return run_all_tests(); }

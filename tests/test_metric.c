@@ -279,5 +279,3 @@ TEST(averages_say_what_they_left_out)
     spot_metric_summarise(&a, rates, NULL, 1);
     assert_true(a.dr.mean == 1 && isnan(a.dr.se));
 }
-
-int main(void) { return run_all_tests(); }

@@ -316,5 +316,3 @@ TEST(bad_input_gets_a_sentence)
     CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &cfg), SPOT_STOPPED, "stopped");
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

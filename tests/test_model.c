@@ -187,5 +187,3 @@ TEST(diverging_is_said)
     CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_INVALID, "model.batch is 0; it takes");
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

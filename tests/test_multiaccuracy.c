@@ -1,8 +1,8 @@
 /* test_multiaccuracy.c - auditors against scikit-learn's Ridge, rounds against the golden script's and, under compat, those of
  * Domino's slicer; and data that say nothing. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -196,7 +196,6 @@ TEST(bad_input_gets_a_sentence)
 
 int main(void)
 {
-    openblas_set_num_threads(1);
     first_ec = 7;             /* the golden script's */
     return run_all_tests();
 }

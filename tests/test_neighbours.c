@@ -127,5 +127,3 @@ TEST(stops_when_asked)
     assert_int_equal(spot_neighbours_find(&c, &a, 1, &s), SPOT_STOPPED);
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

@@ -72,5 +72,3 @@ TEST(test_nights)
     assert_int_equal(alarms(&seeds, n, NULL), 0);
     assert_true(alarms(&drop, n / 2 + 1, "m1") >= n / 2);
 }
-
-int main(void) { return run_all_tests(); }

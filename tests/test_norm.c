@@ -315,5 +315,3 @@ TEST(constant_channels_and_fixed_statistics)
     CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5, SPOT_FP32 }), SPOT_INVALID, "odd");
     clear_bed(&b);
 }
-
-int main(void) { return run_all_tests(); }

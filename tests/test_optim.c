@@ -86,5 +86,3 @@ TEST(a_rate_is_a_number)
     r.lr = NAN;
     CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "nan");
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,4 +1,5 @@
 /* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
 #include <cblas.h>
@@ -247,10 +248,4 @@ TEST(says_what_is_wrong_with_the_input)
     cfg.scvis.lr = NAN;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is nan");
     blobs_free(&v);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

@@ -199,5 +199,3 @@ TEST(names)
     strcpy(cfg.name, "mine");
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "mine");
 }
-
-int main(void) { return run_all_tests(); }

@@ -52,5 +52,3 @@ TEST(a_stage_without_a_sweep_is_the_whole)
     CHECK_NEAR(hear("render", 4, 16), 0.25, 0);
     CHECK_NEAR(hear("render", 16, 16), 1, 0);
 }
-
-int main(void) { return run_all_tests(); }

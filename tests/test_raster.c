@@ -291,5 +291,3 @@ TEST(png_keeps_every_byte)
     assert_memory_equal(rgb, back, sizeof rgb);
     free(file);
 }
-
-int main(void) { return run_all_tests(); }

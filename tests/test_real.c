@@ -590,5 +590,3 @@ TEST_WITH(scene_and_data_exclude_each_other, set_up, tear_down)
         CHECK_FAILS(&c, spot_config_parse(&c, cfg, cases[i].text, strlen(cases[i].text), "a.yaml"), SPOT_USAGE, cases[i].words);
     free(cfg);
 }
-
-int main(void) { return run_all_tests(); }

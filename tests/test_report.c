@@ -174,5 +174,3 @@ TEST_IN_FOLDER(a_path_that_cannot_be_is_a_sentence)
     spot_ec ec = an_ec(&scene, 0);
     CHECK_FAILS(&c, draw(&c, "none/a.png", &ec), SPOT_IO, "none/a.png");
 }
-
-int main(void) { return run_all_tests(); }

@@ -344,5 +344,3 @@ TEST_WITH(an_old_view_gets_its_head, set_up, tear_down)
     spot_arena_close(&a);
     spot_ctx_close(&c);
 }
-
-int main(void) { return run_all_tests(); }

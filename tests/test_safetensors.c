@@ -206,5 +206,3 @@ TEST(wrong_models_are_refused_by_name)
     free(bytes);
     clear(&f);
 }
-
-int main(void) { return run_all_tests(); }

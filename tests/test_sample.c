@@ -121,5 +121,3 @@ TEST(bf16_is_the_nearest)
     }
     CHECK_FAILS(&c, spot_raster_input(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
 }
-
-int main(void) { return run_all_tests(); }

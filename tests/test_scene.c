@@ -223,5 +223,3 @@ TEST(impossible_settings_are_named)
             s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
             s.extra_layers[0] = s.extra_layers[1] = 1, s.rollable[0] = s.rollable[1] = 4);
 }
-
-int main(void) { return run_all_tests(); }

@@ -271,5 +271,3 @@ TEST(positives_need_no_rendering)
     assert_int_equal(at, n);
     free(index);
 }
-
-int main(void) { return run_all_tests(); }

@@ -1,8 +1,8 @@
 /* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py) and finite differences, the schedule's
  * constants, bits, quality, failures. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -240,10 +240,4 @@ TEST(stops_on_request)
     }
     spot_arena_close(&a);
     blobs_free(&v);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

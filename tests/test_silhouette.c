@@ -244,5 +244,3 @@ TEST(bad_input_gets_a_sentence)
     CHECK_FAILS(&c, spot_silhouette_samples(&c, &job, 1), SPOT_INVALID, "1025 clusters");
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

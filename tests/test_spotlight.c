@@ -1,8 +1,8 @@
 /* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,6 @@
 #include "fit/spotlight_step.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
-
 
 /* --- The op against tools/golden/spotlight.py */
 
@@ -326,10 +325,4 @@ TEST(plateau_rules_differ)
         for (int t = 0; t < LEN(values); t++) spot_spotlight_turn(&s, values[t]);
         CHECK_NEAR(s.lr, compat ? 1 : 0.5, 0);
     }
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

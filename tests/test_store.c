@@ -345,5 +345,3 @@ TEST_IN_FOLDER(impossible_values_are_absent)
     }
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

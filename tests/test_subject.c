@@ -376,5 +376,3 @@ TEST(a_subject_is_checked)
     REFUSED((s.prob = NULL, s.confidence = bad), "confidence: row 0 is nan");
 #undef REFUSED
 }
-
-int main(void) { return run_all_tests(); }

@@ -454,5 +454,3 @@ TEST(pictures_have_a_map)
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
     assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
 }
-
-int main(void) { return run_all_tests(); }

@@ -172,5 +172,3 @@ TEST_IN_FOLDER(segments_are_listed)
     free(index);
     free(cfg);
 }
-
-int main(void) { return run_all_tests(); }

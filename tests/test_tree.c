@@ -257,5 +257,3 @@ TEST(bad_input_gets_a_sentence)
     CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 3), SPOT_STOPPED, "stopped");
     spot_arena_close(&a);
 }
-
-int main(void) { return run_all_tests(); }

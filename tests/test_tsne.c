@@ -1,7 +1,7 @@
 /* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -206,10 +206,4 @@ TEST(degenerate_inputs_end_finite)
         spot_arena_close(&a);
         blobs_free(&v);
     }
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

@@ -1,8 +1,8 @@
 /* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -138,10 +138,4 @@ TEST(more_dimensions_and_NaNs_are_told)
     CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_NUMERIC, "finite numbers");
     spot_arena_close(&a);
     give_back(&t);
-}
-
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests();
 }

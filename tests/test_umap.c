@@ -1,8 +1,8 @@
 /* test_umap.c - UMAP against umap-learn: curve, strengths, graph, quality of maps; bits; what goes before every reducer; and
  * inputs that break others. Long, since trustworthiness and recall of maps are measured here, in C. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -447,8 +447,4 @@ TEST(says_what_is_wrong)
     blobs_free(&v);
 }
 
-int main(void)
-{
-    openblas_set_num_threads(1);
-    return run_all_tests_in(read_golden, NULL);
-}
+int main(void) { return run_all_tests_in(read_golden, NULL); }

@@ -49,5 +49,3 @@ TEST(a_loop_gives_the_bits_of_single_calls)
         assert_true(spot_expf(-alone) == e[i] && spot_logf(alone) == l[i]);
     }
 }
-
-int main(void) { return run_all_tests(); }

@@ -136,5 +136,3 @@ TEST_IN_FOLDER(stopped_runs_go_on)
     CHECK_OK(&c, run(&c, &w, "a", &g, 0, 1));
     assert_true(w.planned == 12 && w.already == 9 && w.done == 3);
 }
-
-int main(void) { return run_all_tests(); }
