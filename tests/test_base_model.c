@@ -1,6 +1,6 @@
 /* test_base_model.c - a base model: what it is asked, that it learns, that ECs start from it. */
 #define _POSIX_C_SOURCE 200809L
-#include "checks.h"
+#include "check_scene.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,18 +8,7 @@
 
 #include "spotter/model.h"
 
-static spot_scene_config scene(void)
-{
-    spot_scene_config s = spot_scene_defaults();
-
-    s.size = 32;
-    s.rollable[0] = s.rollable[1] = 4;
-    s.extra_layers[0] = s.extra_layers[1] = 1;
-    s.blindspots[0] = s.blindspots[1] = 1;
-    s.specificity[0] = s.specificity[1] = 3;
-    s.per_bucket[SPOT_TRAIN] = s.per_bucket[SPOT_VAL] = s.per_bucket[SPOT_TEST] = 4;
-    return s;
-}
+static spot_scene_config scene(void) { return tiny_scene(4, 3, 4, 4, 4); }
 
 static spot_model_config model(void)
 {

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda_net.h"
 
+#include "check_scene.h"
 #include "net/attack.h"
 #include "image/raster.h"
 #include "spotter/model.h"
@@ -109,15 +110,8 @@ typedef struct { spot_arena a; spot_model m; spot_learning lesson; } pupil;
 /* 16 train images in batches of 6: whole ones, the second of which is recorded, and a last one of 4. */
 static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
 {
-    spot_scene_config scene = spot_scene_defaults();
+    spot_scene_config scene = tiny_scene(3, 2, 2, 1, spot_scene_defaults().per_bucket[SPOT_TEST]);
 
-    scene.size = 32;
-    scene.rollable[0] = scene.rollable[1] = 3;
-    scene.extra_layers[0] = scene.extra_layers[1] = 1;
-    scene.blindspots[0] = scene.blindspots[1] = 1;
-    scene.specificity[0] = scene.specificity[1] = 2;
-    scene.per_bucket[SPOT_TRAIN] = 2;
-    scene.per_bucket[SPOT_VAL] = 1;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
     *cfg = spot_model_defaults();
     cfg->width = 16;

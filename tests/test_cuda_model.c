@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check_cuda.h"
+#include "check_scene.h"
 #include "spotter/model.h"
 
 enum { EPOCHS = 2, MOST_RUNS = 2 };
@@ -20,15 +21,8 @@ typedef struct {
 /* 24 train images in batches of 10: whole ones, the second of which is recorded, and a last one of 4. */
 static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
 {
-    spot_scene_config scene = spot_scene_defaults();
+    spot_scene_config scene = tiny_scene(3, 2, 3, 2, 2);
 
-    scene.size = 32;
-    scene.rollable[0] = scene.rollable[1] = 3;
-    scene.extra_layers[0] = scene.extra_layers[1] = 1;
-    scene.blindspots[0] = scene.blindspots[1] = 1;
-    scene.specificity[0] = scene.specificity[1] = 2;
-    scene.per_bucket[SPOT_TRAIN] = 3;
-    scene.per_bucket[SPOT_VAL] = scene.per_bucket[SPOT_TEST] = 2;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
     *cfg = spot_model_defaults();
     cfg->width = 16;

@@ -54,22 +54,6 @@ static void close_school(school *b)
     free(b->gradient);
 }
 
-/* The gradient as a model of its own. */
-static void keep_gradient(school *b)
-{
-    spot_net view = b->net;
-
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        view.w[u] = view.dw[u];
-        view.norm[u].weight = view.norm[u].dweight;
-        view.norm[u].bias = view.norm[u].dbias;
-    }
-    view.fc_w = view.fc_dw;
-    view.fc_b = view.fc_db;
-    CHECK_OK(&b->c, spot_net_get(&b->c, &b->m, &view));
-    b->gradient = memcpy(malloc(4 * b->m.floats), b->m.value, 4 * b->m.floats);
-}
-
 static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
 {
     size_t nx = (size_t)s.rows * s.size * s.size * 3;
@@ -84,7 +68,10 @@ static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
         CHECK_OK(&b->c, spot_device_copy(&b->c, b->y, y, 4 * (size_t)LIVE * s.outputs));
         CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, LIVE, true));
         CHECK_OK(&b->c, spot_net_backward(&b->c, &b->net, b->y, LIVE, b->loss));
-        if (!step) keep_gradient(b);
+        if (!step) {
+            get_gradient(&b->c, &b->m, &b->net);
+            b->gradient = memcpy(malloc(4 * b->m.floats), b->m.value, 4 * b->m.floats);
+        }
         r.t = step + 1;
         CHECK_OK(&b->c, spot_optim_step(&b->c, b->net.param, b->net.grad, b->net.moment, b->net.square, b->net.params, &r));
         CHECK_OK(&b->c, spot_device_copy(&b->c, &b->losses[step], b->loss, sizeof(double)));

@@ -22,18 +22,11 @@
 #include "cli/cli.h"
 #include "faults.h"
 #include "stub_model.h"
+#include "tiny_config.h"
 
 enum { MOST_ECS = 8, PATH = 256, TEXT = 1 << 14, HANGS_AFTER = 60 };
 
-static const char sweep_config[] =
-    "seed: 5\n"
-    "ecs: 2\n"
-    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
-    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
-    "bdms:\n"
-    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+static const char sweep_config[] = TINY_CONFIG(2);
 
 /* What a forked run leaves for this process. */
 typedef struct {

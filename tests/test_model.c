@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "check_scene.h"
 #include "model/trainer.h"
 #include "spotter/model.h"
 
@@ -98,15 +99,8 @@ TEST(one_cycle_is_pytorchs)
 
 static void small_ec(spot_ctx *c, spot_ec *ec)
 {
-    spot_scene_config scene = spot_scene_defaults();
+    spot_scene_config scene = tiny_scene(5, 3, 25, 4, 4);
 
-    scene.size = 32;
-    scene.rollable[0] = scene.rollable[1] = 5;
-    scene.extra_layers[0] = scene.extra_layers[1] = 1;
-    scene.blindspots[0] = scene.blindspots[1] = 1;
-    scene.specificity[0] = scene.specificity[1] = 3;
-    scene.per_bucket[SPOT_TRAIN] = 25;
-    scene.per_bucket[SPOT_VAL] = scene.per_bucket[SPOT_TEST] = 4;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
 }
 

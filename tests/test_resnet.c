@@ -72,21 +72,6 @@ static double off_scale(const float *got, const double *want, int n)
     return off / most;
 }
 
-/* The gradient of tensor t in torchvision's order: unpacked into m. */
-static void gradients(bed *b, spot_model *m)
-{
-    spot_net view = b->net;
-
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        view.w[u] = view.dw[u];
-        view.norm[u].weight = view.norm[u].dweight;
-        view.norm[u].bias = view.norm[u].dbias;
-    }
-    view.fc_w = view.fc_dw;
-    view.fc_b = view.fc_db;
-    CHECK_OK(&b->c, spot_net_get(&b->c, m, &view));
-}
-
 /* How far a gradient is from `want`, its root mean square and ENTRIES of its numbers: as a fraction of the former. */
 static double off_gradient(const float *v, size_t n, const double *want)
 {
@@ -102,7 +87,7 @@ static double worst_gradient(bed *b, golden *g)
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     double worst = 0;
 
-    gradients(b, &b->m);
+    get_gradient(&b->c, &b->m, &b->net);
     spot_model_layout(table, g->s.width, g->s.outputs);
     for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
         double want[1 + ENTRIES], off;
