@@ -1,4 +1,4 @@
-/* arena.h - memory comes from the caller, in one piece.
+/* arena.h - memory that the caller passes, in one piece.
  *
  *     spot_arena a;
  *     SPOT_TRY(spot_arena_open(c, &a, bytes));
@@ -6,10 +6,10 @@
  *     size_t mark = a.used;  ...scratch...  a.used = mark;
  *     spot_arena_close(&a);
  *
- * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE gives NULL and succeeds, and `peak` tells what the
- * same calls need. Layout code that is to be counted must not touch what it took. Views into an arena own nothing and
- * die with it. An arena opened on the host reserves address space and touches pages only as they are used. One opened on
- * the device of a context that computes on CUDA lies in the GPU's memory, which the host cannot touch. */
+ * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE sets the pointer to NULL and succeeds, and `peak` is the
+ * size that the same calls need. Code that runs on a counting arena must not touch what it took. Pointers into an arena
+ * own nothing and are valid until it closes. An arena in host memory reserves address space; pages are used when they are
+ * first touched. On CUDA, an arena in device memory lies on the GPU, and the host cannot touch it. */
 #ifndef SPOTTER_ARENA_H
 #define SPOTTER_ARENA_H
 
@@ -26,13 +26,13 @@ typedef struct {
     unsigned char *base;
     size_t size, used, peak;   /* bytes */
     bool counting;
-    spot_ctx *on;              /* whose device holds it, which it must not outlive; NULL: host memory */
+    spot_ctx *on;              /* the context of the device that holds it; must outlive the arena. NULL: host memory */
 } spot_arena;
 
-/* What a piece of work takes: of an arena on the host, and beside it of the device's memory, 0 on the CPU. */
+/* Memory that a piece of work needs: bytes of an arena on the host, and bytes of device memory (0 on the CPU). */
 typedef struct { size_t host, device; } spot_bytes;
 
-/* The memory of two pieces of work, one after the other. */
+/* Memory for two pieces of work that run one after the other. */
 static inline spot_bytes spot_bytes_larger(spot_bytes a, spot_bytes b)
 {
     if (b.host > a.host) a.host = b.host;
@@ -41,11 +41,11 @@ static inline spot_bytes spot_bytes_larger(spot_bytes a, spot_bytes b)
 }
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
-spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in that of c's device */
+spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);    /* in the memory of c's device */
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
 spot_arena  spot_arena_counting(void);
 
-/* bytes from a, aligned to 64; SPOT_NOMEM with both sizes when it does not fit. */
+/* Takes bytes from a, aligned to 64. SPOT_NOMEM names both sizes when they do not fit. */
 spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void **out, size_t bytes);
 
 #define SPOT_TAKE(c, a, pointer, count) \

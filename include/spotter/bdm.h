@@ -23,18 +23,18 @@ extern "C" {
 typedef struct {
     int    len;
     int   *row;                /* (len): rows of the view, ascending */
-    double score;              /* what it was ordered by */
+    double score;              /* the hypotheses are ordered by it */
     double mean_error;         /* mean of 1 - confidence */
 } spot_hypothesis;
 
 typedef struct {
     int len;                   /* at most `top` */
     spot_hypothesis h[SPOT_MAX_HYPOTHESES];
-    int components;            /* clusters with rows that the method found before it cut its list */
+    int components;            /* clusters with rows before the list was cut */
 } spot_hypotheses;
 
-/* What a method learned, as named arrays, so that rows it has not seen can be assigned (spot_bdm_assign): a mixture, centres,
- * a tree, and the reducer's part of it under names that begin with "reduce.". Large ones are the view's and points' own. */
+/* The fitted parameters of a method as named arrays, to assign new rows (spot_bdm_assign): a mixture, centres, a tree. The
+ * reducer's parameters have names that begin with "reduce.". Large arrays belong to the view and the points. */
 #define SPOT_FIT_TENSORS 48
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
     spot_dtype type;           /* F32, F64, I32 or U8 */
     int        rows, columns;  /* columns 0: (rows) */
     void      *data;
-    bool       owned;          /* malloc'd for the fit: spot_fit_close */
+    bool       owned;          /* malloc'd; spot_fit_close frees it */
 } spot_fit_tensor;
 
 typedef struct {
@@ -51,7 +51,7 @@ typedef struct {
 } spot_fit;
 
 /* The table of methods. To add one: a row here, and host/bdm/<name>.c with its `const spot_method spot_method_<name>`
- * (host/bdm/methods.h). Settings of its own are members of spot_bdm_config and rows of a table in that file. */
+ * (host/bdm/methods.h). Its own settings are members of spot_bdm_config and rows of a table in that file. */
 #define SPOT_BDM_METHODS(X)         \
     X(PLANESPOT,     planespot)     \
     X(SPOTLIGHT,     spotlight)     \
@@ -67,8 +67,8 @@ typedef enum {
     SPOT_METHODS
 } spot_bdm_method;
 
-/* Whose features a method looks at; confidences are always those of the classifier under examination. ROBUST: a second
- * network, trained against an adversary (model.h). FILE: any embedding of the same images, EC by EC. */
+/* The source of a method's features. Confidences always come from the classifier under examination. ROBUST: a second
+ * network, trained against an adversary (model.h). FILE: any embedding of the same images, one file per EC. */
 typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_FILE } spot_representation;
 
 /* PlaneSpot (paper, section 4): R = [normalised points; weight * confidence], mixture by BIC, clusters ordered by
@@ -84,7 +84,7 @@ typedef enum { SPOT_MEMBER_WEIGHT, SPOT_MEMBER_TOP } spot_membership;     /* wei
 typedef struct {
     double min_weight;         /* least total weight, as a fraction of the rows */
     int    kernel, precision;
-    int    steps, patience;    /* Adam steps; those without progress before its rate is halved */
+    int    steps, patience;    /* Adam steps; steps without progress after which the rate is halved */
     double lr;
     double barrier_scale, barrier_end;    /* barrier_end: the barrier's last width, in minimum weights */
     int    membership;         /* spot_membership */
@@ -106,8 +106,8 @@ typedef struct {
 typedef enum { SPOT_CHOOSE_INFORMATION, SPOT_CHOOSE_ACTIVATION } spot_barlow_choice;
 
 typedef struct {
-    int depth, features;       /* greatest depth of the tree; features that it may use */
-    int choose;                /* spot_barlow_choice: greatest mutual information with failure, or greatest mean */
+    int depth, features;       /* greatest depth of the tree; number of features that it may use */
+    int choose;                /* spot_barlow_choice, of features: mutual information with failure, or mean; the greatest */
 } spot_barlow_config;
 
 /* GEORGE (Sohoni et al. 2020): clusters of the reduced features, their number by silhouette. Ordered by mean loss. */
@@ -117,13 +117,14 @@ typedef struct {
     int cluster, clusters;     /* spot_george_cluster; most clusters */
     int search;                /* every number from 2 on is tried (off: exactly `clusters`) */
     int starts;                /* for each number */
-    int overcluster;           /* pieces that each cluster is tried to be cut into; 0: none */
+    int overcluster;           /* tries to cut each cluster into this many pieces; 0: no */
 } spot_george_config;
 
-/* Multiaccuracy (Kim, Ghorbani & Zou 2019): ridge regressions of the loss's slope, each after the last one's repair. */
+/* Multiaccuracy (Kim, Ghorbani & Zou 2019): ridge regressions ("auditors") of the derivative of the loss; each one corrects
+ * the predictions before the next. */
 typedef struct {
     double eta, ridge;
-    double held_out;           /* share of the rows by which an auditor is chosen */
+    double held_out;           /* share of the rows that choose an auditor */
     double gain;               /* least held-out correlation of an auditor */
 } spot_multiaccuracy_config;
 
@@ -135,9 +136,9 @@ typedef struct {
     char   embeddings[256];    /* BY_FILE: folder of ec-000012.safetensors, each a tensor "embedding" (test positives, d) */
     spot_embed_config embed;
     spot_mixture_config mixture;   /* tolerances of every mixture; sizes of PlaneSpot's */
-    int    compat;             /* the method as its upstream code has it, to the letter; each method's file says what that is */
-    double threshold;          /* Spotlight: of the greatest weight; Multiaccuracy: of an auditor's maximum */
-    int    least;              /* rows of a piece (GEORGE) or of a partition (Multiaccuracy), at least */
+    int    compat;             /* exactly the method's upstream code; the differences are listed in the method's file */
+    double threshold;          /* a share: Spotlight of the greatest weight, Multiaccuracy of an auditor's maximum */
+    int    least;              /* least rows of a piece (GEORGE) or of a partition (Multiaccuracy) */
     double weight;             /* PlaneSpot's w */
     int    norm, order;        /* spot_points_norm, spot_error_order */
     spot_spotlight_config     spotlight;
@@ -147,32 +148,32 @@ typedef struct {
     spot_multiaccuracy_config multiaccuracy;
 } spot_bdm_config;
 
-/* The method's defaults: its own reducer and representation among them. */
+/* The defaults of a method, including its reducer and representation. spot_bdm_name writes its label to text. */
 spot_bdm_config spot_bdm_defaults(int method);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
-/* Everything lies in the host's memory on every device; out[p].h[..].row in a. points[p] is what spot_embed_fit made with
- * cfg->embed: the features themselves where nothing reduces them. SPOT_INPUT for confidences outside [0, 1], coordinates
- * that are not finite, fewer rows than a method needs. No errors at all, only errors, or a map without extent, is no
- * failure: a message says so, and what comes back is what the method means by it, be it an empty list. */
+/* Finds the hypotheses of each problem. All arrays lie on the host on every device; out[p].h[..].row lives in a. points[p] is
+ * the result of spot_embed_fit with cfg->embed, or the features where there is no reduction. SPOT_INPUT for confidences
+ * outside [0, 1], coordinates that are not finite, or fewer rows than a method needs. A classifier without errors, one with
+ * only errors, or a map without extent is no failure: a message reports it and the list may be empty. */
 spot_status spot_bdm_find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, const spot_view *views,
                           const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-/* The same, and with fits (problems) not NULL what assigns new rows: close each. */
+/* spot_bdm_find that also fills fits (problems), unless NULL, to assign new rows; close each. */
 spot_status spot_bdm_fit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                          const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
 void        spot_fit_close(spot_fit *fit);
 
-/* Rows of a view into the hypotheses that `fit` was learned with: member (rows->n, hypotheses), 1 where row i belongs. The rows
- * that were fitted come back as they were found, but for what the method's file says (maps of t-SNE, UMAP and scvis are not
- * made again: a new row lies where its nearest fitted neighbours lie). rows->confidence NULL: not known, which methods that
- * go by it refuse. Done on the host on every device. a is for scratch; a counting arena tells how much. SPOT_INPUT where the
- * fit is of other features, settings or another method. */
+/* Assigns new rows to the hypotheses of `fit`: member (rows->n, hypotheses) is 1 where row i belongs. Fitted rows get the
+ * hypotheses that they had, with the exceptions that the method's file lists. Maps of t-SNE, UMAP and scvis are not computed
+ * again: a new row takes the position of its nearest fitted neighbours. rows->confidence may be NULL (not known); methods that
+ * need it then fail. Runs on the host on every device. a is for scratch; a counting arena gives its size. SPOT_INPUT where the
+ * fit has other features or settings, or another method. */
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg);
 
-/* What spot_bdm_find takes for n[p] points of d coordinates; and what of the arena on the CPU, which is the most. */
+/* Memory of spot_bdm_find for n[p] points of d coordinates; and its arena bytes on the CPU, the most of all devices. */
 spot_bytes spot_bdm_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 size_t     spot_bdm_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg, int threads);
 

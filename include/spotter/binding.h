@@ -1,4 +1,4 @@
-/* binding.h - the sizes of what a binding in another language mirrors or holds room for: it compares before it calls. */
+/* binding.h - sizes of structs and constants that a binding in another language repeats. It compares them before it calls. */
 #ifndef SPOTTER_BINDING_H
 #define SPOTTER_BINDING_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct {
     const char *name;          /* "spot_view", "spot_config.bdm", or "SPOT_LAYERS" */
-    size_t      bytes;         /* sizeof, offsetof, or the constant itself: a length of arrays */
+    size_t      bytes;         /* sizeof, offsetof, or the constant itself (a length of arrays) */
 } spot_binding_row;
 
 /* (*count) rows that live as long as the library. */

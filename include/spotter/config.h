@@ -1,7 +1,7 @@
 /* config.h - an experiment as one YAML file: read, checked, completed with defaults, printed whole, hashed.
  *
- * A list where a method's setting takes one value makes the entry a grid: a method for every combination of values.
- * Unknown keys and ill-typed values are SPOT_USAGE with file, line and what would have been right. */
+ * A list in place of one value of a method's setting makes the entry a grid: one method per combination of values.
+ * Unknown keys and values of a wrong type are SPOT_USAGE with file, line and what is allowed. */
 #ifndef SPOTTER_CONFIG_H
 #define SPOTTER_CONFIG_H
 
@@ -19,20 +19,20 @@
 extern "C" {
 #endif
 
-#define SPOT_MAX_BDMS 128          /* grids written out */
+#define SPOT_MAX_BDMS 128          /* methods, grids expanded */
 
 typedef struct {
     uint64_t seed;
     int      ecs;
     spot_scene_config  scene;
-    spot_photos_config data;       /* data.coco "": scenes are rendered; else it takes the place of scene */
+    spot_photos_config data;       /* data.coco "": scenes are rendered; else data replaces scene */
     spot_model_config  model;
     int                bdms;
     spot_bdm_config    bdm[SPOT_MAX_BDMS];
     spot_metric_config metric;
 } spot_config;
 
-/* The version of the numbers: raised whenever the same config would give other results. Part of every key. */
+/* The version of the numbers, part of every key. It is raised when a change of the code changes results. */
 #define SPOT_NUMBERS 4
 
 /* Every setting at its default; one method. */
@@ -44,7 +44,7 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
 /* The resolved config as YAML, every setting named, that loads to the same config. *text is malloc'd; free it. */
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text);
 
-/* --help of the settings: one line each with type, default, range and meaning. */
+/* Prints the settings, one line each with type, default, range and meaning. */
 void spot_config_document(FILE *f);
 
 #ifdef __cplusplus

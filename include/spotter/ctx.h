@@ -1,7 +1,7 @@
-/* ctx.h - what a computation runs on and whom it tells: device, threads, failure, progress, stop request.
+/* ctx.h - the context of a computation: device, threads, failure, messages, progress, stop request.
  *
- * A context serves one caller at a time. Nothing in the library prints or exits: messages and progress go to the
- * two callbacks, failures to the status. */
+ * A context serves one caller at a time. The library never prints or exits: messages and progress go to two callbacks,
+ * failures to the status. */
 #ifndef SPOTTER_CTX_H
 #define SPOTTER_CTX_H
 
@@ -17,12 +17,12 @@ extern "C" {
 
 typedef struct spot_ops spot_ops;   /* the device's table of kernels: kernels/core/ops.h */
 
-/* What a piece of work took, in seconds: of the clock, and of all threads together on processors. */
+/* Seconds that a piece of work took: by the clock, and of processor time (all threads together). */
 typedef struct { double wall, cpu; } spot_spent;
 
 typedef enum { SPOT_LOG_DEBUG, SPOT_LOG_INFO, SPOT_LOG_WARN } spot_log_level;
 
-/* One step forward of a long piece of work. `done` of `total` in units that the eye can follow. */
+/* The progress of a long piece of work: `done` of `total`, in units for a progress bar. */
 typedef struct {
     const char *stage;      /* "train", "scvis", ...                     */
     int         ec;         /* which experimental configuration, -1 none */
@@ -41,18 +41,18 @@ struct spot_ctx {
     void          (*on_progress)(void *user, const spot_progress *p);                  /* may be NULL */
     void          (*label)(void *user, uint32_t problem, char *text, size_t size);     /* spot_label_of; NULL: "EC 5" */
     void           *user;        /* handed to the three callbacks */
-    const char     *who;         /* the method at work, which every line of the log names; may be NULL */
+    const char     *who;         /* the running method, named in every log line; may be NULL */
     const volatile sig_atomic_t *stop;   /* non-zero: return SPOT_STOPPED at the next safe point; may be NULL */
 };
 
-/* Opens a context. Before it the caller sets on_log, on_progress, user and stop, or zeroes them: `spot_ctx c = { 0 };` will do;
- * the rest is set here. device is "cpu", "cuda" or "auto" (cuda if the plugin and a GPU are there, else cpu).
- * threads 0 takes every core that this process may use. SPOT_DEVICE with the reason when "cuda" is not to be had.
- * c must be closed even after a failure. */
+/* Opens a context. The caller first sets on_log, on_progress, user and stop, or zeroes them (`spot_ctx c = { 0 };`). The
+ * call sets the rest. device is "cpu", "cuda" or "auto" (cuda if the plugin and a GPU are there, else cpu). threads 0
+ * takes every core that this process may use. SPOT_DEVICE gives the reason why "cuda" is not available.
+ * Close c also after a failure. */
 spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads);
 void        spot_ctx_close(spot_ctx *c);
 
-/* The device's name for people and results: "cpu" or e.g. "cuda:0 NVIDIA H200". */
+/* The name of the device in messages and results: "cpu" or e.g. "cuda:0 NVIDIA H200". */
 const char *spot_ctx_device_name(const spot_ctx *c);
 
 #if defined(__GNUC__)
@@ -60,8 +60,8 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void spot_log(spot_ctx *c, spot_log_level level, const char *fmt, ...);
 
-/* The name of a problem of a batch in sentences: "EC 5", or the name that the study behind the context gives it. `problem` is
- * the `ec` of its spot_seed. */
+/* The name of one problem of a batch in sentences: "EC 5", or the text that c->label writes. `problem` is the `ec` of its
+ * spot_seed. */
 typedef struct { char text[160]; } spot_label;
 spot_label spot_label_of(const spot_ctx *c, uint32_t problem);
 
@@ -70,16 +70,18 @@ spot_label spot_label_of(const spot_ctx *c, uint32_t problem);
 __attribute__((format(printf, 4, 5)))
 #endif
 void spot_log_of(spot_ctx *c, spot_log_level level, uint32_t problem, const char *fmt, ...);
+
+/* Calls on_progress with these values. */
 void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total, const char *note);
 
-/* A moment is a spot_spent, too. spend adds to *sum what was taken since the moment *at, and moves that to now. */
+/* spot_spent_now returns the present moment. spot_spend adds the time since the moment *at to *sum and sets *at to now. */
 spot_spent spot_spent_now(void);
 void       spot_spend(spot_spent *sum, spot_spent *at);
 
-/* Seconds of the clock alone; it only runs forward. */
+/* Seconds on a clock that never runs backward. */
 double spot_clock(void);
 
-/* SPOT_STOPPED once the caller's stop flag is up; long loops ask at their safe points. */
+/* SPOT_STOPPED once the caller has set the stop flag. Long loops call it at their safe points. */
 spot_status spot_check_stop(spot_ctx *c);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* embed.h - features -> points: scvis, t-SNE, UMAP, PCA, or nothing at all.
+/* embed.h - features -> points: scvis, t-SNE, UMAP, PCA, or no reduction.
  *
  * Every function takes `problems` independent problems (ECs, seeds) and solves them as one batch; a problem's result
  * does not depend on its neighbours in the batch. run_to_run; the same bits for any number of threads. */
@@ -19,7 +19,7 @@ extern "C" {
 typedef enum { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE, SPOT_REDUCE_SCVIS,
                SPOT_REDUCE_UMAP } spot_reduce;
 
-/* Of t-SNE's points: of every pair, or interpolated (Linderman et al. 2019); auto is exact up to 20,000 points. */
+/* Repulsion of t-SNE's points: exact for every pair, or interpolated (Linderman et al. 2019). AUTO: exact to 20,000 points. */
 typedef enum { SPOT_TSNE_AUTO, SPOT_TSNE_BY_PAIR, SPOT_TSNE_BY_FFT } spot_tsne_repulsion;
 
 /* Defaults, ranges and meanings of all settings: `spotter help config`. */
@@ -33,7 +33,7 @@ typedef struct {
     int    repulsion;          /* spot_tsne_repulsion */
 } spot_tsne_config;
 
-/* scvis (Ding, Condon, Shah 2018). Each switch on = the original implementation's behaviour. */
+/* scvis (Ding, Condon, Shah 2018). Each switch of compat, if on, selects the behaviour of the original implementation. */
 typedef struct {
     double perplexity;
     int    batch;              /* at most n */
@@ -43,7 +43,7 @@ typedef struct {
         int perplexity_log2;   /* target entropy log2(perplexity) though entropy is in nats: 10 acts as 27.7 */
         int drop_tail;         /* the last partial batch of an epoch is dropped */
         int max_abs;           /* input divided by its largest absolute value (off: standardised columns) */
-        int weight_dropout;    /* keep 0.9 on the weight matrix of the encoder's mean head */
+        int weight_dropout;    /* dropout (keep 0.9) on the weight matrix of the encoder's mean head */
         int kl_decay;          /* KL times max(0.1, D/t) (off: 1) */
         int tsne_ramp;         /* t-SNE term times min(t, D) (off: D) */
         int column_weight;     /* likelihood weighted by the clipped column sums of P (off: 1) */
@@ -53,7 +53,7 @@ typedef struct {
 
 /* UMAP (McInnes, Healy & Melville 2018) with exact neighbours, to at most 32 dimensions; defaults are umap-learn's. */
 typedef struct {
-    int    neighbours;         /* a point counts as its own first; at most n, with a message */
+    int    neighbours;         /* a point is its own first neighbour; at most n, with a message */
     double min_dist, spread;
     int    epochs;             /* 0: 500 up to 10,000 points, 200 above */
     int    negatives;          /* points that each drawn edge repels */
@@ -63,9 +63,9 @@ typedef struct {
 typedef struct {
     int method;                /* spot_reduce */
     int normalise;             /* every row to length 1 first */
-    int hardness;              /* 1st coordinate: along view.head; the others: of the reducer on what is left (GEORGE); dim 1:
-                                * hardness alone. Not with none. */
-    int dim;                   /* of the points, see spot_embed_dim; ignored by none */
+    int hardness;              /* GEORGE: the 1st coordinate is the projection on view.head, the others are the reducer's on the
+                                * residual; dim 1: the 1st alone. Not with method NONE */
+    int dim;                   /* dimensions of the points, see spot_embed_dim; NONE ignores it */
     spot_tsne_config  tsne;
     spot_scvis_config scvis;
     spot_umap_config  umap;
@@ -79,17 +79,16 @@ static inline int spot_embed_is_nothing(const spot_embed_config *cfg)
     return cfg->method == SPOT_REDUCE_NONE && !cfg->normalise && !cfg->hardness;
 }
 
-/* Dimensions of the points of n rows of d features: dim, or what PCA has where these are fewer: min(n - 1, d), at least 1.
- * It grows with n and with d. */
+/* Dimensions of the points for n rows of d features: dim, with PCA at most max(min(n - 1, d), 1). It grows with n and d. */
 int spot_embed_dim(const spot_embed_config *cfg, int n, int d);
 
-/* Views, arena and out[p], which lives in a, are the host's on every device; features and maps cross over and the work is
- * done in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it
+/* Views, arena and out[p], which lives in a, lie on the host on every device; on CUDA the call copies features and maps and
+ * works in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it
  * diverges. */
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg);
 
-/* For the batch, n[p] rows of d features; and what it takes of the arena on the CPU, which is the most. */
+/* Memory of spot_embed_fit for a batch of n[p] rows of d features; and its arena bytes on the CPU, the most of all devices. */
 spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg);
 size_t     spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads);
 

@@ -1,9 +1,9 @@
-/* model.h - ResNet-18 (He et al. 2016, torchvision's form): train it on an EC, look through it, keep its weights.
+/* model.h - ResNet-18 (He et al. 2016, torchvision's form): train it on an EC, run it, save and load its weights.
  *
- * images -> model -> view. Arithmetic: fp32, channels last, oneDNN on the CPU. run_to_run: the same bits for any
- * number of threads (a batch is cut into `lanes` fixed pieces; gradients are summed in lane order). Logits and
- * gradients are as near to double precision as PyTorch's fp32 (tests/test_resnet.c asks for at most 4 times as far and
- * measured 0.6 to 1.2). A ReLU that rounding flips moves the gradient of a small batch by percents, ours or PyTorch's. */
+ * images -> model -> view. fp32 by oneDNN on the CPU. run_to_run: the same bits for any number of threads (a batch is cut
+ * into `lanes` fixed pieces; gradients are summed in lane order). Logits and gradients are as close to double precision as
+ * PyTorch's fp32: the error is 0.6 to 1.2 times PyTorch's (tests/test_resnet.c allows 4). A ReLU that rounding flips changes
+ * the gradient of a small batch by percents, here and in PyTorch. */
 #ifndef SPOTTER_MODEL_H
 #define SPOTTER_MODEL_H
 
@@ -21,34 +21,34 @@ extern "C" {
 typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
 typedef enum { SPOT_ADAM, SPOT_SGD } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
-typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU knows fp32 only */
+typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU has fp32 only */
 
 #define SPOT_MAX_EPOCHS 200
 
-#define SPOT_BASE_VAL 2048        /* val images of a base model: its attributes' accuracy to a tenth of a percent */
+#define SPOT_BASE_VAL 2048        /* val images of a base model: they give its accuracy to a tenth of a percent */
 
-/* A base model has learned every attribute of SpotCheck's images (spot_ec_base) and stands in for the paper's ImageNet
- * weights: from it an EC is learned in fewer epochs. Batch, optimizer and schedule are the model's. */
+/* A base model has learned every attribute of SpotCheck's images (spot_ec_base). It replaces the paper's ImageNet weights:
+ * training that starts from it needs fewer epochs. Batch, optimizer and schedule are those of spot_model_config. */
 typedef struct {
     int    images, epochs;     /* images 0: no base model */
     double lr;
 } spot_base_config;
 
-/* A second network for methods that look at robust features (bdms: representation: robust), trained against an adversary
- * (Madry et al. 2018): each batch is moved to where its loss is greater, at most epsilon away in L2, before it is learned.
- * Everything that is not here is the model's. */
+/* A second network for methods that use robust features (bdms: representation: robust), trained against an adversary
+ * (Madry et al. 2018): an attack changes each batch by at most epsilon in L2, so that its loss grows, before the training
+ * step. All other settings are those of spot_model_config. */
 typedef struct {
-    double epsilon;            /* of an image of 224 pixels a side with values from 0 to 1; size/224 of it at another size */
-    int    steps;              /* of the attack on each batch */
-    double step;               /* the length of one, in epsilons */
-    int    random;             /* 1: it begins on the sphere around each image, 0: with the image */
+    double epsilon;            /* for an image of 224 pixels a side with values from 0 to 1; times size/224 at another size */
+    int    steps;              /* attack steps per batch */
+    double step;               /* length of an attack step, in epsilons */
+    int    random;             /* 1: the attack starts on the sphere around each image; 0: at the image */
     int    epochs;
     double lr;
 } spot_robust_config;
 
 typedef struct {
     int    arch;               /* spot_arch */
-    int    width;              /* channels of the first stage; 64 is the real one, a multiple of 16 */
+    int    width;              /* channels of the first stage, a multiple of 16; 64 in ResNet-18 */
     int    epochs, batch;
     int    optimizer;          /* spot_optimizer. Adam: 0.9, 0.999, eps 1e-8. SGD: momentum below */
     double lr;                 /* constant, or the peak of one_cycle */
@@ -58,12 +58,12 @@ typedef struct {
     char   init[256];          /* "" = He initialisation, else a .safetensors file with torchvision's names */
     spot_base_config base;
     spot_robust_config robust;
-    int    keep_best;          /* 1: the epoch of the least validation loss is kept (the first of equals) */
-    int    lanes;              /* pieces a batch is cut into; changes bits, not meaning */
+    int    keep_best;          /* 1: keep the epoch of the least validation loss (the first of equals) */
+    int    lanes;              /* pieces of a batch; changes bits, not meaning */
     double learned_outside;    /* an EC counts as learned if accuracy outside is at least this ...   */
     double learned_inside;     /* ... and inside each blindspot at most this                          */
-    double learned_gap;        /* above 0, in place of these: recall of test positives outside less that inside, at least */
-    int    learned_rest;       /* 0: outside of the blindspot at hand; 1: of all (spot_learning_by_view) */
+    double learned_gap;        /* above 0, replaces both: least recall of test positives outside minus recall inside */
+    int    learned_rest;       /* "outside" for learned_gap: 0 outside this blindspot, 1 outside all (spot_learning_by_view) */
 } spot_model_config;
 
 /* The 122 entries of torchvision's state_dict in its order: 62 parameters, 60 buffers. */
@@ -84,7 +84,7 @@ typedef struct {
 
 typedef struct { double train_loss, val_loss, seconds; } spot_epoch;
 
-/* What training left: the course of it and whether the blindspots were learned (paper, appendix A; spot_model_config). */
+/* The result of training: losses per epoch, and whether the blindspots were learned (paper, appendix A; spot_model_config). */
 typedef struct {
     int    epochs, best_epoch;                     /* 0-based */
     spot_epoch epoch[SPOT_MAX_EPOCHS];
@@ -93,8 +93,8 @@ typedef struct {
     int    outside_count, inside_count[SPOT_MAX_BLINDSPOTS];
     int    blindspots;
     bool   learned;
-    spot_spent learn, watch;                       /* on train and on val images, all epochs; the store does not keep it */
-    double attacked;                               /* of a robust network: accuracy outside, under its adversary's attack */
+    spot_spent learn, watch;                       /* time on train and on val images, all epochs; not stored */
+    double attacked;                               /* robust network: accuracy outside under the adversary's attack */
 } spot_learning;
 
 spot_model_config spot_model_defaults(void);
@@ -105,28 +105,26 @@ size_t spot_model_layout(spot_model_tensor *table, int width, int outputs);
 /* He initialisation (torchvision's: fan_out, ReLU; batch norm 1 and 0; head uniform +-1/sqrt(fan_in)) from the EC's seed. */
 spot_status spot_model_init(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs, uint64_t seed, uint32_t ec);
 
-/* Trains on the EC's train images, watches val. model lives in a; scratch is returned to a. start: whose weights to begin
- * with (the head anew where the outputs differ), NULL for cfg->init or chance.
- * SPOT_NUMERIC when the loss leaves the finite numbers: epoch, step and learning rate are in the sentence. */
+/* Trains on the EC's train images and measures on val. m lives in a; scratch is returned to a. start: the initial weights
+ * (a new head where the outputs differ); NULL: cfg->init, or He initialisation.
+ * SPOT_NUMERIC when the loss is not finite; the sentence names epoch, step and learning rate. */
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                              const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
-/* The same against the adversary of cfg->robust. */
+/* spot_model_train against the adversary of cfg->robust. */
 spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                               const spot_ec *ec, const spot_model_config *cfg, const spot_model *start);
 
-/* Trains the base model of cfg->base. lesson->outside is the share of the attributes to be seen in val images that it
- * tells right. */
+/* Trains the base model of cfg->base. lesson->outside is its accuracy on the visible attributes of val images. */
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                             const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
-/* Looks at the positives (label 1) of a split, in index order: features, confidence, the head's row and the truth beside
- * them. */
+/* Runs m on the positives (label 1) of a split, in index order: features, confidence, the head's row, and the truth. */
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,
                             const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
 
-/* With cfg->learned_gap > 0 (paper, G.3): the lesson's accuracies become the recall on the view's rows, all positives,
- * outside of all blindspots and inside each, and learned is told by their gaps. Without it nothing changes. */
+/* Where cfg->learned_gap > 0 (paper, G.3): sets the lesson's accuracies to the recall on the view's rows (all positives),
+ * outside of all blindspots and inside each, and sets `learned` by their gaps. Otherwise changes nothing. */
 void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
 /* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, 8*width).
@@ -134,21 +132,21 @@ void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const s
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 
-/* .safetensors with torchvision's 122 names, written whole or not at all. Load refuses missing, extra or misshapen
- * tensors by name (SPOT_INPUT), but not files without num_batches_tracked, as older PyTorch wrote them; a head of another
- * number of outputs is re-initialised from the seed when outputs > 0 is asked for. */
+/* .safetensors with torchvision's 122 names, written whole or not at all. Load refuses missing, extra or misshapen tensors
+ * and names them (SPOT_INPUT). It accepts files without num_batches_tracked, as older PyTorch wrote them. With outputs > 0, a
+ * head with another number of outputs is re-initialised from the seed. */
 spot_status spot_model_save(spot_ctx *c, const char *path, const spot_model *m);
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed);
 
-/* Bytes that train / look need from the arena for this EC. */
+/* Arena bytes that spot_model_train / spot_model_look need for such an EC. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg);
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images);
 
-/* The direction in which m's logit grows, m of one output: the head's row (8*width) into direction. */
+/* The direction in which the logit of m (one output) grows: the head's row, (8*width). */
 void spot_model_direction(float *direction, const spot_model *m);
 
-/* What training, robust: against the adversary too, and looking with its model take on c's device; the CPU is asked about
- * fp32 whatever cfg says. */
+/* Memory for training (robust: also against the adversary) and for running the model on `images` images on c's device. The
+ * CPU's figures are for fp32 whatever cfg says. */
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                              int images, bool robust);
 

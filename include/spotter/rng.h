@@ -1,6 +1,6 @@
-/* rng.h - random numbers with addresses: Philox4x32-10 (Salmon et al. 2011), key = seed, counter = the address
- * {draw, index, ec, purpose}. The same address gives the same bits on every device, thread and shard (gpu_to_gpu):
- * kernels call the same functions inline, from kernels/core/philox.h, which takes Philox from Random123. */
+/* rng.h - random numbers with addresses: Philox4x32-10 (Salmon et al. 2011). Key = seed, counter = the address
+ * {draw, index, ec, purpose}. The same address gives the same bits on every device, thread and shard (gpu_to_gpu).
+ * Kernels use the same functions inline (kernels/core/philox.h, with Philox from Random123). */
 #ifndef SPOTTER_RNG_H
 #define SPOTTER_RNG_H
 
@@ -23,27 +23,27 @@ typedef enum {
     SPOT_RNG_UMAP_START, SPOT_RNG_UMAP_DRAW,       /* noise of the first map; drawn negatives, index = step */
     SPOT_RNG_DOMINO,        /* noise of the first responsibilities, row by row */
     SPOT_RNG_INFORMATION,   /* noise that breaks ties of a feature; index = feature */
-    SPOT_RNG_SPOTLIGHT,     /* drawn from by nobody: upstream's noise before its projection is left out */
-    SPOT_RNG_ADVERSARY,     /* where an attack begins; index = step */
+    SPOT_RNG_SPOTLIGHT,     /* unused: the upstream code's noise before its projection is left out */
+    SPOT_RNG_ADVERSARY,     /* start of an attack; index = step */
     SPOT_RNG_AUDIT,         /* the split of Multiaccuracy */
-    SPOT_RNG_SPLIT,         /* which split a picture is in */
-    SPOT_RNG_BALANCE,       /* pictures that stay when classes are made equal; ec = task, index = split */
-    SPOT_RNG_POOL           /* the order of a pool's combinations; index = cell */
+    SPOT_RNG_SPLIT,         /* the split of a picture */
+    SPOT_RNG_BALANCE,       /* pictures that are kept to make classes equal; ec = task, index = split */
+    SPOT_RNG_POOL           /* order of a pool's combinations; index = cell */
 } spot_rng_purpose;
 
 typedef struct {
     uint64_t seed;
     uint32_t counter[4];    /* draw, index, ec, purpose */
     uint32_t word[4];
-    int      left;          /* words of the block not handed out yet */
+    int      left;          /* words of the block not used yet */
 } spot_rng;
 
-/* Whose numbers: those of one EC, or of another problem `ec` that the seed serves. */
+/* The random numbers of one problem: `ec` is the EC, or the number of another kind of problem. */
 typedef struct { uint64_t seed; uint32_t ec; } spot_seed;
 
 spot_rng spot_rng_at(uint64_t seed, spot_rng_purpose purpose, uint32_t ec, uint32_t index);
 
-/* The raw block at an address; what kernels on every device share. */
+/* The raw block at an address. Kernels on every device use the same function. */
 void spot_philox(uint32_t out[4], const uint32_t counter[4], uint64_t seed);
 
 uint32_t spot_rng_u32(spot_rng *r);

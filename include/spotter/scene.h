@@ -1,11 +1,11 @@
-/* scene.h - SpotCheck: a data set definition, its blindspots, and every image of it.
+/* scene.h - SpotCheck: the definition of a data set, its blindspots, and all its images.
  *
  * Plumb, Johnson, Cabrera, Talwalkar, "Towards a More Rigorous Science of Blindspot Discovery in Image
- * Classification Models" (TMLR 2023), section 3 and appendix A; where paper and released code differ a setting
- * chooses and the default is what the authors' code does.
+ * Classification Models" (TMLR 2023), section 3 and appendix A. Where paper and released code differ, a setting
+ * chooses; the default is the authors' code.
  *
- * An EC (experimental configuration) is a few hundred bytes. Everything below follows from it as a pure function:
- * image i of a split can be had alone, in any order, on any thread, with equal bytes (gpu_to_gpu). */
+ * An EC (experimental configuration) is a few hundred bytes. Its images are pure functions of it: image i of a split has
+ * the same bytes in any order and on any thread and device (gpu_to_gpu). */
 #ifndef SPOTTER_SCENE_H
 #define SPOTTER_SCENE_H
 
@@ -21,9 +21,9 @@ extern "C" {
 
 typedef enum { SPOT_TRAIN, SPOT_VAL, SPOT_TEST, SPOT_SPLITS } spot_split;
 
-/* The shapes besides the square: name, word in configs and JSON, place among the factors of a report (the paper's figure has
- * the circle first). To add one: a row here, a case in each switch of kernels/image/shapes.h, and SPOT_NUMBERS (config.h)
- * goes up, because the same seed then draws other scenes. */
+/* The shapes besides the square: name, word in configs and JSON, position among the factors of a report (the paper's figure
+ * has the circle first). To add one: a row here, a case in each switch of kernels/image/shapes.h, and a higher SPOT_NUMBERS
+ * (config.h), because the same seed then draws other scenes. */
 #define SPOT_SHAPES(X)                 \
     X(RECTANGLE, "rectangle", 1)       \
     X(CIRCLE,    "circle",    0)       \
@@ -59,7 +59,7 @@ typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT } spot_induce;
 #define SPOT_MAX_OBJECTS    (2 + SPOT_EXTRAS)    /* two squares, one of each other shape */
 
 typedef struct {
-    int size;                      /* pixels a side; 224 is the authors'. Scales the geometry                 */
+    int size;                      /* pixels a side; the authors use 224. Scales the geometry                 */
     int rollable[2];               /* how many attributes vary, inclusive range; presences count              */
     int extra_layers[2];           /* object layers besides the square                                        */
     int blindspots[2];             /* per EC                                                                  */
@@ -68,7 +68,7 @@ typedef struct {
     int attribute_choice;          /* spot_attribute_choice: uniform over pairs (code) or layer first (paper) */
     int square_presence;           /* spot_square_presence: every blindspot has a square (code) or not (paper)*/
     int text_alternative;          /* spot_text_alternative: "small" text is larger (code) or smaller (paper) */
-    int jpeg_quality;              /* 0: lossless; 75: through JPEG as the authors' files went                 */
+    int jpeg_quality;              /* 0: lossless; 75: through JPEG, as the authors' files                    */
     double flip;                   /* chance that a blindspot's label is flipped in train and val; 1 in the paper */
     int induce;                    /* spot_induce: labels flipped, or (appendix B) blindspots kept out of training */
 } spot_scene_config;
@@ -81,7 +81,7 @@ typedef struct {
     spot_triplet triplet[SPOT_MAX_TRIPLETS];
 } spot_blindspot;
 
-/* The same in real pictures (photos.h): an object's category, with or without that of another one; other -1: it alone. */
+/* A blindspot of real pictures (photos.h): category `object`, with or without category `other`; other -1: object alone. */
 typedef struct { int object, other; bool with; } spot_motif;
 
 typedef struct {
@@ -96,10 +96,10 @@ typedef struct {
     int      blindspot_count;
     spot_blindspot blindspot[SPOT_MAX_BLINDSPOTS];   /* by specificity, ascending */
     int      images[SPOT_SPLITS];
-    int      targets;                         /* what a network is asked about an image: 1, or all (spot_ec_base) */
+    int      targets;                         /* outputs of the network: 1, or SPOT_BASE_TARGETS (spot_ec_base) */
     const struct spot_photos *photos;         /* pictures from files in place of rendered images (photos.h); NULL: none */
-    int      task;                            /* of photos: which; and what its blindspots are */
-    spot_motif motif[SPOT_MAX_BLINDSPOTS];
+    int      task;                            /* with photos: number of the task */
+    spot_motif motif[SPOT_MAX_BLINDSPOTS];    /* with photos: the blindspots */
 } spot_ec;
 
 /* One object as drawn. The box is inclusive and clipped to the canvas; the shape may reach a pixel past it. */
@@ -110,11 +110,11 @@ typedef struct {
     int16_t place_x, place_y;                 /* corner of the box that keeps its margin; text has air above its ink */
 } spot_object;
 
-/* One image: what is in it, which is also its draw list. */
+/* One image: its contents, which are also its draw list. */
 typedef struct {
     uint32_t index;
     uint8_t  split;
-    uint8_t  label, train_label;              /* truth; what training sees */
+    uint8_t  label, train_label;              /* the truth; the label in training */
     uint32_t blindspots;                      /* bit m: belongs to blindspot m */
     uint8_t  background_color, background_texture;
     int8_t   relative_position;
@@ -124,58 +124,56 @@ typedef struct {
     uint64_t seed; uint32_t ec;               /* address of the noise */
 } spot_image;
 
-/* Defaults: the paper's sizes and the authors' choices. */
+/* The paper's sizes and the authors' choices. */
 spot_scene_config spot_scene_defaults(void);
 
-/* SPOT_USAGE with the sentence when the settings cannot be met: ranges upside down, a blindspot of more attributes
- * than the data set can offer, ... */
+/* SPOT_USAGE when the settings cannot be met: an empty range, a blindspot of more attributes than the data set can have, ... */
 spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *cfg);
 
-/* Draws EC number `index` of the sweep with this seed. SPOT_USAGE as spot_scene_check, and when no unambiguous set of
- * blindspots was found in many thousand tries. */
+/* Draws EC number `index` of the sweep with this seed. SPOT_USAGE as spot_scene_check, and when many thousand tries found no
+ * unambiguous set of blindspots. */
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index);
 
-/* The data set of a base model: every layer, every attribute rolled, no blindspots, its own stream of images. A network
- * is asked for all SPOT_BASE_TARGETS attributes, so that it knows whatever any EC may ask of it. Never fails. */
+/* The data set of a base model: every layer, every attribute rolled, no blindspots, its own stream of images. The network
+ * learns all SPOT_BASE_TARGETS attributes, so it knows those of every EC. Never fails. */
 #define SPOT_BASE_TARGETS (8 + 4 * SPOT_EXTRAS)
 void spot_ec_base(spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, int train, int val);
 
 /* Image `index` of a split: attributes, places, labels. Pure; never fails for 0 <= index. */
 void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
 
-/* What training is told about an image: (ec->targets) floats. One: the train label. All: every rolled attribute and the
- * relative position in (layer, attribute) order, 0.5 where the object is absent and there is nothing to say. */
+/* The targets of an image in training: (ec->targets) floats. One target: the train label. SPOT_BASE_TARGETS: every rolled
+ * attribute and the relative position in (layer, attribute) order, 0.5 where the object is absent. */
 void spot_image_targets(float *target, const spot_image *image, const spot_ec *ec);
 
-/* Indices of the images with label 1, ascending, into index (NULL: none kept); how many. Nothing is rendered. */
+/* Writes the indices of the images with label 1, ascending, to index (may be NULL) and returns their number. Renders none. */
 int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);
 
-/* The share of all images that belongs to blindspot m, exactly (but for places that took over 10,000 tries). */
+/* The share of all images that belongs to blindspot m; exact, except for positions that took over 10,000 tries. */
 double spot_blindspot_share(const spot_ec *ec, int m);
 
-/* Pixels. rgb is (n, size, size, 3) bytes. Goes through the raster op of c's device, in whose memory image and rgb lie,
- * and through JPEG if so set. SPOT_UNSUPPORTED for JPEG on a GPU, here and below. */
+/* Renders n images into rgb (n, size, size, 3) bytes, by the raster op of c's device; image and rgb lie in its memory.
+ * Applies JPEG where cfg asks for it. SPOT_UNSUPPORTED for JPEG on a GPU, here and below. */
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* A picture for people: image `index` of a split and its pixels, rgb (size, size, 3) bytes, made on c's device, brought to
- * the host. */
+/* Draws and renders image `index` of a split on c's device; image and rgb (size, size, 3) bytes lie on the host. */
 spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,
                                uint32_t index);
 
-/* Names as they stand in JSON and configs: "square", "relative_position", "train", ... */
+/* Names in JSON and configs: "square", "relative_position", "train", ... */
 const char *spot_layer_name(spot_layer layer);
 const char *spot_attribute_name(spot_attribute attribute);
 const char *spot_split_name(spot_split split);
 
-/* "square above, square, circle blue, no text" into text (NUL-terminated, cut at size). */
+/* Writes a blindspot in words, "square above, square, circle blue, no text" (NUL-terminated, cut at size). */
 void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b);
 
-/* The same back: triplets in the order of the words. False for words that describe none. */
+/* Reads such words: triplets in their order. False for words that describe no blindspot. */
 bool spot_blindspot_read(spot_blindspot *b, const char *text);
 
-/* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit, which SPOT_SCENE_JSON bytes always do. Image: one line
- * with its line feed, "file" as given. EC: one object with layers, rollable attributes, blindspots; of pictures with the task
- * in their place. */
+/* JSON into text (NUL-terminated); SPOT_INVALID when it does not fit. SPOT_SCENE_JSON bytes always suffice. An image: one
+ * line with its line feed, "file" as given. An EC: one object with layers, rollable attributes, blindspots; with photos the
+ * task in their place. */
 #define SPOT_SCENE_JSON 32768
 spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file);
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec);

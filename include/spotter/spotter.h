@@ -1,4 +1,4 @@
-/* spotter.h - everything, in the order of the data flow:
+/* spotter.h - every public header. The data flow:
  *     config -> EC -> images -> model -> view -> points -> hypotheses -> score -> store -> tables, report */
 #ifndef SPOTTER_SPOTTER_H
 #define SPOTTER_SPOTTER_H
@@ -15,10 +15,12 @@
 #include "spotter/embed.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
+#include "spotter/photos.h"
 #include "spotter/report.h"
 #include "spotter/rng.h"
 #include "spotter/run.h"
 #include "spotter/scene.h"
+#include "spotter/source.h"
 #include "spotter/status.h"
 #include "spotter/store.h"
 #include "spotter/subject.h"

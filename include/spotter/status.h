@@ -1,8 +1,8 @@
-/* status.h - how every fallible function of Spotter answers.
+/* status.h - the status that every fallible function returns.
  *
- * A function returns SPOT_OK or the kind of failure; the place that knows what went wrong writes one sentence
- * (what, where, what to do) into the context with spot_fail. Everybody else passes the status up with SPOT_TRY.
- * The program's exit code follows from the status and is a stable interface. */
+ * A function returns SPOT_OK or the kind of failure. The function that detects a failure writes one sentence (what, where,
+ * what to do) into the context with spot_fail. Its callers pass the status up with SPOT_TRY. The exit code of the program
+ * follows from the status and is a stable interface. */
 #ifndef SPOTTER_STATUS_H
 #define SPOTTER_STATUS_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/*    name         exit  what it says when nobody wrote a sentence */
+/*    name         exit  words, for a failure without a sentence */
 #define SPOT_STATUS_LIST(X)                                        \
     X(OK,           0, "done")                                     \
     X(CHECK,        1, "a check failed")                           \
@@ -35,28 +35,29 @@ typedef enum {
 
 typedef struct spot_ctx spot_ctx;
 
-/* Keeps the first sentence of a failure in c (later ones are consequences) and returns s. Safe from several
- * threads of one parallel region. */
+/* Keeps the first sentence of a failure in c (later ones are consequences) and returns s. The threads of one parallel
+ * region may call it at the same time. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 spot_status spot_fail(spot_ctx *c, spot_status s, const char *fmt, ...);
 
-/* The same about one problem of a batch: the sentence begins with the problem's label (ctx.h), "EC 5: ...". */
+/* spot_fail about one problem of a batch: the sentence begins with the problem's label (ctx.h), "EC 5: ...". */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 spot_status spot_fail_of(spot_ctx *c, spot_status s, uint32_t problem, const char *fmt, ...);
 
-/* The sentence of the failure that c holds; the status's own words when none was written. Lives in c. spot_message_alone:
- * without the label, for a reader that sees the problem beside it. */
+/* The sentence of the failure in c, or the words of the status when c holds no sentence. It lives in c.
+ * spot_message_alone leaves out the label, for tables that show the problem in another column. */
 const char *spot_message(const spot_ctx *c, spot_status s);
 const char *spot_message_alone(const spot_ctx *c, spot_status s);
 
-/* Forgets the failure, so that c can be used for the next piece of work. */
+/* Clears the failure, so that c can be used again. */
 void spot_forget(spot_ctx *c);
 
-/* Text of a file or a name, so that it breaks no line and steers no terminal: control characters become '?'. Returns text. */
+/* Makes text from a file safe to print: control characters become '?', so it breaks no line and controls no terminal.
+ * Returns text. */
 char *spot_plain(char *text);
 
 int         spot_exit_code(spot_status s);

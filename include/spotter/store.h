@@ -1,15 +1,15 @@
-/* store.h - where values and results live: a run directory.
+/* store.h - the run directory, which holds values and results.
  *
  *     DIR/config.yaml            the resolved config
  *     DIR/cache/ab/<key>.<kind>  stage values by key
- *     DIR/segments/000/ec-000012.json   one result segment per EC: whole or not there; a folder per thousand ECs
+ *     DIR/segments/000/ec-000012.json   one result segment per EC, whole or absent; a folder per thousand ECs
  *     DIR/pictures/000/ec-000012-0-<method>.png
- *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N: no two ever append to the same one
- *     DIR/results.sqlite         made from the segments, can be made again at any time
+ *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N; no two processes share a file
+ *     DIR/results.sqlite         derived from the segments at any time
  *
- * A value's name is the hash of what made it: the settings, its source's key, the version of the numbers. Files are
- * written to a temp name in the same directory, fsynced, renamed, and the directory fsynced; each carries its length
- * and checksum. No locks, no shared appends. Done means that a valid segment is there. */
+ * The name of a value is a hash of its settings, the key of its source, and the version of the numbers. A file is written
+ * under a temp name in the same directory, fsynced and renamed; then the directory is fsynced. Each file carries its length
+ * and checksum. There are no locks and no shared appends. An EC is done when it has a valid segment. */
 #ifndef SPOTTER_STORE_H
 #define SPOTTER_STORE_H
 
@@ -32,35 +32,34 @@ spot_key spot_key_of(const void *bytes, size_t n);
 spot_key spot_key_join(spot_key source, const char *what, const void *settings, size_t n);
 void     spot_key_text(char text[33], spot_key k);
 
-/* bytes to path, whole or not at all. SPOT_IO names the path and the reason. A device or a pipe, such as /dev/stdout, is
- * written into and stays what it is. */
+/* Writes bytes to path, whole or not at all. SPOT_IO names the path and the reason. Where path is a device or a pipe, such
+ * as /dev/stdout, it writes into it and does not replace it. */
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n);
-/* The same in steps: a new file beside path, whose name `temp` gets, open for writing; and when it is written and closed,
- * fsync, rename, fsync, as also for a file that another library wrote; or its end with the errno that it came to. */
+/* The same in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file durable:
+ * fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno `error`. */
 spot_status spot_file_begin (spot_ctx *c, char *temp, size_t size, const char *path, int *fd);
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path);
 spot_status spot_file_abort (spot_ctx *c, const char *temp, const char *path, int error);
-/* The whole file into a malloc'd buffer, NUL-terminated behind its end; refuses more than `limit` bytes, pipes and devices. */
+/* Reads a whole file into a malloc'd buffer with a NUL after its end. Refuses more than `limit` bytes, pipes and devices. */
 spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes, size_t *n, size_t limit);
 
-/* The folder and those above it, where they are missing; one that is made is synced into the one above it. And the folder in
- * which a file of this path lies; a symbolic link in its place is refused, for it may lead out of the run. */
+/* spot_folder_make makes a folder and its parents where they are missing, and syncs each new one into its parent.
+ * spot_folder_of makes the folder that will hold the file `path`; it refuses a symbolic link, which may lead out of the run. */
 spot_status spot_folder_make(spot_ctx *c, const char *path);
 spot_status spot_folder_of(spot_ctx *c, const char *path);
 
 typedef struct { char dir[1024]; } spot_store;
 
-/* Makes the directory tree when missing, and removes temp files of this program that were left there an hour or longer ago.
- * SPOT_IO if it cannot be made; a symbolic link in the place of one of its folders is refused. */
+/* Makes the directory tree where it is missing. Removes temp files of this program that are an hour old or older. SPOT_IO if
+ * it cannot be made, or if one of its folders is a symbolic link. */
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
-/* For reading: nothing is made and nothing removed. */
+/* Opens it for reading: makes and removes nothing. */
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
-/* With the cache as its only room. */
+/* Opens a store that has only the cache. */
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 
-/* A stage value: a framed file (magic, length, checksum, payload). has: it is there, whole or not. get: *found false when
- * absent or damaged (damaged is logged and counts as absent); bytes are malloc'd. drop: it is there no longer, if the file
- * system lets it go. */
+/* A stage value is a framed file: magic, length, checksum, payload. has: the file exists, whole or damaged. get: *found is
+ * false when it is absent or damaged (damage is logged); bytes are malloc'd. drop: removes it, if the file system allows. */
 spot_status spot_store_put(spot_ctx *c, const spot_store *s, spot_key k, const char *kind, const void *bytes, size_t n);
 bool        spot_store_has(const spot_store *s, spot_key k, const char *kind);
 spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const char *kind,

@@ -1,8 +1,8 @@
-/* subject.h - a classifier that a user brings, as it shows on images of theirs: what spotter discover examines.
+/* subject.h - a user's classifier and its outputs on the user's images: the input of spotter discover.
  *
  *     arrays, or images and a network -> subject -> a view per class -> points -> hypotheses
  *
- * Rows keep their order from the files to the last picture: row i is image i, and nothing is sampled. */
+ * Rows keep the order of the files: row i is image i. Nothing is sampled. */
 #ifndef SPOTTER_SUBJECT_H
 #define SPOTTER_SUBJECT_H
 
@@ -20,58 +20,62 @@ extern "C" {
 typedef struct {
     int      n, d, classes;
     float   *feature;          /* (n, d) */
-    int     *target;           /* (n): the true class; NULL where images have several, and `has` says which */
-    uint8_t *has;              /* (n, classes): 1 where row i has the class; NULL where target says */
+    int     *target;           /* (n): the true class; NULL where a row may have several classes (`has`) */
+    uint8_t *has;              /* (n, classes): 1 where row i has the class; NULL where `target` is set */
     float   *prob;             /* (n, classes): probability that the classifier gives each class; NULL: not known */
-    float   *confidence;       /* (n): probability of the true class; NULL where `has` says */
-    int     *predicted;        /* (n): the class of the greatest probability, of equals the true one, for want of `prob`; NULL:
-                                * `prob` says, or nothing does */
+    float   *confidence;       /* (n): probability of the true class; NULL where `has` is set */
+    int     *predicted;        /* (n), where `prob` is not known: the class of the greatest probability, the true one if
+                                * equal; NULL: not known, or `prob` is set */
     float   *head;             /* (classes, d): the direction of each class's logit; NULL: not known */
     char   **class_name;       /* (classes) */
-    char   **id;               /* (n): what the user calls the row: an id, a path, else its number; NULL: all numbers */
-    char   **image;            /* (n): path of the picture as it can be opened from here, NULL entries where there is none;
-                                * NULL: no pictures at all */
-    char     source[512];      /* one line for people: what was read, how many rows */
-    int      skipped;          /* pictures left out because they could not be read, with leave */
-    void    *owned;            /* what spot_subject_close frees; NULL: all arrays are the caller's */
+    char   **id;               /* (n): the user's name of the row: an id, a path, else its number; NULL: all numbers */
+    char   **image;            /* (n): path of the picture, from the current directory; NULL entries: no picture; NULL: no
+                                * pictures at all */
+    char     source[512];      /* one line for people: the files read and the number of rows */
+    int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
+    void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
 
-/* Where it is read from. Each of the first five is as spot_array_read takes it ("FILE" or "FILE:NAME"), or NULL. */
+/* The files of a subject. The first five are "FILE" or "FILE:NAME" (array.h), or NULL. */
 typedef struct {
     const char *embeddings;    /* (n, d) */
     const char *labels;        /* (n): class numbers, 0 and 1, or words; (n, classes) of 0 and 1: several at once */
-    const char *probs;         /* (n): of the true class where labels are of one class, of class 1 where there are two;
-                                * (n, classes) */
+    const char *probs;         /* (n, classes); or (n): of the true class where labels are of one class, of class 1 where
+                                * there are two */
     const char *losses;        /* (n): cross-entropy, in place of probs: confidence is exp(-loss) */
-    const char *ids;           /* (n) words or numbers; those that name files below `images` give the pictures */
-    const char *images;        /* folder. Without embeddings it is looked through: root/class/picture, classes sorted by name */
+    const char *ids;           /* (n) words or numbers; ids that name files below `images` give the pictures */
+    const char *images;        /* folder. Without embeddings: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
-    const char *model;         /* .safetensors with torchvision's names of a ResNet-18: looks at the pictures */
-    int  resize, crop;         /* of the shorter side, then the middle; 256 and 224; resize 0: none (as torchvision has it) */
-    bool skip;                 /* leave out pictures that cannot be read, counting them; else the first is SPOT_INPUT */
-    size_t memory;             /* bytes that it may take; 0: what the machine has */
-    bool links;                /* ids and annotations may name pictures that symbolic links lead to out of `images` */
+    const char *model;         /* .safetensors of a ResNet-18 (torchvision's names), run on the pictures */
+    int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none */
+    bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
+    size_t memory;             /* most bytes to take; 0: all that the machine has */
+    bool links;                /* pictures may be symbolic links that lead out of `images` */
 } spot_subject_files;
 
-/* Reads, checks and, where embeddings are missing, looks. SPOT_INPUT names file and row: lengths that disagree, labels out of
- * range, probabilities outside 0..1 or rows of them that do not sum to 1 within 1e-3 (5e-3 where a row's are all bfloat16's;
- * labels of one class), NaN. Memory and time are told (SPOT_LOG_INFO) before anything long begins. */
+/* Reads and checks the files. Without embeddings it runs the model on the pictures. SPOT_INPUT names file and row: lengths
+ * that disagree, labels out of range, NaN, probabilities outside 0..1, and, for labels of one class, rows of probabilities
+ * whose sum differs from 1 by more than 1e-3 (5e-3 where all of a row are bfloat16 values). Memory and time are logged
+ * (SPOT_LOG_INFO) before long work begins. */
 spot_status spot_subject_read (spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 void        spot_subject_close(spot_subject *s);
 
-/* Checks arrays that came another way, as spot_subject_read checks its own. */
+/* The checks of spot_subject_read, for arrays that the caller made. */
 spot_status spot_subject_check(spot_ctx *c, const spot_subject *s);
 
-/* The rows of one class, or of all (cls -1: then confidence must be known), as a view whose feature, confidence and image
- * (= row of the subject) live in a; feature is the subject's own where it is the whole. */
+/* The rows of one class as a view; cls -1: all rows (confidence must be known). Its arrays live in a; image is the row of the
+ * subject. Where the view has all rows, feature is the subject's array. */
 spot_status spot_subject_view(spot_ctx *c, spot_arena *a, spot_view *v, const spot_subject *s, int cls);
 int         spot_subject_rows(const spot_subject *s, int cls);
 
-/* How wrong the classifier is about row i as one of class cls: 1 - confidence. Wrong for certain: above 1/2, or, where `prob`
- * is there and labels are of one class, when another class has the greater probability. The class of the greatest: -1 where it
- * is not known, or rows have several. */
+/* The error of the classifier on row i as one of class cls: 1 - confidence. */
 double spot_subject_error(const spot_subject *s, int i, int cls);
+
+/* Whether row i is wrong: the error is above 1/2; or, with `prob` and labels of one class, another class has the greater
+ * probability. */
 bool   spot_subject_wrong(const spot_subject *s, int i, int cls);
+
+/* The class of the greatest probability; -1: not known, or rows have several classes. */
 int    spot_subject_predicted(const spot_subject *s, int i);
 
 #ifdef __cplusplus

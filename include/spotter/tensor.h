@@ -1,4 +1,4 @@
-/* tensor.h - a borrowed matrix. Row-major, dense; owns nothing. */
+/* tensor.h - a borrowed matrix: row-major, dense. It owns nothing. */
 #ifndef SPOTTER_TENSOR_H
 #define SPOTTER_TENSOR_H
 

@@ -1,8 +1,8 @@
 /* tree.h - decision trees for a binary outcome, fitted for many problems in one batched call.
  *
- * Matches scikit-learn's DecisionTreeClassifier(criterion="entropy", max_depth=depth, class_weight={0: 1, 1: zeros / ones}),
- * which makes both outcomes weigh the same: cuts, stop rules and the nodes' order, depth first and left before right. It draws
- * among equally good cuts; here the lowest column wins, then the lowest threshold. */
+ * Matches scikit-learn's DecisionTreeClassifier(criterion="entropy", max_depth=depth, class_weight={0: 1, 1: zeros / ones})
+ * in cuts, stop rules and the order of nodes (depth first, left before right). The weights make both outcomes equal in total.
+ * Among equally good cuts scikit-learn draws one; here the lowest column wins, then the lowest threshold. */
 #ifndef SPOTTER_TREE_H
 #define SPOTTER_TREE_H
 
@@ -21,26 +21,26 @@ enum { SPOT_MAX_TREE_DEPTH = 30 };
 typedef struct {
     int    feature;            /* column that decides; -1: a leaf */
     int    left, right;        /* nodes: x <= threshold goes left; -1 at a leaf */
-    int    rows, ones;         /* unweighted; weighted, rows - ones zeros and ones x the tree's weight */
+    int    rows, ones;         /* unweighted counts; the weight of the node is rows - ones + ones * weight */
     double threshold;
 } spot_tree_node;
 
 typedef struct {
     int    nodes, leaves;
-    double weight;             /* of a one: zeros / ones; 1 where one of them is 0 */
+    double weight;             /* weight of a one: zeros / ones; 1 where either count is 0 */
     spot_tree_node *node;      /* (nodes): 0 the root */
 } spot_tree;
 
 /* x[p] is (n_p, d), y[p] (n_p) of 0 and 1. out[p].node lives in a. SPOT_INPUT for values that are not finite, SPOT_INVALID
- * for a depth outside 1..30. gpu_to_gpu; a problem's tree is the same alone, in any batch and for any number of threads. On
- * CUDA everything lies on the host all the same: the call copies it, in device memory of its own. */
+ * for a depth outside 1..30. gpu_to_gpu; a problem's tree is the same alone, in any batch and for any number of threads.
+ * All arrays lie on the host on every device; on CUDA the call copies them into device memory of its own. */
 spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
                           const uint8_t *const *y, int depth);
 
 /* The leaf of a row of d values. */
 int spot_tree_leaf(const spot_tree *t, const float *row);
 
-/* What spot_tree_fit takes for n[p] rows of d columns. */
+/* Memory of spot_tree_fit for n[p] rows of d columns. */
 spot_bytes spot_tree_needs(const spot_ctx *c, int problems, const int *n, int d, int depth);
 
 #ifdef __cplusplus

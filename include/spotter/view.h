@@ -1,7 +1,7 @@
-/* view.h - what a classifier shows of a set of images: features and confidence, nothing about the truth.
+/* view.h - a classifier's output on a set of images: features and confidence, nothing about the truth.
  *
- * A user's own classifier enters the pipeline here. The truth about the same rows travels apart (spot_truth), so that
- * no discovery method can see it. */
+ * A user's own classifier enters the pipeline here. The truth about the same rows is a separate struct (spot_truth), so
+ * that no discovery method can see it. */
 #ifndef SPOTTER_VIEW_H
 #define SPOTTER_VIEW_H
 
@@ -24,17 +24,17 @@ typedef struct {
     float *head;          /* (d): the direction in which the classifier's logit grows; NULL: not known */
 } spot_view;
 
-/* How wrong the classifier is about row i: 1 minus the probability of its label. */
+/* The error of the classifier on row i: 1 minus the probability of its label. */
 static inline double spot_view_error(const spot_view *v, int i)
 {
     return v->label && !v->label[i] ? (double)v->confidence[i] : 1 - (double)v->confidence[i];
 }
 
-/* What every reducer and every method may rely on, of what is there: features finite and within SPOT_LARGEST_FEATURE,
- * confidences in [0, 1]. SPOT_INPUT names the row and the column. */
+/* Checks the arrays that are not NULL, so that reducers and methods may rely on them: features finite and within
+ * SPOT_LARGEST_FEATURE, confidences in [0, 1]. SPOT_INPUT names the row and the column. */
 spot_status spot_view_check(spot_ctx *c, const spot_view *v, uint32_t ec);
 
-/* Which blindspots each row of a view belongs to. */
+/* The blindspots of each row of a view. */
 typedef struct {
     int       n, blindspots;
     uint32_t *mask;       /* (n): bit m set = in blindspot m */
@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
     int    n, d;
     float *at;            /* (n, d) */
-    double objective;     /* what the reducer minimised, at its end; NaN where there is none */
+    double objective;     /* final value of the function that the reducer minimised; NaN: it minimises none */
 } spot_points;
 
 #ifdef __cplusplus
