@@ -455,7 +455,7 @@ static spot_status run_light(spot_op_run *r, void *problems, int count)
     spot_arena *a;
 
     SPOT_TRY(spot_op_scratch(r, &a, 64 + spot_spotlight_scratch(r->problems, 257, 320, &cfg, threads_of(r))));
-    SPOT_OP(r, spot_spotlight_shine(r->c, a, count, problems, &cfg, 0));
+    SPOT_OP(r, spot_spotlight_fit(r->c, a, count, problems, &cfg, 0));
     return SPOT_OK;
 }
 

@@ -58,7 +58,7 @@ static void run(spot_ctx *c, const double *loss, const spot_spotlight_config *cf
     for (int j = 0; j < (full ? d : 1); j++) state[d + j] = log(full ? 1e-3 : 1e-4);
     for (int j = 0; full && j < d; j++) p.axes[j * (d + 1)] = 1;
     CHECK_OK(c, spot_arena_open(c, &a, spot_spotlight_scratch(1, gold.n, d, cfg, c->threads)));
-    CHECK_OK(c, spot_spotlight_shine(c, &a, 1, &p, cfg, 1));
+    CHECK_OK(c, spot_spotlight_fit(c, &a, 1, &p, cfg, 1));
     assert_int_equal(a.used, 0);
     spot_arena_close(&a);
     free(state);
@@ -312,7 +312,7 @@ TEST(bad_input_gets_a_sentence)
     REFUSED(confidence[5] = NAN, SPOT_INPUT, "confidence of row 5")
 #undef REFUSED
     spot_spotlight_problem p = { .n = 4, .d = 12 };
-    CHECK_FAILS(&c, spot_spotlight_shine(&c, NULL, 1, &p, &cfg.spotlight, 0), SPOT_INVALID, "multiples of 32");
+    CHECK_FAILS(&c, spot_spotlight_fit(&c, NULL, 1, &p, &cfg.spotlight, 0), SPOT_INVALID, "multiples of 32");
 }
 
 /* Upstream's plateau rule takes a negative value that is 1e-4 worse for progress; ours does not. */
@@ -322,7 +322,7 @@ TEST(plateau_rules_differ)
     for (int compat = 0; compat < 2; compat++) {
         spot_spotlight_config cfg = { .min_weight = 0.1, .steps = 10, .patience = 3, .lr = 1, .barrier_end = 0.05 };
         spot_spotlight_state s = spot_spotlight_begin(100, &cfg, compat);
-        for (int t = 0; t < LEN(values); t++) spot_spotlight_turn(&s, values[t]);
+        for (int t = 0; t < LEN(values); t++) spot_spotlight_end_step(&s, values[t]);
         CHECK_NEAR(s.lr, compat ? 1 : 0.5, 0);
     }
 }

@@ -254,7 +254,7 @@ static spot_status shine(spot_ctx *c, spot_arena *scratch, int problems, light *
         }
         ops[count++] = l->op;
     }
-    SPOT_TRY(spot_spotlight_shine(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
+    SPOT_TRY(spot_spotlight_fit(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
     for (int p = 0; p < problems && c->device; p++) {
         light *l = &lights[p];
         if (!l->live) continue;

@@ -47,3 +47,14 @@ spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what)
     if (at.type == cudaMemoryTypeDevice || at.type == cudaMemoryTypeManaged) return SPOT_OK;
     return spot_fail(c, SPOT_UNSUPPORTED, "%s: in host memory, where CUDA cannot compute; run with --device cpu", what);
 }
+
+spot_status spot_cuda_needs_each(spot_ctx *c, const char *op, const spot_cuda_array *array, int count)
+{
+    char what[128];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(what, sizeof what, "%s: %s", op, array[i].name);
+        SPOT_TRY(spot_cuda_needs(c, array[i].p, what));
+    }
+    return SPOT_OK;
+}

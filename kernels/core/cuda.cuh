@@ -52,4 +52,16 @@ spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...) __attribute__(
 /* SPOT_UNSUPPORTED when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */
 spot_status spot_cuda_needs(spot_ctx *c, const void *p, const char *what);
 
+/* The check of each array of an op: `{ p->x, "x" }` is reported as "op: x". */
+typedef struct { const void *p; const char *name; } spot_cuda_array;
+spot_status spot_cuda_needs_each(spot_ctx *c, const char *op, const spot_cuda_array *array, int count);
+
+template <int N> static inline spot_status spot_cuda_needs_all(spot_ctx *c, const char *op, const spot_cuda_array (&array)[N])
+{
+    return spot_cuda_needs_each(c, op, array, N);
+}
+
+/* Pieces of a whole: blocks of a grid. */
+static inline int spot_pieces(size_t whole, size_t piece) { return (int)((whole + piece - 1) / piece); }
+
 #endif

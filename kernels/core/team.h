@@ -21,4 +21,7 @@ spot_team spot_team_of(int threads);
 /* Called after each step; returns the threads for the next. */
 int spot_team_step(spot_team *t);
 
+/* Problems solved side by side, a thread each; 1 when they are fewer than threads: then all threads share each in turn. */
+static inline int spot_abreast(int problems, int threads) { return problems < threads ? 1 : threads; }
+
 #endif

@@ -1,5 +1,5 @@
 /* domino_mixture.c - Domino's mixture on the CPU: threads own tiles of 64 points in the E step, slices in the M step; many jobs
- * are a thread each. Long, since both steps, in both forms of covariance, share one workspace and its layout. */
+ * are a thread each. */
 #include "fit/domino_mixture.h"
 
 #include <float.h>
@@ -12,6 +12,7 @@
 #include "core/outer.h"
 #include "core/philox.h"
 #include "core/rows64.h"
+#include "core/team.h"
 #include "fit/domino_scratch.h"
 
 static const double log_two_pi = 1.83787706640934548356;
@@ -23,11 +24,11 @@ typedef struct {
     int     tiles, threads, wide;
     float  *tile;              /* (tiles, d, 64) */
     double *p;                 /* (tiles, classes, 64) */
-    double *share;             /* (n, wide): a point's 1, whether y is each class, p, and zeros up to a vector's end */
-    double *held;              /* (k, wide): their sums of a slice */
+    double *share;             /* (n, wide): 1, one-hot y, p, and zeros up to a whole vector */
+    double *held;              /* (k, wide): their sums over a slice */
     double *scale, *shift;     /* (k, d): 1 / sigma, -mean / sigma; during the M step first and second moments */
     double *factor;            /* (k, d, d) if full: inverse Cholesky factors, lower, 0 above; before that second moments */
-    double *base;              /* (k): what of l depends on the slice alone */
+    double *base;              /* (k): the terms of l that depend only on the slice */
     double *of_y;              /* (k, classes): gamma log(P + eps) */
     double *part;              /* (tiles): a tile's log-likelihood */
     double *l;                 /* (threads, k, 64) */
@@ -109,7 +110,7 @@ static void expect_tile(const work *w, const spot_domino_job *job, int t)
 }
 
 /* The mean over points of their log-likelihood. */
-static double expect(const work *w, const spot_domino_job *job)
+static double expect_tiles(const work *w, const spot_domino_job *job)
 {
     double sum = 0;
 
@@ -119,7 +120,7 @@ static double expect(const work *w, const spot_domino_job *job)
     return sum / job->n;
 }
 
-/* Rows from .. to-1 of which slice k has more than LEAST; their number. */
+/* Rows from .. to-1 with a responsibility of slice k above LEAST. Returns their number. */
 static int rows_held(int *row, const spot_domino_job *job, int k, int from, int to)
 {
     const double *r = job->r + (size_t)k * job->n;
@@ -132,7 +133,7 @@ static int rows_held(int *row, const spot_domino_job *job, int k, int from, int 
     return held;
 }
 
-/* What a slice's rows sum to; moments about its mean of before. */
+/* Sums over a slice's rows; moments are about its last mean. */
 typedef struct { double count, nk, *first, *second; } sums;
 
 /* first[j], second[j] += r (x_j - mean_j), r (x_j - mean_j)^2 of the rows, for `vectors` vectors of columns from j0 on. */
@@ -183,7 +184,7 @@ static void add_shares(double *held, const work *w, const double *r, const int *
 }
 
 /* Scales of slice k from its mean and variances; the log of its factor's determinant, NaN without one. */
-static double ready_diagonal(const work *w, const spot_domino_job *job, int k)
+static double prepare_diagonal(const work *w, const spot_domino_job *job, int k)
 {
     const double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
     double *scale = slice_of(w->scale, k, job->d), *shift = slice_of(w->shift, k, job->d), logs = 0;
@@ -197,9 +198,9 @@ static double ready_diagonal(const work *w, const spot_domino_job *job, int k)
     return logs;
 }
 
-/* The same of a full covariance, whose inverse Cholesky factor goes into w->factor, 0 above the diagonal. LAPACK takes columns
- * for rows: its upper triangle is our lower. */
-static double ready_full(const work *w, const spot_domino_job *job, int k)
+/* prepare_diagonal for a full covariance: its inverse Cholesky factor goes into w->factor, 0 above the diagonal. LAPACK is
+ * column-major: its upper triangle is our lower. */
+static double prepare_full(const work *w, const spot_domino_job *job, int k)
 {
     int d = job->d;
     double *factor = slice_of(w->factor, k, (size_t)d * d), logs = 0;
@@ -213,10 +214,10 @@ static double ready_full(const work *w, const spot_domino_job *job, int k)
     return logs;
 }
 
-/* What the E step needs of slice k's parameters. False if it has no factor. */
-static bool ready(const work *w, const spot_domino_job *job, int k)
+/* Computes the E step's values from slice k's parameters. False if the covariance has no factor. */
+static bool prepare_slice(const work *w, const spot_domino_job *job, int k)
 {
-    double logs = (job->full ? ready_full : ready_diagonal)(w, job, k);
+    double logs = (job->full ? prepare_full : prepare_diagonal)(w, job, k);
 
     for (int c = 0, e = k * job->classes; c < job->classes; c++, e++)
         w->of_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
@@ -225,21 +226,21 @@ static bool ready(const work *w, const spot_domino_job *job, int k)
 }
 
 /* Mean and variances of slice k from its sums. */
-static void settle_diagonal(const spot_domino_job *job, int k, const sums *s, double ridge)
+static void update_diagonal(const spot_domino_job *job, int k, const sums *s, double ridge)
 {
     double *mean = slice_of(job->mean, k, job->d), *var = slice_of(job->covariance, k, job->d);
-    const double nobody = 10 * DBL_EPSILON;      /* so much of a point at the origin makes nk of the count */
+    const double added = 10 * DBL_EPSILON;      /* nk is the count plus this part of a point at the origin */
 
     for (int j = 0; j < job->d; j++) {
         double now = (s->first[j] + s->count * mean[j]) / s->nk, moved = now - mean[j];
-        double v = (s->second[j] - 2 * moved * s->first[j] + s->count * moved * moved + nobody * now * now) / s->nk;
+        double v = (s->second[j] - 2 * moved * s->first[j] + s->count * moved * moved + added * now * now) / s->nk;
         var[j] = (v > 0 ? v : 0) + ridge;
         mean[j] = now;
     }
 }
 
-/* The same of a full covariance: w->factor holds second moments. */
-static void settle_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
+/* Mean and full covariance of slice k from its sums; w->factor holds second moments. */
+static void update_full(const work *w, const spot_domino_job *job, int k, const sums *s, double ridge)
 {
     int d = job->d;
     double *mean = slice_of(job->mean, k, d), *moved = s->second;
@@ -261,7 +262,7 @@ static void settle_full(const work *w, const spot_domino_job *job, int k, const 
 }
 
 /* All parameters of slice k from its sums. False if it has no factor. */
-static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
+static bool update_slice(const work *w, const spot_domino_job *job, int k, sums *s, double ridge)
 {
     int classes = job->classes;
     const double *held = slice_of(w->held, k, w->wide);
@@ -273,9 +274,9 @@ static bool settle(const work *w, const spot_domino_job *job, int k, sums *s, do
         job->of_y[e] = held[1 + c] / s->nk;
         job->of_p[e] = held[1 + classes + c] / s->nk;
     }
-    if (job->full) settle_full(w, job, k, s, ridge);
-    else           settle_diagonal(job, k, s, ridge);
-    return ready(w, job, k);
+    if (job->full) update_full(w, job, k, s, ridge);
+    else           update_diagonal(job, k, s, ridge);
+    return prepare_slice(w, job, k);
 }
 
 /* Slices k0 .. k1-1, GROUP at most, which share a chunk of rows while it is in the cache. Returns those without a factor. */
@@ -297,13 +298,13 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
             add_shares(slice_of(w->held, k, w->wide), w, r, row, held);
             add_moments(&s[k - k0], job, r, slice_of(job->mean, k, d), row, held);
         }
-    for (int k = k0; k < k1; k++) ill += !settle(w, job, k, &s[k - k0], ridge);
+    for (int k = k0; k < k1; k++) ill += !update_slice(w, job, k, &s[k - k0], ridge);
     return ill;
 }
 
 /* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row, int rows,
-                   int j0, bool weighted)
+static void gather_rows(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row,
+                        int rows, int j0, bool weighted)
 {
     int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
     const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
@@ -316,7 +317,7 @@ static void gather(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_do
     }
 }
 
-/* Second moments of slice k about its mean of before into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
+/* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
@@ -327,16 +328,16 @@ static void second_moments(const work *w, const spot_domino_job *job, int k, int
 
     for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
         int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
-        gather(a, job, k, row + h, rows, a0, true);
-        gather(b, job, k, row + h, rows, b0, false);
+        gather_rows(a, job, k, row + h, rows, a0, true);
+        gather_rows(b, job, k, row + h, rows, b0, false);
         spot_outer_add(sum, a, b, rows);
     }
     for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
         for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
 }
 
-/* M step; the number of slices without a factor. */
-static int maximise(const work *w, const spot_domino_job *job, double ridge)
+/* M step. Returns the number of slices without a factor. */
+static int maximise_slices(const work *w, const spot_domino_job *job, double ridge)
 {
     int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
 
@@ -359,7 +360,7 @@ static int maximise(const work *w, const spot_domino_job *job, double ridge)
 /* Entries of a point's share. */
 static int shares(int classes) { return (1 + 2 * classes + LANES - 1) / LANES * LANES; }
 
-static void pack(const work *w, const spot_domino_job *job)
+static void pack_tiles(const work *w, const spot_domino_job *job)
 {
     int n = job->n, d = job->d, classes = job->classes;
 
@@ -374,12 +375,12 @@ static void pack(const work *w, const spot_domino_job *job)
 }
 
 /* Tiles, the points' mean as every slice's, and responsibilities of given labels. */
-static void begin(const work *w, const spot_domino_job *job)
+static void begin_job(const work *w, const spot_domino_job *job)
 {
     int n = job->n, d = job->d, classes = job->classes;
     double *mean = job->mean;
 
-    pack(w, job);
+    pack_tiles(w, job);
     memset(w->share, 0, (size_t)n * w->wide * sizeof *w->share);
     for (int i = 0; i < n; i++) {
         double *share = w->share + (size_t)i * w->wide;
@@ -404,23 +405,23 @@ static bool fit_one(spot_ctx *c, work w, spot_domino_job *job, int threads, cons
     w.tiles = spot_tiles(job->n);
     w.wide = shares(job->classes);
     w.threads = threads;
-    begin(&w, job);
+    begin_job(&w, job);
     job->iterations = job->converged = 0;
-    job->ill = maximise(&w, job, cfg->ridge);
+    job->ill = maximise_slices(&w, job, cfg->ridge);
     while (!job->ill && !job->converged && job->iterations < cfg->max_iterations) {
-        double now = expect(&w, job);
+        double now = expect_tiles(&w, job);
         if (spot_check_stop(c) != SPOT_OK) return false;
-        job->ill = maximise(&w, job, cfg->ridge);
+        job->ill = maximise_slices(&w, job, cfg->ridge);
         if (job->bound) job->bound[job->iterations] = now;
         job->iterations++;
         job->converged = fabs(now - before) < cfg->tol;
         job->last_bound = before = now;
     }
-    if (!job->ill) expect(&w, job);
+    if (!job->ill) expect_tiles(&w, job);
     return true;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int classes, int full, int threads)
+static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int classes, int full, int threads)
 {
     size_t tiles = (size_t)spot_tiles(n), wide = (size_t)d * ROWS64;
 
@@ -439,18 +440,15 @@ static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k
     return SPOT_TAKE(c, a, w->row, (size_t)threads * n);
 }
 
-/* Jobs side by side where there are enough of them for that, or one after the other. */
-static int abreast(int count, int threads) { return count >= threads ? threads : 1; }
-
-static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int classes, int full,
-                          int threads)
+static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int classes, int full,
+                              int threads)
 {
-    int lanes = abreast(count, threads);
+    int lanes = spot_abreast(count, threads);
 
     SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
     for (int l = 0; l < lanes; l++) {
         work counted;
-        SPOT_TRY(take(c, a, a->counting ? &counted : &(*all)[l], n, d, k, classes, full, threads / lanes));
+        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*all)[l], n, d, k, classes, full, threads / lanes));
     }
     return SPOT_OK;
 }
@@ -462,15 +460,15 @@ size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full
     spot_domino_space space;
     work *all;
 
-    if (threads) layout(&c, &a, &all, count, n, d, k, classes, full, threads);
+    if (threads) take_works(&c, &a, &all, count, n, d, k, classes, full, threads);
     else         spot_domino_space_take(&c, &a, &space, count, n, d, k, classes, full);
     return a.peak;
 }
 
-static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
+static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {
     size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, classes = 0, full = 0, lanes = abreast(count, c->threads), stopped = 0;
+    int n = 0, d = 0, k = 0, classes = 0, full = 0, lanes = spot_abreast(count, c->threads), stopped = 0;
     work *all;
 
     for (int j = 0; j < count; j++) {
@@ -480,7 +478,7 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_j
         classes = jobs[j].classes > classes ? jobs[j].classes : classes;
         full |= jobs[j].full;
     }
-    SPOT_TRY(layout(c, scratch, &all, count, n, d, k, classes, full, c->threads));
+    SPOT_TRY(take_works(c, scratch, &all, count, n, d, k, classes, full, c->threads));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
     for (int j = 0; j < count; j++)
         if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes, cfg))
@@ -498,19 +496,19 @@ spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job
     if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
         return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,
                          job->classes);
-    SPOT_TRY(take(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
+    SPOT_TRY(take_work(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
     w.tiles = spot_tiles(job->n);
     w.threads = c->threads;
     job->ill = 0;
-    pack(&w, job);
-    for (int k = 0; k < job->k; k++) job->ill += !ready(&w, job, k);
-    if (!job->ill) expect(&w, job);
+    pack_tiles(&w, job);
+    for (int k = 0; k < job->k; k++) job->ill += !prepare_slice(&w, job, k);
+    if (!job->ill) expect_tiles(&w, job);
     return SPOT_OK;
 }
 
-const spot_domino_ops spot_domino_cpu = { .confusion = spot_domino_confusion_cpu, .em = em };
+const spot_domino_ops spot_domino_cpu = { .confusion = spot_domino_confusion_cpu, .em = em_cpu };
 
 spot_status spot_domino_em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {

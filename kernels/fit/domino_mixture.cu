@@ -1,8 +1,7 @@
 /* domino_mixture.cu - Domino's mixture for all jobs of a call at once: domino_mixture.c's steps; for diagonal covariances, its
  * sums in their order. A thread owns a point in the E step and a column of a slice in the M step, where the many slices of many
- * jobs hide the latency of a chain over the rows. Ended jobs are skipped; the host looks every few iterations.
- * Long, since both forms of covariance share the E step and the rounds. */
-#include "core/cuda.cuh"
+ * jobs hide the latency of a chain over the rows. Ended jobs are skipped; the host looks every few iterations. */
+#include "core/tile.cuh"
 #include "core/vmath64.cuh"
 #include "fit/domino_scratch.h"
 
@@ -13,7 +12,7 @@
 #include "core/philox.h"
 
 enum { ROWS = SPOT_DOMINO_ROWS, SLICES = 8, THREADS = 128, POLL = 8, BATCH = 40 };
-enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16 };      /* of second moments: as pca.cu's */
+enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB };      /* second moments */
 
 typedef spot_domino_state state;
 typedef struct { spot_domino_cells of[BATCH]; } batch;            /* a launch's argument, of at most 4 kB */
@@ -131,7 +130,7 @@ static __global__ void __launch_bounds__(ROWS) normalise_kernel(const state *of,
     s->part[blockIdx.x] = all;
 }
 
-/* Second moments of a slice about its mean of before, on and below the diagonal; above it 0.
+/* Second moments of a slice about its last mean, on and below the diagonal; above it 0.
  * grid (ceil(d / 64)^2, k, jobs), block (16, 16) */
 static __global__ void __launch_bounds__(SIDE * SIDE) second_kernel(const state *of)
 {
@@ -153,11 +152,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) second_kernel(const state 
             slab_b[e] = own > 0 && b < d ? job->x[(size_t)i * d + b] - mean[b] : 0.0;
         }
         __syncthreads();
-        for (int i = 0; i < SLAB; i++)
-            for (int u = 0; u < OWN; u++)
-                for (int v = 0; v < OWN; v++)
-                    sum[u][v] = fma(slab_a[i * TILE + u * SIDE + threadIdx.y], slab_b[i * TILE + v * SIDE + threadIdx.x],
-                                    sum[u][v]);
+        spot_tile_add(sum, slab_a, slab_b, SLAB);
         __syncthreads();
     }
     for (int u = 0; u < OWN; u++)
@@ -205,7 +200,7 @@ static __device__ bool inverse_cholesky(double *f, int d)
 }
 
 /* Chains over the rows of slice k: columns' moments, the share of rows, of labels and of predictions. */
-static __device__ void add_up(const state *s, int k, double *count)
+static __device__ void sum_slice(const state *s, int k, double *count)
 {
     const spot_domino_job *job = &s->job;
     const int n = job->n, d = job->d, classes = job->classes;
@@ -234,11 +229,11 @@ static __device__ void add_up(const state *s, int k, double *count)
 }
 
 /* Means, variances and scales; full: means and the covariance, which goes into factor. */
-static __device__ bool settle(const state *s, int k, double count, double nk, double ridge)
+static __device__ bool update_slice(const state *s, int k, double count, double nk, double ridge)
 {
     const spot_domino_job *job = &s->job;
     const int d = job->d;
-    const double nobody = 10 * DBL_EPSILON;
+    const double added = 10 * DBL_EPSILON;
     double *first = s->scale + (size_t)k * d, *second = s->shift + (size_t)k * d, *moved = s->logs + (size_t)k * d;
     double *factor = s->factor + (size_t)k * d * d, *covariance = job->covariance + (size_t)k * d * (job->full ? d : 1);
     bool ill = false;
@@ -248,7 +243,7 @@ static __device__ bool settle(const state *s, int k, double count, double nk, do
         *mean = now;
         moved[j] = off;
         if (job->full) continue;
-        double v = (second[j] - 2 * off * first[j] + count * off * off + nobody * now * now) / nk;
+        double v = (second[j] - 2 * off * first[j] + count * off * off + added * now * now) / nk;
         v = (v > 0 ? v : 0) + ridge;
         covariance[j] = v;
         if (!(v > 0 && v < INFINITY)) { ill = true; continue; }
@@ -282,14 +277,14 @@ static __global__ void __launch_bounds__(THREADS) maximise_kernel(state *of, dou
     double logs = 0;
 
     if (k >= job->k || s->done) return;      /* the whole block */
-    add_up(s, k, count);
+    sum_slice(s, k, count);
     const double nk = *count + 10 * DBL_EPSILON;
     for (int e = k * classes + threadIdx.x; e < (k + 1) * classes; e += THREADS) {
         job->of_y[e] /= nk;
         job->of_p[e] /= nk;
         s->log_y[e] = job->gamma * spot_philox_log(job->of_y[e] + DBL_EPSILON);
     }
-    const bool well = settle(s, k, *count, nk, ridge);
+    const bool well = update_slice(s, k, *count, nk, ridge);
     if (threadIdx.x) return;
     if (!well) atomicAdd(&s->job.ill, 1);
     job->weight[k] = nk / job->n;
@@ -321,85 +316,79 @@ static __global__ void __launch_bounds__(THREADS) decide_kernel(state *of, int c
 
 typedef struct { int n, d, k, count, full; } sizes;
 
-static int pieces(size_t whole, int piece) { return (int)((whole + piece - 1) / piece); }
-
-static void expect(cudaStream_t stream, const spot_domino_space *m, const sizes *of, int last)
+static void launch_expect(cudaStream_t stream, const spot_domino_space *m, const sizes *of, int last)
 {
-    SPOT_LAUNCH(density_kernel, dim3(pieces(of->n, ROWS), pieces(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
-    SPOT_LAUNCH(normalise_kernel, dim3(pieces(of->n, ROWS), of->count), ROWS, 0, stream, m->state, last);
+    const int tiles = spot_pieces(of->n, ROWS);
+
+    SPOT_LAUNCH(density_kernel, dim3(tiles, spot_pieces(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
+    SPOT_LAUNCH(normalise_kernel, dim3(tiles, of->count), ROWS, 0, stream, m->state, last);
 }
 
-static void maximise(cudaStream_t stream, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg,
-                     int first)
+static void launch_maximise(cudaStream_t stream, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg,
+                            int first)
 {
-    const int side = pieces(of->d, TILE);
+    const int side = spot_pieces(of->d, TILE);
 
     if (of->full)
         SPOT_LAUNCH(second_kernel, dim3(side * side, of->k, of->count), dim3(SIDE, SIDE), 0, stream, m->state);
     SPOT_LAUNCH(maximise_kernel, dim3(of->k, of->count), THREADS, 0, stream, m->state, cfg->ridge);
-    SPOT_LAUNCH(decide_kernel, pieces(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
+    SPOT_LAUNCH(decide_kernel, spot_pieces(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
 }
 
-static spot_status rounds(spot_ctx *c, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg)
+static spot_status run_rounds(spot_ctx *c, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     unsigned going = 1;
 
-    SPOT_LAUNCH(mean_kernel, dim3(pieces(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
-    SPOT_LAUNCH(label_kernel, dim3(pieces(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
-    maximise(stream, m, of, cfg, 1);
+    SPOT_LAUNCH(mean_kernel, dim3(spot_pieces(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
+    SPOT_LAUNCH(label_kernel, dim3(spot_pieces(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
+    launch_maximise(stream, m, of, cfg, 1);
     while (going) {
         SPOT_TRY(spot_check_stop(c));
         for (int i = 0; i < POLL; i++) {
             SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(m->going, 0, sizeof going, stream), "domino.em: its counter"));
-            expect(stream, m, of, 0);
-            maximise(stream, m, of, cfg, 0);
+            launch_expect(stream, m, of, 0);
+            launch_maximise(stream, m, of, cfg, 0);
         }
         SPOT_TRY(spot_cuda_launched(c, "domino.em of %d jobs, at most (%d,%d), %d slices", of->count, of->n, of->d, of->k));
         SPOT_TRY(spot_cuda_memory(c)->copy(c, &going, m->going, sizeof going));
     }
-    expect(stream, m, of, 1);
+    launch_expect(stream, m, of, 1);
     return spot_cuda_launched(c, "domino.em of %d jobs, their last E step", of->count);
 }
 
-static spot_status needs(spot_ctx *c, const spot_domino_job *job)
+static spot_status needs_job(spot_ctx *c, const spot_domino_job *job)
 {
-    SPOT_TRY(spot_cuda_needs(c, job->x, "domino.em: x"));
-    SPOT_TRY(spot_cuda_needs(c, job->y, "domino.em: y"));
-    SPOT_TRY(spot_cuda_needs(c, job->p, "domino.em: p"));
-    SPOT_TRY(spot_cuda_needs(c, job->r, "domino.em: r"));
     if (job->label) SPOT_TRY(spot_cuda_needs(c, job->label, "domino.em: label"));
     if (job->bound) SPOT_TRY(spot_cuda_needs(c, job->bound, "domino.em: bound"));
-    SPOT_TRY(spot_cuda_needs(c, job->weight, "domino.em: weight"));
-    SPOT_TRY(spot_cuda_needs(c, job->mean, "domino.em: mean"));
-    SPOT_TRY(spot_cuda_needs(c, job->covariance, "domino.em: covariance"));
-    SPOT_TRY(spot_cuda_needs(c, job->of_y, "domino.em: of_y"));
-    return spot_cuda_needs(c, job->of_p, "domino.em: of_p");
+    return spot_cuda_needs_all(c, "domino.em", { { job->x, "x" }, { job->y, "y" }, { job->p, "p" }, { job->r, "r" },
+                               { job->weight, "weight" }, { job->mean, "mean" }, { job->covariance, "covariance" },
+                               { job->of_y, "of_y" }, { job->of_p, "of_p" } });
 }
 
 /* of: the most of any job. host: (count) */
-static spot_status run(spot_ctx *c, const spot_domino_space *m, state *host, spot_domino_job *jobs, const sizes *of,
-                       int classes, const spot_mixture_config *cfg)
+static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host, spot_domino_job *jobs, const sizes *of,
+                            int classes, const spot_mixture_config *cfg)
 {
-    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = pieces(of->n, ROWS);
+    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_pieces(of->n, ROWS);
 
     SPOT_TRY(spot_cuda_needs(c, m->state, "domino.em: scratch"));
     for (int j = 0; j < of->count; j++) {
         state *s = &host[j];
-        SPOT_TRY(needs(c, &jobs[j]));
+        SPOT_TRY(needs_job(c, &jobs[j]));
         *s = { jobs[j], m->scale + j * values, m->shift + j * values, of->full ? m->factor + j * values * of->d : NULL,
                m->logs + j * values, m->base + (size_t)j * of->k, m->log_y + (size_t)j * of->k * classes, m->part + j * parts,
                -INFINITY, 0 };
         s->job.iterations = s->job.converged = s->job.ill = 0;
     }
     SPOT_TRY(spot_cuda_memory(c)->copy(c, m->state, host, bytes));
-    SPOT_TRY(rounds(c, m, of, cfg));
+    SPOT_TRY(run_rounds(c, m, of, cfg));
     SPOT_TRY(spot_cuda_memory(c)->copy(c, host, m->state, bytes));
     for (int j = 0; j < of->count; j++) jobs[j] = host[j].job;
     return SPOT_OK;
 }
 
-static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
+static spot_status em_cuda(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {
     const size_t mark = scratch->used;
     sizes of = { 0, 0, 0, count, 0 };
@@ -415,14 +404,14 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, int count, spot_domino_j
     }
     SPOT_TRY(spot_domino_space_take(c, scratch, &m, count, of.n, of.d, of.k, classes, of.full));
     state *host = (state *)malloc(count * sizeof *host);
-    spot_status s = host ? run(c, &m, host, jobs, &of, classes, cfg)
+    spot_status s = host ? run_jobs(c, &m, host, jobs, &of, classes, cfg)
                          : spot_fail(c, SPOT_NOMEM, "no memory for %d of Domino's mixtures", count);
     free(host);
     scratch->used = mark;
     return s;
 }
 
-static spot_status confusion(spot_ctx *c, int count, const spot_domino_cells *cells)
+static spot_status confusion_cuda(spot_ctx *c, int count, const spot_domino_cells *cells)
 {
     for (int first = 0; first < count; first += BATCH) {
         batch all;
@@ -431,14 +420,13 @@ static spot_status confusion(spot_ctx *c, int count, const spot_domino_cells *ce
         for (int j = 0; j < some; j++) {
             all.of[j] = cells[first + j];
             n = max(n, all.of[j].n);
-            SPOT_TRY(spot_cuda_needs(c, all.of[j].y, "domino.confusion: y"));
-            SPOT_TRY(spot_cuda_needs(c, all.of[j].p, "domino.confusion: p"));
-            SPOT_TRY(spot_cuda_needs(c, all.of[j].r, "domino.confusion: r"));
+            SPOT_TRY(spot_cuda_needs_all(c, "domino.confusion", { { all.of[j].y, "y" }, { all.of[j].p, "p" },
+                                         { all.of[j].r, "r" } }));
         }
-        SPOT_LAUNCH(confusion_kernel, dim3(pieces(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(confusion_kernel, dim3(spot_pieces(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "domino.confusion of %d starts, at most %d rows", some, n));
     }
     return SPOT_OK;
 }
 
-extern const spot_domino_ops spot_domino_cuda = { .confusion = confusion, .em = em };
+extern const spot_domino_ops spot_domino_cuda = { .confusion = confusion_cuda, .em = em_cuda };

@@ -7,23 +7,23 @@
 
 enum { SPOT_DOMINO_ROWS = 64 };       /* points of a block */
 
-/* What of a job changes on the device. */
+/* The state of a job on the device. */
 typedef struct {
     spot_domino_job job;
     double *scale, *shift;     /* (k, d): 1 / sigma, -mean / sigma; full: scale is the first moments */
-    double *factor;            /* (k, d, d) if full: second moments, Cholesky factors, their inverses */
-    double *logs;              /* (k, d): of the scales; full: by how much a mean moved */
-    double *base;              /* (k): what of l depends on the slice alone */
+    double *factor;            /* full (k, d, d): second moments, then Cholesky factors, then their inverses */
+    double *logs;              /* (k, d): logs of the scales; full: the moves of the means */
+    double *base;              /* (k): the terms of l that depend only on the slice */
     double *log_y;             /* (k, classes): gamma log(P + eps) */
     double *part;              /* (tiles): log-likelihoods of 64 points */
-    double  before;            /* the bound of one iteration ago */
+    double  before;            /* the last iteration's bound */
     int     done;
 } spot_domino_state;
 
 typedef struct {
     spot_domino_state *state;  /* (count) */
-    double *scale, *shift, *factor, *logs, *base, *log_y, *part;      /* of all jobs */
-    unsigned *going;           /* how many jobs are not done */
+    double *scale, *shift, *factor, *logs, *base, *log_y, *part;      /* all jobs' arrays */
+    unsigned *going;           /* number of jobs that are not done */
 } spot_domino_space;
 
 static inline spot_status spot_domino_space_take(spot_ctx *c, spot_arena *a, spot_domino_space *s, int count, int n, int d,

@@ -11,10 +11,10 @@
 
 enum { COLUMNS = 16, DRAWN = 64 };
 
-/* What scales a column, and its noise. scale 0: it has one value. */
+/* Divisor of each column, and factor of its noise. scale 0: the column has one value. */
 typedef struct { double scale[COLUMNS], noise[COLUMNS]; } scales;
 
-/* Sums go row by row, as numpy's do. */
+/* Sums go row by row, like numpy's. */
 static scales scales_of(const spot_information_problem *p, int j0, int columns)
 {
     double mean[COLUMNS] = { 0 }, square[COLUMNS] = { 0 }, size[COLUMNS] = { 0 };
@@ -45,7 +45,7 @@ static scales scales_of(const spot_information_problem *p, int j0, int columns)
 
 /* Normal numbers first .. first+127 of an address: those of spot_philox_normal, 64 blocks of the generator side by side, which
  * takes a sixth of the time. */
-static void draw(double z[2 * DRAWN], const spot_rng *r, int first)
+static void draw_normals(double z[2 * DRAWN], const spot_rng *r, int first)
 {
     uint32_t word[4][DRAWN];
     double pair[2][DRAWN];
@@ -64,15 +64,15 @@ static void draw(double z[2 * DRAWN], const spot_rng *r, int first)
 }
 
 /* The values of column j into value: those of class 0 ascending, then those of class 1. */
-static void list(double *value, uint64_t *key, const spot_information_problem *p, int j, const int count[2], double scale,
-                 double noise)
+static void list_column(double *value, uint64_t *key, const spot_information_problem *p, int j, const int count[2],
+                        double scale, double noise)
 {
     const spot_rng r = spot_philox_at(p->seed.seed, SPOT_RNG_INFORMATION, p->seed.ec, (uint32_t)j);
     uint64_t *spare = key + p->n, *to[] = { key, key + count[0] };
     double z[2 * DRAWN];
 
     for (int i = 0; i < p->n; i++) {
-        if (!p->noise && i % (2 * DRAWN) == 0) draw(z, &r, i);
+        if (!p->noise && i % (2 * DRAWN) == 0) draw_normals(z, &r, i);
         double by = p->noise ? p->noise[(size_t)i * p->d + j] : z[i % (2 * DRAWN)];
         *to[p->y[i]]++ = spot_sort_key(p->x[(size_t)i * p->d + j] / scale + noise * by);
     }
@@ -82,9 +82,9 @@ static void list(double *value, uint64_t *key, const spot_information_problem *p
     }
 }
 
-/* Values of a sorted list that are nearer than `reach` to `at`; from and to were the bounds of the last question. Both move
- * upwards but for rounding. */
-static int near(const double *of, int count, double at, double reach, int *from, int *to)
+/* Values of a sorted list that are nearer than `reach` to `at`; from and to are the bounds of the last call. Both move
+ * upwards, except for rounding. */
+static int count_near(const double *of, int count, double at, double reach, int *from, int *to)
 {
     while (*from > 0 && at - of[*from - 1] < reach) --*from;
     while (*from < count && at - of[*from] >= reach) ++*from;
@@ -105,8 +105,8 @@ static double sum_of_psi(const double *value, const int count[2], const double *
         int bound[4] = { 0 }, others = count[!y] > 1 ? count[!y] : 0;
         for (int i = 0; i < count[y] && count[y] > 1; i++) {
             double reach = spot_information_reach(own, count[y], i);
-            int m = near(own, count[y], own[i], reach, &bound[0], &bound[1]) +
-                    near(other, others, own[i], reach, &bound[2], &bound[3]);
+            int m = count_near(own, count[y], own[i], reach, &bound[0], &bound[1]) +
+                    count_near(other, others, own[i], reach, &bound[2], &bound[3]);
             lane[i % SPOT_INFORMATION_LANES] += psi[m];
         }
     }
@@ -125,7 +125,7 @@ static void columns_from(const spot_information_problem *p, int j0, const double
         double *out = &p->information[j0 + j];
         *out = 0;
         if (s.scale[j] == 0) continue;
-        list(work, (uint64_t *)(work + p->n), p, j0 + j, count, s.scale[j], s.noise[j]);
+        list_column(work, (uint64_t *)(work + p->n), p, j0 + j, count, s.scale[j], s.noise[j]);
         *out = spot_information_total(psi, count, sum_of_psi(work, count, psi));
     }
 }

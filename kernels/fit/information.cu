@@ -1,5 +1,5 @@
-/* information.cu - a block sorts the two classes of a column and asks for its rows' neighbours by halving; a thread scales a
- * column, row by row as the CPU does. */
+/* information.cu - a block sorts the two classes of a column and finds its rows' neighbours by bisection; a thread scales a
+ * column, row by row like the CPU. */
 #include <math.h>
 
 #include "core/sort.cuh"
@@ -36,9 +36,10 @@ static __global__ void __launch_bounds__(THREADS) scale_kernel(const __grid_cons
     scale[((size_t)blockIdx.y * 2 + 1) * most + j] = spot_information_noise(size / p->n);
 }
 
-/* The values of column j as keys: class 0 from the front, class 1 from the back. Where a row comes to lie in its class is left
- * to chance, which sorting undoes. */
-static __device__ void fill(uint64_t *key, int *filled, const spot_information_problem *p, int j, double scale, double noise)
+/* The values of column j as keys: class 0 from the front, class 1 from the back. The order within a class is
+ * not fixed; sorting fixes it. */
+static __device__ void fill_keys(uint64_t *key, int *filled, const spot_information_problem *p, int j, double scale,
+                                 double noise)
 {
     for (int pair = threadIdx.x; 2 * pair < p->n; pair += THREADS) {
         spot_rng r = spot_philox_at(p->seed.seed, SPOT_RNG_INFORMATION, p->seed.ec, (uint32_t)j);
@@ -52,7 +53,7 @@ static __device__ void fill(uint64_t *key, int *filled, const spot_information_p
 }
 
 /* Values of a sorted list that are nearer than `reach` to `at`. */
-static __device__ int near(const double *of, int count, double at, double reach)
+static __device__ int count_near(const double *of, int count, double at, double reach)
 {
     int from = 0, to, end = count;
 
@@ -90,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS) mutual_kernel(const __grid_con
             if (threadIdx.x == 0) p->information[j] = 0;
             continue;
         }
-        fill(key, filled, p, j, s, noise);
+        fill_keys(key, filled, p, j, s, noise);
         __syncthreads();
         count[0] = filled[0];
         count[1] = filled[1];
@@ -103,8 +104,8 @@ static __global__ void __launch_bounds__(THREADS) mutual_kernel(const __grid_con
             if (count[y] < 2) continue;
             for (int i = threadIdx.x; i < count[y]; i += THREADS) {
                 double reach = spot_information_reach(own, count[y], i);
-                sum += psi[near(own, count[y], own[i], reach) +
-                           near(other, count[!y] > 1 ? count[!y] : 0, own[i], reach)];
+                sum += psi[count_near(own, count[y], own[i], reach) +
+                           count_near(other, count[!y] > 1 ? count[!y] : 0, own[i], reach)];
             }
         }
         lane[threadIdx.x] = sum;
@@ -128,8 +129,7 @@ static spot_status mutual_cuda(spot_ctx *c, spot_arena *scratch, int problems, c
     for (int q = 0; q < problems; q++) {
         rows = max(rows, p[q].n);
         most = max(most, p[q].d);
-        SPOT_TRY(spot_cuda_needs(c, p[q].x, "information.mutual: x"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].y, "information.mutual: y"));
+        SPOT_TRY(spot_cuda_needs_all(c, "information.mutual", { { p[q].x, "x" }, { p[q].y, "y" } }));
         if (p[q].noise) SPOT_TRY(spot_cuda_needs(c, p[q].noise, "information.mutual: noise"));
         SPOT_TRY(spot_cuda_needs(c, p[q].information, "information.mutual: information"));
     }

@@ -1,14 +1,14 @@
-/* information_step.h - what information.c and information.cu share. */
+/* information_step.h - the arithmetic that information.c and information.cu share. */
 #ifndef SPOTTER_INFORMATION_STEP_H
 #define SPOTTER_INFORMATION_STEP_H
 
 #include "core/philox.h"
 #include "fit/information.h"
 
-/* The last sum has this many partial ones, row i of a class in number i % 256: a block's threads on a GPU. */
+/* The last sum has 256 partial sums, one for each thread of a GPU's block: row i of a class goes into number i % 256. */
 enum { SPOT_INFORMATION_LANES = 256, SPOT_INFORMATION_NEIGHBOURS = 3 };
 
-/* Of CUDA's scratch: lists that are sorted at a time, one a block. */
+/* Lists in CUDA's scratch: so many columns are sorted at a time, one a block. */
 enum { SPOT_INFORMATION_LISTS = 1024 };
 
 #define SPOT_SMALLEST 4.9406564584124654e-324
@@ -18,8 +18,8 @@ static inline SPOT_HD int spot_information_k(int count)
     return count - 1 < SPOT_INFORMATION_NEIGHBOURS ? count - 1 : SPOT_INFORMATION_NEIGHBOURS;
 }
 
-/* A row is near another if |difference| < this. own: the count values of a class, ascending; count >= 2. The k neighbours
- * lie in a window of k + 1 values. */
+/* r_i: rows with |difference| < r_i are near row i. own: the values of i's class, ascending; count >= 2. The k neighbours lie
+ * in a window of k + 1 values. */
 static inline SPOT_HD double spot_information_reach(const double *own, int count, int i)
 {
     int k = spot_information_k(count), last = i < count - 1 - k ? i : count - 1 - k;
@@ -40,7 +40,7 @@ static inline SPOT_HD double spot_information_scale(double variance)
     return s < 10 * 2.220446049250313e-16 ? 1 : s;
 }
 
-/* Of a column whose mean |x / s| is this. */
+/* The factor of z in a column with mean |x / s| `size`. */
 static inline SPOT_HD double spot_information_noise(double size) { return 1e-10 * (size > 1 ? size : 1); }
 
 /* The estimate from the sum of psi(m); psi(i) at psi[i]. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/rows64.h"
+#include "core/team.h"
 #include "fit/kmeans_scratch.h"
 #include "spotter/rng.h"
 
@@ -17,8 +18,8 @@ typedef struct {
     float  *tile;              /* (tiles, d, 64) */
     double *one, *minus;       /* (d) ones; (k, d) minus the centres, or minus the trials */
     double *dist;              /* (threads, k, 64) */
-    double *near, *trial;      /* (n) squared distance to the nearest centre; (TRIALS, n) if this one joined */
-    double *mean, *count;      /* (k, d), (k): sums of points, how many */
+    double *near, *trial;      /* (n) squared distance to the nearest centre; (TRIALS, n) the same with each trial */
+    double *mean, *count;      /* (k, d), (k): sum and number of points */
 } work;
 
 static double *own_dist(const work *w, const spot_kmeans_job *job)
@@ -35,7 +36,7 @@ static void set_minus(double *minus, const float *x, int d)
     for (int j = 0; j < d; j++) minus[j] = -(double)x[j];
 }
 
-/* trial[t][i] = what near[i] would be with w->minus[t] among the centres. */
+/* trial[t][i] = near[i] if w->minus[t] became a centre. */
 static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
 {
 #pragma omp parallel for num_threads(w->threads) schedule(static)
@@ -51,7 +52,7 @@ static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
 }
 
 /* The first point at which the running sum of near reaches want. */
-static int draw(const double *near, int n, double want)
+static int draw_point(const double *near, int n, double want)
 {
     double sum = 0;
 
@@ -60,7 +61,7 @@ static int draw(const double *near, int n, double want)
     return n - 1;
 }
 
-static double total(const double *near, int n)
+static double sum_of(const double *near, int n)
 {
     double sum = 0;
 
@@ -76,14 +77,14 @@ static void plus_plus(const work *w, const spot_kmeans_job *job)
     for (int i = 0; i < n; i++) w->near[i] = INFINITY;
     for (int k = 0; k < job->k; k++) {
         int chosen[TRIALS], count = k ? trials : 1, best = 0;
-        double least = INFINITY, all = k ? total(w->near, n) : 0;
+        double least = INFINITY, all = k ? sum_of(w->near, n) : 0;
         for (int t = 0; t < count; t++) {
-            chosen[t] = k ? draw(w->near, n, spot_rng_uniform(&r) * all) : (int)spot_rng_below(&r, (uint32_t)n);
+            chosen[t] = k ? draw_point(w->near, n, spot_rng_uniform(&r) * all) : (int)spot_rng_below(&r, (uint32_t)n);
             set_minus(w->minus + (size_t)t * d, job->x + (size_t)chosen[t] * d, d);
         }
         try_centres(w, job, count);
         for (int t = 0; t < count; t++) {
-            double sum = total(w->trial + (size_t)t * n, n);
+            double sum = sum_of(w->trial + (size_t)t * n, n);
             if (sum < least) { least = sum; best = t; }
         }
         memcpy(w->near, w->trial + (size_t)best * n, (size_t)n * sizeof *w->near);
@@ -91,8 +92,8 @@ static void plus_plus(const work *w, const spot_kmeans_job *job)
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? */
-static bool assign(const work *w, const spot_kmeans_job *job)
+/* Labels every point with its nearest centre, of equals the first. True if a label changed. */
+static bool assign_points(const work *w, const spot_kmeans_job *job)
 {
     int changed = 0;
 
@@ -140,7 +141,7 @@ static void fill_empty(const work *w, const spot_kmeans_job *job)
     }
 }
 
-/* Centres move to the means of their points; the sum of squared moves. */
+/* Moves centres to the means of their points. Returns the sum of squared moves. */
 static double recentre(const work *w, const spot_kmeans_job *job)
 {
     int d = job->d;
@@ -202,14 +203,14 @@ static bool fit_one(spot_ctx *c, work w, spot_kmeans_job *job, int threads)
     for (job->iterations = 0; job->iterations < LLOYD;) {
         job->iterations++;
         if (spot_check_stop(c) != SPOT_OK) return false;
-        if (!assign(&w, job) || recentre(&w, job) <= tolerance) break;
+        if (!assign_points(&w, job) || recentre(&w, job) <= tolerance) break;
     }
-    assign(&w, job);
-    job->inertia = total(w.near, job->n);
+    assign_points(&w, job);
+    job->inertia = sum_of(w.near, job->n);
     return true;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int threads)
+static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int threads)
 {
     size_t centres = (size_t)(k > TRIALS ? k : TRIALS);
 
@@ -223,17 +224,14 @@ static spot_status take(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k
     return SPOT_TAKE(c, a, w->count, k);
 }
 
-/* Jobs side by side where there are enough of them for that, or one after the other. */
-static int abreast(int count, int threads) { return count >= threads ? threads : 1; }
-
-static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int threads)
+static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int threads)
 {
-    int lanes = abreast(count, threads);
+    int lanes = spot_abreast(count, threads);
 
     SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
     for (int l = 0; l < lanes; l++) {
         work counted;
-        SPOT_TRY(take(c, a, a->counting ? &counted : &(*all)[l], n, d, k, threads / lanes));
+        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*all)[l], n, d, k, threads / lanes));
     }
     return SPOT_OK;
 }
@@ -245,15 +243,15 @@ size_t spot_kmeans_scratch(int count, int n, int d, int k, int threads)
     spot_kmeans_space space;
     work *all;
 
-    if (threads) layout(&c, &a, &all, count, n, d, k, threads);
+    if (threads) take_works(&c, &a, &all, count, n, d, k, threads);
     else         spot_kmeans_space_take(&c, &a, &space, count, n, d, k);
     return a.peak;
 }
 
-static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
+static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
 {
     size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, lanes = abreast(count, c->threads), stopped = 0;
+    int n = 0, d = 0, k = 0, lanes = spot_abreast(count, c->threads), stopped = 0;
     work *all;
 
     for (int j = 0; j < count; j++) {
@@ -261,7 +259,7 @@ static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_
         if (jobs[j].d > d) d = jobs[j].d;
         if (jobs[j].k > k) k = jobs[j].k;
     }
-    SPOT_TRY(layout(c, scratch, &all, count, n, d, k, c->threads));
+    SPOT_TRY(take_works(c, scratch, &all, count, n, d, k, c->threads));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
     for (int j = 0; j < count; j++)
         if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes))
@@ -271,7 +269,7 @@ static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_
     return stopped ? SPOT_STOPPED : SPOT_OK;
 }
 
-const spot_kmeans_ops spot_kmeans_cpu = { .fit = fit };
+const spot_kmeans_ops spot_kmeans_cpu = { .fit = fit_cpu };
 
 spot_status spot_kmeans_fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
 {

@@ -15,7 +15,7 @@ typedef spot_kmeans_job job_of;
 /* The block's part of the scratch, and what its threads share. */
 typedef struct { double *near, *trial, *sum, *held, *total, *want; int *chosen; } work;
 
-static __device__ double distance(const float *x, const double *centre, int d)
+static __device__ double squared_distance(const float *x, const double *centre, int d)
 {
     double sum = 0;
 
@@ -26,7 +26,7 @@ static __device__ double distance(const float *x, const double *centre, int d)
     return sum;
 }
 
-static __device__ double total(const double *near, int n)
+static __device__ double sum_of(const double *near, int n)
 {
     double sum = 0;
 
@@ -35,7 +35,7 @@ static __device__ double total(const double *near, int n)
 }
 
 /* The first point at which the running sum of near reaches want. */
-static __device__ int draw(const double *near, int n, double want)
+static __device__ int draw_point(const double *near, int n, double want)
 {
     double sum = 0;
 
@@ -44,8 +44,8 @@ static __device__ int draw(const double *near, int n, double want)
     return n - 1;
 }
 
-/* One centre more. Its candidates stand in w->chosen. */
-static __device__ void choose(const job_of *job, const work *w, int k, int trials)
+/* Adds a centre: the best candidate of w->chosen. */
+static __device__ void choose_centre(const job_of *job, const work *w, int k, int trials)
 {
     const int n = job->n, d = job->d;
     int best = 0;
@@ -54,12 +54,12 @@ static __device__ void choose(const job_of *job, const work *w, int k, int trial
         for (int j = threadIdx.x; j < d; j += THREADS) w->sum[j] = job->x[(size_t)w->chosen[t] * d + j];
         __syncthreads();
         for (int i = threadIdx.x; i < n; i += THREADS) {
-            double own = distance(job->x + (size_t)i * d, w->sum, d), near = w->near[i];
+            double own = squared_distance(job->x + (size_t)i * d, w->sum, d), near = w->near[i];
             w->trial[(size_t)t * n + i] = own < near ? own : near;
         }
         __syncthreads();
     }
-    if ((int)threadIdx.x < trials) w->total[threadIdx.x] = total(w->trial + (size_t)threadIdx.x * n, n);
+    if ((int)threadIdx.x < trials) w->total[threadIdx.x] = sum_of(w->trial + (size_t)threadIdx.x * n, n);
     __syncthreads();
     for (int t = 1; t < trials; t++)
         if (w->total[t] < w->total[best]) best = t;
@@ -77,21 +77,21 @@ static __device__ void plus_plus(const job_of *job, const work *w)
     for (int i = threadIdx.x; i < n; i += THREADS) w->near[i] = INFINITY;
     if (!threadIdx.x) w->chosen[0] = (int)spot_philox_below(&r, (uint32_t)n);
     __syncthreads();
-    choose(job, w, 0, 1);
+    choose_centre(job, w, 0, 1);
     for (int k = 1; k < job->k; k++) {
         if (!threadIdx.x) {
-            const double all = total(w->near, n);
+            const double all = sum_of(w->near, n);
             for (int t = 0; t < trials; t++) w->want[t] = spot_philox_uniform(&r) * all;
         }
         __syncthreads();
-        if ((int)threadIdx.x < trials) w->chosen[threadIdx.x] = draw(w->near, n, w->want[threadIdx.x]);
+        if ((int)threadIdx.x < trials) w->chosen[threadIdx.x] = draw_point(w->near, n, w->want[threadIdx.x]);
         __syncthreads();
-        choose(job, w, k, trials);
+        choose_centre(job, w, k, trials);
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? */
-static __device__ bool assign(const job_of *job, const work *w)
+/* Labels every point with its nearest centre, of equals the first. True if a label changed. */
+static __device__ bool assign_points(const job_of *job, const work *w)
 {
     bool changed = false;
 
@@ -99,7 +99,7 @@ static __device__ bool assign(const job_of *job, const work *w)
         double near = 0;
         int label = 0;
         for (int k = 0; k < job->k; k++) {
-            double own = distance(job->x + (size_t)i * job->d, job->centre + (size_t)k * job->d, job->d);
+            double own = squared_distance(job->x + (size_t)i * job->d, job->centre + (size_t)k * job->d, job->d);
             if (!k || own < near) { near = own; label = k; }
         }
         changed = changed || job->label[i] != label;
@@ -136,7 +136,7 @@ static __device__ void fill_empty(const job_of *job, const work *w)
     }
 }
 
-/* Centres move to the means of their points; the sum of squared moves. */
+/* Moves centres to the means of their points. Returns the sum of squared moves. */
 static __device__ double recentre(const job_of *job, const work *w)
 {
     const int d = job->d;
@@ -160,7 +160,7 @@ static __device__ double recentre(const job_of *job, const work *w)
             *sum = moved * moved;
         }
     __syncthreads();
-    if (!threadIdx.x) w->total[0] = total(w->sum, job->k * d);
+    if (!threadIdx.x) w->total[0] = sum_of(w->sum, job->k * d);
     __syncthreads();
     return w->total[0];
 }
@@ -180,12 +180,12 @@ static __device__ double mean_variance(const job_of *job, const work *w)
         w->sum[j] = square / n;
     }
     __syncthreads();
-    if (!threadIdx.x) w->total[0] = total(w->sum, d) / d;
+    if (!threadIdx.x) w->total[0] = sum_of(w->sum, d) / d;
     __syncthreads();
     return w->total[0];
 }
 
-/* The block's own. */
+/* The block's part of the scratch. */
 static __device__ work work_of(const spot_kmeans_space *m, double *totals, double *want, int *chosen)
 {
     const size_t own = blockIdx.x;
@@ -194,7 +194,7 @@ static __device__ work work_of(const spot_kmeans_space *m, double *totals, doubl
              totals, want, chosen };
 }
 
-/* Where Lloyd's iterations begin. grid (count) */
+/* The centres before Lloyd's iterations. grid (count) */
 static __global__ void __launch_bounds__(THREADS) start_kernel(const __grid_constant__ spot_kmeans_space m)
 {
     SPOT_SHARED(double, totals, TRIALS);
@@ -212,7 +212,7 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(const __grid_cons
     m.job[blockIdx.x].iterations = 0;
 }
 
-/* ROUND of Lloyd's iterations, if a job has so many left; *m.going counts those that have more. grid (count) */
+/* At most ROUND of Lloyd's iterations; *m.going counts the jobs that have more. grid (count) */
 static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_constant__ spot_kmeans_space m)
 {
     SPOT_SHARED(double, totals, TRIALS);
@@ -227,10 +227,10 @@ static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_cons
     if (tolerance < 0) return;
     while (!over && iterations < last) {
         iterations++;
-        over = !assign(job, &w) || recentre(job, &w) <= tolerance;
+        over = !assign_points(job, &w) || recentre(job, &w) <= tolerance;
     }
     over = over || iterations == LLOYD;
-    if (over) assign(job, &w);
+    if (over) assign_points(job, &w);
     if (threadIdx.x) return;
     m.job[blockIdx.x].iterations = iterations;
     if (!over) {
@@ -238,11 +238,11 @@ static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_cons
         return;
     }
     m.tolerance[blockIdx.x] = -1;
-    m.job[blockIdx.x].inertia = total(w.near, job->n);
+    m.job[blockIdx.x].inertia = sum_of(w.near, job->n);
 }
 
-/* A stop request is heard between rounds. */
-static spot_status rounds(spot_ctx *c, const spot_kmeans_space *m, int count)
+/* Checks for a stop request between rounds. */
+static spot_status run_rounds(spot_ctx *c, const spot_kmeans_space *m, int count)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     int going;
@@ -259,24 +259,23 @@ static spot_status rounds(spot_ctx *c, const spot_kmeans_space *m, int count)
     return SPOT_OK;
 }
 
-static spot_status run(spot_ctx *c, const spot_kmeans_space *m, int count, spot_kmeans_job *jobs)
+static spot_status run_jobs(spot_ctx *c, const spot_kmeans_space *m, int count, spot_kmeans_job *jobs)
 {
     const size_t bytes = count * sizeof *jobs;
     const spot_plugin *memory = spot_cuda_memory(c);
 
     SPOT_TRY(spot_cuda_needs(c, m->job, "kmeans.fit: scratch"));
     for (int j = 0; j < count; j++) {
-        SPOT_TRY(spot_cuda_needs(c, jobs[j].x, "kmeans.fit: x"));
-        SPOT_TRY(spot_cuda_needs(c, jobs[j].centre, "kmeans.fit: centre"));
-        SPOT_TRY(spot_cuda_needs(c, jobs[j].label, "kmeans.fit: label"));
+        SPOT_TRY(spot_cuda_needs_all(c, "kmeans.fit", { { jobs[j].x, "x" }, { jobs[j].centre, "centre" },
+                                     { jobs[j].label, "label" } }));
     }
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(memory->copy(c, m->job, jobs, bytes));
-    SPOT_TRY(rounds(c, m, count));
+    SPOT_TRY(run_rounds(c, m, count));
     return memory->copy(c, jobs, m->job, bytes);
 }
 
-static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
+static spot_status fit_cuda(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
 {
     const size_t mark = scratch->used;
     int n = 0, d = 0, k = 0;
@@ -289,9 +288,9 @@ static spot_status fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_
         k = max(k, jobs[j].k);
     }
     SPOT_TRY(spot_kmeans_space_take(c, scratch, &m, count, n, d, k));
-    s = run(c, &m, count, jobs);
+    s = run_jobs(c, &m, count, jobs);
     scratch->used = mark;
     return s;
 }
 
-extern const spot_kmeans_ops spot_kmeans_cuda = { .fit = fit };
+extern const spot_kmeans_ops spot_kmeans_cuda = { .fit = fit_cuda };

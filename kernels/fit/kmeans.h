@@ -1,4 +1,4 @@
-/* kmeans.h   k-means for `count` independent sets of points, in any number of dimensions.
+/* kmeans.h - k-means for `count` independent sets of points, in any number of dimensions.
  *
  * k-means++ (Arthur & Vassilvitskii 2007) with 2 + floor(ln k) trials a centre, then at most 300 of Lloyd's iterations, until
  * no label changes or the centres' summed squared moves are within 1e-4 of the mean column variance; an empty cluster
@@ -20,9 +20,9 @@ typedef struct {
     int n, d, k;
     const float *x;            /* (n, d) */
     spot_seed    seed;
-    int          given;        /* centre holds where to begin */
+    int          given;        /* centre holds the start; no k-means++ */
     double      *centre;       /* (k, d): out */
-    int         *label;        /* (n): out, the nearest centre, the first of equals */
+    int         *label;        /* (n): out, the nearest centre; of equals the first */
     int          iterations;   /* out */
     double       inertia;      /* out: sum of squared distances to the nearest centre */
 } spot_kmeans_job;
@@ -34,7 +34,7 @@ struct spot_kmeans_ops {
 /* Checked entry. SPOT_INVALID unless 1 <= k <= n, k <= SPOT_KMEANS_MOST, d >= 1. */
 spot_status spot_kmeans_fit(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs);
 
-/* Bytes of scratch for jobs of at most these sizes. threads 0: on CUDA. */
+/* Bytes of scratch for jobs of at most these sizes. threads 0: CUDA's scratch. */
 size_t spot_kmeans_scratch(int count, int n, int d, int k, int threads);
 
 #endif

@@ -7,13 +7,13 @@
 
 enum { SPOT_KMEANS_TRIALS = 8 };      /* 2 + floor(ln 512) */
 
-/* For every job; the arrays of its likes, one after the other. */
+/* All jobs' arrays, one job after the other. */
 typedef struct {
     spot_kmeans_job *job;      /* (count) */
     double *near, *trial;      /* (count, n), (count, TRIALS, n) */
-    double *sum, *held;        /* (count, k, d), (count, k): sums of a centre's points, how many */
-    double *tolerance;         /* (count): moves that end a job; -1: it has ended */
-    int    *going;             /* how many have not */
+    double *sum, *held;        /* (count, k, d), (count, k): sum and number of a centre's points */
+    double *tolerance;         /* (count): a smaller sum of moves ends a job; -1: it has ended */
+    int    *going;             /* number of jobs that have not ended */
     int     n, d, k;           /* the most of any job */
 } spot_kmeans_space;
 

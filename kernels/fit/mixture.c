@@ -11,7 +11,7 @@
 
 /* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
  * log-likelihood. label: also the best component of each point, into w->label. */
-VD_INLINE double expect(spot_mixture_work *w, int d, int from, bool label)
+VD_INLINE double expect_tile(spot_mixture_work *w, int d, int from, bool label)
 {
     vd top[TILE], sum[TILE] = { { 0 } }, total = { 0 }, product = vd_all(1);
     vi best[TILE] = { { 0 } };
@@ -76,14 +76,14 @@ VD_INLINE void add_moments(spot_mixture_work *w, int d, int from)
     }
 }
 
-/* E step and the moments of the M step; the log-likelihood. */
+/* E step and the moments of the M step. Returns the log-likelihood. */
 VD_INLINE double em_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
 
     memset(w->moment, 0, (size_t)w->k * w->stride * sizeof *w->moment);
     for (int from = 0; from < w->blocks; from += TILE) {
-        sum += expect(w, d, from, false);
+        sum += expect_tile(w, d, from, false);
         add_moments(w, d, from);
     }
     return sum;
@@ -94,12 +94,12 @@ VD_INLINE double label_step(spot_mixture_work *w, int d)
 {
     double sum = 0;
 
-    for (int from = 0; from < w->blocks; from += TILE) sum += expect(w, d, from, true);
+    for (int from = 0; from < w->blocks; from += TILE) sum += expect_tile(w, d, from, true);
     return sum;
 }
 
 /* f becomes the inverse of the lower Cholesky factor of the d x d matrix a; both lower, row by row, packed. False if a
- * is not positive definite. Our own and not LAPACK's: 3 x 3, hundreds of thousands of times, and equal bits anywhere. */
+ * is not positive definite. Not LAPACK: a 3 x 3 matrix, hundreds of thousands of times, and equal bits everywhere. */
 static bool inverse_cholesky(double *f, const double *a, int d)
 {
     double l[SPOT_MAX_MIXTURE_DIM][SPOT_MAX_MIXTURE_DIM];
@@ -126,7 +126,7 @@ static bool inverse_cholesky(double *f, const double *a, int d)
 /* M step, second half: weights, means, covariances from the moments, and the factors that the next E step needs.
  * Moments about the old mean give those about the new exactly, with no second pass. Returns the components without
  * a factor. */
-static int maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
+static int maximise_components(spot_mixture_work *w, spot_mixture *fit, double ridge)
 {
     int d = w->d, ill = 0;
     double nk[SPOT_MAX_COMPONENTS], all = 0;
@@ -183,14 +183,14 @@ static int first_maximise(spot_mixture_work *w, spot_mixture *fit, double ridge)
         for (int a = 0; a < w->d; a++) w->component[k * w->stride + 1 + a] = w->x[(size_t)a * w->blocks][0];
     for (int twice = 0; twice < 2; twice++) {
         BY_DIMENSION(start_step, w);
-        ill = maximise(w, fit, ridge);
+        ill = maximise_components(w, fit, ridge);
     }
     return ill;
 }
 
 static int blocks_of(int n) { return (n + LANES * TILE - 1) / (LANES * TILE) * TILE; }
 
-static void load(spot_mixture_work *w, const spot_mixture_job *job)
+static void load_job(spot_mixture_work *w, const spot_mixture_job *job)
 {
     w->given = job->resp;
     w->n = job->fit.n;
@@ -205,14 +205,14 @@ static void load(spot_mixture_work *w, const spot_mixture_job *job)
     }
 }
 
-static void start(spot_mixture_work *w, const spot_mixture_job *job)
+static void start_job(spot_mixture_work *w, const spot_mixture_job *job)
 {
     spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k + 256 * job->start);
 
     spot_mixture_start(w, &r);
 }
 
-static void give_labels(const spot_mixture_job *job, const spot_mixture_work *w)
+static void store_labels(const spot_mixture_job *job, const spot_mixture_work *w)
 {
     for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
 }
@@ -222,23 +222,23 @@ static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixt
     spot_mixture *fit = &job->fit;
     double before = -INFINITY;
 
-    load(w, job);
-    if (!job->resp) start(w, job);
+    load_job(w, job);
+    if (!job->resp) start_job(w, job);
     fit->iterations = fit->converged = 0;
     fit->ill = first_maximise(w, fit, cfg->ridge);
     while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
         double now = BY_DIMENSION(em_step, w) / w->n;
-        fit->ill = maximise(w, fit, cfg->ridge);
+        fit->ill = maximise_components(w, fit, cfg->ridge);
         fit->iterations++;
         fit->converged = fabs(now - before) < cfg->tol;
         before = now;
     }
     if (fit->ill) return;
     fit->log_likelihood = BY_DIMENSION(label_step, w);
-    give_labels(job, w);
+    store_labels(job, w);
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
+static spot_status take_work(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
 {
     size_t blocks = (size_t)blocks_of(n), stride = 1 + (size_t)d * (d + 3) / 2;
 
@@ -254,25 +254,25 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n,
     return SPOT_TAKE(c, a, w->sum, (size_t)k * d);
 }
 
-/* The order of the jobs: the longest first, so that no thread is left with a long one at the end. */
-typedef struct { double cost; int job; } turn;
+/* The order of the jobs: the longest first, so that no thread starts a long one at the end. */
+typedef struct { double cost; int job; } queued;
 
 static int longer_first(const void *a, const void *b)
 {
-    const turn *x = a, *y = b;
+    const queued *x = a, *y = b;
 
     if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
     return x->job - y->job;
 }
 
-static spot_status layout(spot_ctx *c, spot_arena *a, spot_mixture_work **work, turn **turns, int jobs, int n, int d, int k,
-                          int threads)
+static spot_status take_works(spot_ctx *c, spot_arena *a, spot_mixture_work **work, queued **queue, int jobs, int n, int d,
+                              int k, int threads)
 {
-    SPOT_TRY(SPOT_TAKE(c, a, *turns, jobs));
+    SPOT_TRY(SPOT_TAKE(c, a, *queue, jobs));
     SPOT_TRY(SPOT_TAKE(c, a, *work, threads));
     for (int t = 0; t < threads; t++) {
         spot_mixture_work counted;
-        SPOT_TRY(take(c, a, a->counting ? &counted : &(*work)[t], n, d, k));
+        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*work)[t], n, d, k));
     }
     return SPOT_OK;
 }
@@ -283,36 +283,36 @@ size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads)
     spot_arena a = spot_arena_counting();
     spot_mixture_space space;
     spot_mixture_work *work;
-    turn *turns;
+    queued *queue;
 
-    if (threads) layout(&c, &a, &work, &turns, jobs, n, d, k, threads);
+    if (threads) take_works(&c, &a, &work, &queue, jobs, n, d, k, threads);
     else         spot_mixture_space_take(&c, &a, &space, jobs, n, d, k);
     return a.peak;
 }
 
-/* EM of every job; without cfg k-means alone. */
-static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+/* EM of every job; without cfg only k-means. */
+static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
     size_t mark = scratch->used;
     int n = 0, d = 0, k = 0, stopped = 0, threads = c->threads < count ? c->threads : count;
     spot_mixture_work *work;
-    turn *turns;
+    queued *queue;
 
     for (int j = 0; j < count; j++) {
         if (jobs[j].fit.n > n) n = jobs[j].fit.n;
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
-    SPOT_TRY(layout(c, scratch, &work, &turns, count, n, d, k, threads));
-    for (int j = 0; j < count; j++) turns[j] = (turn){ (double)jobs[j].fit.n * jobs[j].fit.k, j };
-    qsort(turns, (size_t)count, sizeof *turns, longer_first);
+    SPOT_TRY(take_works(c, scratch, &work, &queue, count, n, d, k, threads));
+    for (int j = 0; j < count; j++) queue[j] = (queued){ (double)jobs[j].fit.n * jobs[j].fit.k, j };
+    qsort(queue, (size_t)count, sizeof *queue, longer_first);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int j = 0; j < count; j++) {
         spot_mixture_work *w = &work[omp_get_thread_num()];
-        spot_mixture_job *job = &jobs[turns[j].job];
+        spot_mixture_job *job = &jobs[queue[j].job];
         if (spot_check_stop(c) == SPOT_OK) {
             if (cfg) fit_one(w, job, cfg);
-            else load(w, job), start(w, job), give_labels(job, w);
+            else load_job(w, job), start_job(w, job), store_labels(job, w);
         } else {
 #pragma omp atomic write
             stopped = 1;
@@ -322,12 +322,12 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, 
     return stopped ? SPOT_STOPPED : SPOT_OK;
 }
 
-static spot_status kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+static spot_status kmeans_cpu(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
 {
-    return em(c, scratch, jobs, count, NULL);
+    return em_cpu(c, scratch, jobs, count, NULL);
 }
 
-const spot_mixture_ops spot_mixture_cpu = { .em = em, .kmeans = kmeans };
+const spot_mixture_ops spot_mixture_cpu = { .em = em_cpu, .kmeans = kmeans_cpu };
 
 static spot_status check_jobs(spot_ctx *c, const spot_mixture_job *jobs, int count)
 {

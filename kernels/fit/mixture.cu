@@ -90,7 +90,7 @@ template <int D> static __device__ void add_moments(const state *f, const work *
             }
         }
         for (int s = 0; s < stride; s++) {
-            double sum = warp_sum(m[s]);
+            double sum = spot_warp_sum(m[s]);
             if (!lane()) w->moment[k * stride + s] = sum;
         }
     }
@@ -178,7 +178,7 @@ template <int D> static __device__ int first_maximise(const state *f, const work
 }
 
 /* At most POLL iterations. A fit that has ended gets its labels, unless it was given up. */
-template <int D> static __device__ void go_on(state *f, const work *w, const spot_mixture_config *cfg)
+template <int D> static __device__ void advance_fit(state *f, const work *w, const spot_mixture_config *cfg)
 {
     if (!f->iterations) f->ill = first_maximise<D>(f, w, cfg->ridge);
     for (int i = 0; i < POLL && !f->ill && !f->converged && f->iterations < cfg->max_iterations; i++) {
@@ -193,7 +193,7 @@ template <int D> static __device__ void go_on(state *f, const work *w, const spo
     if (f->done && !f->ill) f->log_likelihood = expect<D>(f, w, true);
 }
 
-/* The D whose kernel serves d dimensions: those that people cluster in have their own. */
+/* The template parameter D for d dimensions: the usual ones, 2 to 4, have kernels of their own. */
 static inline __host__ __device__ int kernel_of(int d) { return d >= 2 && d <= 4 ? d : 0; }
 
 /* The fits of kernel_of(d) == D. */
@@ -207,7 +207,7 @@ template <int D> static __global__ void __launch_bounds__(THREADS) em_kernel(spo
     for (unsigned own; (own = next_fit(&m, turn)) < count;) {
         state f = m.fit[own];   /* every thread has its copy, and all copies go the same way */
         if (f.done || kernel_of(f.d) != D) continue;
-        go_on<D>(&f, &w, &cfg);
+        advance_fit<D>(&f, &w, &cfg);
         if (thread()) continue;
         m.fit[own] = f;
         if (!f.done) atomicAdd(&m.counter[1], 1u);
@@ -229,8 +229,8 @@ template <int D> static spot_status launch(spot_ctx *c, const spot_mixture_space
 
 /* The starts, then rounds of POLL iterations of every fit until all have ended; without cfg the starts alone.
  * fit: (count), on the host */
-static spot_status rounds(spot_ctx *c, const spot_mixture_space *m, const state *fit, int count,
-                          const spot_mixture_config *cfg)
+static spot_status run_rounds(spot_ctx *c, const spot_mixture_space *m, const state *fit, int count,
+                              const spot_mixture_config *cfg)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     const size_t bytes = 2 * sizeof *m->counter;
@@ -262,27 +262,25 @@ static int longer_first(const void *a, const void *b)
     return cost ? (cost < 0 ? 1 : -1) : x->job - y->job;
 }
 
-static spot_status needs(spot_ctx *c, const spot_mixture_job *job, bool all)
+static spot_status needs_job(spot_ctx *c, const spot_mixture_job *job, bool all)
 {
-    SPOT_TRY(spot_cuda_needs(c, job->x, "mixture.em: x"));
+    SPOT_TRY(spot_cuda_needs_all(c, "mixture.em", { { job->x, "x" }, { job->label, "label" } }));
     if (job->resp) SPOT_TRY(spot_cuda_needs(c, job->resp, "mixture.em: resp"));
-    SPOT_TRY(spot_cuda_needs(c, job->label, "mixture.em: label"));
     if (!all) return SPOT_OK;
-    SPOT_TRY(spot_cuda_needs(c, job->fit.weight, "mixture.em: weight"));
-    SPOT_TRY(spot_cuda_needs(c, job->fit.mean, "mixture.em: mean"));
-    return spot_cuda_needs(c, job->fit.covariance, "mixture.em: covariance");
+    return spot_cuda_needs_all(c, "mixture.em", { { job->fit.weight, "weight" }, { job->fit.mean, "mean" },
+                               { job->fit.covariance, "covariance" } });
 }
 
 /* fit: (count), on the host */
-static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spot_mixture_job *jobs, int count,
-                       const spot_mixture_config *cfg)
+static spot_status run_jobs(spot_ctx *c, const spot_mixture_space *m, state *fit, spot_mixture_job *jobs, int count,
+                            const spot_mixture_config *cfg)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     const size_t bytes = count * sizeof *fit;
 
     for (int j = 0; j < count; j++) {
         const spot_mixture *to = &jobs[j].fit;
-        SPOT_TRY(needs(c, &jobs[j], cfg));
+        SPOT_TRY(needs_job(c, &jobs[j], cfg));
         fit[j] = { jobs[j].x, jobs[j].resp, jobs[j].label, to->weight, to->mean, to->covariance, NULL, jobs[j].seed, j,
                    jobs[j].start, to->n, to->d, to->k, 1 + to->d + to->d * (to->d + 1) / 2, 2 + (int)log(to->k), 0, 0, 0, 0,
                    -INFINITY, 0 };
@@ -290,7 +288,7 @@ static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spo
     qsort(fit, count, sizeof *fit, longer_first);
     for (int j = 0; j < count; j++) fit[j].component = m->component + j * m->moments;
     SPOT_TRY(spot_cuda_check(c, cudaMemcpyAsync(m->fit, fit, bytes, cudaMemcpyDefault, stream), "mixture.em: its jobs"));
-    SPOT_TRY(rounds(c, m, fit, count, cfg));
+    SPOT_TRY(run_rounds(c, m, fit, count, cfg));
     cudaError_t e = cudaMemcpyAsync(fit, m->fit, bytes, cudaMemcpyDefault, stream);
     if (e == cudaSuccess) e = cudaStreamSynchronize(stream);
     SPOT_TRY(spot_cuda_check(c, e, "mixture.em: its results"));
@@ -304,8 +302,8 @@ static spot_status run(spot_ctx *c, const spot_mixture_space *m, state *fit, spo
     return SPOT_OK;
 }
 
-/* EM of every job; without cfg k-means alone. */
-static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+/* EM of every job; without cfg only k-means. */
+static spot_status em_cuda(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
     const size_t mark = scratch->used;
     int n = 0, d = 0, k = 0;
@@ -319,15 +317,15 @@ static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, 
     SPOT_TRY(spot_mixture_space_take(c, scratch, &m, count, n, d, k));
     SPOT_TRY(spot_cuda_needs(c, m.fit, "mixture.em: scratch"));
     state *fit = (state *)malloc(count * sizeof *fit);
-    spot_status s = fit ? run(c, &m, fit, jobs, count, cfg) : spot_fail(c, SPOT_NOMEM, "no memory for %d mixtures", count);
+    spot_status s = fit ? run_jobs(c, &m, fit, jobs, count, cfg) : spot_fail(c, SPOT_NOMEM, "no memory for %d mixtures", count);
     free(fit);
     scratch->used = mark;
     return s;
 }
 
-static spot_status kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
+static spot_status kmeans_cuda(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)
 {
-    return em(c, scratch, jobs, count, NULL);
+    return em_cuda(c, scratch, jobs, count, NULL);
 }
 
-extern const spot_mixture_ops spot_mixture_cuda = { .em = em, .kmeans = kmeans };
+extern const spot_mixture_ops spot_mixture_cuda = { .em = em_cuda, .kmeans = kmeans_cuda };

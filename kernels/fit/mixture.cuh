@@ -1,11 +1,11 @@
 /* mixture.cuh - what mixture.cu and mixture_start.cu share: a block's workspace and its sums.
  *
- * Whatever is summed over points is summed by one warp, lane by lane in the order of points and then by butterfly, or by
- * the block, whose warps' sums are added in order. */
+ * A sum over points is one warp's (each lane in the order of points, then a butterfly), or the block's (its warps' sums in
+ * order). */
 #ifndef SPOTTER_MIXTURE_CUH
 #define SPOTTER_MIXTURE_CUH
 
-#include "core/cuda.cuh"
+#include "core/warp.cuh"
 #include "fit/mixture_scratch.h"
 
 enum { THREADS = 256, WARP = SPOT_MIXTURE_WARP, WARPS = THREADS / WARP, TRIALS = 6 };   /* 2 + floor(ln 64) trials */
@@ -25,7 +25,7 @@ static inline __device__ work work_of(const spot_mixture_space *m, double *parti
              partial };
 }
 
-/* Fits are handed out in their order. Who gets which changes nothing. */
+/* Blocks take fits in their order. No result depends on the block. */
 static inline __device__ unsigned next_fit(const spot_mixture_space *m, unsigned *turn)
 {
     unsigned own;
@@ -37,18 +37,11 @@ static inline __device__ unsigned next_fit(const spot_mixture_space *m, unsigned
     return own;
 }
 
-/* Over the warp, the same in all its lanes. */
-static inline __device__ double warp_sum(double x)
-{
-    for (int by = WARP / 2; by; by /= 2) x += __shfl_xor_sync(~0u, x, by);
-    return x;
-}
-
-/* sum[i] becomes the block's, the same in all its threads. What they wrote before is seen after. */
+/* sum[i] becomes the block's sum, the same in all threads. Also a barrier for memory. */
 static inline __device__ void block_sums(double *sum, int count, double *partial)
 {
     for (int i = 0; i < count; i++) {
-        double s = warp_sum(sum[i]);
+        double s = spot_warp_sum(sum[i]);
         if (!lane()) partial[i * WARPS + warp()] = s;
     }
     __syncthreads();
@@ -65,7 +58,7 @@ static inline __device__ double block_sum(double x, double *partial)
     return x;
 }
 
-/* k-means for every fit that has no responsibilities to start from: their labels. */
+/* Labels by k-means for every fit that has no responsibilities to start from. */
 spot_status spot_mixture_start_cuda(spot_ctx *c, const spot_mixture_space *m, int count);
 
 #endif

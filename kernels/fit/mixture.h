@@ -1,7 +1,7 @@
-/* mixture.h   many independent Gaussian mixtures with full covariance, each by EM from its own k-means++ start.
+/* mixture.h - many independent Gaussian mixtures with full covariance, each by EM from its own k-means++ start.
  *
- * One job is one (problem, K). The CPU gives each job to one thread, a GPU to one block; either takes the longest first,
- * and no job's result depends on the others. With n points x in d dimensions, responsibilities r and scikit-learn's
+ * One job is one (problem, K). The CPU gives each job to one thread, a GPU to one block, the longest first. No job's result
+ * depends on the others. With n points x in d dimensions, responsibilities r and scikit-learn's
  * conventions (GaussianMixture, covariance_type="full"):
  *
  *   E   r[i,k] = w_k N(x_i; mean_k, cov_k) / sum over k,   by log-sum-exp
@@ -12,9 +12,9 @@
  * 2 + floor(ln k) trials a centre, at most 300 Lloyd iterations, tolerance 1e-4 of the mean column variance, then one M
  * step from the hard clusters. Random numbers: SPOT_RNG_KMEANS at (seed, ec), index k + 256 start.
  *
- * fp64 throughout. The same bits for any thread count, any neighbours and any schedule of blocks. From the same start
- * log-likelihoods agree with scikit-learn's and across devices to 1e-8 relative; the start itself has the same draws, so
- * that it differs only where sums in another order tip a near-tie.
+ * fp64 throughout. The same bits for any thread count, any other jobs and any schedule of blocks. From the same start
+ * log-likelihoods agree with scikit-learn's and across devices to 1e-8 relative. Devices draw the same numbers for the start,
+ * so starts differ only where sums in another order decide a near-tie.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_MIXTURE_H
@@ -25,18 +25,18 @@
 
 typedef struct {
     const float  *x;        /* (n, d) */
-    const double *resp;     /* (n, k): start from these and not from k-means; else NULL */
+    const double *resp;     /* (n, k): start from these responsibilities; NULL: from k-means */
     spot_seed     seed;
-    uint32_t      start;    /* 0, or which of several starts from one seed */
-    spot_mixture  fit;      /* in: n, d, k and where weight, mean, covariance go. out: the rest but bic */
-    uint8_t      *label;    /* (n): out, the component of highest responsibility, the first of equals */
+    uint32_t      start;    /* number of this start, if one seed has several; else 0 */
+    spot_mixture  fit;      /* in: n, d, k and the arrays weight, mean, covariance. out: all but bic */
+    uint8_t      *label;    /* (n): out, the component of highest responsibility; of equals the first */
 } spot_mixture_job;
 
 struct spot_mixture_ops {
-    /* A component whose covariance has no Cholesky factor ends its fit: fit.ill counts them, the rest is not set. */
+    /* A component whose covariance has no Cholesky factor ends its fit: fit.ill counts them, the other results are not set. */
     spot_status (*em)(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg);
 
-    /* k-means alone, which is the start: label is all that is set. resp must be NULL. */
+    /* Only the k-means of the start: sets only label. resp must be NULL. */
     spot_status (*kmeans)(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count);
 };
 
@@ -45,7 +45,7 @@ spot_status spot_mixture_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *
                             const spot_mixture_config *cfg);
 spot_status spot_mixture_kmeans(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count);
 
-/* Bytes of scratch for jobs of at most these sizes. threads 0: on CUDA. */
+/* Bytes of scratch for jobs of at most these sizes. threads 0: CUDA's scratch. */
 size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads);
 
 #endif

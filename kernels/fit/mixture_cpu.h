@@ -1,7 +1,6 @@
 /* mixture_cpu.h - what the CPU's mixture.c and its start (mixture_start.c) share: one thread's workspace.
  *
- * Points are held column by column in vectors, padded to whole tiles with copies of the first point that carry
- * weight 0. */
+ * Points lie column by column in vectors, padded to whole tiles with copies of the first point of weight 0. */
 #ifndef SPOTTER_MIXTURE_CPU_H
 #define SPOTTER_MIXTURE_CPU_H
 
@@ -12,18 +11,18 @@
 /* 64 points in vectors: the responsibilities of 32 components fit a first-level cache. */
 enum { TILE = 64 / LANES };
 
-/* f(w, d), with the dimensions that people cluster in compiled apart, so that its sums stay in registers. */
+/* f(w, d). The usual dimensions 2, 3 and 4 are compiled separately, so that the sums of f stay in registers. */
 #define BY_DIMENSION(f, w) \
     ((w)->d == 2 ? f((w), 2) : (w)->d == 3 ? f((w), 3) : (w)->d == 4 ? f((w), 4) : f((w), (w)->d))
 
 typedef struct {
     int n, d, k, blocks;      /* blocks: vectors in a column, a multiple of TILE */
     int stride;               /* numbers of a component: 1 + d + d (d + 1) / 2 */
-    const double *given;      /* (n, k): responsibilities to start from; NULL: from the labels */
+    const double *given;      /* (n, k): responsibilities to start from; NULL: start from the labels */
     vd     *x;                /* (d, blocks) */
     vd     *live;             /* (blocks): 1 for a point, 0 for padding */
     vi    *label;            /* (blocks) */
-    vd     *resp;             /* (k, TILE): responsibilities of the tile at hand */
+    vd     *resp;             /* (k, TILE): responsibilities of one tile */
     vd     *moment;           /* (k, stride), by lane: sum of r; of r (x - mean); of r (x - mean)(x - mean)^T, lower */
     double *component;        /* (k, stride): log constant; mean; inverse Cholesky factor, lower, row by row */
     vd     *near;             /* (blocks): squared distance to the nearest centre */

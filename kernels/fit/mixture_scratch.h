@@ -1,4 +1,4 @@
-/* mixture_scratch.h - what the fits of one call keep in CUDA's memory; the program counts it, the kernels use it. */
+/* mixture_scratch.h - the scratch of mixture.cu, which spot_mixture_scratch counts. */
 #ifndef SPOTTER_MIXTURE_SCRATCH_H
 #define SPOTTER_MIXTURE_SCRATCH_H
 
@@ -16,7 +16,7 @@ typedef struct {
     double       *weight, *mean, *covariance;
     double       *component;              /* (k, stride) */
     spot_seed     seed;
-    int           job;                    /* where the caller has it */
+    int           job;                    /* index in the caller's jobs */
     unsigned      start;
     int           n, d, k, stride, trials;
     int           iterations, converged, ill, done;
@@ -25,13 +25,13 @@ typedef struct {
 
 typedef struct {
     spot_mixture_state *fit;      /* (jobs), the longest first */
-    unsigned *counter;            /* the first fit that no block has taken; how many fits want another round */
+    unsigned *counter;            /* the first fit that no block has taken; the number of fits that need another round */
     double *component;            /* (jobs, k, stride) */
     double *moment;               /* (blocks, k, stride): sum of r; of r (x - mean); of r (x - mean)(x - mean)^T, lower */
     double *point;                /* (blocks, n): squared distance to the nearest centre, or log-normaliser */
     double *tile;                 /* (blocks, n / 32): sums of those distances over 32 points, or running sums of these */
     int     blocks;
-    size_t  moments, points, tiles;   /* of a block */
+    size_t  moments, points, tiles;   /* entries of one block */
 } spot_mixture_space;
 
 /* For jobs of at most these sizes. */

@@ -6,12 +6,12 @@
 
 enum { LLOYD = 300 };
 
-static double at(const spot_mixture_work *w, int column, int i)
+static double coordinate(const spot_mixture_work *w, int column, int i)
 {
     return ((const double *)(w->x + (size_t)column * w->blocks))[i];
 }
 
-VD_INLINE vd distance(const spot_mixture_work *w, int d, int b, const double *centre)
+VD_INLINE vd squared_distance(const spot_mixture_work *w, int d, int b, const double *centre)
 {
     vd sum = { 0 };
 
@@ -27,26 +27,26 @@ VD_INLINE double potential_of(spot_mixture_work *w, int d, const double *centre,
     vd sum = { 0 };
 
     for (int b = 0; b < w->blocks; b++) {
-        vd dist = distance(w, d, b, centre), nearer = vd_pick(dist < w->near[b], dist, w->near[b]);
+        vd dist = squared_distance(w, d, b, centre), nearer = vd_pick(dist < w->near[b], dist, w->near[b]);
         if (keep) w->near[b] = nearer;
         sum += nearer * w->live[b];
     }
     return vd_sum(sum);
 }
 
-/* Sum of squared distances if a centre joined those that w->near knows; keep: it joins. */
+/* Sum of squared distances to the nearest centre if `centre` joined those of w->near; keep: it joins. */
 static double potential(spot_mixture_work *w, const double *centre, bool keep)
 {
     return w->d == 3 ? potential_of(w, 3, centre, keep) : potential_of(w, w->d, centre, keep);   /* PlaneSpot's 3 */
 }
 
-static void place(spot_mixture_work *w, int k, int i)
+static void set_centre(spot_mixture_work *w, int k, int i)
 {
-    for (int a = 0; a < w->d; a++) w->centre[k * w->d + a] = at(w, a, i);
+    for (int a = 0; a < w->d; a++) w->centre[k * w->d + a] = coordinate(w, a, i);
 }
 
 /* A point drawn in proportion to w->near. */
-static int draw(const spot_mixture_work *w, spot_rng *r)
+static int draw_point(const spot_mixture_work *w, spot_rng *r)
 {
     double want = spot_rng_uniform(r) * w->prefix[w->n - 1];
     int lo = 0, hi = w->n - 1;
@@ -64,25 +64,25 @@ static void plus_plus(spot_mixture_work *w, spot_rng *r)
     int trials = 2 + (int)log(w->k);
 
     for (int b = 0; b < w->blocks; b++) w->near[b] = vd_all(INFINITY);
-    place(w, 0, (int)spot_rng_below(r, (uint32_t)w->n));
+    set_centre(w, 0, (int)spot_rng_below(r, (uint32_t)w->n));
     potential(w, w->centre, true);
     for (int k = 1; k < w->k; k++) {
         double sum = 0, least = INFINITY;
         int best = 0;
         for (int i = 0; i < w->n; i++) w->prefix[i] = sum += ((const double *)w->near)[i];
         for (int t = 0; t < trials; t++) {
-            int i = draw(w, r);
-            place(w, k, i);
+            int i = draw_point(w, r);
+            set_centre(w, k, i);
             double p = potential(w, w->centre + k * w->d, false);
             if (p < least) { least = p; best = i; }
         }
-        place(w, k, best);
+        set_centre(w, k, best);
         potential(w, w->centre + k * w->d, true);
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? A tile at a time, because one vector's
- * comparisons wait for each other and those of its neighbours do not. */
+/* Labels every point with its nearest centre, of equals the first. True if a label changed. A tile at a time, because one
+ * vector's comparisons wait for each other and those of different vectors do not. */
 VD_INLINE bool assign_points(spot_mixture_work *w, int d)
 {
     vi changed = { 0 };
@@ -93,7 +93,7 @@ VD_INLINE bool assign_points(spot_mixture_work *w, int d)
         for (int b = 0; b < TILE; b++) near[b] = vd_all(INFINITY);
         for (int k = 0; k < w->k; k++)
             for (int b = 0; b < TILE; b++) {
-                vd dist = distance(w, d, from + b, w->centre + k * d);
+                vd dist = squared_distance(w, d, from + b, w->centre + k * d);
                 label[b] = vi_pick(dist < near[b], (vi){ 0 } + k, label[b]);
                 near[b] = vd_pick(dist < near[b], dist, near[b]);
             }
@@ -107,7 +107,7 @@ VD_INLINE bool assign_points(spot_mixture_work *w, int d)
     return false;
 }
 
-static bool assign(spot_mixture_work *w) { return BY_DIMENSION(assign_points, w); }
+static bool assign_labels(spot_mixture_work *w) { return BY_DIMENSION(assign_points, w); }
 
 /* An empty cluster takes the point farthest from its centre, as scikit-learn's does. */
 static void fill_empty(spot_mixture_work *w, double *count)
@@ -121,15 +121,15 @@ static void fill_empty(spot_mixture_work *w, double *count)
         near[far] = -1;
         old = (int)((int64_t *)w->label)[far];
         for (int a = 0; a < w->d; a++) {
-            w->sum[old * w->d + a] -= at(w, a, far);
-            w->sum[k * w->d + a] = at(w, a, far);
+            w->sum[old * w->d + a] -= coordinate(w, a, far);
+            w->sum[k * w->d + a] = coordinate(w, a, far);
         }
         count[old]--;
         count[k] = 1;
     }
 }
 
-/* Centres move to the means of their points; the sum of squared moves. */
+/* Moves centres to the means of their points. Returns the sum of squared moves. */
 VD_INLINE double recentre_points(spot_mixture_work *w, int d)
 {
     double count[SPOT_MAX_COMPONENTS] = { 0 }, moved = 0;
@@ -161,9 +161,9 @@ static double mean_variance(const spot_mixture_work *w)
 
     for (int a = 0; a < w->d; a++) {
         double mean = 0, square = 0;
-        for (int i = 0; i < w->n; i++) mean += at(w, a, i);
+        for (int i = 0; i < w->n; i++) mean += coordinate(w, a, i);
         mean /= w->n;
-        for (int i = 0; i < w->n; i++) square += (at(w, a, i) - mean) * (at(w, a, i) - mean);
+        for (int i = 0; i < w->n; i++) square += (coordinate(w, a, i) - mean) * (coordinate(w, a, i) - mean);
         total += square / w->n;
     }
     return total / w->d;
@@ -176,6 +176,6 @@ void spot_mixture_start(spot_mixture_work *w, spot_rng *r)
     for (int b = 0; b < w->blocks; b++) w->label[b] = (vi){ 0 } - 1;
     plus_plus(w, r);
     for (int i = 0; i < LLOYD; i++)
-        if (!assign(w) || recentre(w) <= tolerance) break;
-    assign(w);
+        if (!assign_labels(w) || recentre(w) <= tolerance) break;
+    assign_labels(w);
 }

@@ -9,9 +9,9 @@ enum { LLOYD = 300, NOBODY = 255 };
 
 typedef spot_mixture_state state;
 
-static __device__ double *centre(const state *f, int k) { return f->component + k * f->stride + 1; }
+static __device__ double *centre_of(const state *f, int k) { return f->component + k * f->stride + 1; }
 
-template <typename T> static __device__ double distance(const float *x, const T *y, int d)
+template <typename T> static __device__ double squared_distance(const float *x, const T *y, int d)
 {
     double sum = 0;
 
@@ -22,28 +22,28 @@ template <typename T> static __device__ double distance(const float *x, const T 
     return sum;
 }
 
-/* Point i becomes centre k: w->point learns who is nearer to it, w->tile the sums over 32 points. */
-static __device__ void join(const state *f, const work *w, int k, int i)
+/* Point i becomes centre k. Updates w->point, the squared distances to the nearest centre, and w->tile, their sums over 32. */
+static __device__ void add_centre(const state *f, const work *w, int k, int i)
 {
     const float *own = f->x + (size_t)i * f->d;
 
-    if (thread() < f->d) centre(f, k)[thread()] = own[thread()];
+    if (thread() < f->d) centre_of(f, k)[thread()] = own[thread()];
     for (int tile = warp(); tile * WARP < f->n; tile += WARPS) {
         int j = tile * WARP + lane();
         double nearest = 0, sum;
         if (j < f->n) {
-            nearest = distance(f->x + (size_t)j * f->d, own, f->d);
+            nearest = squared_distance(f->x + (size_t)j * f->d, own, f->d);
             if (k) nearest = min(nearest, w->point[j]);
             w->point[j] = nearest;
         }
-        sum = warp_sum(nearest);
+        sum = spot_warp_sum(nearest);
         if (!lane()) w->tile[tile] = sum;
     }
     __syncthreads();
 }
 
-/* The first point at which the running sum of w->point reaches want; w->tile holds running sums by now. */
-static __device__ int draw(const state *f, const work *w, double want)
+/* The first point at which the running sum of w->point reaches want; w->tile holds running sums now. */
+static __device__ int draw_point(const state *f, const work *w, double want)
 {
     int lo = 0, hi = (f->n - 1) / WARP, last;
     double sum;
@@ -67,7 +67,7 @@ static __device__ void plus_plus(const state *f, const work *w, double *want, in
 
     if (!thread()) chosen[0] = (int)spot_philox_below(&r, (uint32_t)f->n);
     __syncthreads();
-    join(f, w, 0, chosen[0]);
+    add_centre(f, w, 0, chosen[0]);
     for (int k = 1; k < f->k; k++) {
         double sum[TRIALS] = { 0 }, least = INFINITY;
         int best = 0;
@@ -77,20 +77,20 @@ static __device__ void plus_plus(const state *f, const work *w, double *want, in
             for (int t = 0; t < f->trials; t++) want[t] = spot_philox_uniform(&r) * running;
         }
         __syncthreads();
-        if (thread() < f->trials) chosen[thread()] = draw(f, w, want[thread()]);
+        if (thread() < f->trials) chosen[thread()] = draw_point(f, w, want[thread()]);
         __syncthreads();
         for (int i = thread(); i < f->n; i += THREADS)
             for (int t = 0; t < f->trials; t++)
-                sum[t] += min(w->point[i], distance(f->x + (size_t)i * f->d, f->x + (size_t)chosen[t] * f->d, f->d));
+                sum[t] += min(w->point[i], squared_distance(f->x + (size_t)i * f->d, f->x + (size_t)chosen[t] * f->d, f->d));
         block_sums(sum, f->trials, w->partial);
         for (int t = 0; t < f->trials; t++)
             if (sum[t] < least) { least = sum[t]; best = chosen[t]; }
-        join(f, w, k, best);
+        add_centre(f, w, k, best);
     }
 }
 
 /* Nearest centre of every point, the first of equals. Did any change? */
-static __device__ bool assign(const state *f, const work *w)
+static __device__ bool assign_labels(const state *f, const work *w)
 {
     bool changed = false;
 
@@ -98,7 +98,7 @@ static __device__ bool assign(const state *f, const work *w)
         double nearest = INFINITY;
         int label = 0;
         for (int k = 0; k < f->k; k++) {
-            double dist = distance(f->x + (size_t)i * f->d, centre(f, k), f->d);
+            double dist = squared_distance(f->x + (size_t)i * f->d, centre_of(f, k), f->d);
             if (dist < nearest) { nearest = dist; label = k; }
         }
         changed = changed || label != f->label[i];
@@ -155,7 +155,7 @@ static __device__ double recentre(const state *f, const work *w)
             double sum = 0;
             for (int i = lane(); i < f->n; i += WARP)
                 if (f->label[i] == k) sum += a < 0 ? 1 : f->x[(size_t)i * f->d + a];
-            sum = warp_sum(sum);
+            sum = spot_warp_sum(sum);
             if (!lane()) w->moment[k * f->stride + 1 + a] = sum;
         }
     __syncthreads();
@@ -163,7 +163,7 @@ static __device__ double recentre(const state *f, const work *w)
     __syncthreads();
     if (thread() < f->k) {
         const double *sum = w->moment + thread() * f->stride;
-        double *own = centre(f, thread());
+        double *own = centre_of(f, thread());
         for (int a = 0; a < f->d && sum[0] > 0; a++) {
             double mean = sum[1 + a] / sum[0];
             moved += (mean - own[a]) * (mean - own[a]);
@@ -205,8 +205,8 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(spot_mixture_spac
         for (int i = thread(); i < f.n; i += THREADS) f.label[i] = NOBODY;
         plus_plus(&f, &w, want, chosen);
         for (int i = 0; i < LLOYD; i++)
-            if (!assign(&f, &w) || recentre(&f, &w) <= tolerance) break;
-        assign(&f, &w);
+            if (!assign_labels(&f, &w) || recentre(&f, &w) <= tolerance) break;
+        assign_labels(&f, &w);
     }
 }
 

@@ -1,8 +1,8 @@
 /* overlap.cu - a warp a query, its lanes over words. */
-#include "core/cuda.cuh"
+#include "core/warp.cuh"
 #include "fit/overlap.h"
 
-enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, BATCH = 64 };
+enum { THREADS = 256, WARP = SPOT_WARP, WARPS = THREADS / WARP, BATCH = 64 };
 
 typedef struct { spot_overlap_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
 
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_cons
         any &= other[w];
         count += __popc((unsigned)any) + __popc((unsigned)(any >> 32));
     }
-    for (int by = WARP / 2; by; by /= 2) count += __shfl_xor_sync(~0u, count, by);
+    count = spot_warp_sum(count);
     if (lane == 0) p->count[q] = count;
 }
 
@@ -37,13 +37,12 @@ static spot_status count_cuda(spot_ctx *c, int problems, const spot_overlap_prob
             all.problem[t] = p[first + t];
             if (!one->queries) continue;
             if (one->sets) SPOT_TRY(spot_cuda_needs(c, one->set, "overlap.count: set"));
-            SPOT_TRY(spot_cuda_needs(c, one->other, "overlap.count: other"));
-            SPOT_TRY(spot_cuda_needs(c, one->query, "overlap.count: query"));
-            SPOT_TRY(spot_cuda_needs(c, one->count, "overlap.count: count"));
+            SPOT_TRY(spot_cuda_needs_all(c, "overlap.count", { { one->other, "other" }, { one->query, "query" },
+                                         { one->count, "count" } }));
             queries = max(queries, one->queries);
         }
         if (!queries) continue;
-        SPOT_LAUNCH(count_kernel, dim3((queries + WARPS - 1) / WARPS, count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(count_kernel, dim3(spot_pieces(queries, WARPS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "overlap.count of %d problems, at most %d queries", count, queries));
     }
     return SPOT_OK;

@@ -1,4 +1,4 @@
-/* overlap.h - how much sets of rows share, for `problems` independent collections: what BP, BR and DR are made of (paper,
+/* overlap.h - how much sets of rows share, for `problems` independent collections: the counts behind BP, BR and DR (paper,
  * equations 1 to 5).
  *
  *     count[q] = | (union of set[i] over the bits i of query[q].any_of)  intersected with  other[query[q].with] |

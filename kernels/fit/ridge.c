@@ -8,8 +8,8 @@
 
 enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
 
-/* slab[r][j] = x[row[r0+r], j0+j] less its centre, times the weight if asked for; columns past the last are 0. */
-static void load(double slab[DEPTH][TILE], const spot_ridge_rows *s, int r0, int rows, int j0, bool weighted)
+/* slab[r][j] = x[row[r0+r], j0+j] less its centre, times the weight if `weighted`; columns past the last are 0. */
+static void load_centred(double slab[DEPTH][TILE], const spot_ridge_rows *s, int r0, int rows, int j0, bool weighted)
 {
     int cols = s->d - j0 < TILE ? s->d - j0 : TILE;
 
@@ -27,8 +27,8 @@ static void gram_tile(const spot_ridge_rows *s, int j0, int k0)
 
     for (int r0 = 0; r0 < s->rows; r0 += DEPTH) {
         int rows = s->rows - r0 < DEPTH ? s->rows - r0 : DEPTH;
-        load(a, s, r0, rows, j0, true);
-        load(b, s, r0, rows, k0, false);
+        load_centred(a, s, r0, rows, j0, true);
+        load_centred(b, s, r0, rows, k0, false);
         spot_outer_add(sum, a, b, rows);
     }
     for (int j = j0; j < j0 + TILE && j < s->d; j++)

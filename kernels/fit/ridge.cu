@@ -1,9 +1,9 @@
-/* ridge.cu - a block owns 64 x 64 entries of a gram, a thread 4 x 4 of them: rows pass by in slabs, centred, through shared
- * memory. A column of a moment has a thread, a score a warp. */
-#include "core/cuda.cuh"
+/* ridge.cu - a block owns a 64 x 64 tile of a gram (tile.cuh), a thread a column of a moment, a warp a score. */
+#include "core/tile.cuh"
+#include "core/warp.cuh"
 #include "fit/ridge.h"
 
-enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, THREADS = 256, BATCH = 64,
+enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, THREADS = 256, BATCH = 64,
        WARP = SPOT_RIDGE_CHAINS, WARPS = THREADS / WARP };
 
 typedef struct { spot_ridge_rows set[BATCH]; } sets_batch;      /* launches' arguments, of at most 4 kB */
@@ -15,7 +15,7 @@ static __device__ double centred(const spot_ridge_rows *s, int r, int j)
 }
 
 /* slab[r][j] of rows r0.. and columns j0..; 0 past the last of either. */
-static __device__ void load(double *slab, const spot_ridge_rows *s, int r0, int j0, const double *weight)
+static __device__ void load_centred(double *slab, const spot_ridge_rows *s, int r0, int j0, const double *weight)
 {
     for (int e = threadIdx.y * SIDE + threadIdx.x; e < SLAB * TILE; e += SIDE * SIDE) {
         int r = r0 + e / TILE, j = j0 + e % TILE;
@@ -34,14 +34,10 @@ static __global__ void __launch_bounds__(SIDE * SIDE) gram_kernel(const __grid_c
 
     if (k0 < j0 || k0 >= s->d) return;      /* the whole block */
     for (int r0 = 0; r0 < s->rows; r0 += SLAB) {
-        load(slab_a, s, r0, j0, s->weight);
-        load(slab_b, s, r0, k0, NULL);
+        load_centred(slab_a, s, r0, j0, s->weight);
+        load_centred(slab_b, s, r0, k0, NULL);
         __syncthreads();
-        for (int r = 0; r < min((int)SLAB, s->rows - r0); r++)
-            for (int a = 0; a < OWN; a++)
-                for (int b = 0; b < OWN; b++)
-                    sum[a][b] = fma(slab_a[r * TILE + a * SIDE + threadIdx.y], slab_b[r * TILE + b * SIDE + threadIdx.x],
-                                    sum[a][b]);
+        spot_tile_add(sum, slab_a, slab_b, min((int)SLAB, s->rows - r0));
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)
@@ -74,27 +70,23 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(const __grid_cons
     if (i >= (size_t)f->n) return;          /* the whole warp */
     for (int j = lane; j < f->d; j += WARP)
         sum = fma(f->x[i * f->d + j] - f->centre[j], f->w[v * f->d + j], sum);
-    for (int by = WARP / 2; by; by /= 2) sum += __shfl_xor_sync(~0u, sum, by);
+    sum = spot_warp_sum(sum);
     if (!lane) f->score[v * f->n + i] = f->b[v] + sum;
 }
 
-static int pieces(size_t whole, int piece) { return (int)((whole + piece - 1) / piece); }
-
-static spot_status needs(spot_ctx *c, const spot_ridge_rows *s)
+static spot_status needs_rows(spot_ctx *c, const spot_ridge_rows *s)
 {
-    SPOT_TRY(spot_cuda_needs(c, s->x, "ridge: x"));
-    SPOT_TRY(spot_cuda_needs(c, s->centre, "ridge: centre"));
-    SPOT_TRY(spot_cuda_needs(c, s->row, "ridge: row"));
+    SPOT_TRY(spot_cuda_needs_all(c, "ridge", { { s->x, "x" }, { s->centre, "centre" }, { s->row, "row" } }));
     if (s->weight) SPOT_TRY(spot_cuda_needs(c, s->weight, "ridge: weight"));
     return spot_cuda_needs(c, s->out, "ridge: out");
 }
 
-/* The sets from `first` on that go into one launch, and the largest d of them. */
-static spot_status gather(spot_ctx *c, sets_batch *all, int some, const spot_ridge_rows *sets, int *d)
+/* Copies the sets of one launch into `all`. *d: their largest. */
+static spot_status gather_sets(spot_ctx *c, sets_batch *all, int some, const spot_ridge_rows *sets, int *d)
 {
     *d = 0;
     for (int q = 0; q < some; q++) {
-        SPOT_TRY(needs(c, &sets[q]));
+        SPOT_TRY(needs_rows(c, &sets[q]));
         all->set[q] = sets[q];
         *d = max(*d, sets[q].d);
     }
@@ -107,8 +99,9 @@ static spot_status gram_cuda(spot_ctx *c, int count, const spot_ridge_rows *sets
         sets_batch all;
         int some = min((int)BATCH, count - first), d;
 
-        SPOT_TRY(gather(c, &all, some, sets + first, &d));
-        SPOT_LAUNCH(gram_kernel, dim3(pieces(d, TILE), pieces(d, TILE), some), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
+        SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
+        const int side = spot_pieces(d, TILE);
+        SPOT_LAUNCH(gram_kernel, dim3(side, side, some), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.gram of %d sets, at most %d columns", some, d));
     }
     return SPOT_OK;
@@ -120,8 +113,8 @@ static spot_status moment_cuda(spot_ctx *c, int count, const spot_ridge_rows *se
         sets_batch all;
         int some = min((int)BATCH, count - first), d;
 
-        SPOT_TRY(gather(c, &all, some, sets + first, &d));
-        SPOT_LAUNCH(moment_kernel, dim3(pieces(d, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
+        SPOT_LAUNCH(moment_kernel, dim3(spot_pieces(d, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.moment of %d sets, at most %d columns", some, d));
     }
     return SPOT_OK;
@@ -137,14 +130,11 @@ static spot_status score_cuda(spot_ctx *c, int count, const spot_ridge_fit *fits
         for (int q = 0; q < some; q++) {
             const spot_ridge_fit *f = &all.fit[q];
             all.fit[q] = fits[first + q];
-            SPOT_TRY(spot_cuda_needs(c, f->x, "ridge.score: x"));
-            SPOT_TRY(spot_cuda_needs(c, f->centre, "ridge.score: centre"));
-            SPOT_TRY(spot_cuda_needs(c, f->w, "ridge.score: w"));
-            SPOT_TRY(spot_cuda_needs(c, f->b, "ridge.score: b"));
-            SPOT_TRY(spot_cuda_needs(c, f->score, "ridge.score: score"));
+            SPOT_TRY(spot_cuda_needs_all(c, "ridge.score", { { f->x, "x" }, { f->centre, "centre" }, { f->w, "w" },
+                                         { f->b, "b" }, { f->score, "score" } }));
             scores = max(scores, (size_t)f->n * f->scores);
         }
-        SPOT_LAUNCH(score_kernel, dim3(pieces(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(score_kernel, dim3(spot_pieces(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.score of %d fits, at most %zu scores", some, scores));
     }
     return SPOT_OK;

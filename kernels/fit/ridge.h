@@ -1,13 +1,13 @@
-/* ridge.h - what a ridge regression on some rows of x (n,d) needs of them, for many problems and sets of rows.
+/* ridge.h - the sums over rows of x (n,d) that a ridge regression needs, for many problems and sets of rows.
  *
  *   gram:    out[j,k] += sum_r weight[r] (x[row[r],j] - centre[j]) (x[row[r],k] - centre[k]),   j <= k
  *   moment:  out[j]    = sum_r weight[r] (x[row[r],j] - centre[j])
  *   score:   score[v,i] = b[v] + sum_j (x[i,j] - centre[j]) w[v,j]
  *
- * A set that changes by a few rows has the gram of these added, with weight 1 or -1, not its own found again. The Cholesky
- * factor and the solution between them are LAPACK's, on the host. All but x is fp64. A gram's and a moment's sums are one fma
- * chain in the order of r; a score's are 32, chain t of the j with j % 32 == t, which are then added to each other 16 apart,
- * 8, 4, 2, 1, and to b at last. So every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a
+ * When a set changes by a few rows, add their gram with weight 1 or -1 instead of computing all of it again. The host finds the
+ * Cholesky factor and the solution with LAPACK. All but x is fp64. Each sum of a gram or a moment is one fma chain in the order
+ * of r. A score has 32 chains, chain t over the j with j % 32 == t; they are added 16 apart, then 8, 4, 2, 1, and then to b.
+ * So every device gives the same bits (gpu_to_gpu). With a centre near the rows' mean a
  * regression agrees with scikit-learn's Ridge to 1e-8. Arrays lie in the memory of c's device, the structs on the host. */
 #ifndef SPOTTER_RIDGE_H
 #define SPOTTER_RIDGE_H
@@ -23,11 +23,11 @@ typedef struct {
     const double *centre;      /* (d) */
     const int    *row;         /* (rows) */
     const double *weight;      /* (rows); NULL: 1 each */
-    double       *out;         /* gram: (d, d), of which nothing below the diagonal is touched; moment: (d) */
+    double       *out;         /* gram: (d, d), on and above the diagonal; moment: (d) */
 } spot_ridge_rows;
 
 typedef struct {
-    int n, d, scores;          /* 1 to 4 of each row */
+    int n, d, scores;          /* scores of each row, 1 to 4 */
     const float  *x;           /* (n, d) */
     const double *centre;      /* (d) */
     const double *w, *b;       /* (scores, d), (scores) */

@@ -1,5 +1,5 @@
 /* silhouette.c - silhouettes on the CPU: a thread owns 32 points, whose distances to 64 others at a time lie side by side in
- * vectors; every labelling adds them to the sums of its clusters, 32 at once, because j alone says which. */
+ * vectors; every labelling adds them to the sums of its clusters, 32 at once, because only j decides the cluster. */
 #include "fit/silhouette.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 enum { OWN = 32, OTHERS = 64, DEPTH = 64, SUMS = SPOT_SILHOUETTE_CLUSTERS };   /* sums: 256 kB of a thread's stack at most */
 
 /* Distances of the points i0.. to those from j0 on. Points past the last repeat it. */
-static void distances(double at[OTHERS][OWN], const spot_silhouette_job *p, int i0, int j0, int others)
+static void fill_distances(double at[OTHERS][OWN], const spot_silhouette_job *p, int i0, int j0, int others)
 {
     double own[DEPTH][OWN];
 
@@ -45,8 +45,8 @@ static double silhouette(double own, double other)
     return more > 0 ? (other - own) / more : 0;
 }
 
-/* From the sums of distances of points i0.. to each cluster. */
-static void finish(const spot_silhouette_job *p, double sum[][OWN], int i0)
+/* Silhouettes of points i0.. from their sums of distances to each cluster. */
+static void finish_points(const spot_silhouette_job *p, double sum[][OWN], int i0)
 {
     int count[SPOT_SILHOUETTE_CLUSTERS] = { 0 };
 
@@ -60,8 +60,8 @@ static void finish(const spot_silhouette_job *p, double sum[][OWN], int i0)
     }
 }
 
-/* Points i0.. of `count` jobs on the same points, whose clusters are at most SUMS. */
-static void own_points(const spot_silhouette_job *jobs, int count, int i0)
+/* Points i0.. of `count` jobs on the same points, with at most SUMS clusters together. */
+static void sum_points(const spot_silhouette_job *jobs, int count, int i0)
 {
     double at[OTHERS][OWN], sum[SUMS][OWN], (*own)[OWN] = sum;
     int n = jobs->n, sums = 0;
@@ -70,7 +70,7 @@ static void own_points(const spot_silhouette_job *jobs, int count, int i0)
     memset(sum, 0, (size_t)sums * sizeof *sum);
     for (int j0 = 0; j0 < n; j0 += OTHERS) {
         int others = n - j0 < OTHERS ? n - j0 : OTHERS;
-        distances(at, jobs, i0, j0, others);
+        fill_distances(at, jobs, i0, j0, others);
         own = sum;
         for (int q = 0; q < count; own += jobs[q++].k)
             for (int j = 0; j < others; j++) {
@@ -80,7 +80,7 @@ static void own_points(const spot_silhouette_job *jobs, int count, int i0)
             }
     }
     own = sum;
-    for (int q = 0; q < count; own += jobs[q++].k) finish(&jobs[q], own, i0);
+    for (int q = 0; q < count; own += jobs[q++].k) finish_points(&jobs[q], own, i0);
 }
 
 static spot_status samples_cpu(spot_ctx *c, const spot_silhouette_job *jobs, int count)
@@ -93,7 +93,7 @@ static spot_status samples_cpu(spot_ctx *c, const spot_silhouette_job *jobs, int
                            jobs[next].d == jobs[q].d && sums + jobs[next].k <= SUMS; next++)
             sums += jobs[next].k;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int i0 = 0; i0 < jobs[q].n; i0 += OWN) own_points(jobs + q, next - q, i0);
+        for (int i0 = 0; i0 < jobs[q].n; i0 += OWN) sum_points(jobs + q, next - q, i0);
     }
     return SPOT_OK;
 }

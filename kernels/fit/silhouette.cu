@@ -9,7 +9,7 @@ enum { OWN = 64, CLUSTERS = OWN, BATCH = 80 };
 
 typedef struct { spot_silhouette_job job[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
 
-static __device__ double distance(const float *a, const float *b, int d)
+static __device__ double distance_between(const float *a, const float *b, int d)
 {
     double sum = 0;
 
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(OWN) samples_kernel(const __grid_consta
             const int k = p->label[j] - first;       /* the same in all threads */
             if (k < 0 || k >= clusters) continue;
             rows += k == thread;
-            sum[k * OWN] += distance(p->x + (size_t)i * p->d, p->x + (size_t)j * p->d, p->d);
+            sum[k * OWN] += distance_between(p->x + (size_t)i * p->d, p->x + (size_t)j * p->d, p->d);
         }
         count[thread] = rows;
         __syncthreads();
@@ -65,12 +65,11 @@ static spot_status samples_cuda(spot_ctx *c, const spot_silhouette_job *jobs, in
         SPOT_TRY(spot_check_stop(c));
         for (int q = 0; q < some; q++) {
             all.job[q] = jobs[first + q];
-            SPOT_TRY(spot_cuda_needs(c, all.job[q].x, "silhouette.samples: x"));
-            SPOT_TRY(spot_cuda_needs(c, all.job[q].label, "silhouette.samples: label"));
-            SPOT_TRY(spot_cuda_needs(c, all.job[q].silhouette, "silhouette.samples: silhouette"));
+            SPOT_TRY(spot_cuda_needs_all(c, "silhouette.samples", { { all.job[q].x, "x" }, { all.job[q].label, "label" },
+                                         { all.job[q].silhouette, "silhouette" } }));
             n = max(n, all.job[q].n);
         }
-        SPOT_LAUNCH(samples_kernel, dim3((n + OWN - 1) / OWN, some), OWN, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(samples_kernel, dim3(spot_pieces(n, OWN), some), OWN, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "silhouette.samples of %d jobs, at most %d points", some, n));
     }
     return SPOT_OK;

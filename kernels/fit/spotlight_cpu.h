@@ -1,10 +1,10 @@
-/* spotlight_cpu.h - what the two precisions share on the CPU. */
+/* spotlight_cpu.h - functions that the CPU's spherical and full spotlights share. */
 #ifndef SPOTTER_SPOTLIGHT_CPU_H
 #define SPOTTER_SPOTLIGHT_CPU_H
 
 #include "fit/spotlight_step.h"
 
-/* Weights k and u = -dk/dD of `rows` distances, a multiple of 8; all aligned to 64 bytes. */
+/* k and u = -dk/dD of `rows` distances D. rows is a multiple of 8; arrays are aligned to 64 bytes. */
 void spot_spotlight_weights(int kernel, double *k, double *u, const double *distance, int rows);
 
 /* spotlight_full.c */

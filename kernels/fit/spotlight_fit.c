@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "core/lanes.h"
+#include "core/team.h"
 #include "core/vmath64.h"
 #include "fit/spotlight_cpu.h"
 #include "fit/spotlight_scratch.h"
 
 enum { TILE = SPOTLIGHT_TILE, WIDE = SPOT_SPOTLIGHT_LANES, PARTS = WIDE / LANES, BLOCK = 16 };   /* BLOCK rows fit in L1 */
 
-/* 32 lanes by halves. */
-VD_INLINE double fold(vd lane[PARTS])
+/* The sum of 32 lanes, folded by halves. */
+VD_INLINE double fold_lanes(vd lane[PARTS])
 {
     for (int half = PARTS / 2; half; half /= 2)
         for (int q = 0; q < half; q++) lane[q] += lane[q + half];
@@ -23,14 +24,14 @@ VD_INLINE double fold(vd lane[PARTS])
     return lane[0][0];
 }
 
-VD_INLINE double product(const float *x, const double *y, int d)
+VD_INLINE double dot_product(const float *x, const double *y, int d)
 {
     vd sum[PARTS] = { { 0 } };
 
     for (int j = 0; j < d; j += WIDE)
         for (int q = 0; q < PARTS; q++)
             sum[q] = vd_fma(vd_wide(x + j + q * LANES), *(const vd *)(y + j + q * LANES), sum[q]);
-    return fold(sum);
+    return fold_lanes(sum);
 }
 
 static double square_of_row(const float *x, int d)
@@ -42,7 +43,7 @@ static double square_of_row(const float *x, int d)
             vd v = vd_wide(x + j + q * LANES);
             sum[q] = vd_fma(v, v, sum[q]);
         }
-    return fold(sum);
+    return fold_lanes(sum);
 }
 
 static double square_of_mean(const double *mean, int d)
@@ -54,27 +55,27 @@ static double square_of_mean(const double *mean, int d)
             vd v = *(const vd *)(mean + j + q * LANES);
             sum[q] = vd_fma(v, v, sum[q]);
         }
-    return fold(sum);
+    return fold_lanes(sum);
 }
 
-/* One problem under way; which thread has which tile does not show in its sums. */
+/* The state of a problem. Its sums do not depend on which thread has a tile. */
 typedef struct {
     const spot_spotlight_problem *p;
     int     kernel, tiles;
     double *square;          /* (n): |x|^2 */
-    double *partial;         /* (tiles, 2 d + SUMS): of each tile sum u x, sum u l x, and the sums of numbers */
+    double *partial;         /* (tiles, 2 d + SUMS): each tile's sum u x, sum u l x and SUMS */
     double *first, *second;  /* (d): Adam's moments */
     int     stopped;
 } work;
 
 /* Rows of one block: D into far, its padding 0. */
-VD_INLINE void distances(const work *w, double *far, int i0, int rows, double precision, double mean2)
+VD_INLINE void block_distances(const work *w, double *far, int i0, int rows, double precision, double mean2)
 {
     const spot_spotlight_problem *p = w->p;
 
     for (int r = 0; r < BLOCK; r++) far[r] = 0;
     for (int r = 0; r < rows; r++) {
-        double dot = product(p->x + (size_t)(i0 + r) * p->d, p->mean, p->d);
+        double dot = dot_product(p->x + (size_t)(i0 + r) * p->d, p->mean, p->d);
         double square = fma(-2, dot, w->square[i0 + r] + mean2);
         far[r] = spot_spotlight_distance(square, precision);
     }
@@ -112,7 +113,7 @@ static void sum_tile(const work *w, int tile, double precision, double mean2)
     for (int i0 = tile * TILE; i0 < end; i0 += BLOCK) {
         _Alignas(64) double far[BLOCK], k[BLOCK], u[BLOCK], ul[BLOCK];
         int rows = end - i0 < BLOCK ? end - i0 : BLOCK;
-        distances(w, far, i0, rows, precision, mean2);
+        block_distances(w, far, i0, rows, precision, mean2);
         spot_spotlight_weights(w->kernel, k, u, far, BLOCK);
         for (int r = 0; r < rows; r++) {
             double l = p->loss[i0 + r];
@@ -149,7 +150,7 @@ static void step_columns(const work *w, int j0, const double *s, const spot_spot
     }
 }
 
-static void sum_numbers(double s[SPOTLIGHT_SUMS], const work *w)
+static void sum_tiles(double s[SPOTLIGHT_SUMS], const work *w)
 {
     for (int e = 0; e < SPOTLIGHT_SUMS; e++) s[e] = 0;
     for (int t = 0; t < w->tiles; t++)
@@ -157,21 +158,21 @@ static void sum_numbers(double s[SPOTLIGHT_SUMS], const work *w)
             s[e] += w->partial[(size_t)t * (2 * w->p->d + SPOTLIGHT_SUMS) + 2 * w->p->d + e];
 }
 
-static void weigh(const work *w, int tile, double precision, double mean2)
+static void weigh_tile(const work *w, int tile, double precision, double mean2)
 {
     int end = (tile + 1) * TILE < w->p->n ? (tile + 1) * TILE : w->p->n;
 
     for (int i0 = tile * TILE; i0 < end; i0 += BLOCK) {
         _Alignas(64) double far[BLOCK], k[BLOCK], u[BLOCK];
         int rows = end - i0 < BLOCK ? end - i0 : BLOCK;
-        distances(w, far, i0, rows, precision, mean2);
+        block_distances(w, far, i0, rows, precision, mean2);
         spot_spotlight_weights(w->kernel, k, u, far, BLOCK);
         memcpy(w->p->weight + i0, k, (size_t)rows * sizeof *k);
     }
 }
 
-/* All steps of one problem by a team. Each thread has the state and the precision for itself, and finds the same. */
-static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat, int threads)
+/* All steps of one problem by a team. Each thread computes its own, equal copy of state and precision. */
+static void fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat, int threads)
 {
     const spot_spotlight_problem *p = w->p;
     int steps = spot_spotlight_steps(cfg, compat);
@@ -194,7 +195,7 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
             if (spot_check_stop(c) != SPOT_OK) w->stopped = 1;
 #pragma omp for schedule(static)
             for (int tile = 0; tile < w->tiles; tile++) sum_tile(w, tile, precision, mean2);
-            sum_numbers(s, w);
+            sum_tiles(s, w);
             g = spot_spotlight_pulled(&state, s[SUM_K], s[SUM_KL]);
             lost = g.lost || w->stopped;
             if (lost) break;
@@ -202,14 +203,14 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
             for (int j0 = 0; j0 < p->d; j0 += WIDE) step_columns(w, j0, s, &g, &state, precision);
             a = spot_spotlight_adam(&state, a, -(g.by_loss * (s[SUM_ULD] - g.mean_loss * s[SUM_UD]) + g.push * s[SUM_UD]),
                                     &first, &second);
-            spot_spotlight_turn(&state, g.objective);
+            spot_spotlight_end_step(&state, g.objective);
 #pragma omp master
             if (p->trace) memcpy(p->trace + 3 * t, (double[]){ g.objective, s[SUM_K], state.lr }, 3 * sizeof *p->trace);
         }
         precision = vd_exp(vd_all(fmin(a, 700)))[0];
         mean2 = square_of_mean(p->mean, p->d);
 #pragma omp for schedule(static)
-        for (int tile = 0; tile < w->tiles; tile++) weigh(w, tile, precision, mean2);
+        for (int tile = 0; tile < w->tiles; tile++) weigh_tile(w, tile, precision, mean2);
 #pragma omp master
         {
             *p->log_precision = a;
@@ -218,7 +219,7 @@ static void shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int co
     }
 }
 
-static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, int n, int d)
+static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int workers, int n, int d)
 {
     int tiles = (n + TILE - 1) / TILE;
 
@@ -234,21 +235,15 @@ static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, i
     return SPOT_OK;
 }
 
-/* Threads that have a problem each: all of them or, where there are fewer problems, one after another with a whole team. */
-static int workers_for(int problems, int threads) { return problems < threads ? 1 : threads; }
-
-static spot_status spherical(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
-                             const spot_spotlight_config *cfg, int compat)
+static spot_status spherical_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                                 const spot_spotlight_config *cfg, int compat)
 {
     size_t mark = scratch->used;
-    int n = 0, d = 0, workers = workers_for(problems, c->threads), stopped = 0;
+    int n, d, workers = spot_abreast(problems, c->threads), stopped = 0;
     work *all;
 
-    for (int q = 0; q < problems; q++) {
-        if (p[q].n > n) n = p[q].n;
-        if (p[q].d > d) d = p[q].d;
-    }
-    SPOT_TRY(layout(c, scratch, &all, workers, n, d));
+    spot_spotlight_sizes(&n, &d, problems, p);
+    SPOT_TRY(take_works(c, scratch, &all, workers, n, d));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
     for (int q = 0; q < problems; q++) {
         work *w = &all[omp_get_thread_num()];
@@ -256,7 +251,7 @@ static spot_status spherical(spot_ctx *c, spot_arena *scratch, int problems, con
         w->kernel = cfg->kernel;
         w->tiles = (p[q].n + TILE - 1) / TILE;
         w->stopped = 0;
-        shine(c, w, cfg, compat, c->threads / workers);
+        fit_one(c, w, cfg, compat, c->threads / workers);
         if (w->stopped) {
 #pragma omp atomic write
             stopped = 1;
@@ -283,11 +278,11 @@ spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_sp
     precision = vd_exp(vd_all(fmin(*p->log_precision, 700)))[0];
     mean2 = square_of_mean(p->mean, p->d);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int tile = 0; tile < w.tiles; tile++) weigh(&w, tile, precision, mean2);
+    for (int tile = 0; tile < w.tiles; tile++) weigh_tile(&w, tile, precision, mean2);
     return SPOT_OK;
 }
 
-const spot_spotlight_ops spot_spotlight_cpu = { .spherical = spherical, .full = spot_spotlight_full };
+const spot_spotlight_ops spot_spotlight_cpu = { .spherical = spherical_cpu, .full = spot_spotlight_full };
 
 size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_config *cfg, int threads)
 {
@@ -301,12 +296,12 @@ size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_c
         return a.peak;
     }
     if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_scratch(problems, n, d, threads);
-    layout(&quiet, &a, &all, workers_for(problems, threads), n, d);
+    take_works(&quiet, &a, &all, spot_abreast(problems, threads), n, d);
     return a.peak;
 }
 
-spot_status spot_spotlight_shine(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
-                                 const spot_spotlight_config *cfg, int compat)
+spot_status spot_spotlight_fit(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                               const spot_spotlight_config *cfg, int compat)
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || p[q].d % WIDE)

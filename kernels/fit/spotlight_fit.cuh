@@ -1,14 +1,14 @@
-/* spotlight_fit.cuh - what the two precisions share on a GPU. */
+/* spotlight_fit.cuh - functions that CUDA's spherical and full spotlights share. */
 #ifndef SPOTTER_SPOTLIGHT_FIT_CUH
 #define SPOTTER_SPOTLIGHT_FIT_CUH
 
-#include "core/cuda.cuh"
 #include "core/vmath64.cuh"
+#include "core/warp.cuh"
 #include "fit/spotlight_scratch.h"
 
 enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two looks at the stop flag */
 
-typedef spot_spotlight_light light;
+typedef spot_spotlight_device problem;
 
 static __device__ inline void spot_spotlight_weight(int kernel, double *k, double *u, double distance)
 {
@@ -18,7 +18,7 @@ static __device__ inline void spot_spotlight_weight(int kernel, double *k, doubl
     *u = kernel == SPOT_KERNEL_GAUSSIAN ? 0.5 * *k : left >= 0.0;
 }
 
-/* A tile's sums of numbers, a thread each: s[e] += a[r] b[r]. */
+/* A tile's SUMS (spotlight_step.h), one thread each: s[e] = sum of a[r] b[r]. */
 static __device__ inline void spot_spotlight_numbers(double *s, const double *k, const double *u, const double *ul,
                                                      const double *far, const double *loss, int rows)
 {
@@ -40,7 +40,7 @@ static __device__ inline double spot_spotlight_total(const double *partial, int 
     return sum;
 }
 
-static __device__ inline void spot_spotlight_note(const light *l, int t, double objective, double total)
+static __device__ inline void spot_spotlight_trace(const problem *l, int t, double objective, double total)
 {
     if (!l->p.trace) return;
     l->p.trace[3 * t] = objective;
@@ -53,29 +53,23 @@ static inline dim3 spot_spotlight_grid(const spot_spotlight_space *s, int proble
     return dim3((unsigned)((s->rows + SPOTLIGHT_TILE - 1) / SPOTLIGHT_TILE), (unsigned)problems);
 }
 
-/* Space of the lights, and they themselves in device memory, moments cleared. */
+/* Takes the scratch, clears the moments and copies the problems' states to the device. */
 static inline spot_status spot_spotlight_set_up(spot_ctx *c, spot_arena *scratch, spot_spotlight_space *s, int problems,
                                                 const spot_spotlight_problem *p, const spot_spotlight_config *cfg, int compat)
 {
     const bool full = cfg->precision == SPOT_PRECISION_FULL;
-    int n = 0, d = 0;
+    int n, d;
 
-    for (int q = 0; q < problems; q++) {
-        n = max(n, p[q].n);
-        d = max(d, p[q].d);
-    }
+    spot_spotlight_sizes(&n, &d, problems, p);
     memset(s, 0, sizeof *s);
     SPOT_TRY(spot_spotlight_space_take(c, scratch, s, problems, n, d, full));
-    SPOT_TRY(spot_cuda_needs(c, s->light, "spotlight: scratch"));
+    SPOT_TRY(spot_cuda_needs(c, s->problem, "spotlight: scratch"));
     cudaError_t e = cudaMemsetAsync(s->first.moment, 0, problems * s->moments * sizeof(double), spot_cuda_stream(c));
     SPOT_TRY(spot_cuda_check(c, e, "spotlight: its moments"));
     for (int q = 0; q < problems; q++) {
-        light l = s->first;
-        SPOT_TRY(spot_cuda_needs(c, p[q].x, "spotlight: x"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].loss, "spotlight: loss"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].weight, "spotlight: weight"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].mean, "spotlight: mean"));
-        SPOT_TRY(spot_cuda_needs(c, p[q].log_precision, "spotlight: log_precision"));
+        problem l = s->first;
+        SPOT_TRY(spot_cuda_needs_all(c, "spotlight", { { p[q].x, "x" }, { p[q].loss, "loss" }, { p[q].weight, "weight" },
+                                     { p[q].mean, "mean" }, { p[q].log_precision, "log_precision" } }));
         if (full) SPOT_TRY(spot_cuda_needs(c, p[q].axes, "spotlight: axes"));
         if (p[q].trace) SPOT_TRY(spot_cuda_needs(c, p[q].trace, "spotlight: trace"));
         l.p = p[q];
@@ -89,7 +83,7 @@ static inline spot_status spot_spotlight_set_up(spot_ctx *c, spot_arena *scratch
             l.y += q * s->points, l.z += q * s->points;
             l.m += q * s->matrix, l.gram += q * s->matrix, l.turned += q * s->matrix;
         }
-        SPOT_TRY(spot_cuda_memory(c)->copy(c, &s->light[q], &l, sizeof l));
+        SPOT_TRY(spot_cuda_memory(c)->copy(c, &s->problem[q], &l, sizeof l));
     }
     return SPOT_OK;
 }

@@ -22,7 +22,7 @@ typedef struct {
     double *scale, *sum;                /* (d): e^a; sum c y */
 } work;
 
-static void multiply(double *c, const double *a, const double *b, int rows, int cols, int depth, int transposed)
+static void multiply_matrices(double *c, const double *a, const double *b, int rows, int cols, int depth, int transposed)
 {
     cblas_dgemm(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, rows, cols, depth, 1, a,
                 transposed ? rows : depth, b, cols, 0, c, cols);
@@ -30,14 +30,14 @@ static void multiply(double *c, const double *a, const double *b, int rows, int 
 
 /* v becomes the nearest orthogonal matrix: v <- v (3 I - v^T v) / 2 keeps its singular vectors and takes every singular value
  * in (0, sqrt 3) to 1, doubling the digits each time in the end. */
-static void straighten(double *v, double *gram, double *turned, int d)
+static void orthogonalise(double *v, double *gram, double *turned, int d)
 {
     size_t all = (size_t)d * d;
     double off = 1;
 
     for (int tries = 0; tries < 100 && off > 1e-7; tries++) {
         double square = 0, scale;
-        multiply(gram, v, v, d, d, d, 1);
+        multiply_matrices(gram, v, v, d, d, d, 1);
         for (size_t e = 0; e < all; e++) square += gram[e] * gram[e];
         off = 0;
         for (size_t e = 0; e < all; e++) {
@@ -45,16 +45,16 @@ static void straighten(double *v, double *gram, double *turned, int d)
             off += rest * rest;
         }
         off = sqrt(off);
-        scale = off < 1 ? 1 : 1 / sqrt(square);       /* of the gram; afterwards no singular value exceeds 1 */
+        scale = off < 1 ? 1 : 1 / sqrt(square);       /* scales the gram; then no singular value exceeds 1 */
         for (size_t e = 0; e < all; e++)
             gram[e] = (off < 1 ? 1 : sqrt(scale)) * (1.5 * (e % (size_t)(d + 1) == 0) - 0.5 * scale * gram[e]);
-        multiply(turned, v, gram, d, d, d, 0);
+        multiply_matrices(turned, v, gram, d, d, d, 0);
         memcpy(v, turned, all * sizeof *v);
     }
 }
 
-/* Distances and weights of every row; y is left behind. */
-static void weigh(work *w, int kernel)
+/* Distances and weights of every row, and y. */
+static void weigh_rows(work *w, int kernel)
 {
     const spot_spotlight_problem *p = w->p;
     int n = p->n, d = p->d;
@@ -62,7 +62,7 @@ static void weigh(work *w, int kernel)
     for (int j = 0; j < d; j++) w->scale[j] = exp(fmin(p->log_precision[j], 700));
     for (int i = 0; i < n; i++)
         for (int j = 0; j < d; j++) w->x[(size_t)i * d + j] = p->x[(size_t)i * d + j] - p->mean[j];
-    multiply(w->y, w->x, p->axes, n, d, d, 0);
+    multiply_matrices(w->y, w->x, p->axes, n, d, d, 0);
     for (int i = 0; i < n; i++) {
         double sum = 0;
         for (int j = 0; j < d; j++) sum += w->scale[j] * (w->y[(size_t)i * d + j] * w->y[(size_t)i * d + j]);
@@ -71,8 +71,8 @@ static void weigh(work *w, int kernel)
     spot_spotlight_weights(kernel, w->k, w->u, w->far, (n + 7) / 8 * 8);
 }
 
-/* Adam's step of everything, from c in w->u. */
-static void step(work *w, const spot_spotlight_state *s)
+/* Adam's step of all parameters, from c in w->u. */
+static void step_parameters(work *w, const spot_spotlight_state *s)
 {
     const spot_spotlight_problem *p = w->p;
     int n = p->n, d = p->d;
@@ -80,7 +80,7 @@ static void step(work *w, const spot_spotlight_state *s)
     cblas_dgemv(CblasRowMajor, CblasTrans, n, d, 1, w->y, d, w->u, 1, 0, w->sum, 1);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < d; j++) w->x[(size_t)i * d + j] = w->u[i] * w->y[(size_t)i * d + j];
-    multiply(w->m, w->y, w->x, d, d, n, 1);
+    multiply_matrices(w->m, w->y, w->x, d, d, n, 1);
     for (int j = 0; j < d; j++) w->sum[j] *= -2 * w->scale[j];
     for (int i = 0; i < d; i++) {
         double rise = cblas_ddot(d, p->axes + (size_t)i * d, 1, w->sum, 1);
@@ -91,13 +91,13 @@ static void step(work *w, const spot_spotlight_state *s)
                                                   &w->precision_moment[0][j], &w->precision_moment[1][j]);
     for (int j = 0; j < d; j++)
         for (int k = 0; k < d; k++) w->m[(size_t)j * d + k] *= w->scale[k] - w->scale[j];
-    multiply(w->turned, p->axes, w->m, d, d, d, 0);
+    multiply_matrices(w->turned, p->axes, w->m, d, d, d, 0);
     for (size_t e = 0; e < (size_t)d * d; e++)
         p->axes[e] = spot_spotlight_adam(s, p->axes[e], w->turned[e], &w->axis_moment[0][e], &w->axis_moment[1][e]);
-    straighten(p->axes, w->gram, w->turned, d);
+    orthogonalise(p->axes, w->gram, w->turned, d);
 }
 
-static void clear(work *w)
+static void clear_moments(work *w)
 {
     size_t d = (size_t)w->p->d;
 
@@ -109,18 +109,18 @@ static void clear(work *w)
     memset(w->far, 0, ((size_t)w->p->n + 8) * sizeof(double));      /* its padding counts as rows of no interest */
 }
 
-static spot_status shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat)
+static spot_status fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat)
 {
     const spot_spotlight_problem *p = w->p;
     spot_spotlight_state s = spot_spotlight_begin(p->n, cfg, compat);
     int steps = spot_spotlight_steps(cfg, compat), lost = 0;
 
-    clear(w);
+    clear_moments(w);
     for (int t = 0; t < steps; t++) {
         double k = 0, kl = 0;
         spot_spotlight_pull g;
         if (spot_check_stop(c) != SPOT_OK) return SPOT_STOPPED;
-        weigh(w, cfg->kernel);
+        weigh_rows(w, cfg->kernel);
         for (int i = 0; i < p->n; i++) {
             k += w->k[i];
             kl += w->k[i] * p->loss[i];
@@ -129,27 +129,34 @@ static spot_status shine(spot_ctx *c, work *w, const spot_spotlight_config *cfg,
         lost = g.lost;
         if (lost) break;
         for (int i = 0; i < p->n; i++) w->u[i] *= -(g.by_loss * (p->loss[i] - g.mean_loss) + g.push);
-        step(w, &s);
-        spot_spotlight_turn(&s, g.objective);
+        step_parameters(w, &s);
+        spot_spotlight_end_step(&s, g.objective);
         if (p->trace) memcpy(p->trace + 3 * t, (double[]){ g.objective, k, s.lr }, 3 * sizeof *p->trace);
     }
-    if (!lost) weigh(w, cfg->kernel);
+    if (!lost) weigh_rows(w, cfg->kernel);
     for (int i = 0; i < p->n; i++) p->weight[i] = lost ? 0 : w->k[i];
     return SPOT_OK;
 }
 
-static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, int rows, int cols)
+/* The arrays that weigh_rows uses. */
+static spot_status take_rows(spot_ctx *c, spot_arena *a, work *w, size_t n, size_t d)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, w->x, n * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->y, n * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->far, n + 8));
+    SPOT_TRY(SPOT_TAKE(c, a, w->k, n + 8));
+    SPOT_TRY(SPOT_TAKE(c, a, w->u, n + 8));
+    return SPOT_TAKE(c, a, w->scale, d);
+}
+
+static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int workers, int rows, int cols)
 {
     size_t n = (size_t)rows, d = (size_t)cols;
 
     SPOT_TRY(SPOT_TAKE(c, a, *all, workers));
     for (int t = 0; t < workers; t++) {
         work w;
-        SPOT_TRY(SPOT_TAKE(c, a, w.x, n * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.y, n * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.far, n + 8));
-        SPOT_TRY(SPOT_TAKE(c, a, w.k, n + 8));
-        SPOT_TRY(SPOT_TAKE(c, a, w.u, n + 8));
+        SPOT_TRY(take_rows(c, a, &w, n, d));
         SPOT_TRY(SPOT_TAKE(c, a, w.m, d * d));
         SPOT_TRY(SPOT_TAKE(c, a, w.gram, d * d));
         SPOT_TRY(SPOT_TAKE(c, a, w.turned, d * d));
@@ -158,7 +165,6 @@ static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, i
             SPOT_TRY(SPOT_TAKE(c, a, w.mean_moment[i], d));
             SPOT_TRY(SPOT_TAKE(c, a, w.precision_moment[i], d));
         }
-        SPOT_TRY(SPOT_TAKE(c, a, w.scale, d));
         SPOT_TRY(SPOT_TAKE(c, a, w.sum, d));
         if (!a->counting) (*all)[t] = w;
     }
@@ -167,18 +173,13 @@ static spot_status layout(spot_ctx *c, spot_arena *a, work **all, int workers, i
 
 spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel)
 {
-    size_t mark = scratch->used, n = (size_t)p->n, d = (size_t)p->d;
+    size_t mark = scratch->used, n = (size_t)p->n;
     work w = { .p = p };
 
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.x, n * d));
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.y, n * d));
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.far, n + 8));
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.k, n + 8));
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.u, n + 8));
-    SPOT_TRY(SPOT_TAKE(c, scratch, w.scale, d));
+    SPOT_TRY(take_rows(c, scratch, &w, n, (size_t)p->d));
     if (!scratch->counting) {
         memset(w.far, 0, (n + 8) * sizeof *w.far);
-        weigh(&w, kernel);
+        weigh_rows(&w, kernel);
         memcpy(p->weight, w.k, n * sizeof *w.k);
     }
     scratch->used = mark;
@@ -193,7 +194,7 @@ size_t spot_spotlight_full_scratch(int problems, int n, int d, int threads)
     spot_arena a = spot_arena_counting();
     work *all;
 
-    layout(&quiet, &a, &all, workers_for(problems, threads), n, d);
+    take_works(&quiet, &a, &all, workers_for(problems, threads), n, d);
     return a.peak;
 }
 
@@ -201,19 +202,16 @@ spot_status spot_spotlight_full(spot_ctx *c, spot_arena *scratch, int problems, 
                                 const spot_spotlight_config *cfg, int compat)
 {
     size_t mark = scratch->used;
-    int n = 0, d = 0, workers = workers_for(problems, c->threads), stopped = 0;
+    int n, d, workers = workers_for(problems, c->threads), stopped = 0;
     work *all;
 
-    for (int q = 0; q < problems; q++) {
-        if (p[q].n > n) n = p[q].n;
-        if (p[q].d > d) d = p[q].d;
-    }
-    SPOT_TRY(layout(c, scratch, &all, workers, n, d));
+    spot_spotlight_sizes(&n, &d, problems, p);
+    SPOT_TRY(take_works(c, scratch, &all, workers, n, d));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
     for (int q = 0; q < problems; q++) {
         work *w = &all[omp_get_thread_num()];
         w->p = &p[q];
-        if (shine(c, w, cfg, compat) != SPOT_OK) {
+        if (fit_one(c, w, cfg, compat) != SPOT_OK) {
 #pragma omp atomic write
             stopped = 1;
         }

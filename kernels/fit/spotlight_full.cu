@@ -3,16 +3,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/tile.cuh"
 #include "fit/spotlight_fit.cuh"
 
 enum { THREADS = SPOTLIGHT_THREADS, WARPS = THREADS / 32, TILE = SPOTLIGHT_TILE, TRIES = 100 };
-enum { SIDE = 16, OWN = 4, EDGE = SIDE * OWN, SLAB = 16 };      /* of a product: threads, their numbers, a block's, the depth */
+enum { EDGE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB };      /* products */
 
-/* Which product of a step. */
-typedef enum { Y, M, GRAM, TURN, STRAIGHT } which;
+/* The products of a step. */
+typedef enum { Y, M, GRAM, TURN, STRAIGHT } product;
 
 /* rows x depth times depth x cols: number (i, t) of the left, (t, j) of the right. */
-static __device__ double left_of(which w, const light *l, int i, int t)
+static __device__ double left_of(product w, const problem *l, int i, int t)
 {
     const size_t d = l->p.d;
 
@@ -24,7 +25,7 @@ static __device__ double left_of(which w, const light *l, int i, int t)
     }
 }
 
-static __device__ double right_of(which w, const light *l, int t, int j)
+static __device__ double right_of(product w, const problem *l, int t, int j)
 {
     const size_t d = l->p.d;
 
@@ -37,11 +38,11 @@ static __device__ double right_of(which w, const light *l, int t, int j)
 }
 
 /* grid (ceil(d / 64), ceil(rows / 64), problems), block (16, 16): a thread owns 4 x 4 numbers */
-static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(light *lights, which w)
+static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(problem *all, product w)
 {
     SPOT_SHARED(double, left, SLAB * EDGE);
     SPOT_SHARED(double, right, SLAB * EDGE);
-    const light *l = &lights[blockIdx.z];
+    const problem *l = &all[blockIdx.z];
     const int d = l->p.d, rows = w == Y ? l->p.n : d, depth = w == M ? l->p.n : d;
     const int i0 = blockIdx.y * EDGE, j0 = blockIdx.x * EDGE, own = threadIdx.y * SIDE + threadIdx.x;
     double *out = w == Y ? l->y : w == M ? l->m : w == GRAM ? l->gram : l->turned, sum[OWN][OWN] = { { 0 } };
@@ -54,11 +55,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(light *lig
             right[e] = t < depth && j < d ? right_of(w, l, t, j) : 0.0;
         }
         __syncthreads();
-        for (int t = 0; t < SLAB; t++)
-            for (int a = 0; a < OWN; a++)
-                for (int b = 0; b < OWN; b++)
-                    sum[a][b] = fma(left[t * EDGE + a * SIDE + threadIdx.y], right[t * EDGE + b * SIDE + threadIdx.x],
-                                    sum[a][b]);
+        spot_tile_add(sum, left, right, SLAB);
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)
@@ -68,13 +65,13 @@ static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(light *lig
         }
 }
 
-static __device__ double scale_of(const light *l, int j) { return spot_exp64(fmin(l->p.log_precision[j], 700.0)); }
+static __device__ double scale_of(const problem *l, int j) { return spot_exp64(fmin(l->p.log_precision[j], 700.0)); }
 
 /* grid (tiles, problems): distances and weights of a tile, and its sums of k and k l */
-static __global__ void __launch_bounds__(THREADS) weigh_kernel(light *lights, int kernel)
+static __global__ void __launch_bounds__(THREADS) weigh_kernel(problem *all, int kernel)
 {
     SPOT_SHARED(double, u, TILE);
-    const light *l = &lights[blockIdx.y];
+    const problem *l = &all[blockIdx.y];
     const int i0 = blockIdx.x * TILE, rows = min((int)TILE, l->p.n - i0), lane = threadIdx.x % 32;
 
     if (l->lost || rows < 1) return;      /* the whole block */
@@ -82,7 +79,7 @@ static __global__ void __launch_bounds__(THREADS) weigh_kernel(light *lights, in
         const double *y = l->y + (size_t)(i0 + r) * l->p.d;
         double far = 0;
         for (int j = lane; j < l->p.d; j += 32) far = fma(scale_of(l, j), y[j] * y[j], far);
-        for (int by = 16; by; by /= 2) far += __shfl_xor_sync(~0u, far, by);
+        far = spot_warp_sum(far);
         if (lane) continue;
         l->square[i0 + r] = spot_spotlight_distance(far, 1);
         spot_spotlight_weight(kernel, &l->k[i0 + r], &u[r], l->square[i0 + r]);
@@ -93,17 +90,17 @@ static __global__ void __launch_bounds__(THREADS) weigh_kernel(light *lights, in
                            rows);
 }
 
-/* J, and how it pulls; every block finds it for itself. */
-static __device__ spot_spotlight_pull pull_of(const light *l)
+/* J and the factors of its gradient; every block computes them. */
+static __device__ spot_spotlight_pull pull_of(const problem *l)
 {
     return spot_spotlight_pulled(&l->state, spot_spotlight_total(l->partial + SUM_K, l->tiles, SPOTLIGHT_SUMS),
                                  spot_spotlight_total(l->partial + SUM_KL, l->tiles, SPOTLIGHT_SUMS));
 }
 
 /* grid (tiles, problems): z = c y of a tile's rows, c = dJ/dD */
-static __global__ void __launch_bounds__(THREADS) pull_kernel(light *lights)
+static __global__ void __launch_bounds__(THREADS) pull_kernel(problem *all)
 {
-    const light *l = &lights[blockIdx.y];
+    const problem *l = &all[blockIdx.y];
     const int i0 = blockIdx.x * TILE, rows = min((int)TILE, l->p.n - i0), d = l->p.d;
 
     if (l->lost || rows < 1) return;
@@ -116,9 +113,9 @@ static __global__ void __launch_bounds__(THREADS) pull_kernel(light *lights)
 }
 
 /* grid (problems): Adam's steps of mean and log precision; or the end of a spotlight that has lost every row */
-static __global__ void __launch_bounds__(THREADS) settle_kernel(light *lights)
+static __global__ void __launch_bounds__(THREADS) settle_kernel(problem *all)
 {
-    light *l = &lights[blockIdx.x];
+    problem *l = &all[blockIdx.x];
     const int d = l->p.d, lane = threadIdx.x % 32;
     const size_t parameters = (size_t)d * d + 2 * (size_t)d;
     double *of_mean = l->moment + (size_t)d * d, *of_precision = of_mean + d;
@@ -135,7 +132,7 @@ static __global__ void __launch_bounds__(THREADS) settle_kernel(light *lights)
     for (int i = threadIdx.x / 32; i < d && !g.lost; i += WARPS) {
         double rise = 0;
         for (int j = lane; j < d; j += 32) rise = fma(l->p.axes[(size_t)i * d + j], l->sum[j], rise);
-        for (int by = 16; by; by /= 2) rise += __shfl_xor_sync(~0u, rise, by);
+        rise = spot_warp_sum(rise);
         if (lane == 0)
             l->p.mean[i] = spot_spotlight_adam(&l->state, l->p.mean[i], rise, &of_mean[i], &of_mean[parameters + i]);
     }
@@ -145,12 +142,12 @@ static __global__ void __launch_bounds__(THREADS) settle_kernel(light *lights)
 }
 
 /* One number of a (d, d) matrix: A = M (e^a_k - e^a_j) into gram; Adam's step of V; V from its straightened copy. */
-typedef enum { SKEW, AXES, COPY } what;
+typedef enum { SKEW, AXES, COPY } element_op;
 
 /* grid (ceil(d d / 256), problems) */
-static __global__ void __launch_bounds__(THREADS) each_kernel(light *lights, what w)
+static __global__ void __launch_bounds__(THREADS) each_kernel(problem *all, element_op w)
 {
-    const light *l = &lights[blockIdx.y];
+    const problem *l = &all[blockIdx.y];
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, d = l->p.d;
 
     if (l->lost || e >= d * d || (l->straight && w == COPY)) return;
@@ -160,24 +157,24 @@ static __global__ void __launch_bounds__(THREADS) each_kernel(light *lights, wha
         l->p.axes[e] = spot_spotlight_adam(&l->state, l->p.axes[e], l->turned[e], &l->moment[e], &l->moment[e + d * (d + 2)]);
 }
 
-/* One thread a problem: after a step. */
-static __global__ void __launch_bounds__(THREADS) turn_kernel(light *lights, int problems, int t)
+/* The end of a step; one thread a problem. */
+static __global__ void __launch_bounds__(THREADS) turn_kernel(problem *all, int problems, int t)
 {
     const int q = blockIdx.x * THREADS + threadIdx.x;
 
-    if (q >= problems || lights[q].lost) return;
-    const spot_spotlight_pull g = pull_of(&lights[q]);
-    spot_spotlight_turn(&lights[q].state, g.objective);
-    spot_spotlight_note(&lights[q], t, g.objective, 1 / g.by_loss);
-    lights[q].straight = 0;
-    lights[q].off = 1;
+    if (q >= problems || all[q].lost) return;
+    const spot_spotlight_pull g = pull_of(&all[q]);
+    spot_spotlight_end_step(&all[q].state, g.objective);
+    spot_spotlight_trace(&all[q], t, g.objective, 1 / g.by_loss);
+    all[q].straight = 0;
+    all[q].off = 1;
 }
 
-/* grid (problems): how far V is from orthogonal, by its gram; left: counts the problems that want another round */
-static __global__ void __launch_bounds__(THREADS) measure_kernel(light *lights, unsigned *left)
+/* grid (problems): the distance of V from orthogonal, by its gram; left counts the problems that need another round */
+static __global__ void __launch_bounds__(THREADS) measure_kernel(problem *all, unsigned *left)
 {
     SPOT_SHARED(double, partial, 2 * THREADS);
-    light *l = &lights[blockIdx.x];
+    problem *l = &all[blockIdx.x];
     const size_t d = l->p.d;
     double off = 0, square = 0;
 
@@ -203,76 +200,77 @@ static __global__ void __launch_bounds__(THREADS) measure_kernel(light *lights, 
 }
 
 /* grid (tiles, problems): the weights at the end */
-static __global__ void __launch_bounds__(THREADS) end_kernel(light *lights)
+static __global__ void __launch_bounds__(THREADS) end_kernel(problem *all)
 {
-    const light *l = &lights[blockIdx.y];
+    const problem *l = &all[blockIdx.y];
     const int i = blockIdx.x * TILE + threadIdx.x;
 
     if (threadIdx.x < TILE && i < l->p.n) l->p.weight[i] = l->lost ? 0 : l->k[i];
 }
 
-static spot_status multiply(spot_ctx *c, const spot_spotlight_space *s, int problems, which w)
+static spot_status launch_product(spot_ctx *c, const spot_spotlight_space *s, int problems, product w)
 {
-    const unsigned across = (unsigned)((s->columns + EDGE - 1) / EDGE);
-    const unsigned down = w == Y ? (unsigned)((s->rows + EDGE - 1) / EDGE) : across;
+    const int across = spot_pieces(s->columns, EDGE);
+    const int down = w == Y ? spot_pieces(s->rows, EDGE) : across;
 
-    SPOT_LAUNCH(multiply_kernel, dim3(across, down, (unsigned)problems), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), s->light, w);
+    SPOT_LAUNCH(multiply_kernel, dim3(across, down, problems), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), s->problem, w);
     return spot_cuda_launched(c, "spotlight of %d problems, at most %zu rows of %zu", problems, s->rows, s->columns);
 }
 
-static void each(spot_ctx *c, const spot_spotlight_space *s, int problems, what w)
+static void launch_each(spot_ctx *c, const spot_spotlight_space *s, int problems, element_op w)
 {
-    SPOT_LAUNCH(each_kernel, dim3((unsigned)((s->matrix + THREADS - 1) / THREADS), (unsigned)problems), THREADS, 0,
-                spot_cuda_stream(c), s->light, w);
+    SPOT_LAUNCH(each_kernel, dim3(spot_pieces(s->matrix, THREADS), problems), THREADS, 0,
+                spot_cuda_stream(c), s->problem, w);
 }
 
-/* V of every problem to the nearest orthogonal matrix: as many rounds as the slowest needs. */
-static spot_status straighten(spot_ctx *c, const spot_spotlight_space *s, int problems)
+/* V of every problem becomes the nearest orthogonal matrix, in as many rounds as the slowest needs. */
+static spot_status orthogonalise(spot_ctx *c, const spot_spotlight_space *s, int problems)
 {
     cudaStream_t stream = spot_cuda_stream(c);
     unsigned left = 1;
 
     for (int tries = 0; tries < TRIES && left; tries++) {
         SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(s->left, 0, sizeof left, stream), "spotlight: its counter"));
-        SPOT_TRY(multiply(c, s, problems, GRAM));
-        SPOT_LAUNCH(measure_kernel, problems, THREADS, 0, stream, s->light, s->left);
-        SPOT_TRY(multiply(c, s, problems, STRAIGHT));
-        each(c, s, problems, COPY);
+        SPOT_TRY(launch_product(c, s, problems, GRAM));
+        SPOT_LAUNCH(measure_kernel, problems, THREADS, 0, stream, s->problem, s->left);
+        SPOT_TRY(launch_product(c, s, problems, STRAIGHT));
+        launch_each(c, s, problems, COPY);
         SPOT_TRY(spot_cuda_memory(c)->copy(c, &left, s->left, sizeof left));
     }
     return SPOT_OK;
 }
 
-static spot_status look(spot_ctx *c, const spot_spotlight_space *s, int problems, int kernel)
+static spot_status launch_weights(spot_ctx *c, const spot_spotlight_space *s, int problems, int kernel)
 {
-    SPOT_TRY(multiply(c, s, problems, Y));
-    SPOT_LAUNCH(weigh_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->light, kernel);
+    SPOT_TRY(launch_product(c, s, problems, Y));
+    SPOT_LAUNCH(weigh_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->problem, kernel);
     return SPOT_OK;
 }
 
-static spot_status step(spot_ctx *c, const spot_spotlight_space *s, int problems, int t)
+static spot_status run_step(spot_ctx *c, const spot_spotlight_space *s, int problems, int t)
 {
     cudaStream_t stream = spot_cuda_stream(c);
 
-    SPOT_LAUNCH(pull_kernel, spot_spotlight_grid(s, problems), THREADS, 0, stream, s->light);
-    SPOT_TRY(multiply(c, s, problems, M));
-    each(c, s, problems, SKEW);
-    SPOT_TRY(multiply(c, s, problems, TURN));
-    SPOT_LAUNCH(settle_kernel, problems, THREADS, 0, stream, s->light);
-    each(c, s, problems, AXES);
-    SPOT_LAUNCH(turn_kernel, (problems + THREADS - 1) / THREADS, THREADS, 0, stream, s->light, problems, t);
-    return straighten(c, s, problems);
+    SPOT_LAUNCH(pull_kernel, spot_spotlight_grid(s, problems), THREADS, 0, stream, s->problem);
+    SPOT_TRY(launch_product(c, s, problems, M));
+    launch_each(c, s, problems, SKEW);
+    SPOT_TRY(launch_product(c, s, problems, TURN));
+    SPOT_LAUNCH(settle_kernel, problems, THREADS, 0, stream, s->problem);
+    launch_each(c, s, problems, AXES);
+    SPOT_LAUNCH(turn_kernel, spot_pieces(problems, THREADS), THREADS, 0, stream, s->problem, problems, t);
+    return orthogonalise(c, s, problems);
 }
 
-static spot_status run(spot_ctx *c, const spot_spotlight_space *s, int problems, const spot_spotlight_config *cfg, int compat)
+static spot_status run_steps(spot_ctx *c, const spot_spotlight_space *s, int problems, const spot_spotlight_config *cfg,
+                             int compat)
 {
     for (int t = 0; t < spot_spotlight_steps(cfg, compat); t++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(look(c, s, problems, cfg->kernel));
-        SPOT_TRY(step(c, s, problems, t));
+        SPOT_TRY(launch_weights(c, s, problems, cfg->kernel));
+        SPOT_TRY(run_step(c, s, problems, t));
     }
-    SPOT_TRY(look(c, s, problems, cfg->kernel));
-    SPOT_LAUNCH(end_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->light);
+    SPOT_TRY(launch_weights(c, s, problems, cfg->kernel));
+    SPOT_LAUNCH(end_kernel, spot_spotlight_grid(s, problems), THREADS, 0, spot_cuda_stream(c), s->problem);
     return spot_cuda_launched(c, "spotlight of %d problems, at most %zu rows of %zu", problems, s->rows, s->columns);
 }
 
@@ -283,7 +281,7 @@ spot_status spot_spotlight_full_cuda(spot_ctx *c, spot_arena *scratch, int probl
     spot_spotlight_space s;
     spot_status e = spot_spotlight_set_up(c, scratch, &s, problems, p, cfg, compat);
 
-    if (e == SPOT_OK) e = run(c, &s, problems, cfg, compat);
+    if (e == SPOT_OK) e = run_steps(c, &s, problems, cfg, compat);
     scratch->used = mark;
     return e;
 }

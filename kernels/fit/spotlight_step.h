@@ -1,5 +1,5 @@
-/* spotlight_step.h - what the CPU and CUDA share of a step: from the sums over rows to the gradient's factors, Adam, and
- * the plateau rule. */
+/* spotlight_step.h - the part of a step that the CPU and CUDA share: from the sums over rows to the factors of the gradient,
+ * Adam, and the plateau rule. */
 #ifndef SPOTTER_SPOTLIGHT_STEP_H
 #define SPOTTER_SPOTLIGHT_STEP_H
 
@@ -8,18 +8,18 @@
 #include "core/hd.h"
 #include "fit/spotlight_fit.h"
 
-enum { SPOTLIGHT_TILE = 128 };   /* rows whose sums are one chain */
+enum { SPOTLIGHT_TILE = 128 };   /* rows of one chain */
 
-/* Sums over rows, u = -dk/dD: of k, k l, u, u l, u D, u l D; room for a whole vector. */
+/* Sums over rows of k, k l, u, u l, u D, u l D, with u = -dk/dD; padded to a whole vector. */
 enum { SUM_K, SUM_KL, SUM_U, SUM_UL, SUM_UD, SUM_ULD, SPOTLIGHT_SUMS = 8 };
 
 typedef struct {
-    double lr, best, least, scale, barrier, ratio;   /* the rule's, then the barrier's: b and its factor a step */
-    double beta1, beta2;                             /* 0.9^t, 0.999^t for the step to come */
+    double lr, best, least, scale, barrier, ratio;   /* plateau rule; then the barrier: b, and its factor a step */
+    double beta1, beta2;                             /* 0.9^t, 0.999^t of the next step */
     int    bad, patience, compat;
 } spot_spotlight_state;
 
-/* D from |x - mean|^2. Rounding may make that negative; past 1e300 every weight is 0, and 0 times D must not be NaN. */
+/* D from |x - mean|^2, which rounding may make negative. Beyond 1e300 every weight is 0, and 0 times D must not be NaN. */
 static SPOT_HD inline double spot_spotlight_distance(double square, double precision)
 {
     double far = square < 0 ? 0 : square * precision;
@@ -50,8 +50,8 @@ static SPOT_HD inline double spot_spotlight_adam(const spot_spotlight_state *s, 
     return p - s->lr / (1 - s->beta1) * (*m / (sqrt(*v) / sqrt(1 - s->beta2) + 1e-8));
 }
 
-/* After a step: the learning rate for the next one, and its barrier. */
-static SPOT_HD inline void spot_spotlight_turn(spot_spotlight_state *s, double objective)
+/* Learning rate and barrier of the next step. */
+static SPOT_HD inline void spot_spotlight_end_step(spot_spotlight_state *s, double objective)
 {
     double now = -objective;
     int better = s->compat ? now < s->best * (1 - 1e-4) : !(s->best < INFINITY) || now < s->best - 1e-4 * fabs(s->best);
@@ -66,6 +66,16 @@ static SPOT_HD inline void spot_spotlight_turn(spot_spotlight_state *s, double o
     s->barrier *= s->ratio;
     s->beta1 *= 0.9;
     s->beta2 *= 0.999;
+}
+
+/* The most rows and columns of any problem. */
+static inline void spot_spotlight_sizes(int *n, int *d, int problems, const spot_spotlight_problem *p)
+{
+    *n = *d = 0;
+    for (int q = 0; q < problems; q++) {
+        if (p[q].n > *n) *n = p[q].n;
+        if (p[q].d > *d) *d = p[q].d;
+    }
 }
 
 /* The state before the first step. */
@@ -83,7 +93,7 @@ static inline spot_spotlight_state spot_spotlight_begin(int n, const spot_spotli
     return s;
 }
 
-/* Steps that are made of cfg->steps. */
+/* The number of steps: cfg->steps, or less in compat mode. */
 static inline int spot_spotlight_steps(const spot_spotlight_config *cfg, int compat)
 {
     enum { LOOK = 20 };      /* upstream's print_every */

@@ -1,11 +1,11 @@
-/* tree_cut.h - what tree_split.c and tree_split.cu share. */
+/* tree_cut.h - the arithmetic that tree_split.c and tree_split.cu share. */
 #ifndef SPOTTER_TREE_CUT_H
 #define SPOTTER_TREE_CUT_H
 
 #include "core/philox.h"
 #include "fit/tree_split.h"
 
-/* Neighbours in order between which a cut may lie: scikit-learn's FEATURE_THRESHOLD. */
+/* May a cut lie between these neighbouring values? 1e-7 is scikit-learn's FEATURE_THRESHOLD. */
 static inline SPOT_HD int spot_tree_gap(float below, float above) { return above > below + 1e-7f; }
 
 static inline SPOT_HD double spot_tree_impurity(int zeros, int ones, double weight)
@@ -16,7 +16,7 @@ static inline SPOT_HD double spot_tree_impurity(int zeros, int ones, double weig
     return -(a * spot_philox_log(a / all) + b * spot_philox_log(b / all));
 }
 
-/* Of a span of `rows` with `all` ones, cut after `left` rows with `ones` ones. */
+/* Impurity of a span of `rows` with `all` ones, cut after `left` rows with `ones` ones. */
 static inline SPOT_HD double spot_tree_price(int rows, int all, int left, int ones, double weight)
 {
     return spot_tree_impurity(left - ones, ones, weight) +
@@ -33,7 +33,7 @@ static inline SPOT_HD uint32_t *spot_tree_next(const spot_tree_problem *p, int c
     return p->order + ((size_t)column * 2 + (size_t)((p->level + 1) % 2)) * (size_t)p->n;
 }
 
-/* The best of a node's cuts in all columns. */
+/* The best cut of a node over all columns. */
 static inline SPOT_HD spot_tree_split spot_tree_best(const spot_tree_problem *p, int node)
 {
     spot_tree_cut best = { INFINITY, 0, 0 };

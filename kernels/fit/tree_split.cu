@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(THREADS) sort_kernel(const __grid_const
 }
 
 /* The better of two cuts: of equals the lower. */
-static __device__ spot_tree_cut better(spot_tree_cut a, spot_tree_cut b)
+static __device__ spot_tree_cut better_cut(spot_tree_cut a, spot_tree_cut b)
 {
     return b.impurity < a.impurity || (b.impurity == a.impurity && b.rows < a.rows) ? b : a;
 }
@@ -54,7 +54,7 @@ static __device__ spot_tree_cut search_span(const float *x, const uint32_t *orde
                   (i == rows - 1 || spot_tree_gap(here, x[order[i + 1] / 2])))) {
                 spot_tree_cut cut = { 0, i, ones + __popc(marks & ((1u << lane) - 1)) };
                 cut.impurity = spot_tree_price(rows, s.ones, i, cut.ones, weight);
-                best = better(best, cut);
+                best = better_cut(best, cut);
             }
         }
         ones += __popc(marks);
@@ -64,7 +64,7 @@ static __device__ spot_tree_cut search_span(const float *x, const uint32_t *orde
         other.impurity = __shfl_xor_sync(~0u, best.impurity, by);
         other.rows = __shfl_xor_sync(~0u, best.rows, by);
         other.ones = __shfl_xor_sync(~0u, best.ones, by);
-        best = better(best, other);
+        best = better_cut(best, other);
     }
     return best;
 }
@@ -120,59 +120,50 @@ static __global__ void __launch_bounds__(THREADS) part_kernel(const __grid_const
     }
 }
 
-/* Problems first.. that go into one launch, into all; how many, and the most columns and nodes of any. */
-static spot_status gather(spot_ctx *c, batch *all, int *count, int *d, int *nodes, int problems, int first,
-                          const spot_tree_problem *p)
+/* Copies the problems of one launch into `all`. *d, *nodes: their most columns and nodes. */
+static spot_status gather_problems(spot_ctx *c, batch *all, int count, int *d, int *nodes, const spot_tree_problem *p)
 {
-    *count = min((int)BATCH, problems - first);
     *d = *nodes = 0;
-    for (int q = 0; q < *count; q++) {
-        const spot_tree_problem *one = &all->problem[q];
-        all->problem[q] = p[first + q];
-        SPOT_TRY(spot_cuda_needs(c, one->x, "tree: x"));
-        SPOT_TRY(spot_cuda_needs(c, one->order, "tree: order"));
-        if (one->nodes) SPOT_TRY(spot_cuda_needs(c, one->span, "tree: span"));
-        *d = max(*d, one->d);
-        *nodes = max(*nodes, one->nodes);
+    for (int q = 0; q < count; q++) {
+        all->problem[q] = p[q];
+        SPOT_TRY(spot_cuda_needs_all(c, "tree", { { p[q].x, "x" }, { p[q].order, "order" } }));
+        if (p[q].nodes) SPOT_TRY(spot_cuda_needs(c, p[q].span, "tree: span"));
+        *d = max(*d, p[q].d);
+        *nodes = max(*nodes, p[q].nodes);
     }
     return SPOT_OK;
 }
 
-static spot_status sort_cuda(spot_ctx *c, spot_arena *scratch, int problems, const spot_tree_problem *p)
+typedef enum { SORT, SEARCH, PART } tree_op;
+
+static spot_status run_op(spot_ctx *c, tree_op op, int problems, const spot_tree_problem *p)
 {
-    (void)scratch;
-    for (int first = 0, count, d, nodes; first < problems; first += BATCH) {
+    static const char *const name[] = { "sort", "search", "part" };
+    cudaStream_t stream = spot_cuda_stream(c);
+
+    for (int first = 0; first < problems; first += BATCH) {
         batch all;
-        SPOT_TRY(gather(c, &all, &count, &d, &nodes, problems, first, p));
-        SPOT_LAUNCH(sort_kernel, dim3(d, count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "tree.sort of %d problems, at most %d columns", count, d));
+        int count = min((int)BATCH, problems - first), d, nodes;
+
+        SPOT_TRY(gather_problems(c, &all, count, &d, &nodes, p + first));
+        if (op == SORT) SPOT_LAUNCH(sort_kernel, dim3(d, count), THREADS, 0, stream, all);
+        else if (!nodes) continue;
+        if (op == SEARCH) {
+            SPOT_LAUNCH(search_kernel, dim3(d, count), THREADS, 0, stream, all);
+            SPOT_LAUNCH(best_kernel, dim3(spot_pieces(nodes, THREADS), count), THREADS, 0, stream, all);
+        }
+        if (op == PART) SPOT_LAUNCH(part_kernel, dim3(d, count), THREADS, 0, stream, all);
+        SPOT_TRY(spot_cuda_launched(c, "tree.%s of %d problems, at most %d columns and %d nodes", name[op], count, d, nodes));
     }
     return SPOT_OK;
 }
 
-static spot_status search_cuda(spot_ctx *c, int problems, const spot_tree_problem *p)
+static spot_status sort_cuda(spot_ctx *c, spot_arena *, int problems, const spot_tree_problem *p)
 {
-    for (int first = 0, count, d, nodes; first < problems; first += BATCH) {
-        batch all;
-        SPOT_TRY(gather(c, &all, &count, &d, &nodes, problems, first, p));
-        if (!nodes) continue;
-        SPOT_LAUNCH(search_kernel, dim3(d, count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_LAUNCH(best_kernel, dim3((nodes + THREADS - 1) / THREADS, count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "tree.search of %d problems, at most %d nodes", count, nodes));
-    }
-    return SPOT_OK;
+    return run_op(c, SORT, problems, p);
 }
 
-static spot_status part_cuda(spot_ctx *c, int problems, const spot_tree_problem *p)
-{
-    for (int first = 0, count, d, nodes; first < problems; first += BATCH) {
-        batch all;
-        SPOT_TRY(gather(c, &all, &count, &d, &nodes, problems, first, p));
-        if (!nodes) continue;
-        SPOT_LAUNCH(part_kernel, dim3(d, count), THREADS, 0, spot_cuda_stream(c), all);
-        SPOT_TRY(spot_cuda_launched(c, "tree.part of %d problems, at most %d nodes", count, nodes));
-    }
-    return SPOT_OK;
-}
+static spot_status search_cuda(spot_ctx *c, int problems, const spot_tree_problem *p) { return run_op(c, SEARCH, problems, p); }
+static spot_status part_cuda(spot_ctx *c, int problems, const spot_tree_problem *p)   { return run_op(c, PART, problems, p); }
 
 extern const spot_tree_ops spot_tree_cuda = { .sort = sort_cuda, .search = search_cuda, .part = part_cuda };

@@ -1,16 +1,15 @@
 /* affinity.c - nearest columns by selection, the perplexity search and the joint P, on the CPU. */
-#include "map/affinity.h"
+#include "map/affinity_step.h"
 
 #include <limits.h>
 #include <omp.h>
 
 #include "core/philox.h"
-#include "core/vmath.h"
 
 enum { LANES = 16 };
 
 /* p_j = exp(-beta (d_j - least)), with its sum and its product with the distances. */
-static inline void weigh(float *p, const float *d, int k, float beta, float least, float *sum, float *dot)
+static inline void weigh_row(float *p, const float *d, int k, float beta, float least, float *sum, float *dot)
 {
     float s[LANES] = { 0 }, t[LANES] = { 0 };
     int j = 0;
@@ -34,21 +33,15 @@ static inline void weigh(float *p, const float *d, int k, float beta, float leas
 
 void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule)
 {
-    double beta = 1, low = 0, high = INFINITY;
+    spot_affinity_beta b = { 1, 0, INFINITY };
     float least = SPOT_FAR, sum, dot;
 
     for (int j = 0; j < k; j++) least = d[j] < least ? d[j] : least;
     for (int try = 1;; try++) {
-        weigh(p, d, k, (float)beta, least, &sum, &dot);
-        double over = spot_philox_log(sum) + beta * dot / sum - rule->entropy;      /* H = log S + beta <d> */
+        weigh_row(p, d, k, (float)b.beta, least, &sum, &dot);
+        double over = spot_philox_log(sum) + b.beta * dot / sum - rule->entropy;      /* H = log S + beta <d> */
         if (fabs(over) <= rule->tolerance || try >= rule->tries) break;
-        if (over > 0) {
-            low = beta;
-            beta = isinf(high) ? beta * 2 : (beta + high) / 2;
-        } else {
-            high = beta;
-            beta = (beta + low) / 2;
-        }
+        spot_affinity_bisect(&b, over);
     }
     for (int j = 0; j < k; j++) p[j] = d[j] < SPOT_FAR ? p[j] / sum : 0.0f;
 }
@@ -95,7 +88,7 @@ static uint64_t key_of(const float *d, int j, int own)
     return j == own ? UINT64_MAX : (uint64_t)(uint32_t)spot_float_bits(d[j]) << 32 | (uint32_t)j;
 }
 
-static void nearest_of_row(const float *d, int m, int own, int k, int *column, float *near, uint64_t *key)
+static void find_nearest(const float *d, int m, int own, int k, int *column, float *near, uint64_t *key)
 {
     uint64_t last;
     int found = 0;
@@ -120,8 +113,8 @@ static spot_status nearest_cpu(spot_ctx *c, int problems, const spot_affinity_se
         int m = s[p].d.cols, k = s[p].near.cols;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
         for (int i = 0; i < s[p].d.rows; i++)
-            nearest_of_row(s[p].d.v + (size_t)i * m, m, s[p].own < 0 ? -1 : s[p].own + i, k, s[p].column + (size_t)i * k,
-                           s[p].near.v + (size_t)i * k, scratch + (size_t)omp_get_thread_num() * widest);
+            find_nearest(s[p].d.v + (size_t)i * m, m, s[p].own < 0 ? -1 : s[p].own + i, k, s[p].column + (size_t)i * k,
+                         s[p].near.v + (size_t)i * k, scratch + (size_t)omp_get_thread_num() * widest);
     }
     return SPOT_OK;
 }
@@ -149,7 +142,7 @@ static int merge_row(const spot_affinity_graph *g, int i, int at, const int *in,
 }
 
 /* Edges sorted by the row that they name: begin[i] .. begin[i+1] of `edge`, each in rising order. */
-static void joint_one(const spot_affinity_graph *g)
+static void build_joint(const spot_affinity_graph *g)
 {
     int edges = g->n * g->k, *begin = g->begin;
 
@@ -165,7 +158,7 @@ static void joint_one(const spot_affinity_graph *g)
 static spot_status joint_cpu(spot_ctx *c, int problems, const spot_affinity_graph *g)
 {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-    for (int p = 0; p < problems; p++) joint_one(&g[p]);
+    for (int p = 0; p < problems; p++) build_joint(&g[p]);
     return SPOT_OK;
 }
 

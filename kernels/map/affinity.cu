@@ -1,17 +1,10 @@
 /* affinity.cu - neighbours, conditional and joint probabilities. A warp searches a row's neighbours, a half-warp its beta:
  * 16 lanes, because the CPU's rows have 16 partial sums. */
-#include "core/cuda.cuh"
 #include "core/philox.h"
-#include "core/vmath.h"
-#include "map/affinity.h"
+#include "core/warp.cuh"
+#include "map/affinity_step.h"
 
-enum { THREADS = 256, WARP = 32, ROWS = THREADS / WARP, LANES = 16, BATCH = 40 };
-
-static __device__ int warp_sum(int v)
-{
-    for (int by = WARP / 2; by; by /= 2) v += __shfl_xor_sync(~0u, v, by);
-    return v;
-}
+enum { THREADS = 256, WARP = SPOT_WARP, ROWS = THREADS / WARP, LANES = SPOT_HALF_WARP, BATCH = 40 };
 
 /* ---- nearest ---- */
 
@@ -29,7 +22,7 @@ static __device__ int count_to(const float *d, int m, int own, unsigned most)
     int count = 0;
 
     for (int j = threadIdx.x % WARP; j < m; j += WARP) count += j != own && key_of(d, j, m, own) <= most;
-    return warp_sum(count);
+    return spot_warp_sum(count);
 }
 
 /* A warp a row; grid (ceil(rows / 8), problems). Bisection for the k-th smallest key, then one pass in the order of columns
@@ -77,14 +70,13 @@ static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_s
         for (int p = 0; p < count; p++) {
             all.s[p] = s[first + p];
             if (!all.s[p].d.rows) continue;
-            SPOT_TRY(spot_cuda_needs(c, all.s[p].d.v, "affinity.nearest: d"));
-            SPOT_TRY(spot_cuda_needs(c, all.s[p].column, "affinity.nearest: column"));
-            SPOT_TRY(spot_cuda_needs(c, all.s[p].near.v, "affinity.nearest: near"));
+            SPOT_TRY(spot_cuda_needs_all(c, "affinity.nearest", { { all.s[p].d.v, "d" }, { all.s[p].column, "column" },
+                                         { all.s[p].near.v, "near" } }));
             rows = max(rows, all.s[p].d.rows);
             m = max(m, all.s[p].d.cols);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(nearest_kernel, dim3((rows + ROWS - 1) / ROWS, count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(nearest_kernel, dim3(spot_pieces(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m));
     }
     return SPOT_OK;
@@ -95,50 +87,34 @@ static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_s
 typedef struct { float *p; const float *d; int rows, k; spot_affinity_rule rule; } rows_problem;
 typedef struct { rows_problem problem[BATCH]; } rows_batch;
 
-/* Summed over the half-warp as spot_fold sums 16 lanes. */
-static __device__ float half_sum(float v, unsigned half)
-{
-    for (int by = LANES / 2; by; by /= 2) v += __shfl_xor_sync(half, v, by);
-    return v;
-}
-
-/* A half-warp a row; grid (ceil(rows / 16), problems). The weights are computed anew for each beta and at the end. */
+/* A half-warp a row; grid (ceil(rows / 16), problems). Each beta, and the end, computes the weights again. */
 static __global__ void __launch_bounds__(THREADS) rows_kernel(const __grid_constant__ rows_batch all)
 {
     const rows_problem *t = &all.problem[blockIdx.y];
     const int i = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES, own = threadIdx.x % LANES, k = t->k;
     const unsigned half = 0xffffu << (threadIdx.x % WARP - own);
-    double beta = 1, low = 0, high = INFINITY;
+    spot_affinity_beta b = { 1, 0, INFINITY };
     float least = SPOT_FAR, sum, dot;
 
     if (i >= t->rows) return;        /* the whole half-warp */
     const float *d = t->d + (size_t)i * k;
     for (int j = own; j < k; j += LANES) least = d[j] < least ? d[j] : least;
-    for (int by = LANES / 2; by; by /= 2) {
-        float other = __shfl_xor_sync(half, least, by);
-        least = other < least ? other : least;
-    }
+    least = spot_half_warp_min(least, half);
     for (int tries = 1;; tries++) {
         sum = dot = 0;
         for (int j = own; j < k; j += LANES) {
-            float x = d[j] - least, e = spot_expf(-(float)beta * x);
+            float x = d[j] - least, e = spot_expf(-(float)b.beta * x);
             sum += e;
             dot = fmaf(x, e, dot);
         }
-        sum = half_sum(sum, half);
-        dot = half_sum(dot, half);
-        double over = spot_philox_log(sum) + beta * dot / sum - t->rule.entropy;
+        sum = spot_half_warp_sum(sum, half);
+        dot = spot_half_warp_sum(dot, half);
+        double over = spot_philox_log(sum) + b.beta * dot / sum - t->rule.entropy;
         if (fabs(over) <= t->rule.tolerance || tries >= t->rule.tries) break;
-        if (over > 0) {
-            low = beta;
-            beta = isinf(high) ? beta * 2 : (beta + high) / 2;
-        } else {
-            high = beta;
-            beta = (beta + low) / 2;
-        }
+        spot_affinity_bisect(&b, over);
     }
     for (int j = own; j < k; j += LANES)
-        t->p[(size_t)i * k + j] = d[j] < SPOT_FAR ? spot_expf(-(float)beta * (d[j] - least)) / sum : 0.0f;
+        t->p[(size_t)i * k + j] = d[j] < SPOT_FAR ? spot_expf(-(float)b.beta * (d[j] - least)) / sum : 0.0f;
 }
 
 static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d, const spot_affinity_rule *rule)
@@ -151,14 +127,12 @@ static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const
             const spot_mat *from = d + first + t, *to = p + first + t;
             all.problem[t] = { to->v, from->v, from->rows, from->cols, rule[first + t] };
             if (!from->rows) continue;
-            SPOT_TRY(spot_cuda_needs(c, from->v, "affinity.rows: d"));
-            SPOT_TRY(spot_cuda_needs(c, to->v, "affinity.rows: p"));
+            SPOT_TRY(spot_cuda_needs_all(c, "affinity.rows", { { from->v, "d" }, { to->v, "p" } }));
             rows = max(rows, from->rows);
             k = max(k, from->cols);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(rows_kernel, dim3((rows + THREADS / LANES - 1) / (THREADS / LANES), count), THREADS, 0,
-                    spot_cuda_stream(c), all);
+        SPOT_LAUNCH(rows_kernel, dim3(spot_pieces(rows, THREADS / LANES), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.rows of %d problems, at most (%d,%d)", count, rows, k));
     }
     return SPOT_OK;
@@ -166,13 +140,13 @@ static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const
 
 /* ---- joint ----
  * An edge i -> j whose opposite is not among j's own is foreign to j. Row j of the joint P is its own edges and the foreign
- * ones, merged. Foreign edges are counted and listed by integer atomics, in any order; what follows only asks how many
- * of a row's list are smaller, so that order leaves no trace. */
+ * ones, merged. Foreign edges are counted and listed by integer atomics, in any order. Later steps only count the
+ * smaller edges of a row's list, so the order changes no result. */
 
 typedef struct { spot_affinity_graph g[BATCH]; } graphs;
 
 /* How many of the rising row[k] are below `want`. */
-static __device__ int below(const int *row, int k, int want)
+static __device__ int count_below(const int *row, int k, int want)
 {
     int low = 0;
 
@@ -188,7 +162,7 @@ static __device__ int below(const int *row, int k, int want)
 static __device__ int edge_from(const spot_affinity_graph *g, int i, int j)
 {
     const int *row = g->column + (size_t)i * g->k;
-    int at = below(row, g->k, j);
+    int at = count_below(row, g->k, j);
 
     return at < g->k && row[at] == j ? i * g->k + at : -1;
 }
@@ -260,7 +234,7 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
         g->joint[at + rank] = (float)(g->fuzzy ? there + back - there * back : (there + back) * scale);
     }
     for (int f = lane; f < count; f += WARP) {
-        int source = in[f] / k, rank = below(own, k, source);
+        int source = in[f] / k, rank = count_below(own, k, source);
 
         for (int h = 0; h < count; h++) rank += in[h] < in[f];
         g->to[at + rank] = source;
@@ -283,20 +257,17 @@ static spot_status joint_cuda(spot_ctx *c, int problems, const spot_affinity_gra
         for (int p = 0; p < count; p++) {
             const spot_affinity_graph *one = &all.g[p];
             all.g[p] = g[first + p];
-            SPOT_TRY(spot_cuda_needs(c, one->column, "affinity.joint: column"));
-            SPOT_TRY(spot_cuda_needs(c, one->p, "affinity.joint: p"));
-            SPOT_TRY(spot_cuda_needs(c, one->start, "affinity.joint: start"));
-            SPOT_TRY(spot_cuda_needs(c, one->to, "affinity.joint: to"));
-            SPOT_TRY(spot_cuda_needs(c, one->joint, "affinity.joint: joint"));
+            SPOT_TRY(spot_cuda_needs_all(c, "affinity.joint", { { one->column, "column" }, { one->p, "p" },
+                                         { one->start, "start" }, { one->to, "to" }, { one->joint, "joint" } }));
             SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(one->start, 0, one->n * sizeof(int), stream), "affinity.joint"));
             n = max(n, one->n);
             edges = max(edges, one->n * one->k);
         }
-        dim3 by_edge((edges + THREADS - 1) / THREADS, count);
+        dim3 by_edge(spot_pieces(edges, THREADS), count);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 0);
         SPOT_LAUNCH(place_kernel, count, THREADS, 0, stream, all);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 1);
-        SPOT_LAUNCH(merge_kernel, dim3((n + ROWS - 1) / ROWS, count), THREADS, 0, stream, all);
+        SPOT_LAUNCH(merge_kernel, dim3(spot_pieces(n, ROWS), count), THREADS, 0, stream, all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.joint of %d problems, at most %d points and %d edges", count, n, edges));
     }
     return SPOT_OK;

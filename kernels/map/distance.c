@@ -9,7 +9,7 @@
 enum { ROWS = 8, COLS = 32, DEPTH = 256 };   /* a panel is 32 kB: it stays in L1 while all rows of a pass by */
 
 /* sum += squared differences of `depth` features; the 8 x 32 sums live in registers. */
-static void tile(float sum[ROWS][COLS], const float *const row[ROWS], float panel[DEPTH][COLS], int depth)
+static void add_tile(float sum[ROWS][COLS], const float *const row[ROWS], float panel[DEPTH][COLS], int depth)
 {
     float s[ROWS][COLS];
 
@@ -26,7 +26,7 @@ static void tile(float sum[ROWS][COLS], const float *const row[ROWS], float pane
 }
 
 /* Columns j0 .. j0+cols of d. Features come in slices of DEPTH; between slices the sums rest in d, which loses nothing. */
-static void panel_of_columns(spot_mat d, spot_mat a, spot_mat b, int j0)
+static void fill_columns(spot_mat d, spot_mat a, spot_mat b, int j0)
 {
     float panel[DEPTH][COLS], sum[ROWS][COLS];
     int cols = b.rows - j0 < COLS ? b.rows - j0 : COLS;
@@ -49,7 +49,7 @@ static void panel_of_columns(spot_mat d, spot_mat a, spot_mat b, int j0)
                 row[i] = a.v + at * a.cols + k0;
                 if (k0) memcpy(sum[i], d.v + at * d.cols + j0, (size_t)cols * sizeof(float));
             }
-            tile(sum, row, panel, depth);
+            add_tile(sum, row, panel, depth);
             for (int i = 0; i < rows; i++)
                 memcpy(d.v + (size_t)(i0 + i) * d.cols + j0, sum[i], (size_t)cols * sizeof(float));
         }
@@ -62,7 +62,7 @@ static spot_status squared_cpu(spot_ctx *c, int problems, const spot_mat *d, con
     for (int p = 0; p < problems; p++) {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
         for (int j0 = 0; j0 < b[p].rows; j0 += COLS)
-            panel_of_columns(d[p], a[p], b[p], j0);
+            fill_columns(d[p], a[p], b[p], j0);
     }
     return SPOT_OK;
 }

@@ -54,7 +54,7 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
 {
     for (int first = 0; first < problems; first += BATCH) {
         batch all;
-        int count = problems - first < BATCH ? problems - first : BATCH, n = 0, m = 0, k = 0;
+        int count = min((int)BATCH, problems - first), n = 0, m = 0, k = 0;
 
         for (int p = 0; p < count; p++) {
             const spot_mat *pd = d + first + p, *pa = a + first + p, *pb = b + first + p;
@@ -68,7 +68,7 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
             k = max(k, pa->cols);
         }
         if (!n) continue;
-        SPOT_LAUNCH(squared_kernel, dim3((m + TILE - 1) / TILE, (n + TILE - 1) / TILE, count), dim3(SIDE, SIDE), 0,
+        SPOT_LAUNCH(squared_kernel, dim3(spot_pieces(m, TILE), spot_pieces(n, TILE), count), dim3(SIDE, SIDE), 0,
                     spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k));
     }

@@ -7,7 +7,7 @@
 
 #include "core/vmath64.h"
 
-enum { WIDE = 32, V = WIDE / LANES, ROUNDS = 54, STEPS = 8 };      /* halvings of an interval: to its last bit; of Newton's */
+enum { WIDE = 32, V = WIDE / LANES, ROUNDS = 54, STEPS = 8 };      /* bisections, to the last bit; Newton's steps */
 
 /* The tridiagonal matrix: its norm is at most `norm`, and no pivot below `least` in size is divided by. */
 typedef struct { int d; const double *diagonal, *beside; double norm, least; } band;
@@ -22,7 +22,7 @@ static band band_of(const spot_eigen *s, int d)
     return t;
 }
 
-/* Row i less x, with what elimination of its neighbour adds: the next pivot. */
+/* The next pivot: row i less x, after elimination of its neighbour. */
 VD_INLINE vd pivot(const band *t, int i, vd x, double beside, vd before)
 {
     vd q = vd_all(t->diagonal[i]) - x - vd_all(beside * beside) / before, least = vd_all(t->least);
@@ -30,7 +30,7 @@ VD_INLINE vd pivot(const band *t, int i, vd x, double beside, vd before)
     return vd_pick((q < least) & (q > -least), -least, q);
 }
 
-/* How many eigenvalues lie below each x: as many as pivots do below 0 (Sturm). */
+/* The number of eigenvalues below each x: that of pivots below 0 (Sturm). */
 static void count_below(vi below[V], const band *t, const vd x[V])
 {
     vd q[V];
@@ -43,8 +43,8 @@ static void count_below(vi below[V], const band *t, const vd x[V])
         }
 }
 
-/* Eigenvalues first .. first+31 by rising order; past the last stands the last. */
-static void bisect(vd x[V], const band *t, int first)
+/* Eigenvalues first .. first+31 in rising order; past the last, the last again. */
+static void bisect_values(vd x[V], const band *t, int first)
 {
     vd low[V], high[V];
     vi wanted[V], below[V];
@@ -64,9 +64,9 @@ static void bisect(vd x[V], const band *t, int first)
     }
 }
 
-/* z (d, 32): an eigenvector for each x, of length 1. Pivots from the top are put into z, those from the bottom into back; where
- * they meet is the row at which the two eliminations differ least. Returns whether residuals are of the size of rounding. */
-static bool twisted(vd (*z)[V], vd (*back)[V], const band *t, const vd x[V])
+/* z (d, 32): an eigenvector of length 1 for each x. z first holds the pivots from the top, back those from the bottom; they
+ * meet in the row where the two eliminations differ least. False if a residual is larger than rounding. */
+static bool twisted_vectors(vd (*z)[V], vd (*back)[V], const band *t, const vd x[V])
 {
     int d = t->d;
     bool good = true;
@@ -106,7 +106,7 @@ static bool twisted(vd (*z)[V], vd (*back)[V], const band *t, const vd x[V])
     return good;
 }
 
-/* z through the reflectors of dsytrd: row i of a has the i-th, from i+2 on; before that stands a 1. */
+/* z through the reflectors of dsytrd. Row i of a holds the i-th from column i+2 on; in column i+1 it is 1. */
 static void reflect(vd (*z)[V], const double *a, const double *tau, int d)
 {
     for (int i = d - 2; i >= 0; i--) {
@@ -121,16 +121,16 @@ static void reflect(vd (*z)[V], const double *a, const double *tau, int d)
     }
 }
 
-/* 32 values and vectors from k0 on. */
-static bool tile(const spot_eigen *s, const band *t, const double *a, int kept, int k0)
+/* Values and vectors k0 .. k0+31. */
+static bool solve_tile(const spot_eigen *s, const band *t, const double *a, int kept, int k0)
 {
     int d = t->d, own = kept - k0 < WIDE ? kept - k0 : WIDE;
     double *z = s->lane + (size_t)k0 * d;
     vd x[V];
     bool good;
 
-    bisect(x, t, d - kept + k0);
-    good = twisted((vd (*)[V])z, (vd (*)[V])(s->back + (size_t)k0 * d), t, x);
+    bisect_values(x, t, d - kept + k0);
+    good = twisted_vectors((vd (*)[V])z, (vd (*)[V])(s->back + (size_t)k0 * d), t, x);
     reflect((vd (*)[V])z, a, s->tau, d);
     for (int k = 0; k < own; k++) {
         s->value[k0 + k] = x[k / LANES][k % LANES];
@@ -140,7 +140,7 @@ static bool tile(const spot_eigen *s, const band *t, const double *a, int kept, 
 }
 
 /* Newton's steps vector <- (3 I - vector vector^T) / 2 vector until the vectors are orthonormal; s->lane is free again. */
-static bool straighten(const spot_eigen *s, int d, int kept)
+static bool orthonormalise(const spot_eigen *s, int d, int kept)
 {
     for (int step = 0; step < STEPS; step++) {
         double off = 0, *g = s->gram;
@@ -154,7 +154,7 @@ static bool straighten(const spot_eigen *s, int d, int kept)
             }
         memcpy(s->lane, s->vector, (size_t)kept * d * sizeof *s->lane);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kept, d, kept, 1, g, kept, s->lane, d, 0, s->vector, d);
-        if (off < 0x1p-26) return true;      /* of which a step leaves the square */
+        if (off < 0x1p-26) return true;      /* a step squares it */
     }
     return false;
 }
@@ -174,7 +174,7 @@ spot_status spot_eigen_take(spot_ctx *c, spot_arena *a, spot_eigen *s, int d, in
     return SPOT_TAKE(c, a, s->support, 2 * (size_t)kept);
 }
 
-/* LAPACK takes columns for rows, and so our upper triangle for its lower. */
+/* LAPACK is column-major: our upper triangle is its lower. */
 bool spot_eigen_top(const spot_eigen *s, double *a, int d, int kept, int threads)
 {
     lapack_logical accurate = 1;
@@ -186,10 +186,10 @@ bool spot_eigen_top(const spot_eigen *s, double *a, int d, int kept, int threads
     t = band_of(s, d);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int k0 = 0; k0 < kept; k0 += WIDE)
-        if (!tile(s, &t, a, kept, k0))
+        if (!solve_tile(s, &t, a, kept, k0))
 #pragma omp atomic write
             good = false;
-    if (good && straighten(s, d, kept)) return true;
+    if (good && orthonormalise(s, d, kept)) return true;
     if (LAPACKE_dstemr(LAPACK_COL_MAJOR, 'V', 'I', d, s->diagonal, s->beside, 0, 0, d - kept + 1, d, &found, s->value,
                        s->vector, d, kept, s->support, &accurate) || found != kept)
         return false;

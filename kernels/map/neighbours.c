@@ -4,7 +4,7 @@
 #include "map/affinity.h"
 #include "map/distance.h"
 
-enum { ROW_TILE = SPOT_NEIGHBOURS_TILE, GROUP = 16 };   /* rows whose distances are held at a time, of so many problems */
+enum { ROW_TILE = SPOT_NEIGHBOURS_TILE, GROUP = 16 };   /* rows of a tile of distances; problems searched together */
 
 /* Rows i0 .. i0+255 of every problem that has them. */
 static spot_status search_tile(spot_ctx *c, int problems, const spot_neighbours *s, float *const *held, uint64_t *keys, int i0)
@@ -49,7 +49,7 @@ static spot_status search_group(spot_ctx *c, spot_arena *a, int problems, const 
     return SPOT_OK;
 }
 
-/* The tiles that the filter leaves over go the way of all others. */
+/* The filter, then the plain search for the tiles that it leaves. */
 static spot_status search_many(spot_ctx *c, spot_arena *a, const spot_neighbours *s)
 {
     size_t mark = a->used;

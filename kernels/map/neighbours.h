@@ -1,8 +1,8 @@
 /* neighbours.h - the exact k nearest neighbours of every row of x (n,d), for `problems` independent matrices.
  *
- * Made of two ops, and so as exact as they are on every device (gpu_to_gpu): squared distances (distance.h) of 256 rows at
- * a time to all, and the k smallest of each row (affinity.h). A row is no neighbour of itself, though its equals are; of
- * equal distances the lower columns are taken. Of many rows the CPU finds the same in a third of the time: neighbours_cpu.c.
+ * Two ops, both exact on every device (gpu_to_gpu): squared distances (distance.h) of 256 rows at a time to all rows, and the
+ * k smallest of each row (affinity.h). A row is not its own neighbour, but rows equal to it are. Of equal distances the lower
+ * columns win. Among many rows the CPU finds the same neighbours in a third of the time: neighbours_cpu.c.
  * Arrays lie in the memory of c's device, the structs on the host. x must be finite. */
 #ifndef SPOTTER_NEIGHBOURS_H
 #define SPOTTER_NEIGHBOURS_H
@@ -25,8 +25,8 @@ spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems,
 
 enum { SPOT_NEIGHBOURS_TILE = 256, SPOT_NEIGHBOURS_MANY = 4096 };
 
-/* The CPU's way of more than SPOT_NEIGHBOURS_MANY rows. left (tiles of 256 rows): 1 for tiles that it leaves to the other way,
- * because rows of theirs have too many neighbours that rounding cannot tell apart. */
+/* The CPU's search for more than SPOT_NEIGHBOURS_MANY rows. left (tiles of 256 rows): 1 if the tile still needs the plain
+ * search, because one of its rows has too many neighbours that rounding cannot separate. */
 spot_status spot_neighbours_filter(spot_ctx *c, spot_arena *scratch, const spot_neighbours *s, uint8_t *left);
 
 #endif

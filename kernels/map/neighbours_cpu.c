@@ -1,5 +1,5 @@
-/* neighbours_cpu.c - the neighbours of many rows on the CPU: all distances roughly, by products of matrices, and exactly
- * where it matters.
+/* neighbours_cpu.c - the neighbours of many rows on the CPU: bounds of all distances from products of matrices, exact
+ * distances for the few candidates.
  *
  * With rows a and b less the mean, |a - b|^2 = |a|^2 + |b|^2 - 2 ab takes one fmaf a feature where the distance itself takes
  * two operations. In floats it is off by at most
@@ -8,10 +8,9 @@
  *
  * of the distance that distance.h defines: d 2^-24 for the product (a chain of d roundings, and 2 |ab| <= |a|^2 + |b|^2), twice
  * that for the other's own chain, whose value is at most 2 (|a|^2 + |b|^2), and 64 for the subtracted mean, the norms and the
- * sum. So lower bounds L = (1 - kappa)(|a|^2 + |b|^2) - 2 ab are swept through, and what lies within reach is kept: the k-th
- * smallest upper bound of all rows seen so far. Of what is left in the end, a few rows more than k, the exact distances
- * decide. A row for which too much is left (thousands of equal rows, an outlier millions of times farther than all others)
- * cannot be decided here. */
+ * sum. A sweep over the lower bounds L = (1 - kappa)(|a|^2 + |b|^2) - 2 ab keeps the candidates within reach: the k-th smallest
+ * upper bound so far. A few rows more than k remain, and their exact distances decide. A row with too many candidates
+ * (thousands of equal rows, an outlier millions of times farther than all others) needs the plain search. */
 #include "map/neighbours.h"
 
 #include <float.h>
@@ -28,28 +27,28 @@ enum { PANEL = 32, ROWS = 8, TILE = SPOT_NEIGHBOURS_TILE, DEPTH = 128, LANES = 1
 
 typedef struct { float low; int column; } candidate;
 
-/* The rows as products want them. */
+/* The rows, packed for products. */
 typedef struct {
     const spot_neighbours *s;
     int    n, d, k, panels, room;
     float *mean;               /* (d) */
     float *packed;             /* (panels, d, 32): rows less their mean, 32 side by side; 0 past the last */
     float *norm;               /* (panels, 32): (1 - kappa) squared length; infinite past the last */
-    float  twice;              /* 2 kappa / (1 - kappa): times two norms, how far the upper bound is above the lower */
-} field;
+    float  twice;              /* 2 kappa / (1 - kappa): times two norms, the upper bound minus the lower */
+} packed_rows;
 
-/* What a thread has for a tile of rows. */
+/* A thread's memory for a tile of rows. */
 typedef struct {
     float     (*dot)[PANEL];   /* (TILE, 32) */
     candidate  *held;          /* (TILE, room) */
     uint64_t   *key;           /* (room) */
     int         count[TILE];
     float       reach[TILE];
-} workplace;
+} tile_work;
 
 /* ---- packing ---- */
 
-static void mean_of_rows(const field *f, int threads)
+static void mean_of_rows(const packed_rows *f, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int j0 = 0; j0 < f->d; j0 += LANES) {
@@ -61,7 +60,7 @@ static void mean_of_rows(const field *f, int threads)
     }
 }
 
-static void pack_panel(const field *f, int p, double shrink)
+static void pack_panel(const packed_rows *f, int p, double shrink)
 {
     float *to = f->packed + (size_t)p * f->d * PANEL;
 
@@ -81,7 +80,7 @@ static void pack_panel(const field *f, int p, double shrink)
 /* ---- products ---- */
 
 /* sum (8, 32) += rows of a panel, from its a-th column on, times those of another, over `depth` features. */
-static inline __attribute__((always_inline)) void multiply(float sum[][PANEL], const float *a, const float *b, int depth)
+static inline __attribute__((always_inline)) void multiply_rows(float sum[][PANEL], const float *a, const float *b, int depth)
 {
     float s[ROWS][PANEL];
 
@@ -95,7 +94,7 @@ static inline __attribute__((always_inline)) void multiply(float sum[][PANEL], c
 }
 
 /* Products of the tile's rows, which begin at row i0, with the panel's. */
-static void products(const workplace *w, const field *f, int i0, int rows, int panel)
+static void multiply_tile(const tile_work *w, const packed_rows *f, int i0, int rows, int panel)
 {
     memset(w->dot, 0, (size_t)TILE * sizeof *w->dot);
     for (int k0 = 0; k0 < f->d; k0 += DEPTH) {
@@ -103,15 +102,15 @@ static void products(const workplace *w, const field *f, int i0, int rows, int p
         int depth = f->d - k0 < DEPTH ? f->d - k0 : DEPTH;
         for (int r = 0; r < rows; r += ROWS) {
             const float *a = f->packed + ((size_t)((i0 + r) / PANEL) * f->d + k0) * PANEL + r % PANEL;
-            multiply(w->dot + r, a, b, depth);
+            multiply_rows(w->dot + r, a, b, depth);
         }
     }
 }
 
 /* ---- the filter ---- */
 
-/* Candidates of row r that an upper bound of the k-th distance rules out go; false when too many are left. */
-static bool thin_out(workplace *w, const field *f, int r, int row)
+/* Removes candidates of row r that an upper bound of the k-th distance rules out. False when too many remain. */
+static bool thin_out(tile_work *w, const packed_rows *f, int r, int row)
 {
     candidate *held = w->held + (size_t)r * f->room;
     int count = w->count[r], kept = 0;
@@ -131,8 +130,8 @@ static bool thin_out(workplace *w, const field *f, int r, int row)
     return kept <= f->room - PANEL;
 }
 
-/* The panel's rows that may be among the nearest of row r. */
-static bool sift(workplace *w, const field *f, int r, int row, int panel)
+/* Adds the panel's rows that may be among the nearest of row r. False when there are too many. */
+static bool add_candidates(tile_work *w, const packed_rows *f, int r, int row, int panel)
 {
     const float *norm = f->norm + (size_t)panel * PANEL, *dot = w->dot[r];
     float low[PANEL], own = f->norm[row], reach = w->reach[r];
@@ -152,7 +151,7 @@ static bool sift(workplace *w, const field *f, int r, int row, int panel)
 /* ---- the decision ---- */
 
 /* distance.h's chain from row a to 16 candidates side by side. */
-static void exact(float sum[LANES], const float *a, const float *const b[LANES], int d)
+static void exact_distances(float sum[LANES], const float *a, const float *const b[LANES], int d)
 {
     for (int l = 0; l < LANES; l++) sum[l] = 0;
     for (int k = 0; k < d; k++)
@@ -169,7 +168,7 @@ static int by_column(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void decide(workplace *w, const field *f, int r, int row)
+static void choose_neighbours(tile_work *w, const packed_rows *f, int r, int row)
 {
     const float *x = f->s->x.v;
     const candidate *held = w->held + (size_t)r * f->room;
@@ -180,7 +179,7 @@ static void decide(workplace *w, const field *f, int r, int row)
         const float *b[LANES];
         float sum[LANES];
         for (int l = 0; l < LANES; l++) b[l] = x + (size_t)held[e + (l < some ? l : 0)].column * f->d;
-        exact(sum, x + (size_t)row * f->d, b, f->d);
+        exact_distances(sum, x + (size_t)row * f->d, b, f->d);
         for (int l = 0; l < some; l++)
             w->key[e + l] = (uint64_t)(uint32_t)spot_float_bits(sum[l]) << 32 | (uint32_t)held[e + l].column;
     }
@@ -194,8 +193,8 @@ static void decide(workplace *w, const field *f, int r, int row)
 
 /* ---- a tile ---- */
 
-/* False when it must be left to the other way. */
-static bool search_tile(workplace *w, const field *f, int i0)
+/* False when the tile needs the plain search. */
+static bool search_tile(tile_work *w, const packed_rows *f, int i0)
 {
     int rows = f->n - i0 < TILE ? f->n - i0 : TILE;
 
@@ -204,24 +203,24 @@ static bool search_tile(workplace *w, const field *f, int i0)
         w->reach[r] = FLT_MAX;
     }
     for (int p = 0; p < f->panels; p++) {
-        products(w, f, i0, rows, p);
+        multiply_tile(w, f, i0, rows, p);
         for (int r = 0; r < rows; r++)
-            if (!sift(w, f, r, i0 + r, p)) return false;
+            if (!add_candidates(w, f, r, i0 + r, p)) return false;
     }
     for (int r = 0; r < rows; r++)
         if (!thin_out(w, f, r, i0 + r) || w->count[r] < f->k) return false;
-    for (int r = 0; r < rows; r++) decide(w, f, r, i0 + r);
+    for (int r = 0; r < rows; r++) choose_neighbours(w, f, r, i0 + r);
     return true;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, field *f, workplace **all)
+static spot_status take_rows(spot_ctx *c, spot_arena *a, packed_rows *f, tile_work **all)
 {
     SPOT_TRY(SPOT_TAKE(c, a, f->mean, f->d));
     SPOT_TRY(SPOT_TAKE(c, a, f->packed, (size_t)f->panels * f->d * PANEL));
     SPOT_TRY(SPOT_TAKE(c, a, f->norm, (size_t)f->panels * PANEL));
     SPOT_TRY(SPOT_TAKE(c, a, *all, c->threads));
     for (int t = 0; t < c->threads; t++) {
-        workplace counted, *w = a->counting ? &counted : &(*all)[t];
+        tile_work counted, *w = a->counting ? &counted : &(*all)[t];
         SPOT_TRY(SPOT_TAKE(c, a, w->dot, TILE));
         SPOT_TRY(SPOT_TAKE(c, a, w->held, (size_t)TILE * f->room));
         SPOT_TRY(SPOT_TAKE(c, a, w->key, f->room));
@@ -229,7 +228,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, field *f, workplace **all)
     return SPOT_OK;
 }
 
-static spot_status search(spot_ctx *c, const field *f, workplace *all, double kappa, uint8_t *left)
+static spot_status search_tiles(spot_ctx *c, const packed_rows *f, tile_work *all, double kappa, uint8_t *left)
 {
     int tiles = (f->n + TILE - 1) / TILE, done = 0, stopped = 0;
 
@@ -258,14 +257,14 @@ static spot_status search(spot_ctx *c, const field *f, workplace *all, double ka
 spot_status spot_neighbours_filter(spot_ctx *c, spot_arena *scratch, const spot_neighbours *s, uint8_t *left)
 {
     double kappa = (3.0 * s->x.cols + 64) * 0x1p-24;
-    field f = { .s = s, .n = s->x.rows, .d = s->x.cols, .k = s->k, .panels = (s->x.rows + PANEL - 1) / PANEL,
+    packed_rows f = { .s = s, .n = s->x.rows, .d = s->x.cols, .k = s->k, .panels = (s->x.rows + PANEL - 1) / PANEL,
                 .room = 512 + 4 * s->k, .twice = (float)(2 * kappa / (1 - kappa)) };
     size_t mark = scratch->used;
-    workplace *all;
+    tile_work *all;
     spot_status status;
 
-    SPOT_TRY(take(c, scratch, &f, &all));
-    status = scratch->counting ? SPOT_OK : search(c, &f, all, kappa, left);
+    SPOT_TRY(take_rows(c, scratch, &f, &all));
+    status = scratch->counting ? SPOT_OK : search_tiles(c, &f, all, kappa, left);
     scratch->used = mark;
     return status;
 }

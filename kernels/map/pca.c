@@ -17,7 +17,7 @@ static void mean_of_columns(const spot_pca_problem *p, int j0)
 }
 
 /* slab[i][j] = x[i0+i, j0+j] less its mean; columns past the last are 0. */
-static void centre(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, int rows, int j0)
+static void load_centred(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, int rows, int j0)
 {
     int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
 
@@ -34,8 +34,8 @@ static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
 
     for (int i0 = 0; i0 < p->n; i0 += DEPTH) {
         int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
-        centre(a, p, i0, rows, j0);
-        centre(b, p, i0, rows, k0);
+        load_centred(a, p, i0, rows, j0);
+        load_centred(b, p, i0, rows, k0);
         spot_outer_add(sum, a, b, rows);
     }
     for (int j = j0; j < j0 + TILE && j < p->d; j++)
@@ -58,7 +58,7 @@ static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_prob
     return SPOT_OK;
 }
 
-/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: slabs of 128 features, that of the rows turned on its side. */
+/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: slabs of 128 features, with the slab of rows transposed. */
 static void project_tile(const spot_pca_problem *p, int i0, int k0)
 {
     int rows = p->n - i0 < TILE ? p->n - i0 : TILE, axes = p->kept - k0 < TILE ? p->kept - k0 : TILE;
@@ -66,7 +66,7 @@ static void project_tile(const spot_pca_problem *p, int i0, int k0)
 
     for (int j0 = 0; j0 < p->d; j0 += DEPTH) {
         int deep = p->d - j0 < DEPTH ? p->d - j0 : DEPTH;
-        for (int j1 = 0; j1 < deep; j1 += LINE)        /* so few columns at a time as a cache holds turned */
+        for (int j1 = 0; j1 < deep; j1 += LINE)        /* few enough columns for the cache */
             for (int i = 0; i < rows; i++)
                 for (int j = j1; j < j1 + LINE && j < deep; j++)
                     turned[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];

@@ -1,9 +1,8 @@
-/* pca.cu - a block owns 64 x 64 entries of a covariance, a thread 4 x 4 of them: rows pass by in slabs, centred, through
- * shared memory. Means and scores have a thread each. */
-#include "core/cuda.cuh"
+/* pca.cu - a block owns a 64 x 64 tile of a covariance (tile.cuh) of centred rows. A thread owns a mean or a score. */
+#include "core/tile.cuh"
 #include "map/pca.h"
 
-enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, THREADS = 256, BATCH = 40 };
+enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, THREADS = 256, BATCH = 40 };
 
 typedef struct { spot_pca_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
 
@@ -20,7 +19,7 @@ static __global__ void __launch_bounds__(THREADS) mean_kernel(const __grid_const
 }
 
 /* slab[i][j] = x[i0+i, j0+j] less its mean; 0 past the last column, and past the last row, where it adds nothing. */
-static __device__ void centre(double *slab, const spot_pca_problem *p, int i0, int j0)
+static __device__ void load_centred(double *slab, const spot_pca_problem *p, int i0, int j0)
 {
     for (int e = threadIdx.y * SIDE + threadIdx.x; e < SLAB * TILE; e += SIDE * SIDE) {
         int i = i0 + e / TILE, j = j0 + e % TILE;
@@ -39,14 +38,10 @@ static __global__ void __launch_bounds__(SIDE * SIDE) covariance_kernel(const __
 
     if (k0 < j0 || k0 >= p->d) return;      /* the whole block */
     for (int i0 = 0; i0 < p->n; i0 += SLAB) {
-        centre(slab_a, p, i0, j0);
-        centre(slab_b, p, i0, k0);
+        load_centred(slab_a, p, i0, j0);
+        load_centred(slab_b, p, i0, k0);
         __syncthreads();
-        for (int i = 0; i < min((int)SLAB, p->n - i0); i++)
-            for (int a = 0; a < OWN; a++)
-                for (int b = 0; b < OWN; b++)
-                    sum[a][b] = fma(slab_a[i * TILE + a * SIDE + threadIdx.y], slab_b[i * TILE + b * SIDE + threadIdx.x],
-                                    sum[a][b]);
+        spot_tile_add(sum, slab_a, slab_b, min((int)SLAB, p->n - i0));
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)
@@ -70,8 +65,6 @@ static __global__ void __launch_bounds__(THREADS) project_kernel(const __grid_co
     p->score[e] = (float)sum;
 }
 
-static int pieces(size_t whole, int piece) { return (int)((whole + piece - 1) / piece); }
-
 static spot_status covariance_cuda(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
     cudaStream_t stream = spot_cuda_stream(c);
@@ -83,14 +76,14 @@ static spot_status covariance_cuda(spot_ctx *c, int problems, const spot_pca_pro
         for (int q = 0; q < count; q++) {
             const spot_pca_problem *one = &all.problem[q];
             all.problem[q] = p[first + q];
-            SPOT_TRY(spot_cuda_needs(c, one->x, "pca.covariance: x"));
-            SPOT_TRY(spot_cuda_needs(c, one->mean, "pca.covariance: mean"));
-            SPOT_TRY(spot_cuda_needs(c, one->cov, "pca.covariance: cov"));
+            SPOT_TRY(spot_cuda_needs_all(c, "pca.covariance", { { one->x, "x" }, { one->mean, "mean" },
+                                         { one->cov, "cov" } }));
             n = max(n, one->n);
             d = max(d, one->d);
         }
-        SPOT_LAUNCH(mean_kernel, dim3(pieces(d, THREADS), count), THREADS, 0, stream, all);
-        SPOT_LAUNCH(covariance_kernel, dim3(pieces(d, TILE), pieces(d, TILE), count), dim3(SIDE, SIDE), 0, stream, all);
+        const int side = spot_pieces(d, TILE);
+        SPOT_LAUNCH(mean_kernel, dim3(spot_pieces(d, THREADS), count), THREADS, 0, stream, all);
+        SPOT_LAUNCH(covariance_kernel, dim3(side, side, count), dim3(SIDE, SIDE), 0, stream, all);
         SPOT_TRY(spot_cuda_launched(c, "pca.covariance of %d problems, at most (%d,%d)", count, n, d));
     }
     return SPOT_OK;
@@ -106,13 +99,11 @@ static spot_status project_cuda(spot_ctx *c, int problems, const spot_pca_proble
         for (int q = 0; q < count; q++) {
             const spot_pca_problem *one = &all.problem[q];
             all.problem[q] = p[first + q];
-            SPOT_TRY(spot_cuda_needs(c, one->x, "pca.project: x"));
-            SPOT_TRY(spot_cuda_needs(c, one->mean, "pca.project: mean"));
-            SPOT_TRY(spot_cuda_needs(c, one->axis, "pca.project: axis"));
-            SPOT_TRY(spot_cuda_needs(c, one->score, "pca.project: score"));
+            SPOT_TRY(spot_cuda_needs_all(c, "pca.project", { { one->x, "x" }, { one->mean, "mean" }, { one->axis, "axis" },
+                                         { one->score, "score" } }));
             scores = max(scores, (size_t)one->n * one->kept);
         }
-        SPOT_LAUNCH(project_kernel, dim3(pieces(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(project_kernel, dim3(spot_pieces(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "pca.project of %d problems, at most %zu scores", count, scores));
     }
     return SPOT_OK;

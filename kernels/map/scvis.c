@@ -17,8 +17,8 @@ enum { TELL_EVERY = 50, CACHED = SPOT_SCVIS_CACHED };
 
 typedef struct {
     spot_scvis_net net;
-    float *x;                 /* (n, d): the input as the network sees it */
-    float *far;               /* (n, n), or (batch, batch) of the batch at hand when n is large */
+    float *x;                 /* (n, d): the network's input */
+    float *far;               /* (n, n), or (batch, batch) when n is large */
     uint32_t *order;          /* (n): rows of an epoch */
     float *m, *v;             /* (params): Adam's moments */
 } trainer;
@@ -45,7 +45,7 @@ size_t spot_scvis_params(int d, int dim)
 }
 
 /* Divided by the largest magnitude, or standardised by column. Constant columns become 0 then. */
-static void prepare(float *out, const spot_scvis_problem *s, int max_abs)
+static void prepare_input(float *out, const spot_scvis_problem *s, int max_abs)
 {
     size_t n = s->n, d = s->d;
     float largest = 0;
@@ -66,7 +66,7 @@ static void prepare(float *out, const spot_scvis_problem *s, int max_abs)
 }
 
 /* Weights: normal, redrawn beyond two standard deviations of sqrt(2 / inputs). Biases 0.1, degrees of freedom 1. */
-static void start(trainer *t, const spot_scvis_problem *s)
+static void init_weights(trainer *t, const spot_scvis_problem *s)
 {
     spot_scvis_net *net = &t->net;
 
@@ -103,8 +103,8 @@ static void next_batch(trainer *t, const spot_scvis_problem *s, int *at, uint32_
     *at += t->net.rows;
 }
 
-/* Rows, noise and mask of the step. The noise is one stream a step, of which a tile of rows skips to its part: two words a
- * normal number, four words a block. */
+/* Rows, noise and mask of the step. The noise is one stream a step; a tile of rows skips to its part: two words a normal
+ * number, four words a block. */
 static spot_status fill_batch(spot_ctx *c, trainer *t, const spot_scvis_problem *s)
 {
     spot_scvis_net *net = &t->net;
@@ -147,7 +147,7 @@ static inline void adam_step(trainer *t, adam how, size_t begin, size_t count, f
 }
 
 /* Adam with TensorFlow's epsilon (outside the bias correction). The gradient's norm is cut to 10, then each element. */
-static void update(trainer *t, double norm)
+static void update_weights(trainer *t, double norm)
 {
     spot_scvis_net *net = &t->net;
     double b1 = pow(BETA1, net->step), b2 = pow(BETA2, net->step);
@@ -184,7 +184,7 @@ static void read_map(trainer *t, spot_scvis_problem *s)
     }
 }
 
-static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int threads)
+static spot_status train_one(spot_ctx *c, trainer *t, spot_scvis_problem *s, int threads)
 {
     int total = s->iterations, at = s->n;
     spot_team team = spot_team_of(threads);
@@ -194,9 +194,9 @@ static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int thr
     t->net.threads = threads;
     t->net.far = t->far;
     t->net.far_stride = s->n;
-    prepare(t->x, s, t->net.cfg->compat.max_abs);
+    prepare_input(t->x, s, t->net.cfg->compat.max_abs);
     if (s->n <= CACHED) SPOT_TRY(spot_distance_squared(c, 1, &far, &x, &x));
-    start(t, s);
+    init_weights(t, s);
     for (int step = 1; step <= total; step++) {
         t->net.step = step;
         next_batch(t, s, &at, &epoch);
@@ -206,7 +206,7 @@ static spot_status train(spot_ctx *c, trainer *t, spot_scvis_problem *s, int thr
         if (!isfinite(s->loss) || !isfinite(norm))
             return spot_fail(c, SPOT_NUMERIC, "scvis of %s left the finite numbers at iteration %d; lower scvis.lr",
                              spot_label_of(c, s->ec).text, step);
-        update(t, norm);
+        update_weights(t, norm);
         t->net.threads = spot_team_step(&team);
         if (step % TELL_EVERY && step != total) continue;
         SPOT_TRY(spot_check_stop(c));
@@ -230,12 +230,12 @@ static spot_status take_trainer(spot_ctx *c, spot_arena *a, trainer *t, const sp
     return SPOT_TAKE(c, a, t->v, t->net.params);
 }
 
-/* Rounds of problems: as many at a time as there are threads, one a thread; fewer than that, all threads on each in turn. A
- * round's memory is given back before the next. */
+/* Rounds of problems: one problem a thread, or, when problems are few, all threads on each in turn. The next round uses the
+ * same memory. */
 static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, spot_scvis_problem *s, const spot_scvis_config *cfg)
 {
     size_t mark = scratch->used;
-    int abreast = problems < c->threads ? 1 : c->threads, inner = abreast == 1 ? c->threads : 1;
+    int abreast = spot_abreast(problems, c->threads), inner = abreast == 1 ? c->threads : 1;
     spot_status status = SPOT_OK;
 
     for (int p0 = 0; p0 < problems && status == SPOT_OK; p0 += abreast) {
@@ -247,7 +247,7 @@ static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, spot_
         if (scratch->counting) continue;
 #pragma omp parallel for num_threads(abreast) schedule(static, 1)
         for (int p = 0; p < round; p++) {
-            spot_status one = train(c, &t[p], &s[p0 + p], inner);
+            spot_status one = train_one(c, &t[p], &s[p0 + p], inner);
             if (one != SPOT_OK)
 #pragma omp critical(spot_scvis_status)
                 status = one;

@@ -72,20 +72,19 @@ static spot_status take_training(spot_ctx *c, spot_arena *a, spot_scvis_device *
     return SPOT_TAKE(c, a, net->v, net->params);
 }
 
-static spot_status copy(spot_ctx *c, void *to, const void *from, size_t bytes)
+static spot_status copy_async(spot_ctx *c, void *to, const void *from, size_t bytes)
 {
     return spot_cuda_check(c, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, spot_cuda_stream(c)),
                            "scvis: copying %.1f MB", bytes / 1e6);
 }
 
-static spot_status clear(spot_ctx *c, float *x, size_t count)
+static spot_status clear_async(spot_ctx *c, float *x, size_t count)
 {
     return spot_cuda_check(c, cudaMemsetAsync(x, 0, count * sizeof *x, spot_cuda_stream(c)), "scvis: clearing");
 }
 
-/* Squared distances of all rows, where a problem keeps those, or (gathered) of the batches of the problems that are too
- * large to. */
-static spot_status distances(spot_ctx *c, const spot_scvis_device *net, int problems, int gathered)
+/* Squared distances of all rows, for problems that keep them, or (gathered) of the batches of larger problems. */
+static spot_status launch_distances(spot_ctx *c, const spot_scvis_device *net, int problems, int gathered)
 {
     spot_mat *x = (spot_mat *)malloc(2 * (size_t)problems * sizeof *x), *far;
     int n = 0;
@@ -104,7 +103,7 @@ static spot_status distances(spot_ctx *c, const spot_scvis_device *net, int prob
     return s;
 }
 
-/* Those of the batches, for every step the same launches; *graph stays NULL where no problem is that large. */
+/* Records the distances of the batches: the same launches in every step. *graph stays NULL if no problem gathers. */
 static spot_status record_distances(spot_ctx *c, const spot_scvis_device *net, int problems, void **graph)
 {
     const spot_plugin *device = spot_cuda_memory(c);
@@ -114,12 +113,12 @@ static spot_status record_distances(spot_ctx *c, const spot_scvis_device *net, i
     for (int p = 0; p < problems; p++) gathered |= net[p].gathered;
     if (!gathered) return SPOT_OK;
     SPOT_TRY(device->record(c));
-    s = distances(c, net, problems, 1);
+    s = launch_distances(c, net, problems, 1);
     ended = device->recorded(c, s ? NULL : graph);
     return s ? s : ended;
 }
 
-static spot_status phases(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t)
+static spot_status run_phases(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t)
 {
     SPOT_TRY(spot_scvis_affinities(c, f, t));
     SPOT_TRY(spot_scvis_encoder(c, f, t));
@@ -144,10 +143,10 @@ static spot_scvis_fleet fleet_of(spot_scvis_device *on_device, const spot_scvis_
     return f;
 }
 
-/* Waits for what is enqueued, brings the problems' states back and says whether all is well. */
-static spot_status look(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_device *net, int step)
+/* Waits for the device, copies the problems' states back and checks them. */
+static spot_status check_nets(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_device *net, int step)
 {
-    SPOT_TRY(copy(c, net, f->net, f->problems * sizeof *net));
+    SPOT_TRY(copy_async(c, net, f->net, f->problems * sizeof *net));
     SPOT_TRY(spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "scvis of %d problems, iteration %d", f->problems,
                              step));
     for (int p = 0; p < f->problems; p++)
@@ -164,21 +163,21 @@ static spot_status look(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_devic
 static spot_status train(spot_ctx *c, const spot_scvis_fleet *f, spot_scvis_device *net, const spot_scvis_config *cfg,
                          void **graph)
 {
-    SPOT_TRY(copy(c, f->net, net, f->problems * sizeof *net));
+    SPOT_TRY(copy_async(c, f->net, net, f->problems * sizeof *net));
     for (int p = 0; p < f->problems; p++) {
-        SPOT_TRY(clear(c, net[p].m, net[p].params));
-        SPOT_TRY(clear(c, net[p].v, net[p].params));
+        SPOT_TRY(clear_async(c, net[p].m, net[p].params));
+        SPOT_TRY(clear_async(c, net[p].v, net[p].params));
     }
     SPOT_TRY(spot_scvis_start(c, f, cfg));
-    SPOT_TRY(distances(c, net, f->problems, 0));
+    SPOT_TRY(launch_distances(c, net, f->problems, 0));
     SPOT_TRY(record_distances(c, net, f->problems, graph));
     for (int step = 1; step <= f->total; step++) {
         spot_scvis_now t = now_at(cfg, step);
         SPOT_TRY(spot_scvis_draw(c, f, &t));
         if (*graph) SPOT_TRY(spot_cuda_memory(c)->replay(c, *graph));
-        SPOT_TRY(phases(c, f, &t));
+        SPOT_TRY(run_phases(c, f, &t));
         SPOT_TRY(spot_scvis_adam(c, f, &t));
-        if (step % POLL == 0 || step == f->total) SPOT_TRY(look(c, f, net, step));
+        if (step % POLL == 0 || step == f->total) SPOT_TRY(check_nets(c, f, net, step));
     }
     for (int first = 0, more = 1; more; first++) {
         SPOT_TRY(spot_scvis_means(c, f, first));
@@ -224,15 +223,15 @@ static spot_status gradient_cuda(spot_ctx *c, spot_arena *scratch, const spot_sc
     SPOT_TRY(SPOT_TAKE(c, scratch, on_device, 1));
     SPOT_TRY(take_step(c, scratch, &net));
     spot_scvis_fleet f = fleet_of(on_device, &net, 1);
-    SPOT_TRY(copy(c, on_device, &net, sizeof net));
-    SPOT_TRY(copy(c, net.theta, b->params, net.params * sizeof *net.theta));
-    SPOT_TRY(copy(c, net.x, b->x, rows * b->d * sizeof *net.x));
-    SPOT_TRY(copy(c, net.noise, b->noise, rows * b->dim * sizeof *net.noise));
+    SPOT_TRY(copy_async(c, on_device, &net, sizeof net));
+    SPOT_TRY(copy_async(c, net.theta, b->params, net.params * sizeof *net.theta));
+    SPOT_TRY(copy_async(c, net.x, b->x, rows * b->d * sizeof *net.x));
+    SPOT_TRY(copy_async(c, net.noise, b->noise, rows * b->dim * sizeof *net.noise));
     SPOT_TRY(spot_scvis_given(c, &f, b->keep, &t));
-    SPOT_TRY(distances(c, &net, 1, 1));
-    SPOT_TRY(phases(c, &f, &t));
-    SPOT_TRY(copy(c, gradient, net.grad, net.params * sizeof *gradient));
-    SPOT_TRY(copy(c, &net, on_device, sizeof net));
+    SPOT_TRY(launch_distances(c, &net, 1, 1));
+    SPOT_TRY(run_phases(c, &f, &t));
+    SPOT_TRY(copy_async(c, gradient, net.grad, net.params * sizeof *gradient));
+    SPOT_TRY(copy_async(c, &net, on_device, sizeof net));
     SPOT_TRY(spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "scvis.gradient of (%d,%d)", b->rows, b->d));
     *loss = net.loss;
     *norm = net.norm;

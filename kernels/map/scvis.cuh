@@ -1,12 +1,12 @@
-/* scvis.cuh - scvis on CUDA: what a problem keeps on the device and the phases of a step. Private to scvis*.cu.
+/* scvis.cuh - scvis on CUDA: a problem's arrays on the device, and the phases of a step. Private to scvis*.cu.
  *
  * A phase is one launch over the (tile, problem) items of all problems: blockIdx.y is the problem, blockIdx.x the tile of
  * rows, of weights or of parameters. Blocks of problems that are shorter, finished or failed return at once. Every number
- * is made by the same chain of operations as on the CPU, but for the fp64 sums of the loss and of the gradient's norm. */
+ * is computed by the CPU's chain of operations, except the fp64 sums of the loss and of the gradient's norm. */
 #ifndef SPOTTER_SCVIS_CUH
 #define SPOTTER_SCVIS_CUH
 
-#include "core/cuda.cuh"
+#include "core/warp.cuh"
 #include "map/scvis_step.h"
 #include "map/scvis_net.h"
 
@@ -16,13 +16,13 @@ typedef struct {
     int n, d, dim, batch, total;      /* total: steps of this training */
     uint64_t seed;
     uint32_t ec;
-    const float *features;            /* (n, d) as they come */
+    const float *features;            /* (n, d), not standardised */
     float *map;                       /* (n, dim) */
     spot_scvis_layer layer[SPOT_SCVIS_LAYERS];
     size_t params, freedom;
     int items;                        /* 64 x 64 tiles of all weight matrices, and one for the degrees of freedom */
-    float *input;                     /* (n, d) as the network sees it */
-    int gathered;                     /* `far` is that of the batch, not of all rows */
+    float *input;                     /* (n, d): the network's input */
+    int gathered;                     /* `far` holds the batch, not all rows */
     float *far;                       /* (n, n), or (batch, batch) */
     size_t far_stride;
     uint32_t *order, *row;            /* (n), (batch) */
@@ -37,19 +37,19 @@ typedef struct {
     double *force_part;               /* (batch / ROWS): t-SNE */
     double *item_part;                /* (items, 2): sums of gradient^2 and weight^2 */
 
-    int at, rows;                     /* where the epoch stands, rows of the batch at hand */
+    int at, rows;                     /* position in the epoch; rows of this batch */
     uint32_t epoch;
     int largest;                      /* bits of the largest magnitude of the features */
     int failed;                       /* the step that left the finite numbers; 0 none */
     double loss, norm;
 } spot_scvis_device;
 
-/* The step at hand, the same for all problems. */
+/* This step, the same for all problems. */
 typedef struct {
     spot_scvis_config cfg;
     double entropy;                   /* of a row of P */
     int step;                         /* from 1 */
-    float lr, eps;                    /* of Adam, with the bias correction */
+    float lr, eps;                    /* Adam's, with the bias correction */
 } spot_scvis_now;
 
 /* All problems, on the device, and the largest extents among them. */
@@ -67,7 +67,7 @@ static inline SPOT_HD int spot_scvis_tiles(const spot_scvis_layer *y)
     return spot_scvis_cut(y->in, SPOT_SCVIS_TILE) * spot_scvis_cut(y->out, SPOT_SCVIS_TILE);
 }
 
-/* Before the first step: input and first weights. Then, a step: batch, noise and mask; or those that a test gives. */
+/* start: input and first weights, once. draw: batch, noise and mask of a step; given: those that a test gives. */
 spot_status spot_scvis_start(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_config *cfg);
 spot_status spot_scvis_draw(spot_ctx *c, const spot_scvis_fleet *f, const spot_scvis_now *t);
 spot_status spot_scvis_given(spot_ctx *c, const spot_scvis_fleet *f, const float *keep, const spot_scvis_now *t);
@@ -100,14 +100,14 @@ static inline __device__ double spot_scvis_kl_factor(const spot_scvis_device *ne
     return t->cfg.compat.kl_decay ? fmax(0.1, (double)net->d / t->step) : 1;
 }
 
-/* The same sum in every thread: lanes by butterfly, then warps in their order. The whole block must come. */
+/* The block's sum, the same in every thread: each warp's, then the warps in order. All threads must call. */
 static inline __device__ double spot_scvis_block_sum(double x)
 {
     SPOT_SHARED(double, warp, SPOT_SCVIS_THREADS / 32);
     double sum = 0;
 
-    for (int by = 16; by; by /= 2) x += __shfl_xor_sync(~0u, x, by);
-    __syncthreads();                  /* some may still read the sum before */
+    x = spot_warp_sum(x);
+    __syncthreads();                  /* other threads may still read the last sum */
     if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = x;
     __syncthreads();
     for (int w = 0; w < SPOT_SCVIS_THREADS / 32; w++) sum += warp[w];

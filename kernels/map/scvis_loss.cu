@@ -1,59 +1,38 @@
 /* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its sixteen lanes add what the CPU's
  * sixteen lanes add, so that butterflies give the CPU's bits. */
+#include "map/affinity_step.h"
 #include "map/scvis.cuh"
 
-enum { THREADS = SPOT_SCVIS_THREADS, ROWS = SPOT_SCVIS_ROWS, TILE = SPOT_SCVIS_TILE, LANES = 16, TRIES = 51 };
+enum { THREADS = SPOT_SCVIS_THREADS, ROWS = SPOT_SCVIS_ROWS, TILE = SPOT_SCVIS_TILE, LANES = SPOT_HALF_WARP, TRIES = 51 };
 
 #define TOLERANCE 1e-4    /* of the entropy, in nats */
-
-/* Over the half warp. */
-static __device__ float fold(float x)
-{
-    for (int by = LANES / 2; by; by /= 2) x += __shfl_xor_sync(~0u, x, by);
-    return x;
-}
-
-static __device__ float least_of(float x)
-{
-    for (int by = LANES / 2; by; by /= 2) {
-        float other = __shfl_xor_sync(~0u, x, by);
-        x = other < x ? other : x;
-    }
-    return x;
-}
 
 /* The search of spot_affinity_row, two rows a warp: a row that has found its beta repeats its last try until the other one
  * has, too. */
 static __device__ void affinity_row(float *p, const float *d, int k, int lane, float least, double entropy)
 {
-    double beta = 1, low = 0, high = INFINITY;
+    spot_affinity_beta b = { 1, 0, INFINITY };
     float sum = 1;
     bool done = !k;
 
     for (int tried = 1; __any_sync(~0u, !done); tried++) {
         float s = 0, dot = 0;
         for (int j = lane; j < k; j += LANES) {
-            float x = d[j] - least, e = spot_expf(-(float)beta * x);
+            float x = d[j] - least, e = spot_expf(-(float)b.beta * x);
             s += e;
             dot = fmaf(x, e, dot);
         }
-        s = fold(s);
-        dot = fold(dot);
+        s = spot_half_warp_sum(s, ~0u);
+        dot = spot_half_warp_sum(dot, ~0u);
         if (done) continue;
         sum = s;
-        double over = spot_philox_log(sum) + beta * dot / sum - entropy;
+        double over = spot_philox_log(sum) + b.beta * dot / sum - entropy;
         done = fabs(over) <= TOLERANCE || tried >= TRIES;
         if (done) continue;
-        if (over > 0) {
-            low = beta;
-            beta = isinf(high) ? beta * 2 : (beta + high) / 2;
-        } else {
-            high = beta;
-            beta = (beta + low) / 2;
-        }
+        spot_affinity_bisect(&b, over);
     }
     for (int j = lane; j < k; j += LANES)
-        p[j] = d[j] < SPOT_FAR ? spot_expf(-(float)beta * (d[j] - least)) / sum : 0.0f;
+        p[j] = d[j] < SPOT_FAR ? spot_expf(-(float)b.beta * (d[j] - least)) / sum : 0.0f;
 }
 
 /* grid (ceil(batch / ROWS), problems) */
@@ -72,7 +51,7 @@ static __global__ void __launch_bounds__(THREADS) affinities_kernel(const spot_s
         near[j] = j == own ? SPOT_FAR : far[net->gathered ? j : net->row[j]];
         least = near[j] < least ? near[j] : least;
     }
-    affinity_row(net->p + (size_t)i * net->batch, near, k, lane, least_of(least), t.entropy);
+    affinity_row(net->p + (size_t)i * net->batch, near, k, lane, spot_half_warp_min(least, ~0u), t.entropy);
 }
 
 /* q = 1 / (1 + d2/f) of rows i and j. */
@@ -97,7 +76,7 @@ static __device__ void share_of_row(const spot_scvis_device *net, int i, int lan
         float w = spot_student(closeness(net->z, net->dim, i, j, 1.0f / (float)f), f);
         s += j == i ? 0.0f : w;
     }
-    s = fold(s);
+    s = spot_half_warp_sum(s, ~0u);
     if (store && !lane) net->shares[i] = 1.0f / (s > 1e-30f ? s : 1e-30f);
 }
 
@@ -159,11 +138,11 @@ static __device__ double force_on_row(const spot_scvis_device *net, int i, int l
         }
         logs = part;
         for (int k = 0; k < ABREAST; k++) {
-            float whole = fold(sum[k]);
+            float whole = spot_half_warp_sum(sum[k], ~0u);
             if (store && !lane && k0 + k < dim) net->dz[i * dim + k0 + k] = scale * 2 * power * inverse * whole;
         }
     }
-    return -(0.5 * power * fold(logs) + spot_philox_log(own));
+    return -(0.5 * power * spot_half_warp_sum(logs, ~0u) + spot_philox_log(own));
 }
 
 /* grid (ceil(batch / ROWS), problems) */

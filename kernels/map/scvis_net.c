@@ -84,7 +84,7 @@ void spot_scvis_refresh(spot_scvis_net *net, const spot_scvis_piece *q)
         for (int i = q->row; i < q->row + q->rows; i++) y->turned[(size_t)o * y->in + i] = w[(size_t)i * y->out + o];
 }
 
-static const float *input(const spot_scvis_net *net, int l)
+static const float *input_of(const spot_scvis_net *net, int l)
 {
     int from = net->layer[l].from;
 
@@ -92,29 +92,29 @@ static const float *input(const spot_scvis_net *net, int l)
 }
 
 /* Layer l of rows r .. r+n with the given weights; heads stay linear. */
-static void forth(spot_scvis_net *net, int l, const float *w, int r, int n, int elu)
+static void forward(spot_scvis_net *net, int l, const float *w, int r, int n, int elu)
 {
     const spot_scvis_layer *y = &net->layer[l];
     float *out = y->act + (size_t)r * y->out;
 
     for (int i = 0; i < n; i++) memcpy(out + (size_t)i * y->out, net->theta + y->bias, y->out * sizeof *out);
-    spot_gemm_add(out, y->out, input(net, l) + (size_t)r * y->in, y->in, 1, w, y->out, n, y->out, y->in);
+    spot_gemm_add(out, y->out, input_of(net, l) + (size_t)r * y->in, y->in, 1, w, y->out, n, y->out, y->in);
     if (elu)
 #pragma omp simd
         for (int e = 0; e < n * y->out; e++) out[e] = out[e] > 0 ? out[e] : spot_expf(out[e]) - 1.0f;
 }
 
-/* to (rows, in) += delta of layer l times its weights turned, rows r .. r+n. */
-static void back(spot_scvis_net *net, int l, float *to, int r, int n)
+/* to (rows, in) += delta of layer l times its transposed weights, rows r .. r+n. */
+static void add_backward(spot_scvis_net *net, int l, float *to, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
 
     spot_gemm_add(to + (size_t)r * y->in, y->in, y->delta + (size_t)r * y->out, y->out, 1, y->turned, y->in, n, y->in, y->out);
 }
 
-static void clear(float *m, int cols, int r, int n) { memset(m + (size_t)r * cols, 0, (size_t)n * cols * sizeof *m); }
+static void clear_rows(float *m, int cols, int r, int n) { memset(m + (size_t)r * cols, 0, (size_t)n * cols * sizeof *m); }
 
-/* The delta of layer l is complete: through its ELU, whose slope is h + 1 left of 0. */
+/* The complete delta of layer l times the slope of its ELU, which is h + 1 below 0. */
 static void through_elu(spot_scvis_net *net, int l, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
@@ -124,10 +124,10 @@ static void through_elu(spot_scvis_net *net, int l, int r, int n)
     for (int e = 0; e < n * y->out; e++) y->delta[at + e] *= y->act[at + e] > 0 ? 1.0f : y->act[at + e] + 1.0f;
 }
 
-static void encode(spot_scvis_net *net, const float *mu, int r, int n)
+static void encode_rows(spot_scvis_net *net, const float *mu, int r, int n)
 {
-    for (int l = ENC1; l <= ENC3; l++) forth(net, l, net->theta + net->layer[l].weight, r, n, 1);
-    forth(net, MU, mu, r, n, 0);
+    for (int l = ENC1; l <= ENC3; l++) forward(net, l, net->theta + net->layer[l].weight, r, n, 1);
+    forward(net, MU, mu, r, n, 0);
 }
 
 /* Row i of P, from the distances within the batch. */
@@ -146,8 +146,8 @@ static void phase_encode(spot_scvis_net *net, int r, int n)
     int dim = net->dim;
 
     for (int i = r; i < r + n; i++) affinities(net, i);
-    encode(net, net->dropped, r, n);
-    forth(net, SIGMA, net->theta + net->layer[SIGMA].weight, r, n, 0);
+    encode_rows(net, net->dropped, r, n);
+    forward(net, SIGMA, net->theta + net->layer[SIGMA].weight, r, n, 0);
     for (int i = r; i < r + n; i++)
         for (int k = 0; k < dim; k++) {
             int e = i * dim + k;
@@ -174,14 +174,14 @@ static void encoder_back(spot_scvis_net *net, int r, int n)
 
     for (int o = 0; o < mu->out; o++)
         for (int i = 0; i < mu->in; i++) turned[o * mu->in + i] = net->dropped[i * mu->out + o];
-    clear(net->layer[ENC3].delta, 32, r, n);
+    clear_rows(net->layer[ENC3].delta, 32, r, n);
     spot_gemm_add(net->layer[ENC3].delta + (size_t)r * 32, 32, mu->delta + (size_t)r * mu->out, mu->out, 1, turned, 32, n, 32,
                   mu->out);
-    back(net, SIGMA, net->layer[ENC3].delta, r, n);
+    add_backward(net, SIGMA, net->layer[ENC3].delta, r, n);
     through_elu(net, ENC3, r, n);
     for (int l = ENC3; l > ENC1; l--) {
-        clear(net->layer[l - 1].delta, net->layer[l].in, r, n);
-        back(net, l, net->layer[l - 1].delta, r, n);
+        clear_rows(net->layer[l - 1].delta, net->layer[l].in, r, n);
+        add_backward(net, l, net->layer[l - 1].delta, r, n);
         through_elu(net, l - 1, r, n);
     }
 }
@@ -192,21 +192,21 @@ static void phase_decode(spot_scvis_net *net, int r, int n)
     float *freedom = net->freedom_part + (size_t)(r / TILE) * net->d, scale = (float)(tsne_factor(net) / net->rows);
 
     loss[2] = spot_scvis_forces(net, r, n, scale);
-    for (int l = DEC1; l <= VARIANCE; l++) forth(net, l, net->theta + net->layer[l].weight, r, n, l <= DEC5);
+    for (int l = DEC1; l <= VARIANCE; l++) forward(net, l, net->theta + net->layer[l].weight, r, n, l <= DEC5);
     memset(freedom, 0, net->d * sizeof *freedom);
     loss[0] = 0;
     for (int i = r; i < r + n; i++)
         loss[0] += net->weight[i] * spot_scvis_likelihood(net, i, -net->weight[i] / (float)net->rows, freedom);
-    clear(net->layer[DEC5].delta, 128, r, n);
-    back(net, MEAN, net->layer[DEC5].delta, r, n);
-    back(net, VARIANCE, net->layer[DEC5].delta, r, n);
+    clear_rows(net->layer[DEC5].delta, 128, r, n);
+    add_backward(net, MEAN, net->layer[DEC5].delta, r, n);
+    add_backward(net, VARIANCE, net->layer[DEC5].delta, r, n);
     through_elu(net, DEC5, r, n);
     for (int l = DEC5; l > DEC1; l--) {
-        clear(net->layer[l - 1].delta, net->layer[l].in, r, n);
-        back(net, l, net->layer[l - 1].delta, r, n);
+        clear_rows(net->layer[l - 1].delta, net->layer[l].in, r, n);
+        add_backward(net, l, net->layer[l - 1].delta, r, n);
         through_elu(net, l - 1, r, n);
     }
-    back(net, DEC1, net->dz, r, n);
+    add_backward(net, DEC1, net->dz, r, n);
     loss[1] = spot_scvis_through_sample(net, r, n, (float)(kl_factor(net) / net->rows));
     encoder_back(net, r, n);
 }
@@ -237,7 +237,7 @@ static void phase_weigh(spot_scvis_net *net, spot_scvis_piece *q)
         return;
     }
     memset(g, 0, count * sizeof *g);
-    spot_gemm_add(g, y->out, input(net, q->layer) + q->row, 1, y->in, y->delta, y->out, q->rows, y->out, net->rows);
+    spot_gemm_add(g, y->out, input_of(net, q->layer) + q->row, 1, y->in, y->delta, y->out, q->rows, y->out, net->rows);
     for (size_t e = 0; e < count; e++) {
         float w = net->theta[at + e];
         if (q->layer == MU) g[e] *= net->keep[q->row * y->out + e];
@@ -284,6 +284,6 @@ void spot_scvis_encode(spot_scvis_net *net, float *out)
     const float *mu = net->theta + net->layer[MU].weight;
 
 #pragma omp parallel for num_threads(net->threads) schedule(dynamic)
-    for (int r = 0; r < net->rows; r += TILE) encode(net, mu, r, net->rows - r < TILE ? net->rows - r : TILE);
+    for (int r = 0; r < net->rows; r += TILE) encode_rows(net, mu, r, net->rows - r < TILE ? net->rows - r : TILE);
     memcpy(out, net->layer[MU].act, (size_t)net->rows * net->dim * sizeof *out);
 }

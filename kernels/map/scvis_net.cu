@@ -50,7 +50,7 @@ static __device__ void product(float (*sum)[OWN * V], float *slabs, factor a, in
 
 /* use(row, column, sum) for what a thread owns of a tile. */
 template <int V, typename F>
-static __device__ void each(float (*sum)[OWN * V], int rows, int cols, F use)
+static __device__ void for_each_sum(float (*sum)[OWN * V], int rows, int cols, F use)
 {
     for (int i = 0; i < OWN; i++)
         for (int j = 0; j < OWN * V; j++) {
@@ -61,8 +61,8 @@ static __device__ void each(float (*sum)[OWN * V], int rows, int cols, F use)
 
 /* Layer l of rows r .. r+n from `in` (batch, in) with the given weights; heads stay linear. */
 template <int V>
-static __device__ void forth_by(const spot_scvis_device *net, float *slabs, int l, const float *in, const float *w, int r,
-                                int n, bool elu)
+static __device__ void forward_by(const spot_scvis_device *net, float *slabs, int l, const float *in, const float *w, int r,
+                                  int n, bool elu)
 {
     const spot_scvis_layer *y = &net->layer[l];
     const float *bias = net->theta + y->bias;
@@ -74,26 +74,26 @@ static __device__ void forth_by(const spot_scvis_device *net, float *slabs, int 
         for (int j = 0; j < OWN * V; j++)
             for (int i = 0; i < OWN; i++) sum[i][j] = bias[o0 + min(column_of(j), cols - 1)];
         product<V>(sum, slabs, factor{ in + (size_t)r * y->in, 1, y->in }, n, factor{ w + o0, y->out, 1 }, cols, y->in);
-        each<V>(sum, n, cols, [&](int i, int o, float s) {
+        for_each_sum<V>(sum, n, cols, [&](int i, int o, float s) {
             out[(size_t)i * y->out + o] = !elu || s > 0 ? s : spot_expf(s) - 1.0f;
         });
     }
     __syncthreads();
 }
 
-static __device__ void forth(const spot_scvis_device *net, float *slabs, int l, const float *in, const float *w, int r, int n,
-                             bool elu)
+static __device__ void forward(const spot_scvis_device *net, float *slabs, int l, const float *in, const float *w, int r, int n,
+                               bool elu)
 {
-    if (net->layer[l].out > TILE) forth_by<2>(net, slabs, l, in, w, r, n, elu);
-    else                          forth_by<1>(net, slabs, l, in, w, r, n, elu);
+    if (net->layer[l].out > TILE) forward_by<2>(net, slabs, l, in, w, r, n, elu);
+    else                          forward_by<1>(net, slabs, l, in, w, r, n, elu);
 }
 
 static __device__ const float *weights_of(const spot_scvis_device *net, int l) { return net->theta + net->layer[l].weight; }
 
-/* sum += delta of layer l times its weights w turned, inputs i0 .. of rows r .. r+n. */
+/* sum += delta of layer l times its weights w, transposed: inputs i0 .. of rows r .. r+n. */
 template <int V>
-static __device__ void add_back(float (*sum)[OWN * V], const spot_scvis_device *net, float *slabs, int l, const float *w,
-                                int i0, int r, int n)
+static __device__ void add_backward(float (*sum)[OWN * V], const spot_scvis_device *net, float *slabs, int l, const float *w,
+                                    int i0, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
 
@@ -101,10 +101,10 @@ static __device__ void add_back(float (*sum)[OWN * V], const spot_scvis_device *
                factor{ w + (size_t)i0 * y->out, 1, y->out }, y->in - i0, y->out);
 }
 
-/* The delta of the layer that l reads, from that of l and, if there is one, of `other`, which reads it too; then through
- * its ELU, whose slope is h + 1 left of 0. */
+/* The delta of the layer that l reads, from the delta of l and of `other` (0: none), which reads it too, times the slope of
+ * its ELU, which is h + 1 below 0. */
 template <int V>
-static __device__ void back_by(const spot_scvis_device *net, float *slabs, int l, const float *w, int other, int r, int n)
+static __device__ void backward_by(const spot_scvis_device *net, float *slabs, int l, const float *w, int other, int r, int n)
 {
     const spot_scvis_layer *to = &net->layer[net->layer[l].from];
 
@@ -112,9 +112,9 @@ static __device__ void back_by(const spot_scvis_device *net, float *slabs, int l
         float sum[OWN][OWN * V] = { { 0 } };
         size_t at = (size_t)r * to->out + i0;
 
-        add_back<V>(sum, net, slabs, l, w, i0, r, n);
-        if (other) add_back<V>(sum, net, slabs, other, weights_of(net, other), i0, r, n);
-        each<V>(sum, n, to->out - i0, [&](int i, int o, float s) {
+        add_backward<V>(sum, net, slabs, l, w, i0, r, n);
+        if (other) add_backward<V>(sum, net, slabs, other, weights_of(net, other), i0, r, n);
+        for_each_sum<V>(sum, n, to->out - i0, [&](int i, int o, float s) {
             float h = to->act[at + (size_t)i * to->out + o];
             to->delta[at + (size_t)i * to->out + o] = s * (h > 0 ? 1.0f : h + 1.0f);
         });
@@ -122,19 +122,19 @@ static __device__ void back_by(const spot_scvis_device *net, float *slabs, int l
     __syncthreads();
 }
 
-static __device__ void back(const spot_scvis_device *net, float *slabs, int l, const float *w, int other, int r, int n)
+static __device__ void backward(const spot_scvis_device *net, float *slabs, int l, const float *w, int other, int r, int n)
 {
-    if (net->layer[l].in > TILE) back_by<2>(net, slabs, l, w, other, r, n);
-    else                         back_by<1>(net, slabs, l, w, other, r, n);
+    if (net->layer[l].in > TILE) backward_by<2>(net, slabs, l, w, other, r, n);
+    else                         backward_by<1>(net, slabs, l, w, other, r, n);
 }
 
 /* Rows r .. r+n of x through the encoder to the mean, with these weights of its head. */
-static __device__ void encode(const spot_scvis_device *net, float *slabs, const float *x, const float *mu, int r, int n)
+static __device__ void encode_rows(const spot_scvis_device *net, float *slabs, const float *x, const float *mu, int r, int n)
 {
-    forth(net, slabs, ENC1, x, weights_of(net, ENC1), r, n, true);
-    forth(net, slabs, ENC2, net->layer[ENC1].act, weights_of(net, ENC2), r, n, true);
-    forth(net, slabs, ENC3, net->layer[ENC2].act, weights_of(net, ENC3), r, n, true);
-    forth(net, slabs, MU, net->layer[ENC3].act, mu, r, n, false);
+    forward(net, slabs, ENC1, x, weights_of(net, ENC1), r, n, true);
+    forward(net, slabs, ENC2, net->layer[ENC1].act, weights_of(net, ENC2), r, n, true);
+    forward(net, slabs, ENC3, net->layer[ENC2].act, weights_of(net, ENC3), r, n, true);
+    forward(net, slabs, MU, net->layer[ENC3].act, mu, r, n, false);
 }
 
 /* grid (ceil(batch / TILE), problems) */
@@ -146,8 +146,8 @@ static __global__ void __launch_bounds__(THREADS, 2) encode_kernel(const spot_sc
     int r = blockIdx.x * TILE, n = min((int)TILE, net->rows - r), dim = net->dim;
 
     if (spot_scvis_idle(net, &t) || n <= 0) return;
-    encode(net, (float *)slabs, net->x, net->dropped, r, n);
-    forth(net, (float *)slabs, SIGMA, net->layer[ENC3].act, weights_of(net, SIGMA), r, n, false);
+    encode_rows(net, (float *)slabs, net->x, net->dropped, r, n);
+    forward(net, (float *)slabs, SIGMA, net->layer[ENC3].act, weights_of(net, SIGMA), r, n, false);
     for (int e = r * dim + threadIdx.x; e < (r + n) * dim; e += THREADS) {
         float slope, s2 = spot_scvis_variance(net->layer[SIGMA].act[e], &slope);
         net->z[e] = fmaf(sqrtf(s2), net->noise[e], net->layer[MU].act[e]);
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS, 2) means_kernel(const spot_scv
     int r = blockIdx.x * TILE, n = min((int)TILE, rows - r);
 
     if (n <= 0) return;
-    encode(net, (float *)slabs, net->input + (size_t)r0 * net->d, weights_of(net, MU), r, n);
+    encode_rows(net, (float *)slabs, net->input + (size_t)r0 * net->d, weights_of(net, MU), r, n);
     for (int e = threadIdx.x; e < n * dim; e += THREADS)
         net->map[(size_t)(r0 + r) * dim + e] = net->layer[MU].act[r * dim + e];
 }
@@ -222,8 +222,8 @@ static __device__ void back_to_sample(const spot_scvis_device *net, float *slabs
                 int row = threadIdx.x / 16 * OWN + i;
                 sum[i][j] = row < n && column_of(j) < dim - k0 ? dz[row * dim + column_of(j)] : 0.0f;
             }
-        add_back<1>(sum, net, slabs, DEC1, weights_of(net, DEC1), k0, r, n);
-        each<1>(sum, n, dim - k0, [&](int i, int k, float s) { dz[i * dim + k] = s; });
+        add_backward<1>(sum, net, slabs, DEC1, weights_of(net, DEC1), k0, r, n);
+        for_each_sum<1>(sum, n, dim - k0, [&](int i, int k, float s) { dz[i * dim + k] = s; });
     }
     __syncthreads();
 }
@@ -238,16 +238,16 @@ static __global__ void __launch_bounds__(THREADS, 2) decode_kernel(const spot_sc
     int r = blockIdx.x * TILE, n = min((int)TILE, net->rows - r);
 
     if (spot_scvis_idle(net, &t) || n <= 0) return;
-    forth(net, slabs, DEC1, net->z, weights_of(net, DEC1), r, n, true);
+    forward(net, slabs, DEC1, net->z, weights_of(net, DEC1), r, n, true);
     for (int l = DEC2; l <= VARIANCE; l++)
-        forth(net, slabs, l, net->layer[net->layer[l].from].act, weights_of(net, l), r, n, l <= DEC5);
+        forward(net, slabs, l, net->layer[net->layer[l].from].act, weights_of(net, l), r, n, l <= DEC5);
     double fit = likelihood(net, r, n);
-    back(net, slabs, MEAN, weights_of(net, MEAN), VARIANCE, r, n);
-    for (int l = DEC5; l > DEC1; l--) back(net, slabs, l, weights_of(net, l), 0, r, n);
+    backward(net, slabs, MEAN, weights_of(net, MEAN), VARIANCE, r, n);
+    for (int l = DEC5; l > DEC1; l--) backward(net, slabs, l, weights_of(net, l), 0, r, n);
     back_to_sample(net, slabs, r, n);
     double kl = through_sample(net, r, n, (float)(spot_scvis_kl_factor(net, &t) / net->rows));
-    back(net, slabs, MU, net->dropped, SIGMA, r, n);
-    for (int l = ENC3; l > ENC1; l--) back(net, slabs, l, weights_of(net, l), 0, r, n);
+    backward(net, slabs, MU, net->dropped, SIGMA, r, n);
+    for (int l = ENC3; l > ENC1; l--) backward(net, slabs, l, weights_of(net, l), 0, r, n);
 
     fit = spot_scvis_block_sum(fit);
     kl = spot_scvis_block_sum(kl);
@@ -294,7 +294,7 @@ static __device__ double weight_gradient(const spot_scvis_device *net, float *sl
 
     product<1>(sum, slabs, factor{ in + r0, y->in, 1 }, y->in - r0, factor{ y->delta + o0, y->out, 1 }, y->out - o0,
                net->rows);
-    each<1>(sum, y->in - r0, y->out - o0, [&](int i, int o, float g) {
+    for_each_sum<1>(sum, y->in - r0, y->out - o0, [&](int i, int o, float g) {
         size_t e = (size_t)(r0 + i) * y->out + o0 + o;
         float w = net->theta[y->weight + e];
 

@@ -10,10 +10,10 @@
 #include "map/scvis.h"
 
 enum { ENC1, ENC2, ENC3, MU, SIGMA, DEC1, DEC2, DEC3, DEC4, DEC5, MEAN, VARIANCE, SPOT_SCVIS_LAYERS };
-enum { SPOT_SCVIS_TILE = 64,      /* rows that are worked on together; a constant, since sums go by tile */
-       SPOT_SCVIS_CACHED = 8192 };   /* up to this many rows all squared distances are kept: 268 MB */
+enum { SPOT_SCVIS_TILE = 64,      /* rows of a tile; a constant, because sums go by tile */
+       SPOT_SCVIS_CACHED = 8192 };   /* up to this many rows, all squared distances are kept: 268 MB */
 
-/* Adam's rates, the part of the mu head's weights that dropout keeps, what the gradient's norm is cut to. */
+/* Adam's rates; the part of the mu head's weights that dropout keeps; the largest norm of the gradient. */
 #define SPOT_SCVIS_BETA1 0.9
 #define SPOT_SCVIS_BETA2 0.999
 #define SPOT_SCVIS_KEEP 0.9
@@ -21,12 +21,12 @@ enum { SPOT_SCVIS_TILE = 64,      /* rows that are worked on together; a constan
 
 typedef struct {
     int in, out, from;          /* from: the layer whose output it reads; -1 x, -2 z */
-    size_t weight, bias;        /* where in the parameters */
+    size_t weight, bias;        /* first index in the parameters */
     float *act, *delta;         /* (batch, out): output, before softplus in SIGMA and VARIANCE; slope of the loss there */
-    float *turned;              /* (out, in): the weights for the way back */
+    float *turned;              /* (out, in): the weights, transposed, for the backward pass */
 } spot_scvis_layer;
 
-/* Sizes and places of the layers, the degrees of freedom behind them; the number of parameters before these. */
+/* Sets sizes and first indices of the layers. Returns the number of their parameters; the degrees of freedom follow them. */
 static inline size_t spot_scvis_plan(spot_scvis_layer layer[SPOT_SCVIS_LAYERS], int d, int dim)
 {
     const int plan[SPOT_SCVIS_LAYERS][3] = {      /* in, out, from; in the order of the enum */
@@ -47,33 +47,33 @@ static inline size_t spot_scvis_plan(spot_scvis_layer layer[SPOT_SCVIS_LAYERS], 
     return at;
 }
 
-/* A piece of the parameters that one thread owns: rows of a weight matrix (the first piece of a layer has the bias too), or,
- * at layer -1, the degrees of freedom. */
+/* The parameters that one thread owns: rows of a weight matrix (a layer's first piece has the bias, too), or, at layer -1, the
+ * degrees of freedom. */
 typedef struct {
     int layer, row, rows;
     double squares, weights;    /* sums of gradient^2 and weight^2 */
 } spot_scvis_piece;
 
 typedef struct {
-    int d, dim, batch, stride;  /* batch: rows there is room for; stride: that, rounded up to 16 */
-    int rows, step, threads;    /* of the step at hand; step counts from 1 */
+    int d, dim, batch, stride;  /* batch: most rows; stride: batch, rounded up to 16 */
+    int rows, step, threads;    /* of this step; step counts from 1 */
     const spot_scvis_config *cfg;
     spot_affinity_rule rule;
     spot_scvis_layer layer[SPOT_SCVIS_LAYERS];
     size_t params, freedom;     /* freedom: where the degrees of freedom begin */
     float *theta, *grad;        /* (params) */
-    float *keep, *dropped;      /* (32, dim): 0 or 1/0.9; the mu head's weights times that */
+    float *keep, *dropped;      /* (32, dim): 0 or 1/0.9; the mu head's weights times keep */
     const float *far;           /* squared distances, far[i * far_stride + j] of rows row[i] and row[j] */
     size_t far_stride;
-    uint32_t *row;              /* (batch): which rows of `far` the batch holds */
+    uint32_t *row;              /* (batch): the batch's rows in `far` */
     float *x;                   /* (batch, d) */
     float *noise, *z, *dz;      /* (batch, dim) */
     float *places;              /* (dim, stride): z by coordinate; padding lies far away */
     float *near, *p, *both;     /* (batch, stride): distances, P, P' + transpose */
     float *shares;              /* (stride): 1 / row sum of s; padding 0 */
     float *weight;              /* (batch): w_i */
-    float *freedom_part;        /* (tiles, d): slope of the degrees of freedom, a tile of rows each */
-    float *nu, *log_norm, *nu_slope;   /* (d): clipped degrees of freedom and what depends on them alone */
+    float *freedom_part;        /* (tiles, d): each tile's slope of the degrees of freedom */
+    float *nu, *log_norm, *nu_slope;   /* (d): clipped degrees of freedom, and functions of them */
     double *loss_part;          /* (tiles, 3): log-likelihood, KL, t-SNE */
     spot_scvis_piece *piece;
     int pieces;
@@ -83,7 +83,7 @@ typedef struct {
 spot_status spot_scvis_net_take(spot_ctx *c, spot_arena *a, spot_scvis_net *net, int d, int dim, int batch,
                                 const spot_scvis_config *cfg);
 
-/* The net's parameters changed: brings what is derived from piece q up to date. */
+/* Updates the values derived from piece q after its parameters changed. */
 void spot_scvis_refresh(spot_scvis_net *net, const spot_scvis_piece *q);
 
 /* Loss and gradient (into net->grad, unclipped) of the batch in net: rows, step, far, row, x, noise, keep are set. */
@@ -92,9 +92,9 @@ double spot_scvis_step(spot_scvis_net *net);
 /* The encoder's mean of net->rows rows in net->x, without dropout, into out (rows, dim). */
 void spot_scvis_encode(spot_scvis_net *net, float *out);
 
-/* scvis_loss.c, all for rows r .. r+n of the batch, n at most a tile. */
+/* scvis_loss.c. Rows are r .. r+n-1 of the batch, at most a tile. */
 
-/* nu and what depends on it, after the degrees of freedom changed. */
+/* Updates nu, log_norm and nu_slope after the degrees of freedom changed. */
 void spot_scvis_refresh_freedom(spot_scvis_net *net);
 
 /* Row sums of s, P' + transpose, the weights w_i. */
@@ -107,7 +107,7 @@ double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale);
  * added, into freedom (d). */
 double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom);
 
-/* dz goes on to mu and s2, and `scale` times the slope of the rows' KL joins; returns that KL. */
+/* The slopes of mu and s2: dz through the sample, plus `scale` times the slope of the rows' KL. Returns that KL. */
 double spot_scvis_through_sample(spot_scvis_net *net, int r, int n, float scale);
 
 #endif

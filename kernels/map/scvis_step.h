@@ -6,7 +6,7 @@
 #include "core/philox.h"
 #include "core/vmath.h"
 
-/* A variance within [1e-6, 1e10]; outside it has no slope. */
+/* The variance, clipped to [1e-6, 1e10]. Outside, *slope becomes 0. */
 static inline SPOT_HD float spot_scvis_clip(float v, float *slope)
 {
     float up = v < 1e-6f ? 1e-6f : v, in = up > 1e10f ? 1e10f : up;
@@ -49,7 +49,7 @@ static inline SPOT_HD float spot_scvis_freedom(float raw, float *log_norm, float
     return nu;
 }
 
-/* The log-density of feature x, `scale` times its slopes by mean and raw variance, and its slope by nu. With e = x - mean,
+/* The log-density of feature x, `scale` times its slopes by mean and raw variance, and its slope by nu. With e = x - mean and
  * v the variance:  log t = log_norm(nu) - log(v)/2 - (nu+1)/2 log(1 + e^2 / (nu v)) */
 typedef struct { float log, mean, raw, nu; } spot_scvis_density;
 

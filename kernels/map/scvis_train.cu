@@ -1,5 +1,5 @@
-/* scvis_train.cu - around the network: input, first weights, batches, noise, loss, Adam. Random numbers are those of the
- * CPU's streams, at their places in these. */
+/* scvis_train.cu - around the network: input, first weights, batches, noise, loss, Adam. Random numbers have the
+ * CPU's streams and positions. */
 #include "map/scvis.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, TILE = SPOT_SCVIS_TILE, COLUMNS = 64, BLOCKS = 64, ADAM = 8 * THREADS, WORDS = 128,
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(THREADS) divide_kernel(const spot_scvis
         net->input[e] = largest > 0 ? net->features[e] / largest : 0.0f;
 }
 
-/* What depends on the degrees of freedom alone, after they changed. */
+/* Updates nu, log_norm and nu_slope after the degrees of freedom changed. */
 static __device__ void refresh_freedom(const spot_scvis_device *net, int j)
 {
     net->nu[j] = spot_scvis_freedom(net->theta[net->freedom + j], &net->log_norm[j], &net->nu_slope[j]);

@@ -1,5 +1,5 @@
-/* tsne.c - t-SNE's schedule, for every device, and its steps on the CPU. Lanes run over points j, threads over rows i; a
- * row's sums belong to the thread that owns the row, so threads never meet in a sum. */
+/* tsne.c - t-SNE's schedule, for every device, and its steps on the CPU. Lanes run over points j, threads over rows i. A
+ * row's sums belong to its thread, so no sum depends on the threads. */
 #include "map/tsne.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ enum { LANES = SPOT_TSNE_LANES, ROWS = 4, LOOK_EVERY = 50, EXPLORE = 250, PATIEN
 
 int spot_tsne_stride(int n) { return (n + 2 * LANES - 1) / (2 * LANES) * (2 * LANES); }
 
-/* Repulsion and sums of rows i0 .. i0+3. dim is a constant wherever this is inlined, but in the last case. One division
- * serves two pairs, 1/a = b/(ab): divisions are what this loop waits for. */
+/* Repulsion and sums of rows i0 .. i0+3. dim is a constant wherever this is inlined, except in the default case. One division
+ * serves two pairs, 1/a = b/(ab): division is the slowest part of the loop. */
 static inline __attribute__((always_inline)) void repel_rows(const spot_tsne_walk *w, int i0, int dim)
 {
     const spot_tsne_problem *t = &w->map;
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void repel_rows(const spot_tsne_wal
     }
 }
 
-/* Attraction of row i; with `kl` also its part of sum_j P_ij log(P_ij / Q_ij), but for log Z. */
+/* Attraction of row i; with `kl` also its part of sum_j P_ij log(P_ij / Q_ij), without log Z. */
 static inline __attribute__((always_inline)) void attract_row(const spot_tsne_walk *w, int i, int dim, int kl)
 {
     const spot_tsne_problem *t = &w->map;
@@ -107,7 +107,7 @@ static double tile_sum(const double *row, int rows, double less)
 }
 
 /* All forces, and the tiles' Z. Below MANY points a barrier costs more than the second thread brings. */
-static void forces(const spot_tsne_walk *w, int threads, int kl)
+static void compute_forces(const spot_tsne_walk *w, int threads, int kl)
 {
     int n = w->map.n, tiles = spot_tsne_tiles(n);
 
@@ -122,12 +122,12 @@ static void forces(const spot_tsne_walk *w, int threads, int kl)
         }
     for (int tile = 0, i = 0; tile < tiles; tile++, i += SPOT_TSNE_ROWS) {
         if (!w->grid.most)
-            w->partial[tile] = tile_sum(w->row + i, n - i, 1);     /* a point does not repel itself: its weight is 1 */
+            w->partial[tile] = tile_sum(w->row + i, n - i, 1);     /* without the point itself, whose weight is 1 */
         if (kl) w->partial[tiles + tile] = tile_sum(w->row + n + i, n - i, 0);
     }
 }
 
-static void move(const spot_tsne_walk *w, int first)
+static void move_points(const spot_tsne_walk *w, int first)
 {
     int n = w->map.n, tiles = spot_tsne_tiles(n);
     double z = spot_tsne_z(w->partial, tiles);
@@ -149,17 +149,17 @@ static void advance_one(const spot_tsne_walk *w, int count, int look, spot_team 
     for (int k = 0; k < t->dim; k++)
         for (int j = t->n; j < t->stride; j++) t->y[(size_t)k * t->stride + j] = SPOT_TSNE_FAR_AWAY;
     for (int i = 0; i < count; i++) {
-        forces(w, team ? team->threads : 1, look && i == count - 1);
-        move(w, w->fresh && i == 0);
+        compute_forces(w, team ? team->threads : 1, look && i == count - 1);
+        move_points(w, w->fresh && i == 0);
         if (team) spot_team_step(team);
     }
-    if (!count) forces(w, team ? team->threads : 1, 1);
+    if (!count) compute_forces(w, team ? team->threads : 1, 1);
 }
 
 /* Many problems: one a thread. Few: all threads on each in turn. */
 static spot_status advance_cpu(spot_ctx *c, const spot_tsne_batch *b, int count, int look)
 {
-    int outer = b->problems < c->threads ? 1 : c->threads;
+    int outer = spot_abreast(b->problems, c->threads);
     spot_status status = SPOT_OK;
 
 #pragma omp parallel for num_threads(outer) schedule(dynamic)
@@ -175,13 +175,13 @@ static spot_status advance_cpu(spot_ctx *c, const spot_tsne_batch *b, int count,
 
 const spot_tsne_ops spot_tsne_cpu = { .advance = advance_cpu };
 
-static spot_status advance(spot_ctx *c, const spot_tsne_batch *b, int count, int look)
+static spot_status advance_batch(spot_ctx *c, const spot_tsne_batch *b, int count, int look)
 {
     SPOT_DISPATCH(c, tsne, advance, b, count, look);
 }
 
 /* A phase starts at rest, `it` iterations after the beginning. */
-static void enter(spot_tsne_walk *w, int phase, int it, const spot_tsne_config *cfg)
+static void enter_phase(spot_tsne_walk *w, int phase, int it, const spot_tsne_config *cfg)
 {
     w->phase = phase;
     w->exaggeration = phase == 1 ? cfg->exaggeration : 1;
@@ -191,7 +191,7 @@ static void enter(spot_tsne_walk *w, int phase, int it, const spot_tsne_config *
     w->best_at = it;
 }
 
-static double sum(const double *partial, int tiles)
+static double sum_tiles(const double *partial, int tiles)
 {
     double total = 0;
 
@@ -199,25 +199,25 @@ static double sum(const double *partial, int tiles)
     return total;
 }
 
-/* From a walk's partial sums, here on the host. */
+/* KL from a walk's partial sums, which are on the host. */
 static double divergence(const double *partial, int tiles)
 {
-    return log(spot_tsne_z(partial, tiles)) + sum(partial + tiles, tiles);
+    return log(spot_tsne_z(partial, tiles)) + sum_tiles(partial + tiles, tiles);
 }
 
-static spot_status no_number(spot_ctx *c, const spot_tsne_walk *w, int it)
+static spot_status fail_not_finite(spot_ctx *c, const spot_tsne_walk *w, int it)
 {
     return spot_fail(c, SPOT_NUMERIC, "t-SNE of %s left the finite numbers by iteration %d; lower tsne.lr",
                      spot_label_of(c, w->map.ec).text, it);
 }
 
 /* After `it` iterations: does the phase end early, because the gradient vanishes or nothing improves? */
-static spot_status judge(spot_ctx *c, spot_tsne_walk *w, const double *partial, int it, const spot_tsne_config *cfg)
+static spot_status check_walk(spot_ctx *c, spot_tsne_walk *w, const double *partial, int it, const spot_tsne_config *cfg)
 {
     int tiles = spot_tsne_tiles(w->map.n);
-    double kl = divergence(partial, tiles), norm = sqrt(sum(partial + 2 * tiles, tiles));
+    double kl = divergence(partial, tiles), norm = sqrt(sum_tiles(partial + 2 * tiles, tiles));
 
-    if (!isfinite(kl) || !isfinite(norm)) return no_number(c, w, it);
+    if (!isfinite(kl) || !isfinite(norm)) return fail_not_finite(c, w, it);
     spot_tell(c, "tsne", (int)w->map.ec, it, cfg->iterations, "");
     if (kl < w->best) {
         w->best = kl;
@@ -225,7 +225,7 @@ static spot_status judge(spot_ctx *c, spot_tsne_walk *w, const double *partial, 
     }
     if (it - 1 - w->best_at <= (w->phase == 1 ? EXPLORE : PATIENCE) && norm > LEAST_GRADIENT) return SPOT_OK;
     if (w->phase == 1) {
-        enter(w, 2, it, cfg);
+        enter_phase(w, 2, it, cfg);
     } else {
         w->live = 0;
         w->map.steps = it;
@@ -233,9 +233,9 @@ static spot_status judge(spot_ctx *c, spot_tsne_walk *w, const double *partial, 
     return SPOT_OK;
 }
 
-/* Phase 1: exaggerated, momentum 0.5; phase 2 starts afresh with 0.8. A phase ends early when the gradient vanishes or
- * nothing has improved for 250 and 300 iterations, looked at every 50: scikit-learn's rule. All live walks have done as
- * many iterations. `partial` is the device's, `sums` its copy on the host. */
+/* Phase 1: exaggerated, momentum 0.5; phase 2 starts again with 0.8. A phase ends early when the gradient vanishes or
+ * nothing has improved for 250 and 300 iterations, checked every 50: scikit-learn's rule. All live walks have done the
+ * same number of iterations. `partial` is the device's, `sums` its copy on the host. */
 static spot_status descend(spot_ctx *c, const spot_tsne_batch *b, const double *partial, double *sums, size_t bytes,
                            const spot_tsne_config *cfg)
 {
@@ -248,8 +248,8 @@ static spot_status descend(spot_ctx *c, const spot_tsne_batch *b, const double *
         if (count > cfg->iterations - it) count = cfg->iterations - it;
         look = (it + count) % LOOK_EVERY == 0;
         for (int p = 0; p < b->problems; p++)
-            if (it == EXPLORE && b->walk[p].phase == 1) enter(&b->walk[p], 2, it, cfg);
-        SPOT_TRY(advance(c, b, count, look));
+            if (it == EXPLORE && b->walk[p].phase == 1) enter_phase(&b->walk[p], 2, it, cfg);
+        SPOT_TRY(advance_batch(c, b, count, look));
         for (int p = 0; p < b->problems; p++) b->walk[p].fresh = 0;
         if (!look) continue;
         SPOT_TRY(spot_device_copy(c, sums, partial, bytes));
@@ -257,18 +257,18 @@ static spot_status descend(spot_ctx *c, const spot_tsne_batch *b, const double *
         live = 0;
         for (int p = 0; p < b->problems; p++) {
             spot_tsne_walk *w = &b->walk[p];
-            if (w->live) SPOT_TRY(judge(c, w, sums + (w->partial - partial), it + count, cfg));
+            if (w->live) SPOT_TRY(check_walk(c, w, sums + (w->partial - partial), it + count, cfg));
             live += w->live;
         }
     }
     for (int p = 0; p < b->problems; p++) b->walk[p].live = 1;
-    SPOT_TRY(advance(c, b, 0, 1));
+    SPOT_TRY(advance_batch(c, b, 0, 1));
     SPOT_TRY(spot_device_copy(c, sums, partial, bytes));
     for (int p = 0; p < b->problems; p++) {
         spot_tsne_walk *w = &b->walk[p];
         if (!w->map.steps) w->map.steps = cfg->iterations;
         w->map.kl = divergence(sums + (w->partial - partial), spot_tsne_tiles(w->map.n));
-        if (!isfinite(w->map.kl)) return no_number(c, w, w->map.steps);
+        if (!isfinite(w->map.kl)) return fail_not_finite(c, w, w->map.steps);
     }
     return SPOT_OK;
 }
@@ -286,7 +286,7 @@ static spot_status take_walk(spot_ctx *c, spot_arena *a, spot_tsne_walk *w, cons
     *w = (spot_tsne_walk){ .map = *t, .live = 1 };
     w->map.steps = 0;
     w->lr = cfg->lr > 0 ? cfg->lr : fmax(t->n / cfg->exaggeration / 4, 50);
-    enter(w, 1, 0, cfg);
+    enter_phase(w, 1, 0, cfg);
     SPOT_TRY(SPOT_TAKE(c, a, w->attract, entries));
     SPOT_TRY(SPOT_TAKE(c, a, w->repel, entries));
     SPOT_TRY(SPOT_TAKE(c, a, w->row, 2 * (size_t)t->n));
@@ -315,8 +315,8 @@ static spot_status take_batch(spot_ctx *c, spot_arena *a, spot_tsne_batch *b, do
     return SPOT_OK;
 }
 
-static spot_status fit(spot_ctx *c, spot_arena *scratch, spot_tsne_batch *b, spot_tsne_problem *t,
-                       const spot_tsne_config *cfg)
+static spot_status fit_batch(spot_ctx *c, spot_arena *scratch, spot_tsne_batch *b, spot_tsne_problem *t,
+                             const spot_tsne_config *cfg)
 {
     double *partial, *sums;
     size_t count;
@@ -353,14 +353,14 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
                          cfg->iterations, cfg->lr);
     if (!problems) return SPOT_OK;
     b.walk = calloc((size_t)problems, sizeof *b.walk);
-    s = b.walk ? fit(c, scratch, &b, t, cfg) : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE maps", problems);
+    s = b.walk ? fit_batch(c, scratch, &b, t, cfg) : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE maps", problems);
     free(b.walk);
     scratch->used = mark;
     return s;
 }
 
 /* `count` doubles from the device. */
-static spot_status fetch(spot_ctx *c, double *to, const double *from, size_t count)
+static spot_status fetch_doubles(spot_ctx *c, double *to, const double *from, size_t count)
 {
     return spot_device_copy(c, to, from, count * sizeof *to);
 }
@@ -377,10 +377,10 @@ spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne
     spot_status s = host ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a gradient of %d points", t->n);
 
     if (s == SPOT_OK) s = take_batch(c, scratch, &b, &partial, &count, t, cfg);
-    if (s == SPOT_OK) s = advance(c, &b, 0, 1);
-    if (s == SPOT_OK) s = fetch(c, host, w.attract, entries);
-    if (s == SPOT_OK) s = fetch(c, host + entries, w.repel, entries);
-    if (s == SPOT_OK) s = fetch(c, host + 2 * entries, partial, count);
+    if (s == SPOT_OK) s = advance_batch(c, &b, 0, 1);
+    if (s == SPOT_OK) s = fetch_doubles(c, host, w.attract, entries);
+    if (s == SPOT_OK) s = fetch_doubles(c, host + entries, w.repel, entries);
+    if (s == SPOT_OK) s = fetch_doubles(c, host + 2 * entries, partial, count);
     if (s == SPOT_OK) {
         here = w;
         here.attract = host;

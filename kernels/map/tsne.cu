@@ -2,20 +2,20 @@
  * a half-warp a row's attraction; Z leaves as one sum a block. Kernel 2 adds those in order and takes the step. Two
  * launches an iteration, whatever the number of maps, and those of tsne_fft.cu for each that is interpolated; partial sums
  * have the CPU's shape (tsne.h), and so its bits. */
-#include "core/cuda.cuh"
+#include "core/warp.cuh"
 #include "map/tsne_fft.cuh"
 #include "map/tsne_step.h"
 
-enum { ROWS = SPOT_TSNE_ROWS, WARP = 32, WARPS = ROWS / WARP, LANES = SPOT_TSNE_LANES, MAX_DIM = 8 };
+enum { ROWS = SPOT_TSNE_ROWS, WARP = SPOT_WARP, WARPS = ROWS / WARP, LANES = SPOT_TSNE_LANES, MAX_DIM = 8 };
 
-/* The block's sum: a butterfly in each warp, then the warps in order. All threads call. A kernel's first call is number 0, its
- * second 1: each has its own room, so that nobody waits for those who still read the first. */
+/* The block's sum: each warp's, then the warps in order. All threads call. A kernel's first call is number 0, its second 1:
+ * each has its own room, so that no thread writes where another still reads. */
 static __device__ double block_sum(double v, int call)
 {
     SPOT_SHARED(double, warp_sum, 2 * WARPS);
     double sum = 0;
 
-    for (int half = WARP / 2; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
+    v = spot_warp_sum(v);
     if (threadIdx.x % WARP == 0) warp_sum[call * WARPS + threadIdx.x / WARP] = v;
     __syncthreads();
     for (int w = 0; w < WARPS; w++) sum += warp_sum[call * WARPS + w];
@@ -67,13 +67,6 @@ template <int DIM> static __device__ double repel(const spot_tsne_problem *t, in
     return total;
 }
 
-/* The 16 lanes of a half-warp summed as spot_fold does; all of them get it. */
-static __device__ float half_sum(float v, unsigned half)
-{
-    for (int by = LANES / 2; by; by /= 2) v += __shfl_xor_sync(half, v, by);
-    return v;
-}
-
 /* Attraction of a warp's rows row0 .. row0+31, 16 by each half; a thread gets its own row's, and with `kl` its cost. */
 template <int DIM> static __device__ float attract(const spot_tsne_problem *t, int dim, int row0, int kl, float *pull)
 {
@@ -97,11 +90,11 @@ template <int DIM> static __device__ float attract(const spot_tsne_problem *t, i
             if (kl) cost += p > 0 ? p * (spot_logf(p) + 0.5f * (float)(f + 1) * spot_logf(a)) : 0.0f;
         }
         for (int k = 0; k < dim; k++) {
-            float whole = half_sum(sum[k], half);
+            float whole = spot_half_warp_sum(sum[k], half);
             if (own == r) pull[k] = whole;
         }
         if (!kl) continue;
-        cost = half_sum(cost, half);
+        cost = spot_half_warp_sum(cost, half);
         if (own == r) result = cost;
     }
     return result;
@@ -176,10 +169,8 @@ static spot_status advance_cuda(spot_ctx *c, const spot_tsne_batch *b, int count
         if (t->dim != dim || dim > MAX_DIM)
             return spot_fail(c, SPOT_UNSUPPORTED, "tsne.fit, problem %d: %d dimensions beside %d; CUDA maps to at most %d, the "
                              "same for all; run with --device cpu", p, t->dim, dim, MAX_DIM);
-        SPOT_TRY(spot_cuda_needs(c, t->start, "tsne.fit: start"));
-        SPOT_TRY(spot_cuda_needs(c, t->to, "tsne.fit: to"));
-        SPOT_TRY(spot_cuda_needs(c, t->p, "tsne.fit: p"));
-        SPOT_TRY(spot_cuda_needs(c, t->y, "tsne.fit: y"));
+        SPOT_TRY(spot_cuda_needs_all(c, "tsne.fit", { { t->start, "start" }, { t->to, "to" }, { t->p, "p" },
+                                     { t->y, "y" } }));
         largest = max(largest, t->n);
     }
     SPOT_TRY(spot_cuda_check(c, cudaMemcpyAsync(b->copy, b->walk, b->problems * sizeof *b->walk, cudaMemcpyDefault, stream),

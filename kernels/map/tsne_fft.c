@@ -52,18 +52,18 @@ static void stage(lines *l, int side, int half, const spot_tsne_grid *g, int bac
             for (int j = 0; j < LANES; j++) {
                 float pr = ar[j], pi = ai[j], qr = br[j], qi = bi[j];
                 if (back) spot_grid_back(&pr, &pi, &qr, &qi, cosine, sine);
-                else      spot_grid_there(&pr, &pi, &qr, &qi, cosine, sine);
+                else      spot_grid_forward(&pr, &pi, &qr, &qi, cosine, sine);
                 ar[j] = pr, ai[j] = pi, br[j] = qr, bi[j] = qi;
             }
         }
 }
 
-static void there(lines *l, int side, const spot_tsne_grid *g)
+static void transform(lines *l, int side, const spot_tsne_grid *g)
 {
     for (int half = side / 2; half; half /= 2) stage(l, side, half, g, 0);
 }
 
-static void back(lines *l, int side, const spot_tsne_grid *g)
+static void transform_back(lines *l, int side, const spot_tsne_grid *g)
 {
     for (int half = 1; half < side; half *= 2) stage(l, side, half, g, 1);
 }
@@ -78,7 +78,7 @@ static void kernel_rows(lines *l, const spot_tsne_grid *g, int r0)
     memset(l->im, 0, (size_t)p->side * sizeof l->im[0]);
     for (int i = 0; i < p->side; i++)
         for (int j = 0; j < LANES; j++) l->re[i][j] = spot_grid_kernel(p, r0 + (j < rows ? j : 0), i);
-    there(l, p->side, g);
+    transform(l, p->side, g);
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < p->side; i++) {
             re[(size_t)(r0 + j) * p->side + i] = l->re[i][j];
@@ -111,7 +111,7 @@ static void kernel_columns(lines *l, const spot_tsne_grid *g, int c0)
     float *re = g->spectrum, *im = re + (size_t)p->rows * p->side;
 
     load_columns(l, re, im, p->rows, p->rows, p->side, c0);
-    there(l, p->rows, g);
+    transform(l, p->rows, g);
     for (int i = 0; i < p->rows; i++) {
         float down = p->rows > 1 ? spot_grid_spline(g, p->rows, i) : 1.0f;
         for (int j = 0; j < LANES; j++) {
@@ -146,7 +146,7 @@ static void charge_rows(lines *l, const spot_tsne_grid *g, int r0)
     memset(l->re, 0, (size_t)p->side * sizeof l->re[0]);
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < nodes; i++) l->re[i][j] = spot_grid_value(g->charge[(size_t)(r0 + j) * nodes + i]);
-    there(l, p->side, g);
+    transform(l, p->side, g);
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < p->side; i++) {
             re[(size_t)(r0 + j) * p->side + i] = l->re[i][j];
@@ -155,7 +155,7 @@ static void charge_rows(lines *l, const spot_tsne_grid *g, int r0)
 }
 
 /* Columns of the charges' transform -> of the field's, transformed back along them; and their part of Z. */
-static void columns(lines *l, const spot_tsne_grid *g, int c0)
+static void charge_columns(lines *l, const spot_tsne_grid *g, int c0)
 {
     const spot_tsne_plan *p = g->plan;
     int rows = spot_grid_node_rows(p);
@@ -164,7 +164,7 @@ static void columns(lines *l, const spot_tsne_grid *g, int c0)
     double term[SPOT_GRID_TERMS][LANES] = { { 0 } };
 
     load_columns(l, re, im, rows, p->rows, p->side, c0);
-    there(l, p->rows, g);
+    transform(l, p->rows, g);
     for (int i = 0; i < p->rows; i++) {
         size_t at = (size_t)i * p->side + c0;
 #pragma omp simd
@@ -176,7 +176,7 @@ static void columns(lines *l, const spot_tsne_grid *g, int c0)
         for (int t = 0; t < SPOT_GRID_TERMS; t++) sum += term[t][j];
         g->line[c0 + j] = sum;
     }
-    back(l, p->rows, g);
+    transform_back(l, p->rows, g);
     store_columns(re, im, l, rows, p->side, c0);
 }
 
@@ -193,7 +193,7 @@ static void field_rows(lines *l, const spot_tsne_grid *g, int r0)
             l->re[i][j] = re[at];
             l->im[i][j] = im[at];
         }
-    back(l, p->side, g);
+    transform_back(l, p->side, g);
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < nodes; i++) {
             re[(size_t)(r0 + j) * p->side + i] = l->re[i][j] * scale;
@@ -202,8 +202,8 @@ static void field_rows(lines *l, const spot_tsne_grid *g, int r0)
 }
 
 /* The first node under point i, and its weights along columns and rows. */
-static void place(const spot_tsne_walk *w, int i, int *column, int *row, float along[SPOT_GRID_SPLINE],
-                  float down[SPOT_GRID_SPLINE])
+static void place_point(const spot_tsne_walk *w, int i, int *column, int *row, float along[SPOT_GRID_SPLINE],
+                        float down[SPOT_GRID_SPLINE])
 {
     const spot_tsne_plan *p = w->grid.plan;
 
@@ -213,7 +213,7 @@ static void place(const spot_tsne_walk *w, int i, int *column, int *row, float a
     if (p->rows > 1) *row = spot_grid_place(p, w->map.y[w->map.stride + i], p->low[1], down);
 }
 
-static void spread(const spot_tsne_walk *w)
+static void spread_charges(const spot_tsne_walk *w)
 {
     const spot_tsne_plan *p = w->grid.plan;
     int nodes = spot_grid_nodes(p->side), height = p->rows > 1 ? SPOT_GRID_SPLINE : 1;
@@ -223,21 +223,21 @@ static void spread(const spot_tsne_walk *w)
         float along[SPOT_GRID_SPLINE], down[SPOT_GRID_SPLINE];
         int column, row;
 
-        place(w, i, &column, &row, along, down);
+        place_point(w, i, &column, &row, along, down);
         for (int r = 0; r < height; r++)
             for (int k = 0; k < SPOT_GRID_SPLINE; k++)
                 w->grid.charge[(size_t)(row + r) * nodes + column + k] += spot_grid_charge(down[r] * along[k]);
     }
 }
 
-static void gather(const spot_tsne_walk *w, int i)
+static void gather_field(const spot_tsne_walk *w, int i)
 {
     const spot_tsne_plan *p = w->grid.plan;
     const float *re = w->grid.wave, *im = re + (size_t)spot_grid_node_rows(p) * p->side;
     float along[SPOT_GRID_SPLINE], down[SPOT_GRID_SPLINE], x = 0, y = 0;
     int column, row, height = p->rows > 1 ? SPOT_GRID_SPLINE : 1;
 
-    place(w, i, &column, &row, along, down);
+    place_point(w, i, &column, &row, along, down);
     for (int r = 0; r < height; r++)
         for (int k = 0; k < SPOT_GRID_SPLINE; k++) {
             size_t at = (size_t)(row + r) * p->side + column + k;
@@ -258,7 +258,7 @@ static double sum_of_lines(const spot_tsne_grid *g)
     return sum;
 }
 
-static void lay(const spot_tsne_walk *w)
+static void lay_grid(const spot_tsne_walk *w)
 {
     float low[2], high[2];
 
@@ -273,8 +273,9 @@ static void lay(const spot_tsne_walk *w)
     spot_grid_lay(w->grid.plan, low, high, w->map.dim, w->grid.most);
 }
 
-/* `part` of all of a grid's lines, 16 at a time. */
-static void each(void (*part)(lines *l, const spot_tsne_grid *g, int first), const spot_tsne_grid *g, int count, int threads)
+/* Runs `part` for `count` lines of a grid, 16 at a time. */
+static void each_line(void (*part)(lines *l, const spot_tsne_grid *g, int first), const spot_tsne_grid *g, int count,
+                      int threads)
 {
 #pragma omp parallel num_threads(threads)
     {
@@ -289,18 +290,18 @@ void spot_tsne_interpolate(const spot_tsne_walk *w, int threads)
     const spot_tsne_grid *g = &w->grid;
     const spot_tsne_plan *p = g->plan;
 
-    lay(w);
+    lay_grid(w);
     if (p->fresh) {
-        each(kernel_rows, g, p->rows, threads);
-        each(kernel_columns, g, p->side, threads);
-        each(kernel_transpose, g, p->side, threads);
+        each_line(kernel_rows, g, p->rows, threads);
+        each_line(kernel_columns, g, p->side, threads);
+        each_line(kernel_transpose, g, p->side, threads);
     }
-    spread(w);
-    each(charge_rows, g, spot_grid_node_rows(p), threads);
-    each(columns, g, p->side, threads);
-    each(field_rows, g, spot_grid_node_rows(p), threads);
+    spread_charges(w);
+    each_line(charge_rows, g, spot_grid_node_rows(p), threads);
+    each_line(charge_columns, g, p->side, threads);
+    each_line(field_rows, g, spot_grid_node_rows(p), threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, MANY)
-    for (int i = 0; i < w->map.n; i++) gather(w, i);
+    for (int i = 0; i < w->map.n; i++) gather_field(w, i);
     for (int tile = 0; tile < spot_tsne_tiles(w->map.n); tile++) w->partial[tile] = 0;
     w->partial[0] = spot_grid_z(p, sum_of_lines(g), w->map.n);
 }

@@ -57,7 +57,7 @@ static __device__ lines lines_of(float *shared, int side)
 }
 
 /* All lines of `side` entries to bit-reversed order. Everybody has stored what he loaded when it begins and when it ends. */
-static __device__ void there(lines l, int side, const spot_tsne_grid *g)
+static __device__ void transform(lines l, int side, const spot_tsne_grid *g)
 {
     __syncthreads();
     for (int half = side / 2; half; half /= 2) {
@@ -66,13 +66,13 @@ static __device__ void there(lines l, int side, const spot_tsne_grid *g)
             int a = (first + k) << l.shift | (e & ((1 << l.shift) - 1)), b = a + (half << l.shift);
             const float *turn = g->turn + 2 * (size_t)k * (g->most / (2 * half));
 
-            spot_grid_there(&l.re[a], &l.im[a], &l.re[b], &l.im[b], turn[0], turn[1]);
+            spot_grid_forward(&l.re[a], &l.im[a], &l.re[b], &l.im[b], turn[0], turn[1]);
         }
         __syncthreads();
     }
 }
 
-static __device__ void back(lines l, int side, const spot_tsne_grid *g)
+static __device__ void transform_back(lines l, int side, const spot_tsne_grid *g)
 {
     __syncthreads();
     for (int half = 1; half < side; half *= 2) {
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS) kernel_rows_kernel(const spot_
             l.re[e] = spot_grid_kernel(p, min(r0 + e % many, p->rows - 1), e / many);
             l.im[e] = 0;
         }
-        there(l, p->side, g);
+        transform(l, p->side, g);
         for (int e = threadIdx.x; e < ROOM; e += THREADS) {
             int row = r0 + e / p->side, i = e % p->side, at = i * many + e / p->side;
             if (row >= p->rows) continue;
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(THREADS) kernel_columns_kernel(const sp
             l.re[e] = re[at];
             l.im[e] = im[at];
         }
-        there(l, p->rows, g);
+        transform(l, p->rows, g);
         for (int e = threadIdx.x; e < room; e += THREADS) {
             size_t at = (size_t)(e / many) * p->side + c0 + e % many;
             float spline = (p->rows > 1 ? spot_grid_spline(g, p->rows, e / many) : 1.0f)
@@ -154,7 +154,7 @@ static __global__ void __launch_bounds__(THREADS) kernel_transpose_kernel(const 
 }
 
 /* The first node under point i, and its weights along columns and rows. */
-static __device__ void place(const spot_tsne_walk *w, int i, int *column, int *row, float *along, float *down)
+static __device__ void place_point(const spot_tsne_walk *w, int i, int *column, int *row, float *along, float *down)
 {
     const spot_tsne_plan *p = w->grid.plan;
 
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS) spread_kernel(const spot_tsne_
     int column, row;
 
     if (i >= w->map.n) return;
-    place(w, i, &column, &row, along, down);
+    place_point(w, i, &column, &row, along, down);
     for (int r = 0; r < (p->rows > 1 ? SPOT_GRID_SPLINE : 1); r++)
         for (int k = 0; k < SPOT_GRID_SPLINE; k++)
             atomicAdd((unsigned long long *)&w->grid.charge[(size_t)(row + r) * spot_grid_nodes(p->side) + column + k],
@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(THREADS) charge_rows_kernel(const spot_
             l.re[at] = row < rows && i < nodes ? spot_grid_value(g->charge[(size_t)row * nodes + i]) : 0.0f;
             l.im[at] = 0;
         }
-        there(l, p->side, g);
+        transform(l, p->side, g);
         for (int e = threadIdx.x; e < ROOM; e += THREADS) {
             int row = r0 + e / p->side, i = e % p->side, at = i * many + e / p->side;
             if (row >= rows) continue;
@@ -226,7 +226,7 @@ static __global__ void __launch_bounds__(THREADS) columns_kernel(const spot_tsne
             l.re[e] = e / many < rows ? re[at] : 0.0f;
             l.im[e] = e / many < rows ? im[at] : 0.0f;
         }
-        there(l, p->rows, g);
+        transform(l, p->rows, g);
         if ((int)threadIdx.x < SPOT_GRID_TERMS * many) {      /* at most 256 */
             double sum = 0;
             for (int e = threadIdx.x; e < room; e += SPOT_GRID_TERMS * many) {
@@ -241,7 +241,7 @@ static __global__ void __launch_bounds__(THREADS) columns_kernel(const spot_tsne
             for (int t = 0; t < SPOT_GRID_TERMS; t++) sum += term[t * many + threadIdx.x];
             g->line[c0 + threadIdx.x] = sum;
         }
-        back(l, p->rows, g);
+        transform_back(l, p->rows, g);
         for (int e = threadIdx.x; e < rows * many; e += THREADS) {
             size_t at = (size_t)(e / many) * p->side + c0 + e % many;
             re[at] = l.re[e];
@@ -268,7 +268,7 @@ static __global__ void __launch_bounds__(THREADS) field_rows_kernel(const spot_t
             l.re[e % p->side * many + e / p->side] = re[at];
             l.im[e % p->side * many + e / p->side] = im[at];
         }
-        back(l, p->side, g);
+        transform_back(l, p->side, g);
         for (int e = threadIdx.x; e < ROOM; e += THREADS) {
             int row = r0 + e / p->side, i = e % p->side, at = i * many + e / p->side;
             if (row >= rows || i >= nodes) continue;
@@ -290,7 +290,7 @@ static __global__ void __launch_bounds__(THREADS) gather_kernel(const spot_tsne_
     int column, row;
 
     if (i < w->map.n) {
-        place(w, i, &column, &row, along, down);
+        place_point(w, i, &column, &row, along, down);
         for (int r = 0; r < (p->rows > 1 ? SPOT_GRID_SPLINE : 1); r++)
             for (int k = 0; k < SPOT_GRID_SPLINE; k++) {
                 size_t at = (size_t)(row + r) * p->side + column + k;
@@ -312,22 +312,22 @@ static __global__ void __launch_bounds__(THREADS) gather_kernel(const spot_tsne_
     w->partial[0] = spot_grid_z(p, sum, w->map.n);
 }
 
-spot_status spot_tsne_interpolate_cuda(spot_ctx *c, const spot_tsne_walk *here, const spot_tsne_walk *there)
+spot_status spot_tsne_interpolate_cuda(spot_ctx *c, const spot_tsne_walk *host, const spot_tsne_walk *device)
 {
-    const int n = here->map.n, nodes = spot_grid_nodes(here->grid.most), points = (n + THREADS - 1) / THREADS;
-    const size_t charges = (size_t)nodes * (here->map.dim == 2 ? nodes : 1);
+    const int n = host->map.n, nodes = spot_grid_nodes(host->grid.most), points = spot_pieces(n, THREADS);
+    const size_t charges = (size_t)nodes * (host->map.dim == 2 ? nodes : 1);
     cudaStream_t stream = spot_cuda_stream(c);
 
-    SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(here->grid.charge, 0, charges * sizeof *here->grid.charge, stream),
+    SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(host->grid.charge, 0, charges * sizeof *host->grid.charge, stream),
                              "tsne.fit: clearing the grid of %d points", n));
-    SPOT_LAUNCH(lay_kernel, 1, WIDE, 0, stream, there);
-    SPOT_LAUNCH(kernel_rows_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(kernel_columns_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(kernel_transpose_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(spread_kernel, points, THREADS, 0, stream, there);
-    SPOT_LAUNCH(charge_rows_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(columns_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(field_rows_kernel, BLOCKS, THREADS, 0, stream, there);
-    SPOT_LAUNCH(gather_kernel, points, THREADS, 0, stream, there);
-    return spot_cuda_launched(c, "tsne.fit: interpolated forces of %d points to %d", n, here->map.dim);
+    SPOT_LAUNCH(lay_kernel, 1, WIDE, 0, stream, device);
+    SPOT_LAUNCH(kernel_rows_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(kernel_columns_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(kernel_transpose_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(spread_kernel, points, THREADS, 0, stream, device);
+    SPOT_LAUNCH(charge_rows_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(columns_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(field_rows_kernel, BLOCKS, THREADS, 0, stream, device);
+    SPOT_LAUNCH(gather_kernel, points, THREADS, 0, stream, device);
+    return spot_cuda_launched(c, "tsne.fit: interpolated forces of %d points to %d", n, host->map.dim);
 }

@@ -1,46 +1,46 @@
 /* tsne_grid.h - repulsion by interpolation (Linderman, Rachh, Hoskins, Steinerberger, Kluger 2019): the arithmetic that the
  * CPU's version and CUDA's share.
  *
- * Over the map lies a regular grid with three nodes or more a unit. A point is spread over the 4 x 4 nodes around it as
- * charges (4 in a line); from charges q on the nodes b come
+ * A regular grid with three nodes or more a unit covers the map. A point is spread as charges over the 4 x 4 nodes around it
+ * (4 in a line). Charges q on the nodes b give
  *
  *     Z + n = sum_ab q_a K(a-b) q_b         K(d) = 1 / (1 + |d|^2)
  *     field(a) = sum_b V(a-b) q_b           V(d) = d / (1 + |d|^2)^2
  *
- * and a point's repulsion is the field at its nodes with the same weights. Both sums are convolutions, so products of
- * Fourier transforms over a grid of twice the size whose other half is 0. Two things differ from the paper:
+ * and a point's repulsion is the field at its nodes with the same weights. Both sums are convolutions: products of Fourier
+ * transforms over a grid of twice the size, with zeros in the other half. Two things differ from the paper:
  *
- * It convolves scalar kernels with charges times coordinates and takes differences of large sums. Here the force itself is
- * convolved: one transform there and one back, and nothing cancels, so that fp32 is enough. K is even and V odd in each of its
+ * The paper convolves scalar kernels with charges times coordinates and takes differences of large sums. Here the force itself
+ * is convolved: one forward transform and one back. Nothing cancels, so fp32 is enough. K is even and V odd in each of its
  * components, so the transform of K + V_x is K^ + i A with real K^ and A, that of V_y is i B with B the transpose of A, and
  * the field's transform is q^ (i A - B) when its components are its real and imaginary part.
  *
- * It interpolates by polynomials within cells of three nodes. Weights here are cubic B-splines, and the kernels' transform
- * is divided by the splines' own, once for spreading and once for gathering, which makes the product the cubic spline
- * through the kernel's values at the nodes: smooth, and at the same distance of nodes an order more exact.
+ * The paper interpolates by polynomials within cells of three nodes. Here weights are cubic B-splines, and the kernels'
+ * transform is divided by the splines' transform, once for spreading and once for gathering. So the product is the cubic spline
+ * through the kernel's values at the nodes: smooth, and an order more exact at the same distance of nodes.
  *
- * A line of 2^m is transformed in place, first to bit-reversed order and then from it: nobody sorts. Charges are integers in
- * units of 2^-32, so that their sums depend on no order. */
+ * A line of 2^m is transformed in place to bit-reversed order, and back from it, so no step sorts. Charges are integers in
+ * units of 2^-32, so their sums do not depend on the order. */
 #ifndef SPOTTER_TSNE_GRID_H
 #define SPOTTER_TSNE_GRID_H
 
 #include "core/vmath.h"
 #include "map/tsne.h"
 
-/* Points in an FFT's line: at least 512, for 81 units, and at most 4096, for 678. Memory for the most is 270 MB in two
- * dimensions, so up to SPOT_GRID_FEW points get 2048, for 337 units; 30,000 points ended 210 wide. A map too wide for the
- * most gets wider distances. */
+/* Points in an FFT's line: at least 512, for 81 units, and at most 4096, for 678. 4096 takes 270 MB in two
+ * dimensions, so up to SPOT_GRID_FEW points get 2048, for 337 units; 30,000 points ended 210 wide. A map too wide for 4096
+ * gets wider distances. */
 enum { SPOT_GRID_LEAST = 512, SPOT_GRID_MOST = 4096, SPOT_GRID_FEW = 50000, SPOT_GRID_TERMS = 32,
        SPOT_GRID_FOLD = 256 };
 
-/* Nodes that a coordinate's charge lies on; nodes a unit; nodes left free, where the kernel's wrapping around still rings. */
+/* Nodes that a coordinate's charge lies on; nodes a unit; nodes left free because the kernel wraps around there. */
 enum { SPOT_GRID_SPLINE = 4, SPOT_GRID_PER_UNIT = 3, SPOT_GRID_MARGIN = 8 };
 
 static SPOT_HD inline int spot_grid_nodes(int side) { return side / 2 - SPOT_GRID_MARGIN; }
 static SPOT_HD inline int spot_grid_intervals(int side) { return spot_grid_nodes(side) - SPOT_GRID_SPLINE; }
 
-/* The grid for a map between low and high: as small as keeps three nodes a unit, their distance in steps of 2^(1/4), so that
- * the kernels' transform is seldom anew. p holds the last grid. A span that is no number gives one, too: the map's NaNs
+/* The grid for a map between low and high: the smallest with three nodes a unit. Their distance goes in steps of 2^(1/4), so
+ * that the kernels' transform is seldom computed again. p holds the last grid. A NaN span gives a grid, too: the map's NaNs
  * show in the forces. */
 static SPOT_HD inline void spot_grid_lay(spot_tsne_plan *p, const float *low, const float *high, int dim, int most)
 {
@@ -78,8 +78,8 @@ static SPOT_HD inline int spot_grid_place(const spot_tsne_plan *p, float x, floa
     return first;
 }
 
-/* A charge in units of 2^-32. Rounded by the addition, so that a NaN, which shows elsewhere, is no undefined number;
- * unsigned, so that its sums are none. */
+/* A charge in units of 2^-32. The addition rounds it, so a NaN (which shows elsewhere) is not undefined behaviour; it is
+ * unsigned, so an overflow of sums is not, either. */
 static SPOT_HD inline uint64_t spot_grid_charge(float weight)
 {
     double shifted = (double)weight + 0x1.8p20;      /* an ulp is 2^-32 */
@@ -91,7 +91,7 @@ static SPOT_HD inline uint64_t spot_grid_charge(float weight)
 
 static SPOT_HD inline float spot_grid_value(uint64_t charge) { return (float)((double)(int64_t)charge * 0x1p-32); }
 
-/* K + V_x at (row, column) of the grid, whose second half stands for negative distances. */
+/* K + V_x at (row, column) of the grid; its second half holds negative distances. */
 static SPOT_HD inline float spot_grid_kernel(const spot_tsne_plan *p, int row, int column)
 {
     float x = p->apart * (float)(2 * column < p->side ? column : column - p->side);
@@ -101,7 +101,7 @@ static SPOT_HD inline float spot_grid_kernel(const spot_tsne_plan *p, int row, i
     return fmaf(x * q, q, q);
 }
 
-/* What the kernels' transform is divided by, entry i of a line in bit-reversed order: the splines' transform, squared. */
+/* The squared transform of the splines, the divisor of the kernels' transform: entry i of a line in bit-reversed order. */
 static SPOT_HD inline float spot_grid_spline(const spot_tsne_grid *g, int side, int i)
 {
     int k = 0;
@@ -113,8 +113,8 @@ static SPOT_HD inline float spot_grid_spline(const spot_tsne_grid *g, int side, 
     return b * b;
 }
 
-/* Two entries of a line, the turn being exp(i angle): there, and back. */
-static SPOT_HD inline void spot_grid_there(float *ar, float *ai, float *br, float *bi, float cosine, float sine)
+/* One butterfly of two entries of a line, forward and back, with the factor exp(i angle). */
+static SPOT_HD inline void spot_grid_forward(float *ar, float *ai, float *br, float *bi, float cosine, float sine)
 {
     float r = *ar - *br, i = *ai - *bi;
 
@@ -134,7 +134,7 @@ static SPOT_HD inline void spot_grid_back(float *ar, float *ai, float *br, float
     *ai += i;
 }
 
-/* The field's transform from the charges' (r, i) in place; the product with K^ is returned, for Z. */
+/* The charges' transform (r, i) becomes the field's. Returns its product with K^, for Z. */
 static SPOT_HD inline double spot_grid_times(float *r, float *i, float k, float a, float b)
 {
     double square = (double)*r * *r + (double)*i * *i;
@@ -145,16 +145,16 @@ static SPOT_HD inline double spot_grid_times(float *r, float *i, float k, float 
     return square * k;
 }
 
-/* Z from its lines' sums; what the points do to themselves, about 1 each, is not of it. */
+/* Z from the sum of its lines, without each point's term with itself, about 1. */
 static SPOT_HD inline double spot_grid_z(const spot_tsne_plan *p, double sum, int n)
 {
     return sum / ((double)p->side * p->rows) - n;
 }
 
-/* The CPU's: repel and Z of a walk with a grid. */
+/* repel and Z of a walk with a grid, on the CPU. */
 void spot_tsne_interpolate(const spot_tsne_walk *w, int threads);
 
-/* Memory for the grid of such a map in the scratch of c's device. */
+/* Takes memory for the map's grid from the scratch of c's device. */
 spot_status spot_tsne_take_grid(spot_ctx *c, spot_arena *a, spot_tsne_grid *g, const spot_tsne_problem *t);
 
 #endif

@@ -5,15 +5,15 @@
 #include "core/vmath.h"
 #include "map/tsne.h"
 
-enum { SPOT_TSNE_LANES = 16, SPOT_TSNE_FLUSH = 1024 };   /* fp32 partial sums, and the points that go into them */
+enum { SPOT_TSNE_LANES = 16, SPOT_TSNE_FLUSH = 1024 };   /* fp32 partial sums, and points per flush to fp64 */
 
-#define SPOT_TSNE_FAR_AWAY 1e9f   /* where padding lies: its weight, 1e-18, vanishes beside any sum of the map */
+#define SPOT_TSNE_FAR_AWAY 1e9f   /* coordinate of padding: its weight, 1e-18, is lost in any sum of the map */
 
 static SPOT_HD inline int spot_tsne_tiles(int n) { return (n + SPOT_TSNE_ROWS - 1) / SPOT_TSNE_ROWS; }
 
 static SPOT_HD inline int spot_tsne_freedom(int dim) { return dim > 2 ? dim - 1 : 1; }
 
-/* Z from its tiles. Points so far apart that nothing is left of it must not end in a division by 0. */
+/* Z from its tiles. It may round to 0 when points are very far apart; the result must not be divided by 0. */
 static SPOT_HD inline double spot_tsne_z(const double *partial, int tiles)
 {
     double z = 0;
@@ -31,7 +31,7 @@ static SPOT_HD inline double spot_tsne_slope(const spot_tsne_walk *w, int e, dou
 }
 
 /* Point i takes a step with Jacobs' gains (1988), as in scikit-learn. Returns the squared norm of its gradient times the
- * gains. `first`: nothing was stepped before. */
+ * gains. `first`: this is the first step. */
 static SPOT_HD inline double spot_tsne_move(const spot_tsne_walk *w, int i, double z, int first)
 {
     double norm = 0;

@@ -53,8 +53,8 @@ static int gather_due(const spot_umap_layout *u, wave *w, int step)
 }
 
 /* Every lane that is `on` moves along its line to the other point, by the force of an edge or of a negative. */
-static inline __attribute__((always_inline)) void move(const spot_umap_layout *u, wave *w, int dim, const float *from,
-                                                       const int *other, const int *on, float rate, int negative)
+static inline __attribute__((always_inline)) void move_points(const spot_umap_layout *u, wave *w, int dim, const float *from,
+                                                              const int *other, const int *on, float rate, int negative)
 {
     float apart[MOST][LANES], d2[LANES] = { 0 }, force[LANES];
 
@@ -87,8 +87,8 @@ static void draw_words(uint32_t word[4][LANES], const spot_umap_layout *u, const
 }
 
 /* The q-th due edge of every lane that has one. */
-static inline __attribute__((always_inline)) void follow(const spot_umap_layout *u, wave *w, int dim, const float *from, int q,
-                                                         int step)
+static inline __attribute__((always_inline)) void follow_edge(const spot_umap_layout *u, wave *w, int dim,
+                                                              const float *from, int q, int step)
 {
     const float rate = spot_umap_rate(u, step);
     uint32_t word[4][LANES];
@@ -98,17 +98,17 @@ static inline __attribute__((always_inline)) void follow(const spot_umap_layout 
         on[l] = q < w->due[l];
         other[l] = on[l] ? w->other[q][l] : w->point[l];
     }
-    move(u, w, dim, from, other, on, rate, 0);
-    move(u, w, dim, from, other, on, rate, 0);
+    move_points(u, w, dim, from, other, on, rate, 0);
+    move_points(u, w, dim, from, other, on, rate, 0);
     for (int s = 0; s < u->negatives; s++) {
         int away[LANES], off[LANES];
 
         if (s % 4 == 0) draw_words(word, u, w, q * spot_umap_blocks(u) + s / 4, step);
         for (int l = 0; l < LANES; l++) {
-            away[l] = spot_umap_anyone(word[s % 4][l], u->n);
+            away[l] = spot_umap_random_point(word[s % 4][l], u->n);
             off[l] = on[l] & (away[l] != w->point[l]);
         }
-        move(u, w, dim, from, away, off, rate, 1);
+        move_points(u, w, dim, from, away, off, rate, 1);
     }
 }
 
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void move_wave(const spot_umap_layo
     for (int k = 0; k < dim; k++)
         for (int l = 0; l < LANES; l++) w->y[k][l] = from[(size_t)k * u->n + w->point[l]];
     while ((most = gather_due(u, w, step)) > 0) {
-        for (int q = 0; q < most; q++) follow(u, w, dim, from, q, step);
+        for (int q = 0; q < most; q++) follow_edge(u, w, dim, from, q, step);
         for (int l = 0; l < LANES; l++) w->draw[l] += (uint32_t)(w->due[l] * spot_umap_blocks(u));
     }
 }

@@ -29,14 +29,12 @@ static spot_status strengths_cuda(spot_ctx *c, int problems, const spot_umap_row
             const spot_umap_row *from = r + first + p;
             all.problem[p] = { *from, spot_philox_log(from->near.cols + 1) / spot_philox_log(2) };
             if (!from->near.rows) continue;
-            SPOT_TRY(spot_cuda_needs(c, from->near.v, "umap.strengths: near"));
-            SPOT_TRY(spot_cuda_needs(c, from->p, "umap.strengths: p"));
-            SPOT_TRY(spot_cuda_needs(c, from->rho, "umap.strengths: rho"));
-            SPOT_TRY(spot_cuda_needs(c, from->sigma, "umap.strengths: sigma"));
+            SPOT_TRY(spot_cuda_needs_all(c, "umap.strengths", { { from->near.v, "near" }, { from->p, "p" },
+                                         { from->rho, "rho" }, { from->sigma, "sigma" } }));
             rows = max(rows, from->near.rows);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(strengths_kernel, dim3((rows + THREADS - 1) / THREADS, count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(strengths_kernel, dim3(spot_pieces(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "umap.strengths of %d problems, at most %d rows", count, rows));
     }
     return SPOT_OK;
@@ -45,8 +43,8 @@ static spot_status strengths_cuda(spot_ctx *c, int problems, const spot_umap_row
 typedef struct { spot_umap_layout u[BATCH]; } layouts;
 
 /* y goes along its line to point j of `from`, by the force of an edge or of a negative. */
-template <int DIM> static __device__ void move(const spot_umap_layout *u, int dim, float *y, const float *from, int j,
-                                               float rate, bool negative)
+template <int DIM> static __device__ void move_point(const spot_umap_layout *u, int dim, float *y, const float *from, int j,
+                                                     float rate, bool negative)
 {
     float apart[DIM], d2 = 0, force;
 
@@ -76,24 +74,24 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS) step_kernel
         uint32_t word[4];
 
         if (!spot_umap_due(u->weight[e], u->scale, step)) continue;
-        move<DIM>(u, dim, y, from, u->to[e], rate, false);
-        move<DIM>(u, dim, y, from, u->to[e], rate, false);
+        move_point<DIM>(u, dim, y, from, u->to[e], rate, false);
+        move_point<DIM>(u, dim, y, from, u->to[e], rate, false);
         for (int s = 0; s < u->negatives; s++) {
             if (s % 4 == 0) {
                 uint32_t counter[4] = { block++, (uint32_t)step, u->ec, SPOT_RNG_UMAP_DRAW };
                 spot_philox4x32_10(word, counter, u->seed);
             }
-            int away = spot_umap_anyone(word[s % 4], u->n);
-            if (away != i) move<DIM>(u, dim, y, from, away, rate, true);
+            int away = spot_umap_random_point(word[s % 4], u->n);
+            if (away != i) move_point<DIM>(u, dim, y, from, away, rate, true);
         }
     }
     for (int k = 0; k < dim; k++) to[(size_t)k * u->n + i] = y[k];
 }
 
 /* All steps of a launch's problems, which are of one `dim`. */
-static spot_status walk(spot_ctx *c, const layouts *all, int count, int dim, int largest, int first, int steps)
+static spot_status run_steps(spot_ctx *c, const layouts *all, int count, int dim, int largest, int first, int steps)
 {
-    dim3 grid((largest + THREADS - 1) / THREADS, count);
+    dim3 grid(spot_pieces(largest, THREADS), count);
     cudaStream_t stream = spot_cuda_stream(c);
 
     for (int step = first; step < first + steps; step++) {
@@ -116,15 +114,12 @@ static spot_status advance_cuda(spot_ctx *c, int problems, const spot_umap_layou
 
         for (; p < problems && count < BATCH && u[p].dim == dim; p++) {
             all.u[count++] = u[p];
-            SPOT_TRY(spot_cuda_needs(c, u[p].start, "umap.advance: start"));
-            SPOT_TRY(spot_cuda_needs(c, u[p].to, "umap.advance: to"));
-            SPOT_TRY(spot_cuda_needs(c, u[p].weight, "umap.advance: weight"));
-            SPOT_TRY(spot_cuda_needs(c, u[p].order, "umap.advance: order"));
-            SPOT_TRY(spot_cuda_needs(c, u[p].y[0], "umap.advance: y"));
-            SPOT_TRY(spot_cuda_needs(c, u[p].y[1], "umap.advance: y"));
+            SPOT_TRY(spot_cuda_needs_all(c, "umap.advance", { { u[p].start, "start" }, { u[p].to, "to" },
+                                         { u[p].weight, "weight" }, { u[p].order, "order" }, { u[p].y[0], "y" },
+                                         { u[p].y[1], "y" } }));
             largest = max(largest, u[p].n);
         }
-        SPOT_TRY(walk(c, &all, count, dim, largest, first, steps));
+        SPOT_TRY(run_steps(c, &all, count, dim, largest, first, steps));
     }
     return SPOT_OK;
 }

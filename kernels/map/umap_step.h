@@ -1,11 +1,11 @@
-/* umap_step.h - the arithmetic that UMAP's CPU and CUDA versions share: a pair's forces, and which edges are due. */
+/* umap_step.h - the arithmetic that UMAP's CPU and CUDA versions share: forces of a pair, due edges, strengths of a row. */
 #ifndef SPOTTER_UMAP_STEP_H
 #define SPOTTER_UMAP_STEP_H
 
 #include "core/vmath.h"
 #include "map/umap.h"
 
-/* Whether an edge of weight w is drawn at a step. */
+/* Is an edge of weight w due at this step? */
 static SPOT_HD inline int spot_umap_due(float w, float scale, int step)
 {
     float r = w * scale;
@@ -18,10 +18,10 @@ static SPOT_HD inline float spot_umap_rate(const spot_umap_layout *u, int step)
     return u->lr * (1.0f - (float)step / (float)u->steps);
 }
 
-/* x^b of a positive normal x, kept from leaving the finite numbers. Without branches: 16 points go abreast. */
+/* x^b of a positive normal x, always finite. Without branches, for vectors of 16 points. */
 static SPOT_HD inline float spot_umap_power(float x, float b) { return spot_expf_within(spot_exp_range(b * spot_logf(x))); }
 
-/* What the difference y_i - y_j of an edge's ends is multiplied by, from its square: the slope of log q,
+/* Attraction: the factor of the difference y_i - y_j of an edge's ends, from its square d2. The slope of log q,
  * -2ab d^2(b-1) / (1 + a d^2b). */
 static SPOT_HD inline float spot_umap_pull(float d2, float a, float b)
 {
@@ -30,7 +30,8 @@ static SPOT_HD inline float spot_umap_pull(float d2, float a, float b)
     return -2.0f * a * b * power / (safe * (1.0f + a * power));
 }
 
-/* The same of a pair that is not to be near: the slope of log(1 - q), 2b / (d^2 (1 + a d^2b)), with 0.001 in place of 0. */
+/* Repulsion: the same factor for a pair without an edge. The slope of log(1 - q), 2b / (d^2 (1 + a d^2b)), with 0.001 added to
+ * d^2. */
 static SPOT_HD inline float spot_umap_push(float d2, float a, float b)
 {
     float safe = d2 > 1e-30f ? d2 : 1e-30f, power = spot_umap_power(safe, b);
@@ -45,19 +46,19 @@ static SPOT_HD inline float spot_umap_clip(float v)
     return low < 4.0f ? low : 4.0f;
 }
 
-/* A point below n, of a random word. */
-static SPOT_HD inline int spot_umap_anyone(uint32_t word, int n) { return (int)((uint64_t)word * (uint32_t)n >> 32); }
+/* A random point below n from a random word. */
+static SPOT_HD inline int spot_umap_random_point(uint32_t word, int n) { return (int)((uint64_t)word * (uint32_t)n >> 32); }
 
-/* Of an edge's negatives, four to a block of random words; and where the blocks of row i begin, one after the other for the
- * edges that are due. */
+/* Blocks of random words for one edge: four negatives use one block. */
 static SPOT_HD inline int spot_umap_blocks(const spot_umap_layout *u) { return (u->negatives + 3) / 4; }
 
+/* The first block of row i. The row's due edges use the blocks one after the other. */
 static SPOT_HD inline uint32_t spot_umap_draw(const spot_umap_layout *u, int i)
 {
     return (uint32_t)u->start[i] * (uint32_t)spot_umap_blocks(u);
 }
 
-/* sigma's search ends after so many looks, or once the sum is as near as that; its floor, in mean distances. */
+/* The search for sigma: most steps; the error of the sum that ends it; sigma's least value, in mean distances. */
 enum { SPOT_UMAP_BISECTIONS = 64 };
 #define SPOT_UMAP_TOLERANCE 1e-5
 #define SPOT_UMAP_LEAST     1e-3
@@ -83,7 +84,7 @@ static SPOT_HD inline void spot_umap_row_strengths(const spot_umap_row *r, int i
         total += d;
     }
     if (isinf(rho)) rho = 0;
-    for (int look = 0; look < SPOT_UMAP_BISECTIONS; look++) {
+    for (int tries = 0; tries < SPOT_UMAP_BISECTIONS; tries++) {
         double sum = 0;
         for (int j = 0; j < k; j++) sum += spot_umap_strength(near[j], rho, (float)middle);
         if (fabs(sum - wanted) < SPOT_UMAP_TOLERANCE) break;
@@ -97,7 +98,7 @@ static SPOT_HD inline void spot_umap_row_strengths(const spot_umap_row *r, int i
     }
     total *= SPOT_UMAP_LEAST / (k + 1);
     sigma = (float)(middle > total ? middle : total);
-    if (!(sigma > 1e-30f)) sigma = 1e-30f;      /* equal rows alone: their strengths are 1 whatever it is */
+    if (!(sigma > 1e-30f)) sigma = 1e-30f;      /* all neighbours equal the row: strengths are 1 for any sigma */
     r->rho[i] = rho;
     r->sigma[i] = sigma;
     for (int j = 0; j < k; j++) r->p[(size_t)i * k + j] = spot_umap_strength(near[j], rho, sigma);
