@@ -1,5 +1,4 @@
-/* open.c - opens a device by name and a context on it. The one C file that knows every op of the CPU: its table of kernels
- * is here. CUDA's table is in the plugin (plugin.cu). */
+/* open.c - opens a device by name and a context on it. It holds the CPU's table of kernels; CUDA's is in plugin.cu. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <dlfcn.h>
@@ -26,8 +25,8 @@ const spot_ops spot_ops_cpu = {
 /* An address in this library or program. */
 static const char us_are_here;
 
-/* Where the plugin should be: $SPOT_PLUGIN_DIR; else the folder of the library or program that this code is in, or the lib
- * beside it. */
+/* The path of the plugin: in $SPOT_PLUGIN_DIR; else in the folder of the library or program that holds this code, or in the
+ * folder lib beside it. */
 static void plugin_path(char *path, size_t size)
 {
     const char *dir = getenv("SPOT_PLUGIN_DIR"), *const below[] = { "", "/../lib" };
@@ -39,7 +38,7 @@ static void plugin_path(char *path, size_t size)
         snprintf(path, size, "%s/" PLUGIN_FILE, dir);
         return;
     }
-    /* Of a program the loader knows the name that it was called by, which may lack the folder. */
+    /* For a program the loader gives the name of the call, which may lack the folder. */
     if (dladdr(&us_are_here, &us) && strstr(us.dli_fname, ".so")) snprintf(here, sizeof here, "%s", us.dli_fname);
     else if (readlink("/proc/self/exe", here, sizeof here - 1) < 0) here[0] = 0;
     slash = strrchr(here, '/');
@@ -95,7 +94,7 @@ static spot_status load_plugin(spot_device *d, char *why, size_t size)
     return s;
 }
 
-/* Loads it and opens its first GPU. */
+/* Loads the plugin and opens its first GPU. d is clean after a failure. */
 static spot_status open_plugin(spot_device *d, char *why, size_t size)
 {
     spot_status s;
@@ -109,7 +108,7 @@ static spot_status open_plugin(spot_device *d, char *why, size_t size)
     return s;
 }
 
-/* CUDA into c. With `complete`, only a plugin that has every family will do. */
+/* Opens CUDA on c. With `complete`, a plugin that lacks a family is a failure. */
 static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
 {
     spot_device *d = calloc(1, sizeof *d);

@@ -12,7 +12,7 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
-/* Those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
+/* Control characters are those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
 char *spot_plain(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p; p++) {
