@@ -43,7 +43,7 @@ void spot_cudnn_close(spot_cudnn *lib)
 {
     if (!lib) return;
     if (lib->handle) lib->destroy(lib->handle);
-    free(lib);                     /* the library stays loaded: it has work of its own at the program's end */
+    free(lib);                     /* the library stays loaded, because it runs code at the program's end */
 }
 
 spot_status spot_cudnn_open(spot_ctx *c, spot_cudnn **out)
