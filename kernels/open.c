@@ -63,6 +63,12 @@ static const char *missing_families(const spot_ops *ops, char *names, size_t siz
     return names;
 }
 
+static void unload_plugin(spot_device *d)
+{
+    dlclose(d->library);
+    memset(d, 0, sizeof *d);
+}
+
 /* Loads the plugin into d; the reason goes to `why`. d is clean after a failure. */
 static spot_status load_plugin(spot_device *d, char *why, size_t size)
 {
@@ -87,10 +93,7 @@ static spot_status load_plugin(spot_device *d, char *why, size_t size)
                  d->plugin->abi, SPOT_PLUGIN_ABI);
     else
         s = SPOT_OK;
-    if (s != SPOT_OK) {
-        dlclose(d->library);
-        memset(d, 0, sizeof *d);
-    }
+    if (s != SPOT_OK) unload_plugin(d);
     return s;
 }
 
@@ -101,10 +104,7 @@ static spot_status open_plugin(spot_device *d, char *why, size_t size)
 
     SPOT_TRY(load_plugin(d, why, size));
     s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
-    if (s != SPOT_OK) {
-        dlclose(d->library);
-        memset(d, 0, sizeof *d);
-    }
+    if (s != SPOT_OK) unload_plugin(d);
     return s;
 }
 

@@ -22,7 +22,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
     if (e == cudaSuccess && count) e = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
     if (e != cudaSuccess || !count) {
-        snprintf(why, why_size, "no GPU to be had here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
+        snprintf(why, why_size, "no GPU is available here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
                  ? "the driver shows none" : cudaGetErrorString(e));
         free(state);
         return SPOT_DEVICE;
@@ -98,12 +98,12 @@ static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
 
 static spot_status cuda_room(spot_ctx *c, size_t *left, size_t *total)
 {
-    return spot_cuda_check(c, cudaMemGetInfo(left, total), "asking how much memory is left");
+    return spot_cuda_check(c, cudaMemGetInfo(left, total), "reading the size of the free memory");
 }
 
 static spot_status cuda_wait(spot_ctx *c)
 {
-    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "waiting for what was begun before");
+    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "waiting for the work before");
 }
 
 /* Relaxed: other threads may take memory during the capture, for streams of their own. */

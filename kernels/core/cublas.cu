@@ -48,7 +48,7 @@ static spot_status open_cublas(spot_ctx *c, struct spot_cublas *b)
     snprintf(file, sizeof file, "libcublas.so.%d", CUBLAS_VER_MAJOR);
     so = spot_library_open(file, "SPOT_CUBLAS_DIR", b->where, sizeof b->where, looked, sizeof looked);
     if (!so)
-        return spot_fail(c, SPOT_DEVICE, "%s is not to be had (%s): set SPOT_CUBLAS_DIR to its folder", file, looked);
+        return spot_fail(c, SPOT_DEVICE, "%s was not found (searched: %s): set SPOT_CUBLAS_DIR to its folder", file, looked);
     b->create = (decltype(b->create))dlsym(so, "cublasCreate_v2");
     b->destroy = (decltype(b->destroy))dlsym(so, "cublasDestroy_v2");
     b->set_stream = (decltype(b->set_stream))dlsym(so, "cublasSetStream_v2");

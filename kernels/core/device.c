@@ -78,7 +78,7 @@ spot_status spot_device_wait(spot_ctx *c)
 
 spot_status spot_device_record(spot_ctx *c)
 {
-    return c->device ? plugin_of(c)->record(c) : spot_fail(c, SPOT_UNSUPPORTED, "the CPU does work at once and records none");
+    return c->device ? plugin_of(c)->record(c) : spot_fail(c, SPOT_UNSUPPORTED, "the CPU cannot record kernels");
 }
 
 spot_status spot_device_recorded(spot_ctx *c, void **graph)
@@ -109,5 +109,5 @@ void spot_range_end(const spot_ctx *c)
 spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
 {
     if (c->device) return plugin_of(c)->multiply(c, product, a, b, n);
-    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product is a GPU's; run with --device cuda");
+    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product needs a GPU; run with --device cuda");
 }

@@ -132,5 +132,5 @@ void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total
 spot_status spot_check_stop(spot_ctx *c)
 {
     if (!c->stop || !__atomic_load_n(c->stop, __ATOMIC_RELAXED)) return SPOT_OK;       /* another thread may have raised it */
-    return spot_fail(c, SPOT_STOPPED, "stopped on request; what was computed is saved, the same command goes on");
+    return spot_fail(c, SPOT_STOPPED, "stopped on request; the results so far are saved, the same command continues");
 }

@@ -220,7 +220,7 @@ spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision
     spot_geometry g;
 
     if (channels != 3 && channels != 8)
-        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 are possible", channels);
     SPOT_TRY(check_call(c, &g, x, image, n, cfg));
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
 }

@@ -147,7 +147,7 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
     SPOT_TRY(spot_cuda_needs(c, x, "raster.normalise: x"));
     SPOT_TRY(spot_cuda_needs(c, rgb, "raster.normalise: rgb"));
     if (rgb < (const uint8_t *)(x + values) && rgb + values > (const uint8_t *)x)
-        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU can do");
+        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU allows");
     SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
                 values);
     return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);

@@ -93,6 +93,7 @@ spot_status spot_sample_shuffle(spot_ctx *c, int problems, const spot_shuffle *s
 {
     for (int p = 0; p < problems; p++)
         if (s[p].n > INT32_MAX || (s[p].n && !s[p].order))
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d wants the order of %u images", p, s[p].n);
+            return spot_fail(c, SPOT_INVALID, "sample: problem %d asks for the order of %u images; it needs an array, and at "
+                             "most 2^31 - 1 images", p, s[p].n);
     SPOT_DISPATCH(c, sample, shuffle, problems, s);
 }

@@ -379,11 +379,11 @@ spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape 
         return spot_fail(c, SPOT_INVALID, "conv: %d rows do not make 1 to %d equal lanes (%d asked for)", s->rows,
                          SPOT_MAX_LANES, s->lanes);
     if ((s->ci != 3 && (s->ci < 16 || s->ci % 16)) || s->co < 16 || s->co % 16)
-        return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> such) are possible",
+        return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) are possible",
                          s->ci, s->co);
     if ((s->k != 1 && s->k != 3 && s->k != 7) || (s->stride != 1 && s->stride != 2) || s->size < 1
         || s->size % s->stride || (s->train && (s->bias || s->add || s->relu)))
-        return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d is none that it knows", s->k, s->stride,
+        return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d are not supported together", s->k, s->stride,
                          s->size);
     SPOT_DISPATCH(c, conv, open, plan, s);
 }

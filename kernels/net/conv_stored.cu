@@ -111,7 +111,7 @@ bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot
         && next_line(f, line, sizeof line) && sscanf(line, "digest %8x", &s->digest) == 1;
     fclose(f);
     if (!good) {
-        spot_log(c, SPOT_LOG_WARN, "%s is damaged and removed; a plan is searched anew", path);
+        spot_log(c, SPOT_LOG_WARN, "%s is damaged and was removed; a plan is searched again", path);
         unlink(path);
     }
     return good;
