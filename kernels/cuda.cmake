@@ -1,5 +1,5 @@
-# libspotter_cuda.so, where nvcc is. The program opens it at run time, so nothing links with it. Sanitized builds run
-# the kernels on the emulator only.
+# libspotter_cuda.so, if there is nvcc. The program opens it at run time, so nothing links with it. Sanitized builds run the
+# kernels on the emulator only.
 if(SPOT_SANITIZE)
   return()
 endif()
@@ -30,4 +30,4 @@ target_compile_options(spotter_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
   $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS}>)
 target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C ${CMAKE_DL_LIBS})
-target_link_options(spotter_cuda PRIVATE LINKER:--no-undefined)     # or it would show only where there is a GPU
+target_link_options(spotter_cuda PRIVATE LINKER:--no-undefined)     # else a missing symbol appears only on a GPU machine

@@ -1,5 +1,4 @@
-/* open.c - opens a device by name and a context on it. The one C file that knows every op of the CPU: its table of kernels
- * is here. CUDA's table is in the plugin (plugin.cu). */
+/* open.c - opens a device by name and a context on it. It holds the CPU's table of kernels; CUDA's is in plugin.cu. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <dlfcn.h>
@@ -26,8 +25,8 @@ const spot_ops spot_ops_cpu = {
 /* An address in this library or program. */
 static const char us_are_here;
 
-/* Where the plugin should be: $SPOT_PLUGIN_DIR; else the folder of the library or program that this code is in, or the lib
- * beside it. */
+/* The path of the plugin: in $SPOT_PLUGIN_DIR; else in the folder of the library or program that holds this code, or in the
+ * folder lib beside it. */
 static void plugin_path(char *path, size_t size)
 {
     const char *dir = getenv("SPOT_PLUGIN_DIR"), *const below[] = { "", "/../lib" };
@@ -39,7 +38,7 @@ static void plugin_path(char *path, size_t size)
         snprintf(path, size, "%s/" PLUGIN_FILE, dir);
         return;
     }
-    /* Of a program the loader knows the name that it was called by, which may lack the folder. */
+    /* For a program the loader gives the name of the call, which may lack the folder. */
     if (dladdr(&us_are_here, &us) && strstr(us.dli_fname, ".so")) snprintf(here, sizeof here, "%s", us.dli_fname);
     else if (readlink("/proc/self/exe", here, sizeof here - 1) < 0) here[0] = 0;
     slash = strrchr(here, '/');
@@ -62,6 +61,12 @@ static const char *missing_families(const spot_ops *ops, char *names, size_t siz
     SPOT_OP_FAMILIES(X)
 #undef X
     return names;
+}
+
+static void unload_plugin(spot_device *d)
+{
+    dlclose(d->library);
+    memset(d, 0, sizeof *d);
 }
 
 /* Loads the plugin into d; the reason goes to `why`. d is clean after a failure. */
@@ -88,28 +93,22 @@ static spot_status load_plugin(spot_device *d, char *why, size_t size)
                  d->plugin->abi, SPOT_PLUGIN_ABI);
     else
         s = SPOT_OK;
-    if (s != SPOT_OK) {
-        dlclose(d->library);
-        memset(d, 0, sizeof *d);
-    }
+    if (s != SPOT_OK) unload_plugin(d);
     return s;
 }
 
-/* Loads it and opens its first GPU. */
+/* Loads the plugin and opens its first GPU. d is clean after a failure. */
 static spot_status open_plugin(spot_device *d, char *why, size_t size)
 {
     spot_status s;
 
     SPOT_TRY(load_plugin(d, why, size));
     s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
-    if (s != SPOT_OK) {
-        dlclose(d->library);
-        memset(d, 0, sizeof *d);
-    }
+    if (s != SPOT_OK) unload_plugin(d);
     return s;
 }
 
-/* CUDA into c. With `complete`, only a plugin that has every family will do. */
+/* Opens CUDA on c. With `complete`, a plugin that lacks a family is a failure. */
 static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
 {
     spot_device *d = calloc(1, sizeof *d);

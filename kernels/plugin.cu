@@ -22,7 +22,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
     if (e == cudaSuccess && count) e = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
     if (e != cudaSuccess || !count) {
-        snprintf(why, why_size, "no GPU to be had here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
+        snprintf(why, why_size, "no GPU is available here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
                  ? "the driver shows none" : cudaGetErrorString(e));
         free(state);
         return SPOT_DEVICE;
@@ -33,7 +33,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     return SPOT_OK;
 }
 
-/* "NVIDIA H200, sm_90 x 132, CUDA 12.9, cuDNN 9.11.0" and "GPU-<uuid>": by an equal first text bits are equal. */
+/* kind: "NVIDIA H200, sm_90 x 132, CUDA 12.9, cuDNN 9.11.0"; equal kinds give equal bits. unit: "GPU-<uuid>". */
 static void cuda_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size)
 {
     spot_cuda *kept = spot_cuda_of(c);
@@ -98,15 +98,15 @@ static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
 
 static spot_status cuda_room(spot_ctx *c, size_t *left, size_t *total)
 {
-    return spot_cuda_check(c, cudaMemGetInfo(left, total), "asking how much memory is left");
+    return spot_cuda_check(c, cudaMemGetInfo(left, total), "reading the size of the free memory");
 }
 
 static spot_status cuda_wait(spot_ctx *c)
 {
-    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "waiting for what was begun before");
+    return spot_cuda_check(c, cudaStreamSynchronize(spot_cuda_stream(c)), "waiting for the work before");
 }
 
-/* Other threads may take memory meanwhile, for streams of their own: the capture does not mind ("relaxed"). */
+/* Relaxed: other threads may take memory during the capture, for streams of their own. */
 static spot_status cuda_record(spot_ctx *c)
 {
     cudaError_t e = cudaStreamBeginCapture(spot_cuda_stream(c), cudaStreamCaptureModeRelaxed);
@@ -155,7 +155,7 @@ static const spot_ops spot_ops_cuda = {
 #undef X
 };
 
-/* The symbol is called SPOT_PLUGIN_ENTRY, which in C++ is the name of the type already. */
+/* The symbol's name is SPOT_PLUGIN_ENTRY, which in C++ is already the name of the type. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
     cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget, cuda_range,

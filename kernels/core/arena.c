@@ -1,5 +1,5 @@
 /* arena.c - a bump allocator over reserved address space or device memory. Linked into the program and into every device
- * plugin, so it asks the plugin's table and not device.c. */
+ * plugin, so it calls the plugin's table and not device.c. */
 #define _DEFAULT_SOURCE
 #include "spotter/arena.h"
 

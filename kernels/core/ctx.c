@@ -1,4 +1,4 @@
-/* ctx.c - what an open context is asked; kernels/open.c opens it. */
+/* ctx.c - name, clock and end of a context; kernels/open.c opens it. */
 #define _GNU_SOURCE
 #include "spotter/ctx.h"
 

@@ -18,7 +18,7 @@ void spot_cublas_forget(spot_cuda *) {}
 
 #include "core/library.cuh"
 
-/* The header overloads the name for C++. */
+/* The type of cublasGemmEx, whose name the header overloads for C++. */
 typedef cublasStatus_t multiply_function(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
                                          const void *, cudaDataType, int, const void *, cudaDataType, int, const void *,
                                          void *, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
@@ -32,14 +32,14 @@ struct spot_cublas {
     char where[1024];
 };
 
-static spot_status told(spot_ctx *c, cublasStatus_t e, const char *what)
+static spot_status check_cublas(spot_ctx *c, cublasStatus_t e, const char *what)
 {
     if (e == CUBLAS_STATUS_SUCCESS) return SPOT_OK;
     return spot_fail(c, e == CUBLAS_STATUS_ALLOC_FAILED ? SPOT_NOMEM : SPOT_DEVICE, "cuBLAS cannot %s on %s: status %d", what,
                      ((const spot_device *)c->device)->name, (int)e);
 }
 
-/* The library of the headers' version: their enumerations are its. */
+/* Opens the version of the library that the headers are from, because their enumerations must agree. */
 static spot_status open_cublas(spot_ctx *c, struct spot_cublas *b)
 {
     char file[32], looked[2048];
@@ -48,15 +48,15 @@ static spot_status open_cublas(spot_ctx *c, struct spot_cublas *b)
     snprintf(file, sizeof file, "libcublas.so.%d", CUBLAS_VER_MAJOR);
     so = spot_library_open(file, "SPOT_CUBLAS_DIR", b->where, sizeof b->where, looked, sizeof looked);
     if (!so)
-        return spot_fail(c, SPOT_DEVICE, "%s is not to be had (%s): set SPOT_CUBLAS_DIR to its folder", file, looked);
+        return spot_fail(c, SPOT_DEVICE, "%s was not found (searched: %s): set SPOT_CUBLAS_DIR to its folder", file, looked);
     b->create = (decltype(b->create))dlsym(so, "cublasCreate_v2");
     b->destroy = (decltype(b->destroy))dlsym(so, "cublasDestroy_v2");
     b->set_stream = (decltype(b->set_stream))dlsym(so, "cublasSetStream_v2");
     b->multiply = (decltype(b->multiply))dlsym(so, "cublasGemmEx");
     if (!b->create || !b->destroy || !b->set_stream || !b->multiply)
         return spot_fail(c, SPOT_DEVICE, "%s lacks functions of cuBLAS", b->where);
-    SPOT_TRY(told(c, b->create(&b->handle), "start"));
-    return told(c, b->set_stream(b->handle, spot_cuda_stream(c)), "take a stream");
+    SPOT_TRY(check_cublas(c, b->create(&b->handle), "start"));
+    return check_cublas(c, b->set_stream(b->handle, spot_cuda_stream(c)), "take a stream");
 }
 
 void spot_cublas_forget(spot_cuda *cuda)
@@ -66,7 +66,7 @@ void spot_cublas_forget(spot_cuda *cuda)
     cuda->cublas = NULL;
 }
 
-/* cuBLAS counts columns first: read so, row-major a b is the product of b and a. */
+/* cuBLAS is column-major: in its order the row-major product a b is b times a. */
 spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
 {
     spot_cuda *cuda = spot_cuda_of(c);
@@ -79,9 +79,9 @@ spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, cons
         if (s != SPOT_OK) spot_cublas_forget(cuda);
         SPOT_TRY(s);
     }
-    return told(c, cuda->cublas->multiply(cuda->cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, CUDA_R_16BF, n, a,
-                                          CUDA_R_16BF, n, &zero, product, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
-                                          CUBLAS_GEMM_DEFAULT), "multiply matrices");
+    return check_cublas(c, cuda->cublas->multiply(cuda->cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, CUDA_R_16BF,
+                                                  n, a, CUDA_R_16BF, n, &zero, product, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
+                                                  CUBLAS_GEMM_DEFAULT), "multiply matrices");
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/cuda.cuh"
 
-/* As spot_device_multiply. cuBLAS stays open for the next. */
+/* spot_device_multiply (core/device.h) on CUDA. cuBLAS stays open until spot_cublas_forget. */
 spot_status spot_cublas_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
 void        spot_cublas_forget(spot_cuda *cuda);
 

@@ -1,10 +1,10 @@
-/* cuda.cu - CUDA's answers as statuses. */
+/* cuda.cu - CUDA's errors as statuses. */
 #include "core/cuda.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-static spot_status check(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
+static spot_status check_error(spot_ctx *c, cudaError_t e, const char *fmt, va_list args)
 {
     char words[512];
 
@@ -20,7 +20,7 @@ spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...)
     spot_status s;
 
     va_start(args, fmt);
-    s = check(c, e, fmt, args);
+    s = check_error(c, e, fmt, args);
     va_end(args);
     return s;
 }
@@ -34,7 +34,7 @@ spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...)
     if (e == cudaSuccess && spot_cuda_of(c)->sync && !spot_cuda_of(c)->recording)
         e = cudaStreamSynchronize(spot_cuda_stream(c));
     va_start(args, fmt);
-    s = check(c, e, fmt, args);
+    s = check_error(c, e, fmt, args);
     va_end(args);
     return s;
 }

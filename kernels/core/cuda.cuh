@@ -1,7 +1,7 @@
-/* cuda.cuh - what every .cu file needs: launches, shared memory, and statuses that say which op, shapes and device.
+/* cuda.cuh - for every .cu file: launches, shared memory, and statuses that name op, shapes and device.
  *
- * Kernels are plain CUDA C that also compiles for the block emulator of tests/emulator, so they say SPOT_LAUNCH instead
- * of <<<>>> and SPOT_SHARED instead of __shared__, and keep to the rules that tests/test_layers.sh lists. */
+ * Kernels are plain CUDA C that also compiles for the block emulator of tests/emulator. So they use SPOT_LAUNCH instead of
+ * <<<>>> and SPOT_SHARED instead of __shared__, and obey the rules that tests/test_layers.sh lists. */
 #ifndef SPOTTER_CUDA_CUH
 #define SPOTTER_CUDA_CUH
 
@@ -29,10 +29,10 @@ static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
     return ((const spot_device *)c->device)->plugin;
 }
 
-/* What is open on c's device. */
+/* The state of a device. */
 typedef struct {
-    cudaStream_t stream;           /* c's work is ordered on it */
-    int sync;                      /* wait for every kernel, so that its failure names it */
+    cudaStream_t stream;           /* orders all work of c */
+    int sync;                      /* wait for every kernel, so that a failure names its kernel */
     int recording;
     struct spot_cudnn *cudnn;      /* these two, and the plans made so far: opened by the first convolution, */
     struct spot_conv *convs;       /* closed by spot_conv_forget */
@@ -42,11 +42,11 @@ typedef struct {
 static inline spot_cuda *spot_cuda_of(const spot_ctx *c) { return (spot_cuda *)((const spot_device *)c->device)->state; }
 static inline cudaStream_t spot_cuda_stream(const spot_ctx *c) { return spot_cuda_of(c)->stream; }
 
-/* SPOT_OK, or e as a failure: "<the words> on cuda:0 NVIDIA H200: <CUDA's words>". The words name op and shapes. */
+/* SPOT_OK, or e as a failure: "<words> on cuda:0 NVIDIA H200: <CUDA's words>". fmt gives the words: op and shapes. */
 spot_status spot_cuda_check(spot_ctx *c, cudaError_t e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Ends a launcher: the launch's status, and with SPOT_CUDA_SYNC=1 in the environment that of the kernel itself, which
- * else shows only at the next copy. */
+/* Ends a launcher: the status of the launch; with SPOT_CUDA_SYNC=1 in the environment also the status of the kernel, which
+ * otherwise appears at the next copy. */
 spot_status spot_cuda_launched(spot_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* SPOT_UNSUPPORTED when p lies in host memory, which a kernel must not touch; `what` is e.g. "distance.squared: a". */

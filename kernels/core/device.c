@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The plugin of c's device; NULL on the CPU. */
+static const spot_plugin *plugin_of(const spot_ctx *c)
+{
+    return c->device ? ((const spot_device *)c->device)->plugin : NULL;
+}
+
 void spot_device_close(spot_ctx *c)
 {
     spot_device *d = c->device;
@@ -26,18 +32,14 @@ const char *spot_device_name(const spot_ctx *c)
 
 void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size)
 {
-    const spot_device *d = c->device;
-
     if (kind) kind[0] = 0;
     if (unit) unit[0] = 0;
-    if (d) d->plugin->about(c, kind, kind_size, unit, unit_size);
+    if (c->device) plugin_of(c)->about(c, kind, kind_size, unit, unit_size);
 }
 
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)
 {
-    const spot_device *d = c->device;
-
-    if (d) return d->plugin->take(c, out, bytes);
+    if (c->device) return plugin_of(c)->take(c, out, bytes);
     *out = aligned_alloc(64, (bytes + 64) / 64 * 64);
     if (!*out) return spot_fail(c, SPOT_NOMEM, "no %.1f MB of memory left", bytes / 1e6);
     return SPOT_OK;
@@ -45,81 +47,67 @@ spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)
 
 void spot_device_give(spot_ctx *c, void *p)
 {
-    const spot_device *d = c->device;
-
-    if (d) d->plugin->give(c, p);
-    else   free(p);
+    if (c->device) plugin_of(c)->give(c, p);
+    else           free(p);
 }
 
 spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes)
 {
-    const spot_device *d = c->device;
-
-    if (d) return d->plugin->copy(c, to, from, bytes);
+    if (c->device) return plugin_of(c)->copy(c, to, from, bytes);
     memcpy(to, from, bytes);
     return SPOT_OK;
 }
 
 spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes)
 {
-    const spot_device *d = c->device;
-
-    if (d) return d->plugin->clear(c, p, bytes);
+    if (c->device) return plugin_of(c)->clear(c, p, bytes);
     memset(p, 0, bytes);
     return SPOT_OK;
 }
 
 spot_status spot_device_room(spot_ctx *c, size_t *left, size_t *total)
 {
-    const spot_device *d = c->device;
-
     *left = *total = 0;
-    return d ? d->plugin->room(c, left, total) : SPOT_OK;
+    return c->device ? plugin_of(c)->room(c, left, total) : SPOT_OK;
 }
 
 spot_status spot_device_wait(spot_ctx *c)
 {
-    const spot_device *d = c->device;
-
-    return d ? d->plugin->wait(c) : SPOT_OK;
+    return c->device ? plugin_of(c)->wait(c) : SPOT_OK;
 }
 
 spot_status spot_device_record(spot_ctx *c)
 {
-    const spot_device *d = c->device;
-
-    return d ? d->plugin->record(c) : spot_fail(c, SPOT_UNSUPPORTED, "the CPU does work at once and records none");
+    return c->device ? plugin_of(c)->record(c) : spot_fail(c, SPOT_UNSUPPORTED, "the CPU cannot record kernels");
 }
 
 spot_status spot_device_recorded(spot_ctx *c, void **graph)
 {
-    return ((const spot_device *)c->device)->plugin->recorded(c, graph);
+    return plugin_of(c)->recorded(c, graph);
 }
 
 spot_status spot_device_replay(spot_ctx *c, void *graph)
 {
-    return ((const spot_device *)c->device)->plugin->replay(c, graph);
+    return plugin_of(c)->replay(c, graph);
 }
 
 void spot_device_forget(spot_ctx *c, void *graph)
 {
-    if (graph) ((const spot_device *)c->device)->plugin->forget(graph);
+    if (graph) plugin_of(c)->forget(graph);
 }
 
 void spot_range_begin(const spot_ctx *c, const char *name)
 {
-    if (c->device) ((const spot_device *)c->device)->plugin->range(name);
+    if (c->device) plugin_of(c)->range(name);
 }
 
 void spot_range_end(const spot_ctx *c)
 {
-    if (c->device) ((const spot_device *)c->device)->plugin->range(NULL);
+    if (c->device) plugin_of(c)->range(NULL);
 }
 
 spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n)
 {
-    const spot_device *d = c->device;
-
-    if (d) return d->plugin->multiply(c, product, a, b, n);
-    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product is a GPU's; run with --device cuda");
+    if (c->device) return plugin_of(c)->multiply(c, product, a, b, n);
+    return spot_fail(c, SPOT_UNSUPPORTED, "a bf16 matrix product needs a GPU; run with --device cuda");
 }

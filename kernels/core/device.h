@@ -1,60 +1,61 @@
-/* device.h - which table of kernels a context runs on, and the memory that goes with it.
+/* device.h - a context's device: its table of kernels, its memory, and its order of work.
  *
- * The CPU's table is linked in. CUDA's lies in libspotter_cuda.so, which is opened at run time from the folder of the
- * running program or from $SPOT_PLUGIN_DIR, so that one binary starts on machines without a GPU or a driver. */
+ * The CPU's table is linked in. CUDA's is in libspotter_cuda.so, which is opened at run time from the folder of the running
+ * program or from $SPOT_PLUGIN_DIR. So one binary starts on machines without a GPU or a driver. */
 #ifndef SPOTTER_DEVICE_H
 #define SPOTTER_DEVICE_H
 
 #include "core/ops.h"
 
-/* What c->device points to when c runs on a plugin; on the CPU c->device is NULL. */
+/* The target of c->device when c runs on a plugin; on the CPU c->device is NULL. */
 typedef struct {
-    void *library;               /* of dlopen                                    */
+    void *library;               /* from dlopen                                  */
     const spot_plugin *plugin;
-    void *state;                 /* what the plugin's `open` made: stream, ...   */
+    void *state;                 /* made by the plugin's `open`: stream, ...     */
     char name[128];              /* "cuda:0 NVIDIA H200"                         */
 } spot_device;
 
-/* Sets c->ops and c->device. "cpu"; "cuda", SPOT_DEVICE with the reason when it is not to be had; "auto", which takes
- * CUDA where a GPU is there and the plugin has every family of kernels, else the CPU, and tells the log's debug level which
- * and why. Any other word is SPOT_USAGE. */
+/* Sets c->ops and c->device. "cpu"; "cuda": SPOT_DEVICE gives the reason when it is not available; "auto": CUDA where there
+ * is a GPU and the plugin has every family of kernels, else the CPU; logs the choice and the reason (SPOT_LOG_DEBUG). Any
+ * other word is SPOT_USAGE. */
 spot_status spot_device_open(spot_ctx *c, const char *device);
-void        spot_device_close(spot_ctx *c);              /* accepts a context that runs on nothing */
+void        spot_device_close(spot_ctx *c);              /* accepts a context without a device */
 
 const char *spot_device_name(const spot_ctx *c);         /* "cpu", "cuda:0 NVIDIA H200", "none" */
 
-/* What equal bits are promised on, and which unit it is: base/platform.h. Both "" on the CPU. Either may be NULL. */
+/* kind: devices with an equal text give equal bits. unit: identifies this device. Both "" on the CPU (base/platform.h
+ * describes it). Either may be NULL. */
 void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);
 
-/* How many GPUs CUDA_VISIBLE_DEVICES and the driver show. SPOT_DEVICE with the reason when there are none. */
+/* The number of visible GPUs (CUDA_VISIBLE_DEVICES, driver). SPOT_DEVICE with the reason when there are none. */
 spot_status spot_device_count(spot_ctx *c, int *n);
 
-/* Memory that c's kernels can read and write. On the CPU plain memory, 64-byte aligned. Not cleared. */
+/* Memory that c's kernels can read and write, not cleared. On the CPU host memory, 64-byte aligned. */
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
 
-/* bytes from one place to another, each in host or device memory; done when it returns. */
+/* Copies bytes; each side may lie in host or device memory. The copy is complete when it returns. */
 spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes);
 
-/* Zeros where the memory of c's device is, in order with c's kernels. */
+/* Sets memory of c's device to zero, in order with c's kernels. */
 spot_status spot_device_clear(spot_ctx *c, void *p, size_t bytes);
 
-/* Bytes that are left to take, and that there are; 0 and 0 on the CPU, whose memory nobody rations. */
+/* Free and total bytes of the device's memory; 0 and 0 on the CPU, where they are not measured. */
 spot_status spot_device_room(spot_ctx *c, size_t *left, size_t *total);
 
-/* Until all that was asked of c's device is done: kernels are only begun when an op returns. */
+/* Waits until all work of c's device is complete. An op returns when its kernels are started, not when they end. */
 spot_status spot_device_wait(spot_ctx *c);
 
-/* Work that repeats itself. Kernels and clears between record and recorded are noted with their arguments, not done;
- * replay does all of them in order, for the price of one call. What lies between must not copy, take or wait, and
- * recorded is to be called even when it fails (graph NULL: the notes are thrown away). SPOT_UNSUPPORTED on the CPU. */
+/* Recording of repeated work. Kernels and clears between record and recorded are stored with their arguments and not run;
+ * replay runs all of them in order, at the cost of one call. The calls between must not copy, take or wait. Call recorded
+ * even when one of them fails (graph NULL: discards the recording). SPOT_UNSUPPORTED on the CPU. */
 spot_status spot_device_record(spot_ctx *c);
 spot_status spot_device_recorded(spot_ctx *c, void **graph);
 spot_status spot_device_replay(spot_ctx *c, void *graph);
 void        spot_device_forget(spot_ctx *c, void *graph);        /* accepts NULL */
 
-/* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: what a GPU does at most (spotter bench).
- * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not to be had. */
+/* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: the upper bound of a GPU's speed (spotter bench).
+ * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not available. */
 spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);
 
 #endif

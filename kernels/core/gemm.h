@@ -1,7 +1,8 @@
 /* gemm.h - C += A B on one thread, fp32, for CPU kernels that cut their own tiles.
  *
- * Every element is one fmaf chain in the order of k, from what C held: the bits depend neither on how the caller cuts the
- * matrices nor on the vector width. (OpenBLAS keeps no such promise, and Debian 12's does not know AVX-512 on all CPUs.) */
+ * Every element is one fmaf chain in the order of k that starts at the old value of C. The bits depend neither on how the
+ * caller cuts the matrices nor on the vector width. (OpenBLAS does not guarantee this, and Debian 12's lacks AVX-512 on some
+ * CPUs.) */
 #ifndef SPOTTER_GEMM_H
 #define SPOTTER_GEMM_H
 

@@ -1,5 +1,5 @@
-/* imagenet.h - the channels' mean, then their standard deviation, by which ImageNet models have their input normalised. A
- * macro, because a kernel reads no array of the host. */
+/* imagenet.h - mean and standard deviation of the channels, with which inputs of ImageNet models are normalised. A macro,
+ * because a kernel cannot read an array of the host. */
 #ifndef SPOTTER_IMAGENET_H
 #define SPOTTER_IMAGENET_H
 

@@ -10,7 +10,7 @@
 #include <cuda_bf16.h>
 #endif
 
-/* The upper half of a float. A struct of our own, for CUDA's header is not everywhere where the emulator is. */
+/* The upper half of a float. It is our own struct, because CUDA's header may be missing where the emulator runs. */
 typedef struct { uint16_t bits; } spot_bf16;
 
 template <typename T> struct spot_lanes { static constexpr int N = 16 / sizeof(T); };   /* channels that a thread owns */
@@ -32,7 +32,7 @@ static __host__ __device__ inline void spot_round(spot_bf16 *to, float v)
 #endif
 }
 
-/* Aligned as the tensors are, to 16 bytes. */
+/* Loads spot_lanes<T>::N numbers; `from` is aligned to 16 bytes, as all tensors are. spot_store writes them likewise. */
 template <typename T> static __device__ inline void spot_load(float *v, const T *from)
 {
     union { uint4 word; T number[spot_lanes<T>::N]; } u;

@@ -1,6 +1,6 @@
-/* lanes.h - include it before the loops that must fill a whole vector register. gcc splits 512-bit vectors in two unless
- * it is told, and keeps branches around arithmetic in case it raises an exception flag, which nobody here reads. Neither
- * changes a result: no loop of ours adds across lanes. */
+/* lanes.h - include it before loops that must fill a whole vector register. By default gcc splits 512-bit vectors in two,
+ * and keeps branches around arithmetic that could raise an exception flag; our code never reads such flags. Neither setting
+ * changes a result: none of our loops adds across lanes. */
 #ifndef SPOTTER_LANES_H
 #define SPOTTER_LANES_H
 

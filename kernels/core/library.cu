@@ -36,7 +36,7 @@ void *spot_library_open(const char *file, const char *own, char *where, size_t w
 
     looked[0] = 0;
     if (folder && *folder) return open_in(folder, file, where, where_size, looked, looked_size);
-    snprintf(looked, looked_size, "where the loader looks");
+    snprintf(looked, looked_size, "the folders of the loader");
     snprintf(where, where_size, "%s", file);
     so = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!so && home && *home) {

@@ -5,10 +5,9 @@
 
 #include <stddef.h>
 
-/* Opens `file` ("libcudnn.so.9"); NULL when it is not to be had. Only in the folder that the variable `own` of the
- * environment names, if it is set. Else where the loader looks (LD_LIBRARY_PATH), then among the packages of each python3
- * on the PATH and of $VIRTUAL_ENV, then in $CUDA_HOME or CUDA's usual folder. where: the file that was taken. looked: the
- * places, for the message. */
+/* Opens `file` ("libcudnn.so.9"); NULL when it is not found. If the environment variable `own` is set, it searches only that
+ * folder. Else it searches where the loader does (LD_LIBRARY_PATH), then the packages of $VIRTUAL_ENV and of each python3 on
+ * the PATH, then $CUDA_HOME or CUDA's usual folder. where: the opened file. looked: the searched places, for the message. */
 void *spot_library_open(const char *file, const char *own, char *where, size_t where_size, char *looked, size_t looked_size);
 
 #endif

@@ -1,8 +1,7 @@
 /* ops.h - a device is a table of kernels.
  *
- * One row per op family; a family's function table is declared in its own header, next to the contract. A family or a
- * function that a device lacks is NULL there, and the op's checked entry answers SPOT_UNSUPPORTED: never a silent run
- * on the CPU.
+ * One row per op family. A family's function table is declared in its own header, next to the contract. A family or
+ * function that a device lacks is NULL, and the op's checked entry returns SPOT_UNSUPPORTED: never a silent run on the CPU.
  *
  * To add an op, write three files in its subject's folder (net, image, map, fit), one row below, and its cases
  * (tests/test_cuda_<folder>.c):
@@ -11,12 +10,12 @@
  *     x.cu    the kernels and `extern const spot_x_ops spot_x_cuda`; without it CUDA lacks the family
  * A row becomes a member of both tables (kernels/open.c, kernels/plugin.cu), and SPOT_PLUGIN_ABI changes by itself.
  *
- * A larger op has more files. Their names say who includes them:
- *     x_part.c, x_part.cu    more of the same; x_part.h is the contract of a part
+ * A larger op has more files:
+ *     x_part.c, x_part.cu    a part of the op; x_part.h is its contract
  *     x_step.h               arithmetic that CPU and CUDA share (SPOT_HD)
  *     x_scratch.h            the layout of CUDA's scratch, which x.c counts and x.cu uses
- *     x_cpu.h                what .c files share
- *     x.cuh, x_part.cuh      what .cu files share
+ *     x_cpu.h                shared by .c files
+ *     x.cuh, x_part.cuh      shared by .cu files
  */
 #ifndef SPOTTER_OPS_H
 #define SPOTTER_OPS_H
@@ -42,7 +41,7 @@
     X(kmeans)    /* k-means++ and Lloyd, in any number of dimensions  */ \
     X(domino)    /* Domino's mixture of points, labels, predictions   */ \
     X(spotlight) /* spotlights by Adam                                */ \
-    X(silhouette) /* how much nearer points lie to their own cluster  */ \
+    X(silhouette) /* silhouettes of clusters                          */ \
     X(information) /* mutual information of features and an outcome   */ \
     X(tree)      /* splits of decision trees                          */ \
     X(ridge)     /* normal equations of rows, and their scores        */ \
@@ -63,16 +62,16 @@ struct spot_ops {
 
 extern const spot_ops spot_ops_cpu;
 
-/* What libspotter_cuda.so exports under the name SPOT_PLUGIN_ENTRY. abi is SPOT_PLUGIN_ABI, a checksum of all headers that
- * the build makes (plugin_abi.h): a plugin and a program of different headers refuse each other. */
+/* libspotter_cuda.so exports this table under the name SPOT_PLUGIN_ENTRY. abi is SPOT_PLUGIN_ABI, a checksum of all headers
+ * (the build makes it: plugin_abi.h). A program refuses a plugin that was built from other headers. */
 #define SPOT_PLUGIN_ENTRY "spot_plugin"
 typedef struct {
     unsigned abi;
     const spot_ops *ops;
-    /* Opens the first visible GPU: its state and its name (at most size bytes). A sentence in `why` when there is none. */
+    /* Opens the first visible GPU: its state and its name (at most size bytes). When there is none, `why` is a sentence. */
     spot_status (*open)(void **device, char *name, size_t size, char *why, size_t why_size);
     void        (*close)(void *device);
-    /* The device's memory and order of work; contracts as spot_device_take, _give, ... in device.h. */
+    /* Contracts: spot_device_take, _give, ... in device.h. */
     spot_status (*take)(spot_ctx *c, void **out, size_t bytes);
     void        (*give)(spot_ctx *c, void *p);
     spot_status (*copy)(spot_ctx *c, void *to, const void *from, size_t bytes);
@@ -85,17 +84,16 @@ typedef struct {
     void        (*forget)(void *graph);
     void        (*range)(const char *name);
     spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
-    /* What equal bits are promised on, and which unit this is: base/platform.h. Either may be NULL. */
     void        (*about)(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);
     int         (*count)(void);                /* visible GPUs; 0 also where there is no driver */
 } spot_plugin;
 
-/* What a profiler shows between the two calls, which nest; nothing on the CPU. */
+/* A named range in a profiler, from begin to end. Ranges nest. Nothing on the CPU. */
 void spot_range_begin(const spot_ctx *c, const char *name);
 void spot_range_end(const spot_ctx *c);
 
-/* Ends a checked entry: the family's function of c's device, within a range of its name for profilers, or SPOT_UNSUPPORTED
- * with the op's name. */
+/* Ends a checked entry: returns the result of the family's function of c's device, called within a profiler's range of its
+ * name; or SPOT_UNSUPPORTED with the op's name. */
 #define SPOT_DISPATCH(c, family, function, ...)                                                        \
     do {                                                                                               \
         if (!(c)->ops || !(c)->ops->family || !(c)->ops->family->function)                             \

@@ -10,8 +10,8 @@
 
 enum { SPOT_OUTER_TILE = 64, SPOT_OUTER_DEPTH = 128 };      /* a slab of 128 rows is 64 kB */
 
-/* sum[j][k] += a[i down + j across] b[i][k] for all i in order; 8 x 16 sums at a time live in registers, for which gcc must be
- * told to make vectors of the k and not of the j. */
+/* sum[j][k] += a[i down + j across] b[i][k] for all i in order. 8 x 16 sums at a time are in registers; the pragma makes gcc
+ * use vectors over k, not over j. */
 static inline void spot_outer_strided(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE], const double *a, int down, int across,
                                       double b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], int rows)
 {
@@ -31,7 +31,7 @@ static inline void spot_outer_strided(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TIL
         }
 }
 
-/* The same of a[i][j]. */
+/* sum[j][k] += a[i][j] b[i][k] for all i in order. */
 static inline void spot_outer_add(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE], double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE],
                                   double b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], int rows)
 {

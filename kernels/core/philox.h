@@ -1,9 +1,9 @@
-/* philox.h - the random numbers of spotter/rng.h as inline functions for C and for CUDA: rng.c's functions are these, so
- * that an address has the same bits on every device.
+/* philox.h - the random numbers of spotter/rng.h as inline functions for C and CUDA. rng.c calls them, too, so an address has
+ * the same bits on every device.
  *
- * Philox4x32-10 itself is Random123's. Logarithm and cosine of the normal numbers are our own, of correctly rounded
- * operations only, because those of C libraries and of CUDA differ in their last bits; both are good to an ulp.
- * Polynomials are fdlibm's (Sun Microsystems 1993). */
+ * Philox4x32-10 is from Random123. Logarithm and cosine for the normal numbers are our own and use only correctly rounded
+ * operations, because C libraries and CUDA differ in the last bits; both are within one ulp. Polynomials: fdlibm (Sun
+ * Microsystems 1993). */
 #ifndef SPOTTER_PHILOX_H
 #define SPOTTER_PHILOX_H
 
@@ -84,7 +84,7 @@ static inline SPOT_HD double spot_philox_log(double x)
     return k * 6.93147180369123816490e-01 - ((half - (s * (half + z * r) + k * 1.90821492927058770002e-10)) - f);
 }
 
-/* cos(2 pi v) for v in [0, 1] with at most 50 bits behind the point, so that the nearest quarter goes off exactly. */
+/* cos(2 pi v) for v in [0, 1] with at most 50 fractional bits, so that subtracting the nearest quarter is exact. */
 static inline SPOT_HD double spot_philox_cos(double v)
 {
     int quarter = (int)(4 * v + 0.5);

@@ -1,4 +1,4 @@
-/* rng.c - the generator of kernels/core/philox.h, for who links and does not compile with it. */
+/* rng.c - out-of-line wrappers around core/philox.h, for callers outside the kernels. */
 #include "spotter/rng.h"
 
 #include "core/philox.h"

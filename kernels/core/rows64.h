@@ -3,9 +3,9 @@
  *
  *     out[k][r] = sum_j u^2,  u = fma(x[r,j], w[k,j], m[k,j])
  *
- * With w = 1 / sigma and m = -mean / sigma that is Mahalanobis', with w = 1 and m = -centre Euclid's. Rounding is that of the
- * difference itself: |x|^2 - 2 x mean + |mean|^2 would lose the digits that distance from the origin takes. One fp64 chain in
- * the order of j, so neither threads nor the vector's width change a bit, and a GPU can give the same. */
+ * With w = 1 / sigma and m = -mean / sigma it is the Mahalanobis distance, with w = 1 and m = -centre the Euclidean one. Only
+ * the difference is rounded; |x|^2 - 2 x mean + |mean|^2 would lose digits far from the origin. It is one fp64 chain in the
+ * order of j: threads and vector width change no bit, and a GPU can give the same bits. */
 #ifndef SPOTTER_ROWS64_H
 #define SPOTTER_ROWS64_H
 
@@ -15,7 +15,7 @@ enum { ROWS64 = 64, SPOT_ROW_VECTORS = 4, SPOT_CENTRES = LANES == 8 ? 4 : 2 };  
 
 static inline int spot_tiles(int n) { return (n + ROWS64 - 1) / ROWS64; }
 
-/* Rows 64 t .. of x (n,d) to tile (d,64). Past the last row stands the last. */
+/* Copies rows 64 t .. of x (n,d) to tile (d,64), and the last row where there are fewer. */
 static inline void spot_pack_rows(float *tile, const float *x, int n, int d, int t)
 {
     for (int r = 0; r < ROWS64; r++) {
@@ -24,7 +24,7 @@ static inline void spot_pack_rows(float *tile, const float *x, int n, int d, int
     }
 }
 
-/* Rows r0 .. of the tile and `centres` centres; w_step 0: one row of w for all centres. */
+/* spot_squares for rows r0 .. of the tile and `centres` centres; w_step 0: one row of w for all centres. */
 VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const double *w, size_t w_step, const double *m,
                                   int r0, int centres)
 {
@@ -46,7 +46,7 @@ VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const d
         for (int v = 0; v < SPOT_ROW_VECTORS; v++) *(vd *)(out + k * ROWS64 + r0 + v * LANES) = sum[k][v];
 }
 
-/* out (k,64), aligned as vectors are. */
+/* Distances of a tile to k centres: out (k,64), aligned to vectors. */
 static inline void spot_squares(double *out, const float *tile, int d, const double *w, size_t w_step, const double *m, int k)
 {
     int k0 = 0;

@@ -1,5 +1,5 @@
-/* sort.cuh - a block sorts n keys in memory that all of its threads see: a bitonic network whose comparisons all ascend, so
- * that n need not be a power of two. Equal keys must be the same thing. */
+/* sort.cuh - a block sorts n keys in shared or global memory: a bitonic network whose comparisons all ascend, so that n need
+ * not be a power of two. The order of equal keys is not defined. */
 #ifndef SPOTTER_SORT_CUH
 #define SPOTTER_SORT_CUH
 

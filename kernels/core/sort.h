@@ -1,5 +1,5 @@
-/* sort.h - numbers in ascending order, for ops that sort every column of a matrix. As unsigned integers, whose order is the
- * numbers' own; -0 and 0 are one number. */
+/* sort.h - ascending sort of numbers, for ops that sort every column of a matrix. Numbers become unsigned integers ("keys")
+ * of the same order; -0 and 0 have one key. */
 #ifndef SPOTTER_SORT_H
 #define SPOTTER_SORT_H
 
@@ -26,7 +26,7 @@ static inline SPOT_HD double spot_of_key(uint64_t key)
     return v;
 }
 
-/* A float's key above, `low` below: sorts by v, then by low. */
+/* A key that sorts by v, then by low: the float's key in the upper half, low in the lower half. */
 static inline SPOT_HD uint64_t spot_key_with(float v, uint32_t low)
 {
     uint32_t bits;
@@ -38,8 +38,8 @@ static inline SPOT_HD uint64_t spot_key_with(float v, uint32_t low)
 }
 
 #ifndef __cplusplus
-/* Sorts by the bits from `low` up; keys that are equal there keep their order. Radix, 11 bits a pass. The answer lies in
- * key or in spare, which is returned. */
+/* Sorts by the bits from `low` up; keys that are equal there keep their order. Radix, 11 bits a pass. Returns key or spare,
+ * whichever holds the result. */
 static inline uint64_t *spot_sort(uint64_t *key, uint64_t *spare, int n, int low)
 {
     enum { BITS = 11, BUCKETS = 1 << BITS, PASSES = 6 };

@@ -12,7 +12,7 @@ static const struct { const char *name, *words; int exit_code; } statuses[] = {
 #undef X
 };
 
-/* Those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
+/* Control characters are those of ASCII, and U+0080 to U+009F, which some terminals obey, too. */
 char *spot_plain(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p; p++) {
@@ -132,5 +132,5 @@ void spot_tell(spot_ctx *c, const char *stage, int ec, double done, double total
 spot_status spot_check_stop(spot_ctx *c)
 {
     if (!c->stop || !__atomic_load_n(c->stop, __ATOMIC_RELAXED)) return SPOT_OK;       /* another thread may have raised it */
-    return spot_fail(c, SPOT_STOPPED, "stopped on request; what was computed is saved, the same command goes on");
+    return spot_fail(c, SPOT_STOPPED, "stopped on request; the results so far are saved, the same command continues");
 }

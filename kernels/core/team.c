@@ -3,10 +3,10 @@
 
 #include "spotter/ctx.h"
 
-#define COUNT  0.05        /* seconds that steps are counted for */
-#define FIRST  1           /* seconds before the first trial: a calibration measures no trials */
+#define COUNT  0.05        /* seconds of one count */
+#define FIRST  1           /* seconds before the first trial, so that a calibration measures no trials */
 #define PAUSE  2           /* seconds between trials */
-#define FASTER 1.1         /* by this factor a trial must win */
+#define FASTER 1.1         /* factor by which a trial must be faster */
 
 spot_team spot_team_of(int threads)
 {
@@ -15,7 +15,7 @@ spot_team spot_team_of(int threads)
     return (spot_team){ .most = threads, .best = threads, .threads = threads, .since = now, .pause = now + FIRST };
 }
 
-/* Twice or half as many as the best; in the other direction where there are none. */
+/* The threads of the next trial: twice or half as many as the best; the other direction at an end of the range. */
 static int trial_of(spot_team *t)
 {
     if (t->best == t->most) t->more = false;

@@ -1,8 +1,8 @@
-/* team.h - how many threads a loop of many short parallel regions uses: all, or fewer where that is faster.
+/* team.h - the number of threads for a loop of many short parallel regions: all, or fewer where that is faster.
  *
- * A region ends with its slowest thread. Beside another program some thread often waits milliseconds for a core, far longer
- * than the region's work. After each step of the loop the team counts; it tries half and twice as many threads now and then,
- * and stays with the faster. Only for work whose results do not depend on the number of threads. */
+ * A region ends with its slowest thread. Beside another program a thread often waits milliseconds for a core, far longer
+ * than the region's work. The team counts the steps of the loop per second. From time to time it tries half or twice as many
+ * threads and keeps the faster number. Only for work whose results do not depend on the number of threads. */
 #ifndef SPOTTER_TEAM_H
 #define SPOTTER_TEAM_H
 
@@ -10,10 +10,10 @@
 
 typedef struct {
     int    most, best, threads;    /* allowed; the fastest so far; for the next step */
-    bool   more;                   /* the next trial is with more threads than the best */
+    bool   more;                   /* the next trial has more threads than the best */
     int    steps;                  /* since `since` */
-    double since, pause;           /* seconds of the clock: this count began; no trial before */
-    double rate;                   /* steps a second of the best */
+    double since, pause;           /* clock: start of this count; earliest time of the next trial */
+    double rate;                   /* steps a second with the best */
 } spot_team;
 
 spot_team spot_team_of(int threads);

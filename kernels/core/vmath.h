@@ -1,8 +1,8 @@
 /* vmath.h - exp and log whose bits are the same in a scalar loop, in a vector loop and on a GPU.
  *
- * Only correctly rounded operations: add, mul, fmaf, rintf, compare and integer shifts. libm's own vector forms round
- * otherwise than its scalar ones, so there a loop's tail would differ from its body. Polynomials are those of Cephes
- * (Moshier 1992), single precision. */
+ * Only correctly rounded operations: add, mul, fmaf, rintf, compare and integer shifts. The vector functions of libm round
+ * differently from its scalar ones, so the tail of a loop would differ from its body. Polynomials: Cephes (Moshier 1992),
+ * single precision. */
 #ifndef SPOTTER_VMATH_H
 #define SPOTTER_VMATH_H
 
@@ -27,7 +27,7 @@ static SPOT_HD inline int32_t spot_float_bits(float f)
     return i;
 }
 
-/* Of x from -87.3 to 88. */
+/* exp of an x from -87.3 to 88. */
 static SPOT_HD inline float spot_expf_within(float in)
 {
     float k = rintf(in * 1.44269504f);
@@ -50,7 +50,7 @@ static SPOT_HD inline float spot_exp_range(float x)
     return in < 88.0f ? in : 88.0f;
 }
 
-/* 0 below -87.3 (no denormals), the value at 88 above it, NaN of NaN. */
+/* exp: 0 below -87.3 (no denormals), above 88 the value at 88, NaN for NaN. */
 static SPOT_HD inline float spot_expf(float x)
 {
     float p = spot_expf_within(spot_exp_range(x));
@@ -59,7 +59,7 @@ static SPOT_HD inline float spot_expf(float x)
     return x != x ? x : p;
 }
 
-/* Of positive normal numbers; anything else is the caller's mistake. */
+/* log of a positive normal number; other arguments are not allowed. */
 static SPOT_HD inline float spot_logf(float x)
 {
     int32_t bits = spot_float_bits(x) - 0x3f3504f3;               /* sqrt(1/2): the mantissa lands in [0.707, 1.414) */
@@ -110,7 +110,7 @@ static SPOT_HD inline float spot_student(float q, int f)
     return f % 2 ? w : w * sqrtf(q);
 }
 
-/* 16 lanes to one number, always in the same order. */
+/* The sum of 16 lanes, always in the same order. Overwrites lane. */
 static SPOT_HD inline float spot_fold(float lane[16])
 {
     for (int half = 8; half; half /= 2)

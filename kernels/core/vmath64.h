@@ -1,9 +1,9 @@
-/* vmath64.h - a register of doubles at a time, and exp of them. For the CPU's kernels only.
+/* vmath64.h - vectors of doubles, one register wide, and their exp. For the CPU's kernels only.
  *
- * gcc's vector types, as wide as the instruction set that this is compiled for. Arrays are padded to whole vectors, so
- * that there is no tail to differ from the body: bits depend on the width alone, never on threads or position. Only
- * vd_fma, vd_max and vd_wide are spelt per instruction set: gcc 12 takes a loop over lanes apart where much is inlined, and
- * converts half a register at a time. */
+ * gcc's vector types, as wide as the target's instruction set. Arrays are padded to whole vectors, so no loop has a tail that
+ * could differ from its body: bits depend on the width alone, never on threads or position. Only vd_fma, vd_max and vd_wide
+ * are written per instruction set: gcc 12 splits a loop over lanes where much is inlined, and converts half a register at a
+ * time. */
 #ifndef SPOTTER_VMATH64_H
 #define SPOTTER_VMATH64_H
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The word in strokes of our own, on whole pixels: w x h of ink, letters t, e, x, t in the proportions 12, 22, 21, 12
+/* The word "text" in our own strokes, on whole pixels: w x h of ink, letters t, e, x, t in the proportions 12, 22, 21, 12
  * with a pen's width between them. */
 static void text_strokes(spot_stroke *s, int w, int h)
 {
@@ -43,7 +43,7 @@ spot_geometry spot_geometry_of(const spot_scene_config *cfg)
     return g;
 }
 
-static void put(uint8_t *rgb, spot_ink ink)
+static void put_ink(uint8_t *rgb, spot_ink ink)
 {
     uint32_t color = spot_ink_rgb(ink);
 
@@ -74,14 +74,14 @@ static void noise_row(uint8_t *row, const spot_geometry *g, const spot_image *im
     }
 }
 
-/* Every object's ink for every column it may cover: stripes stand still from row to row. */
+/* Every object's ink for every column it may cover. It is the same in all rows, since stripes are vertical. */
 typedef struct { uint8_t rgb[SPOT_MAX_OBJECTS][3 * SPOT_MAX_SIZE]; } palette;
 
-static void mix(palette *p, const spot_geometry *g, const spot_image *image)
+static void fill_palette(palette *p, const spot_geometry *g, const spot_image *image)
 {
     for (int k = 0; k < image->object_count; k++)
         for (int x = image->object[k].x0; x <= image->object[k].x1; x++)
-            put(p->rgb[k] + 3 * x, spot_raster_ink(g, &image->object[k], x));
+            put_ink(p->rgb[k] + 3 * x, spot_raster_ink(g, &image->object[k], x));
 }
 
 static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *image, const palette *p, int y)
@@ -102,7 +102,7 @@ static void draw_row(uint8_t *row, const spot_geometry *g, const spot_image *ima
     }
 }
 
-/* What only a host can check before it draws. */
+/* Checks draw lists that the host can read. */
 static spot_status check_lists(spot_ctx *c, const spot_image *image, int n, const spot_geometry *g)
 {
     for (int i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ static spot_status check_lists(spot_ctx *c, const spot_image *image, int n, cons
     return SPOT_OK;
 }
 
-static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
+static spot_status draw_cpu(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g)
 {
     size_t stride = 3 * (size_t)g->size;
 
@@ -124,14 +124,14 @@ static spot_status draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int 
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         palette p;
-        mix(&p, g, &image[i]);
+        fill_palette(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++)
             draw_row(rgb + ((size_t)i * (size_t)g->size + (size_t)y) * stride, g, &image[i], &p, y);
     }
     return SPOT_OK;
 }
 
-/* Every byte's value in a network's input. */
+/* The value of every byte in a network's input. */
 typedef struct { float at[256][3]; } levels;
 
 static levels imagenet_levels(void)
@@ -149,7 +149,7 @@ static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const 
         for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
 }
 
-/* With any number of channels, in any precision. */
+/* normalise_pixels for any number of channels, in any precision. */
 static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channels, spot_precision precision, const levels *t)
 {
     for (size_t i = 0; i < pixels; i++)
@@ -161,8 +161,8 @@ static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channe
         }
 }
 
-static spot_status input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
-                         const spot_geometry *g)
+static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                             const spot_geometry *g)
 {
     const levels t = imagenet_levels();
     size_t size = (size_t)g->size, stride = size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
@@ -172,7 +172,7 @@ static spot_status input(spot_ctx *c, void *x, int channels, spot_precision prec
     for (int i = 0; i < n; i++) {
         uint8_t row[3 * SPOT_MAX_SIZE];
         palette p;
-        mix(&p, g, &image[i]);
+        fill_palette(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++) {
             char *to = (char *)x + ((size_t)i * size + (size_t)y) * stride;
             draw_row(row, g, &image[i], &p, y);
@@ -183,7 +183,7 @@ static spot_status input(spot_ctx *c, void *x, int channels, spot_precision prec
     return SPOT_OK;
 }
 
-static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
+static spot_status normalise_cpu(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
 {
     const levels t = imagenet_levels();
     size_t pixels = (size_t)size * (size_t)size;
@@ -193,11 +193,11 @@ static spot_status normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, i
     return SPOT_OK;
 }
 
-const spot_raster_ops spot_raster_cpu = { .draw = draw, .input = input, .normalise = normalise };
+const spot_raster_ops spot_raster_cpu = { .draw = draw_cpu, .input = input_cpu, .normalise = normalise_cpu };
 
-/* Also gives the geometry, which only a sane size has. */
-static spot_status check(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
-                         const spot_scene_config *cfg)
+/* Checks the arguments and computes the geometry, which only a valid size has. */
+static spot_status check_call(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
+                              const spot_scene_config *cfg)
 {
     if (cfg->size < SPOT_MIN_SIZE || cfg->size > SPOT_MAX_SIZE || n < 0 || (n > 0 && (!out || !image)))
         return spot_fail(c, SPOT_INVALID, "raster: %d images of %d pixels a side; sizes are %d to %d", n, cfg->size,
@@ -210,7 +210,7 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
 {
     spot_geometry g;
 
-    SPOT_TRY(check(c, &g, rgb, image, n, cfg));
+    SPOT_TRY(check_call(c, &g, rgb, image, n, cfg));
     SPOT_DISPATCH(c, raster, draw, rgb, image, n, &g);
 }
 
@@ -220,8 +220,8 @@ spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision
     spot_geometry g;
 
     if (channels != 3 && channels != 8)
-        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 can be had", channels);
-    SPOT_TRY(check(c, &g, x, image, n, cfg));
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 are possible", channels);
+    SPOT_TRY(check_call(c, &g, x, image, n, cfg));
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
 }
 

@@ -1,9 +1,9 @@
-/* raster.cu - a block paints 1,024 pixels of an image in a row: first the ink of each, by asking raster_pixel.h, then the
- * values of those inks, 128 bits a store where an image is a multiple of that. */
+/* raster.cu - a block paints 1,024 consecutive pixels of an image: first the ink of each, by raster_pixel.h, then the values
+ * of those inks, 128 bits a store where an image is a multiple of that. */
 #include "core/cuda.cuh"
 #include "image/raster.h"
 
-/* A thread finds OWN inks: the pixels of one Philox block. NONE stands for a draw list that is none. */
+/* A thread finds OWN inks: the pixels of one Philox block. NONE marks the pixels of an invalid draw list. */
 enum { THREADS = 256, OWN = 4, TILE = THREADS * OWN, NONE = SPOT_INKS };
 
 static __device__ float normalised(unsigned value, int channel)
@@ -13,7 +13,7 @@ static __device__ float normalised(unsigned value, int channel)
     return ((float)value / 255.0f - imagenet[0][channel]) / imagenet[1][channel];
 }
 
-/* What an ink is in a channel of each kind of output. */
+/* The value of an ink in a channel, for each type of output. */
 static __device__ void put_level(uint8_t *level, int ink, int channel)
 {
     *level = (uint8_t)(spot_ink_rgb((spot_ink)ink) >> (16 - 8 * channel));
@@ -35,7 +35,7 @@ static __device__ void put_level(uint16_t *level, int ink, int channel)
     *level = spot_bf16_bits(x);
 }
 
-/* The objects that rows top..bottom of an image meet; count -1: the draw list is none. */
+/* The objects in rows top..bottom of an image; count -1: the draw list is invalid. */
 typedef struct { int count; spot_object object[SPOT_MAX_OBJECTS]; } objects;
 
 static __device__ void find_objects(objects *near, const spot_geometry *g, const spot_image *image, int top, int bottom)
@@ -50,7 +50,7 @@ static __device__ void find_objects(objects *near, const spot_geometry *g, const
     near->count = count;
 }
 
-/* What one store moves. */
+/* The values of one store. */
 template <typename T> struct alignas(16) pack { enum { N = 16 / sizeof(T) }; T v[N]; };
 
 /* The v-th pack of a tile's values. */
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spo
     if (thread == 0) find_objects(near, &g, image, first / g.size, (first + TILE - 1) / g.size);
     __syncthreads();
     if (image->background_texture) spot_raster_words(word, image, own / 4);
-    for (int k = 0; k < OWN; k++) {     /* past the end of the image too, where nobody looks */
+    for (int k = 0; k < OWN; k++) {     /* also past the end of the image; those inks are not used */
         spot_ink ground = spot_raster_ground(image, word[k]);
         ink[OWN * thread + k] = near->count < 0 ? (int)NONE : spot_raster_over(&g, near->object, near->count, x, y, ground);
         if (++x == g.size) x = 0, y++;
@@ -147,7 +147,7 @@ static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int
     SPOT_TRY(spot_cuda_needs(c, x, "raster.normalise: x"));
     SPOT_TRY(spot_cuda_needs(c, rgb, "raster.normalise: rgb"));
     if (rgb < (const uint8_t *)(x + values) && rgb + values > (const uint8_t *)x)
-        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU can do");
+        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU allows");
     SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
                 values);
     return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);

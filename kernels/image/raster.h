@@ -1,13 +1,12 @@
 /* raster.h - draw lists -> pixels.
  *
- * image (n) draw lists -> rgb (n, size, size, 3) bytes, or x (n, size, size, channels) numbers as ImageNet models want them:
- * (value/255 - mean[channel]) / std[channel], each step in fp32; channels behind the third are 0; a bf16 is the nearest to
- * that. Every pixel as raster_pixel.h says: equal bytes on every device (gpu_to_gpu), and equal numbers. No JPEG here:
- * host/scene sends images through it.
+ * image (n) draw lists -> rgb (n, size, size, 3) bytes, or x (n, size, size, channels) numbers, the input of ImageNet models:
+ * (value/255 - mean[channel]) / std[channel], each step in fp32; channels after the third are 0; bf16 is rounded from fp32.
+ * raster_pixel.h defines every pixel: equal bytes and numbers on every device (gpu_to_gpu). JPEG is applied in host/scene.
  *
- * Draw lists and pixels lie in the memory of c's device; the images may be of different ECs. A draw list is what
- * spot_image_draw and sample.h leave. One with an object off the canvas is SPOT_INVALID on the CPU. A GPU's lists are
- * not read by the host: there such an image comes out all NaN, as bytes all 0, which no image is. */
+ * Draw lists and pixels lie in the memory of c's device. The images may belong to different ECs. spot_image_draw and sample.h
+ * make draw lists. A list with an object off the canvas is SPOT_INVALID on the CPU. The host does not read a GPU's lists:
+ * there such an image becomes all NaN, or all 0 as bytes, which no valid image is. */
 #ifndef SPOTTER_RASTER_H
 #define SPOTTER_RASTER_H
 
@@ -39,19 +38,18 @@ struct spot_raster_ops {
     spot_status (*normalise)(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
 };
 
-/* Sizes and strokes for cfg->size and cfg->text_alternative. Everything is the authors' at 224 and in proportion
- * elsewhere, rounded to the nearest pixel, but: a margin is at least 1, a stripe at least 2, text at least 15x6 and
- * 22x9 pixels of ink, which is where the word can still be read. */
+/* Sizes and strokes for cfg->size and cfg->text_alternative. At 224 pixels they are the authors'; other sizes are in
+ * proportion, rounded to the nearest pixel. Minima: a margin 1, a stripe 2, text 15x6 and 22x9 pixels of ink, the smallest
+ * that can be read. */
 spot_geometry spot_geometry_of(const spot_scene_config *cfg);
 
 spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* Straight into a network's input, with no bytes in between: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
+/* Draws the input of a network without bytes in between: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
 spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                               const spot_scene_config *cfg);
 
-/* Bytes (n, size, size, 3) that came from elsewhere. rgb may be the last quarter of x itself when n is 1,
- * on the CPU. */
+/* Normalises bytes (n, size, size, 3) from another source. On the CPU with n = 1, rgb may be the last quarter of x. */
 spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
 
 #endif

@@ -1,7 +1,7 @@
-/* raster_pixel.h - which colour a pixel has: the rule itself, in integers, for C and for CUDA.
+/* raster_pixel.h - the colour of a pixel, in integers, for C and CUDA.
  *
- * A device may go about it in any order (raster.c paints spans of rows, a GPU may ask pixel by pixel); every pixel
- * must come out as spot_raster_pixel says. All shapes were placed apart, so the order of objects does not matter. */
+ * A device may compute pixels in any order (raster.c paints spans of rows, a GPU tests each pixel); every pixel must equal
+ * spot_raster_pixel. Shapes never overlap, so the order of objects does not matter. */
 #ifndef SPOTTER_RASTER_PIXEL_H
 #define SPOTTER_RASTER_PIXEL_H
 
@@ -10,7 +10,7 @@
 #include "core/philox.h"
 #include "image/shapes.h"
 
-/* What a pixel can be. */
+/* The colours of pixels. */
 typedef enum { SPOT_WHITE, SPOT_GREY, SPOT_NOISE, SPOT_BLUE, SPOT_ORANGE, SPOT_BLACK, SPOT_INKS } spot_ink;
 
 /* 0xRRGGBB: greys 255, 200 and 100, matplotlib's blue (31,119,180) and orange (255,127,14), black. */
@@ -26,17 +26,17 @@ static inline SPOT_HD uint32_t spot_ink_rgb(spot_ink ink)
     }
 }
 
-/* A pixel of a noisy background is SPOT_NOISE when its word lies below: 0.1 * 2^32. */
+/* A pixel of a noisy background is SPOT_NOISE when its random word is below 0.1 * 2^32. */
 #define SPOT_NOISE_BELOW 429496730u
 
-/* Column x of the canvas, through an object: black where (x + phase) mod 2 runs lies in the first run. */
+/* The ink of an object in column x of the canvas: striped objects are black where (x + phase) mod (2 run) < run. */
 static inline SPOT_HD spot_ink spot_raster_ink(const spot_geometry *g, const spot_object *o, int x)
 {
     if (o->texture && (x + o->stripe_phase) % (2 * g->run) < g->run) return SPOT_BLACK;
     return o->color ? SPOT_ORANGE : SPOT_BLUE;
 }
 
-/* Words of the pixels 4 * block .. 4 * block + 3 of the image, counted row by row. */
+/* Random words of the pixels 4 * block .. 4 * block + 3 of the image, counted row by row. */
 static inline SPOT_HD void spot_raster_words(uint32_t word[4], const spot_image *image, uint32_t block)
 {
     const uint32_t at[4] = { block, image->index, image->ec, (uint32_t)SPOT_RNG_NOISE_TRAIN + image->split };
@@ -44,14 +44,14 @@ static inline SPOT_HD void spot_raster_words(uint32_t word[4], const spot_image 
     spot_philox4x32_10(word, at, image->seed);
 }
 
-/* The background, where the noise's word is this one. */
+/* The background at a pixel with this random word. */
 static inline SPOT_HD spot_ink spot_raster_ground(const spot_image *image, uint32_t word)
 {
     if (image->background_texture && word < SPOT_NOISE_BELOW) return SPOT_NOISE;
     return image->background_color ? SPOT_GREY : SPOT_WHITE;
 }
 
-/* The ink of the pixel (x, y): that of the object which covers it, or the ground's. */
+/* The ink of the pixel (x, y): from the object that covers it, else ground. */
 static inline SPOT_HD spot_ink spot_raster_over(const spot_geometry *g, const spot_object *object, int count, int x, int y,
                                                 spot_ink ground)
 {
@@ -75,8 +75,8 @@ static inline SPOT_HD uint32_t spot_raster_pixel(const spot_geometry *g, const s
                                          spot_raster_ground(image, word[pixel % 4])));
 }
 
-/* Is this one of our objects, where placing may have put it, with the box that follows? Then no pixel of it is off the
- * canvas. */
+/* Whether o has a valid shape, a position that placement can give, and the box that follows from it. Then no pixel of it is
+ * off the canvas. */
 static inline SPOT_HD int spot_raster_placed(const spot_geometry *g, const spot_object *o)
 {
     const spot_shape *s;

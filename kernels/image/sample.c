@@ -1,10 +1,10 @@
-/* sample.c - the CPU goes through scene_draw.h image by image. */
+/* sample.c - the CPU calls scene_draw.h image by image. */
 #include "image/sample.h"
 
 #include "image/raster.h"
 #include "image/scene_draw.h"
 
-static spot_status images(spot_ctx *c, int problems, const spot_sample *all, const spot_geometry *g)
+static spot_status images_cpu(spot_ctx *c, int problems, const spot_sample *all, const spot_geometry *g)
 {
     for (int p = 0; p < problems; p++) {
         const spot_sample *s = &all[p];
@@ -23,7 +23,7 @@ static spot_status images(spot_ctx *c, int problems, const spot_sample *all, con
     return SPOT_OK;
 }
 
-static spot_status positives(spot_ctx *c, int problems, const spot_positives *all)
+static spot_status positives_cpu(spot_ctx *c, int problems, const spot_positives *all)
 {
 #pragma omp parallel for num_threads(c->threads)
     for (int p = 0; p < problems; p++) {
@@ -37,7 +37,7 @@ static spot_status positives(spot_ctx *c, int problems, const spot_positives *al
     return SPOT_OK;
 }
 
-static spot_status shuffle(spot_ctx *c, int problems, const spot_shuffle *s)
+static spot_status shuffle_cpu(spot_ctx *c, int problems, const spot_shuffle *s)
 {
 #pragma omp parallel for num_threads(c->threads)
     for (int p = 0; p < problems; p++) {
@@ -47,9 +47,9 @@ static spot_status shuffle(spot_ctx *c, int problems, const spot_shuffle *s)
     return SPOT_OK;
 }
 
-const spot_sample_ops spot_sample_cpu = { .images = images, .positives = positives, .shuffle = shuffle };
+const spot_sample_ops spot_sample_cpu = { .images = images_cpu, .positives = positives_cpu, .shuffle = shuffle_cpu };
 
-/* What indexes arrays on the way to an image. */
+/* Checks every number of the EC that is used as an array index. */
 static spot_status check_ec(spot_ctx *c, const spot_ec *ec, spot_split split, int problem)
 {
     bool sane = ec && (unsigned)split < SPOT_SPLITS && ec->scene.size >= SPOT_MIN_SIZE && ec->scene.size <= SPOT_MAX_SIZE &&
@@ -67,14 +67,12 @@ spot_status spot_sample_images(spot_ctx *c, int problems, const spot_sample *s)
     spot_geometry g;
 
     for (int p = 0; p < problems; p++) {
-        const spot_scene_config *scene, *one;
         SPOT_TRY(check_ec(c, s[p].ec, s[p].split, p));
-        scene = &s[p].ec->scene;
-        one = &s[0].ec->scene;
         if (s[p].n < 0) return spot_fail(c, SPOT_INVALID, "sample: problem %d asks for %d images", p, s[p].n);
-        if (scene->size != one->size || scene->text_alternative != one->text_alternative)
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d draws on %d pixels a side, the first on %d, or their words "
-                             "differ; call once for each", p, scene->size, one->size);
+        const spot_scene_config *scene = &s[p].ec->scene, *first = &s[0].ec->scene;
+        if (scene->size != first->size || scene->text_alternative != first->text_alternative)
+            return spot_fail(c, SPOT_INVALID, "sample: problem %d draws on %d pixels a side, the first on %d, or their text "
+                             "alternatives differ; call once for each", p, scene->size, first->size);
     }
     if (problems < 1) return SPOT_OK;
     g = spot_geometry_of(&s[0].ec->scene);
@@ -95,6 +93,7 @@ spot_status spot_sample_shuffle(spot_ctx *c, int problems, const spot_shuffle *s
 {
     for (int p = 0; p < problems; p++)
         if (s[p].n > INT32_MAX || (s[p].n && !s[p].order))
-            return spot_fail(c, SPOT_INVALID, "sample: problem %d wants the order of %u images", p, s[p].n);
+            return spot_fail(c, SPOT_INVALID, "sample: problem %d asks for the order of %u images; it needs an array, and at "
+                             "most 2^31 - 1 images", p, s[p].n);
     SPOT_DISPATCH(c, sample, shuffle, problems, s);
 }

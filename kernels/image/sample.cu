@@ -1,5 +1,5 @@
-/* sample.cu - images: a thread draws an image by asking scene_draw.h; positives and shuffle: a block owns a problem.
- * Problems travel as a launch's argument (at most 4 kB), so that nothing is allocated or copied. */
+/* sample.cu - images: a thread draws an image with scene_draw.h; positives and shuffle: a block computes a problem.
+ * Problems are passed as a kernel argument (at most 4 kB), so nothing is allocated or copied. */
 #include "core/cuda.cuh"
 #include "image/sample.h"
 #include "image/scene_draw.h"
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(THREADS) images_kernel(const __grid_con
     if (i >= s->n) return;
     uint32_t at = s->first + (s->cursor ? *s->cursor : 0) + i;
     spot_scene_draw(&image, ec, &all.g, s->split, s->index ? s->index[at] : at);
-    if (s->image) memcpy(&s->image[i], &image, sizeof image);      /* an assignment may leave out what lies between fields */
+    if (s->image) memcpy(&s->image[i], &image, sizeof image);      /* an assignment may leave out the padding between fields */
     if (s->target) spot_scene_targets(s->target + (size_t)i * ec->targets, &image, ec);
     if (s->mask) s->mask[i] = image.blindspots;
 }
@@ -58,7 +58,7 @@ typedef struct { uint64_t seed; uint32_t ec, n, *index; spot_split split; int bi
 enum { LABEL_JOBS = ARGUMENT / sizeof(label_job) };
 typedef struct { label_job job[LABEL_JOBS]; } label_jobs;
 
-/* grid (problems): 512 images at a time, each positive behind those of the lanes, warps and rounds before it. */
+/* grid (problems): 512 images at a time; a positive's place is the number of positives in earlier lanes, warps and rounds. */
 static __global__ void __launch_bounds__(SCAN) positives_kernel(const __grid_constant__ label_jobs all)
 {
     SPOT_SHARED(unsigned, found, WARPS);
@@ -107,14 +107,14 @@ enum { STEPS = 256 };
 enum { ORDER_JOBS = ARGUMENT / sizeof(spot_shuffle) };
 typedef struct { spot_shuffle job[ORDER_JOBS]; } order_jobs;
 
-/* Where step t of the shuffle swaps with: a number from 0 to t. Words that spot_rng_below rejects, one in some hundred
- * thousand, move all later steps on by a word: `rejected` counts those before this tile and is brought up to date. */
+/* The swap partner of step t of the shuffle: a number from 0 to t. Each word that spot_rng_below rejects (about one in some
+ * hundred thousand) shifts all later steps by a word. `rejected` counts the rejected words so far and is updated. */
 static __device__ uint32_t draw_swap(const spot_shuffle *s, uint32_t t, uint32_t *rejected, unsigned *earliest)
 {
     const uint32_t below = t + 1, unfair = (0 - below) % below;
     uint32_t skip = *rejected;
 
-    for (;;) {      /* every round passes the barrier that counts, so nothing of the tile or round before is in use here */
+    for (;;) {      /* __syncthreads_or is a barrier in every round: nothing of the tile or round before is in use after it */
         const uint32_t at = t + skip, counter[4] = { at / 4, s->epoch, s->ec, SPOT_RNG_SHUFFLE };
         uint32_t word[4];
         spot_philox4x32_10(word, counter, s->seed);
@@ -130,13 +130,13 @@ static __device__ uint32_t draw_swap(const spot_shuffle *s, uint32_t t, uint32_t
     }
 }
 
-/* grid (problems). Step t of the shuffle is, with a number j <= t drawn beforehand: order[t] = order[j]; order[j] = t.
- * A tile of 256 steps goes at once. What step t moves to place t is
- *     the last step of the tile before t with the same j, which had put itself there; or else
- *     order[j] as the tile found it, when place j lies before the tile; or else
- *     t itself, when j is t, and what step j moved to place j, when it is not: a chain that leads to earlier steps.
- * Step t writes place t unless a step of the tile puts itself there, and itself to place j unless a later one does so: each
- * place has one writer. */
+/* grid (problems). Step t of the shuffle draws j <= t, then does order[t] = order[j]; order[j] = t.
+ * A tile of 256 steps runs at once. Step t moves to place t
+ *     the last step of the tile before t with the same j, which wrote itself to place j; or else
+ *     order[j] from before the tile, when place j lies before the tile; or else
+ *     t, when j is t; or else the value that step j moved to place j: a chain to earlier steps.
+ * Step t writes place t unless a step of the tile writes itself there. It writes itself to place j unless a later step does.
+ * So each place has one writer. */
 static __global__ void __launch_bounds__(STEPS) shuffle_kernel(const __grid_constant__ order_jobs all)
 {
     SPOT_SHARED(uint32_t, swap, STEPS);

@@ -1,11 +1,11 @@
-/* sample.h - image numbers -> what is in the images, and the order in which a network sees them.
+/* sample.h - image numbers -> draw lists, targets, blindspots, and the order of images in training.
  *
- * With raster.h a whole data set stays in the memory of c's device: an EC goes in, draw lists, targets and blindspots
- * come into being where they are used, and nothing of them visits the host. The structs below and the EC lie on the host,
- * every array in the memory of c's device, owned by the caller. Each function takes `problems` independent problems.
+ * With raster.h a whole data set stays in the memory of c's device: draw lists, targets and blindspots are made there from
+ * the EC and never copied to the host. The structs below and the EC lie on the host, every array in the memory of c's
+ * device, owned by the caller. Each function takes `problems` independent problems.
  *
- *   images     row i of n is image number index[first + i], or first + i itself where there is no index: its draw list
- *              (spot_image_draw), what training is told (spot_image_targets) and its blindspots
+ *   images     row i of n is image number index[first + i], or first + i where there is no index: its draw list
+ *              (spot_image_draw), its targets (spot_image_targets) and its blindspots
  *   positives  the numbers of a split's images with label 1, ascending (spot_ec_positives)
  *   shuffle    the numbers 0..n-1 in the order of an epoch, that of spot_rng_shuffle from {SPOT_RNG_SHUFFLE, ec, epoch}
  *
@@ -22,8 +22,8 @@ typedef struct {
     int             n;
     uint32_t        first;
     const uint32_t *index;     /* (first + *cursor + n); NULL: 0, 1, 2, ... */
-    const uint32_t *cursor;    /* (1): added to first when the work is done, so that one launch that was captured once
-                                  serves batch after batch; NULL: 0 */
+    const uint32_t *cursor;    /* (1): added to first when the kernel runs, so that a recorded launch serves every batch;
+                                  NULL: 0 */
     spot_image     *image;     /* (n); each of these three may be NULL */
     float          *target;    /* (n, ec->targets) */
     uint32_t       *mask;      /* (n): bit m set = in blindspot m, as in spot_truth */
@@ -48,7 +48,7 @@ struct spot_sample_ops {
     spot_status (*shuffle)(spot_ctx *c, int problems, const spot_shuffle *s);
 };
 
-/* The ECs of one call draw on one canvas: equal scene.size and scene.text_alternative, else SPOT_INVALID. */
+/* SPOT_INVALID unless all ECs of a call have equal scene.size and scene.text_alternative. */
 spot_status spot_sample_images(spot_ctx *c, int problems, const spot_sample *s);
 spot_status spot_sample_positives(spot_ctx *c, int problems, const spot_positives *p);
 spot_status spot_sample_shuffle(spot_ctx *c, int problems, const spot_shuffle *s);

@@ -1,5 +1,5 @@
-/* scene_draw.h - image number -> what is in the image, which is also its draw list: the function itself, for C and for
- * CUDA. Pure, of integers and words of philox.h, so every device gives the same bytes. */
+/* scene_draw.h - image number -> the contents of the image, which are also its draw list, for C and CUDA. A pure function of
+ * integers and words of philox.h, so every device gives the same bytes. */
 #ifndef SPOTTER_SCENE_DRAW_H
 #define SPOTTER_SCENE_DRAW_H
 
@@ -9,7 +9,7 @@
 #include "core/philox.h"
 #include "image/raster_pixel.h"
 
-/* Tries for one object before all are placed anew. The authors try for ever; four objects can leave no room. */
+/* Tries for one object before all are placed again. The authors' code tries for ever; four objects can leave no room. */
 enum { SPOT_PLACE_TRIES = 10000, SPOT_COMPOSE_TRIES = 1000 };
 
 static inline SPOT_HD spot_rng spot_scene_rng(uint64_t seed, uint32_t ec, spot_split split, uint32_t index)
@@ -17,7 +17,7 @@ static inline SPOT_HD spot_rng spot_scene_rng(uint64_t seed, uint32_t ec, spot_s
     return spot_philox_at(seed, (spot_rng_purpose)((int)SPOT_RNG_TRAIN + (int)split), ec, index);
 }
 
-/* One fair bit for everything rollable, in (layer, attribute) order; an absent object's attributes too. */
+/* One fair bit per rollable attribute, in (layer, attribute) order, also for absent objects. */
 static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec, spot_rng *r)
 {
     uint32_t bits = spot_philox_u32(r);
@@ -31,7 +31,8 @@ static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec,
             }
 }
 
-/* The square's presence alone: which of an image's bits it is (-1: never there), and that bit of image `index`. */
+/* The square's presence without the rest of the image: its position among an image's bits (-1: there is never a square), and
+ * that bit of image `index`. */
 static inline SPOT_HD int spot_scene_label_bit(const spot_ec *ec)
 {
     int bit = 0;
@@ -48,7 +49,7 @@ static inline SPOT_HD bool spot_scene_label(uint64_t seed, uint32_t ec, spot_spl
     return bit >= 0 && (spot_philox_u32(&r) >> bit & 1);
 }
 
-/* Field by field, so that no byte between fields is touched: images are compared whole. */
+/* Adds the objects of a layer. It writes field by field and no padding bytes, because images are compared whole. */
 static inline SPOT_HD void spot_scene_list(spot_image *image, int layer)
 {
     const int8_t *value = image->value[layer];
@@ -63,7 +64,7 @@ static inline SPOT_HD void spot_scene_list(spot_image *image, int layer)
     }
 }
 
-/* Closer than the margin in both axes. A gap is counted from one box's far side to the other's near side. */
+/* Whether two objects are closer than the margin in both axes. A gap is from one box's far side to the other's near side. */
 static inline SPOT_HD bool spot_scene_collide(const spot_geometry *g, const spot_object *a, const spot_object *b)
 {
     const spot_shape *p = &g->shape[a->layer][a->size], *q = &g->shape[b->layer][b->size];
@@ -101,7 +102,7 @@ static inline SPOT_HD void spot_scene_box(spot_object *o, const spot_geometry *g
     if (o->y1 >= g->size) o->y1 = (int16_t)(g->size - 1);
 }
 
-/* Where the middle of the topmost square stands: 1 above the centre line, 0 on or below, -1 nowhere. */
+/* The middle of the topmost square: 1 above the centre line, 0 on or below it, -1 no square. */
 static inline SPOT_HD int8_t spot_scene_position(const spot_image *image, const spot_geometry *g)
 {
     int top = g->size;
@@ -114,7 +115,7 @@ static inline SPOT_HD int8_t spot_scene_position(const spot_image *image, const 
     return top == g->size ? -1 : top < g->size / 2;
 }
 
-/* Bit m: the image has all that blindspot m names. */
+/* Bit m: the image matches every triplet of blindspot m. */
 static inline SPOT_HD uint32_t spot_scene_membership(const spot_image *image, const spot_ec *ec)
 {
     uint32_t in = 0;
@@ -129,8 +130,8 @@ static inline SPOT_HD uint32_t spot_scene_membership(const spot_image *image, co
     return in;
 }
 
-/* What training sees: wrong within blindspots, but in test, and where they are left out. Each image has its own coin for each
- * of the two splits. */
+/* The label in training: flipped within blindspots, except in test and where blindspots are left out. Each image has its own
+ * coin in each of the two splits. */
 static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
 {
     spot_rng r = spot_philox_at(ec->seed, SPOT_RNG_FLIP, ec->index, image->index);
@@ -168,9 +169,9 @@ static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *
     image->train_label = spot_scene_train_label(image, ec);
 }
 
-/* The contract is spot_image_draw's; g is the geometry of ec->scene. A training image of a blindspot that is to be left out
- * is composed anew until it is in none, with the label that it had, so that classes and numbers of images stay; unless
- * blindspots hold all of a class. */
+/* spot_image_draw (scene.h); g is the geometry of ec->scene. Under SPOT_LEAVE_OUT a training image in a blindspot is composed
+ * again until it is in none and has the same label, so that classes and numbers of images stay. It gives up after
+ * SPOT_COMPOSE_TRIES, since blindspots may hold a whole class. */
 static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
                                            uint32_t index)
 {
@@ -184,7 +185,7 @@ static inline SPOT_HD void spot_scene_draw(spot_image *image, const spot_ec *ec,
         spot_scene_compose(image, ec, g, split, index, &r);
 }
 
-/* The contract is spot_image_targets'. */
+/* spot_image_targets (scene.h). */
 static inline SPOT_HD void spot_scene_targets(float *target, const spot_image *image, const spot_ec *ec)
 {
     if (ec->targets == 1) {

@@ -1,7 +1,7 @@
-/* shapes.h - the shapes of a scene: how large each is, and which pixels it inks, for C and for CUDA.
+/* shapes.h - the shapes of a scene, for C and CUDA: the size of each, and the pixels that it inks.
  *
- * Two switches know the shapes, and the compiler names the one that lacks a row of SPOT_SHAPES (scene.h). The rule is a set of
- * spans: the CPU copies them row by row, a GPU asks pixel by pixel. */
+ * Two switches list the shapes; the compiler reports one that lacks a row of SPOT_SHAPES (scene.h). Ink is a set of spans: the
+ * CPU copies them row by row, a GPU tests each pixel. */
 #ifndef SPOTTER_SHAPES_H
 #define SPOTTER_SHAPES_H
 
@@ -13,12 +13,11 @@
 
 enum { SPOT_STROKES = 13 };               /* of the word "text" */
 
-/* A bar of h rows and w columns whose rows move sideways, `shear` columns from first to last. */
+/* A bar of h rows and w columns. Its rows shift sideways, by `shear` columns from first to last. */
 typedef struct { int16_t x, y, w, h, shear; } spot_stroke;
 
-/* Where things are placed and what they cover, for one canvas. A shape that stands at (x, y) keeps the box
- * x..x+w, y..y+h to itself and inks the ink_w x ink_h pixels from (x + ink_x, y + ink_y) on, of which the canvas may
- * cut one row and one column: PIL's boxes include both ends, the authors' placement leaves the last one out. */
+/* A shape at (x, y) reserves the box x..x+w, y..y+h. Its ink lies in the ink_w x ink_h pixels from (x + ink_x, y + ink_y). The
+ * canvas may cut one row and one column of them: PIL's boxes include both ends, the authors' placement excludes the last. */
 typedef struct { int16_t w, h, ink_x, ink_y, ink_w, ink_h; } spot_shape;
 
 typedef struct {
@@ -45,7 +44,7 @@ static inline spot_shape spot_shape_solid(int w, int h, int size)
     return shape;
 }
 
-/* The ink of a text stands on the floor of its box: the room above is that of taller letters. */
+/* The ink of a text is at the bottom of its box; the rows above are for taller letters. */
 static inline spot_shape spot_shape_text(int size, int large)
 {
     int ink_w = spot_at_least(large ? 22 : 15, spot_scaled(large ? 79 : 40, size));
@@ -83,10 +82,10 @@ static inline SPOT_HD int spot_stroke_left(const spot_stroke *s, int row)
     return s->shear < 0 ? s->x - moved : s->x + moved;
 }
 
-/* Columns [from, to) of the ink box; none where from is not below to. */
+/* Columns [from, to) of the ink box; empty unless from < to. */
 typedef struct { int from, to; } spot_span;
 
-/* How many spans a row of the object has at most; they may overlap. */
+/* The most spans in a row of the object; they may overlap. */
 static inline SPOT_HD int spot_shape_spans(const spot_object *o) { return o->layer == SPOT_TEXT ? SPOT_STROKES : 1; }
 
 /* The k-th span that the object inks in row v of its ink box. */
@@ -117,7 +116,7 @@ static inline SPOT_HD spot_span spot_shape_span(const spot_geometry *g, const sp
     return span;
 }
 
-/* Does the object ink the pixel (u, v) of its ink box? */
+/* Whether the object inks the pixel (u, v) of its ink box. */
 static inline SPOT_HD int spot_shape_covers(const spot_geometry *g, const spot_object *o, int u, int v)
 {
     for (int k = 0; k < spot_shape_spans(o); k++) {

@@ -1,4 +1,4 @@
-/* attack.c - three passes over an image, some percents of what its gradient costs. */
+/* attack.c - three passes over an image; their cost is some percents of its gradient's. */
 #include "net/attack.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 
 #include "core/imagenet.h"
 
-/* Leaves within [0, 1] what d was to move by `scale`, and x there. */
-static void put(float *x, float *d, const float *clean, int pixels, double scale)
+/* Scales d by `scale`, cuts it so that pixels stay in [0, 1], and writes x. */
+static void move_pixels(float *x, float *d, const float *clean, int pixels, double scale)
 {
     for (int ch = 0; ch < 3; ch++)
         for (int i = ch * pixels; i < (ch + 1) * pixels; i++) {
@@ -26,8 +26,8 @@ static double length_of(const float *v, int count)
     return sqrt(sum);
 }
 
-/* A random direction, not of length 1. */
-static void point(float *d, int n, int pixels, const spot_attack_rule *rule)
+/* A random direction; its length is not 1. */
+static void draw_direction(float *d, int n, int pixels, const spot_attack_rule *rule)
 {
     uint32_t blocks = (3 * (uint32_t)pixels + 3) / 4, word[4];
 
@@ -51,12 +51,12 @@ static spot_status start_cpu(spot_ctx *c, void *x, float *d, const void *clean, 
         float *mine = d + at;
         double scale = 0;
         if (rule->random) {
-            point(mine, n, pixels, rule);
+            draw_direction(mine, n, pixels, rule);
             scale = rule->epsilon / length_of(mine, 3 * pixels);
         } else {
             memset(mine, 0, 3 * (size_t)pixels * sizeof *mine);
         }
-        put((float *)x + at, mine, (const float *)clean + at, pixels, scale);
+        move_pixels((float *)x + at, mine, (const float *)clean + at, pixels, scale);
     }
     return SPOT_OK;
 }
@@ -83,20 +83,21 @@ static spot_status move_cpu(spot_ctx *c, void *x, float *d, const void *clean, c
         size_t at = (size_t)n * 3 * pixels;
         const float *g = (const float *)grad + at;
         float *mine = d + at;
-        double steep = gradient_length(g, pixels), far;
+        double slope = gradient_length(g, pixels), length;
         for (int ch = 0; ch < 3; ch++) {
-            double by = steep == 0 ? 0 : rule->length / steep / spot_imagenet[1][ch];
+            double by = slope == 0 ? 0 : rule->length / slope / spot_imagenet[1][ch];
             for (int i = ch * pixels; i < (ch + 1) * pixels; i++) mine[i] += (float)(by * g[i]);
         }
-        far = length_of(mine, 3 * pixels);
-        put((float *)x + at, mine, (const float *)clean + at, pixels, far > rule->epsilon ? rule->epsilon / far : 1);
+        length = length_of(mine, 3 * pixels);
+        move_pixels((float *)x + at, mine, (const float *)clean + at, pixels,
+                    length > rule->epsilon ? rule->epsilon / length : 1);
     }
     return SPOT_OK;
 }
 
 const spot_attack_ops spot_attack_cpu = { start_cpu, move_cpu };
 
-static spot_status check(spot_ctx *c, const char *op, spot_plane p, const spot_attack_rule *rule)
+static spot_status check_attack(spot_ctx *c, const char *op, spot_plane p, const spot_attack_rule *rule)
 {
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels != c->ops->conv->stem)
         return spot_fail(c, SPOT_INVALID, "attack.%s: %d of %d images of %d channels, size %d", op, p.live, p.rows, p.channels,
@@ -108,13 +109,13 @@ static spot_status check(spot_ctx *c, const char *op, spot_plane p, const spot_a
 
 spot_status spot_attack_start(spot_ctx *c, void *x, float *d, const void *clean, spot_plane p, const spot_attack_rule *rule)
 {
-    SPOT_TRY(check(c, "start", p, rule));
+    SPOT_TRY(check_attack(c, "start", p, rule));
     SPOT_DISPATCH(c, attack, start, x, d, clean, p, rule);
 }
 
 spot_status spot_attack_move(spot_ctx *c, void *x, float *d, const void *clean, const void *grad, spot_plane p,
                              const spot_attack_rule *rule)
 {
-    SPOT_TRY(check(c, "move", p, rule));
+    SPOT_TRY(check_attack(c, "move", p, rule));
     SPOT_DISPATCH(c, attack, move, x, d, clean, grad, p, rule);
 }

@@ -1,4 +1,4 @@
-/* attack.cu - a block an image: its threads sum every 256th pixel, thread 0 adds their sums in order. */
+/* attack.cu - one block per image. A thread sums every 256th pixel; then every thread adds all sums in order. */
 #include "core/imagenet.h"
 #include "core/lanes.cuh"
 #include "net/attack.h"
@@ -7,7 +7,7 @@ enum { THREADS = 256, STEM = 8 };
 
 static const __device__ float imagenet[2][3] = SPOT_IMAGENET;
 
-/* Every thread's: the root of the sum of all `mine`. */
+/* Gives every thread the root of the sum of all `mine`. */
 static __device__ double root_of_block(double *shared, double mine)
 {
     double sum = 0;
@@ -19,8 +19,8 @@ static __device__ double root_of_block(double *shared, double mine)
     return sqrt(sum);
 }
 
-/* As attack.c's put, of one pixel. */
-template <typename T> static __device__ void put(T *x, float *d, const T *clean, float scale)
+/* move_pixels of attack.c for one pixel. */
+template <typename T> static __device__ void move_pixel(T *x, float *d, const T *clean, float scale)
 {
     for (int ch = 0; ch < 3; ch++) {
         float from = spot_widen(clean[ch]), pixel = from * imagenet[1][ch] + imagenet[0][ch], at = pixel + d[ch] * scale;
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(T *x, float *d, c
         }
     if (rule.random) scale = rule.epsilon / root_of_block(shared, sum);
     for (int i = threadIdx.x; i < pixels; i += THREADS)
-        put(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i), (float)scale);
+        move_pixel(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i), (float)scale);
 }
 
 /* grid (live) */
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS) move_kernel(T *x, float *d, co
         }
     far = root_of_block(shared, sum);
     for (int i = threadIdx.x; i < pixels; i += THREADS)
-        put(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i),
+        move_pixel(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i),
             (float)(far > epsilon ? epsilon / far : 1));
 }
 

@@ -1,17 +1,16 @@
-/* attack.h - images moved to where a network's loss is greater: projected gradient ascent in L2 (Madry et al. 2018).
+/* attack.h - changes images so that a network's loss grows: projected gradient ascent in L2 (Madry et al. 2018).
  *
- * Of each image on its own, in pixel values from 0 to 1, with g the gradient by them and |.| over all its numbers:
+ * Each image is changed alone. Pixel values are from 0 to 1, g is the gradient by them, |.| is over all numbers of an image:
  *
  *     start    d = 0, or a vector of length epsilon in a random direction (noise uniform in (-1, 1), scaled)
  *     move     d += length * g / |g|,  then where |d| > epsilon   d *= epsilon / |d|
  *     both     d is cut so that pixel + d stays in [0, 1];  x = clean + d / std[channel]
  *
- * clean, x and grad are inputs of a network as conv.h says, normalised as raster.h says: on the CPU (rows, 3, pixels)
- * fp32, on CUDA (rows, pixels, 8) in the plane's precision; the gradient is that by x. d (live, 3 * pixels) is fp32 on
- * both, in the order of x without its empty channels, so that bf16 rounds x and never d. Where the gradient is 0 nothing
- * moves; a NaN in it comes through. Norms in double in a fixed order: d within 1e-6 of epsilon. Number j = 3 * pixel +
- * channel of the noise of image n is word j % 4 of the block at draw n * ceil(3 * pixels / 4) + j / 4, index *made, of
- * SPOT_RNG_ADVERSARY. */
+ * clean, x and grad are inputs of a network (conv.h), normalised (raster.h): on the CPU (rows, 3, pixels) fp32, on CUDA
+ * (rows, pixels, 8) in the plane's precision; grad is the gradient by x. d (live, 3 * pixels) is fp32 on both, in the order of
+ * x without its empty channels, so bf16 rounds x and never d. A gradient of 0 moves nothing; a NaN in it stays. Norms are
+ * summed in double in a fixed order: d is within 1e-6 of epsilon. Number j = 3 * pixel + channel of the noise of image n is
+ * word j % 4 of the block at draw n * ceil(3 * pixels / 4) + j / 4, index *made, of SPOT_RNG_ADVERSARY. */
 #ifndef SPOTTER_ATTACK_H
 #define SPOTTER_ATTACK_H
 
@@ -20,13 +19,13 @@
 
 typedef struct {
     double     epsilon, length;
-    bool       random;         /* the start */
+    bool       random;         /* start in a random direction */
     uint64_t   seed;
     uint32_t   ec;
     const int *made;           /* steps of the training so far, in the memory of c's device */
 } spot_attack_rule;
 
-/* Of (-1, 1), exact. */
+/* A number in (-1, 1), exact. */
 static inline SPOT_HD float spot_attack_noise(uint32_t word) { return ((float)(word >> 9) + 0.5f) / 4194304 - 1; }
 
 struct spot_attack_ops {
@@ -35,7 +34,7 @@ struct spot_attack_ops {
                         const spot_attack_rule *rule);
 };
 
-/* p: the plane of clean, of 3 channels on the CPU. Rows behind live are left alone. */
+/* p: the plane of clean, with 3 channels on the CPU. Rows from live on are not touched. */
 spot_status spot_attack_start(spot_ctx *c, void *x, float *d, const void *clean, spot_plane p, const spot_attack_rule *rule);
 spot_status spot_attack_move(spot_ctx *c, void *x, float *d, const void *clean, const void *grad, spot_plane p,
                              const spot_attack_rule *rule);

@@ -1,7 +1,4 @@
-/* conv.c - oneDNN does the arithmetic; here is how it is cut, so that the bits do not depend on the threads.
- *
- * A few lines past 400, for its parts know the same struct: describing a pass to oneDNN, opening and closing a plan,
- * running its lanes, then the checked entries, which are a quarter of the file. */
+/* conv.c - convolutions by oneDNN, cut into lanes so that the bits do not depend on the threads. */
 #include "net/conv.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -18,8 +15,8 @@ enum { B = SPOT_CHANNELS, FORWARD = 0, DATA, WEIGHTS, PASSES, ARGS = 5 };
 #if SPOT_CHANNELS == 16
 #define TAG_ACTIVATION dnnl_nChw16c
 #define TAG_WEIGHTS    dnnl_OIhw16i16o
-#define TAG_TURNED     dnnl_OIhw16o16i     /* what the direct data gradient reads ... */
-#define TAG_TURNED_1   dnnl_IOhw16o16i     /* ... where k = 1 */
+#define TAG_TURNED     dnnl_OIhw16o16i     /* for the direct data gradient */
+#define TAG_TURNED_1   dnnl_IOhw16o16i     /* the same for k = 1 */
 #define TAG_FIRST      dnnl_Ohwi16o
 #else
 #define TAG_ACTIVATION dnnl_nChw8c
@@ -29,7 +26,7 @@ enum { B = SPOT_CHANNELS, FORWARD = 0, DATA, WEIGHTS, PASSES, ARGS = 5 };
 #define TAG_FIRST      dnnl_Ohwi8o
 #endif
 
-/* One of oneDNN's primitives and, for each lane, the handles of its arguments: x, w, y, bias, scratchpad. */
+/* One of oneDNN's primitives and, for each lane, the handles of its arguments: x, w, y, scratchpad, bias. */
 typedef struct {
     dnnl_primitive_t primitive;
     dnnl_memory_t    arg[SPOT_MAX_LANES][ARGS];
@@ -57,11 +54,11 @@ struct spot_conv {
                              "oneDNN cannot %s (its status %d)", (what), (int)dnnl_try_);                    \
     } while (0)
 
-/* Winograd transforms the weights (k*k -> 36 values, read again by every call) and tiles of 4x4 pixels. It pays when a
- * lane has tiles enough to share the weights' part, and images large enough to fill tiles. The bounds were measured on
- * Zen 5: at 32 tiles the forward and data passes lose, the weight gradient still wins. A plan without training has its
- * weights transformed once, by pack, and wins at 32. */
-static bool winograd(const spot_conv_shape *s, int kind)
+/* Winograd transforms the weights (k*k -> 36 values, read again by every call) and tiles of 4x4 pixels. It is faster when a
+ * lane has enough tiles for the cost of the weights, and images are large enough to fill tiles. Measured on Zen 5: with 32
+ * tiles the forward and data passes are slower, the weight gradient is faster. Without training pack transforms the weights
+ * once, and 32 tiles suffice. */
+static bool winograd_is_faster(const spot_conv_shape *s, int kind)
 {
     int side = (s->size + 3) / 4, tiles = s->rows / s->lanes * side * side;
 
@@ -69,9 +66,9 @@ static bool winograd(const spot_conv_shape *s, int kind)
     return kind == WEIGHTS || !s->train ? tiles >= 32 : tiles >= 64;
 }
 
-/* The descriptor of one pass by one algorithm; the forward one is also the hint that the gradients ask for. */
-static dnnl_status_t describe(const spot_conv *p, int kind, dnnl_alg_kind_t algorithm, dnnl_primitive_attr_t attr,
-                              dnnl_primitive_desc_t *out)
+/* The descriptor of one pass by one algorithm. The gradients need the forward descriptor as a hint. */
+static dnnl_status_t describe_pass(const spot_conv *p, int kind, dnnl_alg_kind_t algorithm, dnnl_primitive_attr_t attr,
+                                   dnnl_primitive_desc_t *out)
 {
     const spot_conv_shape *s = &p->s;
     dnnl_dims_t xd = { p->piece, s->ci, s->size, s->size }, yd = { p->piece, s->co, p->out, p->out };
@@ -103,8 +100,8 @@ static dnnl_status_t describe(const spot_conv *p, int kind, dnnl_alg_kind_t algo
     return e;
 }
 
-/* Scratchpads are the caller's: oneDNN's own belong to the thread that made the primitive. */
-static dnnl_status_t attributes(const spot_conv_shape *s, dnnl_primitive_attr_t *attr)
+/* The caller owns the scratchpads: oneDNN's own belong to the thread that made the primitive. */
+static dnnl_status_t make_attributes(const spot_conv_shape *s, dnnl_primitive_attr_t *attr)
 {
     dnnl_post_ops_t ops = NULL;
     dnnl_status_t e = dnnl_primitive_attr_create(attr);
@@ -118,7 +115,7 @@ static dnnl_status_t attributes(const spot_conv_shape *s, dnnl_primitive_attr_t 
     return e;
 }
 
-static dnnl_status_t bind(spot_conv *p, int kind, dnnl_primitive_desc_t pd)
+static dnnl_status_t make_primitive(spot_conv *p, int kind, dnnl_primitive_desc_t pd)
 {
     static const int name[PASSES][ARGS] = {
         { DNNL_ARG_SRC,      DNNL_ARG_WEIGHTS,      DNNL_ARG_DST,      DNNL_ARG_SCRATCHPAD, DNNL_ARG_BIAS },
@@ -143,13 +140,13 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
 {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd = NULL;
-    bool fast = winograd(&p->s, kind);
+    bool fast = winograd_is_faster(&p->s, kind);
     const char *name;
-    dnnl_status_t e = attributes(&p->s, &attr);
+    dnnl_status_t e = make_attributes(&p->s, &attr);
 
-    if (!e && fast && describe(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
-    if (!e && !fast) e = describe(p, kind, dnnl_convolution_direct, attr, &pd);
-    if (!e) e = bind(p, kind, pd);
+    if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
+    if (!e && !fast) e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);
+    if (!e) e = make_primitive(p, kind, pd);
     if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name)) p->slow |= !strncmp(name, "ref", 3);
     if (!e && kind == FORWARD) p->packed = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
     if (kind == DATA) p->turned = !fast;
@@ -171,7 +168,7 @@ static void close_cpu(spot_conv *p)
     free(p);
 }
 
-static dnnl_status_t open_all(spot_conv *p)
+static dnnl_status_t open_passes(spot_conv *p)
 {
     dnnl_dims_t wd = { p->s.co, p->s.ci, p->s.k, p->s.k };
     int threads = omp_get_max_threads();
@@ -179,7 +176,7 @@ static dnnl_status_t open_all(spot_conv *p)
 
     if (!e) e = dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags);
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->oihw, 4, wd, dnnl_f32, dnnl_oihw);
-    omp_set_num_threads(1);                /* a primitive is cut for the threads that are there when it is made */
+    omp_set_num_threads(1);                /* a primitive is made for the present number of threads */
     if (!e) e = open_pass(p, FORWARD);
     if (!e && p->s.train && p->s.ci > 3) e = open_pass(p, DATA);
     if (!e && p->s.train) e = open_pass(p, WEIGHTS);
@@ -187,7 +184,7 @@ static dnnl_status_t open_all(spot_conv *p)
     return e;
 }
 
-/* oneDNN falls back without a word to loops that take a hundred times as long. Once for all plans. */
+/* oneDNN falls back without a message to loops that take a hundred times as long. Warns once for all plans. */
 static void warn_of_slowness(spot_ctx *c)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -212,7 +209,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     p->x_row = (size_t)s->ci * s->size * s->size;
     p->y_row = (size_t)s->co * p->out * p->out;
     p->w_count = (size_t)s->co * s->ci * s->k * s->k;
-    e = open_all(p);
+    e = open_passes(p);
     if (e) close_cpu(p);
     DNNL_TRY(c, "plan a convolution", e);
     if (p->slow) warn_of_slowness(c);
@@ -220,7 +217,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     return SPOT_OK;
 }
 
-/* Scratch: the lanes' pads, then what a pass keeps beside them (turned weights, or the gradients of lanes 1...). */
+/* Scratch: the pads of the lanes, then turned weights (data), or the gradients of lanes 1... (weights). */
 static size_t scratch_cpu(const spot_conv *p)
 {
     size_t most = p->pass[FORWARD].scratch * p->s.lanes, weights = p->w_count * sizeof(float), n;
@@ -236,9 +233,9 @@ static size_t scratch_cpu(const spot_conv *p)
 
 static size_t packed_cpu(const spot_conv *p) { return dnnl_memory_desc_get_size(&p->packed) / sizeof(float); }
 
-/* Runs one pass over the lanes. w_step: floats between the weights of two lanes (0: shared); lane 0's stand apart. */
-static dnnl_status_t run(spot_ctx *c, const spot_conv *p, int kind, const float *x, const float *w0, const float *w1,
-                         const float *y, const float *bias, int rows, char *scratch)
+/* Runs one pass over the lanes. w0: weights of lane 0; w1: of lane 1, and for WEIGHTS w_count further on of each next one. */
+static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, const float *x, const float *w0, const float *w1,
+                              const float *y, const float *bias, int rows, char *scratch)
 {
     const pass *a = &p->pass[kind];
     int failed = 0;
@@ -251,7 +248,7 @@ static dnnl_status_t run(spot_ctx *c, const spot_conv *p, int kind, const float 
         dnnl_exec_arg_t arg[ARGS];
         int e = 0, threads = omp_get_max_threads();
 
-        omp_set_num_threads(1);            /* oneDNN's own loops: of this task only, and put back below */
+        omp_set_num_threads(1);            /* for oneDNN's own loops in this task; restored below */
         for (int i = 0; i < a->args; i++) {
             arg[i] = (dnnl_exec_arg_t){ a->name[i], a->arg[lane][i] };
             e |= dnnl_memory_set_data_handle(a->arg[lane][i], (void *)(uintptr_t)at[i]);
@@ -281,8 +278,8 @@ static spot_status planes_cpu(spot_ctx *c, void *planes, const float *pixels, in
     return SPOT_OK;
 }
 
-static dnnl_status_t reorder(const spot_conv *p, const dnnl_memory_desc_t *to, float *dst,
-                             const dnnl_memory_desc_t *from, const float *src)
+static dnnl_status_t reorder_weights(const spot_conv *p, const dnnl_memory_desc_t *to, float *dst,
+                                     const dnnl_memory_desc_t *from, const float *src)
 {
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_t copy = NULL;
@@ -305,13 +302,13 @@ static dnnl_status_t reorder(const spot_conv *p, const dnnl_memory_desc_t *to, f
 
 static spot_status pack_cpu(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
 {
-    DNNL_TRY(c, "pack weights", reorder(p, &p->packed, packed, &p->oihw, oihw));
+    DNNL_TRY(c, "pack weights", reorder_weights(p, &p->packed, packed, &p->oihw, oihw));
     return SPOT_OK;
 }
 
 static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed)
 {
-    DNNL_TRY(c, "unpack weights", reorder(p, &p->oihw, oihw, &p->packed, packed));
+    DNNL_TRY(c, "unpack weights", reorder_weights(p, &p->oihw, oihw, &p->packed, packed));
     return SPOT_OK;
 }
 
@@ -320,12 +317,12 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const v
 {
     (void)other;                           /* it is y */
     SPOT_TRY(spot_check_stop(c));
-    DNNL_TRY(c, "run a convolution", run(c, p, FORWARD, x, w, w, y, bias, rows, scratch));
+    DNNL_TRY(c, "run a convolution", run_pass(c, p, FORWARD, x, w, w, y, bias, rows, scratch));
     return SPOT_OK;
 }
 
-/* Each block of B x B weights transposed, (in, out) -> (out, in); for k = 1 perhaps the order of the blocks too. */
-static void turn(spot_ctx *c, const spot_conv *p, float *to, const float *from)
+/* Transposes each block of B x B weights, (in, out) -> (out, in); for k = 1 with AVX-512 also the order of the blocks. */
+static void turn_weights(spot_ctx *c, const spot_conv *p, float *to, const float *from)
 {
     int ni = p->s.ci / B, no = p->s.co / B, area = p->s.k * p->s.k;
     bool swap = area == 1 && TAG_TURNED_1 != TAG_TURNED;
@@ -346,9 +343,11 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 
     SPOT_TRY(spot_check_stop(c));
     if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
-    if (p->turned) turn(c, p, turned, w);
-    if (p->turned) w = turned;
-    DNNL_TRY(c, "run a data gradient", run(c, p, DATA, dx, w, w, dy, NULL, rows, scratch));
+    if (p->turned) {
+        turn_weights(c, p, turned, w);
+        w = turned;
+    }
+    DNNL_TRY(c, "run a data gradient", run_pass(c, p, DATA, dx, w, w, dy, NULL, rows, scratch));
     return SPOT_OK;
 }
 
@@ -359,7 +358,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
     int lanes = rows / p->piece;
 
     SPOT_TRY(spot_check_stop(c));
-    DNNL_TRY(c, "run a weight gradient", run(c, p, WEIGHTS, x, dw, other, dy, NULL, rows, scratch));
+    DNNL_TRY(c, "run a weight gradient", run_pass(c, p, WEIGHTS, x, dw, other, dy, NULL, rows, scratch));
 #pragma omp parallel for num_threads(c->threads)
     for (size_t i = 0; i < p->w_count; i += 16)                        /* w_count is a multiple of 16 */
         for (int lane = 1; lane < lanes; lane++)
@@ -380,11 +379,11 @@ spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape 
         return spot_fail(c, SPOT_INVALID, "conv: %d rows do not make 1 to %d equal lanes (%d asked for)", s->rows,
                          SPOT_MAX_LANES, s->lanes);
     if ((s->ci != 3 && (s->ci < 16 || s->ci % 16)) || s->co < 16 || s->co % 16)
-        return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> such) are possible",
+        return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) are possible",
                          s->ci, s->co);
     if ((s->k != 1 && s->k != 3 && s->k != 7) || (s->stride != 1 && s->stride != 2) || s->size < 1
         || s->size % s->stride || (s->train && (s->bias || s->add || s->relu)))
-        return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d is none that it knows", s->k, s->stride,
+        return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d are not supported together", s->k, s->stride,
                          s->size);
     SPOT_DISPATCH(c, conv, open, plan, s);
 }
@@ -405,7 +404,7 @@ uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan)
     return c->ops->conv->made_with ? c->ops->conv->made_with(c, plan) : 0;
 }
 
-/* Whole pieces, and a plan that can do it. */
+/* The rows must be whole pieces, and the plan made for the pass (able). */
 static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan, int rows, bool able)
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);

@@ -1,18 +1,18 @@
-/* conv.cu - cuDNN convolves (conv_cudnn.cu); here are its plans, kept for the whole run, and what stands around them. */
+/* conv.cu - convolutions by cuDNN (conv_cudnn.cu): its plans, kept for the whole run, and the entries of the op. */
 #include "net/conv.cuh"
 
 #include <stdlib.h>
 
 enum { STEM = 8 };
 
-static bool same(const spot_conv_shape *a, const spot_conv_shape *b)
+static bool same_shape(const spot_conv_shape *a, const spot_conv_shape *b)
 {
     return a->rows == b->rows && a->ci == b->ci && a->co == b->co && a->k == b->k && a->stride == b->stride &&
            a->size == b->size && a->train == b->train && a->bias == b->bias && a->add == b->add && a->relu == b->relu &&
            a->precision == b->precision;
 }
 
-static void forget(spot_conv *p)
+static void close_plans(spot_conv *p)
 {
     for (int pass = 0; pass < SPOT_PASSES; pass++) spot_cudnn_plan_close(p->plan[pass]);
     free(p);
@@ -22,7 +22,7 @@ void spot_conv_forget(spot_cuda *cuda)
 {
     for (spot_conv *p = cuda->convs, *next; p; p = next) {
         next = p->next;
-        forget(p);
+        close_plans(p);
     }
     spot_cudnn_close(cuda->cudnn);
     cuda->convs = NULL;
@@ -38,7 +38,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
     for (p = cuda->convs; p; p = p->next)
-        if (same(&p->s, s)) {
+        if (same_shape(&p->s, s)) {
             *plan = p;
             return SPOT_OK;
         }
@@ -52,7 +52,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
         p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
     }
     if (status) {
-        forget(p);
+        close_plans(p);
         return status;
     }
     p->next = cuda->convs;
@@ -103,8 +103,8 @@ static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int li
     return spot_cuda_launched(c, "conv.planes of %d of %d images, %d pixels", live, rows, count);
 }
 
-/* Between (co, ci, k, k) and (co, k, k, channels) on the host: once a training, so nobody waits for it. */
-static void reorder(const spot_conv *p, float *oihw, float *packed, bool pack)
+/* Converts (co, ci, k, k) to (co, k, k, channels) on the host, or back. It runs once per training, so speed does not matter. */
+static void reorder_weights(const spot_conv *p, float *oihw, float *packed, bool pack)
 {
     const layer *l = &p->l;
     int taps = l->k * l->k;
@@ -125,8 +125,8 @@ static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, void *packed, cons
     spot_status s;
 
     if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to pack weights in");
-    reorder(p, (float *)oihw, host, true);
-    for (size_t i = 0; i < count && bytes == 2; i++) {     /* in place: what is written was read */
+    reorder_weights(p, (float *)oihw, host, true);
+    for (size_t i = 0; i < count && bytes == 2; i++) {     /* in place: bytes are read before they are overwritten */
         spot_bf16 v;
         spot_round(&v, host[i]);
         memcpy((char *)host + 2 * i, &v, 2);
@@ -143,14 +143,14 @@ static spot_status unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, con
 
     if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to unpack weights in");
     s = spot_cuda_memory(c)->copy(c, host, packed, w_numbers(&p->l) * sizeof *host);
-    if (!s) reorder(p, oihw, host, false);
+    if (!s) reorder_weights(p, oihw, host, false);
     free(host);
     return s;
 }
 
-/* By cuDNN, or where there is none by definition. */
-static spot_status run(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus, int rows,
-                       void *scratch)
+/* Runs a pass by cuDNN, or without cuDNN by the naive kernels. */
+static spot_status run_pass(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus,
+                            int rows, void *scratch)
 {
     if (p->plan[pass]) return spot_conv_by_plan(c, pass, p, p->plan[pass], x, w, y, plus, scratch);
     return spot_conv_naive(c, pass, p, x, w, y, plus, rows);
@@ -162,21 +162,21 @@ static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const 
     spot_conv_summands plus = { bias, other };
 
     SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
-    return run(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, plus, rows, scratch);
+    return run_pass(c, SPOT_PASS_FORWARD, p, (void *)x, (void *)w, y, plus, rows, scratch);
 }
 
 static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,
                                       void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dx, "conv.backward_data: dx"));
-    return run(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, { NULL, NULL }, rows, scratch);
+    return run_pass(c, SPOT_PASS_DATA, p, dx, (void *)w, (void *)dy, { NULL, NULL }, rows, scratch);
 }
 
 static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                          int rows, void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
-    return run(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch);
+    return run_pass(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch);
 }
 
 extern const spot_conv_ops spot_conv_cuda = {

@@ -1,4 +1,4 @@
-/* conv.cuh - what the files of conv share.
+/* conv.cuh - shared by the .cu files of conv.
  *
  * x (rows, pixels, channels), packed weights (co, k, k, channels), y (rows, out*out, co). */
 #ifndef SPOTTER_CONV_CUH
@@ -10,7 +10,7 @@
 
 enum { THREADS = 256 };
 
-/* The numbers that kernels want; ci as it lies in x. */
+/* The numbers for kernels; ci as in x. */
 typedef struct {
     int rows, size, out, ci, co, k, stride;
 } layer;
@@ -30,7 +30,7 @@ static inline size_t x_numbers(const layer *l) { return (size_t)l->rows * l->siz
 static inline size_t y_numbers(const layer *l) { return (size_t)l->rows * l->out * l->out * l->co; }
 static inline size_t w_numbers(const layer *l) { return (size_t)l->co * l->k * l->k * l->ci; }
 
-/* What is added to a convolution; NULL is 0. */
+/* The summands of a convolution; NULL is 0. */
 typedef struct {
     const float *bias;
     const void *other;
@@ -40,7 +40,7 @@ typedef struct {
 spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, void *w, void *y, spot_conv_summands plus,
                             int rows);
 
-/* The same by a plan of cuDNN, over all rows; summands and ReLU are done where cuDNN leaves them. */
+/* The pass by a plan of cuDNN, over all rows. Adds summands and applies ReLU where the plan does not. */
 spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const spot_cudnn_plan *plan, void *x, void *w,
                               void *y, spot_conv_summands plus, void *scratch);
 
@@ -50,23 +50,21 @@ spot_status spot_conv_finish(spot_ctx *c, int pass, const spot_conv *p, void *y,
 /* Gives p the plan of a pass; none where there is no library. conv_plans.cu */
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass);
 
-/* Choices that outlive the run, in files: conv_stored.cu. A pass's choice, and the digest of the bits that it left in
- * the trial in which it was found right. */
+/* A pass's choice that is kept in a file (conv_stored.cu), and the digest of the bits that it gave in its trial. */
 typedef struct {
     spot_cudnn_choice choice;
     unsigned digest;
 } spot_stored;
 
-/* The choice kept for a task on c's device with this version of cuDNN; false when there is none, or it is damaged, which
- * is logged. */
+/* Reads the choice for a task on c's device with this version of cuDNN; false when there is none, or it is damaged, which is
+ * logged. */
 bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s);
 
-/* Makes the folder; false, and the log says why, where choices cannot be kept. */
+/* Makes the folder; false, with the reason in the log, where choices cannot be kept. */
 bool spot_stored_can(spot_ctx *c, size_t version);
 
-/* Keeps a choice with a remark for people. The first to write wins, and stays: of processes that search at the same time
- * all but one must take what is there afterwards. replace: what is there is no good. False, and the log says why, where
- * it cannot be done. */
+/* Keeps a choice with a remark for people. The first writer wins: of processes that search at the same time all must take the
+ * choice that is in the file afterwards. replace: overwrites a bad one. False, with the reason in the log, on failure. */
 bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, const spot_stored *s, const char *remark,
                        bool replace);
 

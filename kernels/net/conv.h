@@ -2,34 +2,32 @@
  *
  *     y[n,o] = sum_i x[n,i] * w[o,i] (+ bias[o]) (+ other[n,o]) (ReLU)   padding k/2, stride 1 or 2, square images
  *
- * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). How activations lie and what they are made of is
- * the device's affair, the same for conv, norm and head:
+ * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). The device defines layout and type of activations, the
+ * same for conv, norm and head:
  *
- *     CPU    (rows, channels/B, pixels, B), B = SPOT_CHANNELS, what the vector registers want; fp32. A plan with 3 input
+ *     CPU    (rows, channels/B, pixels, B), B = SPOT_CHANNELS, the width of a vector register; fp32. A plan with 3 input
  *            channels takes planes (rows, 3, pixels)
- *     CUDA   (rows, pixels, channels), NHWC: one block of all channels; fp32, or bf16 where the shape's precision says
- *            so. A plan with 3 input channels takes pixels of 8, the last five 0: 16 bytes in bf16, which every engine
- *            of cuDNN takes. On paper that costs 70 us in each of the stem's two passes over 256 images of 224 pixels:
- *            161 GFLOP, 204 us at 790 TFLOP/s, where 12 channels of half as many pixels would be 105 GFLOP in 133 us
- *            (4x4 taps), and the bytes alone need 120 us. None of it was measured
+ *     CUDA   (rows, pixels, channels), NHWC; fp32, or bf16 by the shape's precision. A plan with 3 input channels takes
+ *            pixels of 8 channels, the last five 0: 16 bytes in bf16, which every engine of cuDNN accepts. Calculated, not
+ *            measured, cost: 70 us in each of the stem's two passes over 256 images of 224 pixels (161 GFLOP, 204 us at
+ *            790 TFLOP/s; 12 channels of half as many pixels would be 105 GFLOP in 133 us with 4x4 taps; the bytes alone
+ *            need 120 us)
  *
- * spot_conv_planes makes a network's input from the pixels of images. Sums are fp32 whatever the activations are.
- * Weights lie packed, in an order that only pack and unpack know, in a plan with train as many numbers as (co, inputs, k,
- * k). A convolution reads them as numbers of the activations' type; those that are learned are fp32 besides
- * (spot_optim_step rounds them), and so are their gradients. bias is fp32.
+ * spot_conv_planes makes the input of a network from pixels. Sums are fp32 for every type of activation. Weights are packed,
+ * in an order that only pack and unpack know; with train they have as many numbers as (co, inputs, k, k). A convolution reads
+ * them in the type of the activations. Learned weights have an fp32 copy (spot_optim_step rounds it) and fp32 gradients. bias
+ * is fp32.
  *
- * A batch is `lanes` pieces of rows/lanes images. Each piece is computed by one thread; the weight gradients of the
- * pieces are added in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than
- * the plan has, in whole pieces: what is behind them is neither read nor written. A GPU takes the batch in one piece:
- * there lanes is 1.
+ * A batch is `lanes` pieces of rows/lanes images. One thread computes a piece; the weight gradients of the pieces are added
+ * in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than the plan has, in whole
+ * pieces; it neither reads nor writes the rows after them. On a GPU lanes is 1.
  *
- * 3x3 convolutions of stride 1 go by Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where the plan's shape makes that
- * faster. Against a sum in double the error is within 4e-6 of the largest value of the result; of direct ones within
- * 1e-6, with AVX2 2e-6 (tests/test_conv.c). Through the whole of ResNet-18 that leaves gradients 3.6e-6 from double
- * precision where direct convolutions leave 2.3e-6 and PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN comes
- * through, but for a plan with relu, which may make it 0: oneDNN's does. CUDA is as near to double in fp32; in bf16
- * every result is off by half of its last place (2^-9 of it) and 4e-6 of the largest, from the sum of the products of
- * the rounded operands. */
+ * 3x3 convolutions of stride 1 use Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where that is faster for the plan's shape. The
+ * error against a sum in double is within 4e-6 of the largest value of the result; for direct convolutions within 1e-6, with
+ * AVX2 2e-6 (tests/test_conv.c). Through all of ResNet-18 gradients are 3.6e-6 from double precision, with direct convolutions
+ * 2.3e-6, with PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN stays NaN, except that oneDNN's ReLU (a plan with relu) may
+ * make it 0. CUDA has the same errors in fp32. In bf16 a result differs from the sum of the products of the rounded operands
+ * by at most half of its last place (2^-9 of it) and 4e-6 of the largest. */
 #ifndef SPOTTER_CONV_H
 #define SPOTTER_CONV_H
 
@@ -51,7 +49,7 @@ typedef struct {
     int rows, lanes;           /* rows a multiple of lanes */
     int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
     int size;                  /* of x: height = width; a multiple of stride */
-    int  train;                /* 0; 1: with gradients, that of x only where ci > 3; 2: of an image's 3 channels, too */
+    int  train;                /* 0: no gradients; 1: gradients, by x only where ci > 3; 2: also by an image's 3 channels */
     bool bias, add, relu;      /* without train: y = relu(conv + bias + other) */
     spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
 } spot_conv_shape;
@@ -86,29 +84,29 @@ const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan);
 /* Bytes of scratch that every call with this plan may use, 64-byte aligned. */
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
 
-/* Packed weights, in numbers. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
+/* The count of packed weights. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */
 size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan);
 
-/* A hash of which of a library's kernels a plan was given, with plan NULL of all plans that c has opened so far: results
- * of equal hashes were rounded alike. 0 where there is no choice, as on the CPU. Sums of hashes are hashes, too. */
+/* A hash of the library's kernels that a plan uses; plan NULL: the sum for all plans that c has opened so far. Equal hashes
+ * mean equal rounding. 0 where there is no choice, as on the CPU. */
 uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan);
 
-/* pixels (live, count, 3) -> the input of a plan with 3 channels, whose rows behind `live` become 0. */
+/* pixels (live, count, 3) -> the input of a plan with 3 channels. Its rows from `live` on become 0. */
 spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
                              spot_precision precision);
 
-/* Input channels as they lie in x and in packed weights: the shape's, or `stem` of the device for 3. */
+/* Input channels of x and of packed weights: the shape's, or `stem` of the device for 3. */
 int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *shape);
 
 /* Bytes of one number of an activation. */
 static inline size_t spot_precision_bytes(spot_precision p) { return p == SPOT_BF16 ? 2 : 4; }
 
-/* Between torchvision's (co, ci, k, k), on the host, and packed weights on c's device. In a plan with train these are the
- * fp32 that are learned; without, pack rounds to what forward reads, and there is no way back. */
+/* Converts torchvision's (co, ci, k, k), on the host, to packed weights on c's device, and back. With train packed weights are
+ * the learned fp32. Without it pack rounds to the type that forward reads, and unpack is SPOT_INVALID. */
 spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
-/* bias and other are NULL unless the plan has them. Whether other may be y is the device's affair: spot_conv_apart. */
+/* bias and other are NULL unless the plan has them. spot_conv_apart: true, other must not be y; false, it must be y. */
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
                               const float *bias, const void *other, int rows, void *scratch);
 bool        spot_conv_apart(const spot_ctx *c);

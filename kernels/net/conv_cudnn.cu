@@ -1,8 +1,8 @@
 /* conv_cudnn.cu - convolutions by cuDNN's backend ("graph") API: NHWC, fp32 arithmetic, one operation a graph, or the
  * convolution with what follows it.
  *
- * An engine configuration is had from the heuristics as words, and a plan is made from the words: what was timed is what
- * can be made again. */
+ * The heuristics give an engine configuration, which is written as words; a plan is made from the words. So the plan that was
+ * timed can be made again. */
 #include "core/cuda.cuh"
 #include "net/conv_cudnn.cuh"
 
@@ -19,7 +19,7 @@ spot_status spot_cudnn_open(spot_ctx *c, spot_cudnn **lib)
                      "install cuDNN 9 and build again, or run with --device cpu");
 }
 
-/* Never called: without a library there is nothing to call them with. */
+/* Never called without a library. */
 void spot_cudnn_close(spot_cudnn *) {}
 size_t spot_cudnn_version(const spot_cudnn *) { return 0; }
 void spot_cudnn_plan_close(spot_cudnn_plan *) {}
@@ -50,7 +50,7 @@ static const char *const KIND[KINDS] = { "fused", "plain", "narrow" };
 
 /* -- proposals ------------------------------------------------------------------------------------------------------- */
 
-/* config as words; false where it cannot be put so. */
+/* Writes config as words; false where that is not possible. */
 static bool words_of(builder *b, cudnnBackendDescriptor_t config, int kind, spot_cudnn_choice *choice)
 {
     cudnnBackendDescriptor_t engine = make(b, CUDNN_BACKEND_ENGINE_DESCRIPTOR), knob[CUDNN_KNOB_TYPE_COUNTS];
@@ -75,7 +75,7 @@ static bool words_of(builder *b, cudnnBackendDescriptor_t config, int kind, spot
     return true;
 }
 
-/* Adds what one heuristic proposes for a graph; nothing is no failure, for the next may know something. */
+/* Adds the proposals of one heuristic for a graph. No proposal is no failure: another heuristic may have some. */
 static void propose(builder *b, cudnnBackendDescriptor_t of, cudnnBackendHeurMode_t mode, int kind,
                     spot_cudnn_choice choice[SPOT_MOST_CHOICES], int *count)
 {
@@ -126,7 +126,7 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
 
 /* -- plans ----------------------------------------------------------------------------------------------------------- */
 
-/* Deterministic, and no less precise than asked for; NULL, or what it is instead. */
+/* NULL if the engine is deterministic and as precise as required, else the reason against it. */
 static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_precision precision)
 {
     cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];

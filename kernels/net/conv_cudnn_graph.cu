@@ -1,8 +1,8 @@
-/* conv_cudnn_graph.cu - a convolution as a graph of cuDNN's operations: the pass alone, or with what is added and ReLU. */
+/* conv_cudnn_graph.cu - a convolution as a graph of cuDNN's operations: the pass alone, or with summands and ReLU. */
 #if __has_include(<cudnn.h>)
 #include "net/cudnn.cuh"
 
-/* What a pass is called in cuDNN. */
+/* The names of a pass in cuDNN. */
 typedef struct {
     cudnnBackendDescriptorType_t operation;
     cudnnBackendAttributeName_t conv, alpha, beta, x, w, y;
@@ -23,8 +23,8 @@ static const pass_names PASS[SPOT_PASSES] = {
       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY },
 };
 
-/* (n, channels, side, side) that lies as (n, side, side, channels); of weights (co, ci, k, k) as (co, k, k, ci). From
- * UID_PASSED on they are only passed on within a graph. */
+/* A tensor (n, channels, side, side) with layout (n, side, side, channels); for weights (co, ci, k, k) with layout
+ * (co, k, k, ci). Tensors from UID_PASSED on are passed only within a graph. */
 static cudnnBackendDescriptor_t tensor(builder *b, int64_t uid, cudnnDataType_t type, int64_t n, int64_t channels,
                                        int64_t side)
 {
@@ -98,8 +98,8 @@ static cudnnBackendDescriptor_t pointwise(builder *b, cudnnPointwiseMode_t mode,
     return d;
 }
 
-/* relu(conv + other + bias), in this order: cuDNN knows no other. What is passed on is fp32; a bias is of y's type, for fp32
- * with bf16 is not known either. Returns the number of operations. */
+/* relu(conv + other + bias); cuDNN accepts no other order. Tensors between operations are fp32. A bias has y's type, since
+ * cuDNN does not accept fp32 with bf16. Returns the number of operations. */
 static int fused(builder *b, const spot_conv_task *t, cudnnDataType_t type, cudnnBackendDescriptor_t x,
                  cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t operation[4])
 {

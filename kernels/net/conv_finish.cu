@@ -1,4 +1,4 @@
-/* conv_finish.cu - what cuDNN's plans leave to do: summands and ReLU, and numbers between bf16 and fp32. */
+/* conv_finish.cu - the work that cuDNN's plans leave: summands and ReLU; conversion between bf16 and fp32. */
 #include "net/conv.cuh"
 
 /* y = relu(y + bias + other): grid (ceil(groups of channels / 256)). */

@@ -1,4 +1,4 @@
-/* conv_image.h - the gradient of a convolution by an image of 3 channels, on the CPU; oneDNN has none for planes. */
+/* conv_image.h - the gradient of a convolution by an image of 3 channels, on the CPU; oneDNN lacks it for planes. */
 #ifndef SPOTTER_CONV_IMAGE_H
 #define SPOTTER_CONV_IMAGE_H
 

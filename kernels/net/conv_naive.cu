@@ -1,11 +1,11 @@
-/* conv_naive.cu - convolution as its definition: what every plan of cuDNN is checked against before it is taken, and what
- * computes on the block emulator, which has no cuDNN. Deterministic; nobody waits for its speed. */
+/* conv_naive.cu - convolution by its definition. Every plan of cuDNN is checked against it; the block emulator, which has no
+ * cuDNN, computes with it. Deterministic and not tuned. */
 #include "net/conv.cuh"
 
 enum { CELLS = 16, SHARES = THREADS / CELLS, RUN = 256 };
 
-/* The pixel of x that tap t meets at coordinate p of y; negative outside. */
-static __device__ inline int met(const layer *l, int p, int t)
+/* The coordinate in x of tap t at coordinate p of y; negative outside. */
+static __device__ inline int tap_at(const layer *l, int p, int t)
 {
     int q = p * l->stride + t - l->k / 2;
 
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(T *y, const T *
 
     if (n >= (size_t)l.rows) return;
     for (int tap = 0; tap < l.k * l.k; tap++) {
-        int row = met(&l, p / l.out, tap / l.k), col = met(&l, p % l.out, tap % l.k);
+        int row = tap_at(&l, p / l.out, tap / l.k), col = tap_at(&l, p % l.out, tap % l.k);
         float part = 0;
         if (row < 0 || col < 0) continue;
         const T *from = x + ((n * l.size + row) * l.size + col) * l.ci, *by = w + ((size_t)o * l.k * l.k + tap) * l.ci;
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, cons
     while (i < l.ci && p < all) {
         float part = 0;
         for (int run = 0; run < RUN && p < all; run++, p += SHARES) {
-            int row = met(&l, (int)(p % pixels) / l.out, tap / l.k), col = met(&l, (int)(p % pixels) % l.out, tap % l.k);
+            int q = (int)(p % pixels), row = tap_at(&l, q / l.out, tap / l.k), col = tap_at(&l, q % l.out, tap % l.k);
             if (row < 0 || col < 0) continue;
             part = fmaf(spot_widen(x[((p / pixels * l.size + row) * l.size + col) * l.ci + i]),
                         spot_widen(dy[p * l.co + o]), part);

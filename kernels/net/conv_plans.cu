@@ -1,10 +1,10 @@
-/* conv_plans.cu - which plan of cuDNN a pass takes.
+/* conv_plans.cu - chooses the plan of cuDNN for a pass.
  *
- * All that the heuristics propose is tried. What can be had deterministic and precise enough (conv_cudnn.cuh), leaves the
- * naive kernel's answer and leaves its bits twice is timed, and the fastest is taken. Close timings would turn the choice,
- * and with it the bits, from run to run; so it is kept in a file (conv_stored.cu) and taken from there by every later run,
- * where it must leave the very bits again with which it was found right. SPOT_PLANS=heuristic in the environment times
- * nothing, reads and writes no file and takes the first that is right; so does a place where nothing can be kept. */
+ * All proposals of the heuristics are tried. A plan is right if it is deterministic and precise enough (conv_cudnn.cuh),
+ * agrees with the naive kernel, and gives the same bits twice. Right plans are timed, and the fastest is taken. Close timings
+ * would change the choice, and so the bits, from run to run. So it is kept in a file (conv_stored.cu); later runs take it from
+ * there and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment times nothing, reads and
+ * writes no file and takes the first right plan. The same happens where no file can be kept. */
 #include "net/conv.cuh"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 
 enum { RUN = 256, TIMINGS = 7, BURST = 4 };   /* a burst of runs hides what the host needs to start one */
 
-/* Numbers of [-1, 1), a hash of where they stand. All their bits are used, so that sums in another order leave other
- * bits. Grid (ceil(count / 256)). */
+/* Numbers in [-1, 1), hashes of their positions. They use all bits, so that sums in another order give other bits. Grid
+ * (ceil(count / 256)). */
 template <typename T> static __global__ void __launch_bounds__(THREADS) fill_kernel(T *v, size_t count, unsigned seed)
 {
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(THREADS) compare_kernel(unsigned *seen,
     atomicMax(&seen[2], largest);
 }
 
-/* What the three arrays of a pass hold, by role: x, w, y; `written` is the one that the pass writes. */
+/* The roles of the three arrays of a pass; `written` is the role that the pass writes. */
 enum { ROLE_X, ROLE_W, ROLE_Y };
 
 typedef struct {
@@ -58,16 +58,16 @@ typedef struct {
     unsigned *seen;
     size_t count[3], bytes[3];
     int written;
-    bool known;                /* want is there */
+    bool known;                /* want is computed */
 } trial;
 
-static void fill(cudaStream_t stream, void *v, size_t count, size_t bytes, unsigned seed)
+static void fill_array(cudaStream_t stream, void *v, size_t count, size_t bytes, unsigned seed)
 {
     if (bytes == 2) SPOT_LAUNCH(fill_kernel<spot_bf16>, blocks_for(count), THREADS, 0, stream, (spot_bf16 *)v, count, seed);
     else            SPOT_LAUNCH(fill_kernel<float>, blocks_for(count), THREADS, 0, stream, (float *)v, count, seed);
 }
 
-static spot_status take(spot_ctx *c, const trial *t, void **out, size_t bytes)
+static spot_status take_memory(spot_ctx *c, const trial *t, void **out, size_t bytes)
 {
     return spot_cuda_check(c, cudaMalloc(out, max(bytes, (size_t)1)), "taking %.1f MB to try plans of %s", bytes / 1e6,
                            t->task.words);
@@ -83,17 +83,17 @@ static spot_status open_trial(spot_ctx *c, trial *t)
     for (int r = 0; r < 3; r++) {
         t->count[r] = count[r];
         t->bytes[r] = r == ROLE_W && t->written == ROLE_W ? 4 : spot_precision_bytes(t->p->s.precision);
-        SPOT_TRY(take(c, t, &t->at[r], count[r] * t->bytes[r]));
-        fill(spot_cuda_stream(c), t->at[r], count[r], t->bytes[r], 77 * r);
+        SPOT_TRY(take_memory(c, t, &t->at[r], count[r] * t->bytes[r]));
+        fill_array(spot_cuda_stream(c), t->at[r], count[r], t->bytes[r], 77 * r);
     }
-    SPOT_TRY(take(c, t, &t->bias, l->co * sizeof(float)));
-    fill(spot_cuda_stream(c), t->bias, l->co, sizeof(float), 231);
+    SPOT_TRY(take_memory(c, t, &t->bias, l->co * sizeof(float)));
+    fill_array(spot_cuda_stream(c), t->bias, l->co, sizeof(float), 231);
     if (t->p->s.add) {
-        SPOT_TRY(take(c, t, &t->other, count[ROLE_Y] * t->bytes[ROLE_Y]));
-        fill(spot_cuda_stream(c), t->other, count[ROLE_Y], t->bytes[ROLE_Y], 308);
+        SPOT_TRY(take_memory(c, t, &t->other, count[ROLE_Y] * t->bytes[ROLE_Y]));
+        fill_array(spot_cuda_stream(c), t->other, count[ROLE_Y], t->bytes[ROLE_Y], 308);
     }
-    SPOT_TRY(take(c, t, &t->want, t->count[t->written] * t->bytes[t->written]));
-    return take(c, t, (void **)&t->seen, 3 * sizeof *t->seen);
+    SPOT_TRY(take_memory(c, t, &t->want, t->count[t->written] * t->bytes[t->written]));
+    return take_memory(c, t, (void **)&t->seen, 3 * sizeof *t->seen);
 }
 
 static void close_trial(spot_ctx *c, trial *t)
@@ -120,7 +120,7 @@ spot_status spot_conv_by_plan(spot_ctx *c, int pass, const spot_conv *p, const s
     return spot_conv_finish(c, pass, p, y, plus);
 }
 
-static spot_status run(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch)
+static spot_status run_plan(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch)
 {
     return spot_conv_by_plan(c, t->task.pass, t->p, plan, t->at[0], t->at[1], t->at[2], summands(t), scratch);
 }
@@ -132,15 +132,15 @@ static spot_status make_wanted(spot_ctx *c, trial *t)
     if (t->known) return SPOT_OK;
     t->known = true;
     role[t->written] = t->want;
-    fill(spot_cuda_stream(c), t->want, t->count[t->written], t->bytes[t->written], 77 * t->written);
+    fill_array(spot_cuda_stream(c), t->want, t->count[t->written], t->bytes[t->written], 77 * t->written);
     return spot_conv_naive(c, t->task.pass, t->p, role[0], role[1], role[2], summands(t), t->p->l.rows);
 }
 
-/* One run onto what fill leaves. The digest of its bits and, compared with the naive kernel's, whether it is right: wrong
- * is far off: a border, a channel, a row. The bounds leave room for another order of an fp32 sum (of up to three million
- * terms for weights) and for two roundings to the type that is written. */
-static spot_status judge(spot_ctx *c, trial *t, const spot_cudnn_plan *plan, void *scratch, bool compare, unsigned *digest,
-                         bool *right)
+/* Runs the plan once on the filled arrays. Gives the digest of its bits and, compared with the naive kernel, whether it is
+ * right. A wrong plan is far off: a border, a channel, a row. The bounds allow another order of an fp32 sum (of up to three
+ * million terms for weights) and two roundings to the written type. */
+static spot_status check_plan(spot_ctx *c, trial *t, const spot_cudnn_plan *plan, void *scratch, bool compare,
+                              unsigned *digest, bool *right)
 {
     float bound = t->p->s.precision == SPOT_BF16 ? 1e-2f : t->p->s.precision == SPOT_TF32 ? 5e-3f : 1e-4f;
     size_t count = t->count[t->written], bytes = t->bytes[t->written];
@@ -150,9 +150,9 @@ static spot_status judge(spot_ctx *c, trial *t, const spot_cudnn_plan *plan, voi
     cudaStream_t stream = spot_cuda_stream(c);
 
     if (compare) SPOT_TRY(make_wanted(c, t));
-    fill(stream, got, count, bytes, 77 * t->written);
-    *right = run(c, t, plan, scratch) == SPOT_OK;
-    if (!*right) {                                     /* a plan that does not run is none; what broke the device shows below */
+    fill_array(stream, got, count, bytes, 77 * t->written);
+    *right = run_plan(c, t, plan, scratch) == SPOT_OK;
+    if (!*right) {                                     /* the plan does not run; a broken device fails again below */
         spot_forget(c);
         cudaGetLastError();
     }
@@ -175,7 +175,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Milliseconds of a run: the median of TIMINGS bursts; only one is made of a plan that takes twice `best`. */
+/* Milliseconds of a run: the median of TIMINGS bursts; one burst for a plan that takes more than twice `best`. */
 static spot_status take_times(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch, cudaEvent_t from,
                               cudaEvent_t to, float best, float *ms)
 {
@@ -184,7 +184,7 @@ static spot_status take_times(spot_ctx *c, const trial *t, const spot_cudnn_plan
 
     while (made < TIMINGS && (!made || burst[0] < 2.0f * (int)BURST * best)) {
         SPOT_TRY(spot_cuda_check(c, cudaEventRecord(from, spot_cuda_stream(c)), "timing %s", t->task.words));
-        for (int i = 0; i < BURST; i++) SPOT_TRY(run(c, t, plan, scratch));
+        for (int i = 0; i < BURST; i++) SPOT_TRY(run_plan(c, t, plan, scratch));
         SPOT_TRY(spot_cuda_check(c, cudaEventRecord(to, spot_cuda_stream(c)), "timing %s", t->task.words));
         SPOT_TRY(spot_cuda_check(c, cudaEventSynchronize(to), "timing %s", t->task.words));
         SPOT_TRY(spot_cuda_check(c, cudaEventElapsedTime(&burst[made++], from, to), "timing %s", t->task.words));
@@ -194,7 +194,7 @@ static spot_status take_times(spot_ctx *c, const trial *t, const spot_cudnn_plan
     return SPOT_OK;
 }
 
-static spot_status measure(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch, float best, float *ms)
+static spot_status time_plan(spot_ctx *c, const trial *t, const spot_cudnn_plan *plan, void *scratch, float best, float *ms)
 {
     cudaEvent_t from = NULL, to = NULL;
     spot_status s = spot_cuda_check(c, cudaEventCreate(&from), "timing %s", t->task.words);
@@ -206,8 +206,8 @@ static spot_status measure(spot_ctx *c, const trial *t, const spot_cudnn_plan *p
     return s;
 }
 
-/* The plan of a choice, if cuDNN makes it and it is right; else *plan is NULL, and the log says why. stored: its digest
- * must be that one, and nothing else is looked at. ms, unless NULL: how long it takes. */
+/* The plan of a choice, if cuDNN makes it and it is right; else *plan is NULL, and the log has the reason. stored: the digest
+ * must be equal to it, and no other check is made. ms: receives the time of a run; may be NULL. */
 static spot_status try_choice(spot_ctx *c, trial *t, const spot_cudnn_choice *choice, const unsigned *stored, float best,
                               spot_cudnn_plan **plan, unsigned *digest, float *ms)
 {
@@ -220,10 +220,10 @@ static spot_status try_choice(spot_ctx *c, trial *t, const spot_cudnn_choice *ch
     SPOT_TRY(spot_cudnn_plan_open(c, t->lib, plan, &t->task, choice, why, sizeof why));
     if (!*plan) spot_log(c, stored ? SPOT_LOG_WARN : SPOT_LOG_DEBUG, "%s: no %s: %s", t->task.words, choice->words, why);
     if (!*plan) return SPOT_OK;
-    s = take(c, t, &scratch, spot_cudnn_plan_scratch(*plan));
-    if (!s) s = judge(c, t, *plan, scratch, !stored, digest, &right);
-    if (!s && right && !stored) s = judge(c, t, *plan, scratch, true, &again, &twice);
-    if (!s && right && ms) s = measure(c, t, *plan, scratch, best, ms);
+    s = take_memory(c, t, &scratch, spot_cudnn_plan_scratch(*plan));
+    if (!s) s = check_plan(c, t, *plan, scratch, !stored, digest, &right);
+    if (!s && right && !stored) s = check_plan(c, t, *plan, scratch, true, &again, &twice);
+    if (!s && right && ms) s = time_plan(c, t, *plan, scratch, best, ms);
     spot_cuda_memory(c)->give(c, scratch);
     if (!right) snprintf(why, sizeof why, "gives a wrong answer, or none");
     else if (stored && *digest != *stored) snprintf(why, sizeof why, "leaves other bits than when it was found right");
@@ -236,8 +236,8 @@ static spot_status try_choice(spot_ctx *c, trial *t, const spot_cudnn_choice *ch
 }
 
 /* The fastest right plan, or with timed false the first. *plan stays NULL where there is none. */
-static spot_status search(spot_ctx *c, trial *t, bool timed, spot_cudnn_plan **plan, spot_stored *found, char *remark,
-                          size_t size)
+static spot_status search_plan(spot_ctx *c, trial *t, bool timed, spot_cudnn_plan **plan, spot_stored *found, char *remark,
+                               size_t size)
 {
     spot_cudnn_choice *choice = (spot_cudnn_choice *)calloc(SPOT_MOST_CHOICES, sizeof *choice);
     float best = INFINITY, ms = 0;
@@ -264,7 +264,7 @@ static spot_status search(spot_ctx *c, trial *t, bool timed, spot_cudnn_plan **p
     return s;
 }
 
-/* The stored choice, if it can be made again. */
+/* The plan of the stored choice, if it can be made again. */
 static spot_status take_stored(spot_ctx *c, trial *t, const spot_stored *stored, spot_cudnn_plan **plan)
 {
     unsigned digest;
@@ -274,8 +274,8 @@ static spot_status take_stored(spot_ctx *c, trial *t, const spot_stored *stored,
     return SPOT_OK;
 }
 
-/* A timed plan and its place among those kept: what another process kept meanwhile comes before our own. */
-static spot_status settle(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_stored *taken)
+/* Takes the kept plan, or searches and keeps one. A plan that another process has kept in the meantime precedes our own. */
+static spot_status choose_kept(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_stored *taken)
 {
     size_t version = spot_cudnn_version(t->lib);
     bool kept = spot_stored_read(c, &t->task, version, taken), able;
@@ -286,13 +286,13 @@ static spot_status settle(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_st
     if (kept) SPOT_TRY(take_stored(c, t, taken, plan));
     if (*plan) return SPOT_OK;
     able = spot_stored_can(c, version);
-    SPOT_TRY(search(c, t, able, plan, taken, remark, sizeof remark));
+    SPOT_TRY(search_plan(c, t, able, plan, taken, remark, sizeof remark));
     if (!*plan || !able) return SPOT_OK;
     spot_log(c, SPOT_LOG_DEBUG, "%s: %s by cuDNN's %s", t->task.words, remark, taken->choice.words);
     if (!spot_stored_write(c, &t->task, version, taken, remark, kept) || !spot_stored_read(c, &t->task, version, &found)) {
         spot_cudnn_plan_close(*plan);
         *plan = NULL;
-        return search(c, t, false, plan, taken, remark, sizeof remark);
+        return search_plan(c, t, false, plan, taken, remark, sizeof remark);
     }
     if (!strcmp(found.choice.words, taken->choice.words)) return SPOT_OK;
     SPOT_TRY(take_stored(c, t, &found, &other));
@@ -303,7 +303,7 @@ static spot_status settle(spot_ctx *c, trial *t, spot_cudnn_plan **plan, spot_st
     return SPOT_OK;
 }
 
-static void describe(spot_conv_task *t, const spot_conv *p, int pass)
+static void describe_task(spot_conv_task *t, const spot_conv *p, int pass)
 {
     static const char *const name[SPOT_PASSES] = { "forward", "backward_data", "backward_weights" };
     static const char *const precision[] = { "fp32", "tf32", "bf16" };
@@ -317,14 +317,14 @@ static void describe(spot_conv_task *t, const spot_conv *p, int pass)
              p->s.add ? ", add" : "", p->s.relu ? ", relu" : "");
 }
 
-/* FNV-1a. */
+/* Continues an FNV-1a hash. */
 static uint64_t hashed(uint64_t h, const char *text)
 {
     for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
     return h;
 }
 
-/* Contexts that search beside each other would spoil each other's timings, and find the same. */
+/* Contexts that search at the same time would disturb each other's timings, and repeat the work. */
 static pthread_mutex_t one_search = PTHREAD_MUTEX_INITIALIZER;
 
 spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
@@ -342,11 +342,11 @@ spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
     if (!cuda->cudnn) SPOT_TRY(spot_cudnn_open(c, &cuda->cudnn));
     if (!cuda->cudnn) return SPOT_OK;
     t.lib = cuda->cudnn;
-    describe(&t.task, p, pass);
+    describe_task(&t.task, p, pass);
     pthread_mutex_lock(&one_search);
     s = open_trial(c, &t);
-    if (!s) s = timed ? settle(c, &t, &p->plan[pass], &taken)
-                      : search(c, &t, false, &p->plan[pass], &taken, remark, sizeof remark);
+    if (!s) s = timed ? choose_kept(c, &t, &p->plan[pass], &taken)
+                      : search_plan(c, &t, false, &p->plan[pass], &taken, remark, sizeof remark);
     close_trial(c, &t);
     pthread_mutex_unlock(&one_search);
     if (!s && !p->plan[pass])

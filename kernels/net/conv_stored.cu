@@ -1,12 +1,12 @@
-/* conv_stored.cu - plans of convolutions that outlive a run: one small text file for each task, of one device and one
+/* conv_stored.cu - files that keep plans of convolutions for later runs: one small text file for each task, device and
  * version of cuDNN, in
  *
  *     $SPOT_PLAN_DIR, else $XDG_CACHE_HOME/spotter/plans, else ~/.cache/spotter/plans
  *         NVIDIA-H200-cudnn-91900/conv-forward-of-256-64-56-56-by-64-64-3-3-stride-1-bf16.plan
  *
- * A file is there whole or not at all, and the first of several writers makes it: link(2), which NFS does in one step,
- * too. So all processes that share the folder round alike, however their own timings fell out. To have plans chosen anew
- * (another driver, a better cooled machine), remove the folder. */
+ * A file is whole or absent, and the first of several writers makes it by link(2), which is atomic on NFS, too. So all
+ * processes that share the folder round alike, whatever their own timings. To choose plans again (another driver, a better
+ * cooled machine), remove the folder. */
 #include "net/conv.cuh"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* text with all but letters and digits as single dashes, at most to the end of `to`. */
+/* Copies text, with a single dash for each run of other characters than letters and digits; cut at size. */
 static void put_name(char *to, size_t size, const char *text)
 {
     size_t n = 0;
@@ -31,7 +31,7 @@ static void put_name(char *to, size_t size, const char *text)
     to[n] = 0;
 }
 
-/* "NVIDIA H200" of "cuda:0 NVIDIA H200": which of several equal GPUs it is does not matter. */
+/* "NVIDIA H200" from "cuda:0 NVIDIA H200": equal GPUs share a folder. */
 static const char *model_of(const spot_ctx *c)
 {
     const char *name = ((const spot_device *)c->device)->name, *blank = strchr(name, ' ');
@@ -63,7 +63,7 @@ static bool path_of(const spot_ctx *c, const spot_conv_task *t, size_t version, 
     return (size_t)snprintf(path + n, size - n, "/%s.plan", name) < size - n;
 }
 
-/* The first line of a file: what it is for. */
+/* The first line of a file: task, device and version. */
 static void put_heading(const spot_ctx *c, const spot_conv_task *t, size_t version, char *line, size_t size)
 {
     snprintf(line, size, "%s on %s by cuDNN %zu", t->words, model_of(c), version);
@@ -88,7 +88,7 @@ bool spot_stored_can(spot_ctx *c, size_t version)
     return able;
 }
 
-/* The next line into `line` without its line feed; false where it is missing or does not fit. */
+/* Reads the next line without its line feed; false where it is missing or does not fit. */
 static bool next_line(FILE *f, char *line, size_t size)
 {
     size_t n = fgets(line, (int)size, f) ? strlen(line) : 0;
@@ -111,13 +111,13 @@ bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot
         && next_line(f, line, sizeof line) && sscanf(line, "digest %8x", &s->digest) == 1;
     fclose(f);
     if (!good) {
-        spot_log(c, SPOT_LOG_WARN, "%s is damaged and removed; a plan is searched anew", path);
+        spot_log(c, SPOT_LOG_WARN, "%s is damaged and was removed; a plan is searched again", path);
         unlink(path);
     }
     return good;
 }
 
-/* 0 or errno. */
+/* Writes and closes f. Returns 0 or errno. */
 static int write_file(FILE *f, const char *heading, const spot_stored *s, const char *remark)
 {
     int error = 0;

@@ -16,8 +16,8 @@ static spot_status load(spot_ctx *c, spot_cudnn *lib)
 
     lib->so = spot_library_open(LIBRARY, "SPOT_CUDNN_DIR", lib->where, sizeof lib->where, looked, sizeof looked);
     if (!lib->so)
-        return spot_fail(c, SPOT_DEVICE, "%s is not to be had (%s): set SPOT_CUDNN_DIR to the folder of cuDNN 9, or run with "
-                         "--device cpu", LIBRARY, looked);
+        return spot_fail(c, SPOT_DEVICE, "%s was not found (searched: %s): set SPOT_CUDNN_DIR to the folder of cuDNN 9, or run "
+                         "with --device cpu", LIBRARY, looked);
 #define X(member, name)                                                                                               \
     lib->member = (decltype(&name))dlsym(lib->so, #name);                                                              \
     if (!lib->member) return spot_fail(c, SPOT_DEVICE, "%s has no " #name ": it is not cuDNN 9", lib->where);
@@ -43,7 +43,7 @@ void spot_cudnn_close(spot_cudnn *lib)
 {
     if (!lib) return;
     if (lib->handle) lib->destroy(lib->handle);
-    free(lib);                     /* the library stays loaded: it has work of its own at the program's end */
+    free(lib);                     /* the library stays loaded, because it runs code at the program's end */
 }
 
 spot_status spot_cudnn_open(spot_ctx *c, spot_cudnn **out)

@@ -1,4 +1,4 @@
-/* cudnn.cuh - cuDNN as it is opened at run time, so that neither the build nor the plugin's loading needs it. */
+/* cudnn.cuh - cuDNN, opened at run time, so that neither the build nor the loading of the plugin needs it. */
 #ifndef SPOTTER_CUDNN_CUH
 #define SPOTTER_CUDNN_CUH
 
@@ -26,14 +26,14 @@ struct spot_cudnn {
 /* SPOT_OK, or cuDNN's status as a sentence: "cuDNN cannot <what>, <words> on <device>: ...". */
 spot_status spot_cudnn_told(spot_ctx *c, const spot_cudnn *lib, cudnnStatus_t e, const char *what, const char *words);
 
-/* Attributes that carry the handle are marked deprecated in 9.19; what is to replace them is not in 9.11. */
+/* Attributes that carry the handle are deprecated in 9.19; their replacements are not in 9.11. */
 #pragma nv_diag_suppress 1444
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 enum { MOST_CONFIGS = 64, MOST_MADE = 32 + MOST_CONFIGS + CUDNN_KNOB_TYPE_COUNTS };
 enum { UID_X = 'x', UID_W = 'w', UID_Y = 'y', UID_BIAS = 'b', UID_OTHER = 'o', UID_PASSED = 1000 };
 
-/* How a pass is put to cuDNN (conv_cudnn.cuh), what moves the fewest bytes first. */
+/* The form of a pass's graph (conv_cudnn.cuh); the form that moves the fewest bytes first. */
 enum { FUSED, PLAIN, NARROW, KINDS };
 
 struct spot_cudnn_plan {
@@ -41,11 +41,11 @@ struct spot_cudnn_plan {
     cudnnBackendDescriptor_t made[MOST_MADE];      /* every descriptor, in the order of creation */
     int made_count, kind;
     cudnnBackendDescriptor_t plan;
-    size_t workspace, narrow;                      /* bytes of cuDNN's own, and of a bf16 dw or bias beside the fp32 one */
+    size_t workspace, narrow;                      /* bytes of cuDNN's scratch; of a bf16 copy of dw or bias */
     char words[256];                               /* the task's */
 };
 
-/* Makes descriptors; the first failure sticks in `e`, and what follows it does nothing. */
+/* Makes descriptors. The first failure stays in `e`; later calls do nothing. */
 typedef struct {
     const spot_cudnn *lib;
     spot_cudnn_plan *plan;
@@ -79,7 +79,7 @@ static inline void finish(builder *b, cudnnBackendDescriptor_t d)
     if (b->e == CUDNN_STATUS_SUCCESS) b->e = b->lib->finalize(d);
 }
 
-/* Back to `mark` descriptors. */
+/* Destroys descriptors down to `mark`. */
 static inline void unmake(spot_cudnn_plan *p, int mark)
 {
     while (p->made_count > mark) p->lib->unmake(p->made[--p->made_count]);

@@ -1,4 +1,4 @@
-/* head.c - a thousandth of a step's time: plain loops. */
+/* head.c - plain loops; they take a thousandth of a step's time. */
 #include "net/head.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static spot_status loss_cpu(spot_ctx *c, double *loss, float *dlogit, const floa
     (void)c;
     for (int i = 0; i < count; i++) {
         double z = logit[i], t = target[i];
-        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* NaN comes through z * t */
+        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* z * t keeps a NaN */
         if (dlogit) dlogit[i] = (float)((1 / (1 + exp(-z)) - t) / count);
     }
     *loss = sum / count;
@@ -79,7 +79,7 @@ static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const f
 
 const spot_head_ops spot_head_cpu = { forward_cpu, loss_cpu, back_cpu };
 
-static spot_status check(spot_ctx *c, const char *op, spot_plane p, int outputs)
+static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int outputs)
 {
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16 || outputs < 1)
         return spot_fail(c, SPOT_INVALID, "head.%s: %d of %d rows, %d channels, size %d, %d outputs", op, p.live,
@@ -92,7 +92,7 @@ static spot_status check(spot_ctx *c, const char *op, spot_plane p, int outputs)
 spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
                               spot_plane p, int outputs)
 {
-    SPOT_TRY(check(c, "forward", p, outputs));
+    SPOT_TRY(check_plane(c, "forward", p, outputs));
     SPOT_DISPATCH(c, head, forward, feature, logit, x, w, b, p, outputs);
 }
 
@@ -105,6 +105,6 @@ spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float
 spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
                                const float *w, spot_plane p, int outputs)
 {
-    SPOT_TRY(check(c, "back", p, outputs));
+    SPOT_TRY(check_plane(c, "back", p, outputs));
     SPOT_DISPATCH(c, head, back, dx, dw, db, dlogit, feature, w, p, outputs);
 }

@@ -1,4 +1,4 @@
-/* head.cu - what stands behind the last block. Little work: plain kernels whose threads sum in a fixed order. */
+/* head.cu - the layers after the last block. They are little work: plain kernels whose threads sum in a fixed order. */
 #include "core/lanes.cuh"
 #include "net/head.h"
 
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS) loss_kernel(double *loss, floa
 
     for (int i = threadIdx.x; i < count; i += THREADS) {
         double z = logit[i], t = target[i];
-        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* NaN comes through z * t */
+        sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* z * t keeps a NaN */
         if (dlogit) dlogit[i] = (float)((1 / (1 + exp(-z)) - t) / count);
     }
     sum = sum_of_block(shared, sum);

@@ -1,13 +1,13 @@
-/* head.h - what stands behind the last block: average pooling, a linear layer, binary cross-entropy with logits.
+/* head.h - the layers after the last block: average pooling, a linear layer, binary cross-entropy with logits.
  *
  *     feature[n,c] = mean over pixels of x      logit[n,o] = sum_c feature[n,c]*w[o,c] + b[o]
  *     loss = mean over (n,o) of max(z,0) - z*t + log(1 + exp(-|z|))
  *
- * x and dx lie and are typed as conv.h says, on the CPU (rows, channels/B, size*size, B), on CUDA (rows, size*size,
- * channels) in the plane's precision; all else is fp32: feature (live, channels); logit, target, dlogit (live, outputs);
- * w (outputs, channels). Sums in double, in an order that the shape fixes: within 1e-6 of the largest number of each
- * result; run_to_run. In bf16 dx is rounded once (2^-9 of each number). The loss lies in the memory of c's device, where
- * it stays until somebody copies it: no step of a training has to wait for it. */
+ * Layout and type of x and dx are conv.h's: on the CPU (rows, channels/B, size*size, B), on CUDA (rows, size*size, channels)
+ * in the plane's precision. All others are fp32: feature (live, channels); logit, target, dlogit (live, outputs); w (outputs,
+ * channels). Sums are in double, in an order that the shape fixes: within 1e-6 of the largest number of each result;
+ * run_to_run. In bf16 dx is rounded once (2^-9 of each number). The loss lies in the memory of c's device, so that no training
+ * step has to wait for it. */
 #ifndef SPOTTER_HEAD_H
 #define SPOTTER_HEAD_H
 
@@ -21,14 +21,14 @@ struct spot_head_ops {
                         const float *w, spot_plane p, int outputs);
 };
 
-/* b NULL leaves logit alone (features only); then w and logit may be NULL too. */
+/* b NULL: features only; then w and logit may be NULL, too. */
 spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,
                               spot_plane p, int outputs);
 
-/* The sum of the losses divided by count, and its gradient (NULL: not asked for). count = live * outputs. */
+/* The sum of the losses divided by count, and its gradient (may be NULL). count = live * outputs. */
 spot_status spot_head_loss(spot_ctx *c, double *loss, float *dlogit, const float *logit, const float *target, int count);
 
-/* dx of the rows behind `live` is 0. */
+/* dx of the rows from `live` on is 0. */
 spot_status spot_head_backward(spot_ctx *c, void *dx, float *dw, float *db, const float *dlogit, const float *feature,
                                const float *w, spot_plane p, int outputs);
 

@@ -1,7 +1,4 @@
-/* norm.c - the loops run over planes: one image, one block of channels, all of its pixels, B channels at a time.
- *
- * A few lines past 400, for one contract in one file: forward, back, the checked entries. Back repeats forward's
- * decisions (which sums, which sign, which winner of a window) and is read beside it. */
+/* norm.c - the loops run over planes: one image, one block of channels, all of its pixels, B channels at a time. */
 #include "net/norm.h"
 
 #include <math.h>
@@ -10,7 +7,7 @@
 
 #include "core/lanes.h"
 
-enum { B = SPOT_CHANNELS, SHORT = 256 };   /* pixels that are summed in fp32 */
+enum { B = SPOT_CHANNELS, SHORT = 256 };   /* SHORT: pixels that are summed in fp32 */
 
 typedef float  vf __attribute__((vector_size(B * 4), may_alias));
 typedef int    vi __attribute__((vector_size(B * 4), may_alias));
@@ -18,12 +15,12 @@ typedef double vd __attribute__((vector_size(B * 8), aligned(B * 4), may_alias))
 
 static const vf zero;
 
-/* Bits, not fmax: a NaN is not <= 0 and comes through, so that the loss will show it. */
+/* With bits, not fmax: a NaN is not <= 0 and stays, so that the loss becomes NaN. */
 static inline vi above_zero(vf v) { return ~(vi)(v <= zero); }
 static inline vf keep(vf v, vi mask) { return (vf)((vi)v & mask); }
 static inline vf relu(vf v) { return keep(v, above_zero(v)); }
 
-/* A tensor's plane; NULL has none. */
+/* The plane of a tensor that begins at `start`; NULL for NULL. */
 static inline vf *vectors(const void *tensor, size_t start)
 {
     return tensor ? (vf *)(uintptr_t)tensor + start : NULL;
@@ -36,8 +33,8 @@ static inline size_t plane_start(const spot_plane *p, int row, int block)
     return ((size_t)row * (p->channels / B) + block) * p->size * p->size;
 }
 
-/* Up to three sums a plane; the scratch holds them as (blocks, rows, 3) vectors. On CUDA it holds as many a tile, then
- * the slopes of two layers (norm.cu). */
+/* On the CPU the scratch holds three sums per plane as (blocks, rows, 3) vectors; on CUDA three per tile, then the slopes of
+ * two layers (norm.cu). */
 size_t spot_norm_scratch(spot_plane p)
 {
     int tiles = spot_norm_tiles((size_t)p.rows * p.size * p.size);
@@ -146,7 +143,7 @@ static spot_status apply_cpu(spot_ctx *c, void *out, const void *y, const spot_n
     return SPOT_OK;
 }
 
-/* The nine places of the window around (2*oy, 2*ox), clipped. */
+/* Loops over the nine pixels of the window around (2*oy, 2*ox), clipped. */
 #define FOR_WINDOW(k, i, oy, ox, size)                                                        \
     for (int y_ = 2 * (oy) - 1; y_ <= 2 * (oy) + 1; y_++)                                     \
         for (int x_ = 2 * (ox) - 1, k = (y_ - 2 * (oy) + 1) * 3, i = y_ * (size) + x_;        \
@@ -158,10 +155,10 @@ static void pool_plane(vf *out, unsigned char *which, const vf *y, vf scale, vf 
     for (int oy = 0, w = 0; oy < size / 2; oy++)
         for (int ox = 0; ox < size / 2; ox++, w++) {
             vf best = zero;
-            vi first = (vi){ 0 } + 4;                /* none above 0: the centre; backward wants a pixel of the image */
+            vi first = (vi){ 0 } + 4;                /* none above 0: the centre; backward needs a pixel of the image */
             FOR_WINDOW(k, i, oy, ox, size) {
                 vf v = y[i] * scale + shift;
-                vi better = (vi)(v > best) | (vi)(v != v);             /* a NaN wins, and nothing beats it */
+                vi better = (vi)(v > best) | (vi)(v != v);             /* a NaN counts as the largest */
                 best = (vf)(((vi)v & better) | ((vi)best & ~better));
                 first = (better & k) | (first & ~better);
             }
@@ -190,14 +187,14 @@ static spot_status pool_cpu(spot_ctx *c, void *out, unsigned char *which, const 
 
 /* -- back ----------------------------------------------------------------------------------------------------- */
 
-/* dz of pixel i, where the sum `v` that went into the ReLU is at hand or its result `out` was kept. */
-static inline vf arriving(const vf *da, const vf *db, int i)
+/* The gradient of out at pixel i. */
+static inline vf out_gradient(const vf *da, const vf *db, int i)
 {
     if (!db) return da[i];
     return da[i] + db[i];
 }
 
-/* sum[0] = sum of dz, sum[1] and sum[2] = sum of dz * (y - mean) for y and y2; dz is kept where another needs it. */
+/* sum[0] = sum of dz, sum[1] and sum[2] = sum of dz * (y - mean) for y and y2. Writes b->dz unless b->out is NULL. */
 static void sums_of_plane(vd sum[3], const spot_norm_back *b, size_t start, int block, int pixels)
 {
     const vf *da = vectors(b->da, start), *db = vectors(b->db, start);
@@ -211,12 +208,12 @@ static void sums_of_plane(vd sum[3], const spot_norm_back *b, size_t start, int 
         vf s = zero, q = zero, q2 = zero;
         if (!b->out) {
             for (int i = first; i < end; i++) {
-                vf dz = keep(arriving(da, db, i), above_zero(y[i] * scale + shift));
+                vf dz = keep(out_gradient(da, db, i), above_zero(y[i] * scale + shift));
                 s += dz; q += dz * (y[i] - mean);
             }
         } else {
             for (int i = first; i < end; i++) {
-                vf dz = keep(arriving(da, db, i), above_zero(out[i]));
+                vf dz = keep(out_gradient(da, db, i), above_zero(out[i]));
                 s += dz; q += dz * (y[i] - mean);
                 if (b->b) q2 += dz * (y2[i] - mean2);
                 keep_dz[i] = dz;
@@ -265,7 +262,7 @@ static void back_plane(const spot_norm_back *b, size_t start, int block, int pix
 
     if (!b->out) {
         for (int i = 0; i < pixels; i++)
-            y[i] = slide(&k, keep(arriving(da, db, i), above_zero(y[i] * scale + shift)), y[i]);
+            y[i] = slide(&k, keep(out_gradient(da, db, i), above_zero(y[i] * scale + shift)), y[i]);
     } else if (!b->b) {
         for (int i = 0; i < pixels; i++) y[i] = slide(&k, dz[i], y[i]);
     } else {
@@ -309,7 +306,7 @@ static spot_status back_cpu(spot_ctx *c, const spot_norm_back *b, spot_plane p, 
     return SPOT_OK;
 }
 
-/* Where in the plane window w found its largest value, in floats. */
+/* The position in the plane, in floats, of the largest value of window w. */
 static inline int source(int w, int which, int size, int j)
 {
     int oy = w / (size / 2), ox = w % (size / 2);
@@ -317,20 +314,20 @@ static inline int source(int w, int which, int size, int j)
     return ((2 * oy - 1 + which / 3) * size + 2 * ox - 1 + which % 3) * B + j;
 }
 
-/* Only the pixels that won a window have a gradient, so the sums run over windows. */
+/* Only the largest pixel of a window has a gradient, so the sums run over windows. */
 static void pool_sums_of_plane(vd sum[3], const float *y, const vf *da, const vf *db, const vf *out,
                                const unsigned char *which, vf mean, int size)
 {
     sum[0] = sum[1] = sum[2] = (vd){ 0 };
     for (int w = 0; w < size * size / 4; w++) {
-        vf dz = keep(arriving(da, db, w), above_zero(out[w])), won = zero;
+        vf dz = keep(out_gradient(da, db, w), above_zero(out[w])), won = zero;
         for (int j = 0; j < B; j++) won[j] = y[source(w, which[w * B + j], size, j)];
         sum[0] += __builtin_convertvector(dz, vd);
         sum[1] += __builtin_convertvector(dz * (won - mean), vd);
     }
 }
 
-/* Every pixel first gets what it would without a gradient of its own, then the winners get theirs. */
+/* Writes the part of dy without dz for every pixel, then adds a*dz at the largest pixels of the windows. */
 static void pool_back_plane(float *y, const vf *da, const vf *db, const vf *out, const unsigned char *which,
                             const slope *k, int size)
 {
@@ -338,7 +335,7 @@ static void pool_back_plane(float *y, const vf *da, const vf *db, const vf *out,
 
     for (int i = 0; i < size * size; i++) v[i] = k->b * (v[i] - k->mean) + k->c;
     for (int w = 0; w < size * size / 4; w++) {
-        vf g = k->a * keep(arriving(da, db, w), above_zero(out[w]));
+        vf g = k->a * keep(out_gradient(da, db, w), above_zero(out[w]));
         for (int j = 0; j < B; j++) y[source(w, which[w * B + j], size, j)] += g[j];
     }
 }
@@ -379,7 +376,7 @@ static spot_status pool_back_cpu(spot_ctx *c, void *dy, const void *da, const vo
 
 const spot_norm_ops spot_norm_cpu = { stats_cpu, fixed_cpu, apply_cpu, pool_cpu, back_cpu, pool_back_cpu };
 
-/* -- the doors ------------------------------------------------------------------------------------------------ */
+/* -- checked entries ------------------------------------------------------------------------------------------ */
 
 static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p)
 {

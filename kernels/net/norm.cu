@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS) fixed_kernel(spot_norm l, int 
     l.shift[ch] = (float)(l.bias[ch] - l.running_mean[ch] * k);
 }
 
-/* grid (ceil(places / 128), groups / 8); places of all rows, of which the first `live` are alive */
+/* grid (ceil(places / 128), groups / 8); places of all rows; 0 is written from place `live` on */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) apply_kernel(T *out, const T *y, const T *other, const float *scale,
                                                                const float *shift, const float *scale2,
@@ -98,7 +98,7 @@ template <int N> static __device__ inline void store_bytes(unsigned char *to, co
     for (int j = 0; j < N / 4; j++) ((uint32_t *)to)[j] = u.word[j];
 }
 
-/* grid (ceil(windows / 128), groups / 8); windows of all rows. The nine pixels in the order that norm.c looks. */
+/* grid (ceil(windows / 128), groups / 8); windows of all rows. The nine pixels are in norm.c's order. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned char *which, const T *y, const float *scale,
                                                               const float *shift, size_t windows, size_t live, int size,
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned c
             spot_load(v, y + ((row * size + py) * size + px) * channels + ch);
             for (int j = 0; j < N; j++) {
                 float z = v[j] * scale[ch + j] + shift[ch + j];
-                bool better = z > best[j] || z != z;             /* a NaN wins, and nothing beats it */
+                bool better = z > best[j] || z != z;             /* a NaN counts as the largest */
                 best[j] = better ? z : best[j];
                 first[j] = better ? k : first[j];
             }

@@ -1,9 +1,9 @@
-/* norm.cuh - how norm.cu and norm_back.cu cut their loops. They run over places: a place is a pixel of a batch (of the
- * pool: a window), all channels side by side.
+/* norm.cuh - the loops of norm.cu and norm_back.cu. They run over places: a place is a pixel of a batch (for the pool: a
+ * window) with all its channels.
  *
- * A block is 8 groups of channels wide and 32 places high, so that a row of it reads 128 bytes in one piece; a group is
- * what 16 bytes hold. Sums go tile by tile: a thread sums every 32nd place of its tile, one thread a channel the 32 of
- * its column in order, and a second kernel the tiles in order. */
+ * A block is 8 groups of channels wide and 32 places high. A group is the channels of 16 bytes, so a row of the block reads
+ * 128 bytes at once. Sums go tile by tile: a thread sums every 32nd place of its tile, then one thread per channel sums the 32
+ * of its column in order, then a second kernel sums the tiles in order. */
 #ifndef SPOTTER_NORM_CUH
 #define SPOTTER_NORM_CUH
 
@@ -12,7 +12,7 @@
 
 enum { WIDE = 8, HIGH = 32, THREADS = WIDE * HIGH, TURNS = 4, SHORT = 64, SUMS = 3, FINISH = 8 };
 
-static __device__ inline bool above_zero(float v) { return !(v <= 0); }        /* a NaN is above: the loss will show it */
+static __device__ inline bool above_zero(float v) { return !(v <= 0); }        /* true for NaN, so that the loss becomes NaN */
 static __device__ inline float keep(float v, bool mask) { return mask ? v : 0.0f; }
 
 /* The first channel of this thread's group. */
@@ -21,7 +21,7 @@ template <typename T> static __device__ inline int own_channel()
     return (blockIdx.y * WIDE + threadIdx.x % WIDE) * spot_lanes<T>::N;
 }
 
-/* Where a sum over places is cut: tile t is the places from t * each. */
+/* The tiles of a sum over places: tile t is the places from t * each. */
 typedef struct { size_t places, each; int count, channels; } tiling;
 
 static inline tiling tiles_of(size_t places, int channels)
@@ -31,7 +31,7 @@ static inline tiling tiles_of(size_t places, int channels)
     return { places, (places + count - 1) / count, count, channels };
 }
 
-/* partial (tiles, SUMS, channels): adds up what the threads of a column have, number `which` of the sums. */
+/* Adds the sums of the threads of a column into partial (tiles, SUMS, channels), at index `which` of SUMS. */
 template <typename T>
 static __device__ void column_sums(double *shared, double *partial, const double *mine, int which, int channels)
 {
@@ -48,7 +48,7 @@ static __device__ void column_sums(double *shared, double *partial, const double
     __syncthreads();
 }
 
-/* The tiles in order: 32 threads a channel take every 32nd, thread 0 adds the threads' sums. Valid for it alone. */
+/* The sum over tiles in order: 32 threads per channel take every 32nd tile, the first adds their sums. Valid only there. */
 static __device__ inline double tile_sums(double *shared, const double *partial, int which, int tiles, int channels, int ch)
 {
     double sum = 0, all = 0;

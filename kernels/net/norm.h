@@ -1,16 +1,16 @@
-/* norm.h - batch normalisation with what stands around it: ReLU, the residual, the stem's pooling. Each tensor is read
- * and written as rarely as the mathematics allows: one pass for the statistics, one to apply; two back.
+/* norm.h - batch normalisation fused with ReLU, the residual and the stem's pooling. Each tensor is read and written as rarely
+ * as the mathematics allows: one pass for the statistics, one to apply, two backward.
  *
  *     bn(y) = scale*y + shift,    scale = weight/sqrt(var + 1e-5),    shift = bias - mean*scale
  *
- * Tensors lie and are typed as conv.h says: on the CPU (rows, channels/B, size*size, B) in fp32, on CUDA (rows,
- * size*size, channels) in the plane's precision; every number of a channel is fp32 on both. Rows behind `live` pad a
- * batch: they enter no sum, and what is written for them is 0. Statistics are summed around the first pixel, in fp32
- * over at most 256 pixels and in double above: on the CPU by planes and then images, on CUDA by tiles of the batch
- * (spot_norm_tiles), always in order: same bits for any number of threads, blocks or GPU. Mean and invstd are within
- * 1e-6 of double precision (1e-5 on the CPU where the first pixel lies four deviations out), gradients within 1e-6 of
- * their largest; out within 2^-22 of |y|*scale, for y*scale + shift cancels (PyTorch's does, too). In bf16 that holds for
- * the arithmetic, and each tensor written is rounded once (2^-9 of each number). A NaN stays one. */
+ * Layout and type of tensors are conv.h's: on the CPU (rows, channels/B, size*size, B) in fp32, on CUDA (rows, size*size,
+ * channels) in the plane's precision. Numbers per channel are fp32 on both. Rows from `live` on pad a batch: they enter no
+ * sum, and 0 is written for them. Sums for statistics are of y minus the first pixel, in fp32 over at most 256 pixels, then in
+ * double: on the CPU by planes and images, on CUDA by tiles of the batch (spot_norm_tiles), always in order. Same bits for any
+ * number of threads or blocks and any GPU. Mean and invstd are within 1e-6 of double precision (1e-5 on the CPU where the
+ * first pixel is four deviations from the mean), gradients within 1e-6 of their largest; out within 2^-22 of |y|*scale,
+ * because y*scale + shift cancels (in PyTorch, too). In bf16 this holds for the arithmetic, and each written tensor is rounded
+ * once (2^-9 of each number). A NaN stays NaN. */
 #ifndef SPOTTER_NORM_H
 #define SPOTTER_NORM_H
 
@@ -21,19 +21,19 @@ typedef struct {
     spot_precision precision;  /* of the tensors */
 } spot_plane;
 
-/* One layer; every pointer (channels). */
+/* One layer; every array is (channels). */
 typedef struct {
     float *weight, *bias, *running_mean, *running_var;
     float *mean, *invstd;      /* of the batch */
-    float *scale, *shift;      /* what apply does */
+    float *scale, *shift;      /* for apply */
     float *dweight, *dbias;
 } spot_norm;
 
-/* One step back through out = relu(bn(y) + other), other = 0, a tensor, or bn(y2).
+/* The backward step of out = relu(bn(y) + other); other is 0, a tensor, or bn(y2).
  *     dz = (da + db) where out > 0; dy and dy2 follow, written over y and y2. */
 typedef struct {
     const void *da, *db;       /* the gradient of out, in two parts; db may be NULL */
-    const void *out;           /* NULL where other = 0: the sign is had from y then */
+    const void *out;           /* NULL where other = 0; then y gives the sign */
     void       *dz;            /* NULL where other = 0; may be db itself */
     void       *y,  *y2;       /* y2 NULL unless other = bn(y2) */
     const spot_norm *a, *b;    /* of y and y2 */
@@ -50,10 +50,10 @@ struct spot_norm_ops {
                              const unsigned char *at, const spot_norm *l, spot_plane p, void *scratch);
 };
 
-/* Bytes of scratch that stats, back and pool_back use, whatever the device. */
+/* Bytes of scratch for stats, back and pool_back, on every device. */
 size_t spot_norm_scratch(spot_plane p);
 
-/* Pieces that CUDA cuts the pixels of a batch into: of 256 or more, at most 1024. */
+/* The number of pieces into which CUDA cuts the pixels of a batch: one per 256 pixels, at most 1024. */
 static inline int spot_norm_tiles(size_t pixels)
 {
     return pixels > 1024 * 256 ? 1024 : (int)((pixels + 255) / 256);
@@ -69,14 +69,13 @@ spot_status spot_norm_fixed(spot_ctx *c, const spot_norm *l, int channels);
 spot_status spot_norm_apply(spot_ctx *c, void *out, const void *y, const spot_norm *l, const void *other,
                             const spot_norm *other_norm, spot_plane p);
 
-/* out (rows, channels/B, (size/2)^2, B) = the largest of relu(bn(y)) in 3x3 windows, stride 2, padding 1; `at` says
- * which of the nine it was (the first of equals; the centre where none is above 0), NULL if nobody asks. p is y's
- * plane, of even size. */
+/* out (rows, channels/B, (size/2)^2, B) = the largest of relu(bn(y)) in 3x3 windows, stride 2, padding 1. `at` is its index
+ * among the nine (the first of equals; the centre where none is above 0); may be NULL. p is y's plane, of even size. */
 spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *at, const void *y, const spot_norm *l, spot_plane p);
 
 spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
 
-/* Back through the pool: the gradient of out is da + db; dy is written over y. */
+/* The backward step of the pool: the gradient of out is da + db; dy is written over y. */
 spot_status spot_norm_pool_back(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
                                 const unsigned char *at, const spot_norm *l, spot_plane p, void *scratch);
 

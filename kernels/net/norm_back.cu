@@ -1,14 +1,14 @@
-/* norm_back.cu - back: two passes, one for the sums, one that needs them. */
+/* norm_back.cu - the backward step: one pass for the sums, one that uses them. */
 #include "net/norm.cuh"
 
-/* What the back kernels read and write: spot_norm_back on the device, and the numbers of its two layers. */
+/* The arrays of the back kernels: spot_norm_back and the numbers of its two layers. */
 template <typename T> struct back_args {
     const T *da, *db, *out;
     T *dz, *y, *y2;
     const float *scale, *shift, *mean, *mean2;
 };
 
-/* sums of dz and of dz * (y - mean) for y and y2; dz is kept where another needs it. Grid as stats_kernel. */
+/* Sums of dz and of dz * (y - mean) for y and y2; writes dz unless it is NULL. Grid as stats_kernel. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) back_sums_kernel(double *partial, back_args<T> b, tiling k)
 {
@@ -61,13 +61,13 @@ static __global__ void __launch_bounds__(THREADS) finish_back_kernel(spot_norm l
     slope[2 * k.channels + ch] = (float)(-a * l.dbias[ch] / n);
 }
 
-/* What the rest of a layer's gradient is, beside a * dz. */
+/* A layer's gradient without a * dz. */
 static __device__ inline float rest(const float *slope, const float *mean, float y, int channels, int ch)
 {
     return slope[channels + ch] * (y - mean[ch]) + slope[2 * channels + ch];
 }
 
-/* Grid as apply_kernel. slope of y, behind it that of y2. */
+/* Grid as apply_kernel. slope: first of y, then of y2. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) back_kernel(back_args<T> b, const float *slope, size_t places,
                                                               size_t live, int channels)
@@ -108,8 +108,9 @@ template <int N> static __device__ inline void load_bytes(unsigned char *v, cons
     }
 }
 
-/* The gradient that arrives at windows w, where the ReLU let it through. */
-template <typename T> static __device__ inline void arriving(float *dz, const T *da, const T *db, const T *out, size_t at)
+/* The gradient of the windows at `at`; 0 where the ReLU was 0. */
+template <typename T>
+static __device__ inline void window_gradient(float *dz, const T *da, const T *db, const T *out, size_t at)
 {
     constexpr int N = spot_lanes<T>::N;
     float v[N];
@@ -123,7 +124,7 @@ template <typename T> static __device__ inline void arriving(float *dz, const T 
     for (int j = 0; j < N; j++) dz[j] = keep(dz[j], above_zero(v[j]));
 }
 
-/* Only pixels that won a window have a gradient, so the sums run over windows. Grid (tiles of windows, groups / 8). */
+/* Only the largest pixel of a window has a gradient, so the sums run over windows. Grid (tiles of windows, groups / 8). */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) pool_sums_kernel(double *partial, const T *y, const T *da, const T *db,
                                                                    const T *out, const unsigned char *which,
@@ -142,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS) pool_sums_kernel(double *parti
             int oy = w / side % side, ox = w % side;
             unsigned char from[N];
             float dz[N];
-            arriving(dz, da, db, out, at);
+            window_gradient(dz, da, db, out, at);
             load_bytes<N>(from, which + at);
             for (int j = 0; j < N; j++) {
                 size_t pixel = (row * size + 2 * oy - 1 + from[j] / 3) * size + 2 * ox - 1 + from[j] % 3;
@@ -155,7 +156,7 @@ static __global__ void __launch_bounds__(THREADS) pool_sums_kernel(double *parti
     for (int n = 0; n < 2; n++) column_sums<T>(shared, partial, sum[n], n, k.channels);
 }
 
-/* A pixel gathers from the one to four windows that hold it, in their order. Grid as apply_kernel, over y's pixels. */
+/* A pixel sums over the one to four windows that hold it, in their order. Grid as apply_kernel, over y's pixels. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T *da, const T *db, const T *out,
                                                                    const unsigned char *which, const float *slope,
@@ -180,7 +181,7 @@ static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T
                     size_t at = ((row * side + oy) * side + ox) * channels + ch;
                     int place = (py - 2 * oy + 1) * 3 + px - 2 * ox + 1;
                     load_bytes<N>(from, which + at);
-                    arriving(dz, da, db, out, at);
+                    window_gradient(dz, da, db, out, at);
                     for (int j = 0; j < N; j++)
                         if (from[j] == place) v[j] += slope[ch + j] * dz[j];
                 }

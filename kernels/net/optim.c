@@ -1,4 +1,4 @@
-/* optim.c - one pass over the parameters; memory is what it waits for. */
+/* optim.c - one pass over the parameters, bound by memory bandwidth. */
 #include "net/optim.h"
 
 #include <math.h>

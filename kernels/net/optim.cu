@@ -1,10 +1,10 @@
-/* optim.cu - one pass over the parameters, four to a thread; memory is what it waits for. */
+/* optim.cu - one pass over the parameters, four per thread, bound by memory bandwidth. */
 #include "core/lanes.cuh"
 #include "net/optim.h"
 
 enum { THREADS = 256, OWN = 4 };
 
-/* A rule as the loop wants it. */
+/* The constants of the loop, from a rule. */
 typedef struct {
     float rate, root, b1, a1, b2, a2, epsilon, decay, momentum;
 } strides;
@@ -37,7 +37,7 @@ static __device__ void step_one(const strides *s, int adam, float *p, float g, f
     }
 }
 
-/* grid (ceil(count / 1024)). `fixed` counts where there is no course. */
+/* grid (ceil(count / 1024)). `fixed` is used where there is no course. */
 static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const float *g, float *m, float *v, size_t count,
                                                               strides fixed, spot_optim_rule r, spot_optim_course o)
 {
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(THREADS) step_kernel(float *p, const fl
     }
 }
 
-/* A launch of its own: no block may move the count while another still reads it. */
+/* A separate launch: no block may change the count while another reads it. */
 static __global__ void go_on_kernel(spot_optim_course o)
 {
     o.losses[*o.made] = *o.loss;

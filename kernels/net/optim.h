@@ -4,11 +4,11 @@
  *     Adam: m = b1*m + (1-b1)*g   v = b2*v + (1-b2)*g*g   p -= lr/(1-b1^t) * m / (sqrt(v)/sqrt(1-b2^t) + eps)
  *     SGD:  m = g (t = 1), momentum*m + g (t > 1)         p -= lr*m
  *
- * p, g, m, v (count), fp32 on every device; v is not touched by SGD. Elementwise: the order of parameters is the caller's
- * affair, and the bits do not depend on threads; CUDA's are the CPU's. A step is within 1e-6 of double precision: of |p|
- * and of lr (Adam) or lr*|m| (SGD).
+ * p, g, m, v (count), fp32 on every device; SGD does not touch v. The op is elementwise: the order of parameters is free, and
+ * the bits do not depend on threads; CUDA has the CPU's bits. The error of a step against double precision is within 1e-6 of
+ * |p| plus lr (Adam) or lr*|m| (SGD).
  *
- * Where activations are bf16 (conv.h), p are the master weights and `rounded` receives what the convolutions read. */
+ * Where activations are bf16 (conv.h), p are the master weights and `rounded` receives the weights for the convolutions. */
 #ifndef SPOTTER_OPTIM_H
 #define SPOTTER_OPTIM_H
 
@@ -16,14 +16,14 @@
 
 #include "core/ops.h"
 
-/* What a step that is recorded once and replayed must find and leave in the memory of c's device. */
+/* The state of a step that is recorded once and replayed, in the memory of c's device. */
 typedef struct {
     const double *rates;                /* (steps): the learning rate of each, from 0 */
-    const double *loss;                 /* this step's */
-    double   *losses;                   /* (steps): receives it */
-    int      *made;                     /* steps so far: this one adds 1 */
-    uint32_t *seen;                     /* images of this epoch so far, where the next batch begins: ... */
-    uint32_t  batch;                    /* ... this step adds so many */
+    const double *loss;                 /* the loss of this step */
+    double   *losses;                   /* (steps): receives the loss */
+    int      *made;                     /* steps so far; a step adds 1 */
+    uint32_t *seen;                     /* images of this epoch so far, where the next batch begins; a step adds `batch` */
+    uint32_t  batch;
 } spot_optim_course;
 
 typedef struct {
@@ -32,8 +32,8 @@ typedef struct {
     double momentum;                    /* SGD */
     double beta1, beta2, epsilon;       /* Adam */
     int    t;                           /* 1 for the first step */
-    const spot_optim_course *course;    /* instead of lr and t; on the host, read before the step returns. NULL: they count */
-    void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; NULL: nobody asks; CUDA only */
+    const spot_optim_course *course;    /* replaces lr and t; on the host, read before the step returns. NULL: lr and t */
+    void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; CUDA only; may be NULL */
 } spot_optim_rule;
 
 struct spot_optim_ops {
