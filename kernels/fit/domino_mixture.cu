@@ -17,7 +17,7 @@ enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT
 typedef spot_domino_state state;
 typedef struct { spot_domino_cells of[BATCH]; } batch;            /* a launch's argument, of at most 4 kB */
 
-/* grid (ceil(n / 128), starts): domino_start.c's confuse */
+/* grid (ceil(n / 128), starts): domino_start.c's start_row */
 static __global__ void __launch_bounds__(THREADS) confusion_kernel(const __grid_constant__ batch all)
 {
     const spot_domino_cells *s = &all.of[blockIdx.y];
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS) confusion_kernel(const __grid_
     for (int k = 0; k < s->k; k++) s->r[(size_t)k * s->n + i] /= again;
 }
 
-/* The points' mean as every slice's. grid (ceil(d / 128), jobs) */
+/* Sets every slice's mean to the mean of all points. grid (ceil(d / 128), jobs) */
 static __global__ void __launch_bounds__(THREADS) mean_kernel(const state *of)
 {
     const spot_domino_job *job = &of[blockIdx.y].job;
@@ -76,7 +76,7 @@ static __device__ double full_square(const state *s, int k, int i)
     return square;
 }
 
-/* l into r. last: of jobs that have ended. grid (ceil(n / 64), ceil(k / 8), jobs) */
+/* Puts l into r. last: for the jobs that have ended. grid (ceil(n / 64), ceil(k / 8), jobs) */
 static __global__ void __launch_bounds__(ROWS) density_kernel(const state *of, int last)
 {
     const state *s = &of[blockIdx.z];
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) second_kernel(const state 
         }
 }
 
-/* The d x d matrix f becomes its lower Cholesky factor and then this one's inverse, by the whole block. False if it is not
+/* The d x d matrix f becomes the inverse of its lower Cholesky factor, by the whole block. False if it is not
  * positive definite. */
 static __device__ bool inverse_cholesky(double *f, int d)
 {
@@ -181,7 +181,7 @@ static __device__ bool inverse_cholesky(double *f, int d)
         for (int i = j + threadIdx.x; i < d; i += THREADS) column[(size_t)i * d] /= sqrt(square);
         __syncthreads();
     }
-    for (int j = threadIdx.x; j < d; j += THREADS)      /* column j of the inverse goes above the diagonal, turned: row j */
+    for (int j = threadIdx.x; j < d; j += THREADS)      /* column j of the inverse goes above the diagonal, as row j */
         for (int i = j + 1; i < d; i++) {
             double s = -f[(size_t)i * d + j] / f[(size_t)j * d + j];
             for (int t = j + 1; t < i; t++) s = fma(-f[(size_t)i * d + t], f[(size_t)j * d + t], s);

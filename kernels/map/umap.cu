@@ -1,6 +1,6 @@
 /* umap.cu - a thread a row's strengths; a thread a point in the descent, the busiest points first so that those of a warp have
  * about as many edges due. One launch a step, whatever the number of maps: a point reads the map before the step and
- * writes the one after it, so nobody waits and nothing is added by two. The CPU's chain of operations, and so its bits. */
+ * writes the one after it, so no thread waits for another. The CPU's chain of operations, so its bits. */
 #include "core/cuda.cuh"
 #include "core/philox.h"
 #include "map/umap_step.h"
@@ -88,7 +88,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS) step_kernel
     for (int k = 0; k < dim; k++) to[(size_t)k * u->n + i] = y[k];
 }
 
-/* All steps of a launch's problems, which are of one `dim`. */
+/* All steps of a launch's problems, which have the same `dim`. */
 static spot_status run_steps(spot_ctx *c, const layouts *all, int count, int dim, int largest, int first, int steps)
 {
     dim3 grid(spot_pieces(largest, THREADS), count);
