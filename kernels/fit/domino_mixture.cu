@@ -318,21 +318,21 @@ typedef struct { int n, d, k, count, full; } sizes;
 
 static void launch_expect(cudaStream_t stream, const spot_domino_space *m, const sizes *of, int last)
 {
-    const int tiles = spot_pieces(of->n, ROWS);
+    const int tiles = spot_blocks(of->n, ROWS);
 
-    SPOT_LAUNCH(density_kernel, dim3(tiles, spot_pieces(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
+    SPOT_LAUNCH(density_kernel, dim3(tiles, spot_blocks(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
     SPOT_LAUNCH(normalise_kernel, dim3(tiles, of->count), ROWS, 0, stream, m->state, last);
 }
 
 static void launch_maximise(cudaStream_t stream, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg,
                             int first)
 {
-    const int side = spot_pieces(of->d, TILE);
+    const int side = spot_blocks(of->d, TILE);
 
     if (of->full)
         SPOT_LAUNCH(second_kernel, dim3(side * side, of->k, of->count), dim3(SIDE, SIDE), 0, stream, m->state);
     SPOT_LAUNCH(maximise_kernel, dim3(of->k, of->count), THREADS, 0, stream, m->state, cfg->ridge);
-    SPOT_LAUNCH(decide_kernel, spot_pieces(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
+    SPOT_LAUNCH(decide_kernel, spot_blocks(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
 }
 
 static spot_status run_rounds(spot_ctx *c, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg)
@@ -340,8 +340,8 @@ static spot_status run_rounds(spot_ctx *c, const spot_domino_space *m, const siz
     cudaStream_t stream = spot_cuda_stream(c);
     unsigned going = 1;
 
-    SPOT_LAUNCH(mean_kernel, dim3(spot_pieces(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
-    SPOT_LAUNCH(label_kernel, dim3(spot_pieces(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
+    SPOT_LAUNCH(mean_kernel, dim3(spot_blocks(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
+    SPOT_LAUNCH(label_kernel, dim3(spot_blocks(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
     launch_maximise(stream, m, of, cfg, 1);
     while (going) {
         SPOT_TRY(spot_check_stop(c));
@@ -370,7 +370,7 @@ static spot_status needs_job(spot_ctx *c, const spot_domino_job *job)
 static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host, spot_domino_job *jobs, const sizes *of,
                             int classes, const spot_mixture_config *cfg)
 {
-    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_pieces(of->n, ROWS);
+    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_blocks(of->n, ROWS);
 
     SPOT_TRY(spot_cuda_needs(c, m->state, "domino.em: scratch"));
     for (int j = 0; j < of->count; j++) {
@@ -423,7 +423,7 @@ static spot_status confusion_cuda(spot_ctx *c, int count, const spot_domino_cell
             SPOT_TRY(spot_cuda_needs_all(c, "domino.confusion", { { all.of[j].y, "y" }, { all.of[j].p, "p" },
                                          { all.of[j].r, "r" } }));
         }
-        SPOT_LAUNCH(confusion_kernel, dim3(spot_pieces(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(confusion_kernel, dim3(spot_blocks(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "domino.confusion of %d starts, at most %d rows", some, n));
     }
     return SPOT_OK;

@@ -1,5 +1,5 @@
-/* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its sixteen lanes add what the CPU's
- * sixteen lanes add, so that butterflies give the CPU's bits. */
+/* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its 16 lanes have the sums of the
+ * CPU's 16 lanes, so butterflies give the CPU's bits. */
 #include "map/affinity_step.h"
 #include "map/scvis.cuh"
 

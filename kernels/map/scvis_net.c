@@ -1,5 +1,5 @@
-/* scvis_net.c - one batch forth and back through the layers. Rows are cut in tiles of 64, a constant: what is summed over
- * tiles is summed in their order, so the bits do not depend on who computed which. */
+/* scvis_net.c - the forward and backward pass of a batch. Rows are cut in tiles of 64, a constant, and sums over tiles follow
+ * their order, so the bits do not depend on the threads. */
 #include "map/scvis_net.h"
 
 #include "core/gemm.h"

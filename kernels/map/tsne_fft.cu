@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS) gather_kernel(const spot_tsne_
 
 spot_status spot_tsne_interpolate_cuda(spot_ctx *c, const spot_tsne_walk *host, const spot_tsne_walk *device)
 {
-    const int n = host->map.n, nodes = spot_grid_nodes(host->grid.most), points = spot_pieces(n, THREADS);
+    const int n = host->map.n, nodes = spot_grid_nodes(host->grid.most), points = spot_blocks(n, THREADS);
     const size_t charges = (size_t)nodes * (host->map.dim == 2 ? nodes : 1);
     cudaStream_t stream = spot_cuda_stream(c);
 

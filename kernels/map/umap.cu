@@ -34,7 +34,7 @@ static spot_status strengths_cuda(spot_ctx *c, int problems, const spot_umap_row
             rows = max(rows, from->near.rows);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(strengths_kernel, dim3(spot_pieces(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(strengths_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "umap.strengths of %d problems, at most %d rows", count, rows));
     }
     return SPOT_OK;
@@ -91,7 +91,7 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS) step_kernel
 /* All steps of a launch's problems, which have the same `dim`. */
 static spot_status run_steps(spot_ctx *c, const layouts *all, int count, int dim, int largest, int first, int steps)
 {
-    dim3 grid(spot_pieces(largest, THREADS), count);
+    dim3 grid(spot_blocks(largest, THREADS), count);
     cudaStream_t stream = spot_cuda_stream(c);
 
     for (int step = first; step < first + steps; step++) {
