@@ -9,8 +9,8 @@
  * from the distance that distance.h defines: d 2^-24 for the product (a chain of d roundings, and 2 |ab| <= |a|^2 + |b|^2),
  * 2 d 2^-24 for distance.h's chain (its value is at most 2 (|a|^2 + |b|^2)), and 64 2^-24 for the subtracted mean, the norms
  * and the sum. A sweep over the lower bounds L = (1 - kappa)(|a|^2 + |b|^2) - 2 ab keeps the candidates within reach: the
- * k-th smallest upper bound so far. A few rows more than k remain, and their exact distances decide. A row with too many candidates
- * (thousands of equal rows, an outlier millions of times farther than all others) needs the plain search. */
+ * k-th smallest upper bound so far. A few rows more than k remain, and their exact distances decide. A row with too many
+ * candidates (thousands of equal rows, an outlier millions of times farther than all others) needs the plain search. */
 #include "map/neighbours.h"
 
 #include <float.h>
