@@ -62,6 +62,6 @@ template <int N> static inline spot_status spot_cuda_needs_all(spot_ctx *c, cons
 }
 
 /* Pieces of a whole: blocks of a grid. */
-static inline int spot_pieces(size_t whole, size_t piece) { return (int)((whole + piece - 1) / piece); }
+static inline int spot_blocks(size_t whole, size_t piece) { return (int)((whole + piece - 1) / piece); }
 
 #endif

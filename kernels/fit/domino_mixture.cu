@@ -17,7 +17,7 @@ enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT
 typedef spot_domino_state state;
 typedef struct { spot_domino_cells of[BATCH]; } batch;            /* a launch's argument, of at most 4 kB */
 
-/* grid (ceil(n / 128), starts): domino_start.c's confuse */
+/* grid (ceil(n / 128), starts): domino_start.c's start_row */
 static __global__ void __launch_bounds__(THREADS) confusion_kernel(const __grid_constant__ batch all)
 {
     const spot_domino_cells *s = &all.of[blockIdx.y];
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS) confusion_kernel(const __grid_
     for (int k = 0; k < s->k; k++) s->r[(size_t)k * s->n + i] /= again;
 }
 
-/* The points' mean as every slice's. grid (ceil(d / 128), jobs) */
+/* Sets every slice's mean to the mean of all points. grid (ceil(d / 128), jobs) */
 static __global__ void __launch_bounds__(THREADS) mean_kernel(const state *of)
 {
     const spot_domino_job *job = &of[blockIdx.y].job;
@@ -76,7 +76,7 @@ static __device__ double full_square(const state *s, int k, int i)
     return square;
 }
 
-/* l into r. last: of jobs that have ended. grid (ceil(n / 64), ceil(k / 8), jobs) */
+/* Puts l into r. last: for the jobs that have ended. grid (ceil(n / 64), ceil(k / 8), jobs) */
 static __global__ void __launch_bounds__(ROWS) density_kernel(const state *of, int last)
 {
     const state *s = &of[blockIdx.z];
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) second_kernel(const state 
         }
 }
 
-/* The d x d matrix f becomes its lower Cholesky factor and then this one's inverse, by the whole block. False if it is not
+/* The d x d matrix f becomes the inverse of its lower Cholesky factor, by the whole block. False if it is not
  * positive definite. */
 static __device__ bool inverse_cholesky(double *f, int d)
 {
@@ -181,7 +181,7 @@ static __device__ bool inverse_cholesky(double *f, int d)
         for (int i = j + threadIdx.x; i < d; i += THREADS) column[(size_t)i * d] /= sqrt(square);
         __syncthreads();
     }
-    for (int j = threadIdx.x; j < d; j += THREADS)      /* column j of the inverse goes above the diagonal, turned: row j */
+    for (int j = threadIdx.x; j < d; j += THREADS)      /* column j of the inverse goes above the diagonal, as row j */
         for (int i = j + 1; i < d; i++) {
             double s = -f[(size_t)i * d + j] / f[(size_t)j * d + j];
             for (int t = j + 1; t < i; t++) s = fma(-f[(size_t)i * d + t], f[(size_t)j * d + t], s);
@@ -318,21 +318,21 @@ typedef struct { int n, d, k, count, full; } sizes;
 
 static void launch_expect(cudaStream_t stream, const spot_domino_space *m, const sizes *of, int last)
 {
-    const int tiles = spot_pieces(of->n, ROWS);
+    const int tiles = spot_blocks(of->n, ROWS);
 
-    SPOT_LAUNCH(density_kernel, dim3(tiles, spot_pieces(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
+    SPOT_LAUNCH(density_kernel, dim3(tiles, spot_blocks(of->k, SLICES), of->count), ROWS, 0, stream, m->state, last);
     SPOT_LAUNCH(normalise_kernel, dim3(tiles, of->count), ROWS, 0, stream, m->state, last);
 }
 
 static void launch_maximise(cudaStream_t stream, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg,
                             int first)
 {
-    const int side = spot_pieces(of->d, TILE);
+    const int side = spot_blocks(of->d, TILE);
 
     if (of->full)
         SPOT_LAUNCH(second_kernel, dim3(side * side, of->k, of->count), dim3(SIDE, SIDE), 0, stream, m->state);
     SPOT_LAUNCH(maximise_kernel, dim3(of->k, of->count), THREADS, 0, stream, m->state, cfg->ridge);
-    SPOT_LAUNCH(decide_kernel, spot_pieces(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
+    SPOT_LAUNCH(decide_kernel, spot_blocks(of->count, THREADS), THREADS, 0, stream, m->state, of->count, first, *cfg, m->going);
 }
 
 static spot_status run_rounds(spot_ctx *c, const spot_domino_space *m, const sizes *of, const spot_mixture_config *cfg)
@@ -340,8 +340,8 @@ static spot_status run_rounds(spot_ctx *c, const spot_domino_space *m, const siz
     cudaStream_t stream = spot_cuda_stream(c);
     unsigned going = 1;
 
-    SPOT_LAUNCH(mean_kernel, dim3(spot_pieces(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
-    SPOT_LAUNCH(label_kernel, dim3(spot_pieces(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
+    SPOT_LAUNCH(mean_kernel, dim3(spot_blocks(of->d, THREADS), of->count), THREADS, 0, stream, m->state);
+    SPOT_LAUNCH(label_kernel, dim3(spot_blocks(of->n, THREADS), of->count), THREADS, 0, stream, m->state);
     launch_maximise(stream, m, of, cfg, 1);
     while (going) {
         SPOT_TRY(spot_check_stop(c));
@@ -370,7 +370,7 @@ static spot_status needs_job(spot_ctx *c, const spot_domino_job *job)
 static spot_status run_jobs(spot_ctx *c, const spot_domino_space *m, state *host, spot_domino_job *jobs, const sizes *of,
                             int classes, const spot_mixture_config *cfg)
 {
-    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_pieces(of->n, ROWS);
+    const size_t values = (size_t)of->k * of->d, bytes = of->count * sizeof *host, parts = spot_blocks(of->n, ROWS);
 
     SPOT_TRY(spot_cuda_needs(c, m->state, "domino.em: scratch"));
     for (int j = 0; j < of->count; j++) {
@@ -423,7 +423,7 @@ static spot_status confusion_cuda(spot_ctx *c, int count, const spot_domino_cell
             SPOT_TRY(spot_cuda_needs_all(c, "domino.confusion", { { all.of[j].y, "y" }, { all.of[j].p, "p" },
                                          { all.of[j].r, "r" } }));
         }
-        SPOT_LAUNCH(confusion_kernel, dim3(spot_pieces(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(confusion_kernel, dim3(spot_blocks(n, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "domino.confusion of %d starts, at most %d rows", some, n));
     }
     return SPOT_OK;

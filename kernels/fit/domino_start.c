@@ -3,7 +3,7 @@
 #include "spotter/rng.h"
 
 /* Row i of the start: cells, over their sum; noise; over the sum again. */
-static void confuse(const spot_domino_cells *s, int i)
+static void start_row(const spot_domino_cells *s, int i)
 {
     spot_rng noise = spot_rng_at(s->seed.seed, SPOT_RNG_DOMINO, s->seed.ec, (uint32_t)i);
     const float *p = s->p + (size_t)i * s->classes;
@@ -22,7 +22,7 @@ spot_status spot_domino_confusion_cpu(spot_ctx *c, int count, const spot_domino_
 {
     for (int j = 0; j < count; j++) {
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (int i = 0; i < cells[j].n; i++) confuse(&cells[j], i);
+        for (int i = 0; i < cells[j].n; i++) start_row(&cells[j], i);
     }
     return SPOT_OK;
 }

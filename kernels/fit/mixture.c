@@ -8,6 +8,7 @@
 
 #include "fit/mixture_cpu.h"
 #include "fit/mixture_scratch.h"
+#include "fit/mixture_step.h"
 
 /* E step of one tile, blocks from..from+TILE: responsibilities into w->resp, zero for padding. Returns the tile's
  * log-likelihood. label: also the best component of each point, into w->label. */
@@ -98,31 +99,6 @@ VD_INLINE double label_step(spot_mixture_work *w, int d)
     return sum;
 }
 
-/* f becomes the inverse of the lower Cholesky factor of the d x d matrix a; both lower, row by row, packed. False if a
- * is not positive definite. Not LAPACK: a 3 x 3 matrix, hundreds of thousands of times, and equal bits everywhere. */
-static bool inverse_cholesky(double *f, const double *a, int d)
-{
-    double l[SPOT_MAX_MIXTURE_DIM][SPOT_MAX_MIXTURE_DIM];
-
-    for (int i = 0; i < d; i++)
-        for (int j = 0; j <= i; j++) {
-            double s = *a++;
-            for (int t = 0; t < j; t++) s -= l[i][t] * l[j][t];
-            if (i == j && !(s > 0 && s < INFINITY)) return false;
-            l[i][j] = i == j ? sqrt(s) : s / l[j][j];
-        }
-    for (int i = 0; i < d; i++) {
-        double *row = f + i * (i + 1) / 2;
-        for (int j = 0; j < i; j++) {
-            double s = 0;
-            for (int t = j; t < i; t++) s -= l[i][t] * f[t * (t + 1) / 2 + j];
-            row[j] = s / l[i][i];
-        }
-        row[i] = 1 / l[i][i];
-    }
-    return true;
-}
-
 /* M step, second half: weights, means, covariances from the moments, and the factors that the next E step needs.
  * Moments about the old mean give those about the new exactly, with no second pass. Returns the components without
  * a factor. */
@@ -134,9 +110,8 @@ static int maximise_components(spot_mixture_work *w, spot_mixture *fit, double r
     for (int k = 0; k < w->k; k++) all += nk[k] = vd_sum(w->moment[k * w->stride]) + 10 * DBL_EPSILON;
     for (int k = 0; k < w->k; k++) {
         const vd *moment = w->moment + k * w->stride, *second = moment + 1 + d;
-        double *component = w->component + k * w->stride, *mean = component + 1, *factor = mean + d;
+        double *component = w->component + k * w->stride, *mean = component + 1, *factor = mean + d, *a = factor;
         double count = vd_sum(moment[0]), first[SPOT_MAX_MIXTURE_DIM], shift[SPOT_MAX_MIXTURE_DIM];
-        double lower[SPOT_MAX_MIXTURE_DIM * (SPOT_MAX_MIXTURE_DIM + 1) / 2], *a = lower;
         for (int i = 0; i < d; i++) {
             double now;
             first[i] = vd_sum(moment[1 + i]);
@@ -151,7 +126,7 @@ static int maximise_components(spot_mixture_work *w, spot_mixture *fit, double r
                 fit->covariance[(k * d + i) * d + j] = fit->covariance[(k * d + j) * d + i] = *a++;
             }
         fit->weight[k] = nk[k] / all;
-        if (!inverse_cholesky(factor, lower, d)) { ill++; continue; }
+        if (!spot_mixture_inverse_cholesky(factor, d)) { ill++; continue; }
         component[0] = log(fit->weight[k]) - 0.5 * d * log(2 * 3.14159265358979323846);
         for (int i = 0; i < d; i++) component[0] += log(factor[i * (i + 3) / 2]);
     }

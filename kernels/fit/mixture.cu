@@ -1,8 +1,8 @@
 /* mixture.cu - EM for all fits of a call, a block a fit: mixture.c's steps, its sums in another order.
  *
- * Points are read where they lie: a fit's few kilobytes stay in the cache, and the arithmetic on them takes far longer.
+ * Points are read from global memory: a fit's few kilobytes stay in the cache, and the arithmetic takes far longer.
  * Responsibilities are not stored: the E step keeps each point's log-normaliser, the M step gives each component to a
- * warp, which finds its densities again. */
+ * warp, which computes its densities again. */
 #include "fit/mixture.cuh"
 
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/philox.h"
+#include "fit/mixture_step.h"
 #include "core/vmath64.cuh"
 
 enum { POLL = 25 };   /* iterations of a fit between two looks at the stop flag */
@@ -97,30 +98,7 @@ template <int D> static __device__ void add_moments(const state *f, const work *
     __syncthreads();
 }
 
-/* The d x d matrix in f, lower, row by row, becomes the inverse of its Cholesky factor. False if it is not positive
- * definite. The operations of mixture.c's inverse_cholesky, in place. */
-static __device__ bool inverse_cholesky(double *f, int d)
-{
-    for (int i = 0; i < d; i++)
-        for (int j = 0; j <= i; j++) {
-            double *own = f + i * (i + 1) / 2, *other = f + j * (j + 1) / 2, s = own[j];
-            for (int t = 0; t < j; t++) s -= own[t] * other[t];
-            if (i == j && !(s > 0 && s < INFINITY)) return false;
-            own[j] = i == j ? sqrt(s) : s / other[j];
-        }
-    for (int i = 0; i < d; i++) {
-        double *row = f + i * (i + 1) / 2;
-        for (int j = 0; j < i; j++) {
-            double s = 0;
-            for (int t = j; t < i; t++) s -= row[t] * f[t * (t + 1) / 2 + j];
-            row[j] = s / row[i];
-        }
-        row[i] = 1 / row[i];
-    }
-    return true;
-}
-
-/* M step, second half, of component k, which has nk of `all` points: mixture.c's maximise. False when it has no factor. */
+/* M step, second half, of component k, which has nk of `all` points: see mixture.c. False when it has no factor. */
 static __device__ bool maximise_one(const state *f, const double *moment, int k, double nk, double all, double ridge)
 {
     const int d = f->d;
@@ -140,13 +118,13 @@ static __device__ bool maximise_one(const state *f, const double *moment, int k,
             f->covariance[(k * d + i) * d + j] = f->covariance[(k * d + j) * d + i] = *a++;
         }
     f->weight[k] = nk / all;
-    if (!inverse_cholesky(factor, d)) return false;
+    if (!spot_mixture_inverse_cholesky(factor, d)) return false;
     component[0] = spot_philox_log(f->weight[k]) - 0.5 * d * 1.83787706640934548356;   /* log 2 pi */
     for (int i = 0; i < d; i++) component[0] += spot_philox_log(factor[i * (i + 3) / 2]);
     return true;
 }
 
-/* A thread a component; how many have no factor. */
+/* A thread a component. Returns the number without a factor. */
 static __device__ int maximise(const state *f, const work *w, double ridge)
 {
     const double more = 10 * 2.2204460492503131e-16;
@@ -177,7 +155,7 @@ template <int D> static __device__ int first_maximise(const state *f, const work
     return ill;
 }
 
-/* At most POLL iterations. A fit that has ended gets its labels, unless it was given up. */
+/* At most POLL iterations. A fit that has ended gets its labels, unless a component has no factor. */
 template <int D> static __device__ void advance_fit(state *f, const work *w, const spot_mixture_config *cfg)
 {
     if (!f->iterations) f->ill = first_maximise<D>(f, w, cfg->ridge);
@@ -227,7 +205,7 @@ template <int D> static spot_status launch(spot_ctx *c, const spot_mixture_space
     return spot_cuda_launched(c, "mixture.em of %d fits, at most %zu points", count, m->points);
 }
 
-/* The starts, then rounds of POLL iterations of every fit until all have ended; without cfg the starts alone.
+/* The starts, then rounds of POLL iterations of every fit until all have ended; without cfg only the starts.
  * fit: (count), on the host */
 static spot_status run_rounds(spot_ctx *c, const spot_mixture_space *m, const state *fit, int count,
                               const spot_mixture_config *cfg)

@@ -1,4 +1,4 @@
-/* mixture.cuh - what mixture.cu and mixture_start.cu share: a block's workspace and its sums.
+/* mixture.cuh - a block's workspace and its sums, for mixture.cu and mixture_start.cu.
  *
  * A sum over points is one warp's (each lane in the order of points, then a butterfly), or the block's (its warps' sums in
  * order). */

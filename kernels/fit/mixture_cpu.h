@@ -1,4 +1,4 @@
-/* mixture_cpu.h - what the CPU's mixture.c and its start (mixture_start.c) share: one thread's workspace.
+/* mixture_cpu.h - one thread's workspace, for mixture.c and mixture_start.c.
  *
  * Points lie column by column in vectors, padded to whole tiles with copies of the first point of weight 0. */
 #ifndef SPOTTER_MIXTURE_CPU_H

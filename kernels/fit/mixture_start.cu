@@ -89,7 +89,7 @@ static __device__ void plus_plus(const state *f, const work *w, double *want, in
     }
 }
 
-/* Nearest centre of every point, the first of equals. Did any change? */
+/* Labels every point with its nearest centre, of equals the first. True if a label changed. */
 static __device__ bool assign_labels(const state *f, const work *w)
 {
     bool changed = false;
@@ -145,7 +145,7 @@ static __device__ void fill_empty(const state *f, const work *w)
     }
 }
 
-/* Centres move to the means of their points; the sum of squared moves. w->moment holds counts and sums of points. */
+/* Moves centres to the means of their points. Returns the sum of squared moves. w->moment holds counts and sums of points. */
 static __device__ double recentre(const state *f, const work *w)
 {
     double moved = 0;

@@ -42,7 +42,7 @@ static spot_status count_cuda(spot_ctx *c, int problems, const spot_overlap_prob
             queries = max(queries, one->queries);
         }
         if (!queries) continue;
-        SPOT_LAUNCH(count_kernel, dim3(spot_pieces(queries, WARPS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(count_kernel, dim3(spot_blocks(queries, WARPS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "overlap.count of %d problems, at most %d queries", count, queries));
     }
     return SPOT_OK;

@@ -100,7 +100,7 @@ static spot_status gram_cuda(spot_ctx *c, int count, const spot_ridge_rows *sets
         int some = min((int)BATCH, count - first), d;
 
         SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
-        const int side = spot_pieces(d, TILE);
+        const int side = spot_blocks(d, TILE);
         SPOT_LAUNCH(gram_kernel, dim3(side, side, some), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.gram of %d sets, at most %d columns", some, d));
     }
@@ -114,7 +114,7 @@ static spot_status moment_cuda(spot_ctx *c, int count, const spot_ridge_rows *se
         int some = min((int)BATCH, count - first), d;
 
         SPOT_TRY(gather_sets(c, &all, some, sets + first, &d));
-        SPOT_LAUNCH(moment_kernel, dim3(spot_pieces(d, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(moment_kernel, dim3(spot_blocks(d, THREADS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.moment of %d sets, at most %d columns", some, d));
     }
     return SPOT_OK;
@@ -134,7 +134,7 @@ static spot_status score_cuda(spot_ctx *c, int count, const spot_ridge_fit *fits
                                          { f->b, "b" }, { f->score, "score" } }));
             scores = max(scores, (size_t)f->n * f->scores);
         }
-        SPOT_LAUNCH(score_kernel, dim3(spot_pieces(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(score_kernel, dim3(spot_blocks(scores, WARPS), some), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "ridge.score of %d fits, at most %zu scores", some, scores));
     }
     return SPOT_OK;

@@ -69,7 +69,7 @@ static spot_status samples_cuda(spot_ctx *c, const spot_silhouette_job *jobs, in
                                          { all.job[q].silhouette, "silhouette" } }));
             n = max(n, all.job[q].n);
         }
-        SPOT_LAUNCH(samples_kernel, dim3(spot_pieces(n, OWN), some), OWN, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(samples_kernel, dim3(spot_blocks(n, OWN), some), OWN, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "silhouette.samples of %d jobs, at most %d points", some, n));
     }
     return SPOT_OK;

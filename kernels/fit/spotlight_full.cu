@@ -210,8 +210,8 @@ static __global__ void __launch_bounds__(THREADS) end_kernel(problem *all)
 
 static spot_status launch_product(spot_ctx *c, const spot_spotlight_space *s, int problems, product w)
 {
-    const int across = spot_pieces(s->columns, EDGE);
-    const int down = w == Y ? spot_pieces(s->rows, EDGE) : across;
+    const int across = spot_blocks(s->columns, EDGE);
+    const int down = w == Y ? spot_blocks(s->rows, EDGE) : across;
 
     SPOT_LAUNCH(multiply_kernel, dim3(across, down, problems), dim3(SIDE, SIDE), 0, spot_cuda_stream(c), s->problem, w);
     return spot_cuda_launched(c, "spotlight of %d problems, at most %zu rows of %zu", problems, s->rows, s->columns);
@@ -219,7 +219,7 @@ static spot_status launch_product(spot_ctx *c, const spot_spotlight_space *s, in
 
 static void launch_each(spot_ctx *c, const spot_spotlight_space *s, int problems, element_op w)
 {
-    SPOT_LAUNCH(each_kernel, dim3(spot_pieces(s->matrix, THREADS), problems), THREADS, 0,
+    SPOT_LAUNCH(each_kernel, dim3(spot_blocks(s->matrix, THREADS), problems), THREADS, 0,
                 spot_cuda_stream(c), s->problem, w);
 }
 
@@ -257,7 +257,7 @@ static spot_status run_step(spot_ctx *c, const spot_spotlight_space *s, int prob
     SPOT_TRY(launch_product(c, s, problems, TURN));
     SPOT_LAUNCH(settle_kernel, problems, THREADS, 0, stream, s->problem);
     launch_each(c, s, problems, AXES);
-    SPOT_LAUNCH(turn_kernel, spot_pieces(problems, THREADS), THREADS, 0, stream, s->problem, problems, t);
+    SPOT_LAUNCH(turn_kernel, spot_blocks(problems, THREADS), THREADS, 0, stream, s->problem, problems, t);
     return orthogonalise(c, s, problems);
 }
 

@@ -8,8 +8,8 @@ enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, BATCH = 40 };
 
 typedef struct { spot_tree_problem problem[BATCH]; } batch;      /* a launch's argument, of at most 4 kB */
 
-/* grid (d, problems). Keys take the room of both halves of a column's order and shrink into the first: what 256 threads write
- * lies where keys have been read. */
+/* grid (d, problems). Keys fill both halves of a column's order, and the result goes into the first half: 256 threads write
+ * only where keys have been read. */
 static __global__ void __launch_bounds__(THREADS) sort_kernel(const __grid_constant__ batch all)
 {
     const spot_tree_problem *p = &all.problem[blockIdx.y];
@@ -150,7 +150,7 @@ static spot_status run_op(spot_ctx *c, tree_op op, int problems, const spot_tree
         else if (!nodes) continue;
         if (op == SEARCH) {
             SPOT_LAUNCH(search_kernel, dim3(d, count), THREADS, 0, stream, all);
-            SPOT_LAUNCH(best_kernel, dim3(spot_pieces(nodes, THREADS), count), THREADS, 0, stream, all);
+            SPOT_LAUNCH(best_kernel, dim3(spot_blocks(nodes, THREADS), count), THREADS, 0, stream, all);
         }
         if (op == PART) SPOT_LAUNCH(part_kernel, dim3(d, count), THREADS, 0, stream, all);
         SPOT_TRY(spot_cuda_launched(c, "tree.%s of %d problems, at most %d columns and %d nodes", name[op], count, d, nodes));

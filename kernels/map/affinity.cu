@@ -76,7 +76,7 @@ static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_s
             m = max(m, all.s[p].d.cols);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(nearest_kernel, dim3(spot_pieces(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(nearest_kernel, dim3(spot_blocks(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m));
     }
     return SPOT_OK;
@@ -132,7 +132,7 @@ static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const
             k = max(k, from->cols);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(rows_kernel, dim3(spot_pieces(rows, THREADS / LANES), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(rows_kernel, dim3(spot_blocks(rows, THREADS / LANES), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.rows of %d problems, at most (%d,%d)", count, rows, k));
     }
     return SPOT_OK;
@@ -145,7 +145,7 @@ static spot_status rows_cuda(spot_ctx *c, int problems, const spot_mat *p, const
 
 typedef struct { spot_affinity_graph g[BATCH]; } graphs;
 
-/* How many of the rising row[k] are below `want`. */
+/* The number of entries of the rising row[k] below `want`. */
 static __device__ int count_below(const int *row, int k, int want)
 {
     int low = 0;
@@ -263,11 +263,11 @@ static spot_status joint_cuda(spot_ctx *c, int problems, const spot_affinity_gra
             n = max(n, one->n);
             edges = max(edges, one->n * one->k);
         }
-        dim3 by_edge(spot_pieces(edges, THREADS), count);
+        dim3 by_edge(spot_blocks(edges, THREADS), count);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 0);
         SPOT_LAUNCH(place_kernel, count, THREADS, 0, stream, all);
         SPOT_LAUNCH(foreign_kernel, by_edge, THREADS, 0, stream, all, 1);
-        SPOT_LAUNCH(merge_kernel, dim3(spot_pieces(n, ROWS), count), THREADS, 0, stream, all);
+        SPOT_LAUNCH(merge_kernel, dim3(spot_blocks(n, ROWS), count), THREADS, 0, stream, all);
         SPOT_TRY(spot_cuda_launched(c, "affinity.joint of %d problems, at most %d points and %d edges", count, n, edges));
     }
     return SPOT_OK;

@@ -68,7 +68,7 @@ static spot_status squared_cuda(spot_ctx *c, int problems, const spot_mat *d, co
             k = max(k, pa->cols);
         }
         if (!n) continue;
-        SPOT_LAUNCH(squared_kernel, dim3(spot_pieces(m, TILE), spot_pieces(n, TILE), count), dim3(SIDE, SIDE), 0,
+        SPOT_LAUNCH(squared_kernel, dim3(spot_blocks(m, TILE), spot_blocks(n, TILE), count), dim3(SIDE, SIDE), 0,
                     spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "distance.squared of %d problems, at most (%d,%d) to (%d,%d)", count, n, k, m, k));
     }

@@ -1,16 +1,16 @@
 /* neighbours_cpu.c - the neighbours of many rows on the CPU: bounds of all distances from products of matrices, exact
  * distances for the few candidates.
  *
- * With rows a and b less the mean, |a - b|^2 = |a|^2 + |b|^2 - 2 ab takes one fmaf a feature where the distance itself takes
- * two operations. In floats it is off by at most
+ * With rows a and b less the mean, |a - b|^2 = |a|^2 + |b|^2 - 2 ab takes one fmaf a feature; the distance itself takes two
+ * operations. In floats it differs by at most
  *
  *     e = kappa (|a|^2 + |b|^2),     kappa = (3 d + 64) 2^-24
  *
- * of the distance that distance.h defines: d 2^-24 for the product (a chain of d roundings, and 2 |ab| <= |a|^2 + |b|^2), twice
- * that for the other's own chain, whose value is at most 2 (|a|^2 + |b|^2), and 64 for the subtracted mean, the norms and the
- * sum. A sweep over the lower bounds L = (1 - kappa)(|a|^2 + |b|^2) - 2 ab keeps the candidates within reach: the k-th smallest
- * upper bound so far. A few rows more than k remain, and their exact distances decide. A row with too many candidates
- * (thousands of equal rows, an outlier millions of times farther than all others) needs the plain search. */
+ * from the distance that distance.h defines: d 2^-24 for the product (a chain of d roundings, and 2 |ab| <= |a|^2 + |b|^2),
+ * 2 d 2^-24 for distance.h's chain (its value is at most 2 (|a|^2 + |b|^2)), and 64 2^-24 for the subtracted mean, the norms
+ * and the sum. A sweep over the lower bounds L = (1 - kappa)(|a|^2 + |b|^2) - 2 ab keeps the candidates within reach: the
+ * k-th smallest upper bound so far. A few rows more than k remain, and their exact distances decide. A row with too many
+ * candidates (thousands of equal rows, an outlier millions of times farther than all others) needs the plain search. */
 #include "map/neighbours.h"
 
 #include <float.h>

@@ -81,8 +81,8 @@ static spot_status covariance_cuda(spot_ctx *c, int problems, const spot_pca_pro
             n = max(n, one->n);
             d = max(d, one->d);
         }
-        const int side = spot_pieces(d, TILE);
-        SPOT_LAUNCH(mean_kernel, dim3(spot_pieces(d, THREADS), count), THREADS, 0, stream, all);
+        const int side = spot_blocks(d, TILE);
+        SPOT_LAUNCH(mean_kernel, dim3(spot_blocks(d, THREADS), count), THREADS, 0, stream, all);
         SPOT_LAUNCH(covariance_kernel, dim3(side, side, count), dim3(SIDE, SIDE), 0, stream, all);
         SPOT_TRY(spot_cuda_launched(c, "pca.covariance of %d problems, at most (%d,%d)", count, n, d));
     }
@@ -103,7 +103,7 @@ static spot_status project_cuda(spot_ctx *c, int problems, const spot_pca_proble
                                          { one->score, "score" } }));
             scores = max(scores, (size_t)one->n * one->kept);
         }
-        SPOT_LAUNCH(project_kernel, dim3(spot_pieces(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(project_kernel, dim3(spot_blocks(scores, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "pca.project of %d problems, at most %zu scores", count, scores));
     }
     return SPOT_OK;

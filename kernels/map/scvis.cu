@@ -1,5 +1,5 @@
-/* scvis.cu - scvis on CUDA, all problems as one program. The host enqueues steps, and every POLL of them it looks whether
- * one has failed or all are to stop. */
+/* scvis.cu - scvis on CUDA, all problems in the same launches. The host enqueues steps; every POLL steps it checks for a
+ * failed problem and for a stop request. */
 #include "map/scvis.cuh"
 
 #include <limits.h>
@@ -18,7 +18,7 @@ static spot_scvis_now now_at(const spot_scvis_config *cfg, int step)
              (float)(cfg->lr * sqrt(1 - b2) / (1 - b1)), cfg->compat.adam_eps ? 1e-3f : 1e-8f };
 }
 
-/* Lays out what a step needs. net has its shape. */
+/* Takes the arrays of a step. net has its shape. */
 static spot_status take_step(spot_ctx *c, spot_arena *a, spot_scvis_device *net)
 {
     size_t rows = net->batch, d = net->d, dim = net->dim, tiles = spot_scvis_cut(net->batch, TILE);

@@ -90,16 +90,6 @@ static inline __device__ bool spot_scvis_idle(const spot_scvis_device *net, cons
     return t->step > net->total || net->failed;
 }
 
-static inline __device__ double spot_scvis_tsne_factor(const spot_scvis_device *net, const spot_scvis_now *t)
-{
-    return t->cfg.compat.tsne_ramp && t->step < net->d ? t->step : net->d;
-}
-
-static inline __device__ double spot_scvis_kl_factor(const spot_scvis_device *net, const spot_scvis_now *t)
-{
-    return t->cfg.compat.kl_decay ? fmax(0.1, (double)net->d / t->step) : 1;
-}
-
 /* The block's sum, the same in every thread: each warp's, then the warps in order. All threads must call. */
 static inline __device__ double spot_scvis_block_sum(double x)
 {

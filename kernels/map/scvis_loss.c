@@ -66,9 +66,9 @@ void spot_scvis_pair(spot_scvis_net *net, int r, int n)
     else               row_sums(net, r, n, net->dim);
 }
 
-/* dz = slope of A tsne at rows r .. r+n; returns the rows' part of tsne times n. The sum over j of -P'_ij log s_ij is taken
- * as half of that over P' + transpose, which summed over i is the same. */
-static inline __attribute__((always_inline)) double forces(spot_scvis_net *net, int r, int n, int dim, float scale)
+/* dz = slope of A tsne at rows r .. r+n; returns the rows' part of tsne times n. The sum over j of -P'_ij log s_ij is
+ * half of the sum over P' + transpose; summed over i, both are equal. */
+static inline __attribute__((always_inline)) double forces_of_rows(spot_scvis_net *net, int r, int n, int dim, float scale)
 {
     int f = dim > 2 ? dim - 1 : 1;
     float power = 0.5f * (float)(f + 1), inverse = 1.0f / (float)f;
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) double forces(spot_scvis_net *net, 
 
 double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale)
 {
-    return net->dim == 2 ? forces(net, r, n, 2, scale) : forces(net, r, n, net->dim, scale);
+    return net->dim == 2 ? forces_of_rows(net, r, n, 2, scale) : forces_of_rows(net, r, n, net->dim, scale);
 }
 
 double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom)
@@ -124,7 +124,7 @@ double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *fre
     return sum;
 }
 
-/* The sample's slope goes to mu and s2, the KL term joins; returns the rows' KL. `scale` is K / n. */
+/* The slopes of mu and s2: the sample's, plus the KL term's. Returns the rows' KL. `scale` is K / n. */
 double spot_scvis_through_sample(spot_scvis_net *net, int r, int n, float scale)
 {
     double kl = 0;

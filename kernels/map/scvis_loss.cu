@@ -1,5 +1,5 @@
-/* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its sixteen lanes add what the CPU's
- * sixteen lanes add, so that butterflies give the CPU's bits. */
+/* scvis_loss.cu - P of the batch, and the t-SNE term: half a warp owns a row, and its 16 lanes have the sums of the
+ * CPU's 16 lanes, so butterflies give the CPU's bits. */
 #include "map/affinity_step.h"
 #include "map/scvis.cuh"
 
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(THREADS) force_kernel(const spot_scvis_
     int lane = threadIdx.x % LANES, own = blockIdx.x * ROWS + threadIdx.x / LANES, rows = net->rows;
 
     if (spot_scvis_idle(net, &t) || (int)blockIdx.x * ROWS >= rows) return;
-    float scale = (float)(spot_scvis_tsne_factor(net, &t) / rows);
+    float scale = (float)(spot_scvis_tsne_factor(&t.cfg, t.step, net->d) / rows);
     double cost = force_on_row(net, min(own, rows - 1), lane, scale, own < rows);
     double sum = spot_scvis_block_sum(!lane && own < rows ? cost : 0);
     if (!threadIdx.x) net->force_part[blockIdx.x] = sum;

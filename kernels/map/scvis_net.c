@@ -1,5 +1,5 @@
-/* scvis_net.c - one batch forth and back through the layers. Rows are cut in tiles of 64, a constant: what is summed over
- * tiles is summed in their order, so the bits do not depend on who computed which. */
+/* scvis_net.c - the forward and backward pass of a batch. Rows are cut in tiles of 64, a constant, and sums over tiles follow
+ * their order, so the bits do not depend on the threads. */
 #include "map/scvis_net.h"
 
 #include "core/gemm.h"
@@ -157,16 +157,6 @@ static void phase_encode(spot_scvis_net *net, int r, int n)
         }
 }
 
-static double tsne_factor(const spot_scvis_net *net)
-{
-    return net->cfg->compat.tsne_ramp && net->step < net->d ? net->step : net->d;
-}
-
-static double kl_factor(const spot_scvis_net *net)
-{
-    return net->cfg->compat.kl_decay ? fmax(0.1, (double)net->d / net->step) : 1;
-}
-
 static void encoder_back(spot_scvis_net *net, int r, int n)
 {
     spot_scvis_layer *mu = &net->layer[MU];
@@ -189,7 +179,8 @@ static void encoder_back(spot_scvis_net *net, int r, int n)
 static void phase_decode(spot_scvis_net *net, int r, int n)
 {
     double *loss = net->loss_part + 3 * (r / TILE);
-    float *freedom = net->freedom_part + (size_t)(r / TILE) * net->d, scale = (float)(tsne_factor(net) / net->rows);
+    float *freedom = net->freedom_part + (size_t)(r / TILE) * net->d;
+    float scale = (float)(spot_scvis_tsne_factor(net->cfg, net->step, net->d) / net->rows);
 
     loss[2] = spot_scvis_forces(net, r, n, scale);
     for (int l = DEC1; l <= VARIANCE; l++) forward(net, l, net->theta + net->layer[l].weight, r, n, l <= DEC5);
@@ -207,7 +198,7 @@ static void phase_decode(spot_scvis_net *net, int r, int n)
         through_elu(net, l - 1, r, n);
     }
     add_backward(net, DEC1, net->dz, r, n);
-    loss[1] = spot_scvis_through_sample(net, r, n, (float)(kl_factor(net) / net->rows));
+    loss[1] = spot_scvis_through_sample(net, r, n, (float)(spot_scvis_kl_factor(net->cfg, net->step, net->d) / net->rows));
     encoder_back(net, r, n);
 }
 
@@ -276,7 +267,8 @@ double spot_scvis_step(spot_scvis_net *net)
     for (int t = 0; t < tiles(rows); t++)
         for (int k = 0; k < 3; k++) loss[k] += net->loss_part[3 * t + k];
     for (int q = 0; q < net->pieces; q++) weights += net->piece[q].weights;
-    return (tsne_factor(net) * loss[2] - loss[0] + kl_factor(net) * loss[1]) / rows + 0.5 * net->cfg->l2 * weights;
+    return (spot_scvis_tsne_factor(net->cfg, net->step, net->d) * loss[2] - loss[0]
+            + spot_scvis_kl_factor(net->cfg, net->step, net->d) * loss[1]) / rows + 0.5 * net->cfg->l2 * weights;
 }
 
 void spot_scvis_encode(spot_scvis_net *net, float *out)

@@ -1,6 +1,6 @@
 /* scvis_net.cu - encoder, decoder and weight gradients: a block owns 64 rows of a batch through all layers, or 64 x 64
- * weights over all rows. What a block passes to itself from layer to layer goes through global memory, which the weight
- * gradients need anyway. Every sum is one chain in the order of k, as on the CPU. */
+ * weights over all rows. A block passes activations from layer to layer through global memory, because the weight
+ * gradients need them, too. Every sum is one chain in the order of k, as on the CPU. */
 #include "map/scvis.cuh"
 
 enum { THREADS = SPOT_SCVIS_THREADS, TILE = SPOT_SCVIS_TILE, SLAB = 16, OWN = TILE / 16, PAD = 4,
@@ -9,7 +9,7 @@ enum { THREADS = SPOT_SCVIS_THREADS, TILE = SPOT_SCVIS_TILE, SLAB = 16, OWN = TI
 /* Element (k, i) of a factor is at[k * k_step + i * step]. */
 typedef struct { const float *at; int k_step, step; } factor;
 
-/* slab[t][i] = element (k0 + t, i); what lies past the end repeats the last, and is not used. */
+/* slab[t][i] = element (k0 + t, i). Entries past the end repeat the last and are not used. */
 template <int WIDTH>
 static __device__ void load_slab(float *slab, factor x, int count, int k0, int depth)
 {
@@ -19,7 +19,7 @@ static __device__ void load_slab(float *slab, factor x, int count, int k0, int d
     }
 }
 
-/* The column of a tile, V x 64 wide, that is a thread's j-th. */
+/* A thread's j-th column in a tile of V x 64 columns. */
 static __device__ int column_of(int j) { return j / OWN * TILE + threadIdx.x % 16 * OWN + j % OWN; }
 
 /* sum += a' b for a tile of 64 rows and V x 64 columns; a thread owns 4 x 4V of them. The slabs go through shared memory. */
@@ -48,7 +48,7 @@ static __device__ void product(float (*sum)[OWN * V], float *slabs, factor a, in
     }
 }
 
-/* use(row, column, sum) for what a thread owns of a tile. */
+/* use(row, column, sum) for each sum of a tile that the thread owns. */
 template <int V, typename F>
 static __device__ void for_each_sum(float (*sum)[OWN * V], int rows, int cols, F use)
 {
@@ -193,7 +193,7 @@ static __device__ double likelihood(const spot_scvis_device *net, int r, int n)
     return sum;
 }
 
-/* dz goes on to mu and s2, and `scale` times the slope of the rows' KL joins; a thread's part of that KL. */
+/* The slopes of mu and s2: dz's, plus `scale` times the slope of the rows' KL. Returns a thread's part of that KL. */
 static __device__ double through_sample(const spot_scvis_device *net, int r, int n, float scale)
 {
     double kl = 0;
@@ -245,7 +245,7 @@ static __global__ void __launch_bounds__(THREADS, 2) decode_kernel(const spot_sc
     backward(net, slabs, MEAN, weights_of(net, MEAN), VARIANCE, r, n);
     for (int l = DEC5; l > DEC1; l--) backward(net, slabs, l, weights_of(net, l), 0, r, n);
     back_to_sample(net, slabs, r, n);
-    double kl = through_sample(net, r, n, (float)(spot_scvis_kl_factor(net, &t) / net->rows));
+    double kl = through_sample(net, r, n, (float)(spot_scvis_kl_factor(&t.cfg, t.step, net->d) / net->rows));
     backward(net, slabs, MU, net->dropped, SIGMA, r, n);
     for (int l = ENC3; l > ENC1; l--) backward(net, slabs, l, weights_of(net, l), 0, r, n);
 
@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(THREADS, 2) decode_kernel(const spot_sc
     net->tile_part[2 * blockIdx.x + 1] = kl;
 }
 
-/* The degrees of freedom's gradient: none where they are clipped. A thread's part of its squares. */
+/* The degrees of freedom's gradient, 0 where they are clipped. Returns a thread's part of its squares. */
 static __device__ double freedom_gradient(const spot_scvis_device *net)
 {
     double squares = 0;
@@ -283,7 +283,7 @@ static __device__ double bias_gradient(const spot_scvis_device *net, const spot_
     return (double)g * g;
 }
 
-/* Gradient of a tile of a layer's weights: input' delta, on top of the slope of the L2 term. */
+/* Gradient of a tile of a layer's weights: the slope of the L2 term + input' delta. */
 static __device__ double weight_gradient(const spot_scvis_device *net, float *slabs, int l, int r0, int o0, float l2,
                                          double *weights)
 {

@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(COLUMNS) standardise_kernel(const spot_
     for (size_t i = 0; i < n; i++) net->input[i * d + j] = (float)((net->features[i * d + j] - mean) * scale);
 }
 
-/* grid (BLOCKS, problems). The bits of magnitudes are in the order of these, and a maximum has no order. */
+/* grid (BLOCKS, problems). Magnitudes and their bits have the same order, and a maximum depends on no order. */
 static __global__ void __launch_bounds__(THREADS) largest_kernel(spot_scvis_device *nets)
 {
     spot_scvis_device *net = nets + blockIdx.y;
@@ -50,7 +50,7 @@ static __device__ void refresh_freedom(const spot_scvis_device *net, int j)
 }
 
 /* Weights: normal, redrawn beyond two standard deviations of sqrt(2 / inputs). A block draws 256 numbers of its layer's
- * stream at a time and puts what it keeps of them, in their order, behind what it has. Biases 0.1, degrees of freedom 1.
+ * stream at a time and appends those that it keeps, in their order. Biases 0.1, degrees of freedom 1.
  * grid (layers, problems) */
 static __global__ void __launch_bounds__(THREADS) start_kernel(const spot_scvis_device *nets)
 {
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS) start_kernel(const spot_scvis_
     }
 }
 
-/* spot_rng_shuffle: the warp draws words, its first lane deals them; one that is not fair to its n is passed over. */
+/* spot_rng_shuffle: the warp draws words and its first lane uses them; it skips a word that would bias the draw below n. */
 static __device__ void shuffle(uint32_t *order, uint32_t *words, const spot_scvis_device *net, uint32_t epoch)
 {
     uint32_t counter[4] = { threadIdx.x, epoch, net->ec, SPOT_RNG_SCVIS_BATCH }, i = 0, n = net->n;
@@ -102,7 +102,7 @@ static __device__ void shuffle(uint32_t *order, uint32_t *words, const spot_scvi
     } while (__syncthreads_or(!threadIdx.x && i < n));
 }
 
-/* The batch that begins where the epoch stands; a slice that would run past the end begins a new epoch, so the tail is
+/* The batch at the epoch's position; a slice that would run past the end begins a new epoch, so the tail is
  * dropped. Without drop_tail a tail of 4 rows or more is a batch of its own. grid (problems), one warp; the order of up to
  * CACHED rows is shuffled in shared memory. */
 static __global__ void __launch_bounds__(32) choose_kernel(spot_scvis_device *nets, const __grid_constant__ spot_scvis_now t)
@@ -156,7 +156,7 @@ static __global__ void __launch_bounds__(THREADS) fill_kernel(const spot_scvis_d
     }
 }
 
-/* The batch that spot_scvis_gradient is given: mask and all that is derived. grid (1) */
+/* The batch of spot_scvis_gradient: mask and derived values. grid (1) */
 static __global__ void __launch_bounds__(THREADS) given_kernel(const spot_scvis_device *net, const float *mask,
                                                                const __grid_constant__ spot_scvis_now t)
 {
@@ -183,7 +183,8 @@ static __global__ void __launch_bounds__(THREADS) judge_kernel(spot_scvis_device
     for (int k = 0; k < 5; k++) sum[k] = spot_scvis_block_sum(sum[k]);
     if (threadIdx.x) return;
     net->norm = sqrt(sum[0]);
-    net->loss = (spot_scvis_tsne_factor(net, &t) * sum[4] - sum[2] + spot_scvis_kl_factor(net, &t) * sum[3]) / net->rows
+    net->loss = (spot_scvis_tsne_factor(&t.cfg, t.step, net->d) * sum[4] - sum[2]
+                 + spot_scvis_kl_factor(&t.cfg, t.step, net->d) * sum[3]) / net->rows
               + 0.5 * t.cfg.l2 * sum[1];
     if (!isfinite(net->loss) || !isfinite(net->norm)) net->failed = t.step;
 }

@@ -68,6 +68,16 @@ static void transform_back(lines *l, int side, const spot_tsne_grid *g)
     for (int half = 1; half < side; half *= 2) stage(l, side, half, g, 1);
 }
 
+/* Rows r0 .. of an array of `side` columns: the first `columns` entries of the lines, times scale. */
+static void store_rows(float *re, float *im, const lines *l, int rows, int columns, int side, int r0, float scale)
+{
+    for (int j = 0; j < rows; j++)
+        for (int i = 0; i < columns; i++) {
+            re[(size_t)(r0 + j) * side + i] = l->re[i][j] * scale;
+            im[(size_t)(r0 + j) * side + i] = l->im[i][j] * scale;
+        }
+}
+
 /* Rows of the grid -> rows of K + V_x. */
 static void kernel_rows(lines *l, const spot_tsne_grid *g, int r0)
 {
@@ -79,11 +89,7 @@ static void kernel_rows(lines *l, const spot_tsne_grid *g, int r0)
     for (int i = 0; i < p->side; i++)
         for (int j = 0; j < LANES; j++) l->re[i][j] = spot_grid_kernel(p, r0 + (j < rows ? j : 0), i);
     transform(l, p->side, g);
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < p->side; i++) {
-            re[(size_t)(r0 + j) * p->side + i] = l->re[i][j];
-            im[(size_t)(r0 + j) * p->side + i] = l->im[i][j];
-        }
+    store_rows(re, im, l, rows, p->side, p->side, r0, 1.0f);
 }
 
 /* Columns c0 .. c0+15 of an array of `side` columns; those past `rows` are 0. */
@@ -123,7 +129,7 @@ static void kernel_columns(lines *l, const spot_tsne_grid *g, int c0)
     store_columns(re, im, l, p->rows, p->side, c0);
 }
 
-/* B is A's transpose: columns c0 .. c0+15 of it. In a map to a line there is none. */
+/* Columns c0 .. c0+15 of B, the transpose of A. In one dimension B is 0. */
 static void kernel_transpose(lines *l, const spot_tsne_grid *g, int c0)
 {
     const spot_tsne_plan *p = g->plan;
@@ -147,11 +153,7 @@ static void charge_rows(lines *l, const spot_tsne_grid *g, int r0)
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < nodes; i++) l->re[i][j] = spot_grid_value(g->charge[(size_t)(r0 + j) * nodes + i]);
     transform(l, p->side, g);
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < p->side; i++) {
-            re[(size_t)(r0 + j) * p->side + i] = l->re[i][j];
-            im[(size_t)(r0 + j) * p->side + i] = l->im[i][j];
-        }
+    store_rows(re, im, l, rows, p->side, p->side, r0, 1.0f);
 }
 
 /* Columns of the charges' transform -> of the field's, transformed back along them; and their part of Z. */
@@ -194,11 +196,7 @@ static void field_rows(lines *l, const spot_tsne_grid *g, int r0)
             l->im[i][j] = im[at];
         }
     transform_back(l, p->side, g);
-    for (int j = 0; j < rows; j++)
-        for (int i = 0; i < nodes; i++) {
-            re[(size_t)(r0 + j) * p->side + i] = l->re[i][j] * scale;
-            im[(size_t)(r0 + j) * p->side + i] = l->im[i][j] * scale;
-        }
+    store_rows(re, im, l, rows, nodes, p->side, r0, scale);
 }
 
 /* The first node under point i, and its weights along columns and rows. */

@@ -1,7 +1,7 @@
 /* tsne_fft.cu - t-SNE's repulsion by interpolation. A block owns 4,096 numbers of the grid, as many lines as they make, and
- * transforms them in shared memory; a thread owns a point. How large the grid is only the device knows: launches are as
- * large as any, blocks beyond the last line return. Ten launches an iteration; three of them do nothing but when the grid
- * changed. */
+ * transforms them in shared memory; a thread owns a point. Only the device knows the size of the grid: launches have the
+ * largest size, and blocks beyond the last line return. Ten launches an iteration; three of them return at once unless the
+ * grid changed. */
 #include "core/cuda.cuh"
 #include "map/tsne_fft.cuh"
 #include "map/tsne_grid.h"
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(WIDE) lay_kernel(const spot_tsne_walk *
     spot_grid_lay(w->grid.plan, low, high, t->dim, w->grid.most);
 }
 
-/* Where a block's lines lie: entry i of line j at i << shift | j. */
+/* A block's lines: entry i of line j is at i << shift | j. */
 typedef struct { float *re, *im; int shift; } lines;
 
 static __device__ lines lines_of(float *shared, int side)
@@ -56,7 +56,7 @@ static __device__ lines lines_of(float *shared, int side)
     return { shared, shared + ROOM, shift };
 }
 
-/* All lines of `side` entries to bit-reversed order. Everybody has stored what he loaded when it begins and when it ends. */
+/* All lines of `side` entries to bit-reversed order. A barrier at both ends: all threads have stored their numbers. */
 static __device__ void transform(lines l, int side, const spot_tsne_grid *g)
 {
     __syncthreads();
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(THREADS) kernel_rows_kernel(const spot_
     }
 }
 
-/* Then its columns, and the division by the splines' transform. */
+/* Columns of the kernels' transform, divided by the splines' transform. */
 static __global__ void __launch_bounds__(THREADS) kernel_columns_kernel(const spot_tsne_walk *w)
 {
     SPOT_SHARED(float, shared, 2 * ROOM);
@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS) gather_kernel(const spot_tsne_
 
 spot_status spot_tsne_interpolate_cuda(spot_ctx *c, const spot_tsne_walk *host, const spot_tsne_walk *device)
 {
-    const int n = host->map.n, nodes = spot_grid_nodes(host->grid.most), points = spot_pieces(n, THREADS);
+    const int n = host->map.n, nodes = spot_grid_nodes(host->grid.most), points = spot_blocks(n, THREADS);
     const size_t charges = (size_t)nodes * (host->map.dim == 2 ? nodes : 1);
     cudaStream_t stream = spot_cuda_stream(c);
 

@@ -1,11 +1,11 @@
 /* umap.c - strengths row by row, and the descent 32 points abreast, on the CPU. A point's moves are one long chain, each from
- * where the last one ended, so that two vectors of 16 points side by side keep the core busy where one would wait. */
+ * where the last one ended, so that two vectors of 16 points keep the core busy while one alone would wait. */
 #include "map/umap.h"
 
 #include "core/philox.h"
 #include "map/umap_step.h"
 
-enum { LANES = 32, RUN = 16, ROUND = 16 };   /* points abreast; edges looked at in one go; due edges held, at least */
+enum { LANES = 32, RUN = 16, ROUND = 16 };   /* points moved together; edges checked together; due edges to hold */
 enum { MOST = SPOT_UMAP_MOST_DIM };
 
 static spot_status strengths_cpu(spot_ctx *c, int problems, const spot_umap_row *r)
@@ -21,14 +21,14 @@ static spot_status strengths_cpu(spot_ctx *c, int problems, const spot_umap_row 
 /* Points that move together, each in its lane. */
 typedef struct {
     int point[LANES];
-    int edge[LANES], end[LANES];           /* of its row that was not looked at yet */
-    int due[LANES];                        /* how many of `other` it has */
-    uint32_t draw[LANES];                  /* where the random words of the first of those begin */
-    int other[ROUND + RUN][LANES];         /* where its edges lead that are due */
+    int edge[LANES], end[LANES];           /* the row's edges that were not checked yet */
+    int due[LANES];                        /* entries in `other` */
+    uint32_t draw[LANES];                  /* first block of random words of those entries */
+    int other[ROUND + RUN][LANES];         /* other ends of its due edges */
     float y[MOST][LANES];
 } wave;
 
-/* Takes up the next due edges of every lane, at least ROUND where there are so many; rows are whole multiples of 16 long. */
+/* Collects the next due edges of every lane, at least ROUND if there are so many. A row has a multiple of 16 entries. */
 static int gather_due(const spot_umap_layout *u, wave *w, int step)
 {
     int most = 0;

@@ -1,6 +1,6 @@
 /* umap.cu - a thread a row's strengths; a thread a point in the descent, the busiest points first so that those of a warp have
  * about as many edges due. One launch a step, whatever the number of maps: a point reads the map before the step and
- * writes the one after it, so nobody waits and nothing is added by two. The CPU's chain of operations, and so its bits. */
+ * writes the one after it, so no thread waits for another. The CPU's chain of operations, so its bits. */
 #include "core/cuda.cuh"
 #include "core/philox.h"
 #include "map/umap_step.h"
@@ -34,7 +34,7 @@ static spot_status strengths_cuda(spot_ctx *c, int problems, const spot_umap_row
             rows = max(rows, from->near.rows);
         }
         if (!rows) continue;
-        SPOT_LAUNCH(strengths_kernel, dim3(spot_pieces(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_LAUNCH(strengths_kernel, dim3(spot_blocks(rows, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
         SPOT_TRY(spot_cuda_launched(c, "umap.strengths of %d problems, at most %d rows", count, rows));
     }
     return SPOT_OK;
@@ -88,10 +88,10 @@ template <int DIM> static __global__ void __launch_bounds__(THREADS) step_kernel
     for (int k = 0; k < dim; k++) to[(size_t)k * u->n + i] = y[k];
 }
 
-/* All steps of a launch's problems, which are of one `dim`. */
+/* All steps of a launch's problems, which have the same `dim`. */
 static spot_status run_steps(spot_ctx *c, const layouts *all, int count, int dim, int largest, int first, int steps)
 {
-    dim3 grid(spot_pieces(largest, THREADS), count);
+    dim3 grid(spot_blocks(largest, THREADS), count);
     cudaStream_t stream = spot_cuda_stream(c);
 
     for (int step = first; step < first + steps; step++) {
