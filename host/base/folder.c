@@ -106,7 +106,7 @@ static spot_status list_folder(walk *w, int depth, int cls)
 
 static _Thread_local const char *sorting;      /* walk.text for compare_places; qsort passes no user pointer */
 
-/* By class, folder and name: "a/z.png" before "a/b/c.png", whose folder is longer. */
+/* Orders by class, folder and name: "a/z.png" before "a/b/c.png", whose folder is longer. */
 static int compare_places(const void *a, const void *b)
 {
     const entry *x = a, *y = b;

@@ -2,7 +2,7 @@
  * on both together. They are fitted again whenever the targets (with compat, also the parts) change; quantities that depend
  * on unchanged parts are kept.
  *
- * As scikit-learn's Ridge: w = (Xc' Xc + ridge I)^-1 Xc' (y - mean y), Xc the rows less their mean, and
+ * Same as scikit-learn's Ridge: w = (Xc' Xc + ridge I)^-1 Xc' (y - mean y), Xc the rows less their mean, and
  * h(x) = mean y + (x - mean) w. */
 #ifndef SPOTTER_AUDITORS_H
 #define SPOTTER_AUDITORS_H

@@ -1,8 +1,8 @@
 /* george.c - GEORGE (Sohoni et al. 2020, arXiv 2011.12945): the reduced features of each class are clustered, their number by
  * silhouette; each cluster is then tried in more pieces than it should have (pieces.h). A cluster is a hypothesis, ordered by
- * its mean loss; GEORGE itself, which goes on to train a better classifier, orders nothing.
+ * its mean loss; GEORGE itself has no order, because its next step trains a better classifier.
  *
- * As in the released code, with these differences: one set of rows serves as its training and validation rows, so the least
+ * Follows the released code with these differences: one set of rows serves as its training and validation rows, so the least
  * number of rows applies once; a cluster with fewer rows than pieces, which stops that code, gets as many pieces as rows; of
  * several starts, the greatest final likelihood wins (scikit-learn compares the likelihood one step earlier); one reduction
  * makes the points of both classes. The loss is the cross-entropy of the row's label, with a probability of at least 1e-7,

@@ -13,17 +13,17 @@ typedef struct {
     /* Sets defaults that differ from spot_embed_defaults and the like: reducer, representation. NULL: no differences. */
     void (*defaults)(spot_bdm_config *cfg);
 
-    /* As spot_bdm_fit, which has checked confidences and points. Leaves only the rows of the hypotheses in a: rewind scratch.
-     * On CUDA the method opens and closes its own arena of the device. */
+    /* Does the work of spot_bdm_fit, which has checked confidences and points. Rewinds scratch, so that a keeps only the rows
+     * of the hypotheses. On CUDA the method opens and closes its own arena of the device. */
     spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-    /* As spot_bdm_needs. */
+    /* Does the work of spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 
-    /* As spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is 0 everywhere.
-     * c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method cannot assign
-     * new rows, and ignores fits. */
+    /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
+     * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method
+     * cannot assign new rows, and ignores fits. */
     spot_status (*assign)(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                           const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg);
 } spot_method;

@@ -13,7 +13,7 @@ static const double hair = 1e-9;                   /* tolerance for sums of equa
 
 double spot_normal_tail(double z) { return 0.5 * erfc(z / sqrt(2)); }
 
-/* By bisection; it is rarely called. */
+/* Uses bisection; it is rarely called. */
 double spot_normal_quantile(double p)
 {
     double low = -9, high = 9;

@@ -5,7 +5,7 @@
 #include "image/sample.h"
 #include "spotter/source.h"
 
-/* As spot_sample_images for one EC: contents, training labels and blindspots of its images. */
+/* spot_sample_images for one EC: contents, training labels and blindspots of its images. */
 spot_status spot_ec_images(spot_ctx *c, const spot_sample *s);
 
 /* Writes the pixels (size, size, 3) of an image that is a picture from a file (pixels.c). */
