@@ -1,10 +1,10 @@
-/* islands.c - the row that the classifier is most wrong about and the rows nearest to it; then the worst of the others. */
+/* islands.c - an island is the row with the greatest error and its nearest rows; the next one starts among the others. */
 #include "bdm/methods.h"
 
 #include <stdlib.h>
 
 typedef struct { double far; int row; } neighbour;
-typedef struct { neighbour *near; int *row, *island; } space;     /* (n) each; island: the row's, -1 none yet */
+typedef struct { neighbour *near; int *row, *island; } space;     /* (n) each; island: of each row; -1: none */
 
 static int nearer(const void *a, const void *b)
 {
@@ -12,8 +12,8 @@ static int nearer(const void *a, const void *b)
     return p->far < q->far ? -1 : p->far > q->far ? 1 : p->row - q->row;    /* no ties: the same order everywhere */
 }
 
-/* The worst row that no island has; -1 where the classifier is right about all of them. */
-static int worst(const spot_view *v, const int *island)
+/* The worst row outside all islands; -1 if the classifier is right about all of them. */
+static int worst_row(const spot_view *v, const int *island)
 {
     int best = -1;
     for (int i = 0; i < v->n; i++)
@@ -21,8 +21,9 @@ static int worst(const spot_view *v, const int *island)
     return best;
 }
 
-/* Island k around a row, a twentieth of all rows. They stand, ascending, at *row, which moves on behind them. */
-static void settle(spot_hypothesis *h, int k, int **row, const space *s, const spot_view *v, const spot_points *p, int centre)
+/* Makes island k around a row, with a twentieth of all rows. Writes them, ascending, to *row and moves *row behind them. */
+static void make_island(spot_hypothesis *h, int k, int **row, const space *s, const spot_view *v, const spot_points *p,
+                        int centre)
 {
     int others = 0;
     for (int i = 0; i < v->n; i++) {
@@ -42,7 +43,7 @@ static void settle(spot_hypothesis *h, int k, int **row, const space *s, const s
     *row += h->len;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, space *s, int n)
+static spot_status take_space(spot_ctx *c, spot_arena *a, space *s, int n)
 {
     SPOT_TRY(SPOT_TAKE(c, a, s->row, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->near, n));
@@ -53,13 +54,13 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     space s;
-    (void)seeds, (void)fits;               /* nothing here is drawn at random, nor kept for new rows */
+    (void)seeds, (void)fits;               /* no random numbers, and nothing kept for new rows */
     for (int p = 0, centre; p < problems; p++) {
-        SPOT_TRY(take(c, a, &s, views[p].n));
+        SPOT_TRY(take_space(c, a, &s, views[p].n));
         for (int i = 0; i < views[p].n; i++) s.island[i] = -1;
         out[p] = (spot_hypotheses){ 0 };
-        for (int *row = s.row; out[p].len < cfg->top && (centre = worst(&views[p], s.island)) >= 0; out[p].len++)
-            settle(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
+        for (int *row = s.row; out[p].len < cfg->top && (centre = worst_row(&views[p], s.island)) >= 0; out[p].len++)
+            make_island(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
         out[p].components = out[p].len;
     }
     return SPOT_OK;
@@ -71,7 +72,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_ctx quiet = { 0 };
     space s;
     (void)c, (void)d, (void)cfg;
-    for (int p = 0; p < problems; p++) take(&quiet, &a, &s, n[p]);
+    for (int p = 0; p < problems; p++) take_space(&quiet, &a, &s, n[p]);
     return (spot_bytes){ a.peak, 0 };
 }
 

@@ -1,8 +1,8 @@
-/* file.c - files that are there whole or not at all.
+/* file.c - writes files whole or not at all.
  *
- * A temp name that no other process can have, in the same directory (rename is atomic only within a file system);
- * fsync before the rename, so that the name never points at bytes that a power cut can take away; fsync of the
- * directory after it, so that the name itself stays. Works on NFS and Lustre: no locks, no O_APPEND. */
+ * The temp name is unique among all processes and lies in the same directory, because rename is atomic only within a file
+ * system. fsync before the rename: the name never points at bytes that a power cut can lose. fsync of the directory after it:
+ * the name itself stays. Works on NFS and Lustre: no locks, no O_APPEND. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ spot_status spot_file_abort(spot_ctx *c, const char *temp, const char *path, int
     return cannot(c, "write", path, error);
 }
 
-/* A new file beside path, named after host, process and a count. O_EXCL steps over what a killed namesake left. */
+/* A new file beside path, named after host, process and a count. O_EXCL skips names that a killed process left behind. */
 static int open_temp(char *temp, size_t size, const char *path)
 {
     static atomic_uint count;
@@ -58,7 +58,7 @@ static int open_temp(char *temp, size_t size, const char *path)
     return fd;
 }
 
-/* One of this program's standard streams under a name such as /dev/stdout, or -1. A device can be opened by its name. */
+/* The standard stream of this program that a name such as /dev/stdout means, or -1. A device can be opened by its name. */
 static int standard_stream(const char *path, const struct stat *st)
 {
     struct stat at, link;
@@ -70,9 +70,9 @@ static int standard_stream(const char *path, const struct stat *st)
     return -1;
 }
 
-/* A path may name a device or a pipe, such as /dev/stdout or /dev/null: the bytes go into it, since a rename would put a file
- * in its place. Returns false where the path names a file or nothing; else *fd is what to write to, or -1 with errno. A disk
- * and a pipe that nobody reads are refused. A standard stream that leads into a file is written where it stands. */
+/* A path may name a device or a pipe, such as /dev/stdout or /dev/null: writes directly, since a rename would replace it by a
+ * file. Returns false if the path names a file or nothing; else *fd is open for writing, or -1 with errno. Refuses a disk and a
+ * pipe without a reader. A standard stream that is a file is written at its present position. */
 static bool open_stream(const char *path, int *fd)
 {
     struct stat st;
@@ -93,7 +93,7 @@ static bool open_stream(const char *path, int *fd)
     return true;
 }
 
-/* Where the bytes of path go first: a stream, and then temp is "", or a temp file. */
+/* Opens the file that receives the bytes: a stream (temp is "") or a temp file. */
 static int open_target(char *temp, size_t size, const char *path)
 {
     int fd;
@@ -102,7 +102,7 @@ static int open_target(char *temp, size_t size, const char *path)
     return open_stream(path, &fd) ? fd : open_temp(temp, size, path);
 }
 
-static spot_status finish(spot_ctx *c, const char *temp, const char *path, int error)
+static spot_status finish_file(spot_ctx *c, const char *temp, const char *path, int error)
 {
     if (*temp) return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
     return error ? cannot(c, "write", path, error) : SPOT_OK;
@@ -132,7 +132,7 @@ int spot_sync_file(const char *path)
     return error;
 }
 
-/* Some file systems do not let a directory be synced (EINVAL); there is nothing more to be done then. */
+/* Some file systems cannot sync a directory (EINVAL); ignore that. */
 int spot_sync_folder_of(const char *path)
 {
     char folder[PATH_MAX];
@@ -175,10 +175,10 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
     if (fd < 0) return cannot(c, "write", path, errno);
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
-    return finish(c, temp, path, error);
+    return finish_file(c, temp, path, error);
 }
 
-spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *what), const void *what)
+spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, const void *user), const void *user)
 {
     char temp[PATH_MAX];
     int error = 0, fd = open_target(temp, sizeof temp, path);
@@ -186,9 +186,9 @@ spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, 
 
     if (fd < 0) return cannot(c, "write", path, errno);
     errno = 0;
-    if (!f || !fill(f, what) || fflush(f) || ferror(f)) error = errno ? errno : EIO;
+    if (!f || !fill(f, user) || fflush(f) || ferror(f)) error = errno ? errno : EIO;
     if (f ? fclose(f) : close(fd)) error = error ? error : errno;
-    return finish(c, temp, path, error);
+    return finish_file(c, temp, path, error);
 }
 
 int spot_file_open(const char *path)
@@ -236,7 +236,7 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
         ssize_t r = read(fd, *bytes + *n, (size_t)st.st_size - *n);
         if (r < 0 && errno == EINTR) continue;
         if (r < 0) error = errno;
-        if (r <= 0) break;                     /* 0: it shrank while we read; the length says so */
+        if (r <= 0) break;                     /* 0: the file has become shorter; *n is its new length */
         *n += (size_t)r;
     }
     close(fd);

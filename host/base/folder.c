@@ -1,4 +1,4 @@
-/* folder.c - lists pictures by class. */
+/* folder.c - see folder.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/folder.h"
 
@@ -14,18 +14,18 @@
 
 enum { DEEPEST = 32, MOST = INT_MAX / 2 };
 
-/* Names stand one behind the other in text, found by where they begin; `name` is where the last part of a path does. */
-typedef struct { size_t path, name; int cls; } found;
+/* Offsets into walk.text, which holds all paths: the path, and its last part. */
+typedef struct { size_t path, name; int cls; } entry;
 
 typedef struct {
     spot_ctx    *c;
     spot_folder *f;
     char        *text;
     size_t       used, room;
-    found       *at;
+    entry       *at;
     size_t       count, most;
-    char         path[PATH_MAX];      /* where we are: root/class/... */
-    size_t       root;                /* of it, with the slash */
+    char         path[PATH_MAX];      /* the present folder or file: root/class/... */
+    size_t       root;                /* length of root, with the slash */
 } walk;
 
 static bool is_picture(const char *name)
@@ -38,7 +38,7 @@ static bool is_picture(const char *name)
     return false;
 }
 
-static spot_status note(walk *w, size_t name, int cls)
+static spot_status add_entry(walk *w, size_t name, int cls)
 {
     size_t len = strlen(w->path + w->root) + 1;
 
@@ -50,41 +50,41 @@ static spot_status note(walk *w, size_t name, int cls)
         w->room = 2 * w->room + len + PATH_MAX;
     }
     if (w->count == w->most) {
-        found *at = realloc(w->at, (2 * w->most + 256) * sizeof *at);
+        entry *at = realloc(w->at, (2 * w->most + 256) * sizeof *at);
         if (!at) return spot_fail(w->c, SPOT_NOMEM, "no memory for a list of %zu pictures", w->count);
         w->at = at;
         w->most = 2 * w->most + 256;
     }
     memcpy(w->text + w->used, w->path + w->root, len);
-    w->at[w->count++] = (found){ w->used, name - w->root, cls };
+    w->at[w->count++] = (entry){ w->used, name - w->root, cls };
     w->used += len;
     return SPOT_OK;
 }
 
-/* Appends name to the path; false when it gets too long. */
-static bool enter(walk *w, size_t end, const char *name)
+/* Appends name to the path; false if it gets too long. */
+static bool append_name(walk *w, size_t end, const char *name)
 {
     return (size_t)snprintf(w->path + end, sizeof w->path - end, "%s%s", w->path[end - 1] == '/' ? "" : "/", name)
            < sizeof w->path - end;
 }
 
-static spot_status list(walk *w, int depth, int cls);
+static spot_status list_folder(walk *w, int depth, int cls);
 
-/* One entry, whose path is whole: `name` is where its own name begins. Depth 0: root, in which only folders count. */
-static spot_status look_at(walk *w, size_t name, int depth, int cls)
+/* Visits the entry at w->path; `name` is the offset of its own name. Depth 0: root, in which only folders count. */
+static spot_status visit_entry(walk *w, size_t name, int depth, int cls)
 {
-    struct stat st = { 0 };                     /* of a link that leads nowhere: a picture that is missing, no folder */
+    struct stat st = { 0 };                     /* stays 0 for a broken link, which counts as a missing picture */
 
     if (stat(w->path, &st) && errno != ENOENT && errno != ELOOP)
         return spot_fail(w->c, SPOT_IO, "cannot read %s: %s", w->path, strerror(errno));
-    if (S_ISDIR(st.st_mode) && depth) return list(w, depth + 1, cls);
-    if (S_ISDIR(st.st_mode)) return note(w, name, -1);
-    if (depth && is_picture(w->path + name)) return note(w, name, cls);
+    if (S_ISDIR(st.st_mode) && depth) return list_folder(w, depth + 1, cls);
+    if (S_ISDIR(st.st_mode)) return add_entry(w, name, -1);
+    if (depth && is_picture(w->path + name)) return add_entry(w, name, cls);
     if (!w->f->others++) snprintf(w->f->other, sizeof w->f->other, "%.250s", w->path + w->root);
     return SPOT_OK;
 }
 
-static spot_status list(walk *w, int depth, int cls)
+static spot_status list_folder(walk *w, int depth, int cls)
 {
     size_t end = strlen(w->path);
     DIR *dir = opendir(w->path);
@@ -95,8 +95,8 @@ static spot_status list(walk *w, int depth, int cls)
         s = spot_fail(w->c, SPOT_INPUT, "%s lies deeper than %d folders; do links lead round?", w->path, DEEPEST);
     for (struct dirent *e; !s && (errno = 0, e = readdir(dir));) {
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        if (!enter(w, end, e->d_name)) s = spot_fail(w->c, SPOT_INPUT, "%.900s: the path is too long", w->path);
-        else s = look_at(w, end + (w->path[end - 1] != '/'), depth, cls);
+        if (!append_name(w, end, e->d_name)) s = spot_fail(w->c, SPOT_INPUT, "%.900s: the path is too long", w->path);
+        else s = visit_entry(w, end + (w->path[end - 1] != '/'), depth, cls);
         w->path[end] = 0;
     }
     if (!s && errno) s = spot_fail(w->c, SPOT_IO, "cannot list %s: %s", w->path, strerror(errno));
@@ -104,50 +104,50 @@ static spot_status list(walk *w, int depth, int cls)
     return s;
 }
 
-static _Thread_local const char *sorting;      /* the text of the paths that are compared; qsort hands no more on */
+static _Thread_local const char *sorting;      /* walk.text for compare_places; qsort passes no user pointer */
 
-/* By class, folder and name: "a/z.png" stands before "a/b/c.png", whose folder is the longer. */
-static int by_place(const void *a, const void *b)
+/* Orders by class, folder and name: "a/z.png" before "a/b/c.png", whose folder is longer. */
+static int compare_places(const void *a, const void *b)
 {
-    const found *x = a, *y = b;
+    const entry *x = a, *y = b;
     const char *p = sorting + x->path, *q = sorting + y->path;
     size_t least = x->name < y->name ? x->name : y->name;
     int order = x->cls != y->cls ? (x->cls > y->cls) - (x->cls < y->cls) : memcmp(p, q, least ? least - 1 : 0);
 
-    if (!order) order = x->name == y->name ? 0 : (x->name > y->name) - (x->name < y->name);
+    if (!order) order = (x->name > y->name) - (x->name < y->name);
     return order ? order : strcmp(p + x->name, q + y->name);
 }
 
-static void sort(walk *w, size_t from)
+static void sort_entries(walk *w, size_t from)
 {
     sorting = w->text;
-    qsort(w->at + from, w->count - from, sizeof *w->at, by_place);
+    qsort(w->at + from, w->count - from, sizeof *w->at, compare_places);
 }
 
-/* Classes first, which are w->at[0 .. classes - 1]; each is then gone through. */
-static spot_status collect(walk *w)
+/* Lists the classes, w->at[0 .. classes - 1], then the pictures of each. */
+static spot_status list_pictures(walk *w)
 {
     spot_folder *f = w->f;
 
-    SPOT_TRY(list(w, 0, -1));
+    SPOT_TRY(list_folder(w, 0, -1));
     f->classes = (int)w->count;
     if (!f->classes)
         return spot_fail(w->c, SPOT_INPUT, "%s holds no folders; pictures are looked for in %s/CLASS/", w->path, w->path);
-    sort(w, 0);
+    sort_entries(w, 0);
     for (int k = 0; k < f->classes; k++) {
         size_t before = w->count, end = strlen(w->path);
-        enter(w, end, w->text + w->at[k].path);
-        SPOT_TRY(list(w, 1, k));
+        append_name(w, end, w->text + w->at[k].path);
+        SPOT_TRY(list_folder(w, 1, k));
         if (w->count == before)
             return spot_fail(w->c, SPOT_INPUT, "%s holds no pictures; remove the folder, or it would count as a class",
                              w->path);
         w->path[end] = 0;
     }
-    sort(w, (size_t)f->classes);
+    sort_entries(w, (size_t)f->classes);
     return SPOT_OK;
 }
 
-static spot_status hand_over(walk *w)
+static spot_status fill_folder(walk *w)
 {
     spot_folder *f = w->f;
     char **names = malloc(w->count * (sizeof *names + sizeof *f->cls));
@@ -176,8 +176,8 @@ spot_status spot_folder_list(spot_ctx *c, spot_folder *f, const char *root)
     w->root = (size_t)snprintf(w->path, sizeof w->path, "%s", *root ? root : ".");
     s = w->root < sizeof w->path ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%.900s: the path is too long", root);
     if (!s) w->root += w->path[w->root - 1] != '/';
-    if (!s) s = collect(w);
-    if (!s) s = hand_over(w);
+    if (!s) s = list_pictures(w);
+    if (!s) s = fill_folder(w);
     free(w->text);
     free(w->at);
     free(w);

@@ -9,36 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void key_out(spot_json *j, const char *key)
+static void write_key(spot_json *j, const char *key)
 {
     if (key) yajl_gen_string(j->gen, (const unsigned char *)key, strlen(key));
 }
 
-static yajl_val of_object(yajl_val top, const char *key)
+static yajl_val find_key(yajl_val top, const char *key)
 {
     for (size_t i = 0; i < top->u.object.len; i++)
         if (!strcmp(top->u.object.keys[i], key)) return top->u.object.values[i];
     return NULL;
 }
 
-/* Reading: the member `key`, or the next one of an array; NULL when it is not there. */
-static yajl_val member(spot_json *j, const char *key)
+/* Reading: the member `key`, or the next one of an array; NULL if it is missing. */
+static yajl_val find_member(spot_json *j, const char *key)
 {
     yajl_val top = j->depth ? j->at[j->depth - 1] : NULL;
 
-    if (YAJL_IS_OBJECT(top) && key) {
-        return of_object(top, key);
-    } else if (YAJL_IS_ARRAY(top) && j->next[j->depth - 1] < top->u.array.len) {
-        return top->u.array.values[j->next[j->depth - 1]++];
-    }
-    return NULL;
+    if (YAJL_IS_OBJECT(top) && key) return find_key(top, key);
+    if (!YAJL_IS_ARRAY(top) || j->next[j->depth - 1] == top->u.array.len) return NULL;
+    return top->u.array.values[j->next[j->depth - 1]++];
 }
 
 bool spot_json_has(const spot_json *j, const char *key)
 {
     yajl_val top = j->depth ? j->at[j->depth - 1] : NULL;
 
-    return YAJL_IS_OBJECT(top) && of_object(top, key);
+    return YAJL_IS_OBJECT(top) && find_key(top, key);
 }
 
 static void wrong(spot_json *j, const char *key)
@@ -46,7 +43,7 @@ static void wrong(spot_json *j, const char *key)
     if (!j->wrong) j->wrong = key ? key : "a member of an array";
 }
 
-static void enter(spot_json *j, const char *key, yajl_val v)
+static void enter_value(spot_json *j, const char *key, yajl_val v)
 {
     if (!v) wrong(j, key);
     j->at[j->depth] = v;
@@ -56,11 +53,11 @@ static void enter(spot_json *j, const char *key, yajl_val v)
 void spot_json_object(spot_json *j, const char *key)
 {
     if (!j->gen) {
-        yajl_val v = member(j, key);
-        enter(j, key, YAJL_IS_OBJECT(v) ? v : NULL);
+        yajl_val v = find_member(j, key);
+        enter_value(j, key, YAJL_IS_OBJECT(v) ? v : NULL);
         return;
     }
-    key_out(j, key);
+    write_key(j, key);
     yajl_gen_map_open(j->gen);
     j->next[j->depth++] = 1;
 }
@@ -70,12 +67,12 @@ int spot_json_array(spot_json *j, const char *key, int n, int most)
     yajl_val v;
 
     if (!j->gen) {
-        v = member(j, key);
+        v = find_member(j, key);
         if (YAJL_IS_ARRAY(v) && v->u.array.len > (size_t)most) v = NULL;
-        enter(j, key, YAJL_IS_ARRAY(v) ? v : NULL);
+        enter_value(j, key, YAJL_IS_ARRAY(v) ? v : NULL);
         return YAJL_IS_ARRAY(v) ? (int)v->u.array.len : 0;
     }
-    key_out(j, key);
+    write_key(j, key);
     yajl_gen_array_open(j->gen);
     j->next[j->depth++] = 0;
     return n;
@@ -91,12 +88,10 @@ void spot_json_end(spot_json *j)
 
 void spot_json_int(spot_json *j, const char *key, int *v)
 {
-    if (j->gen) {
-        spot_json_put_int(j, key, *v);
-        return;
-    }
-    yajl_val in = member(j, key);
-    if (YAJL_IS_INTEGER(in) && in->u.number.i >= INT_MIN && in->u.number.i <= INT_MAX) *v = (int)in->u.number.i;
+    yajl_val in = j->gen ? NULL : find_member(j, key);
+
+    if (j->gen) spot_json_put_int(j, key, *v);
+    else if (YAJL_IS_INTEGER(in) && in->u.number.i >= INT_MIN && in->u.number.i <= INT_MAX) *v = (int)in->u.number.i;
     else wrong(j, key);
 }
 
@@ -108,7 +103,7 @@ void spot_json_u64(spot_json *j, const char *key, uint64_t *v)
         spot_json_put_number(j, key, "%llu", (unsigned long long)*v);
         return;
     }
-    yajl_val in = member(j, key);
+    yajl_val in = find_member(j, key);
     errno = 0;
     if (YAJL_IS_NUMBER(in) && in->u.number.r[0] != '-') {
         *v = strtoull(in->u.number.r, &end, 10);
@@ -119,36 +114,31 @@ void spot_json_u64(spot_json *j, const char *key, uint64_t *v)
 
 void spot_json_bool(spot_json *j, const char *key, bool *v)
 {
+    yajl_val in = j->gen ? NULL : find_member(j, key);
+
     if (j->gen) {
-        key_out(j, key);
+        write_key(j, key);
         yajl_gen_bool(j->gen, *v);
-        return;
-    }
-    yajl_val in = member(j, key);
-    if (YAJL_IS_TRUE(in) || YAJL_IS_FALSE(in)) *v = YAJL_IS_TRUE(in);
+    } else if (YAJL_IS_TRUE(in) || YAJL_IS_FALSE(in)) *v = YAJL_IS_TRUE(in);
     else wrong(j, key);
 }
 
 void spot_json_real(spot_json *j, const char *key, double *v)
 {
-    if (j->gen) {
-        spot_json_put_real(j, key, *v);
-        return;
-    }
-    yajl_val in = member(j, key);
-    if (YAJL_IS_NULL(in)) *v = NAN;
-    else if (YAJL_IS_NUMBER(in)) *v = strtod(in->u.number.r, NULL);   /* as exact as it was written */
+    yajl_val in = j->gen ? NULL : find_member(j, key);
+
+    if (j->gen) spot_json_put_real(j, key, *v);
+    else if (YAJL_IS_NULL(in)) *v = NAN;
+    else if (YAJL_IS_NUMBER(in)) *v = strtod(in->u.number.r, NULL);   /* yajl's own double is less exact */
     else wrong(j, key);
 }
 
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size)
 {
-    if (j->gen) {
-        spot_json_put_text(j, key, v);
-        return;
-    }
-    yajl_val in = member(j, key);
-    if (YAJL_IS_STRING(in)) snprintf(v, size, "%s", in->u.string);
+    yajl_val in = j->gen ? NULL : find_member(j, key);
+
+    if (j->gen) spot_json_put_text(j, key, v);
+    else if (YAJL_IS_STRING(in)) snprintf(v, size, "%s", in->u.string);
     else wrong(j, key);
 }
 
@@ -156,7 +146,7 @@ void spot_json_text(spot_json *j, const char *key, char *v, size_t size)
 
 void spot_json_put_int(spot_json *j, const char *key, long long v)
 {
-    key_out(j, key);
+    write_key(j, key);
     yajl_gen_integer(j->gen, v);
 }
 
@@ -171,7 +161,7 @@ void spot_json_put_text(spot_json *j, const char *key, const char *v)
 {
     spot_text clean = { 0 };
 
-    key_out(j, key);
+    write_key(j, key);
     if (!v) {
         yajl_gen_null(j->gen);
         return;
@@ -202,26 +192,26 @@ void spot_json_put_number(spot_json *j, const char *key, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    key_out(j, key);
+    write_key(j, key);
     if (strchr("0123456789", text[*text == '-'])) yajl_gen_number(j->gen, text, strlen(text));
     else yajl_gen_null(j->gen);
 }
 
 void spot_json_put_raw(spot_json *j, const char *key, const char *json, size_t n)
 {
-    key_out(j, key);
-    yajl_gen_number(j->gen, json, n);      /* yajl writes a number as it stands */
+    write_key(j, key);
+    yajl_gen_number(j->gen, json, n);      /* yajl copies a number unchanged */
 }
 
 /* ---- documents ---- */
 
-static void more_text(void *out, const char *text, size_t n) { spot_text_add(out, text, n); }
+static void add_text(void *out, const char *text, size_t n) { spot_text_add(out, text, n); }
 
 spot_status spot_json_begin(spot_ctx *c, spot_json *j, const char *indent)
 {
     *j = (spot_json){ .gen = yajl_gen_alloc(NULL) };
     if (!j->gen) return spot_fail(c, SPOT_NOMEM, "no memory for a JSON document");
-    yajl_gen_config(j->gen, yajl_gen_print_callback, more_text, (void *)&j->out);
+    yajl_gen_config(j->gen, yajl_gen_print_callback, add_text, (void *)&j->out);
     if (indent) {
         yajl_gen_config(j->gen, yajl_gen_beautify, 1);
         yajl_gen_config(j->gen, yajl_gen_indent_string, indent);

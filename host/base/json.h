@@ -1,12 +1,12 @@
-/* json.h - the one writer of JSON (yajl underneath), and one description of a document that both writes and reads it.
+/* json.h - writes JSON (through yajl). One description of a document both writes and reads it:
  *
  *     spot_json_object(j, "lesson");
  *     spot_json_real(j, "outside", &lesson->outside);
  *     spot_json_end(j);
  *
- * Writing: numbers with as many digits as bring the same double back, NaN and infinities as null; a byte of a text that is
- * not UTF-8 as U+FFFD. Reading: null is NaN; a key that is missing or of another type is remembered in `wrong` (the first
- * one) and leaves its value alone. Members of an array have no key: NULL.
+ * Writing: a number has the fewest digits that read back as the same double; NaN and infinities become null; a byte that is
+ * not UTF-8 becomes U+FFFD. Reading: null becomes NaN; a key that is missing or has another type leaves its value unchanged,
+ * and `wrong` names the first such key. Members of an array have no key: pass NULL.
  *
  * Code that only writes uses spot_json_put_*, which take values:
  *
@@ -34,19 +34,19 @@ enum { SPOT_JSON_DEPTH = 12 };
 
 typedef struct spot_json {
     yajl_gen    gen;                       /* NULL: reading */
-    spot_text   out;                       /* the document after spot_json_begin */
-    yajl_val    at[SPOT_JSON_DEPTH];       /* reading: the objects and arrays that we stand in ... */
+    spot_text   out;                       /* the document, after spot_json_begin */
+    yajl_val    at[SPOT_JSON_DEPTH];       /* reading: the open objects and arrays ... */
     size_t      next[SPOT_JSON_DEPTH];     /* ... and the next member of each array */
     int         depth;
     const char *wrong;
 } spot_json;
 
 void spot_json_object(spot_json *j, const char *key);
-/* Writing: n members follow. Reading: returns how many there are, at most `most`. */
+/* Writing: n members follow. Reading: returns the number of members, at most `most`. */
 int  spot_json_array(spot_json *j, const char *key, int n, int most);
 void spot_json_end(spot_json *j);
 
-bool spot_json_has(const spot_json *j, const char *key);      /* reading: the object that we stand in has it */
+bool spot_json_has(const spot_json *j, const char *key);      /* reading: whether the open object has this key */
 
 void spot_json_int(spot_json *j, const char *key, int *v);
 void spot_json_u64(spot_json *j, const char *key, uint64_t *v);
@@ -54,8 +54,8 @@ void spot_json_bool(spot_json *j, const char *key, bool *v);
 void spot_json_real(spot_json *j, const char *key, double *v);
 void spot_json_text(spot_json *j, const char *key, char *v, size_t size);
 
-/* Writing only. put_text: NULL is null. put_format: a text. put_number: a number as printf writes it; null where that is NaN
- * or infinite. put_raw: n bytes of JSON that are written already. */
+/* Writing only. put_text: NULL becomes null. put_format: a text. put_number: a number as printf writes it; NaN and infinities
+ * become null. put_raw: n bytes of finished JSON. */
 void spot_json_put_int (spot_json *j, const char *key, long long v);
 void spot_json_put_real(spot_json *j, const char *key, double v);
 void spot_json_put_text(spot_json *j, const char *key, const char *v);
@@ -65,14 +65,14 @@ __attribute__((format(printf, 3, 4)))
 void spot_json_put_number(spot_json *j, const char *key, const char *fmt, ...);
 void spot_json_put_raw(spot_json *j, const char *key, const char *json, size_t n);
 
-/* A document that is to be written; indent NULL: on one line. j must not move until spot_json_free, which accepts a zeroed j.
- * whole: SPOT_NOMEM where memory ran out, SPOT_NUMERIC where an object or array is still open; `what` is for the sentence. */
+/* begin: starts a document; indent NULL writes it on one line. j must not move before spot_json_free, which accepts a zeroed j.
+ * whole: SPOT_NOMEM if memory ran out, SPOT_NUMERIC if an object or array is still open; `what` names the document. */
 spot_status spot_json_begin(spot_ctx *c, spot_json *j, const char *indent);
 spot_status spot_json_whole(spot_ctx *c, const spot_json *j, const char *what);
 void        spot_json_free (spot_json *j);
 
-/* The document of --json: open begins it, indented, and its object; print ends that, writes all to f and frees it. The caller
- * checks whether f took it. */
+/* The document of --json. open: begins an indented document and its object. print: ends the object, writes the document to f
+ * and frees it; the caller checks f for write errors. */
 spot_status spot_json_open (spot_ctx *c, spot_json *j);
 void        spot_json_print(spot_json *j, FILE *f);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Strings may hold brackets. */
+/* Ignores brackets in strings. */
 static bool nests_too_deep(const char *text, size_t n)
 {
     bool string = false;

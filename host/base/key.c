@@ -1,4 +1,4 @@
-/* key.c - names of values: XXH3-128 of what made them. */
+/* key.c - names of values: XXH3-128 of everything that determines them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* nearest.c - "did you mean". */
+/* nearest.c - see nearest.h. */
 #include "base/nearest.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static int distance(const char *a, const char *b)
 const char *spot_nearest(const char *word, const char *const *names)
 {
     const char *best = NULL;
-    int least = 1 + (int)strlen(word) / 3;      /* one slip, and one more for every three letters */
+    int least = 1 + (int)strlen(word) / 3;      /* one edit, and one more for every three letters */
 
     for (; *names; names++) {
         int d = distance(word, *names);

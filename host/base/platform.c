@@ -1,4 +1,4 @@
-/* platform.c - asks the libraries what they are and which instructions they took. */
+/* platform.c - asks the libraries for their versions and instruction sets. */
 #define _GNU_SOURCE
 #include "base/platform.h"
 
@@ -12,7 +12,7 @@
 
 #include "core/device.h"
 
-static const char *instructions(void)
+static const char *instruction_set(void)
 {
     static const struct { dnnl_cpu_isa_t isa; const char *name; } known[] = {
         { dnnl_cpu_isa_sse41, "sse41" },
@@ -29,7 +29,7 @@ static const char *instructions(void)
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].isa == isa) return known[i].name;
-    snprintf(number, sizeof number, "isa 0x%x", (unsigned)isa);        /* of a oneDNN that knows more than this code */
+    snprintf(number, sizeof number, "isa 0x%x", (unsigned)isa);        /* a newer oneDNN */
     return number;
 }
 
@@ -41,12 +41,12 @@ const char *spot_platform(spot_ctx *c, char *text, size_t size)
     spot_device_about(c, gpu, sizeof gpu, NULL, 0);
     sscanf(openblas_get_config(), "OpenBLAS %63s", blas);
     snprintf(text, size, "%s%s%scpu %s; oneDNN %d.%d.%d, OpenBLAS %s %s, glibc %s", *gpu ? "cuda " : "", gpu, *gpu ? "; " : "",
-             instructions(), v->major, v->minor, v->patch, blas, openblas_get_corename(), gnu_get_libc_version());
+             instruction_set(), v->major, v->minor, v->patch, blas, openblas_get_corename(), gnu_get_libc_version());
     return text;
 }
 
-/* "575.51.03", from what the kernel's module says of itself: the first word that begins with a number and a dot. */
-static void driver(char *text, size_t size)
+/* "575.51.03": in the kernel module's description, the first word that begins with a number and a dot. */
+static void driver_version(char *text, size_t size)
 {
     FILE *f = fopen("/proc/driver/nvidia/version", "r");
     char word[64];
@@ -64,7 +64,7 @@ const char *spot_platform_unit(spot_ctx *c, char *text, size_t size)
     size_t n;
 
     spot_device_about(c, NULL, 0, text, size);
-    driver(version, sizeof version);
+    driver_version(version, sizeof version);
     n = strlen(text);
     if (n && *version) snprintf(text + n, size - n, ", driver %s", version);
     return text;
@@ -72,7 +72,7 @@ const char *spot_platform_unit(spot_ctx *c, char *text, size_t size)
 
 typedef struct { const unsigned char *id; size_t n; } note;
 
-/* Of the first object, which is the program: its note of the linker's hash. */
+/* Finds the note with the linker's hash in the first object, which is the program. */
 static int find_note(struct dl_phdr_info *o, size_t size, void *user)
 {
     note *found = user;

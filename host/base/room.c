@@ -1,4 +1,4 @@
-/* room.c - what /proc and /sys say about memory. What cannot be read sets no limit. */
+/* room.c - reads free memory from /proc and /sys. An unreadable file sets no limit. */
 #define _DEFAULT_SOURCE
 #include "base/room.h"
 
@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number behind `name`, or at the beginning of the file where name is ""; `none` where there is none ("max"). */
+/* The number after `name`, or at the beginning of the file if name is ""; `none` if there is no number ("max"). */
 static size_t number_in(const char *path, const char *name, size_t none)
 {
     FILE *f = fopen(path, "r");
@@ -27,7 +27,7 @@ static size_t number_in(const char *path, const char *name, size_t none)
     return none;
 }
 
-/* Of a kind of control groups, its files. */
+/* The files of one version of control groups. */
 typedef struct { const char *mount, *limit, *used, *reclaimable; } group_kind;
 
 static const group_kind version[2] = {
@@ -35,8 +35,8 @@ static const group_kind version[2] = {
     { "", "memory.max", "memory.current", "inactive_file" },
 };
 
-/* What the group's limit leaves. Pages of files that nobody used lately are given back before memory runs out. */
-static size_t left_in(const char *folder, const group_kind *k)
+/* Bytes left below the group's limit. Inactive pages of files count as free: the kernel reclaims them. */
+static size_t left_in_group(const char *folder, const group_kind *k)
 {
     char path[PATH_MAX + 64];
     size_t limit, used, spare;
@@ -52,8 +52,8 @@ static size_t left_in(const char *folder, const group_kind *k)
     return limit > used ? limit - used : 0;
 }
 
-/* The least of a group's and of all above it: each of them counts what its children take. */
-static size_t left_in_all(const char *root, char *group, const group_kind *k)
+/* The least of a group and all groups above it, each of which counts its children's memory. */
+static size_t left_in_group_and_above(const char *root, char *group, const group_kind *k)
 {
     char folder[PATH_MAX];
     size_t least = SIZE_MAX;
@@ -62,7 +62,7 @@ static size_t left_in_all(const char *root, char *group, const group_kind *k)
         size_t left;
         if (end) *end = 0;
         snprintf(folder, sizeof folder, "%s/sys/fs/cgroup/%s%s", root, k->mount, group);
-        left = left_in(folder, k);
+        left = left_in_group(folder, k);
         least = left < least ? left : least;
         if (!end || !*group) return least;
     }
@@ -80,7 +80,7 @@ static size_t left_in_groups(const char *root)
         bool unified = sscanf(line, "%*d::%4095[^\n]", group) == 1;
         if (!unified && (sscanf(line, "%*d:%255[^:]:%4095[^\n]", controllers, group) < 2 || !strstr(controllers, "memory")))
             continue;
-        left = left_in_all(root, group, &version[unified]);
+        left = left_in_group_and_above(root, group, &version[unified]);
         least = left < least ? left : least;
     }
     if (f) fclose(f);

@@ -21,8 +21,8 @@ static const spot_setting *rows_of_part(const spot_setting *s, const char *group
     return rows ? rows : &none;
 }
 
-/* Moves from the beginning of a part into it, and from its end to what follows. */
-static void settle(spot_setting_walk *w)
+/* Moves from a part into its rows, and from their end to the row after the part. */
+static void enter_parts(spot_setting_walk *w)
 {
     while (w->s->kind == SETTING_PART || (w->s->kind == SETTING_END && w->rest)) {
         bool begins = w->s->kind == SETTING_PART;
@@ -41,14 +41,14 @@ spot_setting_walk spot_settings_walk(const spot_setting *rows, const void *group
 {
     spot_setting_walk w = { .s = rows, .group = (char *)(uintptr_t)group };
 
-    settle(&w);
+    enter_parts(&w);
     return w;
 }
 
 void spot_settings_next(spot_setting_walk *w)
 {
     w->s++;
-    settle(w);
+    enter_parts(w);
 }
 
 spot_setting_walk spot_settings_at(const spot_setting *rows, const void *group, const char *name)
@@ -142,7 +142,7 @@ spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_sett
     return SPOT_OK;
 }
 
-/* A whole text that is a finite number: no nan, inf, hex. */
+/* The whole text must be a finite number: no nan, inf, hex. */
 static bool read_real(const char *text, double *value)
 {
     char *end;
@@ -207,7 +207,7 @@ static void print_text(FILE *f, const char *text)
     fputc('"', f);
 }
 
-/* The shortest text that reads back to the same number: 30, not 3e+01. */
+/* The shortest text that reads back as the same number: 30, not 3e+01. */
 static void print_real(FILE *f, double value)
 {
     char few[32], plain[32];

@@ -1,8 +1,7 @@
-/* setting.h - one row describes one setting: its name, where it lies, its default, the values it takes, its meaning.
+/* setting.h - one row describes one setting: name, offset, default, accepted values, help.
  *
- * A table of rows describes a struct of settings. Configs are read, printed, hashed and documented by walking tables;
- * defaults are set and structs are checked by walking the same tables, so that a number stands in one place. Every stage
- * owns the tables of its structs. */
+ * A table of rows describes a struct of settings. The same tables read, print, hash and document configs, set defaults and
+ * check structs, so each number is written once. Every stage owns the tables of its structs. */
 #ifndef SPOTTER_SETTING_H
 #define SPOTTER_SETTING_H
 
@@ -23,7 +22,7 @@ typedef enum {
     SETTING_TEXT,        /* char[hi]                                */
     SETTING_GROUP,       /* a struct that `rows` describes          */
     SETTING_LIST,        /* an array of lo to hi structs of `size` bytes; their number is an int at `count` */
-    SETTING_PART         /* no setting: the rows of `rows`, or of `part`, follow in its place */
+    SETTING_PART         /* no setting: stands for the rows of `rows` or of `part` */
 } spot_setting_kind;
 
 typedef struct spot_setting {
@@ -36,11 +35,11 @@ typedef struct spot_setting {
     const char *const *names;                        /* NULL-terminated */
     const struct spot_setting *rows;
     size_t size, count;
-    const struct spot_setting *(*part)(int value);   /* the rows that go with this value of the setting `of` */
+    const struct spot_setting *(*part)(int value);   /* the rows for this value of the setting `of` */
     const struct spot_setting *of;                   /* a NAME in the same table */
-    unsigned values;                                 /* bits of the values of `of` with which this setting is read; 0: all */
+    unsigned values;                                 /* bit v: the setting is read if `of` has value v; 0: always */
     bool (*when)(const void *group);                 /* whether a group of settings has this one; NULL: always */
-    const char *otherwise;                           /* the sentence for one that is given all the same */
+    const char *otherwise;                           /* the error if a config sets it although `when` is false */
     const char *help;                                /* a noun phrase that stands alone */
 } spot_setting;
 
@@ -53,44 +52,44 @@ typedef struct spot_setting {
 #define SPOT_SWITCH          .hi = 1
 #define SPOT_END             { .kind = SETTING_END }
 
-/* All rows of a table for one struct, those of parts in their places:
+/* Visits all rows of a table for one struct, with the rows of a part in its place:
  * for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) */
 typedef struct {
-    const spot_setting *s;       /* NULL: there are no more */
-    char *value;                 /* where it lies */
+    const spot_setting *s;       /* NULL: no more rows */
+    char *value;                 /* address of its value */
     char *group;                 /* the struct that s's own table describes */
-    const spot_setting *rest;    /* what follows after a part, and the struct of its table */
-    char *whole;
+    const spot_setting *rest;    /* inside a part: the next row after the part ... */
+    char *whole;                 /* ... and the struct of that row's table */
 } spot_setting_walk;
 
 spot_setting_walk spot_settings_walk(const spot_setting *rows, const void *group);
 void              spot_settings_next(spot_setting_walk *w);
 
-/* The walk at the setting of this name; w.s is NULL where the struct has none. */
+/* The walk at the setting with this name; w.s is NULL if the struct has none. */
 spot_setting_walk spot_settings_at(const spot_setting *rows, const void *group, const char *name);
 
-/* The row of this name, whatever part has it; NULL where no part has one. */
+/* The row with this name, in any part; NULL if there is none. */
 const spot_setting *spot_setting_find(const spot_setting *rows, const char *name);
 
-/* Whether the group has the setting (when); and whether the setting is not read, because of the value of `of`. */
+/* applies: the group has the setting (`when`). is_idle: the value of `of` makes the setting unused (`values`). */
 bool spot_setting_applies(const spot_setting *s, const void *group);
 bool spot_setting_is_idle(const spot_setting *s, const void *group);
 
 /* Sets every setting of a zeroed struct to its default. Lists stay empty. */
 void spot_settings_defaults(const spot_setting *rows, void *group);
 
-/* Checks every setting that is read. Fails with `status` and a sentence such as "spotlight.steps is 1; it takes an integer
- * from 2 to 1000000". above: "spotlight"; "" for nothing. */
+/* Checks every setting that is used. Fails with `status` and a sentence such as "spotlight.steps is 1; it takes an integer
+ * from 2 to 1000000". above: the path before the names ("spotlight"), or "". */
 spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_setting *rows, const void *group,
                                 const char *above);
 
-/* The texts of a value (two of a range, else one) into it. False: this is not what the setting takes. */
+/* Parses a value from its texts (two for a range, else one). False: the setting does not accept it. */
 bool spot_setting_read(const spot_setting *s, void *value, const char *const *text);
 
-/* The value as a config has it, numbers in the fewest digits that read back; what does not fit is cut. */
+/* The value as a config writes it, numbers in the fewest digits that read back; cut if text is too short. Returns text. */
 const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value);
 
-/* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
+/* The accepted values, for errors and help: "an integer from 16 to 1024". Returns text. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- bytes that grow ---- */
+/* ---- growing byte buffers ---- */
 
 void spot_text_add(spot_text *t, const void *bytes, size_t n)
 {
@@ -31,7 +31,7 @@ void spot_text_free(spot_text *t)
 
 /* ---- UTF-8 ---- */
 
-/* Not well-formed: cut, longer than need be, half a pair of UTF-16, beyond U+10FFFF. */
+/* Not well-formed: truncated, overlong, a UTF-16 surrogate, beyond U+10FFFF. */
 size_t spot_utf8_char(const char *text, size_t n)
 {
     const unsigned char *s = (const unsigned char *)text;

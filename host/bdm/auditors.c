@@ -1,5 +1,5 @@
-/* auditors.c - ridge regressions on parts of the rows. The sums over rows and the scores are the device's; factors and
- * solutions LAPACK's, on the host, an auditor to a thread. */
+/* auditors.c - ridge regressions on parts of the rows. The device computes the sums over rows and the scores; LAPACK computes
+ * factors and solutions on the host, one auditor per thread. */
 #include "bdm/auditors.h"
 
 #include <lapacke.h>
@@ -10,7 +10,7 @@
 #include "core/device.h"
 #include "fit/ridge.h"
 
-static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes)
+static spot_status take_twin(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes)
 {
     t->bytes = bytes;
     SPOT_TRY(spot_arena_take(c, host, &t->here, bytes));
@@ -38,20 +38,20 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(SPOT_TAKE(c, host, a->factor, SPOT_AUDITORS * d * d));
     a->x = (spot_twin){ (void *)a->feature, (void *)a->feature, n * d * sizeof(float) };
     if (c->device) SPOT_TRY(spot_arena_take(c, work, &a->x.there, a->x.bytes));
-    SPOT_TRY(take(c, host, work, &a->centre, d * each));
-    SPOT_TRY(take(c, host, work, &a->row, n * sizeof(int)));
-    SPOT_TRY(take(c, host, work, &a->weight, n * each));
-    SPOT_TRY(take(c, host, work, &a->changed, n * sizeof(int)));
-    SPOT_TRY(take(c, host, work, &a->sign, 2 * n * each));
-    SPOT_TRY(take(c, host, work, &a->gram, 2 * d * d * each));
-    SPOT_TRY(take(c, host, work, &a->sum, 2 * d * each));
-    SPOT_TRY(take(c, host, work, &a->moment, 2 * d * each));
-    SPOT_TRY(take(c, host, work, &a->w, SPOT_AUDITORS * d * each));
-    SPOT_TRY(take(c, host, work, &a->b, SPOT_AUDITORS * each));
-    return take(c, host, work, &a->score, SPOT_AUDITORS * n * each);
+    SPOT_TRY(take_twin(c, host, work, &a->centre, d * each));
+    SPOT_TRY(take_twin(c, host, work, &a->row, n * sizeof(int)));
+    SPOT_TRY(take_twin(c, host, work, &a->weight, n * each));
+    SPOT_TRY(take_twin(c, host, work, &a->changed, n * sizeof(int)));
+    SPOT_TRY(take_twin(c, host, work, &a->sign, 2 * n * each));
+    SPOT_TRY(take_twin(c, host, work, &a->gram, 2 * d * d * each));
+    SPOT_TRY(take_twin(c, host, work, &a->sum, 2 * d * each));
+    SPOT_TRY(take_twin(c, host, work, &a->moment, 2 * d * each));
+    SPOT_TRY(take_twin(c, host, work, &a->w, SPOT_AUDITORS * d * each));
+    SPOT_TRY(take_twin(c, host, work, &a->b, SPOT_AUDITORS * each));
+    return take_twin(c, host, work, &a->score, SPOT_AUDITORS * n * each);
 }
 
-static void begin(spot_auditors *a)
+static void begin_problem(spot_auditors *a)
 {
     double *centre = a->centre.here;
 
@@ -69,7 +69,7 @@ static void begin(spot_auditors *a)
 spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *all)
 {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-    for (int p = 0; p < problems; p++) begin(all[p]);
+    for (int p = 0; p < problems; p++) begin_problem(all[p]);
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(push(c, &all[p]->x));
         SPOT_TRY(push(c, &all[p]->centre));
@@ -78,7 +78,7 @@ spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *
     return SPOT_OK;
 }
 
-/* Part q's rows, each with its number of `weight` or 1; out is where the results of both parts go, `each` numbers apiece. */
+/* Part q's rows, with their weights or 1; out holds the results of both parts, `each` numbers per part. */
 static spot_ridge_rows rows_of(const spot_auditors *a, int q, const double *weight, const spot_twin *out, size_t each)
 {
     int first = q ? a->len[0] : 0;
@@ -87,8 +87,8 @@ static spot_ridge_rows rows_of(const spot_auditors *a, int q, const double *weig
                               weight ? weight + first : NULL, (double *)out->there + q * each };
 }
 
-/* Lists rows by part, and those that changed parts. */
-static void list(spot_auditors *a)
+/* Lists the rows by part, and the rows that changed parts. */
+static void list_rows(spot_auditors *a)
 {
     int *row = a->row.here, *changed = a->changed.here, at = 0;
     double *sign = a->sign.here, *weight = a->weight.here;
@@ -111,12 +111,12 @@ static void list(spot_auditors *a)
     }
 }
 
-/* What is to be found of the present parts of one problem: grams only where they changed, and then of the rows that did. */
-static spot_status prepare(spot_ctx *c, spot_auditors *a, spot_ridge_rows *grams, int *len)
+/* Adds the Gram matrices to compute for one problem: none if no part changed; after the first fit, only of the changed rows. */
+static spot_status prepare_problem(spot_ctx *c, spot_auditors *a, spot_ridge_rows *grams, int *len)
 {
     size_t d = (size_t)a->d;
 
-    list(a);
+    list_rows(a);
     SPOT_TRY(push(c, &a->weight));
     if (!a->moved) return SPOT_OK;
     SPOT_TRY(push(c, &a->row));
@@ -135,12 +135,12 @@ static spot_status prepare(spot_ctx *c, spot_auditors *a, spot_ridge_rows *grams
     return SPOT_OK;
 }
 
-/* Grams, sums and moments of the present parts, to the host. sets (4, problems) */
-static spot_status sums(spot_ctx *c, int problems, spot_auditors *const *all, spot_ridge_rows *sets)
+/* Computes Gram matrices, sums and moments of the present parts and copies them to the host. sets (4, problems) */
+static spot_status find_sums(spot_ctx *c, int problems, spot_auditors *const *all, spot_ridge_rows *sets)
 {
     int len = 0;
 
-    for (int p = 0; p < problems; p++) SPOT_TRY(prepare(c, all[p], sets, &len));
+    for (int p = 0; p < problems; p++) SPOT_TRY(prepare_problem(c, all[p], sets, &len));
     SPOT_TRY(spot_ridge_gram(c, len, sets));
     len = 0;
     for (int p = 0; p < problems; p++)
@@ -160,7 +160,7 @@ static spot_status sums(spot_ctx *c, int problems, spot_auditors *const *all, sp
     return SPOT_OK;
 }
 
-/* The sums of auditor q's rows: of part q, or of both. */
+/* Entry j of the sum over auditor q's rows: part q, or both. */
 static double total(const spot_twin *t, const spot_auditors *a, int q, int j)
 {
     const double *v = t->here;
@@ -170,8 +170,8 @@ static double total(const spot_twin *t, const spot_auditors *a, int q, int j)
 
 static int rows_for(const spot_auditors *a, int q) { return q < 2 ? a->len[q] : a->len[0] + a->len[1]; }
 
-/* The factor of the rows about their own mean plus the ridge. False if there is none. Upper and by rows is, to LAPACK, lower
- * and by columns. */
+/* Factorises the Gram matrix about the rows' mean plus the ridge; false if it is not positive definite. Upper and row-major is
+ * lower and column-major for LAPACK. */
 static bool factorise(spot_auditors *a, int q, double ridge)
 {
     size_t d = (size_t)a->d;
@@ -188,8 +188,8 @@ static bool factorise(spot_auditors *a, int q, double ridge)
     return !LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', a->d, f, a->d);
 }
 
-/* w and b of auditor q. */
-static bool solve(spot_auditors *a, int q, double ridge)
+/* Computes w and b of auditor q. */
+static bool solve_auditor(spot_auditors *a, int q, double ridge)
 {
     double *w = (double *)a->w.here + (size_t)q * a->d, *b = (double *)a->b.here + q, mean = 0;
     const double *target = a->weight.here;
@@ -206,16 +206,16 @@ static bool solve(spot_auditors *a, int q, double ridge)
     return isfinite(*b);
 }
 
-static spot_status fit(spot_ctx *c, int problems, spot_auditors *const *all, spot_ridge_rows *sets, spot_ridge_fit *fits,
-                       double ridge)
+static spot_status fit_all(spot_ctx *c, int problems, spot_auditors *const *all, spot_ridge_rows *sets, spot_ridge_fit *fits,
+                           double ridge)
 {
-    int failed = problems;             /* the first of them, whichever thread comes first */
+    int failed = problems;             /* the first failed problem, for any order of threads */
 
-    SPOT_TRY(sums(c, problems, all, sets));
+    SPOT_TRY(find_sums(c, problems, all, sets));
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < problems * SPOT_AUDITORS; t++) {
         spot_auditors *a = all[t / SPOT_AUDITORS];
-        if (a->wanted[t % SPOT_AUDITORS] && !solve(a, t % SPOT_AUDITORS, ridge))
+        if (a->wanted[t % SPOT_AUDITORS] && !solve_auditor(a, t % SPOT_AUDITORS, ridge))
 #pragma omp critical
             failed = t / SPOT_AUDITORS < failed ? t / SPOT_AUDITORS : failed;
     }
@@ -244,7 +244,7 @@ spot_status spot_auditors_fit(spot_ctx *c, spot_arena *host, int problems, spot_
     _Static_assert(4 * sizeof *sets + sizeof *fits + 2 * 64 <= SPOT_AUDITORS_SCRATCH, "the scratch that is promised");
     SPOT_TRY(SPOT_TAKE(c, host, sets, 4 * (size_t)problems));
     SPOT_TRY(SPOT_TAKE(c, host, fits, problems));
-    s = fit(c, problems, all, sets, fits, ridge);
+    s = fit_all(c, problems, all, sets, fits, ridge);
     host->used = mark;
     return s;
 }

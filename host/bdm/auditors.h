@@ -1,7 +1,8 @@
 /* auditors.h - Multiaccuracy's auditors: ridge regressions, with intercept, of a target on two parts of the training rows and
- * on both together, again and again as targets, and under compat parts, change. What stays is not found again.
+ * on both together. They are fitted again whenever the targets (with compat, also the parts) change; quantities that depend
+ * on unchanged parts are kept.
  *
- * As scikit-learn's Ridge: w = (Xc' Xc + ridge I)^-1 Xc' (y - mean y), Xc the rows less their mean, and
+ * Same as scikit-learn's Ridge: w = (Xc' Xc + ridge I)^-1 Xc' (y - mean y), Xc the rows less their mean, and
  * h(x) = mean y + (x - mean) w. */
 #ifndef SPOTTER_AUDITORS_H
 #define SPOTTER_AUDITORS_H
@@ -11,42 +12,42 @@
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
 
-enum { SPOT_AUDITORS = 3, SPOT_NO_PART = 255 };    /* of part 0, of part 1, of both */
+enum { SPOT_AUDITORS = 3, SPOT_NO_PART = 255 };    /* auditors of part 0, part 1, both */
 
-/* What lies on the host and what c's kernels see; on the CPU the two are one. */
+/* An array on the host and on c's device; on the CPU both pointers are equal. */
 typedef struct { void *here, *there; size_t bytes; } spot_twin;
 
-/* One problem. The caller sets n, d and the features before it opens them, and what stands under "in" before each fit. */
+/* One problem. Set n, d and feature before spot_auditors_open, and the members marked "in" before each fit. */
 typedef struct {
     int n, d;
     const float *feature;      /* (n, d) */
 
-    uint8_t *part;             /* (n), in: the part of a training row, 0 or 1; SPOT_NO_PART of others */
+    uint8_t *part;             /* (n), in: 0 or 1 for a training row, SPOT_NO_PART for others */
     double  *target;           /* (n), in */
-    int      wanted[SPOT_AUDITORS];    /* in: which are to be fitted; each has a row */
-    const double *h;           /* (SPOT_AUDITORS, n), out: of all rows, from each auditor that is wanted */
+    int      wanted[SPOT_AUDITORS];    /* in: the auditors to fit; each has a row */
+    const double *h;           /* (SPOT_AUDITORS, n), out: h(x) of all rows for each wanted auditor */
 
     int len[2];                /* rows of the parts */
-    uint8_t *before;           /* (n): the parts of the last fit */
-    int known, moved;          /* whether gram is that of `before`; how many rows have changed parts since */
-    double *factor;            /* (SPOT_AUDITORS, d, d): Cholesky factors... */
-    int fresh[SPOT_AUDITORS];  /* ...where they are those of the present parts */
+    uint8_t *before;           /* (n): the parts at the last fit */
+    int known, moved;          /* whether gram belongs to `before`; rows that have changed parts since */
+    double *factor;            /* (SPOT_AUDITORS, d, d): Cholesky factors ... */
+    int fresh[SPOT_AUDITORS];  /* ... and whether they belong to the present parts */
     spot_twin x, centre;       /* (n, d) floats, (d) */
     spot_twin row, weight;     /* (n): rows of part 0, then of part 1; their targets */
-    spot_twin changed, sign;   /* (n), (2, n): rows that have changed parts, and how often each part has them more */
-    spot_twin gram;            /* (2, d, d): of the parts, about the centre */
-    spot_twin sum, moment;     /* (2, d): sums of rows less the centre, and of these times their targets */
+    spot_twin changed, sign;   /* (n), (2, n): rows that have changed parts; +1, 0 or -1: each part has gained or lost it */
+    spot_twin gram;            /* (2, d, d): Gram matrices of the parts, about the centre */
+    spot_twin sum, moment;     /* (2, d): sums of rows minus the centre; the same times the targets */
     spot_twin w, b, score;     /* (SPOT_AUDITORS, d), (SPOT_AUDITORS), (SPOT_AUDITORS, n) */
 } spot_auditors;
 
-/* Memory for one problem: `host` is an arena there, `work` one in the memory of c's device; on the CPU one and the same.
- * Also in counting arenas, by n and d alone. */
+/* Allocates one problem's arrays: `host` on the host, `work` on c's device; on the CPU the same arena. A counting arena needs
+ * only n and d. */
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a);
 
-/* Features to the device; a centre near their mean. */
+/* Copies the features to the device and computes a centre near their mean. */
 spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *a);
 
-/* The wanted auditors of every problem; SPOT_NUMERIC where the ridge is too small for their features. host: for scratch, of
+/* Fits the wanted auditors of every problem; SPOT_NUMERIC if the ridge is too small for the features. host: scratch memory,
  * SPOT_AUDITORS_SCRATCH bytes a problem. */
 #define SPOT_AUDITORS_SCRATCH 512
 spot_status spot_auditors_fit(spot_ctx *c, spot_arena *host, int problems, spot_auditors *const *a, double ridge);

@@ -1,16 +1,16 @@
-/* barlow.c - Barlow (Singla et al. 2021): the features that tell most about failure, a decision tree over them, and its
- * leaves by error rate times error coverage.
+/* barlow.c - Barlow (Singla et al. 2021): the features with most information about failure, a decision tree over them, and
+ * its leaves ordered by error rate times error coverage.
  *
  * A row fails if the probability of its label is below 1/2. With t of the T failures among the n rows of a leaf, the leaf's
  * error rate is t/n, its error coverage t/T, and their product, its importance, is the score; the sum of the scores is the
  * tree's ALER, which is at least the base error rate T/N. A leaf without failures scores 0 and is no hypothesis.
  *
- * compat, as the authors' code and Domino's copy of it: the tree sees the features in ascending order of information, so that
- * ties go to the least informative (there to chance); a probability of exactly 1/2 predicts the negative class; leaves without
- * failures are listed, too. `top` holds nevertheless. Not copied: numpy's noise of seed 0, fp32 in the estimate, its division
- * by zero without failures.
+ * compat, as in the authors' code and Domino's copy of it: the tree sees the features in ascending order of information, so
+ * that ties go to the least informative (there: random); a probability of exactly 1/2 predicts the negative class; leaves
+ * without failures are listed, too. `top` still applies. Not copied: numpy's noise of seed 0, fp32 in the estimate, its
+ * division by zero without failures.
  *
- * A new row belongs to the leaf that it comes to. Fitted rows come back as they were found. */
+ * A new row belongs to the leaf that it reaches. Assigning a fitted row gives its leaf again. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,14 +20,14 @@
 #include "fit/information.h"
 #include "spotter/tree.h"
 
-/* A problem with failures and successes on its way. */
+/* A problem that has failures. */
 typedef struct {
     int       problem, failures;
     uint8_t  *fails;           /* (n) */
     double   *worth;           /* (d): information, or the mean */
-    spot_mat  x;               /* (n, features): those chosen */
+    spot_mat  x;               /* (n, features): the chosen features */
     spot_tree tree;
-    int      *leaf;            /* (n): its node */
+    int      *leaf;            /* (n): the row's leaf, a node of tree */
 } study;
 
 static int failed(const spot_view *v, int i, int compat)
@@ -36,38 +36,39 @@ static int failed(const spot_view *v, int i, int compat)
     return spot_view_error(v, i) > 0.5;
 }
 
-/* Features of a problem that the tree sees. */
-static int seen(int d, const spot_bdm_config *cfg) { return d < cfg->barlow.features ? d : cfg->barlow.features; }
+/* Number of features that the tree sees. */
+static int features_seen(int d, const spot_bdm_config *cfg) { return d < cfg->barlow.features ? d : cfg->barlow.features; }
 
-/* Whether it matters what the features are worth. */
-static int weighs(int d, const spot_bdm_config *cfg) { return cfg->compat || d > cfg->barlow.features; }
+/* Whether the worth of the features changes the result. */
+static int needs_worth(int d, const spot_bdm_config *cfg) { return cfg->compat || d > cfg->barlow.features; }
 
 static size_t max(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Memory of a study; the same calls count. */
-static spot_status take(spot_ctx *c, spot_arena *a, study *s, int n, int d, const spot_bdm_config *cfg)
+/* Allocates a study; also in a counting arena. */
+static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d, const spot_bdm_config *cfg)
 {
-    s->x = (spot_mat){ NULL, n, seen(d, cfg) };
+    s->x = (spot_mat){ NULL, n, features_seen(d, cfg) };
     SPOT_TRY(SPOT_TAKE(c, a, s->fails, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->worth, d));
     SPOT_TRY(SPOT_TAKE(c, a, s->leaf, n));
     return SPOT_TAKE(c, a, s->x.v, (size_t)n * (size_t)s->x.cols);
 }
 
-/* Takes what the device needs of a problem; x and y are filled by the caller. */
-static spot_status take_there(spot_ctx *c, spot_arena *there, spot_information_problem *p)
+/* Allocates a problem's arrays on the device; the caller fills x and y. */
+static spot_status take_device(spot_ctx *c, spot_arena *there, spot_information_problem *p)
 {
     SPOT_TRY(SPOT_TAKE(c, there, p->x, (size_t)p->n * (size_t)p->d));
     SPOT_TRY(SPOT_TAKE(c, there, p->y, p->n));
     return SPOT_TAKE(c, there, p->information, p->d);
 }
 
-/* The information of every feature of every study, on c's device, into worth. */
-static spot_status inform_there(spot_ctx *c, spot_arena *there, int count, study *s, spot_information_problem *ask)
+/* Computes the information of every feature of every study on c's device, into worth. */
+static spot_status find_information_on_device(spot_ctx *c, spot_arena *there, int count, study *s,
+                                              spot_information_problem *ask)
 {
     for (int k = 0; k < count; k++) {
         spot_information_problem on = ask[k];
-        SPOT_TRY(take_there(c, there, &on));
+        SPOT_TRY(take_device(c, there, &on));
         SPOT_TRY(spot_device_copy(c, (float *)on.x, ask[k].x, (size_t)on.n * (size_t)on.d * sizeof *on.x));
         SPOT_TRY(spot_device_copy(c, (uint8_t *)on.y, ask[k].y, (size_t)on.n));
         ask[k] = on;
@@ -78,7 +79,8 @@ static spot_status inform_there(spot_ctx *c, spot_arena *there, int count, study
     return SPOT_OK;
 }
 
-static spot_status inform(spot_ctx *c, spot_arena *a, int count, study *s, const spot_points *points, const spot_seed *seeds)
+static spot_status find_information(spot_ctx *c, spot_arena *a, int count, study *s, const spot_points *points,
+                                    const spot_seed *seeds)
 {
     spot_arena there = spot_arena_counting();
     spot_information_problem *ask;
@@ -98,17 +100,17 @@ static spot_status inform(spot_ctx *c, spot_arena *a, int count, study *s, const
     else {
         for (int k = 0; k < count; k++) {
             spot_information_problem on = ask[k];
-            SPOT_TRY(take_there(c, &there, &on));
+            SPOT_TRY(take_device(c, &there, &on));
         }
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak + spot_information_scratch(count, n, d, 0)));
-        e = inform_there(c, &there, count, s, ask);
+        e = find_information_on_device(c, &there, count, s, ask);
         spot_arena_close(&there);
     }
     a->used = mark;
     return e;
 }
 
-static void means(double *worth, const spot_points *p)
+static void find_means(double *worth, const spot_points *p)
 {
     for (int j = 0; j < p->d; j++) worth[j] = 0;
     for (int i = 0; i < p->n; i++)
@@ -127,24 +129,24 @@ static int worth_first(const void *a, const void *b)
     return x->which - y->which;
 }
 
-static int in_order(const void *a, const void *b) { return ((const rank *)a)->which - ((const rank *)b)->which; }
+static int by_index(const void *a, const void *b) { return ((const rank *)a)->which - ((const rank *)b)->which; }
 
-/* The features of the most worth, the first of equals, into x: in their own order, under compat in ascending worth. chosen:
- * which they are, NULL: nobody asks. */
-static void choose(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
+/* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. chosen:
+ * their indices; may be NULL. */
+static void choose_features(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
 {
     int kept = s->x.cols;
 
-    for (int j = 0; j < p->d; j++) ranks[j] = (rank){ j, weighs(p->d, cfg) ? s->worth[j] : 0 };
+    for (int j = 0; j < p->d; j++) ranks[j] = (rank){ j, needs_worth(p->d, cfg) ? s->worth[j] : 0 };
     qsort(ranks, (size_t)p->d, sizeof *ranks, worth_first);
-    if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, in_order);
+    if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, by_index);
     for (int j = 0; chosen && j < kept; j++) chosen[j] = ranks[cfg->compat ? kept - 1 - j : j].which;
     for (int i = 0; i < p->n; i++)
         for (int j = 0; j < kept; j++)
             s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + ranks[cfg->compat ? kept - 1 - j : j].which];
 }
 
-static spot_status keep(spot_ctx *c, spot_fit *f, const spot_tree *t, const rank *leaves, int len)
+static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const rank *leaves, int len)
 {
     int *feature, *left, *right, *leaf;
     double *threshold;
@@ -164,9 +166,9 @@ static spot_status keep(spot_ctx *c, spot_fit *f, const spot_tree *t, const rank
     return SPOT_OK;
 }
 
-/* The leaves in the order of their scores, of equals the one further to the left first; row: (n). */
-static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, rank *ranks,
-                           const spot_view *view, uint32_t ec, const spot_bdm_config *cfg)
+/* Collects the leaves ordered by score, of equals the left one first; row: (n). */
+static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, rank *ranks,
+                                  const spot_view *view, uint32_t ec, const spot_bdm_config *cfg)
 {
     double aler = 0;
     int len = 0;
@@ -193,18 +195,19 @@ static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int
         h->mean_error /= h->len;
         row += h->len;
     }
-    return fit ? keep(c, fit, &s->tree, ranks, out->len) : SPOT_OK;
+    return fit ? keep_tree(c, fit, &s->tree, ranks, out->len) : SPOT_OK;
 }
 
-/* Problems with failures into s; the others get their answer: nothing. */
-static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, study *s, int *count,
-                         const spot_view *views, const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+/* Lists the problems with failures in s; the others get an empty answer. */
+static spot_status list_studies(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, study *s, int *count,
+                                const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                                const spot_bdm_config *cfg)
 {
     *count = 0;
     for (int p = 0; p < problems; p++) {
         study one = { .problem = p };
         out[p] = (spot_hypotheses){ 0 };
-        SPOT_TRY(take(c, a, &one, points[p].n, points[p].d, cfg));
+        SPOT_TRY(take_study(c, a, &one, points[p].n, points[p].d, cfg));
         for (int i = 0; i < views[p].n; i++) one.failures += one.fails[i] = failed(&views[p], i, cfg->compat) != 0;
         if (!one.failures)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "none of the %d images fails, so there is no blindspot to look for",
@@ -217,8 +220,9 @@ static spot_status admit(spot_ctx *c, spot_arena *a, int problems, spot_hypothes
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find_leaves(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
+                               const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                               const spot_bdm_config *cfg)
 {
     const uint8_t **y;
     spot_tree *tree;
@@ -239,16 +243,16 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     SPOT_TRY(SPOT_TAKE(c, a, x, problems));
     SPOT_TRY(SPOT_TAKE(c, a, y, problems));
     SPOT_TRY(SPOT_TAKE(c, a, ranks, most));
-    SPOT_TRY(admit(c, a, problems, out, s, &count, views, points, seeds, cfg));
-    for (int k = 0; k < count; k++) weigh |= weighs(points[s[k].problem].d, cfg);
-    if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(inform(c, a, count, s, points, seeds));
+    SPOT_TRY(list_studies(c, a, problems, out, s, &count, views, points, seeds, cfg));
+    for (int k = 0; k < count; k++) weigh |= needs_worth(points[s[k].problem].d, cfg);
+    if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(find_information(c, a, count, s, points, seeds));
     for (int k = 0; k < count; k++) {
         const spot_points *p = &points[s[k].problem];
         int *chosen = NULL;
-        if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) means(s[k].worth, p);
+        if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) find_means(s[k].worth, p);
         if (fits)
             SPOT_TRY(spot_fit_put(c, &fits[s[k].problem], "feature", SPOT_I32, NULL, s[k].x.cols, 0, (void **)&chosen));
-        choose(&s[k], ranks, p, cfg, chosen);
+        choose_features(&s[k], ranks, p, cfg, chosen);
         x[k] = s[k].x;
         y[k] = s[k].fails;
     }
@@ -257,13 +261,13 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         int p = s[k].problem;
         s[k].tree = tree[k];
         for (int i = 0; i < x[k].rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x[k].v + (size_t)i * x[k].cols);
-        SPOT_TRY(collect(c, &out[p], fits ? &fits[p] : NULL, row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg));
+        SPOT_TRY(collect_leaves(c, &out[p], fits ? &fits[p] : NULL, row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg));
     }
     a->used = mark;
     return SPOT_OK;
 }
 
-/* Nodes of a fit into a's memory. Children stand behind their parent, so that no way down is endless. */
+/* Reads the tree of a fit into a. Checks that children follow their parent, so that every path ends. */
 static spot_status open_tree(spot_ctx *c, spot_arena *a, spot_tree *t, int features, const spot_fit *fit)
 {
     const int *feature, *left, *right;
@@ -285,8 +289,8 @@ static spot_status open_tree(spot_ctx *c, spot_arena *a, spot_tree *t, int featu
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     const spot_fit_tensor *t;
     const int *chosen, *leaf;
@@ -310,7 +314,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
-    spot_bytes tree = spot_tree_needs(c, problems, n, seen(d, cfg), cfg->barlow.depth);
+    spot_bytes tree = spot_tree_needs(c, problems, n, features_seen(d, cfg), cfg->barlow.depth);
     spot_arena a = spot_arena_counting(), there = a;
     spot_information_problem ask = { .d = d };
     size_t information;
@@ -322,9 +326,9 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 
     for (int p = 0; p < problems; p++) {
         SPOT_TAKE(&quiet, &a, row, n[p]);
-        take(&quiet, &a, &s, n[p], d, cfg);
+        take_study(&quiet, &a, &s, n[p], d, cfg);
         ask.n = n[p];
-        take_there(&quiet, &there, &ask);
+        take_device(&quiet, &there, &ask);
         if (n[p] > most) most = n[p];
     }
     SPOT_TAKE(&quiet, &a, ranks, most);
@@ -352,4 +356,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_barlow = { .settings = settings, .defaults = defaults,
-                                         .find = find, .needs = needs, .assign = assign };
+                                         .find = find_leaves, .needs = needs, .assign = assign_rows };

@@ -1,4 +1,4 @@
-/* bdm.c - the table of methods, and what every method may rely on about its input. */
+/* bdm.c - the table of methods, and the checks of their input. */
 #include "spotter/bdm.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ const spot_setting spot_bdm_settings[] = {
     SPOT_END
 };
 
-/* Nothing reduces unless the method says so. */
+/* No reducer unless the method sets one. */
 spot_bdm_config spot_bdm_defaults(int method)
 {
     spot_bdm_config cfg = { .method = method, .mixture = spot_mixture_defaults() };
@@ -56,7 +56,7 @@ spot_bdm_config spot_bdm_defaults(int method)
     return cfg;
 }
 
-/* PlaneSpot's name says its reducer; the others' names say what is not their own. */
+/* PlaneSpot's name includes its reducer. Other names include only a reducer or representation that is not the default. */
 const char *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size)
 {
     const spot_bdm_config own = spot_bdm_defaults(cfg->method);
@@ -130,8 +130,8 @@ static spot_status check_rows(spot_ctx *c, const spot_view *rows)
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_fit *fit, const spot_bdm_config *cfg)
 {
     size_t mark = a->used;
     spot_points points;
@@ -147,7 +147,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return s;
 }
 
-/* What methods look at there is the host's; a context of its own keeps their ops there, too. */
+/* Runs on the host, where the data lies: a CPU context of its own keeps the methods' ops there. */
 spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                             const spot_fit *fit, const spot_bdm_config *cfg)
 {
@@ -164,7 +164,7 @@ spot_status spot_bdm_assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hyp
     if (!rows->n || !hypotheses) return SPOT_OK;
     if (!a->counting) SPOT_TRY(check_rows(c, rows));
     if (!a->counting) memset(member, 0, (size_t)rows->n * (size_t)hypotheses);
-    s = assign(&here, a, member, hypotheses, rows, fit, cfg);
+    s = assign_rows(&here, a, member, hypotheses, rows, fit, cfg);
     return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&here, s));
 }
 

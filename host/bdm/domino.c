@@ -1,15 +1,13 @@
-/* domino.c - Domino (Eyuboglu et al. 2022): slices of a mixture over features, labels and predictions at once, ordered by
- * how far predictions are from labels: |max over classes c of (Q_c - P_c)|, on positives alone a slice's mean error.
+/* domino.c - Domino (Eyuboglu et al. 2022): slices of a joint mixture over features, labels and predictions, ordered by the
+ * distance of predictions from labels: |max over classes c of (Q_c - P_c)|; on positives alone, a slice's mean error.
  *
- * What the package `domino` 0.1.5 (DominoSlicer) does, so that there is no compat switch. Of ours are the noise and the draws
- * of k-means, at spotter's addresses; components by exact PCA, and no more than there can be (embed.h), where the package
- * gives up; and that a slice without rows, which there is an empty column, is not returned.
+ * Follows the package `domino` 0.1.5 (DominoSlicer), so there is no compat switch. Differences: the noise and the draws of
+ * k-means come from spotter's addresses; components come from exact PCA, and no more than exist (embed.h), where the package
+ * fails; a slice without rows, an empty column in the package, is not returned.
  *
- * New rows go through one E step and the same choice. Fitted rows come back as they were found: with diagonal covariances, and
- * with full ones on the CPU, responsibilities have the same bits; CUDA's factors of full ones differ in their last, which a
- * near-tie between two slices may feel.
- *
- * Longer than files here are: finding and assigning share what a row says and how its slice is chosen. */
+ * New rows take one E step and the same choice. Assigning fitted rows gives their slices again: with diagonal covariances, and
+ * with full ones on the CPU, responsibilities have the same bits; CUDA's factors of full covariances differ in the last bit,
+ * which may change a near-tie between two slices. */
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -24,7 +22,7 @@
 
 enum { CLASSES = 2, CHUNK = 4096 };      /* new rows at a time */
 
-/* A problem on its way through the device. On the CPU the arrays of the host are the job's own. */
+/* A problem. On the CPU the job uses these arrays, on CUDA copies of them. */
 typedef struct {
     spot_domino_job   job;
     spot_domino_cells start;
@@ -32,7 +30,7 @@ typedef struct {
     uint8_t *y;                /* (n) */
     float   *p;                /* (n, 2) */
     double  *r, *of_y, *of_p;  /* (k, n), (k, 2), (k, 2) */
-    int     *place, *row;      /* (n): where in the list a row's slice stands; the rows of all hypotheses */
+    int     *place, *row;      /* (n): index of a row's slice in the list; the rows of all hypotheses */
 } problem;
 
 static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
@@ -47,8 +45,9 @@ static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
 
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
-/* Memory of one problem: what the host looks at in `host`, what c's device does in `work`. */
-static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d, const spot_bdm_config *cfg)
+/* Allocates one problem: the host's arrays in `host`, those of c's device in `work`. */
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d,
+                                const spot_bdm_config *cfg)
 {
     size_t k = (size_t)slices_used(n, cfg), values = k * d, full = cfg->domino.covariance == SPOT_COVARIANCE_FULL;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
@@ -78,8 +77,8 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, problem
     return SPOT_OK;
 }
 
-/* To the device or back; on the CPU it is there. */
-static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
+/* Copies to or from the device; nothing to do on the CPU. */
+static spot_status copy_between(spot_ctx *c, const void *to, const void *from, size_t bytes)
 {
     return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
 }
@@ -89,8 +88,8 @@ static double gamma_hat(const spot_bdm_config *cfg)
     return cfg->domino.gamma_hat < 0 ? cfg->domino.gamma : cfg->domino.gamma_hat;
 }
 
-/* y (n) and p (n, 2) of rows from i0 on. */
-static void say(uint8_t *y, float *p, const spot_view *v, int i0, int n)
+/* Fills the labels y (n) and predictions p (n, 2) of n rows from i0 on. */
+static void fill_labels(uint8_t *y, float *p, const spot_view *v, int i0, int n)
 {
     for (int i = 0; i < n; i++) {
         y[i] = v->label ? v->label[i0 + i] != 0 : 1;
@@ -99,8 +98,8 @@ static void say(uint8_t *y, float *p, const spot_view *v, int i0, int n)
     }
 }
 
-static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_points *points, const spot_seed *seed,
-                        const spot_bdm_config *cfg)
+static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, const spot_points *points, const spot_seed *seed,
+                                const spot_bdm_config *cfg)
 {
     spot_domino_job *job = &q->job;
     int n = job->n, d = job->d, k = job->k;
@@ -108,11 +107,11 @@ static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_
     const int *label = job->label;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
 
-    say(q->y, q->p, v, 0, n);
+    fill_labels(q->y, q->p, v, 0, n);
     if (!c->device) job->x = x;
-    SPOT_TRY(carry(c, job->x, x, (size_t)n * d * sizeof *x));
-    SPOT_TRY(carry(c, job->y, q->y, (size_t)n));
-    SPOT_TRY(carry(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
+    SPOT_TRY(copy_between(c, job->x, x, (size_t)n * d * sizeof *x));
+    SPOT_TRY(copy_between(c, job->y, q->y, (size_t)n));
+    SPOT_TRY(copy_between(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
     job->gamma = cfg->domino.gamma;
     job->gamma_hat = gamma_hat(cfg);
     if (!means) job->label = NULL;
@@ -122,7 +121,7 @@ static spot_status fill(spot_ctx *c, problem *q, const spot_view *v, const spot_
     return SPOT_OK;
 }
 
-/* The ops take their jobs as arrays of one kind each, which stand in `host`, too. */
+/* The problems, and their jobs as arrays for each op. */
 typedef struct { problem *q; spot_domino_job *job; spot_domino_cells *start; spot_kmeans_job *means; } batch;
 
 static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
@@ -133,7 +132,7 @@ static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int probl
     return SPOT_TAKE(c, host, b->means, problems);
 }
 
-static spot_status run(spot_ctx *c, spot_arena *work, batch *b, int problems, const spot_bdm_config *cfg)
+static spot_status run_jobs(spot_ctx *c, spot_arena *work, batch *b, int problems, const spot_bdm_config *cfg)
 {
     for (int i = 0; i < problems; i++) {
         b->job[i] = b->q[i].job;
@@ -147,9 +146,9 @@ static spot_status run(spot_ctx *c, spot_arena *work, batch *b, int problems, co
         problem *q = &b->q[i];
         size_t k = (size_t)b->job[i].k;
         q->job = b->job[i];
-        SPOT_TRY(carry(c, q->r, q->job.r, k * q->job.n * sizeof *q->r));
-        SPOT_TRY(carry(c, q->of_y, q->job.of_y, k * CLASSES * sizeof *q->of_y));
-        SPOT_TRY(carry(c, q->of_p, q->job.of_p, k * CLASSES * sizeof *q->of_p));
+        SPOT_TRY(copy_between(c, q->r, q->job.r, k * q->job.n * sizeof *q->r));
+        SPOT_TRY(copy_between(c, q->of_y, q->job.of_y, k * CLASSES * sizeof *q->of_y));
+        SPOT_TRY(copy_between(c, q->of_p, q->job.of_p, k * CLASSES * sizeof *q->of_p));
     }
     return SPOT_OK;
 }
@@ -164,7 +163,7 @@ static int higher_first(const void *a, const void *b)
     return x->slice - y->slice;
 }
 
-/* Of these slices the one that row i most likely comes from, the first of equals: its place. */
+/* The index in ranks of the slice with the greatest responsibility for row i, the first of equals. */
 static int best_of(const rank *ranks, int len, const problem *q, int i)
 {
     int best = 0;
@@ -174,19 +173,19 @@ static int best_of(const rank *ranks, int len, const problem *q, int i)
     return best;
 }
 
-/* All slices by score, highest first; `holds` counts the rows whose best slice each is. */
-static void order(rank *ranks, const problem *q)
+/* Ranks all slices, highest score first; `holds` counts the rows that have it as their best slice. */
+static void rank_slices(rank *ranks, const problem *q)
 {
     for (int s = 0; s < q->job.k; s++) {
         double most = -INFINITY;
         for (int c = 0; c < CLASSES; c++) most = fmax(most, q->of_p[s * CLASSES + c] - q->of_y[s * CLASSES + c]);
         ranks[s] = (rank){ .slice = s, .score = fabs(most) };
     }
-    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].holds++;      /* each is in its place yet */
+    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].holds++;      /* still unsorted */
     qsort(ranks, (size_t)q->job.k, sizeof *ranks, higher_first);
 }
 
-static spot_status bring(spot_ctx *c, spot_fit *f, const char *name, const double *from, int rows, int columns)
+static spot_status keep_array(spot_ctx *c, spot_fit *f, const char *name, const double *from, int rows, int columns)
 {
     void *to;
 
@@ -194,17 +193,17 @@ static spot_status bring(spot_ctx *c, spot_fit *f, const char *name, const doubl
     return spot_device_copy(c, to, from, (size_t)rows * (size_t)(columns ? columns : 1) * sizeof *from);
 }
 
-/* The mixture; and the slices that a row may come from, best first, with the hypothesis that each is, -1 for none. */
-static spot_status keep(spot_ctx *c, spot_fit *f, const problem *q, const rank *ranks, int len, const int *hypothesis)
+/* Keeps the mixture, and the slices that rows may be assigned to, best first, with their hypotheses (-1: none). */
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const rank *ranks, int len, const int *hypothesis)
 {
     const spot_domino_job *job = &q->job;
     int *slice;
 
     if (job->full && (size_t)job->d * job->d > INT_MAX)
         return spot_fail(c, SPOT_INVALID, "domino: %d features are too many for a fit of full covariances", job->d);
-    SPOT_TRY(bring(c, f, "domino.weight", job->weight, job->k, 0));
-    SPOT_TRY(bring(c, f, "domino.mean", job->mean, job->k, job->d));
-    SPOT_TRY(bring(c, f, "domino.covariance", job->covariance, job->k, job->full ? job->d * job->d : job->d));
+    SPOT_TRY(keep_array(c, f, "domino.weight", job->weight, job->k, 0));
+    SPOT_TRY(keep_array(c, f, "domino.mean", job->mean, job->k, job->d));
+    SPOT_TRY(keep_array(c, f, "domino.covariance", job->covariance, job->k, job->full ? job->d * job->d : job->d));
     SPOT_TRY(spot_fit_put(c, f, "domino.label", SPOT_F64, q->of_y, job->k, CLASSES, NULL));
     SPOT_TRY(spot_fit_put(c, f, "domino.prediction", SPOT_F64, q->of_p, job->k, CLASSES, NULL));
     SPOT_TRY(spot_fit_put(c, f, "domino.slice", SPOT_I32, NULL, len, 0, (void **)&slice));
@@ -212,14 +211,14 @@ static spot_status keep(spot_ctx *c, spot_fit *f, const problem *q, const rank *
     return spot_fit_put(c, f, "domino.hypothesis", SPOT_I32, hypothesis, len, 0, NULL);
 }
 
-static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
-                           const spot_bdm_config *cfg)
+static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
+                                  const spot_bdm_config *cfg)
 {
     rank ranks[SPOT_DOMINO_MOST];
     int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top, hypothesis[SPOT_DOMINO_MOST];
     int from = cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept;
 
-    order(ranks, q);
+    rank_slices(ranks, q);
     *out = (spot_hypotheses){ 0 };
     for (int s = 0; s < q->job.k; s++) out->components += ranks[s].holds > 0;
     for (int i = 0; i < q->job.n; i++) q->place[i] = best_of(ranks, from, q, i);
@@ -237,10 +236,10 @@ static spot_status collect(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, con
         hypothesis[s] = out->len;
         out->h[out->len++] = h;
     }
-    return fit ? keep(c, fit, q, ranks, from, hypothesis) : SPOT_OK;
+    return fit ? keep_fit(c, fit, q, ranks, from, hypothesis) : SPOT_OK;
 }
 
-static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
+static spot_status report_problem(spot_ctx *c, uint32_t ec, const problem *q, const spot_bdm_config *cfg)
 {
     const spot_domino_job *job = &q->job;
 
@@ -255,31 +254,31 @@ static spot_status tell(spot_ctx *c, uint32_t ec, const problem *q, const spot_b
     return SPOT_OK;
 }
 
-/* Everything but the rows, in scratch that is given back. out == NULL: only takes. */
-static spot_status solve(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out, spot_fit *fits,
-                         int **row, const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                         const spot_bdm_config *cfg)
+/* Solves all problems in scratch memory; only `row` outlives it. out NULL: only allocates. */
+static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_hypotheses *out,
+                             spot_fit *fits, int **row, const spot_view *views, const spot_points *points,
+                             const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     batch b;
 
     SPOT_TRY(take_batch(c, host, &b, problems));
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        SPOT_TRY(take(c, host, work, out ? &b.q[i] : &counted, views[i].n, points[i].d, cfg));
-        if (out) SPOT_TRY(fill(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
+        SPOT_TRY(take_problem(c, host, work, out ? &b.q[i] : &counted, views[i].n, points[i].d, cfg));
+        if (out) SPOT_TRY(fill_problem(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
     }
     if (!out) return SPOT_OK;
-    SPOT_TRY(run(c, work, &b, problems, cfg));
+    SPOT_TRY(run_jobs(c, work, &b, problems, cfg));
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
-        SPOT_TRY(tell(c, seeds[i].ec, &b.q[i], cfg));
-        SPOT_TRY(collect(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
+        SPOT_TRY(report_problem(c, seeds[i].ec, &b.q[i], cfg));
+        SPOT_TRY(collect_slices(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
     }
     return SPOT_OK;
 }
 
-/* Bytes of `work` beyond what take takes, for problems of at most these sizes. */
-static size_t scratch(const spot_ctx *c, int problems, int n, int d, const spot_bdm_config *cfg)
+/* Bytes of `work` that the ops need as scratch, for problems of at most these sizes. */
+static size_t scratch_bytes(const spot_ctx *c, int problems, int n, int d, const spot_bdm_config *cfg)
 {
     int k = slices_used(n, cfg), threads = c->device ? 0 : c->threads;
     size_t means = cfg->domino.start == SPOT_START_KMEANS ? spot_kmeans_scratch(problems, n, d, k, threads) : 0;
@@ -288,8 +287,9 @@ static size_t scratch(const spot_ctx *c, int problems, int n, int d, const spot_
     return (means > em ? means : em) + 64;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find_slices(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
+                               const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                               const spot_bdm_config *cfg)
 {
     spot_arena there = spot_arena_counting(), sizes = there;
     int **row, n = 0, d = 0;
@@ -308,18 +308,18 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         d = points[i].d > d ? points[i].d : d;
     }
     mark = a->used;
-    if (!c->device) s = solve(c, a, a, problems, out, fits, row, views, points, seeds, cfg);
+    if (!c->device) s = solve_all(c, a, a, problems, out, fits, row, views, points, seeds, cfg);
     else {
-        SPOT_TRY(solve(c, &sizes, &there, problems, NULL, NULL, NULL, views, points, seeds, cfg));
-        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch(c, problems, n, d, cfg)));
-        s = solve(c, a, &there, problems, out, fits, row, views, points, seeds, cfg);
+        SPOT_TRY(solve_all(c, &sizes, &there, problems, NULL, NULL, NULL, views, points, seeds, cfg));
+        SPOT_TRY(spot_arena_open_device(c, &there, there.peak + scratch_bytes(c, problems, n, d, cfg)));
+        s = solve_all(c, a, &there, problems, out, fits, row, views, points, seeds, cfg);
         spot_arena_close(&there);
     }
     a->used = mark;
     return s;
 }
 
-/* The fit's mixture, for CHUNK rows; parameters are only read. */
+/* Fills a job for CHUNK rows with the fit's mixture, which it only reads. */
 static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points *points, const spot_fit *fit,
                             const spot_bdm_config *cfg)
 {
@@ -342,8 +342,8 @@ static spot_status open_job(spot_ctx *c, spot_domino_job *job, const spot_points
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
@@ -368,7 +368,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
         q.job.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
         q.job.x = points->at + (size_t)i0 * points->d;
-        say(q.y, q.p, rows, i0, q.job.n);
+        fill_labels(q.y, q.p, rows, i0, q.job.n);
         SPOT_TRY(spot_domino_expect(c, a, &q.job));
         if (q.job.ill) return spot_fail(c, SPOT_INPUT, "%d of the fit's slices have no covariance; it is damaged", q.job.ill);
         for (int i = 0; i < q.job.n; i++) {
@@ -391,11 +391,11 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     take_batch(&quiet, &host, &b, problems);
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        take(&quiet, &host, work, &counted, n[i], d, cfg);
+        take_problem(&quiet, &host, work, &counted, n[i], d, cfg);
         most = n[i] > most ? n[i] : most;
     }
-    if (!c->device) return (spot_bytes){ host.peak + scratch(c, problems, most, d, cfg), 0 };
-    return (spot_bytes){ host.peak + 64, there.peak + scratch(c, problems, most, d, cfg) };
+    if (!c->device) return (spot_bytes){ host.peak + scratch_bytes(c, problems, most, d, cfg), 0 };
+    return (spot_bytes){ host.peak + 64, there.peak + scratch_bytes(c, problems, most, d, cfg) };
 }
 
 static const spot_setting settings[] = {
@@ -423,4 +423,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_domino = { .settings = settings, .defaults = defaults,
-                                         .find = find, .needs = needs, .assign = assign };
+                                         .find = find_slices, .needs = needs, .assign = assign_rows };

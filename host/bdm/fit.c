@@ -13,9 +13,9 @@
 #include "formats/formats.h"
 #include "map/pca.h"
 
-enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns until it is looked at */
+enum { NEAREST = 3, TILE = 64, LANES = 8, STRIDE = 64 };     /* partial sums of a distance; columns between its checks */
 
-static size_t values(int rows, int columns) { return (size_t)rows * (size_t)(columns ? columns : 1); }
+static size_t value_count(int rows, int columns) { return (size_t)rows * (size_t)(columns ? columns : 1); }
 
 spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
                             int columns)
@@ -33,7 +33,7 @@ spot_status spot_fit_borrow(spot_ctx *c, spot_fit *f, const char *name, spot_dty
 spot_status spot_fit_put(spot_ctx *c, spot_fit *f, const char *name, spot_dtype type, const void *data, int rows,
                          int columns, void **copy)
 {
-    size_t bytes = values(rows, columns) * spot_dtype_size(type);
+    size_t bytes = value_count(rows, columns) * spot_dtype_size(type);
     void *own = calloc(bytes ? bytes : 1, 1);
     spot_status s;
 
@@ -62,12 +62,10 @@ spot_fit_tensor *spot_fit_find(const spot_fit *f, const char *name)
 
 static bool all_finite(const spot_fit_tensor *t)
 {
-    size_t n = values(t->rows, t->columns);
+    size_t n = value_count(t->rows, t->columns);
 
-    if (t->type == SPOT_F32)
-        for (size_t i = 0; i < n; i++) if (!isfinite(((const float *)t->data)[i])) return false;
-    if (t->type == SPOT_F64)
-        for (size_t i = 0; i < n; i++) if (!isfinite(((const double *)t->data)[i])) return false;
+    for (size_t i = 0; i < n && (t->type == SPOT_F32 || t->type == SPOT_F64); i++)
+        if (!isfinite(t->type == SPOT_F32 ? ((const float *)t->data)[i] : ((const double *)t->data)[i])) return false;
     return true;
 }
 
@@ -99,7 +97,7 @@ spot_status spot_fit_indices(spot_ctx *c, const spot_fit *f, const char *name, i
 spot_status spot_fit_shares(spot_ctx *c, const spot_fit *f, const char *name, int rows, int columns, const spot_fit_tensor **t)
 {
     SPOT_TRY(spot_fit_take(c, f, name, SPOT_F64, rows, columns, t));
-    for (size_t i = 0; i < values((*t)->rows, (*t)->columns); i++) {
+    for (size_t i = 0; i < value_count((*t)->rows, (*t)->columns); i++) {
         double v = ((const double *)(*t)->data)[i];
         if (v < 0 || v > 1 + 1e-6)
             return spot_fail(c, SPOT_INPUT, "the fit's \"%s\" has %g for a probability; the fit is damaged", name, v);
@@ -113,21 +111,19 @@ spot_status spot_fit_wants_confidence(spot_ctx *c, const spot_view *rows, const 
     return spot_fail(c, SPOT_INPUT, "%s goes by what the classifier says of each row; give probabilities or losses", method);
 }
 
-/* ---- what the reducer learned ---- */
-
-static bool is_map(const spot_embed_config *cfg)
-{
-    return cfg->method != SPOT_REDUCE_NONE && cfg->method != SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
-}
+/* ---- keeping the reducer ---- */
 
 static bool is_pca(const spot_embed_config *cfg)
 {
     return cfg->method == SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
 }
 
-static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise || cfg->hardness; }
+bool spot_fit_has_points(const spot_embed_config *cfg)
+{
+    return cfg->method != SPOT_REDUCE_NONE && cfg->method != SPOT_REDUCE_PCA && !(cfg->hardness && cfg->dim == 1);
+}
 
-bool spot_fit_has_points(const spot_embed_config *cfg) { return is_map(cfg); }
+static bool is_prepared(const spot_embed_config *cfg) { return cfg->normalise || cfg->hardness; }
 
 static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const spot_points *points,
                              const spot_embed_config *cfg)
@@ -140,7 +136,7 @@ static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const
     SPOT_TRY(spot_fit_put(c, f, "reduce.mean", SPOT_F64, NULL, v->d, 0, &mean));
     SPOT_TRY(spot_fit_put(c, f, "reduce.axis", SPOT_F64, NULL, kept, v->d, &axis));
     if (!is_prepared(cfg)) return spot_pca_axes(c, mean, axis, kept, v);
-    left.feature = malloc(values(v->n, v->d) * sizeof *left.feature);
+    left.feature = malloc(value_count(v->n, v->d) * sizeof *left.feature);
     if (!left.feature) return spot_fail(c, SPOT_NOMEM, "no memory for %d x %d features", v->n, v->d);
     spot_reduce_prepare(c, &left, NULL, v, cfg);
     s = spot_pca_axes(c, mean, axis, kept, &left);
@@ -154,14 +150,14 @@ spot_status spot_fit_reducer(spot_ctx *c, spot_fit *f, const spot_view *view, co
     SPOT_TRY(spot_fit_put(c, f, "features", SPOT_I32, &view->d, 1, 0, NULL));
     if (cfg->hardness) SPOT_TRY(spot_fit_put(c, f, "reduce.head", SPOT_F32, view->head, view->d, 0, NULL));
     if (is_pca(cfg)) return keep_axes(c, f, view, points, cfg);
-    if (!is_map(cfg)) return SPOT_OK;
+    if (!spot_fit_has_points(cfg)) return SPOT_OK;
     SPOT_TRY(spot_fit_borrow(c, f, "reduce.feature", SPOT_F32, view->feature, view->n, view->d));
     return spot_fit_borrow(c, f, "reduce.point", SPOT_F32, points->at, points->n, points->d);
 }
 
-/* ---- where it puts new rows ---- */
+/* ---- placing new rows ---- */
 
-/* How many axes of PCA the fit has, 0 where it is damaged. */
+/* The number of PCA axes in the fit; 0 if it is damaged. */
 static int axes_of(const spot_view *rows, const spot_fit *f)
 {
     const spot_fit_tensor *axis = spot_fit_find(f, "reduce.axis");
@@ -169,8 +165,8 @@ static int axes_of(const spot_view *rows, const spot_fit *f)
     return axis && axis->rows <= rows->d ? axis->rows : 0;
 }
 
-/* Scores into the last columns of `to`, as many as there are axes. */
-static spot_status along_axes(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f)
+/* Writes the scores to the last columns of `to`, one per axis. */
+static spot_status project_on_axes(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f)
 {
     const spot_fit_tensor *mean, *axis;
     spot_pca_problem p = { .n = rows->n, .d = rows->d, .x = rows->feature, .kept = axes_of(rows, f) };
@@ -192,7 +188,7 @@ static spot_status along_axes(spot_ctx *c, spot_arena *a, spot_points *to, const
 
 typedef struct { double far; int row; } near;
 
-/* Squared distance of x and y; some greater number where it is more than `most`. */
+/* Squared distance of x and y; if it exceeds `most`, any number above `most`. */
 static double distance(const float *x, const float *y, int d, double most)
 {
     double part[LANES] = { 0 }, sum = 0;
@@ -211,7 +207,7 @@ static double distance(const float *x, const float *y, int d, double most)
     return sum;
 }
 
-/* A row's nearest of the n fitted ones, the first of equals. */
+/* The NEAREST fitted rows to x, of equals the first. */
 static void find_nearest(near *best, const float *x, const float *fitted, int n, int d)
 {
     for (int k = 0; k < NEAREST; k++) best[k] = (near){ INFINITY, 0 };
@@ -225,7 +221,7 @@ static void find_nearest(near *best, const float *x, const float *fitted, int n,
     }
 }
 
-static void put_beside(float *to, const near *best, const float *at, int dim)
+static void place_by_neighbours(float *to, const near *best, const float *at, int dim)
 {
     double sum = 0, w[NEAREST];
 
@@ -238,7 +234,7 @@ static void put_beside(float *to, const near *best, const float *at, int dim)
     }
 }
 
-/* The fitted rows as the reducer saw them. */
+/* The fitted rows, prepared as for the reducer. */
 static spot_status fitted_rows(spot_ctx *c, spot_arena *a, spot_view *fitted, const spot_view *rows, const spot_fit *f,
                                const spot_embed_config *cfg)
 {
@@ -251,13 +247,13 @@ static spot_status fitted_rows(spot_ctx *c, spot_arena *a, spot_view *fitted, co
     raw.feature = t->data;
     *fitted = raw;
     if (!is_prepared(cfg)) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, a, fitted->feature, values(raw.n, raw.d)));
+    SPOT_TRY(SPOT_TAKE(c, a, fitted->feature, value_count(raw.n, raw.d)));
     if (!a->counting) spot_reduce_prepare(c, fitted, NULL, &raw, cfg);
     return SPOT_OK;
 }
 
-static spot_status beside_neighbours(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f,
-                                     const spot_embed_config *cfg)
+static spot_status place_on_map(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f,
+                                const spot_embed_config *cfg)
 {
     const spot_fit_tensor *at;
     size_t mark = a->used;
@@ -270,14 +266,14 @@ static spot_status beside_neighbours(spot_ctx *c, spot_arena *a, spot_points *to
     for (int i = 0; i < rows->n; i++) {
         near best[NEAREST];
         find_nearest(best, rows->feature + (size_t)i * rows->d, fitted.feature, fitted.n, rows->d);
-        put_beside(to->at + (size_t)i * to->d, best, at->data, to->d);
+        place_by_neighbours(to->at + (size_t)i * to->d, best, at->data, to->d);
     }
     a->used = mark;
     return SPOT_OK;
 }
 
-/* rows with the head that the fit has, if it has one. */
-static spot_status with_head(spot_ctx *c, spot_view *v, const spot_view *rows, const spot_fit *f, const spot_embed_config *cfg)
+/* *v: rows with the fit's head, if it has one. */
+static spot_status take_head(spot_ctx *c, spot_view *v, const spot_view *rows, const spot_fit *f, const spot_embed_config *cfg)
 {
     const spot_fit_tensor *t;
     const int *features;
@@ -302,25 +298,25 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
     float *along = NULL;
 
     *points = (spot_points){ rows->n, cfg->method == SPOT_REDUCE_NONE ? rows->d : cfg->dim, rows->feature, NAN };
-    SPOT_TRY(with_head(c, &given, rows, f, cfg));
+    SPOT_TRY(take_head(c, &given, rows, f, cfg));
     if (spot_embed_is_nothing(cfg)) return SPOT_OK;
     left = given;
-    if (is_prepared(cfg)) SPOT_TRY(SPOT_TAKE(c, a, left.feature, values(rows->n, rows->d)));
+    if (is_prepared(cfg)) SPOT_TRY(SPOT_TAKE(c, a, left.feature, value_count(rows->n, rows->d)));
     if (cfg->hardness) SPOT_TRY(SPOT_TAKE(c, a, along, rows->n));
     if (is_prepared(cfg) && !a->counting) spot_reduce_prepare(c, &left, along, &given, cfg);
     points->at = left.feature;
     if (cfg->method == SPOT_REDUCE_NONE) return SPOT_OK;
     if (is_pca(cfg)) points->d = axes_of(rows, f) + (cfg->hardness != 0);
-    SPOT_TRY(SPOT_TAKE(c, a, points->at, values(rows->n, points->d)));
-    if (is_pca(cfg)) SPOT_TRY(along_axes(c, a, points, &left, f));
-    if (is_map(cfg)) SPOT_TRY(beside_neighbours(c, a, points, &left, f, cfg));
+    SPOT_TRY(SPOT_TAKE(c, a, points->at, value_count(rows->n, points->d)));
+    if (is_pca(cfg)) SPOT_TRY(project_on_axes(c, a, points, &left, f));
+    if (spot_fit_has_points(cfg)) SPOT_TRY(place_on_map(c, a, points, &left, f, cfg));
     for (int i = 0; along && i < rows->n; i++) points->at[(size_t)i * points->d] = along[i];
     return SPOT_OK;
 }
 
 /* ---- a mixture ---- */
 
-/* log of weight x density at x, but for what all components share; l (d, d): the covariance's lower Cholesky factor. */
+/* log of weight x density at x, without the constant of all components; l (d, d): the covariance's lower Cholesky factor. */
 static double log_joint(const float *x, double weight, const double *mean, const double *l, int d)
 {
     double z[SPOT_MAX_MIXTURE_DIM], sum = log(weight);

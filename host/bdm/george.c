@@ -1,15 +1,15 @@
 /* george.c - GEORGE (Sohoni et al. 2020, arXiv 2011.12945): the reduced features of each class are clustered, their number by
  * silhouette; each cluster is then tried in more pieces than it should have (pieces.h). A cluster is a hypothesis, ordered by
- * its mean loss; GEORGE itself, which goes on to train a better classifier, orders nothing.
+ * its mean loss; GEORGE itself has no order, because its next step trains a better classifier.
  *
- * As in the released code, but for this: one set of rows does what its training and validation rows do, so the least number of
- * rows is asked for once; clusters with fewer rows than pieces, which stop that code, come in as many pieces as rows; of
- * several starts the one of greatest likelihood at its end stands, where scikit-learn takes the likelihood one step earlier;
- * both classes' points are those of one reduction. The loss is the cross-entropy of the row's label, whose probability counts
- * as 1e-7 at least: fp32 knows no less between 1 and its neighbour.
+ * Follows the released code with these differences: one set of rows serves as its training and validation rows, so the least
+ * number of rows applies once; a cluster with fewer rows than pieces, which stops that code, gets as many pieces as rows; of
+ * several starts, the greatest final likelihood wins (scikit-learn compares the likelihood one step earlier); one reduction
+ * makes the points of both classes. The loss is the cross-entropy of the row's label, with a probability of at least 1e-7,
+ * the spacing of fp32 below 1.
  *
- * Clusters have no shape that could be asked about a new row: it belongs to that of the nearest fitted row of its class, where
- * the reducer puts the two. Fitted rows come back as they were found. (Longer than files here are by that.) */
+ * Clusters have no model for new rows: a new row belongs to the cluster of the nearest fitted row of its class, after the
+ * reducer. Assigning a fitted row gives its cluster again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define LEAST_PROBABILITY 1e-7
 
-/* The rows of one class in one problem, and how they are grouped. */
+/* The rows of one class in one problem, and their clusters. */
 typedef struct {
     int problem, n, d, clusters;
     int *row;                  /* (n): ascending */
@@ -42,9 +42,9 @@ static spot_status take_part(spot_ctx *c, spot_arena *a, part *t)
     return SPOT_TAKE(c, a, t->label, n);
 }
 
-/* The classes that have rows, positives first. Returns how many through *parts. */
-static spot_status divide(spot_ctx *c, spot_arena *a, part *t, int *parts, int problems, const spot_view *views,
-                          const spot_points *points)
+/* Splits every problem by class, positives first, without empty classes. *parts: their number. */
+static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *parts, int problems, const spot_view *views,
+                                  const spot_points *points)
 {
     *parts = 0;
     for (int p = 0; p < problems; p++)
@@ -67,7 +67,7 @@ static spot_status divide(spot_ctx *c, spot_arena *a, part *t, int *parts, int p
     return SPOT_OK;
 }
 
-/* Labels become 0, 1, ... without gaps, in the order they had. */
+/* Renumbers labels as 0, 1, ... without gaps, in the same order. */
 static void close_gaps(part *t, const spot_clustering *found)
 {
     uint16_t becomes[SPOT_MAX_COMPONENTS] = { 0 };
@@ -95,7 +95,7 @@ static spot_search_config pieces_of(const spot_bdm_config *cfg)
     return s;
 }
 
-/* Descriptions of `sets` sets of points to be searched. */
+/* Allocates the input and output of a search in `sets` sets of points. */
 static spot_status take_sets(spot_ctx *c, spot_arena *a, spot_clustering **found, spot_seed **seed, spot_mat **x, int sets)
 {
     SPOT_TRY(SPOT_TAKE(c, a, *found, sets));
@@ -125,10 +125,10 @@ static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts,
     return SPOT_OK;
 }
 
-/* A part's points cluster by cluster, and where in it they come from. */
-typedef struct { float *x; int *from; uint16_t *piece; double *before, *after; } cut;
+/* A part's points cluster by cluster; from: their indices in the part. */
+typedef struct { float *x; int *from; uint16_t *piece; double *before, *after; } cluster_order;
 
-static spot_status take_cut(spot_ctx *c, spot_arena *a, cut *u, int n, int d)
+static spot_status take_cut(spot_ctx *c, spot_arena *a, cluster_order *u, int n, int d)
 {
     SPOT_TRY(SPOT_TAKE(c, a, u->x, (size_t)n * d));
     SPOT_TRY(SPOT_TAKE(c, a, u->from, n));
@@ -137,7 +137,7 @@ static spot_status take_cut(spot_ctx *c, spot_arena *a, cut *u, int n, int d)
     return SPOT_TAKE(c, a, u->after, n);
 }
 
-static void lay_out(cut *u, const part *t, spot_mat *x)
+static void sort_by_cluster(cluster_order *u, const part *t, spot_mat *x)
 {
     int at = 0, d = t->d;
 
@@ -152,7 +152,7 @@ static void lay_out(cut *u, const part *t, spot_mat *x)
     }
 }
 
-static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, cut *u, const spot_bdm_config *cfg)
+static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, cluster_order *u, const spot_bdm_config *cfg)
 {
     int pieces = cfg->george.overcluster;
     spot_labelling *l;
@@ -181,14 +181,14 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, part *t, int parts, c
     spot_seed *seed;
     spot_mat *x;
     int all = 0, at = 0;
-    cut *u;
+    cluster_order *u;
 
     for (int q = 0; q < parts; q++) all += t[q].clusters;
     SPOT_TRY(take_sets(c, a, &found, &seed, &x, all));
     SPOT_TRY(SPOT_TAKE(c, a, u, parts));
     for (int q = 0; q < parts; at += t[q++].clusters) {
         SPOT_TRY(take_cut(c, a, &u[q], t[q].n, t[q].d));
-        lay_out(&u[q], &t[q], x + at);
+        sort_by_cluster(&u[q], &t[q], x + at);
         for (int k = 0; k < t[q].clusters; k++) seed[at + k] = seeds[t[q].problem];
     }
     SPOT_TRY(spot_cluster_search(c, a, all, found, x, seed, &search));
@@ -211,8 +211,8 @@ static int higher_first(const void *a, const void *b)
     return x->part != y->part ? x->part - y->part : x->cluster - y->cluster;
 }
 
-/* The clusters with rows of a problem's `parts` parts, the highest mean loss first; returns how many. */
-static int order(rank *ranks, const part *t, int parts, const spot_view *view)
+/* Ranks the clusters that have rows in a problem's parts, highest mean loss first; returns their number. */
+static int rank_clusters(rank *ranks, const part *t, int parts, const spot_view *view)
 {
     int len = 0;
 
@@ -237,12 +237,12 @@ static int order(rank *ranks, const part *t, int parts, const spot_view *view)
     return len;
 }
 
-static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const part *t, int parts, const spot_view *view,
-                           int top)
+static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const part *t, int parts,
+                                      const spot_view *view, int top)
 {
     rank ranks[2 * SPOT_SILHOUETTE_CLUSTERS];
 
-    *out = (spot_hypotheses){ .components = order(ranks, t, parts, view) };
+    *out = (spot_hypotheses){ .components = rank_clusters(ranks, t, parts, view) };
     out->len = out->components < top ? out->components : top;
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
@@ -255,9 +255,9 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, con
     return SPOT_OK;
 }
 
-/* Which hypothesis each row is in, -1 for none; its class, and where it lies. */
-static spot_status keep(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, const spot_view *view,
-                        const spot_points *points, const spot_bdm_config *cfg)
+/* Keeps each row's hypothesis (-1: none), its class and its point. */
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, const spot_view *view,
+                            const spot_points *points, const spot_bdm_config *cfg)
 {
     uint8_t *positive;
     int *in;
@@ -274,15 +274,16 @@ static spot_status keep(spot_ctx *c, spot_fit *f, const spot_hypotheses *found, 
     return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find_subclasses(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
+                                   const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                                   const spot_bdm_config *cfg)
 {
     int parts;
     size_t mark;
     part *t;
 
     SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
-    SPOT_TRY(divide(c, a, t, &parts, problems, views, points));
+    SPOT_TRY(split_by_class(c, a, t, &parts, problems, views, points));
     mark = a->used;
     SPOT_TRY(find_clusters(c, a, t, parts, seeds, cfg));
     a->used = mark;
@@ -291,13 +292,13 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     for (int q = 0, own; q < parts; q += own) {
         int p = t[q].problem;
         own = 1 + (q + 1 < parts && t[q + 1].problem == p);
-        SPOT_TRY(collect(c, a, &out[p], t + q, own, &views[p], cfg->top));
-        if (fits) SPOT_TRY(keep(c, &fits[p], &out[p], &views[p], &points[p], cfg));
+        SPOT_TRY(collect_hypotheses(c, a, &out[p], t + q, own, &views[p], cfg->top));
+        if (fits) SPOT_TRY(keep_fit(c, &fits[p], &out[p], &views[p], &points[p], cfg));
     }
     return SPOT_OK;
 }
 
-/* The nearest of the fitted rows of this class, the first of equals; -1 where there is none. */
+/* The nearest fitted row of this class, the first of equals; -1: none. */
 static int nearest(const float *x, int positive, const float *fitted, const uint8_t *class_of, int n, int d)
 {
     double least = INFINITY;
@@ -317,8 +318,8 @@ static int nearest(const float *x, int positive, const float *fitted, const uint
     return best;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     const char *name = spot_fit_has_points(&cfg->embed) ? "reduce.point" : "point";
     const spot_fit_tensor *at, *positive;
@@ -337,7 +338,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     return SPOT_OK;
 }
 
-/* A problem may have both classes, and each of them as many clusters as are allowed. */
+/* Counts both classes in every problem, each with the most clusters allowed. */
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_search_config search = search_of(cfg), pieces = pieces_of(cfg);
@@ -351,7 +352,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_mat *x;
     size_t mark;
     part *t;
-    cut u, *cuts;
+    cluster_order u, *cuts;
 
     SPOT_TAKE(&quiet, &a, t, parts);
     for (int q = 0; q < parts; q++) {
@@ -404,4 +405,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_george = { .settings = settings, .defaults = defaults,
-                                         .find = find, .needs = needs, .assign = assign };
+                                         .find = find_subclasses, .needs = needs, .assign = assign_rows };

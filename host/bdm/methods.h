@@ -1,4 +1,4 @@
-/* methods.h - what a discovery method gives to the table of methods (spotter/bdm.h: SPOT_BDM_METHODS). */
+/* methods.h - the interface of a discovery method (table: SPOT_BDM_METHODS in spotter/bdm.h). */
 #ifndef SPOTTER_METHODS_H
 #define SPOTTER_METHODS_H
 
@@ -7,23 +7,23 @@
 #include "spotter/bdm.h"
 
 typedef struct {
-    /* The method's own settings, members of spot_bdm_config. NULL: it has none. */
+    /* The method's own settings, members of spot_bdm_config. NULL: none. */
     const spot_setting *settings;
 
-    /* Sets what the method wants else than spot_embed_defaults and its like: its reducer, its representation. NULL: nothing. */
+    /* Sets defaults that differ from spot_embed_defaults and the like: reducer, representation. NULL: no differences. */
     void (*defaults)(spot_bdm_config *cfg);
 
-    /* As spot_bdm_fit, which has checked confidences and points. The rows of every hypothesis go into a, after scratch has
-     * been given back; on CUDA the work is done in an arena of the device that the method opens and closes. */
+    /* Does the work of spot_bdm_fit, which has checked confidences and points. Rewinds scratch, so that a keeps only the rows
+     * of the hypotheses. On CUDA the method opens and closes its own arena of the device. */
     spot_status (*find)(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
                         const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg);
 
-    /* As spot_bdm_needs. */
+    /* Does the work of spot_bdm_needs. */
     spot_bytes (*needs)(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg);
 
-    /* As spot_bdm_assign, for at least one row and one hypothesis; points are the rows where the reducer puts them; member is 0
-     * everywhere. c is the CPU's. A counting arena only counts. fit was read from a file: nothing of it is to be believed.
-     * NULL: it cannot, and leaves fits alone. */
+    /* Does the work of spot_bdm_assign, for at least one row and one hypothesis. points: the rows after the reducer. member is
+     * 0 everywhere. c is the CPU's. A counting arena only counts. fit comes from a file: check everything. NULL: the method
+     * cannot assign new rows, and ignores fits. */
     spot_status (*assign)(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
                           const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg);
 } spot_method;
@@ -32,9 +32,9 @@ typedef struct {
 SPOT_BDM_METHODS(X)
 #undef X
 
-extern const spot_setting spot_bdm_settings[];       /* of spot_bdm_config; the first row names the method */
+extern const spot_setting spot_bdm_settings[];       /* rows for spot_bdm_config; the first row names the method */
 
-/* Rows that several methods have. */
+/* Rows that several methods share. */
 #define SPOT_BDM_ROW(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_bdm_config, field, help, __VA_ARGS__)
 #define SPOT_BDM_MIXTURE \
     SPOT_BDM_ROW("mixture", GROUP, mixture, "Gaussian mixture; PlaneSpot chooses its size by BIC", \

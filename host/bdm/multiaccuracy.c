@@ -1,25 +1,23 @@
-/* multiaccuracy.c - Multiaccuracy (Kim, Ghorbani & Zou 2019, arXiv 1805.12317): an auditor, which is a ridge regression of the
- * loss's slope in the predicted probability, is learnt on some rows; where it agrees with the residuals of others, the
- * classifier's logit is repaired along it, and the next auditor looks at what is left. The rows that an auditor finds steep
- * are a hypothesis.
+/* multiaccuracy.c - Multiaccuracy (Kim, Ghorbani & Zou 2019, arXiv 1805.12317). An auditor is a ridge regression of the loss's
+ * slope in the predicted probability, learnt on some rows. If it agrees with the residuals of other rows, the classifier's
+ * logit is repaired along it, and the next auditor works on the rest. The rows where an auditor is steep are a hypothesis.
  *
- * Rows are split once, at random, into those that auditors learn from and those they are chosen by. An auditor sees a part of
- * the rows: those the classifier called positive, those it called negative, or all. The slope is the paper's, bounded as in
+ * Rows are split once, at random, into rows for learning auditors and held-out rows for choosing them. An auditor sees a part
+ * of the rows: predicted positives, predicted negatives, or all. The slope is the paper's, bounded as in
  * the released notebook:  -1/p for a positive row, -(20 - 100 p) below p = 0.1;  1/(1-p) for a negative row, 100 p - 80 from
  * p = 0.9 on. Of the auditors whose mean product with the residual p - y on the held-out rows of their part is above `gain`,
  * the greatest is taken: h; z -= eta h(x) in its part. Its hypothesis: |h| at least `threshold` of its greatest in the part.
  *
- * This departs from the notebook, which drops the slope's sign and takes the first part that passes: on positives alone, whose
- * residuals are all negative, none ever would. Here they work, and the part that is called negative comes first because its
- * residuals are large.
+ * The notebook drops the slope's sign and takes the first part that passes; then positives alone, whose residuals are all
+ * negative, would never pass. Here they do, and predicted negatives come first because their residuals are large.
  *
- * compat: Domino's MultiaccuracySlicer (0.1.5): the last rows are held out, and not drawn; parts are those of the repaired
- * classifier, negatives first; slope and residual without sign; always the greatest, and no `gain`; z += eta h in the first
- * part, -= in others; if a part is passed over for its few rows, the repair hits the part before; h / max h > threshold over
- * all rows. Its defaults are held_out: 0.1, top: 5. Where it stops with an error, the list ends.
+ * compat: Domino's MultiaccuracySlicer (0.1.5): the last rows are held out, not random ones; the repaired classifier defines
+ * the parts, negatives first; slope and residual have no sign; always the greatest, without `gain`; z += eta h in the first
+ * part, -= in others; if a part is skipped because it has few rows, the repair changes the part before it; h / max h >
+ * threshold over all rows. Its defaults are held_out: 0.1, top: 5. Where it fails with an error, the list ends.
  *
- * A new row is judged by each auditor that stands for a hypothesis: by its place and, but under compat, by which of the two the
- * classifier called it. Fitted rows come back as they were found. */
+ * Each auditor of a hypothesis assigns new rows by their points and, without compat, by the classifier's prediction. Assigning
+ * a fitted row gives its hypotheses again. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -32,20 +30,20 @@
 #include "fit/ridge.h"
 #include "spotter/rng.h"
 
-#define LEAST_PROBABILITY 1e-7      /* fp32 knows no less between 1 and its neighbour; logits stay within 16.2 */
+#define LEAST_PROBABILITY 1e-7      /* the spacing of fp32 below 1; logits stay within 16.2 */
 
 typedef enum { LEARN, HELD_OUT, NEITHER } role;
 
 typedef struct {
     const spot_view *view;
     spot_auditors a;
-    double  *z;                /* (n): logits, as repaired so far */
+    double  *z;                /* (n): repaired logits */
     uint8_t *role;             /* (n) */
     uint8_t *side;             /* (n): the part of a row, 0 or 1 */
-    uint8_t *member;           /* (top, n): of each auditor's hypothesis */
+    uint8_t *member;           /* (top, n): members of each auditor's hypothesis */
     double  *score;            /* (top) */
-    double  *centre, *chosen;  /* (d), (top, d + 2): each auditor's w and b, and the greatest that it gives */
-    int     *which;            /* (top): whose it is, of the three */
+    double  *centre, *chosen;  /* (d), (top, d + 2): each auditor's w, b and greatest value */
+    int     *which;            /* (top): each auditor's part, 0 to 2 */
     int      len, done;
 } audit;
 
@@ -60,7 +58,7 @@ static double slope(double p, bool positive)
     return p < 0.9 ? 1 / (1 - p) : 100 * p - 80;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, audit *t, int top)
+static spot_status take_audit(spot_ctx *c, spot_arena *a, audit *t, int top)
 {
     size_t n = (size_t)t->a.n, d = (size_t)t->a.d;
 
@@ -74,7 +72,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, audit *t, int top)
     return SPOT_TAKE(c, a, t->side, n);
 }
 
-static void split(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
+static void split_rows(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
 {
     double held = cfg->multiaccuracy.held_out;
     int n = t->a.n, learn = (int)((1 - held) * n), end = cfg->compat ? (int)((1 - held + held) * n) : n;
@@ -84,25 +82,25 @@ static void split(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t
     for (int i = 0; i < n; i++) t->role[cfg->compat ? i : (int)order[i]] = i < learn ? LEARN : i < end ? HELD_OUT : NEITHER;
 }
 
-static double believed(const spot_view *v, int i)
+static double bounded_confidence(const spot_view *v, int i)
 {
     return fmin(fmax(v->confidence[i], LEAST_PROBABILITY), 1 - LEAST_PROBABILITY);
 }
 
-/* Which of the first two parts the classifier puts a row into. */
+/* The part, 0 or 1, of a row with this predicted probability. */
 static int side_of(double p) { return !(p > 0.5); }
 
-static void begin(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
+static void begin_audit(audit *t, spot_seed seed, const spot_bdm_config *cfg, uint32_t *order)
 {
     for (int i = 0; i < t->a.n; i++) {
-        double p = believed(t->view, i);
+        double p = bounded_confidence(t->view, i);
         t->z[i] = log(p / (1 - p));
         t->side[i] = (uint8_t)side_of(p);
     }
-    split(t, seed, cfg, order);
+    split_rows(t, seed, cfg, order);
 }
 
-/* Parts and targets of the next round; an audit without a part that is large enough is done. */
+/* Sets parts and targets of the next round; an audit without a large enough part is done. */
 static void set_round(audit *t, const spot_bdm_config *cfg)
 {
     int rows[2][SPOT_AUDITORS] = { { 0 } };
@@ -142,8 +140,8 @@ static double correlation(const audit *t, int q, bool compat)
     return sum / rows;
 }
 
-/* Of the greatest correlation, the first of equals; -1 where none passes. *score is its. */
-static int choose(const audit *t, const spot_bdm_config *cfg, double *score)
+/* The auditor of greatest correlation (*score), the first of equals; -1: none passes. */
+static int choose_auditor(const audit *t, const spot_bdm_config *cfg, double *score)
 {
     int best = -1;
 
@@ -157,14 +155,14 @@ static int choose(const audit *t, const spot_bdm_config *cfg, double *score)
     return best;
 }
 
-/* Whether h is steep, of an auditor that gives at most `most`. */
+/* Whether h is steep; most: the auditor's greatest value. */
 static bool is_steep(double h, double most, bool inside, const spot_bdm_config *cfg)
 {
     return cfg->compat ? h / most > cfg->threshold : inside && fabs(h) >= cfg->threshold * most;
 }
 
-/* The rows that auditor q finds steep; returns the greatest that it gives. */
-static double mark(uint8_t *member, const audit *t, int q, const spot_bdm_config *cfg)
+/* Marks the rows where auditor q is steep; returns its greatest value. */
+static double mark_members(uint8_t *member, const audit *t, int q, const spot_bdm_config *cfg)
 {
     const double *h = t->a.h + (size_t)q * t->a.n;
     double most = cfg->compat ? -INFINITY : 0;
@@ -179,7 +177,7 @@ static double mark(uint8_t *member, const audit *t, int q, const spot_bdm_config
 static void end_round(audit *t, const spot_bdm_config *cfg)
 {
     double score, eta = cfg->multiaccuracy.eta;
-    int q = choose(t, cfg, &score), hit = q;
+    int q = choose_auditor(t, cfg, &score), hit = q;
     size_t d = (size_t)t->a.d;
     const double *h = t->a.h + (size_t)q * t->a.n;
     double *chosen = t->chosen + (size_t)t->len * (d + 2);
@@ -187,7 +185,7 @@ static void end_round(audit *t, const spot_bdm_config *cfg)
     if (q < 0) { t->done = 1; return; }
     memcpy(chosen, (double *)t->a.w.here + (size_t)q * d, d * sizeof *chosen);
     chosen[d] = ((double *)t->a.b.here)[q];
-    chosen[d + 1] = mark(t->member + (size_t)t->len * t->a.n, t, q, cfg);
+    chosen[d + 1] = mark_members(t->member + (size_t)t->len * t->a.n, t, q, cfg);
     t->which[t->len] = q;
     t->score[t->len++] = score;
     if (cfg->compat)
@@ -197,8 +195,9 @@ static void end_round(audit *t, const spot_bdm_config *cfg)
     t->done = t->len == cfg->top;
 }
 
-/* Rounds of all problems side by side. running (problems) */
-static spot_status run(spot_ctx *c, spot_arena *a, int problems, audit *t, spot_auditors **running, const spot_bdm_config *cfg)
+/* Runs the rounds of all problems together. running (problems) */
+static spot_status run_rounds(spot_ctx *c, spot_arena *a, int problems, audit *t, spot_auditors **running,
+                              const spot_bdm_config *cfg)
 {
     for (int round = 0;; round++) {
         int len = 0;
@@ -216,14 +215,15 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, audit *t, spot_
     }
 }
 
-/* Where auditors take their memory: of a, and of *work on a device. */
+/* Allocates the auditors in a, and in *work on a device. */
 static spot_status take_auditors(spot_ctx *c, spot_arena *a, spot_arena *work, int problems, audit *t)
 {
     for (int p = 0; p < problems; p++) SPOT_TRY(spot_auditors_take(c, a, c->device ? work : a, &t[p].a));
     return SPOT_OK;
 }
 
-static spot_status solve(spot_ctx *c, spot_arena *a, int problems, audit *t, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status solve_all(spot_ctx *c, spot_arena *a, int problems, audit *t, const spot_seed *seeds,
+                             const spot_bdm_config *cfg)
 {
     spot_arena counted = spot_arena_counting(), work = counted;
     spot_auditors **running;
@@ -234,11 +234,11 @@ static spot_status solve(spot_ctx *c, spot_arena *a, int problems, audit *t, con
     for (int p = 0; p < problems; p++) if (t[p].a.n > most) most = t[p].a.n;
     SPOT_TRY(SPOT_TAKE(c, a, running, problems));
     SPOT_TRY(SPOT_TAKE(c, a, order, most));
-    for (int p = 0; p < problems; p++) begin(&t[p], seeds[p], cfg, order);
+    for (int p = 0; p < problems; p++) begin_audit(&t[p], seeds[p], cfg, order);
     SPOT_TRY(take_auditors(c, &counted, &work, problems, t));
     if (c->device) SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
     s = take_auditors(c, a, &work, problems, t);
-    if (s == SPOT_OK) s = run(c, a, problems, t, running, cfg);
+    if (s == SPOT_OK) s = run_rounds(c, a, problems, t, running, cfg);
     for (int p = 0; p < problems; p++)
         if (t[p].len) memcpy(t[p].centre, t[p].a.centre.here, (size_t)t[p].a.d * sizeof(double));
     if (c->device) spot_arena_close(&work);
@@ -255,7 +255,7 @@ static int higher_first(const void *a, const void *b)
     return x->auditor - y->auditor;
 }
 
-static spot_status keep(spot_ctx *c, spot_fit *f, const audit *t, const rank *ranks, int len)
+static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const rank *ranks, int len)
 {
     int *part, d = t->a.d;
     double *w, *b, *most;
@@ -275,7 +275,8 @@ static spot_status keep(spot_ctx *c, spot_fit *f, const audit *t, const rank *ra
     return SPOT_OK;
 }
 
-static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const audit *t, bool compat)
+static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const audit *t,
+                                      bool compat)
 {
     rank ranks[SPOT_MAX_HYPOTHESES];
     int n = t->a.n;
@@ -293,7 +294,7 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spo
     }
     out->components = out->len;
     if (!compat) qsort(ranks, (size_t)out->len, sizeof *ranks, higher_first);     /* else in the order of rounds */
-    if (fit) SPOT_TRY(keep(c, fit, t, ranks, out->len));
+    if (fit) SPOT_TRY(keep_auditors(c, fit, t, ranks, out->len));
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         const uint8_t *member = t->member + (size_t)ranks[k].auditor * n;
@@ -304,8 +305,9 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spo
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find_hypotheses(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
+                                   const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                                   const spot_bdm_config *cfg)
 {
     size_t used;
     audit *t;
@@ -313,23 +315,23 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     SPOT_TRY(SPOT_TAKE(c, a, t, problems));
     for (int p = 0; p < problems; p++) {
         t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at } };
-        SPOT_TRY(take(c, a, &t[p], cfg->top));
+        SPOT_TRY(take_audit(c, a, &t[p], cfg->top));
     }
     used = a->used;
-    SPOT_TRY(solve(c, a, problems, t, seeds, cfg));
+    SPOT_TRY(solve_all(c, a, problems, t, seeds, cfg));
     a->used = used;
     for (int p = 0; p < problems; p++) {
         if (!t[p].len)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "multiaccuracy's list is empty: no auditor, made from at least %d rows, "
                         "follows the errors of at least %d held out by more than gain %g", cfg->least, cfg->least,
                         cfg->multiaccuracy.gain);
-        SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
+        SPOT_TRY(collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &t[p], cfg->compat));
     }
     return SPOT_OK;
 }
 
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     const spot_fit_tensor *centre, *w, *b, *most;
     spot_ridge_fit f = { rows->n, points->d, 1, points->at, NULL, NULL, NULL, NULL };
@@ -348,7 +350,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
         f.b = (const double *)b->data + k;
         SPOT_TRY(spot_ridge_score(c, 1, &f));
         for (int i = 0; i < rows->n; i++) {
-            bool inside = part[k] == 2 || side_of(believed(rows, i)) == part[k];
+            bool inside = part[k] == 2 || side_of(bounded_confidence(rows, i)) == part[k];
             member[(size_t)i * hypotheses + k] = is_steep(f.score[i], ((const double *)most->data)[k], inside, cfg);
         }
     }
@@ -367,7 +369,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     SPOT_TAKE(&quiet, &a, t, problems);
     for (int p = 0; p < problems; p++) {
         one = (audit){ .a = { .n = n[p], .d = d } };
-        take(&quiet, &a, &one, cfg->top);
+        take_audit(&quiet, &a, &one, cfg->top);
         take_auditors(&quiet, &a, &work, 1, &one);
         for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, row, n[p]);
         if (n[p] > most) most = n[p];
@@ -391,4 +393,5 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_multiaccuracy = { .settings = settings, .find = find, .needs = needs, .assign = assign };
+const spot_method spot_method_multiaccuracy = { .settings = settings, .find = find_hypotheses, .needs = needs,
+                                                .assign = assign_rows };

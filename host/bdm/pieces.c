@@ -1,4 +1,4 @@
-/* pieces.c - the rule of over-clustering. */
+/* pieces.c - see pieces.h. */
 #include "bdm/pieces.h"
 
 #include <stdbool.h>
@@ -7,9 +7,9 @@
 
 enum { MOST = SPOT_SILHOUETTE_CLUSTERS };
 
-/* mean[k] of the values of label k less from[k / each], 0 where there are none; count (k). */
-static void means(double *mean, int *count, const double *value, const uint16_t *label, int n, int k, const double *from,
-                  int each)
+/* mean[k]: the mean of the values of label k minus from[k / each], 0 without values; count (k): their number. */
+static void find_means(double *mean, int *count, const double *value, const uint16_t *label, int n, int k, const double *from,
+                       int each)
 {
     for (int i = 0; i < k; i++) mean[i] = count[i] = 0;
     for (int i = 0; i < n; i++) {
@@ -22,15 +22,15 @@ static void means(double *mean, int *count, const double *value, const uint16_t 
 int spot_pieces_keep(const spot_pieces *p, uint16_t *label)
 {
     double before[MOST], after[MOST], loss[MOST], cluster_loss[MOST];
-    double none[MOST] = { 0 }, one[MOST] = { 0 };      /* one: a loss of each cluster, so that equal losses have equal means */
+    double none[MOST] = { 0 }, one[MOST] = { 0 };      /* one: a loss of each cluster; subtracted, equal losses give mean 0 */
     int count[MOST], rows[MOST], all = p->clusters * p->pieces, len = 0;
     uint16_t becomes[MOST];
 
     for (int i = 0; i < p->n; i++) one[p->cluster[i]] = p->loss[i];
-    means(before, count, p->before, p->piece, p->n, all, none, 1);
-    means(after, count, p->after, p->piece, p->n, all, none, 1);
-    means(loss, count, p->loss, p->piece, p->n, all, one, p->pieces);
-    means(cluster_loss, rows, p->loss, p->cluster, p->n, p->clusters, one, 1);
+    find_means(before, count, p->before, p->piece, p->n, all, none, 1);
+    find_means(after, count, p->after, p->piece, p->n, all, none, 1);
+    find_means(loss, count, p->loss, p->piece, p->n, all, one, p->pieces);
+    find_means(cluster_loss, rows, p->loss, p->cluster, p->n, p->clusters, one, 1);
     for (int k = 0; k < p->clusters; k++) {
         bool stays[MOST], every = true;
         int rest;

@@ -1,8 +1,8 @@
 /* planespot.c - PlaneSpot (paper, section 4): a mixture over the map and the confidence, its clusters ordered by
  * error rate x number of errors.
  *
- * Rows that were fitted are assigned as they were found but for near-ties: densities are summed in another order than EM's, and
- * differ by some 1e-14 of themselves. */
+ * Assigning a fitted row gives its cluster again, except for near-ties: densities are summed in another order than in EM, and
+ * differ by some 1e-14 of their size. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 
-/* What makes a column of R of one of the map: (x - lo) / scale, and 0 where the scale is. */
-typedef struct { double lo, scale; } ruler;
+/* Normalises a column of the map: (x - lo) / scale; 0 if scale is 0. */
+typedef struct { double lo, scale; } column_scale;
 
-static float measured(ruler u, float x) { return u.scale == 0 ? 0 : (float)((x - u.lo) / u.scale); }
+static float normalise_value(column_scale u, float x) { return u.scale == 0 ? 0 : (float)((x - u.lo) / u.scale); }
 
-/* Column j of the map into column j of r (n, d + 1). A column of one value says nothing and becomes 0. */
-static ruler normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
+/* Column j of the map into column j of r (n, d + 1). A constant column becomes 0. */
+static column_scale normalise_column(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
 {
     double lo = INFINITY, hi = -INFINITY, scale;
 
@@ -31,22 +31,22 @@ static ruler normalise(spot_ctx *c, spot_mat r, int j, const spot_points *points
         spot_log_of(c, SPOT_LOG_WARN, ec, "column %d of the map has maximum 0, by which the released normalisation cannot "
                     "divide; the column is dropped", j);
     for (int i = 0; i < points->n; i++)
-        r.v[(size_t)i * r.cols + j] = measured((ruler){ lo, scale }, points->at[(size_t)i * points->d + j]);
-    return (ruler){ lo, scale };
+        r.v[(size_t)i * r.cols + j] = normalise_value((column_scale){ lo, scale }, points->at[(size_t)i * points->d + j]);
+    return (column_scale){ lo, scale };
 }
 
 /* R = [normalised points; weight * confidence], (n, d + 1). */
-static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *fit, uint32_t ec, const spot_view *view,
-                             const spot_points *points, const spot_bdm_config *cfg)
+static spot_status build_representation(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *fit, uint32_t ec,
+                                        const spot_view *view, const spot_points *points, const spot_bdm_config *cfg)
 {
-    ruler *rulers = NULL;
+    column_scale *rulers = NULL;
     bool same = true;
 
     *r = (spot_mat){ NULL, points->n, points->d + 1 };
     SPOT_TRY(SPOT_TAKE(c, a, r->v, (size_t)r->rows * r->cols));
     if (fit) SPOT_TRY(spot_fit_put(c, fit, "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
     for (int j = 0; j < points->d; j++) {
-        ruler u = normalise(c, *r, j, points, ec, cfg->norm);
+        column_scale u = normalise_column(c, *r, j, points, ec, cfg->norm);
         if (fit) rulers[j] = u;
     }
     for (int i = 0; i < points->n; i++) {
@@ -58,7 +58,7 @@ static spot_status represent(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *
     return SPOT_OK;
 }
 
-/* What one cluster is ordered by: size * (mean error)^2. */
+/* A cluster and its score, size * (mean error)^2. */
 typedef struct { int cluster, size; double error, score; } rank;
 
 static int higher_first(const void *a, const void *b)
@@ -69,8 +69,8 @@ static int higher_first(const void *a, const void *b)
     return x->cluster - y->cluster;
 }
 
-/* The clusters that hold a row, the highest score first; returns how many. */
-static int order(rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
+/* Ranks the clusters that have rows, highest score first; returns their number. */
+static int rank_clusters(rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
 {
     double wrong[SPOT_MAX_COMPONENTS] = { 0 };
     int len = 0;
@@ -94,7 +94,7 @@ static int order(rank *ranks, const spot_mixture *best, const int *label, const 
     return len;
 }
 
-static spot_status keep(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const rank *ranks, int len)
+static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const rank *ranks, int len)
 {
     int *component;
 
@@ -106,14 +106,15 @@ static spot_status keep(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const
     return SPOT_OK;
 }
 
-static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const spot_mixture *best,
-                           const int *label, const spot_view *view, const spot_bdm_config *cfg)
+static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit,
+                                      const spot_mixture *best, const int *label, const spot_view *view,
+                                      const spot_bdm_config *cfg)
 {
     rank ranks[SPOT_MAX_COMPONENTS];
 
-    *out = (spot_hypotheses){ .components = order(ranks, best, label, view, cfg->order) };
+    *out = (spot_hypotheses){ .components = rank_clusters(ranks, best, label, view, cfg->order) };
     out->len = out->components < cfg->top ? out->components : cfg->top;
-    if (fit) SPOT_TRY(keep(c, fit, best, ranks, out->len));
+    if (fit) SPOT_TRY(keep_fit(c, fit, best, ranks, out->len));
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
@@ -124,8 +125,9 @@ static spot_status collect(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spo
     return SPOT_OK;
 }
 
-static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits, const spot_view *views,
-                        const spot_points *points, const spot_seed *seeds, const spot_bdm_config *cfg)
+static spot_status find_clusters(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
+                                 const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                                 const spot_bdm_config *cfg)
 {
     spot_mat *r;
     spot_mixture *best;
@@ -135,19 +137,19 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
     for (int p = 0; p < problems; p++)
-        SPOT_TRY(represent(c, a, &r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
+        SPOT_TRY(build_representation(c, a, &r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
     SPOT_TRY(spot_mixture_fit(c, a, problems, best, label, NULL, r, seeds, &cfg->mixture));
     for (int p = 0; p < problems; p++)
-        SPOT_TRY(collect(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg));
+        SPOT_TRY(collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg));
     return SPOT_OK;
 }
 
-/* A new row is measured with the rulers of the rows that were fitted, and belongs to the component that most likely made it. */
-static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
-                          const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
+/* Normalises new rows as the fitted ones; a row belongs to the component of greatest responsibility. */
+static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int hypotheses, const spot_view *rows,
+                               const spot_points *points, const spot_fit *fit, const spot_bdm_config *cfg)
 {
     const spot_fit_tensor *t;
-    const ruler *rulers;
+    const column_scale *rulers;
     const int *component;
     int *label, d = points->d;
     float *r;
@@ -159,7 +161,7 @@ static spot_status assign(spot_ctx *c, spot_arena *a, uint8_t *member, int hypot
     SPOT_TRY(SPOT_TAKE(c, a, label, rows->n));
     rulers = t->data;
     for (int i = 0; !a->counting && i < rows->n; i++) {
-        for (int j = 0; j < d; j++) r[(size_t)i * (d + 1) + j] = measured(rulers[j], points->at[(size_t)i * d + j]);
+        for (int j = 0; j < d; j++) r[(size_t)i * (d + 1) + j] = normalise_value(rulers[j], points->at[(size_t)i * d + j]);
         r[(size_t)i * (d + 1) + d] = (float)(cfg->weight * rows->confidence[i]);
     }
     SPOT_TRY(spot_fit_component(c, a, label, r, rows->n, d + 1, fit));
@@ -208,4 +210,4 @@ static void defaults(spot_bdm_config *cfg)
 }
 
 const spot_method spot_method_planespot = { .settings = settings, .defaults = defaults,
-                                            .find = find, .needs = needs, .assign = assign };
+                                            .find = find_clusters, .needs = needs, .assign = assign_rows };

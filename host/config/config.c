@@ -30,9 +30,9 @@ static spot_status refuse_yaml(spot_reading *r, const yaml_parser_t *p)
                        ? p->context : p->problem);
 }
 
-/* What an event shows that a document does not: libyaml takes quadratic time for deep documents, and resolves aliases, by
- * which a short text can stand for a huge one. */
-static spot_status vet_event(spot_reading *r, const yaml_event_t *e, int *documents, int *depth)
+/* Checks an event before libyaml builds the document: libyaml takes quadratic time for deep documents, and it resolves aliases,
+ * with which a short text can expand to a huge one. */
+static spot_status check_event(spot_reading *r, const yaml_event_t *e, int *documents, int *depth)
 {
     const int line = (int)e->start_mark.line + 1;
 
@@ -52,8 +52,8 @@ static spot_status vet_event(spot_reading *r, const yaml_event_t *e, int *docume
     }
 }
 
-/* Is this one YAML document of modest depth, without aliases? */
-static spot_status vet(spot_reading *r, yaml_parser_t *p)
+/* Checks that the text is one YAML document of modest depth, without aliases. */
+static spot_status check_document(spot_reading *r, yaml_parser_t *p)
 {
     spot_status s = SPOT_OK;
     int documents = 0, depth = 0;
@@ -62,7 +62,7 @@ static spot_status vet(spot_reading *r, yaml_parser_t *p)
     while (s == SPOT_OK && more) {
         yaml_event_t e;
         if (!yaml_parser_parse(p, &e)) return refuse_yaml(r, p);
-        s = vet_event(r, &e, &documents, &depth);
+        s = check_event(r, &e, &documents, &depth);
         more = e.type != YAML_STREAM_END_EVENT;
         yaml_event_delete(&e);
     }
@@ -71,13 +71,13 @@ static spot_status vet(spot_reading *r, yaml_parser_t *p)
     return s;
 }
 
-static spot_status load(spot_reading *r, yaml_parser_t *p)
+static spot_status load_document(spot_reading *r, yaml_parser_t *p)
 {
     return yaml_parser_load(p, &r->document) ? SPOT_OK : refuse_yaml(r, p);
 }
 
-static spot_status with_parser(spot_reading *r, const char *text, size_t len,
-                               spot_status (*act)(spot_reading *r, yaml_parser_t *p))
+static spot_status run_parser(spot_reading *r, const char *text, size_t len, spot_status (*act)(spot_reading *r,
+                              yaml_parser_t *p))
 {
     yaml_parser_t p;
     spot_status s;
@@ -109,8 +109,8 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     r->name = name;
     r->fill_entry = spot_entry_fill;
     *cfg = spot_config_defaults();
-    s = with_parser(r, text, len, vet);
-    if (s == SPOT_OK) s = with_parser(r, text, len, load);
+    s = run_parser(r, text, len, check_document);
+    if (s == SPOT_OK) s = run_parser(r, text, len, load_document);
     if (s == SPOT_OK) {
         s = read_document(r, cfg);
         yaml_document_delete(&r->document);
@@ -119,7 +119,7 @@ spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, s
     return s;
 }
 
-/* A name that leads nowhere is the caller's mistake; what else can go wrong may go better the next time. */
+/* A wrong path is the caller's mistake (SPOT_USAGE); after any other error a retry may succeed (SPOT_IO). */
 static spot_status cannot_read(spot_ctx *c, const char *path, int error)
 {
     bool mistake = error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == ENAMETOOLONG ||

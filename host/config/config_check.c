@@ -1,10 +1,10 @@
-/* config_check.c - what no single setting of a config can see. */
+/* config_check.c - checks that involve several settings of a config. */
 #include <string.h>
 
 #include "bdm/methods.h"
 #include "config/config_read.h"
 
-/* Refuses what a method would refuse at the end of a sweep, where the config shows it already. */
+/* Refuses settings now that the method would refuse only late in a sweep. */
 static spot_status check_method(spot_reading *r, int line, const char *path, const spot_config *cfg, const spot_bdm_config *m)
 {
     const bool file = m->representation == SPOT_BY_FILE, mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;

@@ -1,4 +1,4 @@
-/* config_fill.c - a YAML document into checked values. */
+/* config_fill.c - converts a YAML document to checked values. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
-    for (char *p = why; *p; p++)               /* a hostile file shall not drive the terminal */
+    for (char *p = why; *p; p++)               /* a hostile file must not control the terminal */
         if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
     if (line) return spot_fail(r->c, SPOT_USAGE, "%s line %d: %s", r->name, line, why);
     return spot_fail(r->c, SPOT_USAGE, "%s: %s", r->name, why);
@@ -60,7 +60,7 @@ const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const
     return path;
 }
 
-/* Names of a table and of all its parts, behind the n that there are. */
+/* Appends the names of a table and all its parts to the first n; returns the new n. */
 static int collect_names(const char **names, int n, const spot_setting *s)
 {
     for (; s && s->kind != SETTING_END; s++) {
@@ -85,7 +85,7 @@ static spot_status refuse_unknown(spot_reading *r, const spot_setting *rows, con
     return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; `spotter help config` lists them all", where, path);
 }
 
-/* The setting belongs to groups of another kind: to other methods. */
+/* The setting belongs to other methods. */
 static spot_status refuse_foreign(spot_reading *r, const spot_setting *rows, const void *group, const yaml_node_t *key,
                                   const char *path)
 {
@@ -109,7 +109,7 @@ static spot_status refuse_shape(spot_reading *r, const spot_setting *s, const ya
     return spot_refuse(r, spot_line_of(key), "%s takes %s", path, spot_setting_takes(takes, sizeof takes, s));
 }
 
-/* at: which value of a list; -1: the value is none of a list. */
+/* at: index of the value in a list; -1: not in a list. */
 static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line, const char *above, int at,
                                 const char *const *text)
 {
@@ -127,7 +127,7 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
 /* ---- values ---- */
 
-/* The list of methods, the only list there is. */
+/* Fills the list of methods, which is the only list. */
 static spot_status fill_list(spot_reading *r, const spot_setting *s, char *config, const spot_pair *pair, const char *path)
 {
     int *filled = (int *)(void *)(config + s->count), n;
@@ -166,7 +166,7 @@ static spot_status fill_value(spot_reading *r, const spot_setting *s, void *valu
     return refuse_value(r, s, spot_line_of(at < 0 ? pair->key : spot_item_at(r, v, at)), path, at, text);
 }
 
-/* Every key is a word, known, of this kind of group, and there once. */
+/* Checks that every key is a word, known, a setting of this group, and unique. */
 static spot_status check_keys(spot_reading *r, const spot_setting *rows, const void *group, const yaml_node_t *mapping,
                               const char *above)
 {
@@ -185,8 +185,8 @@ static spot_status check_keys(spot_reading *r, const spot_setting *rows, const v
     return SPOT_OK;
 }
 
-/* In the order of the rows: a row's `when` reads those before it. Names are judged last: the config of a later version may
- * name a method that is not known here, and settings of that method. */
+/* In the order of the rows, because a row's `when` reads those before it. Unknown names are refused last: a config of a later
+ * version may name an unknown method together with its settings, and the method is the better error. */
 spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *group, const yaml_node_t *mapping,
                              const char *above)
 {

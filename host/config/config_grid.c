@@ -1,4 +1,4 @@
-/* config_grid.c - an entry of bdms: a method, or where settings are lists of values a method for every combination. */
+/* config_grid.c - an entry of bdms: one method, or one for every combination if settings are lists of values. */
 #include <string.h>
 
 #include "bdm/methods.h"
@@ -26,7 +26,7 @@ static spot_status add_axis(spot_reading *r, const spot_pair *pair, const char *
     return SPOT_OK;
 }
 
-/* In the order of the text. Names that are none are refused later. */
+/* Lists the axes in the order of the text. Unknown names are refused later. */
 static spot_status find_axes(spot_reading *r, const spot_setting *rows, const yaml_node_t *mapping, const char *above,
                              const char *at)
 {
@@ -47,14 +47,14 @@ static spot_status find_axes(spot_reading *r, const spot_setting *rows, const ya
 
 /* ---- one combination ---- */
 
-/* Whether a method's own name tells the value of this setting. */
-static bool is_told(const char *path)
+/* Whether the method's name includes the value of this setting. */
+static bool is_in_name(const char *path)
 {
     return !strcmp(path, "method") || !strcmp(path, "reduce") || !strcmp(path, "representation");
 }
 
-/* "spotlight min_weight=0.005": the name given, or else the method's, and what the grid chose. */
-static spot_status label(spot_reading *r, spot_bdm_config *m, int line, const char *at)
+/* "spotlight min_weight=0.005": the given name, or else the method's, and the grid's values. */
+static spot_status label_method(spot_reading *r, spot_bdm_config *m, int line, const char *at)
 {
     bool named = m->name[0];
     char text[512];
@@ -63,7 +63,7 @@ static spot_status label(spot_reading *r, spot_bdm_config *m, int line, const ch
     spot_bdm_name(m, text, sizeof text);
     own = used = strlen(text);
     for (const spot_axis *x = r->axis; x < r->axis + r->axes && used < sizeof text; x++)
-        if (x->n > 1 && (named || !is_told(x->path)))
+        if (x->n > 1 && (named || !is_in_name(x->path)))
             used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s", x->path,
                                      spot_text_of(spot_item_at(r, x->list, x->at)));
     if (used >= sizeof m->name)
@@ -73,8 +73,8 @@ static spot_status label(spot_reading *r, spot_bdm_config *m, int line, const ch
     return SPOT_OK;
 }
 
-/* The first row says which method it is, and that brings its defaults. */
-static spot_status fill_one(spot_reading *r, spot_bdm_config *m, const yaml_node_t *mapping, const char *at)
+/* The first row names the method, which sets the defaults. */
+static spot_status fill_method(spot_reading *r, spot_bdm_config *m, const yaml_node_t *mapping, const char *at)
 {
     const spot_pair pair = spot_pair_at(r, mapping, spot_bdm_settings->name);
     const char *text = NULL;
@@ -84,23 +84,24 @@ static spot_status fill_one(spot_reading *r, spot_bdm_config *m, const yaml_node
     if (text && !spot_setting_read(spot_bdm_settings, &method, &text)) method = SPOT_PLANESPOT;   /* refused later */
     *m = spot_bdm_defaults(method);
     SPOT_TRY(spot_config_fill(r, spot_bdm_settings, m, mapping, at));
-    return label(r, m, spot_line_of(mapping), at);
+    return label_method(r, m, spot_line_of(mapping), at);
 }
 
-/* ---- settings that nothing reads ---- */
+/* ---- unused settings ---- */
 
-/* A setting, or a group of them, gets the value that it has in another struct; whether it had another. */
-static bool reset(const spot_setting *s, char *to, const char *from)
+/* Copies a setting, or a group of them, from another struct; returns whether this changed it. */
+static bool reset_setting(const spot_setting *s, char *to, const char *from)
 {
     size_t size = s->kind == SETTING_REAL ? sizeof(double) : sizeof(int);
     bool differed = !s->rows && memcmp(to, from, size);
 
-    for (const spot_setting *in = s->rows; in && in->name; in++) differed |= reset(in, to + in->offset, from + in->offset);
+    for (const spot_setting *in = s->rows; in && in->name; in++)
+        differed |= reset_setting(in, to + in->offset, from + in->offset);
     if (!s->rows) memcpy(to, from, size);
     return differed;
 }
 
-/* The values of `of` with which s is read: "pca, tsne, scvis or umap". */
+/* The values of `of` for which s is used: "pca, tsne, scvis or umap". */
 static const char *readers(char text[128], const spot_setting *s)
 {
     const char *const *name = s->of->names;
@@ -112,9 +113,9 @@ static const char *readers(char text[128], const spot_setting *s)
     return text;
 }
 
-/* What no combination reads, and what as a list would make some combinations the same, is refused. What some combinations
- * read is as it always is for the others; and a value that is the default may stand anywhere, as it does in a run's own
- * config, which names everything. */
+/* Refuses a setting that no combination uses, and a list that would make combinations equal. A setting that only some
+ * combinations use is reset to its default in the others. A default value is always allowed, because a run's own config names
+ * all settings. */
 static spot_status check_idle(spot_reading *r, const spot_setting *s, spot_bdm_config *m, int n, const yaml_node_t *mapping,
                               const char *at)
 {
@@ -128,7 +129,7 @@ static spot_status check_idle(spot_reading *r, const spot_setting *s, spot_bdm_c
         const spot_setting_walk to = spot_settings_at(spot_bdm_settings, &m[i], s->name);
         if (!to.s || !spot_setting_is_idle(s, to.group)) continue;
         idle++;
-        if (reset(s, to.value, spot_settings_at(spot_bdm_settings, &own, s->name).value)) set = &m[i];
+        if (reset_setting(s, to.value, spot_settings_at(spot_bdm_settings, &own, s->name).value)) set = &m[i];
     }
     if (!set) return SPOT_OK;
     if (spot_pair_at(r, mapping, s->name).key) line = spot_line_of(spot_pair_at(r, mapping, s->name).key);
@@ -153,7 +154,7 @@ static spot_status fill_all(spot_reading *r, spot_bdm_config *bdm, int *filled, 
         for (int k = r->axes - 1, rest = i; k >= 0; rest /= r->axis[k].n, k--) r->axis[k].at = rest % r->axis[k].n;
         r->entry[*filled] = entry;
         r->line[*filled] = spot_line_of(mapping);
-        SPOT_TRY(fill_one(r, &bdm[(*filled)++], mapping, at));
+        SPOT_TRY(fill_method(r, &bdm[(*filled)++], mapping, at));
     }
     return SPOT_OK;
 }

@@ -1,4 +1,4 @@
-/* config_print.c - a config as YAML, every setting named; and the help of the settings. */
+/* config_print.c - prints a config as YAML with every setting, and the help of the settings. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "bdm/methods.h"
 #include "config/config_table.h"
 
-/* `first` stands before the first row in place of its indent: the dash of a list. */
+/* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
     char text[2048];
@@ -44,10 +44,10 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 
 /* ---- help ---- */
 
-/* A struct that the rows describe: the defaults of a method, or of all. */
+/* A struct that the rows describe: the defaults of one method, or the whole config. */
 typedef struct { const char *method; const void *group; } owner;
 
-/* "0.1", or "pca (domino), umap (george)" where methods differ. */
+/* "0.1", or "pca (domino), umap (george)" if methods differ. */
 static void print_defaults(FILE *f, const spot_setting *s, const owner *value, int owners)
 {
     char text[SPOT_METHODS][300];
@@ -66,7 +66,7 @@ static void print_defaults(FILE *f, const spot_setting *s, const owner *value, i
     }
 }
 
-/* Where the owners that have this very setting have its value, into value; returns how many. */
+/* Lists the values of the owners that have this setting; returns their number. */
 static int find_values(owner *value, const spot_setting *rows, const spot_setting *s, const owner *o, int owners)
 {
     int n = 0;
@@ -100,7 +100,7 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
     else document_rows(f, s->rows, value, n, path);
 }
 
-/* The rows of the first owner; then those that only the second has, and so on. */
+/* Documents the rows of the first owner, then those that only the second has, and so on. */
 static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above)
 {
     owner value[SPOT_METHODS];
@@ -116,7 +116,7 @@ static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int
         }
 }
 
-/* A method's settings are its own, and so are its defaults. */
+/* Documents the settings of all methods, each with its own defaults. */
 static void document_methods(FILE *f, const spot_setting *rows, const char *above)
 {
     spot_bdm_config cfg[SPOT_METHODS];

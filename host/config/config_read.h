@@ -1,4 +1,4 @@
-/* config_read.h - what the parts of reading a config share: the document, its lists of values, the sentence of a refusal. */
+/* config_read.h - shared parts of the config reader: the document, its lists of values, its errors. */
 #ifndef SPOTTER_CONFIG_READ_H
 #define SPOTTER_CONFIG_READ_H
 
@@ -8,11 +8,11 @@
 
 enum { SPOT_CONFIG_PATH = 256, SPOT_MAX_AXES = 256 };
 
-/* A setting of an entry of bdms that the text gives as a list of values: the entry stands for the product of its lists. */
+/* A setting of an entry of bdms that is a list of values. The entry stands for the product of its lists. */
 typedef struct {
     const yaml_node_t *list;
     char path[96];                 /* below the entry: "tsne.perplexity" */
-    int  n, at;                    /* values; the one that the combination being filled in has */
+    int  n, at;                    /* number of values; index of the value in the present combination */
 } spot_axis;
 
 typedef struct spot_reading spot_reading;
@@ -20,15 +20,15 @@ struct spot_reading {
     spot_ctx       *c;
     const char     *name;          /* the file */
     yaml_document_t document;
-    int             axes;          /* of the entry at hand */
+    int             axes;          /* of the present entry */
     spot_axis       axis[SPOT_MAX_AXES];
-    int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and where that begins */
-    /* spot_entry_fill, which fills the entries of a list: config_fill.c stands below it. */
+    int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and the entry's line */
+    /* spot_entry_fill. A pointer, because config_grid.c uses config_fill.c and not the reverse. */
     spot_status (*fill_entry)(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
                               const char *at);
 };
 
-/* A pair of a mapping, and its two nodes. key is NULL where the mapping has no such key. */
+/* A key and its value in a mapping; key is NULL if the mapping lacks it. */
 typedef struct { const yaml_node_t *key, *value; } spot_pair;
 
 static inline int         spot_line_of(const yaml_node_t *n) { return (int)n->start_mark.line + 1; }
@@ -38,25 +38,25 @@ spot_pair          spot_pair_at(spot_reading *r, const yaml_node_t *mapping, con
 const yaml_node_t *spot_item_at(spot_reading *r, const yaml_node_t *list, int i);
 int                spot_items_of(const yaml_node_t *list);
 
-/* SPOT_USAGE with the file, the line (0: none) and why. */
+/* Fails with SPOT_USAGE and the file, the line (0: none) and the reason. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 spot_status spot_refuse(spot_reading *r, int line, const char *fmt, ...);
 const char *spot_path_join(char path[SPOT_CONFIG_PATH], const char *above, const char *name);
 
-/* config_fill.c: the settings of a group from a mapping; what the mapping does not name keeps its value. */
+/* config_fill.c: fills a group of settings from a mapping; settings that the mapping lacks keep their values. */
 spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *group, const yaml_node_t *mapping,
                              const char *above);
 
-/* The text of a value, or of the value that a combination has of a list (*at: which; else -1). NULL: neither. */
+/* The text of a value, or of a list's value in the present combination (*at: its index; else -1). NULL: neither. */
 const char *spot_value_text(spot_reading *r, const yaml_node_t *value, int *at);
 
-/* config_grid.c: the methods that an entry of bdms stands for, behind the *filled ones that there are. */
+/* config_grid.c: appends the methods of an entry of bdms to the *filled ones. */
 spot_status spot_entry_fill(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
                             const char *at);
 
-/* config_check.c: what no single setting can see. */
+/* config_check.c: checks that involve several settings. */
 spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yaml_node_t *root);
 
 #endif

@@ -1,4 +1,4 @@
-/* config_table.h - the table of a whole config, which is made of the stages' tables.
+/* config_table.h - the table of a whole config, composed of the stages' tables.
  *
  * To add a setting: a member of the stage's struct and a row of its table (host/scene, host/model, host/embed, host/fit,
  * host/metric; those of a discovery method in its own file in host/bdm). */
@@ -10,9 +10,9 @@
 #include "base/setting.h"
 #include "spotter/config.h"
 
-extern const spot_setting spot_settings[];        /* of spot_config */
+extern const spot_setting spot_settings[];        /* rows for spot_config */
 
-/* The settings of a group as YAML. */
+/* Prints the settings of a group as YAML. */
 void spot_settings_print(FILE *f, const spot_setting *rows, const void *base);
 
 #endif

@@ -1,5 +1,5 @@
-/* by_pca.c - principal components from the covariance, in double: d is at most a few thousand here, and LAPACK finds just the
- * eigenvectors that are wanted. The covariance and the scores are the device's; all between them is the host's. */
+/* by_pca.c - principal components from the covariance, in double: d is at most a few thousand, and LAPACK finds only the needed
+ * eigenvectors. The device computes the covariance and the scores, the host the rest. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { GROUP = 16 };   /* problems at a time */
 
-/* What a problem has on the host; on the CPU that is the problem's own. */
+/* A problem's arrays on the host; on the CPU the problem's own. */
 typedef struct { double *cov, *axis; float *score; spot_eigen eigen; } solver;
 
 static double sign_of_largest(const double *loading, int d)
@@ -22,8 +22,8 @@ static double sign_of_largest(const double *loading, int d)
     return loading[best] < 0 ? -1 : 1;
 }
 
-/* s->axis (kept, d), the first component first, from the covariance in s->cov; 0 when LAPACK finds it not. */
-static int solve(const solver *s, const spot_pca_problem *p, double *left_out, int threads)
+/* s->axis (kept, d), the first component first, from the covariance in s->cov; 0 if LAPACK fails. */
+static int find_axes(const solver *s, const spot_pca_problem *p, double *left_out, int threads)
 {
     int d = p->d, kept = p->kept;
     double trace = 0;
@@ -40,9 +40,9 @@ static int solve(const solver *s, const spot_pca_problem *p, double *left_out, i
     return 1;
 }
 
-/* p's arrays in `work`; on a device s's are the host's copies of them. */
-static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, int dim, spot_pca_problem *p,
-                        solver *s)
+/* Allocates p's arrays in `work`; on a device s's arrays are their host copies. */
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, int dim,
+                                spot_pca_problem *p, solver *s)
 {
     int d = v->d, kept = dim < d ? dim : d;
     double *axis;
@@ -63,33 +63,33 @@ static spot_status take(spot_ctx *c, spot_arena *host, spot_arena *work, const s
     return SPOT_TAKE(c, host, s->score, (size_t)v->n * kept);
 }
 
-/* Between host and device; on the CPU the two are one. */
-static spot_status carry(spot_ctx *c, const void *to, const void *from, size_t bytes)
+/* Copies between host and device; nothing to do on the CPU. */
+static spot_status copy_between(spot_ctx *c, const void *to, const void *from, size_t bytes)
 {
     return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
 }
 
-static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_pca_problem *p, const solver *s)
+static spot_status run_group(spot_ctx *c, int problems, spot_points *out, const spot_pca_problem *p, const solver *s)
 {
     int failed = -1, lanes = problems < c->threads ? 1 : c->threads;      /* problems side by side */
 
     SPOT_TRY(spot_pca_covariance(c, problems, p));
     for (int q = 0; q < problems; q++)
-        SPOT_TRY(carry(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
+        SPOT_TRY(copy_between(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
 #pragma omp parallel for num_threads(lanes) schedule(dynamic)
     for (int q = 0; q < problems; q++)
-        if (!solve(&s[q], &p[q], &out[q].objective, c->threads / lanes))
+        if (!find_axes(&s[q], &p[q], &out[q].objective, c->threads / lanes))
 #pragma omp atomic write
             failed = q;
     if (failed >= 0)
         return spot_fail(c, SPOT_NUMERIC, "PCA of %d x %d features found no eigenvectors; look for extreme values",
                          p[failed].n, p[failed].d);
     for (int q = 0; q < problems; q++)
-        SPOT_TRY(carry(c, p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
+        SPOT_TRY(copy_between(c, p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
     SPOT_TRY(spot_pca_project(c, problems, p));
     for (int q = 0; q < problems; q++) {
         int n = p[q].n, kept = p[q].kept;
-        SPOT_TRY(carry(c, s[q].score, p[q].score, (size_t)n * kept * sizeof *p[q].score));
+        SPOT_TRY(copy_between(c, s[q].score, p[q].score, (size_t)n * kept * sizeof *p[q].score));
         memset(out[q].at, 0, (size_t)n * out[q].d * sizeof *out[q].at);
         for (int i = 0; i < n; i++)
             memcpy(out[q].at + (size_t)i * out[q].d, s[q].score + (size_t)i * kept, kept * sizeof *out[q].at);
@@ -97,23 +97,24 @@ static spot_status run(spot_ctx *c, int problems, spot_points *out, const spot_p
     return SPOT_OK;
 }
 
-static spot_status few(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out, const spot_view *v)
+static spot_status map_group(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                             const spot_view *v)
 {
     size_t used = work->used, used_host = host->used;
     spot_pca_problem p[GROUP];
     solver s[GROUP];
 
-    for (int q = 0; q < problems; q++) SPOT_TRY(take(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
+    for (int q = 0; q < problems; q++) SPOT_TRY(take_problem(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
     host->used = used_host;
     work->used = used;
-    return work->counting ? SPOT_OK : run(c, problems, out, p, s);
+    return work->counting ? SPOT_OK : run_group(c, problems, out, p, s);
 }
 
 spot_status spot_pca_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                          const spot_view *views)
 {
     for (int q = 0; q < problems; q += GROUP)
-        SPOT_TRY(few(c, host, work, problems - q < GROUP ? problems - q : GROUP, out + q, views + q));
+        SPOT_TRY(map_group(c, host, work, problems - q < GROUP ? problems - q : GROUP, out + q, views + q));
     return SPOT_OK;
 }
 
@@ -137,7 +138,7 @@ spot_status spot_pca_axes(spot_ctx *c, double *mean, double *axis, int kept, con
     SPOT_TRY(spot_arena_open(c, &a, a.peak));
     how = take_axes(c, &a, &p, &s);
     if (how == SPOT_OK) how = spot_pca_covariance(&here, 1, &p);
-    if (how == SPOT_OK && !solve(&s, &p, &left_out, c->threads)) how = SPOT_NUMERIC;
+    if (how == SPOT_OK && !find_axes(&s, &p, &left_out, c->threads)) how = SPOT_NUMERIC;
     spot_arena_close(&a);
     return how == SPOT_OK ? how : spot_fail(c, how, "the axes of PCA of %d x %d features could not be found again", v->n, v->d);
 }

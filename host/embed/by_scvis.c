@@ -1,12 +1,12 @@
-/* by_scvis.c - views in, maps out; the work is the op family scvis. */
+/* by_scvis.c - prepares problems for the scvis ops. */
 #include <stdlib.h>
 
 #include "core/device.h"
 #include "embed/reduce.h"
 #include "map/scvis.h"
 
-static spot_status solve(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, int problems, spot_points *out,
-                         const spot_view *views, const spot_seed *seeds, const spot_scvis_config *cfg)
+static spot_status map_all(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, int problems, spot_points *out,
+                           const spot_view *views, const spot_seed *seeds, const spot_scvis_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         float *x;
@@ -30,7 +30,7 @@ spot_status spot_scvis_map(spot_ctx *c, spot_arena *work, int problems, spot_poi
 {
     size_t mark = work->used;
     spot_scvis_problem *s = calloc((size_t)problems, sizeof *s);
-    spot_status status = s ? solve(c, work, s, problems, out, views, seeds, cfg)
+    spot_status status = s ? map_all(c, work, s, problems, out, views, seeds, cfg)
                            : spot_fail(c, SPOT_NOMEM, "no memory for %d scvis problems", problems);
 
     free(s);

@@ -1,5 +1,5 @@
-/* by_tsne.c - what t-SNE needs before its descent: neighbours, the sparse symmetric P, a start. As scikit-learn's
- * Barnes-Hut does it, so that the two minimise the same function. */
+/* by_tsne.c - prepares t-SNE's descent: neighbours, the sparse symmetric P, the start. As in scikit-learn's Barnes-Hut, so that
+ * both minimise the same function. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,15 +10,15 @@
 #include "map/tsne.h"
 #include "spotter/rng.h"
 
-enum { GROUP = 16 };   /* problems whose neighbours are sought at a time */
+enum { GROUP = 16 };   /* problems in one search of neighbours */
 
-/* A perplexity that n - 1 neighbours cannot have is lowered. */
-static double possible(double perplexity, int n) { return perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : perplexity; }
+/* Lowers a perplexity that n - 1 neighbours cannot have. */
+static double possible_perplexity(double perplexity, int n) { return perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : perplexity; }
 
-/* Per point, itself not counted. */
-static int neighbours(double perplexity, int n) { return (int)fmin(n - 1, floor(3 * perplexity + 1)); }
+/* Neighbours per point, without the point itself. */
+static int neighbours_for(double perplexity, int n) { return (int)fmin(n - 1, floor(3 * perplexity + 1)); }
 
-/* What a group of problems has until its P is there. */
+/* Scratch memory of a group of problems until P is complete. */
 typedef struct {
     spot_neighbours search[GROUP];
     spot_mat near[GROUP], p[GROUP];           /* (n, k): squared distances, conditional probabilities */
@@ -26,7 +26,7 @@ typedef struct {
     spot_affinity_graph graph[GROUP];
 } group;
 
-/* Memory of t's P, which stays. */
+/* Allocates P, which outlives the group. */
 static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g)
 {
     size_t room = spot_affinity_room(g->n, g->k);
@@ -36,7 +36,7 @@ static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g
     return SPOT_TAKE(c, a, g->joint, room);
 }
 
-/* The rest of a problem, which goes. */
+/* Allocates a problem's scratch memory. */
 static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, const spot_view *v)
 {
     spot_affinity_graph *g = &all->graph[q];
@@ -58,9 +58,9 @@ static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, co
     return SPOT_OK;
 }
 
-/* The sparse symmetric P of at most GROUP problems. */
-static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_problem *t, const spot_view *views,
-                         const spot_tsne_config *cfg)
+/* Computes the sparse symmetric P of at most GROUP problems. */
+static spot_status find_joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_problem *t, const spot_view *views,
+                              const spot_tsne_config *cfg)
 {
     group all;
     size_t mark;
@@ -68,12 +68,12 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
     for (int q = 0; q < problems; q++) {
         spot_affinity_graph *g = &all.graph[q];
         int n = views[q].n;
-        double perplexity = possible(cfg->perplexity, n);
+        double perplexity = possible_perplexity(cfg->perplexity, n);
 
         if (perplexity < cfg->perplexity && !a->counting)
             spot_log_of(c, SPOT_LOG_WARN, t[q].ec, "%d points have no perplexity of %g, t-SNE uses %.1f", n, cfg->perplexity,
                         perplexity);
-        *g = (spot_affinity_graph){ .n = n, .k = neighbours(perplexity, n) };
+        *g = (spot_affinity_graph){ .n = n, .k = neighbours_for(perplexity, n) };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
         SPOT_TRY(take_joint(c, a, g));
         t[q].start = g->start;
@@ -89,9 +89,9 @@ static spot_status joint(spot_ctx *c, spot_arena *a, int problems, spot_tsne_pro
     return spot_affinity_joint(c, problems, all.graph);
 }
 
-/* From principal components (in `out`, where the map will be), the first with standard deviation 1e-4. Components that the
- * data lack start as noise of that size, so that equal rows and maps of more dimensions than the data can move at all. */
-static spot_status begin(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
+/* Starts from the principal components in `out`, scaled so that the first has standard deviation 1e-4. Components that the data
+ * lack start as noise of that size; otherwise equal rows, and maps with more dimensions than the data, could not move. */
+static spot_status start_map(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
     size_t mark = h->used, entries = (size_t)t->dim * t->stride;
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
@@ -114,7 +114,7 @@ static spot_status begin(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t,
 }
 
 /* y (dim, stride) to out (n, dim). */
-static spot_status hand_out(spot_ctx *c, spot_arena *h, spot_points *out, const spot_tsne_problem *t)
+static spot_status copy_map(spot_ctx *c, spot_arena *h, spot_points *out, const spot_tsne_problem *t)
 {
     size_t mark = h->used, entries = (size_t)t->dim * t->stride;
     float *y = t->y;
@@ -129,8 +129,8 @@ static spot_status hand_out(spot_ctx *c, spot_arena *h, spot_points *out, const 
     return SPOT_OK;
 }
 
-static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
-                         const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
+static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
+                           const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         t[p] = (spot_tsne_problem){ .n = views[p].n, .dim = out[p].d, .stride = spot_tsne_stride(views[p].n),
@@ -138,11 +138,11 @@ static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_pr
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
     }
     SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
-    for (int p = 0; p < problems; p++) SPOT_TRY(begin(c, h, &t[p], &out[p], seeds[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(start_map(c, h, &t[p], &out[p], seeds[p]));
     for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
+        SPOT_TRY(find_joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(hand_out(c, h, &out[p], &t[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, h, &out[p], &t[p]));
     return SPOT_OK;
 }
 
@@ -151,7 +151,7 @@ spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int p
 {
     size_t mark = work->used;
     spot_tsne_problem *t = calloc((size_t)problems, sizeof *t);
-    spot_status s = t ? solve(c, host, work, t, problems, out, views, seeds, cfg)
+    spot_status s = t ? map_all(c, host, work, t, problems, out, views, seeds, cfg)
                       : spot_fail(c, SPOT_NOMEM, "no memory for %d t-SNE problems", problems);
 
     free(t);

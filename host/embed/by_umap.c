@@ -1,5 +1,5 @@
-/* by_umap.c - what UMAP needs before its descent: neighbours, their strengths, the graph, a first map. The first map is made on
- * the host; all else is the device's. */
+/* by_umap.c - prepares UMAP's descent: neighbours, their strengths, the graph, the initial map. The host computes the initial
+ * map, the device everything else. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,17 @@
 #include "map/neighbours.h"
 #include "map/umap.h"
 
-enum { GROUP = 16, ABREAST = 50 };     /* problems whose neighbours are sought at a time; steps between looks at the clock */
-enum { PARTS = 2 };                    /* steps that an epoch is cut into: an edge is due in one of them */
+enum { GROUP = 16, ABREAST = 50 };     /* problems in one search of neighbours; steps between reports of progress */
+enum { PARTS = 2 };                    /* steps of an epoch: an edge is due in one of them */
 
-/* A batch on its way: of each problem the graph and the layout, which are the device's, and what the host makes the first map
- * from, which on the CPU is the same memory. */
+/* A batch. Each problem has its graph and layout on the device, and the host's input for the initial map, which on the CPU is
+ * the same memory. */
 typedef struct {
     int problems;
     spot_affinity_graph *graph;
     spot_umap_layout *layout;
     spot_spectral *start;
-    int **order;               /* the host's of layout's */
+    int **order;               /* the host's copies of layout's order */
 } batch;
 
 typedef struct { double x, y; } curve_point;
@@ -37,7 +37,7 @@ static double curve_error(const curve_point *p, int count, double a, double b)
     return sum;
 }
 
-/* Levenberg and Marquardt's method from a = b = 1, as many steps as two parameters can need. */
+/* Levenberg and Marquardt's method from a = b = 1, with enough steps for two parameters. */
 void spot_umap_curve(double *a, double *b, double min_dist, double spread)
 {
     enum { POINTS = 300, TRIES = 200 };
@@ -53,7 +53,7 @@ void spot_umap_curve(double *a, double *b, double min_dist, double spread)
     for (int t = 0; t < TRIES; t++) {
         double aa = 0, ab = 0, bb = 0, ga = 0, gb = 0;
 
-        for (int i = 1; i < POINTS; i++) {       /* at x = 0 the curve is 1, whatever a and b */
+        for (int i = 1; i < POINTS; i++) {       /* at x = 0 the curve is 1 for all a and b */
             double power = pow(p[i].x, 2 * *b), f = 1 / (1 + *a * power);
             double da = -power * f * f, db = da * *a * 2 * log(p[i].x), off = f - p[i].y;
             aa += da * da, ab += da * db, bb += db * db;
@@ -71,7 +71,7 @@ void spot_umap_curve(double *a, double *b, double min_dist, double spread)
     }
 }
 
-/* A problem's memory, for as long as the batch lives. */
+/* Allocates a problem for the life of the batch. */
 static spot_status take_problem(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, int p)
 {
     spot_affinity_graph *g = &b->graph[p];
@@ -102,8 +102,8 @@ static spot_status take_problem(spot_ctx *c, spot_arena *h, spot_arena *a, batch
     return SPOT_TAKE(c, h, s->y, map);
 }
 
-/* The weighted graphs of at most GROUP problems, from their features. */
-static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, const spot_affinity_graph *to, const spot_view *views)
+/* Computes the weighted graphs of at most GROUP problems from their features. */
+static spot_status find_graphs(spot_ctx *c, spot_arena *a, int problems, const spot_affinity_graph *to, const spot_view *views)
 {
     spot_neighbours near[GROUP];
     spot_umap_row row[GROUP];
@@ -136,7 +136,7 @@ static spot_status weigh(spot_ctx *c, spot_arena *a, int problems, const spot_af
     return spot_affinity_joint(c, problems, graph);
 }
 
-/* Points by how often they are drawn, the busiest first. count is (n + 2), key (n). */
+/* Sorts the points by the frequency of their edges, highest first. count is (n + 2), key (n). */
 static void sort_points(const spot_spectral *s, float most, int *order, int *count, int *key)
 {
     memset(count, 0, (size_t)(s->n + 2) * sizeof *count);
@@ -150,8 +150,8 @@ static void sort_points(const spot_spectral *s, float most, int *order, int *cou
     for (int i = 0; i < s->n; i++) order[count[key[i]]++] = i;
 }
 
-/* The graph to the host, and what is to be known of it for the descent. */
-static spot_status look(spot_ctx *c, spot_arena *h, batch *b, int p)
+/* Copies the graph to the host, and computes scale and order for the descent. */
+static spot_status read_graph(spot_ctx *c, spot_arena *h, batch *b, int p)
 {
     const spot_affinity_graph *g = &b->graph[p];
     const spot_spectral *s = &b->start[p];
@@ -174,8 +174,8 @@ static spot_status look(spot_ctx *c, spot_arena *h, batch *b, int p)
     return c->device ? spot_device_copy(c, (int *)b->layout[p].order, b->order[p], (size_t)g->n * sizeof(int)) : SPOT_OK;
 }
 
-/* The first maps. Where a graph falls to pieces, they lie as the principal components of the features have them. */
-static spot_status begin(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views)
+/* Computes the initial maps. The pieces of a disconnected graph lie at their positions on the principal components. */
+static spot_status start_maps(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views)
 {
     SPOT_TRY(spot_spectral_components(c, h, b->problems, b->start));
     for (int p = 0; p < b->problems; p++)
@@ -189,7 +189,7 @@ static spot_status begin(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, sp
     return SPOT_OK;
 }
 
-static spot_status descend(spot_ctx *c, int problems, const spot_umap_layout *u)
+static spot_status run_steps(spot_ctx *c, int problems, const spot_umap_layout *u)
 {
     int steps = 0;
 
@@ -205,7 +205,7 @@ static spot_status descend(spot_ctx *c, int problems, const spot_umap_layout *u)
 }
 
 /* y (dim, n) to out (n, dim). */
-static spot_status hand_out(spot_ctx *c, spot_points *out, const batch *b, int p)
+static spot_status copy_map(spot_ctx *c, spot_points *out, const batch *b, int p)
 {
     const spot_umap_layout *u = &b->layout[p];
     const float *last = u->y[u->steps % 2];
@@ -225,8 +225,8 @@ static spot_status hand_out(spot_ctx *c, spot_points *out, const batch *b, int p
     return SPOT_OK;
 }
 
-static spot_status set_up(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out, const spot_view *views,
-                          const spot_seed *seeds, const spot_umap_config *cfg)
+static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out,
+                              const spot_view *views, const spot_seed *seeds, const spot_umap_config *cfg)
 {
     double curve_a, curve_b;
 
@@ -249,19 +249,19 @@ static spot_status set_up(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, c
     return SPOT_OK;
 }
 
-static spot_status solve(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views,
-                         const spot_seed *seeds, const spot_umap_config *cfg)
+static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, spot_points *out, const spot_view *views,
+                           const spot_seed *seeds, const spot_umap_config *cfg)
 {
     int problems = b->problems;
 
-    SPOT_TRY(set_up(c, h, a, b, out, views, seeds, cfg));
+    SPOT_TRY(open_batch(c, h, a, b, out, views, seeds, cfg));
     for (int p = 0; p < problems; p += GROUP)
-        SPOT_TRY(weigh(c, a, problems - p < GROUP ? problems - p : GROUP, b->graph + p, views + p));
-    for (int p = 0; p < problems; p++) SPOT_TRY(look(c, h, b, p));
-    SPOT_TRY(begin(c, h, a, b, out, views));
+        SPOT_TRY(find_graphs(c, a, problems - p < GROUP ? problems - p : GROUP, b->graph + p, views + p));
+    for (int p = 0; p < problems; p++) SPOT_TRY(read_graph(c, h, b, p));
+    SPOT_TRY(start_maps(c, h, a, b, out, views));
     if (h->counting) return SPOT_OK;
-    SPOT_TRY(descend(c, problems, b->layout));
-    for (int p = 0; p < problems; p++) SPOT_TRY(hand_out(c, &out[p], b, p));
+    SPOT_TRY(run_steps(c, problems, b->layout));
+    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, &out[p], b, p));
     return SPOT_OK;
 }
 
@@ -272,7 +272,7 @@ spot_status spot_umap_map(spot_ctx *c, spot_arena *host, spot_arena *work, int p
     batch b = { problems, calloc(n, sizeof *b.graph), calloc(n, sizeof *b.layout), calloc(n, sizeof *b.start),
                 calloc(n, sizeof *b.order) };
     spot_status s = b.graph && b.layout && b.start && b.order
-                  ? solve(c, host, work, &b, out, views, seeds, cfg)
+                  ? map_all(c, host, work, &b, out, views, seeds, cfg)
                   : spot_fail(c, SPOT_NOMEM, "no memory for %d UMAP problems", problems);
 
     free(b.graph), free(b.layout), free(b.start), free(b.order);

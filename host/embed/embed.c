@@ -1,4 +1,4 @@
-/* embed.c - the door to the reducers: checks, memory, dispatch. */
+/* embed.c - the entry to the reducers: checks, memory, dispatch. */
 #include "spotter/embed.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ spot_embed_config spot_embed_defaults(void)
 
 int spot_embed_dim(const spot_embed_config *cfg, int n, int d)
 {
-    int own = cfg->hardness != 0, most = n - 1 < d - own ? n - 1 : d - own;     /* hardness is the first and the others' loss */
+    int own = cfg->hardness != 0, most = n - 1 < d - own ? n - 1 : d - own;     /* hardness takes the first dimension */
 
     if (cfg->method == SPOT_REDUCE_NONE) return d;
     most = most > 1 ? most : 1;
@@ -142,7 +142,7 @@ static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, i
 }
 
 /* out (n, dim): `along` beside the dim - 1 coordinates of `map`. */
-static void join(const spot_points *out, const float *along, const spot_points *map)
+static void add_hardness(const spot_points *out, const float *along, const spot_points *map)
 {
     for (int i = 0; i < out->n; i++) {
         out->at[(size_t)i * out->d] = along[i];
@@ -150,7 +150,7 @@ static void join(const spot_points *out, const float *along, const spot_points *
     }
 }
 
-/* What the reducer gets instead of a batch: rows of length 1, or hardness taken out of them and the map's first coordinate. */
+/* The reducer's input and output after preparation: rows of length 1, or without hardness, which is the first coordinate. */
 typedef struct { spot_view *left; spot_points *map; float **along; } prepared;
 
 static spot_status take_prepared(spot_ctx *c, spot_arena *h, prepared *b, int problems, const spot_points *out,
@@ -178,13 +178,13 @@ static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *wo
     if (!cfg->hardness || cfg->dim > 1) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
     for (int p = 0; p < problems && !host->counting; p++) {
         out[p].objective = b->map[p].objective;
-        if (cfg->hardness) join(&out[p], b->along[p], &b->map[p]);
+        if (cfg->hardness) add_hardness(&out[p], b->along[p], &b->map[p]);
     }
     return SPOT_OK;
 }
 
-static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
-                          const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+static spot_status reduce_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
+                                const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
     size_t mark = host->used, n = (size_t)problems;
     prepared b;
@@ -199,16 +199,16 @@ static spot_status reduce(spot_ctx *c, spot_arena *host, spot_arena *work, int p
     return s;
 }
 
-/* `work` for as long as the reducer works. */
+/* Opens the device's arena for the reducer. */
 static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, int problems, spot_points *out, const spot_view *views,
                                     const spot_seed *seeds, const spot_embed_config *cfg)
 {
     spot_arena work = spot_arena_counting(), sizes = work;
     spot_status s;
 
-    SPOT_TRY(reduce(c, &sizes, &work, problems, out, views, seeds, cfg));
+    SPOT_TRY(reduce_batch(c, &sizes, &work, problems, out, views, seeds, cfg));
     SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-    s = reduce(c, host, &work, problems, out, views, seeds, cfg);
+    s = reduce_batch(c, host, &work, problems, out, views, seeds, cfg);
     spot_arena_close(&work);
     return s;
 }
@@ -235,12 +235,12 @@ spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
                         "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
     return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
-                     : reduce(c, a, a, problems, out, views, seeds, cfg);
+                     : reduce_batch(c, a, a, problems, out, views, seeds, cfg);
 }
 
-/* The peaks of a batch in `host` and in `work`, both counting. */
-static void measure(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, const int *n, int d,
-                    const spot_embed_config *cfg)
+/* Counts a batch in `host` and `work`. */
+static void count_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, const int *n, int d,
+                        const spot_embed_config *cfg)
 {
     spot_view *views = calloc((size_t)problems, sizeof *views);
     spot_points *out = calloc((size_t)problems, sizeof *out);
@@ -249,7 +249,7 @@ static void measure(spot_ctx *c, spot_arena *host, spot_arena *work, int problem
     if (views && out && seeds) {
         for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
         if (take_points(c, host, problems, out, views, cfg) == SPOT_OK)
-            reduce(c, host, work, problems, out, views, seeds, cfg);
+            reduce_batch(c, host, work, problems, out, views, seeds, cfg);
     }
     free(views);
     free(out);
@@ -261,8 +261,8 @@ spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d
     spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads };
     spot_arena host = spot_arena_counting(), work = host;
 
-    measure(&quiet, &host, c->device ? &work : &host, problems, n, d, cfg);
-    return (spot_bytes){ host.peak + 64, work.peak };      /* an arena that is not at a multiple of 64 loses up to that */
+    count_batch(&quiet, &host, c->device ? &work : &host, problems, n, d, cfg);
+    return (spot_bytes){ host.peak + 64, work.peak };      /* aligning an arena to 64 bytes loses up to 64 */
 }
 
 size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)

@@ -1,11 +1,11 @@
-/* reduce.c - the rows that reducers read: normalised, without the part along the head, where the kernels can read them. */
+/* reduce.c - prepares the rows for reducers: normalised, without the part along the head, in the device's memory. */
 #include "embed/reduce.h"
 
 #include <math.h>
 
 #include "core/device.h"
 
-#define SHORTEST 1e-6      /* a row's length is taken to be, at least, when it is made 1 */
+#define SHORTEST 1e-6      /* least length that a row is divided by */
 
 double spot_row_length(const float *x, int d)
 {
@@ -25,7 +25,7 @@ spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const
     return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
 }
 
-/* Row i of `to` from that of v: made length 1, and its part along the head, which is handed back, taken out. */
+/* Writes row i of v to `to`, normalised and without its part along the head; returns that part. */
 static double prepare_row(float *to, const spot_view *v, int i, double head, const spot_embed_config *cfg)
 {
     const float *x = v->feature + (size_t)i * v->d;

@@ -1,5 +1,5 @@
-/* spectral.c - connected pieces, and Lanczos' method (1950) with every vector made orthogonal to all before it, which keeps
- * it honest for the few hundred steps that it takes. Sums are of 16 lanes in fixed order: a problem is one thread's. */
+/* spectral.c - connected pieces, and Lanczos' method (1950) with full reorthogonalisation, which keeps it accurate for the few
+ * hundred steps needed. Sums have 16 lanes in fixed order; one thread works on a problem. */
 #include "embed/spectral.h"
 
 #include <lapacke.h>
@@ -13,18 +13,18 @@ enum { LANES = 16, STEPS = 120 };
 #define EXTENT 10.0
 #define NOISE  1e-4
 
-/* One thread's. */
+/* The memory of one thread. */
 typedef struct {
     int *member;          /* (n): the points, piece by piece */
-    int *begin;           /* (n + 1): where a piece begins among them */
-    double *centre;       /* (n, dim): of the pieces, n at most */
+    int *begin;           /* (n + 1): first index of each piece in member */
+    double *centre;       /* (n, dim): centres of the pieces, at most n */
     double *root;         /* (n): 1 / sqrt(degree) */
-    double *scaled;       /* (n): a vector times it, by the graph's numbers */
+    double *scaled;       /* (n): a vector times root, indexed by point */
     double *basis;        /* (STEPS + 2, n): Lanczos vectors; the first is the trivial one */
     double *diagonal, *beside, *vector;      /* (STEPS), (STEPS), (STEPS, STEPS): the tridiagonal matrix, its eigenvectors */
 } solver;
 
-static spot_status take(spot_ctx *c, spot_arena *a, solver *s, int n, int dim)
+static spot_status take_solver(spot_ctx *c, spot_arena *a, solver *s, int n, int dim)
 {
     SPOT_TRY(SPOT_TAKE(c, a, s->member, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->begin, n + 2));
@@ -49,13 +49,13 @@ static double dot(const double *a, const double *b, int n)
     return sum;
 }
 
-static void add(double *to, const double *a, double by, int n)
+static void add_scaled(double *to, const double *a, double by, int n)
 {
     for (int i = 0; i < n; i++) to[i] = fma(by, a[i], to[i]);
 }
 
-/* v to length 1; 0 when nothing is left of it. */
-static int unit(double *v, int n)
+/* Normalises v to length 1; returns 0 if v is nearly 0. */
+static int normalise(double *v, int n)
 {
     double length = sqrt(dot(v, v, n));
 
@@ -64,7 +64,7 @@ static int unit(double *v, int n)
     return 1;
 }
 
-/* w = D^-1/2 W D^-1/2 v, of the piece's m points. */
+/* w = D^-1/2 W D^-1/2 v on the piece's m points. */
 static void multiply(const solver *t, const spot_spectral *s, const int *member, int m, double *w, const double *v)
 {
     for (int i = 0; i < m; i++) t->scaled[member[i]] = v[i] * t->root[member[i]];
@@ -76,41 +76,41 @@ static void multiply(const solver *t, const spot_spectral *s, const int *member,
     }
 }
 
-/* The basis from its second vector on; how many steps it took. */
+/* Computes the basis from its second vector on; returns the number of steps. */
 static int lanczos(const solver *t, const spot_spectral *s, const int *member, int m, spot_rng *r)
 {
     int most = m - 1 < STEPS ? m - 1 : STEPS, steps = 0;
     double *q = t->basis;
 
     for (int i = 0; i < m; i++) q[i] = 1 / t->root[member[i]];
-    if (!unit(q, m)) return 0;
+    if (!normalise(q, m)) return 0;
     for (int i = 0; i < m; i++) q[m + i] = spot_rng_normal(r);
-    add(q + m, q, -dot(q, q + m, m), m);
-    for (; steps < most && unit(q + (size_t)(steps + 1) * m, m); steps++) {
+    add_scaled(q + m, q, -dot(q, q + m, m), m);
+    for (; steps < most && normalise(q + (size_t)(steps + 1) * m, m); steps++) {
         const double *v = q + (size_t)(steps + 1) * m;
         double *next = q + (size_t)(steps + 2) * m;
 
         multiply(t, s, member, m, next, v);
         t->diagonal[steps] = dot(v, next, m);
-        for (int j = steps + 1; j >= 0; j--) add(next, q + (size_t)j * m, -dot(q + (size_t)j * m, next, m), m);
+        for (int j = steps + 1; j >= 0; j--) add_scaled(next, q + (size_t)j * m, -dot(q + (size_t)j * m, next, m), m);
         t->beside[steps] = sqrt(dot(next, next, m));
     }
     return steps;
 }
 
-/* Coordinate k of a piece into y: its k-th eigenvector, made to reach `radius` at most. */
-static void ritz(const solver *t, const spot_spectral *s, const int *member, int m, int steps, int k)
+/* Writes the k-th eigenvector of a piece to coordinate k of y. */
+static void set_coordinate(const solver *t, const spot_spectral *s, const int *member, int m, int steps, int k)
 {
     float *y = s->y + (size_t)k * s->n;
-    double *sum = t->basis + (size_t)(STEPS + 1) * m, most = 0;      /* the last vector is not needed any more */
+    double *sum = t->basis + (size_t)(STEPS + 1) * m, most = 0;      /* reuses the last vector */
 
     memset(sum, 0, (size_t)m * sizeof *sum);
-    for (int j = 0; j < steps; j++) add(sum, t->basis + (size_t)(j + 1) * m, t->vector[j * steps + steps - 1 - k], m);
+    for (int j = 0; j < steps; j++) add_scaled(sum, t->basis + (size_t)(j + 1) * m, t->vector[j * steps + steps - 1 - k], m);
     for (int i = 0; i < m; i++) if (fabs(sum[i]) > fabs(most)) most = sum[i];
     for (int i = 0; i < m; i++) y[member[i]] = (float)(most < 0 ? -sum[i] : sum[i]);
 }
 
-/* A piece around 0: coordinates that reach `radius`. */
+/* Lays a piece around 0, its coordinates scaled to `radius`. */
 static int lay_piece(const solver *t, const spot_spectral *s, const int *member, int m, double radius, spot_rng *r)
 {
     int steps = m > s->dim + 1 ? lanczos(t, s, member, m, r) : 0, filled = steps < s->dim ? steps : s->dim;
@@ -118,7 +118,7 @@ static int lay_piece(const solver *t, const spot_spectral *s, const int *member,
 
     if (steps && LAPACKE_dstev(LAPACK_ROW_MAJOR, 'V', steps, t->diagonal, t->beside, t->vector, steps)) return 0;
     for (int k = 0; k < filled; k++) {
-        ritz(t, s, member, m, steps, k);
+        set_coordinate(t, s, member, m, steps, k);
         for (int i = 0; i < m; i++) most = fmax(most, fabs(s->y[(size_t)k * s->n + member[i]]));
     }
     for (int k = 0; k < s->dim; k++)
@@ -129,7 +129,7 @@ static int lay_piece(const solver *t, const spot_spectral *s, const int *member,
     return 1;
 }
 
-/* Points by piece, in rising order. */
+/* Sorts the points by piece, ascending. */
 static void sort_points(const solver *t, const spot_spectral *s)
 {
     memset(t->begin, 0, (size_t)(s->pieces + 2) * sizeof *t->begin);
@@ -138,7 +138,7 @@ static void sort_points(const solver *t, const spot_spectral *s)
     for (int i = 0; i < s->n; i++) t->member[t->begin[s->piece[i] + 1]++] = i;
 }
 
-/* The pieces' centres, the farthest coordinate at EXTENT. */
+/* Computes the centres of the pieces, scaled so that the greatest coordinate is EXTENT. */
 static void find_centres(const solver *t, const spot_spectral *s)
 {
     double most = 0;
@@ -153,8 +153,8 @@ static void find_centres(const solver *t, const spot_spectral *s)
     for (int e = 0; e < s->pieces * s->dim; e++) t->centre[e] *= most > 0 ? EXTENT / most : 0;
 }
 
-/* Half of the way from piece q to the next. */
-static double room(const solver *t, const spot_spectral *s, int q)
+/* Half of the distance from piece q to the nearest other piece. */
+static double radius_of(const solver *t, const spot_spectral *s, int q)
 {
     double least = INFINITY;
 
@@ -169,7 +169,7 @@ static double room(const solver *t, const spot_spectral *s, int q)
     return sqrt(least) / 2;
 }
 
-static int lay(const solver *t, const spot_spectral *s)
+static int lay_out_problem(const solver *t, const spot_spectral *s)
 {
     spot_rng r = spot_rng_at(s->seed.seed, SPOT_RNG_UMAP_START, s->seed.ec, 0);
     int fine = 1;
@@ -185,7 +185,7 @@ static int lay(const solver *t, const spot_spectral *s)
         const int *member = t->member + t->begin[q];
         int m = t->begin[q + 1] - t->begin[q];
 
-        fine &= lay_piece(t, s, member, m, s->pieces > 1 ? room(t, s, q) : EXTENT, &r);
+        fine &= lay_piece(t, s, member, m, s->pieces > 1 ? radius_of(t, s, q) : EXTENT, &r);
         for (int k = 0; k < s->dim && s->pieces > 1; k++)
             for (int i = 0; i < m; i++) s->y[(size_t)k * s->n + member[i]] += (float)t->centre[q * s->dim + k];
     }
@@ -206,14 +206,14 @@ spot_status spot_spectral_map(spot_ctx *c, spot_arena *scratch, int problems, co
     SPOT_TRY(SPOT_TAKE(c, scratch, each, threads));
     for (int t = 0; t < threads; t++) {
         solver one;
-        SPOT_TRY(take(c, scratch, &one, n, dim));
+        SPOT_TRY(take_solver(c, scratch, &one, n, dim));
         if (!scratch->counting) each[t] = one;
     }
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int p = 0; p < problems; p++)
-        if (!lay(&each[omp_get_thread_num()], &s[p]))
+        if (!lay_out_problem(&each[omp_get_thread_num()], &s[p]))
 #pragma omp atomic write
             failed = p;
     if (failed >= 0)
@@ -222,7 +222,7 @@ spot_status spot_spectral_map(spot_ctx *c, spot_arena *scratch, int problems, co
     return SPOT_OK;
 }
 
-/* Pieces by walking from each point that none has reached yet. */
+/* Finds the pieces by a walk from each point that no walk has reached. */
 static void find_pieces(spot_spectral *s, int *queue)
 {
     s->pieces = 0;

@@ -1,4 +1,4 @@
-/* bic.c - every K of every problem as one batch of fits, and the K of least BIC of each. */
+/* bic.c - fits every K of every problem in one batch and chooses the K of least BIC. */
 #include <math.h>
 
 #include "core/device.h"
@@ -47,8 +47,8 @@ spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int 
     return SPOT_OK;
 }
 
-/* Fits that a problem of n points gets: a K larger than n is left out, and those are the last. */
-static int fits(int n, const spot_mixture_config *cfg)
+/* Number of fits for n points: values of K above n are left out. */
+static int fits_for(int n, const spot_mixture_config *cfg)
 {
     return (cfg->k_max < n ? cfg->k_max : n) - cfg->k_min + 1;
 }
@@ -63,12 +63,12 @@ spot_status spot_mixture_job_take(spot_ctx *c, spot_arena *a, spot_mixture_job *
     return SPOT_TAKE(c, a, job->label, f->n);
 }
 
-/* Memory of one problem, and its jobs unless the arena only counts. */
+/* Allocates one problem, and fills its jobs unless the arena only counts. */
 static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mixture_job *jobs, int n, int d,
                                 const spot_mixture_config *cfg)
 {
     SPOT_TRY(SPOT_TAKE(c, a, *label, n));
-    for (int i = 0; i < fits(n, cfg); i++) {
+    for (int i = 0; i < fits_for(n, cfg); i++) {
         spot_mixture_job job = { .fit = { .k = cfg->k_min + i, .d = d, .n = n } };
         SPOT_TRY(spot_mixture_job_take(c, a, &job));
         if (!a->counting) jobs[i] = job;
@@ -76,8 +76,8 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, int **label, spot_mi
     return SPOT_OK;
 }
 
-/* -2 log-likelihood + parameters * ln n; a fit that was given up never wins. */
-static void price(spot_mixture *f)
+/* -2 log-likelihood + parameters * ln n; infinite for a failed fit. */
+static void set_bic(spot_mixture *f)
 {
     double parameters = f->k * (f->d * (f->d + 1) / 2 + f->d) + f->k - 1;
 
@@ -85,7 +85,7 @@ static void price(spot_mixture *f)
     f->bic = parameters * log(f->n) - 2 * f->log_likelihood;
 }
 
-static void tell(spot_ctx *c, uint32_t ec, const spot_mixture *f)
+static void report_fit(spot_ctx *c, uint32_t ec, const spot_mixture *f)
 {
     if (f->ill)
         spot_log_of(c, SPOT_LOG_WARN, ec, "mixture K=%d: given up, %d of its covariances are not positive definite; raise the "
@@ -94,7 +94,7 @@ static void tell(spot_ctx *c, uint32_t ec, const spot_mixture *f)
         spot_log_of(c, SPOT_LOG_DEBUG, ec, "mixture K=%d: still moving after %d iterations", f->k, f->iterations);
 }
 
-static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
+static spot_status choose_k(spot_ctx *c, uint32_t ec, spot_mixture *best, int *label, const spot_mixture_job *jobs, int count)
 {
     const spot_mixture_job *least = jobs;
 
@@ -107,9 +107,9 @@ static spot_status choose(spot_ctx *c, uint32_t ec, spot_mixture *best, int *lab
     return SPOT_OK;
 }
 
-/* Every fit of a problem for who wants them all; those left out carry their K and an infinite BIC. */
-static spot_status list(spot_ctx *c, spot_arena *a, spot_mixture **all, const spot_mixture_job *jobs, int count,
-                        const spot_mixture_config *cfg)
+/* Lists every fit of a problem; values of K that were left out have an infinite BIC. */
+static spot_status list_fits(spot_ctx *c, spot_arena *a, spot_mixture **all, const spot_mixture_job *jobs, int count,
+                             const spot_mixture_config *cfg)
 {
     int range = cfg->k_max - cfg->k_min + 1;
 
@@ -121,7 +121,7 @@ static spot_status list(spot_ctx *c, spot_arena *a, spot_mixture **all, const sp
     return SPOT_OK;
 }
 
-/* A job's results from the piece of memory at `from` into its like at `to`. */
+/* Moves the pointers to a job's results from the memory at `from` to its copy at `to`. */
 static void move_results(spot_mixture_job *job, const unsigned char *from, unsigned char *to)
 {
     spot_mixture *f = &job->fit;
@@ -132,10 +132,10 @@ static void move_results(spot_mixture_job *job, const unsigned char *from, unsig
     f->covariance = (double *)(to + ((unsigned char *)f->covariance - from));
 }
 
-/* The jobs' arrays into device memory: points and given responsibilities copied, the results, which lie in `bytes` from
- * host on, as one piece at *there, so that one copy brings them back. */
-static spot_status stage(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, const unsigned char *host,
-                         size_t bytes, unsigned char **there)
+/* Moves the jobs' arrays to device memory: copies points and given responsibilities, and allocates the results, `bytes` from
+ * `host` on, as one piece at *there, so that one copy brings them back. */
+static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, const unsigned char *host,
+                                  size_t bytes, unsigned char **there)
 {
     const float *last = NULL;
     float *x = NULL;
@@ -159,7 +159,7 @@ static spot_status stage(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int
     return SPOT_OK;
 }
 
-static spot_status em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
+static spot_status run_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
     return cfg ? spot_mixture_em(c, scratch, jobs, count, cfg) : spot_mixture_kmeans(c, scratch, jobs, count);
 }
@@ -173,31 +173,31 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
     int n = 0, d = 0, k = 0;
     spot_status s;
 
-    if (!c->device) return em(c, a, jobs, count, cfg);
+    if (!c->device) return run_em(c, a, jobs, count, cfg);
     for (int j = 0; j < count; j++) {
         if (jobs[j].fit.n > n) n = jobs[j].fit.n;
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
-    SPOT_TRY(stage(c, &there, jobs, count, host, bytes, &piece));
+    SPOT_TRY(move_to_device(c, &there, jobs, count, host, bytes, &piece));
     SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
-    s = stage(c, &there, jobs, count, host, bytes, &piece);
-    if (s == SPOT_OK) s = em(c, &there, jobs, count, cfg);
+    s = move_to_device(c, &there, jobs, count, host, bytes, &piece);
+    if (s == SPOT_OK) s = run_em(c, &there, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
     for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
     spot_arena_close(&there);
     return s;
 }
 
-/* All jobs of all problems, problem by problem with K ascending, through the device in one call. */
-static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs, const spot_mat *x,
-                       const spot_seed *seeds, const spot_mixture_config *cfg)
+/* Runs all jobs of all problems on the device in one call, problem by problem with K ascending. */
+static spot_status run_problems(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs,
+                                const spot_mat *x, const spot_seed *seeds, const spot_mixture_config *cfg)
 {
     size_t begin = a->used;
     int at = 0;
 
     for (int p = 0; p < problems; p++) {
-        int count = fits(x[p].rows, cfg);
+        int count = fits_for(x[p].rows, cfg);
         SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
         for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
         if (x[p].rows < cfg->k_max)
@@ -206,7 +206,7 @@ static spot_status run(spot_ctx *c, spot_arena *a, int problems, int **label, sp
         at += count;
     }
     SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, cfg));
-    for (int j = 0; j < at; j++) price(&jobs[j].fit);
+    for (int j = 0; j < at; j++) set_bic(&jobs[j].fit);
     return SPOT_OK;
 }
 
@@ -219,12 +219,12 @@ spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixt
     SPOT_TRY(spot_mixture_check(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(spot_mixture_check_points(c, seeds[p].ec, x[p], cfg->k_min));
     SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
-    SPOT_TRY(run(c, a, problems, label, jobs, x, seeds, cfg));
+    SPOT_TRY(run_problems(c, a, problems, label, jobs, x, seeds, cfg));
     for (int p = 0; p < problems; p++) {
-        int count = fits(x[p].rows, cfg);
-        for (int i = 0; i < count; i++) tell(c, seeds[p].ec, &jobs[i].fit);
-        if (all) SPOT_TRY(list(c, a, &all[p], jobs, count, cfg));
-        SPOT_TRY(choose(c, seeds[p].ec, &best[p], label[p], jobs, count));
+        int count = fits_for(x[p].rows, cfg);
+        for (int i = 0; i < count; i++) report_fit(c, seeds[p].ec, &jobs[i].fit);
+        if (all) SPOT_TRY(list_fits(c, a, &all[p], jobs, count, cfg));
+        SPOT_TRY(choose_k(c, seeds[p].ec, &best[p], label[p], jobs, count));
         jobs += count;
     }
     return SPOT_OK;
@@ -245,9 +245,9 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
     job.x = x.v;
     job.resp = resp;
     SPOT_TRY(spot_mixture_jobs_run(c, a, begin, &job, 1, &only));
-    price(&job.fit);
-    tell(c, 0, &job.fit);
-    return choose(c, 0, fit, label, &job, 1);
+    set_bic(&job.fit);
+    report_fit(c, 0, &job.fit);
+    return choose_k(c, 0, fit, label, &job, 1);
 }
 
 spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_mixture_config *cfg)

@@ -1,14 +1,21 @@
-/* search.c - the number of clusters by silhouette, as GEORGE chooses it (Sohoni et al. 2020, their released code): every
- * number of every problem from every start as one batch of fits. */
+/* search.c - chooses the number of clusters by silhouette, as GEORGE does (Sohoni et al. 2020, their released code). One batch
+ * fits every number of every problem from every start. */
 #include <math.h>
 #include <string.h>
 
 #include "fit/jobs.h"
 
-/* Numbers of clusters that n points are tried with. */
-static int most(int n, const spot_search_config *cfg)  { return cfg->most < n ? cfg->most : n; }
-static int least(int n, const spot_search_config *cfg) { return cfg->search && most(n, cfg) > 2 ? 2 : most(n, cfg); }
-static int tried(int n, const spot_search_config *cfg) { return most(n, cfg) - least(n, cfg) + 1; }
+/* The numbers of clusters to try for n points. */
+static int most_clusters(int n, const spot_search_config *cfg) { return cfg->most < n ? cfg->most : n; }
+
+static int least_clusters(int n, const spot_search_config *cfg)
+{
+    int most = most_clusters(n, cfg);
+
+    return cfg->search && most > 2 ? 2 : most;
+}
+
+static int clusters_tried(int n, const spot_search_config *cfg) { return most_clusters(n, cfg) - least_clusters(n, cfg) + 1; }
 
 static spot_status check_settings(spot_ctx *c, const spot_search_config *cfg)
 {
@@ -23,17 +30,17 @@ static spot_status check_settings(spot_ctx *c, const spot_search_config *cfg)
 
 static spot_status take_result(spot_ctx *c, spot_arena *a, spot_clustering *out, int n, const spot_search_config *cfg)
 {
-    *out = (spot_clustering){ .least = least(n, cfg), .tried = tried(n, cfg) };
+    *out = (spot_clustering){ .least = least_clusters(n, cfg), .tried = clusters_tried(n, cfg) };
     SPOT_TRY(SPOT_TAKE(c, a, out->label, n));
     return SPOT_TAKE(c, a, out->score, out->tried);
 }
 
-/* A problem's jobs: number by number, start by start. jobs may be NULL where a only counts. */
+/* Allocates a problem's jobs: number by number, start by start. jobs may be NULL if a only counts. */
 static spot_status take_jobs(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int n, int d, const spot_search_config *cfg)
 {
-    for (int j = 0; j < tried(n, cfg) * cfg->starts; j++) {
+    for (int j = 0; j < clusters_tried(n, cfg) * cfg->starts; j++) {
         spot_mixture_job job = { .start = (uint32_t)(j % cfg->starts),
-                                 .fit = { .n = n, .d = d, .k = least(n, cfg) + j / cfg->starts } };
+                                 .fit = { .n = n, .d = d, .k = least_clusters(n, cfg) + j / cfg->starts } };
         SPOT_TRY(spot_mixture_job_take(c, a, &job));
         if (!a->counting) jobs[j] = job;
     }
@@ -46,8 +53,8 @@ static spot_status take_labelling(spot_ctx *c, spot_arena *a, spot_labelling *l,
     return SPOT_TAKE(c, a, l->silhouette, n);
 }
 
-/* Sum of squares of the points' distances to the means of their clusters. */
-static double squares(const spot_mixture_job *job, spot_mat x)
+/* Sum of squared distances of the points to the means of their clusters. */
+static double sum_of_squares(const spot_mixture_job *job, spot_mat x)
 {
     int n = x.rows, d = x.cols, k = job->fit.k;
     double count[SPOT_MAX_COMPONENTS] = { 0 }, mean[SPOT_MAX_COMPONENTS * SPOT_MAX_MIXTURE_DIM] = { 0 }, sum = 0;
@@ -65,7 +72,7 @@ static double squares(const spot_mixture_job *job, spot_mat x)
     return sum;
 }
 
-/* The best of the starts from one number of clusters; NULL when all were given up. The first of equals. */
+/* The best start for one number of clusters, the first of equals; NULL if all failed. */
 static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *jobs, spot_mat x,
                                           const spot_search_config *cfg)
 {
@@ -73,7 +80,7 @@ static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *j
     double most_of_all = -INFINITY;
 
     for (int s = 0; s < cfg->starts; s++) {
-        double good = cfg->kmeans ? -squares(&jobs[s], x) : jobs[s].fit.ill ? -INFINITY : jobs[s].fit.log_likelihood;
+        double good = cfg->kmeans ? -sum_of_squares(&jobs[s], x) : jobs[s].fit.ill ? -INFINITY : jobs[s].fit.log_likelihood;
         if (!(good > most_of_all)) continue;
         most_of_all = good;
         best = &jobs[s];
@@ -84,12 +91,12 @@ static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *j
     return best;
 }
 
-/* Every number's best start as a labelling; those without one are left out. Returns how many. */
+/* Makes a labelling of every number's best start, skipping numbers without one. Returns the number of labellings. */
 static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *jobs, spot_mat x, const spot_search_config *cfg)
 {
     int len = 0;
 
-    for (int i = 0; i < tried(x.rows, cfg); i++) {
+    for (int i = 0; i < clusters_tried(x.rows, cfg); i++) {
         const spot_mixture_job *best = best_start(c, jobs + i * cfg->starts, x, cfg);
         if (!best) continue;
         l[len].x = x;
@@ -100,7 +107,7 @@ static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *job
     return len;
 }
 
-static void choose(spot_clustering *out, const spot_labelling *l, int len)
+static void choose_number(spot_clustering *out, const spot_labelling *l, int len)
 {
     const spot_labelling *best = l;
 
@@ -113,20 +120,20 @@ static void choose(spot_clustering *out, const spot_labelling *l, int len)
     memcpy(out->label, best->label, (size_t)best->x.rows * sizeof *out->label);
 }
 
-/* What lies in scratch: jobs and labellings, their arrays after them. */
+/* Scratch memory: jobs and labellings, followed by their arrays. */
 typedef struct { spot_mixture_job *jobs; spot_labelling *labellings; int count; } batch;
 
-static spot_status prepare(spot_ctx *c, spot_arena *a, batch *b, size_t *begin, int problems, const spot_mat *x,
-                           const spot_search_config *cfg)
+static spot_status prepare_batch(spot_ctx *c, spot_arena *a, batch *b, size_t *begin, int problems, const spot_mat *x,
+                                 const spot_search_config *cfg)
 {
     int at = 0, first = 0;
 
     b->count = 0;
-    for (int p = 0; p < problems; p++) b->count += tried(x[p].rows, cfg);
+    for (int p = 0; p < problems; p++) b->count += clusters_tried(x[p].rows, cfg);
     SPOT_TRY(SPOT_TAKE(c, a, b->jobs, b->count * cfg->starts));
     SPOT_TRY(SPOT_TAKE(c, a, b->labellings, b->count));
     for (int p = 0; p < problems; p++)
-        for (int i = 0; i < tried(x[p].rows, cfg); i++, at++) {
+        for (int i = 0; i < clusters_tried(x[p].rows, cfg); i++, at++) {
             spot_labelling l = { .k = 1 };
             SPOT_TRY(take_labelling(c, a, &l, x[p].rows));
             if (!a->counting) b->labellings[at] = l;
@@ -134,13 +141,14 @@ static spot_status prepare(spot_ctx *c, spot_arena *a, batch *b, size_t *begin, 
     *begin = a->used;
     for (int p = 0; p < problems; p++) {
         SPOT_TRY(take_jobs(c, a, a->counting ? NULL : b->jobs + first, x[p].rows, x[p].cols, cfg));
-        first += tried(x[p].rows, cfg) * cfg->starts;
+        first += clusters_tried(x[p].rows, cfg) * cfg->starts;
     }
     return SPOT_OK;
 }
 
-/* The labellings of all problems that have a choice, in one call. */
-static spot_status judge(spot_ctx *c, spot_arena *a, const batch *b, int problems, spot_clustering *out, const int *len)
+/* Scores the labellings of all problems that have a choice, in one call. */
+static spot_status score_labellings(spot_ctx *c, spot_arena *a, const batch *b, int problems, spot_clustering *out,
+                                    const int *len)
 {
     spot_labelling *chosen;
     int count = 0, at = 0;
@@ -151,20 +159,20 @@ static spot_status judge(spot_ctx *c, spot_arena *a, const batch *b, int problem
     SPOT_TRY(spot_silhouettes(c, a, count, chosen));
     for (int p = at = count = 0; p < problems; at += out[p++].tried) {
         for (int i = 0; i < len[p] && out[p].tried > 1; i++) b->labellings[at + i] = chosen[count++];
-        choose(&out[p], b->labellings + at, len[p]);
+        choose_number(&out[p], b->labellings + at, len[p]);
     }
     return SPOT_OK;
 }
 
-static spot_status solve(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
-                         const spot_seed *seeds, const spot_search_config *cfg)
+static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
+                              const spot_seed *seeds, const spot_search_config *cfg)
 {
     int *len, at = 0;
     size_t begin;
     batch b;
 
     SPOT_TRY(SPOT_TAKE(c, a, len, problems));
-    SPOT_TRY(prepare(c, a, &b, &begin, problems, x, cfg));
+    SPOT_TRY(prepare_batch(c, a, &b, &begin, problems, x, cfg));
     for (int p = 0; p < problems; at += out[p++].tried)
         for (int j = at * cfg->starts; j < (at + out[p].tried) * cfg->starts; j++) {
             b.jobs[j].x = x[p].v;
@@ -177,7 +185,7 @@ static spot_status solve(spot_ctx *c, spot_arena *a, int problems, spot_clusteri
             return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "no mixture of %d to %d could be fitted to its %d points; raise "
                                 "the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
     }
-    return judge(c, a, &b, problems, out, len);
+    return score_labellings(c, a, &b, problems, out, len);
 }
 
 spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
@@ -191,12 +199,12 @@ spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_c
         SPOT_TRY(take_result(c, a, &out[p], x[p].rows, cfg));
     }
     mark = a->used;
-    SPOT_TRY(solve(c, a, problems, out, x, seeds, cfg));
+    SPOT_TRY(search_all(c, a, problems, out, x, seeds, cfg));
     a->used = mark;
     return SPOT_OK;
 }
 
-/* Every array is so many bytes a point, rounded up to 64: sets of n / sets + 64 points take no less than any others. */
+/* Every array has a fixed number of bytes per point, rounded up to 64: sets of n / sets + 64 points need the most memory. */
 spot_bytes spot_cluster_search_needs(const spot_ctx *c, int problems, const int *n, int sets, int d,
                                      const spot_search_config *cfg)
 {
@@ -212,13 +220,14 @@ spot_bytes spot_cluster_search_needs(const spot_ctx *c, int problems, const int 
     for (int p = 0; p < problems * sets; p++) {
         spot_mat x = { NULL, sets > 1 ? n[p / sets] / sets + 64 : n[p], d };
         take_result(&quiet, &a, &out, x.rows, cfg);
-        prepare(&quiet, &a, &b, &begin, 1, &x, cfg);
+        prepare_batch(&quiet, &a, &b, &begin, 1, &x, cfg);
         count += b.count;
         points += (size_t)x.rows * (size_t)d * sizeof(float) + 64;
         device += spot_silhouettes_needs(c, b.count, x.rows, d).device;
         if (n[p / sets] > largest) largest = n[p / sets];
     }
-    scratch = spot_mixture_scratch(count * cfg->starts, largest, d, most(largest, cfg), c->device ? 0 : c->threads) + 64;
+    scratch = spot_mixture_scratch(count * cfg->starts, largest, d, most_clusters(largest, cfg),
+                                   c->device ? 0 : c->threads) + 64;
     host = a.peak;
     SPOT_TAKE(&quiet, &a, chosen, count);
     host = a.peak + spot_silhouettes_needs(c, count, largest, d).host;

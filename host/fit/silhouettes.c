@@ -1,11 +1,11 @@
-/* silhouettes.c - silhouettes of labellings that lie on the host, and what the labellings are judged by. */
+/* silhouettes.c - silhouettes of labellings on the host, and the scores of the labellings. */
 #include "fit/silhouette.h"
 
 #include "core/device.h"
 #include "spotter/cluster.h"
 
-/* The labellings as jobs, whose arrays are copies on the device where there is one. */
-static spot_status stage(spot_ctx *c, spot_arena *a, spot_silhouette_job *jobs, int count, const spot_labelling *l)
+/* Makes jobs of the labellings; on a GPU the jobs use copies. */
+static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jobs, int count, const spot_labelling *l)
 {
     float *x = NULL;
 
@@ -28,15 +28,15 @@ static spot_status stage(spot_ctx *c, spot_arena *a, spot_silhouette_job *jobs, 
     return SPOT_OK;
 }
 
-static spot_status run(spot_ctx *c, spot_silhouette_job *jobs, int count, spot_labelling *l)
+static spot_status run_jobs(spot_ctx *c, spot_silhouette_job *jobs, int count, spot_labelling *l)
 {
     spot_arena there = spot_arena_counting();
     spot_status s;
 
     if (!c->device) return spot_silhouette_samples(c, jobs, count);
-    SPOT_TRY(stage(c, &there, jobs, count, l));
+    SPOT_TRY(make_jobs(c, &there, jobs, count, l));
     SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-    s = stage(c, &there, jobs, count, l);
+    s = make_jobs(c, &there, jobs, count, l);
     if (s == SPOT_OK) s = spot_silhouette_samples(c, jobs, count);
     for (int q = 0; q < count && s == SPOT_OK; q++)
         s = spot_device_copy(c, l[q].silhouette, jobs[q].silhouette, (size_t)l[q].x.rows * sizeof *l[q].silhouette);
@@ -44,7 +44,7 @@ static spot_status run(spot_ctx *c, spot_silhouette_job *jobs, int count, spot_l
     return s;
 }
 
-static double score(const spot_labelling *l)
+static double score_of(const spot_labelling *l)
 {
     double sum[SPOT_SILHOUETTE_CLUSTERS] = { 0 }, all = 0;
     int count[SPOT_SILHOUETTE_CLUSTERS] = { 0 }, clusters = 0;
@@ -70,9 +70,9 @@ spot_status spot_silhouettes(spot_ctx *c, spot_arena *a, int count, spot_labelli
     SPOT_TRY(SPOT_TAKE(c, a, jobs, count));
     for (int q = 0; q < count; q++)
         jobs[q] = (spot_silhouette_job){ l[q].x.rows, l[q].x.cols, l[q].k, l[q].x.v, l[q].label, l[q].silhouette };
-    s = run(c, jobs, count, l);
+    s = run_jobs(c, jobs, count, l);
     a->used = mark;
-    for (int q = 0; q < count && s == SPOT_OK; q++) l[q].score = score(&l[q]);
+    for (int q = 0; q < count && s == SPOT_OK; q++) l[q].score = score_of(&l[q]);
     return s;
 }
 

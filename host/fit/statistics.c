@@ -7,13 +7,13 @@
 
 #include "core/philox.h"
 
-enum { STOP_AT = 200 };                            /* chance results as large as ours, after which p is known well enough */
-static const uint64_t seed = 20230601;             /* one for all nights: the same two runs get the same verdict */
-static const double hair = 1e-9;                   /* sums of equal values in another order are equal */
+enum { STOP_AT = 200 };                            /* chance results as large as the observed one; then p is precise enough */
+static const uint64_t seed = 20230601;             /* constant: the same two runs always get the same verdict */
+static const double hair = 1e-9;                   /* tolerance for sums of equal values in another order */
 
 double spot_normal_tail(double z) { return 0.5 * erfc(z / sqrt(2)); }
 
-/* By bisection: it is asked a few times a night. */
+/* Uses bisection; it is rarely called. */
 double spot_normal_quantile(double p)
 {
     double low = -9, high = 9;
@@ -49,7 +49,7 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Sums of squares and cubes of what each value does to the difference. */
+/* Adds squares and cubes of each value's influence on the difference. */
 static void add_influences(double *squares, double *cubes, const double *v, int n, double sign)
 {
     double mean = mean_of(v, n);
@@ -61,8 +61,8 @@ static void add_influences(double *squares, double *cubes, const double *v, int 
     }
 }
 
-/* The resample below which a share `level` of the truth's chances lies: bias and acceleration corrected. */
-static double end_of(const double *sorted, double level, double bias, double acceleration)
+/* The quantile `level` of the resamples, corrected for bias and acceleration. */
+static double bca_quantile(const double *sorted, double level, double bias, double acceleration)
 {
     double z = bias + spot_normal_quantile(level), at, part;
     int i;
@@ -73,7 +73,7 @@ static double end_of(const double *sorted, double level, double bias, double acc
     return sorted[i] + (part > 1 ? 1 : part) * (sorted[i + 1] - sorted[i]);
 }
 
-static void intervals(spot_difference *d, double *drawn, const double *x, int n, const double *y, int m, uint32_t address)
+static void find_intervals(spot_difference *d, double *drawn, const double *x, int n, const double *y, int m, uint32_t address)
 {
     double squares = 0, cubes = 0, below = 0, acceleration, bias;
 
@@ -88,14 +88,14 @@ static void intervals(spot_difference *d, double *drawn, const double *x, int n,
     add_influences(&squares, &cubes, y, m, -1);
     acceleration = squares > 0 ? cubes / (6 * squares * sqrt(squares)) : 0;
     bias = spot_normal_quantile(fmin(fmax(below / SPOT_RESAMPLES, 1e-4), 1 - 1e-4));
-    d->low = end_of(drawn, 0.025, bias, acceleration);
-    d->high = end_of(drawn, 0.975, bias, acceleration);
-    d->inner_low = end_of(drawn, 0.05, bias, acceleration);
-    d->inner_high = end_of(drawn, 0.95, bias, acceleration);
+    d->low = bca_quantile(drawn, 0.025, bias, acceleration);
+    d->high = bca_quantile(drawn, 0.975, bias, acceleration);
+    d->inner_low = bca_quantile(drawn, 0.05, bias, acceleration);
+    d->inner_high = bca_quantile(drawn, 0.95, bias, acceleration);
 }
 
-/* The sum of v with signs by chance. */
-static double chance_signs(spot_rng *r, const double *v, int n)
+/* The sum of v with random signs. */
+static double sum_with_signs(spot_rng *r, const double *v, int n)
 {
     double sum = 0;
     uint32_t bits = 0;
@@ -107,8 +107,8 @@ static double chance_signs(spot_rng *r, const double *v, int n)
     return sum;
 }
 
-/* The sum of k of the n values, drawn without putting back: they come to stand in front. */
-static double chance_part(spot_rng *r, double *v, int n, int k)
+/* The sum of k of the n values, drawn without replacement; moves them to the front of v. */
+static double sum_of_part(spot_rng *r, double *v, int n, int k)
 {
     double sum = 0;
 
@@ -122,8 +122,8 @@ static double chance_part(spot_rng *r, double *v, int n, int k)
     return sum;
 }
 
-/* How often chance does as much, in the same direction; it stops when that was often enough (Besag and Clifford 1991), so that
- * only what may matter is worth many draws. v is scratch of n + m. */
+/* The chance of a difference as large in the same direction. Stops after STOP_AT such results (Besag and Clifford 1991), so
+ * that only small p-values cost many draws. v is scratch of n + m. */
 static double probability(const double *x, int n, const double *y, int m, double difference, double *v, uint32_t address)
 {
     double sign = difference < 0 ? -1 : 1, sum;
@@ -133,10 +133,10 @@ static double probability(const double *x, int n, const double *y, int m, double
     for (int i = 0; i < n; i++)
         if (m || x[i] != 0) v[used++] = x[i];              /* a difference of 0 has no sign */
     if (m) memcpy(v + used, y, (size_t)m * sizeof *v);
-    sum = m ? mean_of(v, n + m) * n : 0;                   /* of x's part on average */
+    sum = m ? mean_of(v, n + m) * n : 0;                   /* expected sum of x's part */
     for (int i = 1; i <= SPOT_RANDOMIZATIONS; i++) {
         spot_rng r = spot_philox_at(seed, SPOT_RNG_BOOTSTRAP, address, 0x80000000u + (uint32_t)i);
-        double now = m ? chance_part(&r, v, n + m, n) - sum : chance_signs(&r, v, used);
+        double now = m ? sum_of_part(&r, v, n + m, n) - sum : sum_with_signs(&r, v, used);
         double ours = m ? difference * n * m / (n + m) : difference * n;
         hits += sign * now >= sign * ours - hair;
         if (hits == STOP_AT) return (double)hits / i;
@@ -153,7 +153,7 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
     if (!scratch) return spot_fail(c, SPOT_NOMEM, "no memory to resample %d values", n + m);
     *d = (spot_difference){ .mean = mean_of(x, n) - (m ? mean_of(y, m) : 0), .equal = !m };
     for (int i = 0; i < n && d->equal; i++) d->equal = x[i] == 0;
-    intervals(d, scratch, x, n, y, m, address);
+    find_intervals(d, scratch, x, n, y, m, address);
     d->p = probability(x, n, y, m, d->mean, scratch, address);
     free(scratch);
     return SPOT_OK;

@@ -1,5 +1,5 @@
-/* tree_grow.c - grows decision trees level by level, all problems at once. The device searches and moves rows; the host keeps
- * the nodes and renumbers them depth first at the end. */
+/* tree_grow.c - grows decision trees level by level, all problems together. The device searches splits and moves rows; the host
+ * keeps the nodes and renumbers them depth first at the end. */
 #include "spotter/tree.h"
 
 #include <math.h>
@@ -7,17 +7,17 @@
 #include "core/device.h"
 #include "fit/tree_split.h"
 
-/* A node while its tree grows: where its rows begin in the columns' order. */
+/* A node of a growing tree; its rows' place in the order of the columns. */
 typedef struct { spot_tree_node node; int begin; } bud;
 
 typedef struct {
     int  n, ones;
     int  nodes, level;         /* so far, level by level; the first of the newest level */
     bud *bud;
-    int *which;                /* bud of each node that is to be split on this level */
+    int *which;                /* bud of each node to split on this level */
 } growth;
 
-/* Everything of a call but what it returns. Spans and splits of all problems lie one after another: one copy each way. */
+/* The state of a call. Spans and splits of all problems are contiguous, for one copy each way. */
 typedef struct {
     growth            *grow;      /* (problems) */
     spot_tree_problem *op;        /* (problems) */
@@ -26,7 +26,7 @@ typedef struct {
     float             *column;    /* of one problem, on its way to the device; NULL on the CPU */
 } work;
 
-/* Nodes of a tree, and those of one level that hold both outcomes, at most. */
+/* Most nodes of a tree; most nodes of one level that have both outcomes. */
 static int most_nodes(int n, int depth)
 {
     return depth < 30 && (2 << depth) - 1 < 2 * n - 1 ? (2 << depth) - 1 : 2 * n - 1;
@@ -39,7 +39,7 @@ static int most_split(int n, int depth)
     return 1 << (depth - 1) < most ? 1 << (depth - 1) : most;
 }
 
-static spot_status check(spot_ctx *c, int problem, spot_mat x, const uint8_t *y, int depth)
+static spot_status check_problem(spot_ctx *c, int problem, spot_mat x, const uint8_t *y, int depth)
 {
     if (depth < 1 || depth > SPOT_MAX_TREE_DEPTH)
         return spot_fail(c, SPOT_INVALID, "tree of depth %d; it must lie in 1..%d", depth, SPOT_MAX_TREE_DEPTH);
@@ -54,8 +54,8 @@ static spot_status check(spot_ctx *c, int problem, spot_mat x, const uint8_t *y,
     return SPOT_OK;
 }
 
-/* The same calls count and take. there: the arena of the device, on the CPU a itself. */
-static spot_status take(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, work *w, const spot_mat *x, int depth)
+/* Allocates; also in counting arenas. there: the arena of the device, on the CPU a itself. */
+static spot_status take_work(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, work *w, const spot_mat *x, int depth)
 {
     int split = 0, apart = a != there;
     size_t largest = 0;
@@ -94,8 +94,8 @@ static spot_status copy(spot_ctx *c, void *to, const void *from, size_t bytes)
     return to == from || !bytes ? SPOT_OK : spot_device_copy(c, to, from, bytes);
 }
 
-/* Rows to columns in bands of 16, whose numbers share cache lines. */
-static void turn(spot_ctx *c, float *to, spot_mat x)
+/* Transposes rows to columns in bands of 16, which share cache lines. */
+static void transpose(spot_ctx *c, float *to, spot_mat x)
 {
     enum { BAND = 16 };
 
@@ -106,14 +106,14 @@ static void turn(spot_ctx *c, float *to, spot_mat x)
                 to[(size_t)j * (size_t)x.rows + (size_t)i] = x.v[(size_t)i * (size_t)x.cols + (size_t)j];
 }
 
-/* A problem's columns and outcomes to the device, and the root of its tree. */
-static spot_status plant(spot_ctx *c, work *w, int p, spot_mat x, const uint8_t *y)
+/* Copies a problem's columns and outcomes to the device, and adds the root of its tree. */
+static spot_status start_tree(spot_ctx *c, work *w, int p, spot_mat x, const uint8_t *y)
 {
     spot_tree_problem *op = &w->op[p];
     growth *g = &w->grow[p];
     float *columns = w->column ? w->column : (float *)op->x;
 
-    turn(c, columns, x);
+    transpose(c, columns, x);
     SPOT_TRY(copy(c, (float *)op->x, columns, (size_t)x.rows * (size_t)x.cols * sizeof *columns));
     SPOT_TRY(spot_device_copy(c, (uint8_t *)op->y, y, (size_t)x.rows));
     for (int i = 0; i < g->n; i++) g->ones += y[i];
@@ -122,7 +122,7 @@ static spot_status plant(spot_ctx *c, work *w, int p, spot_mat x, const uint8_t 
     return SPOT_OK;
 }
 
-/* The newest level's nodes of both outcomes; returns how many there are in all problems. */
+/* Lists the newest level's nodes with both outcomes; returns their number in all problems. */
 static int list_level(work *w, int problems, int level)
 {
     int count = 0;
@@ -145,8 +145,8 @@ static int list_level(work *w, int problems, int level)
     return count;
 }
 
-/* Two new nodes for each that is cut. */
-static void branch(growth *g, const spot_tree_split *split, int nodes)
+/* Adds two children to each node that is split. */
+static void add_children(growth *g, const spot_tree_split *split, int nodes)
 {
     for (int k = 0; k < nodes; k++) {
         const spot_tree_split *s = &split[k];
@@ -161,7 +161,7 @@ static void branch(growth *g, const spot_tree_split *split, int nodes)
     }
 }
 
-static spot_status grow(spot_ctx *c, work *w, int problems, int depth)
+static spot_status grow_trees(spot_ctx *c, work *w, int problems, int depth)
 {
     for (int level = 0; level < depth; level++) {
         size_t count = (size_t)list_level(w, problems, level);
@@ -171,39 +171,39 @@ static spot_status grow(spot_ctx *c, work *w, int problems, int depth)
         SPOT_TRY(spot_tree_search(c, problems, w->op));
         SPOT_TRY(copy(c, w->split, w->split_there, count * sizeof *w->split));
         for (int p = 0; p < problems; p++)
-            branch(&w->grow[p], w->split + (w->op[p].split - w->split_there), w->op[p].nodes);
+            add_children(&w->grow[p], w->split + (w->op[p].split - w->split_there), w->op[p].nodes);
         if (level + 1 < depth) SPOT_TRY(spot_tree_part(c, problems, w->op));
     }
     return SPOT_OK;
 }
 
-/* Node i and all below it, depth first; returns its new number. */
-static int number(spot_tree *t, const growth *g, int i)
+/* Numbers node i and all below it, depth first; returns its new number. */
+static int number_nodes(spot_tree *t, const growth *g, int i)
 {
     int at = t->nodes++;
 
     t->node[at] = g->bud[i].node;
     if (t->node[at].feature < 0) t->leaves++;
     else {
-        t->node[at].left = number(t, g, g->bud[i].node.left);
-        t->node[at].right = number(t, g, g->bud[i].node.right);
+        t->node[at].left = number_nodes(t, g, g->bud[i].node.left);
+        t->node[at].right = number_nodes(t, g, g->bud[i].node.right);
     }
     return at;
 }
 
-static spot_status fit(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_tree *out, const spot_mat *x,
-                       const uint8_t *const *y, int depth)
+static spot_status fit_trees(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_tree *out, const spot_mat *x,
+                             const uint8_t *const *y, int depth)
 {
     work w;
 
-    SPOT_TRY(take(c, a, there, problems, &w, x, depth));
-    for (int p = 0; p < problems; p++) SPOT_TRY(plant(c, &w, p, x[p], y[p]));
+    SPOT_TRY(take_work(c, a, there, problems, &w, x, depth));
+    for (int p = 0; p < problems; p++) SPOT_TRY(start_tree(c, &w, p, x[p], y[p]));
     SPOT_TRY(spot_tree_sort(c, there, problems, w.op));
-    SPOT_TRY(grow(c, &w, problems, depth));
+    SPOT_TRY(grow_trees(c, &w, problems, depth));
     for (int p = 0; p < problems; p++) {
         out[p].weight = w.op[p].weight;
         out[p].nodes = out[p].leaves = 0;
-        number(&out[p], &w.grow[p], 0);
+        number_nodes(&out[p], &w.grow[p], 0);
     }
     return SPOT_OK;
 }
@@ -216,14 +216,14 @@ spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *o
     spot_status s;
     work w;
 
-    for (int p = 0; p < problems; p++) SPOT_TRY(check(c, p, x[p], y[p], depth));
+    for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, p, x[p], y[p], depth));
     for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, a, out[p].node, most_nodes(x[p].rows, depth)));
     mark = a->used;
-    if (!c->device) s = fit(c, a, a, problems, out, x, y, depth);
+    if (!c->device) s = fit_trees(c, a, a, problems, out, x, y, depth);
     else {
-        SPOT_TRY(take(c, &counted, &there, problems, &w, x, depth));
+        SPOT_TRY(take_work(c, &counted, &there, problems, &w, x, depth));
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-        s = fit(c, a, &there, problems, out, x, y, depth);
+        s = fit_trees(c, a, &there, problems, out, x, y, depth);
         spot_arena_close(&there);
     }
     a->used = mark;
@@ -250,7 +250,7 @@ spot_bytes spot_tree_needs(const spot_ctx *c, int problems, const int *n, int d,
     for (int p = 0; p < problems; p++) SPOT_TAKE(&quiet, &a, node, most_nodes(n[p], depth));
     for (int p = 0; p < problems; p++) {
         spot_mat x = { NULL, n[p], d };
-        take(&quiet, &a, c->device ? &there : &a, 1, &w, &x, depth);      /* one by one it is a little more */
+        take_work(&quiet, &a, c->device ? &there : &a, 1, &w, &x, depth);      /* one by one it is a little more */
         if (n[p] > largest) largest = n[p];
     }
     if (!c->device) return (spot_bytes){ a.peak + spot_tree_scratch(largest, c->threads), 0 };

@@ -1,4 +1,4 @@
-/* array.c - memory and types of arrays, whatever the format. */
+/* array.c - memory and types of arrays, for all formats. */
 #define _GNU_SOURCE
 #include "spotter/array.h"
 
@@ -21,7 +21,7 @@ static const struct { const char *name; size_t size; } types[SPOT_DTYPES] = {
 size_t      spot_dtype_size(spot_dtype t) { return t < SPOT_DTYPES ? types[t].size : 0; }
 const char *spot_dtype_name(spot_dtype t) { return t < SPOT_DTYPES ? types[t].name : "of a type that is not read"; }
 
-/* What the machine has, for a caller that sets no limit: a claim beyond it is refused before it is tried. */
+/* The machine's memory: the limit if the caller sets none. Larger claims are refused before any allocation. */
 static size_t bytes_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);

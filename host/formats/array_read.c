@@ -1,4 +1,4 @@
-/* array_read.c - reads a user's array: which file, which format. */
+/* array_read.c - reads a user's array: finds the file and its format. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "formats/formats.h"
 #include "formats/safetensors.h"
 
-enum { LONG = 100 << 20 };     /* bytes of a file that is announced before it is read */
+enum { LONG = 100 << 20 };     /* bytes from which reading a file is announced */
 
-/* A name may hold colons, and so may a path: the shortest beginning that is a file is the file. */
-static spot_status split(spot_ctx *c, char **path, const char **member, const char *where)
+/* Both a name and a path may hold colons: the shortest prefix that is a file is the path. */
+static spot_status split_place(spot_ctx *c, char **path, const char **member, const char *where)
 {
     struct stat st;
 
@@ -28,11 +28,11 @@ static spot_status split(spot_ctx *c, char **path, const char **member, const ch
         }
         *colon = ':';
     }
-    return SPOT_OK;                        /* opening it will say that it is not there */
+    return SPOT_OK;                        /* opening it reports that it is missing */
 }
 
-/* Formats that people have at hand and that are not read: what to do instead. */
-static spot_status not_read(spot_ctx *c, const spot_blob *in, const uint8_t *head, size_t n)
+/* Refuses common formats that are not supported, with advice. */
+static spot_status refuse_format(spot_ctx *c, const spot_blob *in, const uint8_t *head, size_t n)
 {
     static const struct { const char *bytes, *words; } others[] = {
         { "\x80\x02", "is a pickle, which can run any program and is not read; save the array with numpy.save" },
@@ -58,7 +58,7 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && !strcasecmp(name + n - m, end);
 }
 
-/* What the bytes say counts for more than what the name says. */
+/* The content decides the format before the name does. */
 static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, const char *member, size_t limit)
 {
     uint8_t head[9] = "";
@@ -75,7 +75,7 @@ static spot_status read_format(spot_ctx *c, spot_array *a, const spot_blob *in, 
     }
     if (ends_in(in->name, ".safetensors") || head[8] == '{') return spot_tensors_read(c, a, in, member, limit);
     if (ends_in(in->name, ".npz"))         return spot_npz_read(c, a, in, member, limit);
-    return not_read(c, in, head, n);
+    return refuse_format(c, in, head, n);
 }
 
 spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_t limit)
@@ -89,7 +89,7 @@ spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_
     memset(a, 0, sizeof *a);
     if (length <= most) memcpy(a->name, where, length);
     else snprintf(a->name, sizeof a->name, "...%s", where + length - (most - 3));
-    SPOT_TRY(split(c, &path, &member, where));
+    SPOT_TRY(split_place(c, &path, &member, where));
     s = spot_blob_open(c, &in, path);
     if (!s) {
         if (in.size >= LONG) spot_log(c, SPOT_LOG_INFO, "reading %s: %.0f MB", where, (double)in.size / 1e6);

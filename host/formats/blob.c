@@ -1,4 +1,4 @@
-/* blob.c - bytes of a file or of memory, at places or as a stream. */
+/* blob.c - bytes of a file or of memory, by position or as a stream. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ spot_status spot_blob_open(spot_ctx *c, spot_blob *s, const char *path)
 
     *s = (spot_blob){ .name = path, .fd = -1 };
     if (stat(path, &st)) return spot_fail(c, SPOT_IO, "cannot open %s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))              /* asked before opening, which would wait at a pipe */
+    if (!S_ISREG(st.st_mode))              /* before opening, because opening a pipe would wait */
         return spot_fail(c, SPOT_INPUT, "%s is %s, not a file of data", path,
                          S_ISDIR(st.st_mode) ? "a folder" : "a device or a pipe");
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

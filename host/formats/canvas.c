@@ -29,7 +29,7 @@ double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, 
     return width;
 }
 
-/* Okabe and Ito's vermilion and blue, with a light grey between: red-green blindness leaves them apart. */
+/* Okabe and Ito's vermilion and blue, with a light grey between: distinct for red-green blindness. */
 void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha)
 {
     static const double low[3] = { 0.835, 0.369, 0.0 }, middle[3] = { 0.74, 0.74, 0.74 }, high[3] = { 0.0, 0.447, 0.698 };
@@ -151,7 +151,7 @@ static spot_status write_out(spot_ctx *c, cairo_status_t made, const buffer *b, 
 spot_status spot_canvas_save(spot_ctx *c, cairo_t *cr, const char *path)
 {
     buffer b = { 0 };
-    cairo_status_t made = cairo_status(cr);            /* which the surface knows nothing of */
+    cairo_status_t made = cairo_status(cr);            /* the surface does not have cr's status */
     spot_status s;
 
     if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_write_to_png_stream(cairo_get_target(cr), append, &b);
@@ -169,7 +169,7 @@ static cairo_status_t draw_svg(buffer *b, double width, double height, spot_canv
     draw(cr, user);
     made = cairo_status(cr);
     cairo_destroy(cr);
-    cairo_surface_finish(surface);                     /* writes what is left of it */
+    cairo_surface_finish(surface);                     /* writes the rest */
     if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
     return made;

@@ -1,4 +1,4 @@
-/* canvas.h - a few strokes over cairo: text, colours of confidence, markers, hulls. Pixels, y down. */
+/* canvas.h - drawing helpers on cairo: text, colours of confidence, markers, hulls. Pixels, y down. */
 #ifndef SPOTTER_CANVAS_H
 #define SPOTTER_CANVAS_H
 
@@ -10,7 +10,7 @@
 
 typedef struct { double x, y; } spot_dot;
 
-/* Left-aligned text with its baseline at (x, y); gives its width. */
+/* Draws left-aligned text with its baseline at (x, y); returns its width. */
 double spot_canvas_text(cairo_t *cr, double x, double y, double size, int bold, const char *text);
 
 double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text);
@@ -18,10 +18,10 @@ double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *te
 /* Sets the colour of a confidence: vermilion at 0, grey at 0.5, blue at 1. Legible to the colour-blind. */
 void spot_canvas_confidence(cairo_t *cr, double confidence, double alpha);
 
-/* Colour number i of eight that stay apart for the colour-blind (Okabe and Ito's, the yellow darkened). */
+/* Colour number i of eight that the colour-blind can distinguish (Okabe and Ito's, the yellow darkened). */
 void spot_canvas_colour(cairo_t *cr, int i, double alpha);
 
-/* The path of marker number m (ring, triangle, square, diamond, ...) around a dot; and its outline in the current colour. */
+/* shape: adds the path of marker number m (ring, triangle, square, diamond, ...). marker: strokes it in the current colour. */
 void spot_canvas_shape(cairo_t *cr, spot_dot at, double radius, int m);
 void spot_canvas_marker(cairo_t *cr, spot_dot at, double radius, int m);
 
@@ -31,15 +31,15 @@ int spot_canvas_hull(spot_dot *dot, int n, spot_dot *scratch);
 /* Strokes the hull pushed outwards by `margin` with round corners. */
 void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin);
 
-/* What cr drew as a PNG file, whole or not at all: a failure while it drew is one now. */
+/* Saves cr's drawing as a PNG file, whole or not at all. Reports a failure of earlier drawing calls, too. */
 spot_status spot_canvas_save(spot_ctx *c, cairo_t *cr, const char *path);
 
-/* What draw draws on width x height units, as SVG where the path ends so, else as PNG of `scale` pixels a unit. */
+/* Draws on width x height units and writes SVG if the path ends in .svg, else PNG with `scale` pixels a unit. */
 typedef void spot_canvas_draw(cairo_t *cr, const void *user);
 spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, double height, double scale, spot_canvas_draw *draw,
                               const void *user);
 
-/* The same as SVG in memory: *bytes is malloc'd. */
+/* Draws as SVG in memory: *bytes is malloc'd. */
 spot_status spot_canvas_svg(spot_ctx *c, char **bytes, size_t *n, double width, double height, spot_canvas_draw *draw,
                             const void *user);
 

@@ -3,7 +3,7 @@
  *     { "images": [ {"id": 9, "file_name": "a.jpg", ...}, ... ], "annotations": [ {..., "bbox": [x, y, w, h]} ], ... }
  *     level 1       level 2  level 3                                                      level 4
  *
- * The parser holds what one annotation says; outlines, licences and whatever else pass by. */
+ * The parser holds one annotation at a time; it skips outlines, licences and all other members. */
 #define _POSIX_C_SOURCE 200809L
 #include "formats/coco_join.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/file.h"
 
-/* Of the text: how deep it nests, and how long a word or the space before one is, which yajl has to hold. */
+/* Limits of the text: its nesting, and the length of a token or the space before one, which yajl buffers. */
 enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16 };
 
 enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of level 1 */
@@ -42,21 +42,21 @@ typedef struct {
     spot_ctx   *c;
     const char *name;
     yajl_handle yajl;
-    size_t      before, heard;            /* bytes of earlier pieces; the byte of the last event */
-    int         level, list, member;      /* member: MEMBERS for those that are passed by */
+    size_t      before, event;            /* bytes of earlier pieces; the byte of the last event */
+    int         level, list, member;      /* member: MEMBERS for skipped ones */
     unsigned    has, seen;                /* members of this object; lists of the file */
     size_t      begin;                    /* byte of this object */
     int64_t     whole[CROWD + 1];
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
-    size_t      text, super;              /* of FILE_NAME or NAME, and of SUPER, within texts */
+    size_t      text, super;              /* offsets in texts of FILE_NAME or NAME, and of SUPER */
     pile        images, categories, annotations, texts;
-    spot_status status;                   /* of the first thing wrong */
+    spot_status status;                   /* of the first error */
 } reader;
 
 static size_t here(const reader *r) { return r->before + yajl_get_bytes_consumed(r->yajl); }
 
-/* Says what is wrong and where; yajl stops on 0. */
+/* Records the error and its place; yajl stops on 0. */
 #define REFUSE(r, byte, ...) (refuse(r, byte, __VA_ARGS__), 0)
 __attribute__((format(printf, 3, 4)))
 static void refuse(reader *r, size_t byte, const char *fmt, ...)
@@ -70,9 +70,9 @@ static void refuse(reader *r, size_t byte, const char *fmt, ...)
     r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, text);
 }
 
-static int push(reader *r, pile *p, const void *v, size_t count, size_t size)
+static int append_items(reader *r, pile *p, const void *v, size_t count, size_t size)
 {
-    if (!count) return 1;                              /* of an empty word there may be no room yet */
+    if (!count) return 1;                              /* p->at may still be NULL */
     if (p->count + count > p->room) {
         size_t room = 2 * p->room + count + 64;
         void *at = realloc(p->at, room * size);
@@ -90,7 +90,7 @@ static int push(reader *r, pile *p, const void *v, size_t count, size_t size)
 
 /* -- one object of a list -------------------------------------------------------------------------------------------- */
 
-static int need(reader *r, int member)
+static int need_member(reader *r, int member)
 {
     if (r->has >> member & 1) return 1;
     return REFUSE(r, r->begin, "this one of \"%s\" has no \"%s\"", list_name[r->list], members[member].name);
@@ -101,7 +101,7 @@ static int end_image(reader *r)
     spot_coco_image v = { .id = r->whole[ID], .width = (int)r->whole[WIDTH], .height = (int)r->whole[HEIGHT] };
 
     v.file = (char *)(uintptr_t)r->text;           /* an address once the texts have stopped moving */
-    return need(r, ID) && need(r, FILE_NAME) && push(r, &r->images, &v, 1, sizeof v);
+    return need_member(r, ID) && need_member(r, FILE_NAME) && append_items(r, &r->images, &v, 1, sizeof v);
 }
 
 static int end_category(reader *r)
@@ -110,9 +110,9 @@ static int end_category(reader *r)
 
     if (!(r->has >> SUPER & 1)) {
         v.super = (char *)(uintptr_t)r->texts.count;
-        if (!push(r, &r->texts, "", 1, 1)) return 0;
+        if (!append_items(r, &r->texts, "", 1, 1)) return 0;
     }
-    return need(r, ID) && need(r, NAME) && push(r, &r->categories, &v, 1, sizeof v);
+    return need_member(r, ID) && need_member(r, NAME) && append_items(r, &r->categories, &v, 1, sizeof v);
 }
 
 static int end_annotation(reader *r)
@@ -120,27 +120,27 @@ static int end_annotation(reader *r)
     spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
                   .crowd = r->whole[CROWD] != 0 };
 
-    if (!need(r, IMAGE_ID) || !need(r, CATEGORY_ID)) return 0;
+    if (!need_member(r, IMAGE_ID) || !need_member(r, CATEGORY_ID)) return 0;
     if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "this \"bbox\" has %d numbers; it needs 4", r->boxes);
     if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
     for (int k = 0; k < 4; k++) v.box[k] = (float)r->box[k];
     v.area = (float)(r->has >> AREA & 1 ? r->area : r->box[2] * r->box[3]);
-    return push(r, &r->annotations, &v, 1, sizeof v);
+    return append_items(r, &r->annotations, &v, 1, sizeof v);
 }
 
 /* -- yajl's events --------------------------------------------------------------------------------------------------- */
 
-/* Every event: something came. */
+/* Notes the place of an event. */
 static reader *heard(void *at)
 {
     reader *r = at;
 
-    r->heard = here(r);
+    r->event = here(r);
     return r;
 }
 
-/* Whether a value at this place is one that we take, and then of the kind wanted. */
-static bool taken(const reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
+/* Whether the value at this place is used. */
+static bool is_used(const reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
 
 static int other_value(reader *r, const char *kind)
 {
@@ -148,7 +148,7 @@ static int other_value(reader *r, const char *kind)
     if (r->level == 2 && r->list)
         return REFUSE(r, here(r), "a member of \"%s\" is %s; it has to be an object", list_name[r->list], kind);
     if (r->level == 0) return REFUSE(r, here(r), "the file is %s; COCO's annotations are an object", kind);
-    if (taken(r)) return REFUSE(r, here(r), "\"%s\" is %s", members[r->member].name, kind);
+    if (is_used(r)) return REFUSE(r, here(r), "\"%s\" is %s", members[r->member].name, kind);
     if (r->level == 4 && r->list && r->member == BOX) return REFUSE(r, here(r), "\"bbox\" holds %s", kind);
     return 1;
 }
@@ -159,7 +159,7 @@ static int on_boolean(void *at, int v)
 {
     reader *r = heard(at);
 
-    if (!taken(r) || r->member != CROWD) return other_value(r, "true or false");
+    if (!is_used(r) || r->member != CROWD) return other_value(r, "true or false");
     r->whole[CROWD] = v;
     return 1;
 }
@@ -188,7 +188,7 @@ static int on_number(void *at, const char *number, size_t len)
     reader *r = heard(at);
     char text[64];
 
-    if (r->list == OTHER || (r->level != 4 && !taken(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
+    if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
         return other_value(r, "a number");
     if (len >= sizeof text) return REFUSE(r, here(r), "a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
@@ -204,11 +204,11 @@ static int on_string(void *at, const unsigned char *text, size_t len)
 {
     reader *r = heard(at);
 
-    if (!taken(r) || r->member < FILE_NAME) return other_value(r, "a word");
+    if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
         return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
     *(r->member == SUPER ? &r->super : &r->text) = r->texts.count;
-    return push(r, &r->texts, text, len, 1) && push(r, &r->texts, "", 1, 1);
+    return append_items(r, &r->texts, text, len, 1) && append_items(r, &r->texts, "", 1, 1);
 }
 
 static int on_key(void *at, const unsigned char *key, size_t len)
@@ -231,7 +231,7 @@ static int on_key(void *at, const unsigned char *key, size_t len)
     return 1;
 }
 
-static int deeper(reader *r)
+static int enter_level(reader *r)
 {
     if (r->level == DEEPEST) return REFUSE(r, here(r), "nested deeper than %d", DEEPEST);
     r->level++;
@@ -251,7 +251,7 @@ static int on_map(void *at)
     } else if (r->level && !other_value(r, "an object")) {
         return 0;
     }
-    return deeper(r);
+    return enter_level(r);
 }
 
 static int on_map_end(void *at)
@@ -271,9 +271,9 @@ static int on_map_end(void *at)
 static int on_array(void *at)
 {
     reader *r = heard(at);
-    bool fits = (r->level == 1 && r->list) || (taken(r) && r->member == BOX);
+    bool fits = (r->level == 1 && r->list) || (is_used(r) && r->member == BOX);
 
-    return (fits || other_value(r, "a list")) && deeper(r);
+    return (fits || other_value(r, "a list")) && enter_level(r);
 }
 
 static int on_array_end(void *at) { heard(at)->level--; return 1; }
@@ -286,7 +286,7 @@ static const yajl_callbacks callbacks = {
 
 /* -- the whole -------------------------------------------------------------------------------------------------------- */
 
-static spot_status join(reader *r, spot_coco *k)
+static spot_status finish_document(reader *r, spot_coco *k)
 {
     for (int list = IMAGES; list <= CATEGORIES; list++)
         if (!(r->seen >> list & 1))
@@ -296,7 +296,7 @@ static spot_status join(reader *r, spot_coco *k)
     *k = (spot_coco){ .images = (int)r->images.count, .categories = (int)r->categories.count,
                       .boxes = (int)r->annotations.count, .image = r->images.at, .category = r->categories.at,
                       .owned = r->texts.at };
-    r->images.at = r->categories.at = r->texts.at = NULL;      /* k's from now on, whatever happens */
+    r->images.at = r->categories.at = r->texts.at = NULL;      /* k owns them from now on */
     for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
     for (int i = 0; i < k->categories; i++) {
         spot_coco_category *of = &k->category[i];
@@ -306,13 +306,13 @@ static spot_status join(reader *r, spot_coco *k)
     return spot_coco_join(r->c, k, r->annotations.at, r->name);
 }
 
-/* One piece; the last is of 0 bytes. */
-static spot_status feed(reader *r, const uint8_t *json, size_t size)
+/* Parses one piece; the last has 0 bytes. */
+static spot_status parse_piece(reader *r, const uint8_t *json, size_t size)
 {
     yajl_status s = size ? yajl_parse(r->yajl, json, size) : yajl_complete_parse(r->yajl);
 
-    if (s == yajl_status_ok && r->before + size - r->heard > LONGEST)
-        refuse(r, r->heard, "behind it comes no value within %d bytes", LONGEST);
+    if (s == yajl_status_ok && r->before + size - r->event > LONGEST)
+        refuse(r, r->event, "behind it comes no value within %d bytes", LONGEST);
     if (s != yajl_status_ok && !r->status) {
         unsigned char *text = yajl_get_error(r->yajl, 0, json, size);
         refuse(r, here(r), "this is not JSON: %.*s", (int)strcspn((char *)text, "\n"), (char *)text);
@@ -322,7 +322,7 @@ static spot_status feed(reader *r, const uint8_t *json, size_t size)
     return r->status;
 }
 
-static spot_status begin(spot_ctx *c, reader *r, spot_coco *k, const char *name)
+static spot_status open_reader(spot_ctx *c, reader *r, spot_coco *k, const char *name)
 {
     memset(k, 0, sizeof *k);
     *r = (reader){ .c = c, .name = name };
@@ -330,11 +330,11 @@ static spot_status begin(spot_ctx *c, reader *r, spot_coco *k, const char *name)
     return r->yajl ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "%s: no memory to read it", name);
 }
 
-static spot_status finish(reader *r, spot_coco *k, spot_status s)
+static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
 {
-    if (!s) s = feed(r, NULL, 0);
-    if (!s && !r->heard) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
-    if (!s) s = join(r, k);
+    if (!s) s = parse_piece(r, NULL, 0);
+    if (!s && !r->event) s = spot_fail(r->c, SPOT_INPUT, "%s is empty", r->name);
+    if (!s) s = finish_document(r, k);
     if (s) spot_coco_close(k);
     if (r->yajl) yajl_free(r->yajl);
     free(r->images.at);
@@ -347,13 +347,13 @@ static spot_status finish(reader *r, spot_coco *k, spot_status s)
 spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size_t size, const char *name)
 {
     reader r;
-    spot_status s = begin(c, &r, k, name);
+    spot_status s = open_reader(c, &r, k, name);
 
     for (size_t at = 0, n; !s && at < size; at += n) {
         n = size - at < PIECE ? size - at : PIECE;
-        s = feed(&r, json + at, n);
+        s = parse_piece(&r, json + at, n);
     }
-    return finish(&r, k, s);
+    return close_reader(&r, k, s);
 }
 
 spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
@@ -366,14 +366,14 @@ spot_status spot_coco_open(spot_ctx *c, spot_coco *k, const char *path)
 
     memset(k, 0, sizeof *k);
     if (!f) return spot_fail(c, SPOT_IO, "cannot read %s: %s", path, spot_file_reason(errno));
-    s = begin(c, &r, k, path);
+    s = open_reader(c, &r, k, path);
     while (!s && (n = fread(piece, 1, sizeof piece, f)) > 0) {
-        s = feed(&r, piece, n);
+        s = parse_piece(&r, piece, n);
         if (!s) s = spot_check_stop(c);
     }
     if (!s && ferror(f)) s = spot_fail(c, SPOT_IO, "cannot read %s: %s", path, strerror(errno));
     fclose(f);
-    return finish(&r, k, s);
+    return close_reader(&r, k, s);
 }
 
 void spot_coco_close(spot_coco *k)

@@ -1,8 +1,8 @@
-/* coco.h - annotations in COCO's format ("instances"): pictures, categories, and boxes that say what is where.
+/* coco.h - annotations in COCO's format ("instances"): pictures, categories, boxes.
  *
- * The file is streamed: what is kept is what stands here, not the outlines, so that COCO's own 450 MB take some 80 MB.
- * Nothing of it is believed before it is checked: every image_id and category_id must be there and only once, names are
- * words, boxes are finite numbers; what is not so is one SPOT_INPUT with the byte at fault. */
+ * The file is streamed and only the members below are kept, without outlines: COCO's own 450 MB take some 80 MB. Everything
+ * is checked: every image_id and category_id exists exactly once, names are texts, boxes are finite numbers. A violation is
+ * SPOT_INPUT with the byte of the file. */
 #ifndef SPOTTER_COCO_H
 #define SPOTTER_COCO_H
 
@@ -14,17 +14,17 @@
 
 typedef struct {
     int64_t id;
-    int     width, height;      /* 0 where the file does not say */
+    int     width, height;      /* 0 if absent */
     char   *file;               /* "file_name": below the folder of the pictures */
 } spot_coco_image;
 
-typedef struct { int64_t id; char *name, *super; } spot_coco_category;      /* super: "supercategory", "" where there is none */
+typedef struct { int64_t id; char *name, *super; } spot_coco_category;      /* super: "supercategory", "" if absent */
 
 typedef struct {
-    int   image, category;      /* indices of the arrays below, not ids */
-    float x, y, w, h;           /* bbox in pixels, from the upper left corner; 0 where there is none */
-    float area;                 /* of the outline, in pixels; w * h where there is none */
-    bool  crowd;                /* iscrowd: several things under one box */
+    int   image, category;      /* indices into the arrays below, not ids */
+    float x, y, w, h;           /* bbox in pixels, from the upper left corner; 0 if absent */
+    float area;                 /* area of the outline in pixels; w * h if absent */
+    bool  crowd;                /* iscrowd: one box for several objects */
 } spot_coco_box;
 
 typedef struct {
@@ -36,7 +36,7 @@ typedef struct {
     void               *owned;      /* names */
 } spot_coco;
 
-/* Reads a file, or bytes that are called `name`. Close after success; close accepts a zeroed one. */
+/* Read a file, or bytes that errors call `name`. Close after success; close accepts a zeroed struct. */
 spot_status spot_coco_open (spot_ctx *c, spot_coco *k, const char *path);
 spot_status spot_coco_parse(spot_ctx *c, spot_coco *k, const uint8_t *json, size_t size, const char *name);
 void        spot_coco_close(spot_coco *k);

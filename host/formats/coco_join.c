@@ -1,4 +1,4 @@
-/* coco_join.c - ids of COCO's annotations to indices. */
+/* coco_join.c - see coco_join.h. */
 #include "formats/coco_join.h"
 
 #include <inttypes.h>
@@ -15,9 +15,9 @@ static int compare_ids(const void *a, const void *b)
     return x->id != y->id ? (x->id < y->id ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
 }
 
-/* *out: the sorted ids of `count` structs of `size` bytes, whose first member is the id; malloc'd. */
-static spot_status sorted(spot_ctx *c, by_id **out, const void *structs, int count, size_t size, const char *list,
-                          const char *name)
+/* *out: the sorted ids of `count` structs of `size` bytes that begin with their id; malloc'd. */
+static spot_status sort_ids(spot_ctx *c, by_id **out, const void *structs, int count, size_t size, const char *list,
+                            const char *name)
 {
     by_id *ids = *out = malloc(((size_t)count + 1) * sizeof *ids);
 
@@ -34,7 +34,7 @@ static spot_status sorted(spot_ctx *c, by_id **out, const void *structs, int cou
     return SPOT_OK;
 }
 
-static int find(const by_id *ids, int count, int64_t id)
+static int find_id(const by_id *ids, int count, int64_t id)
 {
     int low = 0;
 
@@ -46,12 +46,12 @@ static int find(const by_id *ids, int count, int64_t id)
     return low < count && ids[low].id == id ? ids[low].at : -1;
 }
 
-/* Boxes by image: first counted, then put. */
-static spot_status place(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const by_id *images, const by_id *categories,
-                         const char *name)
+/* Sorts the boxes by image: counts them, then places them. */
+static spot_status place_boxes(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const by_id *images, const by_id *categories,
+                               const char *name)
 {
     for (int i = 0; i < k->boxes; i++) {
-        int image = find(images, k->images, raw[i].image), category = find(categories, k->categories, raw[i].category);
+        int image = find_id(images, k->images, raw[i].image), category = find_id(categories, k->categories, raw[i].category);
         if (image < 0 || category < 0)
             return spot_fail(c, SPOT_INPUT, "%s, byte %zu: no one of \"%s\" has the id %" PRId64 " of this annotation", name,
                              raw[i].byte, image < 0 ? "images" : "categories", image < 0 ? raw[i].image : raw[i].category);
@@ -60,7 +60,7 @@ static spot_status place(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const by
         k->first[image + 1]++;
     }
     for (int i = 0; i < k->images; i++) k->first[i + 1] += k->first[i];
-    for (int i = k->boxes - 1; i >= 0; i--)        /* from behind: first[image + 1] ends where its boxes begin */
+    for (int i = k->boxes - 1; i >= 0; i--)        /* backwards: first[image + 1] ends where its boxes begin */
         k->box[--k->first[raw[i].image + 1]] = (spot_coco_box){
             .image = (int)raw[i].image, .category = (int)raw[i].category, .x = raw[i].box[0], .y = raw[i].box[1],
             .w = raw[i].box[2], .h = raw[i].box[3], .area = raw[i].area, .crowd = raw[i].crowd };
@@ -77,9 +77,9 @@ spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const 
     k->box = malloc(((size_t)k->boxes + 1) * sizeof *k->box);
     k->first = calloc((size_t)k->images + 1, sizeof *k->first);
     if (!k->box || !k->first) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d boxes", name, k->boxes);
-    s = sorted(c, &images, k->image, k->images, sizeof *k->image, "images", name);
-    if (!s) s = sorted(c, &categories, k->category, k->categories, sizeof *k->category, "categories", name);
-    if (!s) s = place(c, k, raw, images, categories, name);
+    s = sort_ids(c, &images, k->image, k->images, sizeof *k->image, "images", name);
+    if (!s) s = sort_ids(c, &categories, k->category, k->categories, sizeof *k->category, "categories", name);
+    if (!s) s = place_boxes(c, k, raw, images, categories, name);
     free(images);
     free(categories);
     return s;

@@ -1,7 +1,8 @@
-/* csv.c - columns of a CSV file by name: one as words or numbers, whichever all of it is, several as a matrix of numbers.
+/* csv.c - reads columns of a CSV file by name: one column as numbers if all cells are numbers, else as words; several columns
+ * as a matrix of numbers.
  *
- * The file is read twice, first to count its rows, so that the matrix is taken once and at its size. Blocks are cut into
- * records by one thread and read by all; the first row at fault is told, whoever saw it first. */
+ * The file is read twice, first to count its rows, so that the matrix is allocated once with its size. One thread splits blocks
+ * into records and all threads parse them; the error is that of the first bad row, for any order of threads. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct {
     int    columns;                        /* in the file */
     char **name;                           /* (columns), in one block with the text */
     int   *order;                          /* (columns): by name */
-    int   *slot;                           /* (columns): which of the wanted ones it is, -1 none */
+    int   *slot;                           /* (columns): index among the wanted ones; -1: not wanted */
     int    wanted;
 } header;
 
@@ -68,8 +69,8 @@ static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
     return SPOT_OK;
 }
 
-/* The column of that name, -1 none, -2 several. */
-static int find(const header *h, const char *name)
+/* The column of that name; -1: none; -2: several. */
+static int find_column(const header *h, const char *name)
 {
     int low = 0, high = h->columns;
 
@@ -82,9 +83,9 @@ static int find(const header *h, const char *name)
     return low + 1 < h->columns && !strcmp(h->name[h->order[low + 1]], name) ? -2 : h->order[low];
 }
 
-static spot_status want(spot_ctx *c, header *h, const char *name, const char *file)
+static spot_status want_column(spot_ctx *c, header *h, const char *name, const char *file)
 {
-    int i = find(h, name);
+    int i = find_column(h, name);
 
     if (i == -1)
         return spot_fail(c, SPOT_INPUT, "%s has no column \"%.80s\"; its columns are %.80s%s%.80s%s", file, name, h->name[0],
@@ -96,7 +97,7 @@ static spot_status want(spot_ctx *c, header *h, const char *name, const char *fi
     return SPOT_OK;
 }
 
-/* e0..e511 counts, whatever the order of the columns in the file; names without numbers go by that order. */
+/* e0..e511 counts, in any order of the columns in the file; names without numbers use the order of the file. */
 static spot_status want_range(spot_ctx *c, header *h, const char *first, const char *last, const char *file)
 {
     size_t n = strlen(first), m = strlen(last), head = n, tail = m;
@@ -111,16 +112,16 @@ static spot_status want_range(spot_ctx *c, header *h, const char *first, const c
         for (; from <= to; from++) {
             char name[256];
             snprintf(name, sizeof name, "%.*s%0*" PRId64, (int)head, first, (int)(n - head), from);
-            SPOT_TRY(want(c, h, name, file));
+            SPOT_TRY(want_column(c, h, name, file));
         }
         return SPOT_OK;
     }
-    i = find(h, first);
-    k = find(h, last);
-    if (i < 0) return want(c, h, first, file);
-    if (k < 0) return want(c, h, last, file);
+    i = find_column(h, first);
+    k = find_column(h, last);
+    if (i < 0) return want_column(c, h, first, file);
+    if (k < 0) return want_column(c, h, last, file);
     if (k < i) return spot_fail(c, SPOT_INPUT, "%s: column \"%.80s\" stands before \"%.80s\"", file, last, first);
-    for (; i <= k; i++) SPOT_TRY(want(c, h, h->name[i], file));
+    for (; i <= k; i++) SPOT_TRY(want_column(c, h, h->name[i], file));
     return SPOT_OK;
 }
 
@@ -131,16 +132,16 @@ static spot_status want_all(spot_ctx *c, header *h, const char *columns, const c
 
     if (!columns && h->columns > 1)
         return spot_fail(c, SPOT_INPUT, "%s has %d columns; say which, as in %s:%.80s", file, h->columns, file, h->name[0]);
-    if (!columns) return want(c, h, h->name[0], file);
-    if (find(h, columns) != -1) return want(c, h, columns, file);          /* a name may hold commas and dots */
+    if (!columns) return want_column(c, h, h->name[0], file);
+    if (find_column(h, columns) != -1) return want_column(c, h, columns, file);          /* a name may hold commas and dots */
     rest = list = strdup(columns);
     if (!list) return spot_fail(c, SPOT_NOMEM, "no memory for the names of columns");
     while (!s && (item = strsep(&rest, ","))) {
-        char *dots = find(h, item) == -1 ? strstr(item, "..") : NULL;
+        char *dots = find_column(h, item) == -1 ? strstr(item, "..") : NULL;
         if (dots && strlen(item) < 200) {
             *dots = 0;
             s = want_range(c, h, item, dots + 2, file);
-        } else s = want(c, h, item, file);
+        } else s = want_column(c, h, item, file);
     }
     free(list);
     return s;
@@ -148,13 +149,13 @@ static spot_status want_all(spot_ctx *c, header *h, const char *columns, const c
 
 /* -- the rows -------------------------------------------------------------------------------------------------- */
 
-static void trim(spot_csv_cell *cell)
+static void trim_cell(spot_csv_cell *cell)
 {
     while (cell->n && (*cell->text == ' ' || *cell->text == '\t')) cell->text++, cell->n--;
     while (cell->n && (cell->text[cell->n - 1] == ' ' || cell->text[cell->n - 1] == '\t')) cell->n--;
 }
 
-/* One record: numbers into v (wanted), or, where v is NULL, the one wanted cell into *only. *at: the column at fault. */
+/* Reads a record: numbers into v (wanted), or, if v is NULL, the one wanted cell into *only. *at: the bad column. */
 static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_csv_cell *only, int *at)
 {
     spot_csv_cell cell;
@@ -168,7 +169,7 @@ static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_
         if (!cell.n) return EMPTY;
         if (!v) *only = cell;
         else if (!spot_number(&v[slot], cell.text, cell.n)) {
-            trim(&cell);
+            trim_cell(&cell);
             if (!cell.n) return EMPTY;
             if (!spot_number(&v[slot], cell.text, cell.n)) return NO_NUMBER;
         }
@@ -176,8 +177,8 @@ static fault read_record(const header *h, spot_csv_cells cells, double *v, spot_
     return more < 0 ? QUOTES : *at < h->columns ? FEWER : GOOD;
 }
 
-/* The sentence about record i of the block, which is read once more for it. */
-static spot_status tell(spot_ctx *c, const header *h, const spot_csv_block *b, int i, double *v, const char *file)
+/* Reads record i of the block again and fails with its error. */
+static spot_status fail_record(spot_ctx *c, const header *h, const spot_csv_block *b, int i, double *v, const char *file)
 {
     spot_csv_cells cells = spot_csv_record(b, i);
     spot_csv_cell cell = { 0 };
@@ -201,7 +202,8 @@ static spot_status tell(spot_ctx *c, const header *h, const spot_csv_block *b, i
                      cell.n < 40 ? (int)cell.n : 40, cell.text, h->name[column]);
 }
 
-/* Every row of a block, by all threads. v (rows, wanted) or only (rows). first: of its records, the header being one. */
+/* Reads every row of a block, with all threads. v (rows, wanted) or only (rows). first: the first data record (1 after the
+ * header). */
 static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block *b, int first, double *v, spot_csv_cell *only,
                               const char *file)
 {
@@ -214,7 +216,7 @@ static spot_status read_block(spot_ctx *c, const header *h, const spot_csv_block
                               only ? &only[i] : NULL, &column);
         if (f && i < bad) bad = i;
     }
-    return bad == b->records ? SPOT_OK : tell(c, h, b, bad, v, file);
+    return bad == b->records ? SPOT_OK : fail_record(c, h, b, bad, v, file);
 }
 
 /* -- several columns: a matrix ---------------------------------------------------------------------------------- */
@@ -258,7 +260,7 @@ typedef struct {
     bool    numbers, integers;
 } column;
 
-static spot_status keep(spot_ctx *c, column *k, const spot_csv_cell *cell, size_t limit, const char *name)
+static spot_status keep_cell(spot_ctx *c, column *k, const spot_csv_cell *cell, size_t limit, const char *name)
 {
     spot_csv_cell inner = *cell;
     double v;
@@ -276,7 +278,7 @@ static spot_status keep(spot_ctx *c, column *k, const spot_csv_cell *cell, size_
     }
     if (limit && k->used > limit)
         return spot_fail(c, SPOT_INPUT, "%s holds more than the %zu bytes of text that are allowed", name, limit);
-    trim(&inner);
+    trim_cell(&inner);
     k->integers = k->integers && spot_integer(&whole, inner.text, inner.n);
     k->numbers = k->numbers && (k->integers || spot_number(&v, inner.text, inner.n));
     k->length[k->rows] = spot_csv_unquote(k->text + k->used, cell);
@@ -284,7 +286,7 @@ static spot_status keep(spot_ctx *c, column *k, const spot_csv_cell *cell, size_
     return SPOT_OK;
 }
 
-static spot_status convert(spot_ctx *c, spot_array *a, const column *k, size_t limit)
+static spot_status make_array(spot_ctx *c, spot_array *a, const column *k, size_t limit)
 {
     const char *at = k->text, **text;
     spot_status s;
@@ -297,7 +299,7 @@ static spot_status convert(spot_ctx *c, spot_array *a, const column *k, size_t l
         SPOT_TRY(spot_array_take(c, a, limit));
         for (size_t i = 0; i < k->rows; at += k->length[i++]) {
             spot_csv_cell cell = { at, k->length[i], false };
-            trim(&cell);
+            trim_cell(&cell);
             if (k->integers) spot_integer((int64_t *)a->data + i, cell.text, cell.n);
             else             spot_number((double *)a->data + i, cell.text, cell.n);
         }
@@ -319,10 +321,10 @@ static spot_status read_column(spot_ctx *c, spot_array *a, const header *h, spot
 
     for (int first = 1; !s && b->records; first = 0) {
         s = read_block(c, h, b, first, NULL, only, a->name);
-        for (int i = first; i < b->records && !s; i++) s = keep(c, &k, &only[i], limit, a->name);
+        for (int i = first; i < b->records && !s; i++) s = keep_cell(c, &k, &only[i], limit, a->name);
         if (!s) s = spot_csv_next(c, b);
     }
-    if (!s) s = convert(c, a, &k, limit);
+    if (!s) s = make_array(c, a, &k, limit);
     free(only);
     free(k.text);
     free(k.length);

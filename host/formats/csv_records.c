@@ -1,4 +1,4 @@
-/* csv_records.c - cuts a CSV file into records and cells. Memory is one block, however long the file is. */
+/* csv_records.c - splits a CSV file into records and cells. Memory is one block for a file of any length. */
 #include "formats/csv_records.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 enum { BLOCK = 4 << 20, LONGEST = 256 << 20, RECORDS = 1 << 15 };    /* bytes of a block, of a record; records of a block */
 
-/* Where the last record ends: line ends behind it make no records. */
+/* Finds the end of the last record: line ends after it are no records. */
 static spot_status find_end(spot_ctx *c, spot_csv_block *b)
 {
     char tail[64];
@@ -35,7 +35,7 @@ spot_status spot_csv_open(spot_ctx *c, spot_csv_block *b, const spot_blob *in)
     SPOT_TRY(find_end(c, b));
     if (b->end - b->at < b->room) b->room = (size_t)(b->end - b->at);
     b->bytes = malloc(b->room + 1);
-    b->most = b->room < RECORDS ? (int)b->room + 1 : RECORDS;      /* none has fewer bytes than its line end */
+    b->most = b->room < RECORDS ? (int)b->room + 1 : RECORDS;      /* a record has at least its line end */
     b->start = malloc(((size_t)b->most + 1) * sizeof *b->start);
     if (b->bytes && b->start) {
         b->start[0] = 0;
@@ -52,7 +52,7 @@ void spot_csv_close(spot_csv_block *b)
     *b = (spot_csv_block){ 0 };
 }
 
-/* Behind the line end of the record that begins at p, or NULL: it is not whole. Counts lines. */
+/* The byte after the record that begins at p, or NULL if the record is incomplete. Counts lines. */
 static const char *record_end(const char *p, const char *end, uint64_t *lines)
 {
     const char *line = memchr(p, '\n', (size_t)(end - p));
@@ -75,7 +75,7 @@ static const char *record_end(const char *p, const char *end, uint64_t *lines)
     return NULL;
 }
 
-static void cut(spot_csv_block *b)
+static void split_records(spot_csv_block *b)
 {
     const char *p = b->bytes, *end = b->bytes + b->have, *next;
 
@@ -87,8 +87,8 @@ static void cut(spot_csv_block *b)
     }
 }
 
-/* What was not whole goes to the front; the rest of the block is read behind it. */
-static spot_status fill(spot_ctx *c, spot_csv_block *b)
+/* Moves the incomplete record to the front and reads the rest of the block after it. */
+static spot_status fill_block(spot_ctx *c, spot_csv_block *b)
 {
     size_t n = b->room - b->have;
 
@@ -96,11 +96,11 @@ static spot_status fill(spot_ctx *c, spot_csv_block *b)
     SPOT_TRY(spot_blob_read(c, b->in, b->at, b->bytes + b->have, n));
     b->at += n;
     b->have += n;
-    if (n && b->at == b->end) b->bytes[b->have++] = '\n';      /* room + 1 bytes are there */
+    if (n && b->at == b->end) b->bytes[b->have++] = '\n';      /* the block has room + 1 bytes */
     return SPOT_OK;
 }
 
-static spot_status grow(spot_ctx *c, spot_csv_block *b)
+static spot_status grow_block(spot_ctx *c, spot_csv_block *b)
 {
     char *more = b->room < LONGEST ? realloc(b->bytes, b->room * 2 + 1) : NULL;
 
@@ -122,13 +122,13 @@ spot_status spot_csv_next(spot_ctx *c, spot_csv_block *b)
     memmove(b->bytes, b->bytes + used, b->have - used);
     b->have -= used;
     for (;;) {
-        SPOT_TRY(fill(c, b));
-        cut(b);
+        SPOT_TRY(fill_block(c, b));
+        split_records(b);
         if (b->records || !b->have) return SPOT_OK;
         if (b->at == b->end)
             return spot_fail(c, SPOT_INPUT, "%s: quotes are opened in the record that begins in line %" PRIu64 " and never "
                              "closed", b->in->name, b->line + 1);
-        SPOT_TRY(grow(c, b));
+        SPOT_TRY(grow_block(c, b));
     }
 }
 
@@ -140,7 +140,7 @@ spot_csv_cells spot_csv_record(const spot_csv_block *b, int record)
     return (spot_csv_cells){ from, end };
 }
 
-/* at is NULL when the last cell was given: a record that ends in a comma has one more, an empty one. */
+/* at is NULL after the last cell: a record that ends in a comma has one more, empty cell. */
 int spot_csv_cell_next(spot_csv_cells *cells, spot_csv_cell *out)
 {
     const char *p = cells->at;

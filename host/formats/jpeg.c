@@ -1,4 +1,4 @@
-/* jpeg.c - through libjpeg, in memory: a round trip, and reading what others wrote. */
+/* jpeg.c - encodes, decodes and round-trips JPEG in memory through libjpeg. */
 #include "formats/jpeg.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-/* libjpeg reports by calling back and must not be returned to: the message is kept and the caller jumped to. */
+/* libjpeg reports errors by a callback that must not return: keeps the message and jumps to the caller. */
 typedef struct {
     struct jpeg_error_mgr jpeg;
     jmp_buf out;
@@ -34,8 +34,8 @@ typedef struct {
     unsigned long size;
 } trip;
 
-/* small: tables of its own, 10 % fewer bytes for twice the time. */
-static void encode(trip *t, uint8_t *rgb, int width, int height, int quality, bool small)
+/* small: optimised Huffman tables, 10 % fewer bytes for twice the time. */
+static void encode_rgb(trip *t, uint8_t *rgb, int width, int height, int quality, bool small)
 {
     jpeg_create_compress(&t->enc);
     jpeg_mem_dest(&t->enc, &t->file, &t->size);
@@ -54,7 +54,7 @@ static void encode(trip *t, uint8_t *rgb, int width, int height, int quality, bo
     jpeg_finish_compress(&t->enc);
 }
 
-static void decode(trip *t, uint8_t *rgb, int width)
+static void decode_rgb(trip *t, uint8_t *rgb, int width)
 {
     jpeg_create_decompress(&t->dec);
     jpeg_mem_src(&t->dec, t->file, t->size);
@@ -68,12 +68,12 @@ static void decode(trip *t, uint8_t *rgb, int width)
     jpeg_finish_decompress(&t->dec);
 }
 
-/* 0, or -1 after libjpeg gave up. */
-static int go(trip *t, uint8_t *rgb, int width, int height, int quality)
+/* 0, or -1 after an error of libjpeg. */
+static int round_trip(trip *t, uint8_t *rgb, int width, int height, int quality)
 {
     if (setjmp(t->err.out)) return -1;
-    encode(t, rgb, width, height, quality, false);
-    decode(t, rgb, width);
+    encode_rgb(t, rgb, width, height, quality, false);
+    decode_rgb(t, rgb, width);
     return 0;
 }
 
@@ -85,7 +85,7 @@ spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int heigh
     t.enc.err = t.dec.err = jpeg_std_error(&t.err.jpeg);
     t.err.jpeg.error_exit = give_up;
     t.err.jpeg.output_message = say_nothing;
-    if (go(&t, rgb, width, height, quality))
+    if (round_trip(&t, rgb, width, height, quality))
         s = spot_fail(c, SPOT_NUMERIC, "JPEG of %dx%d pixels at quality %d: %s", width, height, quality, t.err.text);
     jpeg_destroy_compress(&t.enc);
     jpeg_destroy_decompress(&t.dec);
@@ -96,7 +96,7 @@ spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int heigh
 static int encode_only(trip *t, uint8_t *rgb, int width, int height, int quality)
 {
     if (setjmp(t->err.out)) return -1;
-    encode(t, rgb, width, height, quality, true);
+    encode_rgb(t, rgb, width, height, quality, true);
     return 0;
 }
 
@@ -133,7 +133,7 @@ typedef struct {
     spot_status refused;
 } reading;
 
-/* libjpeg goes on behind the end of a file as if there were more; PIL does not. */
+/* libjpeg continues after the end of a truncated file; PIL does not. */
 static void on_message(j_common_ptr any, int level)
 {
     if (level < 0 && any->err->msg_code == JWRN_JPEG_EOF) give_up(any);
@@ -144,8 +144,8 @@ static void on_progress(j_common_ptr any)
     if (((j_decompress_ptr)any)->input_scan_number > SPOT_PICTURE_SCANS) ERREXIT(any, JERR_BAD_PROGRESSION);
 }
 
-/* row (width, 4) of ink as Adobe stores it, inverted, to RGB: paper that ink takes from, rounded as PIL rounds. */
-static void from_ink(uint8_t *rgb, const uint8_t *ink, int width)
+/* Converts a row (width, 4) of inverted CMYK, as Adobe stores it, to RGB, rounded as in PIL. */
+static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *ink, int width)
 {
     for (int x = 0; x < width; x++, rgb += 3, ink += 4)
         for (int k = 0; k < 3; k++) {
@@ -155,7 +155,7 @@ static void from_ink(uint8_t *rgb, const uint8_t *ink, int width)
         }
 }
 
-static spot_status prepare(reading *r)
+static spot_status open_picture(reading *r)
 {
     j_decompress_ptr dec = &r->dec;
 
@@ -166,8 +166,8 @@ static spot_status prepare(reading *r)
     return spot_room_need(r->c, &r->picture->line, 4 * (size_t)dec->image_width);
 }
 
-/* 0, or -1 after libjpeg gave up or the picture was refused. */
-static int see(reading *r)
+/* 0, or -1 after an error of libjpeg or a refused picture. */
+static int decode_picture(reading *r)
 {
     j_decompress_ptr dec = &r->dec;
     spot_picture *p = r->picture;
@@ -179,14 +179,14 @@ static int see(reading *r)
     dec->progress = &r->progress;
     jpeg_mem_src(dec, r->file, r->size);
     jpeg_read_header(dec, TRUE);
-    r->refused = prepare(r);
+    r->refused = open_picture(r);
     if (r->refused) return -1;
     jpeg_start_decompress(dec);
     while (dec->output_scanline < dec->output_height) {
         uint8_t *row = p->rgb + 3 * (size_t)p->width * dec->output_scanline;
         JSAMPROW to = dec->num_components == 4 ? p->line.at : row;
         jpeg_read_scanlines(dec, &to, 1);
-        if (to != row) from_ink(row, to, p->width);
+        if (to != row) cmyk_to_rgb(row, to, p->width);
     }
     return 0;
 }
@@ -200,7 +200,7 @@ spot_status spot_jpeg_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, 
     r.err.jpeg.error_exit = give_up;
     r.err.jpeg.emit_message = on_message;
     r.err.jpeg.output_message = say_nothing;
-    if (see(&r))
+    if (decode_picture(&r))
         s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no JPEG that can be read: %s", name, r.err.text);
     jpeg_destroy_decompress(&r.dec);
     return s;

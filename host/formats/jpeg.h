@@ -1,4 +1,4 @@
-/* jpeg.h - what JPEG does to an image, and what it keeps of one. */
+/* jpeg.h - encodes and decodes JPEG. */
 #ifndef SPOTTER_JPEG_H
 #define SPOTTER_JPEG_H
 
@@ -8,14 +8,14 @@
 #include "formats/picture.h"
 #include "spotter/status.h"
 
-/* rgb (height, width, 3) to JPEG and back, in place, as PIL saves and loads it: libjpeg's defaults, 4:2:0. */
+/* Encodes and decodes rgb (height, width, 3) in place, as PIL saves and loads it: libjpeg's defaults, 4:2:0. */
 spot_status spot_jpeg_round_trip(spot_ctx *c, uint8_t *rgb, int width, int height, int quality);
 
-/* rgb (height, width, 3) as a JPEG file: *jpeg, *size bytes, malloc'd: free it. NULL on failure. */
+/* Encodes rgb (height, width, 3) as a JPEG file: *jpeg (*size bytes) is malloc'd; NULL on failure. */
 spot_status spot_jpeg_encode(spot_ctx *c, unsigned char **jpeg, size_t *size, uint8_t *rgb, int width, int height, int quality);
 
-/* Any JPEG of 8 bits as RGB, as picture.h says. What libjpeg calls corrupt but can go on from is shown as PIL shows it; a
- * file that ends before its last row is cut short. */
+/* Decodes any 8-bit JPEG to RGB, as picture.h describes. Damage that libjpeg can skip is decoded as PIL does; a file that ends
+ * before its last row is an error. */
 spot_status spot_jpeg_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
 
 #endif

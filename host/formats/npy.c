@@ -1,5 +1,5 @@
 /* npy.c - numpy's .npy: "\x93NUMPY", version, the length of a header, the header (a Python dict in ASCII or, in version 3,
- * UTF-8), the numbers. The dict is read as the three entries that numpy writes and nothing else: it is never evaluated. */
+ * UTF-8), the numbers. The reader accepts only the three entries that numpy writes; it evaluates nothing. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_HEADER = 1 << 20, MAX_WORD = 1 << 20 };
 
-/* What numpy calls a type, and ours. u8 has none: values that fit are read as I64. */
+/* numpy's types and ours. u8 has no counterpart: values that fit are read as I64. */
 static const struct { char kind; int size; spot_dtype type; } types[] = {
     { 'f', 4, SPOT_F32 }, { 'f', 8, SPOT_F64 }, { 'f', 2, SPOT_F16 }, { 'i', 8, SPOT_I64 }, { 'i', 4, SPOT_I32 },
     { 'i', 2, SPOT_I16 }, { 'i', 1, SPOT_I8 },  { 'u', 1, SPOT_U8 },  { 'u', 2, SPOT_U16 }, { 'u', 4, SPOT_U32 },
@@ -30,36 +30,36 @@ typedef struct {
 
 typedef struct { const char *at, *end; } text;
 
-static void blanks(text *t)
+static void skip_blanks(text *t)
 {
     while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r')) t->at++;
 }
 
-static bool symbol(text *t, char wanted)
+static bool skip_symbol(text *t, char wanted)
 {
-    blanks(t);
+    skip_blanks(t);
     if (t->at == t->end || *t->at != wanted) return false;
     t->at++;
     return true;
 }
 
-static bool word(text *t, const char *wanted)
+static bool skip_word(text *t, const char *wanted)
 {
     size_t n = strlen(wanted);
 
-    blanks(t);
+    skip_blanks(t);
     if ((size_t)(t->end - t->at) < n || memcmp(t->at, wanted, n)) return false;
     t->at += n;
     return true;
 }
 
 /* 'text' or "text" without escapes. */
-static bool string(text *t, char *out, size_t size)
+static bool read_string(text *t, char *out, size_t size)
 {
     char quote;
     size_t n = 0;
 
-    blanks(t);
+    skip_blanks(t);
     if (t->at == t->end || (*t->at != '\'' && *t->at != '"')) return false;
     for (quote = *t->at++; t->at < t->end && *t->at != quote; t->at++) {
         if (n + 1 == size || *t->at == '\\') return false;
@@ -70,59 +70,59 @@ static bool string(text *t, char *out, size_t size)
 }
 
 /* (3, 4) or (3,) or (); Python 2 wrote 3L. */
-static bool shape(text *t, npy_header *h)
+static bool read_shape(text *t, npy_header *h)
 {
-    if (!symbol(t, '(')) return false;
-    while (!symbol(t, ')')) {
+    if (!skip_symbol(t, '(')) return false;
+    while (!skip_symbol(t, ')')) {
         int64_t v = 0;
         const char *from;
-        blanks(t);
+        skip_blanks(t);
         for (from = t->at; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
             if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *t->at - '0', &v)) return false;
         if (t->at == from || h->rank == SPOT_ARRAY_DIMS) return false;
         h->dim[h->rank++] = v;
-        word(t, "L");
-        if (!symbol(t, ',')) return h->rank > 1 && symbol(t, ')');
+        skip_word(t, "L");
+        if (!skip_symbol(t, ',')) return h->rank > 1 && skip_symbol(t, ')');
     }
     return true;
 }
 
-/* One entry; *type_is_list where descr is no string, which is an array with named fields. */
-static bool entry(text *t, npy_header *h, bool *type_is_list)
+/* Reads one entry. *type_is_list: descr is a list, which means an array with named fields. */
+static bool read_entry(text *t, npy_header *h, bool *type_is_list)
 {
     char key[16];
     int bit;
 
-    if (!string(t, key, sizeof key) || !symbol(t, ':')) return false;
+    if (!read_string(t, key, sizeof key) || !skip_symbol(t, ':')) return false;
     bit = !strcmp(key, "descr") ? 1 : !strcmp(key, "fortran_order") ? 2 : !strcmp(key, "shape") ? 4 : 0;
     if (!bit || h->seen & bit) return false;
     h->seen |= bit;
-    if (bit == 4) return shape(t, h);
+    if (bit == 4) return read_shape(t, h);
     if (bit == 2) {
-        h->fortran = word(t, "True");
-        return h->fortran || word(t, "False");
+        h->fortran = skip_word(t, "True");
+        return h->fortran || skip_word(t, "False");
     }
-    blanks(t);
+    skip_blanks(t);
     *type_is_list = t->at < t->end && *t->at == '[';
-    return !*type_is_list && string(t, h->descr, sizeof h->descr);
+    return !*type_is_list && read_string(t, h->descr, sizeof h->descr);
 }
 
 static spot_status read_dict(spot_ctx *c, npy_header *h, const char *bytes, size_t n, size_t before, const char *name)
 {
     text t = { bytes, bytes + n };
-    bool good = symbol(&t, '{'), fields = false;
+    bool good = skip_symbol(&t, '{'), fields = false;
 
-    while (good && !symbol(&t, '}')) {
-        good = entry(&t, h, &fields);
-        if (good && !symbol(&t, ',')) {
-            good = symbol(&t, '}');
+    while (good && !skip_symbol(&t, '}')) {
+        good = read_entry(&t, h, &fields);
+        if (good && !skip_symbol(&t, ',')) {
+            good = skip_symbol(&t, '}');
             break;
         }
     }
     if (fields)
         return spot_fail(c, SPOT_INPUT, "%s has named fields (a structured array); save them one by one: numpy.save(file, "
                          "a[\"field\"])", name);
-    if (good) blanks(&t);
+    if (good) skip_blanks(&t);
     if (!good || t.at != t.end || h->seen != 7)
         return spot_fail(c, SPOT_INPUT, "%s: its header is not the descr, fortran_order and shape of a .npy file (byte %zu)",
                          name, before + (size_t)(t.at - bytes));
@@ -131,7 +131,7 @@ static spot_status read_dict(spot_ctx *c, npy_header *h, const char *bytes, size
 
 /* -- the type -------------------------------------------------------------------------------------------------- */
 
-/* Sets kind and size, or says what to do with a type that is not read. */
+/* Sets kind and size, or fails with advice for an unsupported type. */
 static spot_status check_type(spot_ctx *c, npy_header *h, const char *name)
 {
     const char *d = h->descr;
@@ -156,7 +156,7 @@ static spot_status check_type(spot_ctx *c, npy_header *h, const char *name)
                      "numbers", name, h->descr);
 }
 
-/* The order of values is the same where at most one dimension is longer than 1. */
+/* Both orders are equal if at most one dimension is longer than 1. */
 static bool order_matters(const npy_header *h)
 {
     int longer = 0;
@@ -201,7 +201,7 @@ static spot_status read_header(spot_ctx *c, npy_header *h, spot_stream *in, cons
 
 /* -- the values ------------------------------------------------------------------------------------------------ */
 
-/* One value of 'U' (UCS-4, filled up with NUL) as UTF-8; -1 where it is no text. At most 4 bytes a character. */
+/* Converts a value of 'U' (UCS-4, padded with NUL) to UTF-8; -1 if it is no text. At most 4 bytes a character. */
 static long utf8_of(char *out, const uint8_t *v, size_t size)
 {
     char *p = out;
@@ -232,7 +232,7 @@ static spot_status cut_words(spot_ctx *c, spot_array *a, const npy_header *h, ui
         uint8_t *v = raw + i * (size_t)h->size;
         long n = 0;
         text_of[i] = (char *)v;
-        if (h->kind == 'U') n = utf8_of((char *)v, v, (size_t)h->size);    /* never longer than what it is made of */
+        if (h->kind == 'U') n = utf8_of((char *)v, v, (size_t)h->size);    /* never longer than the source */
         else for (n = (long)h->size; n && !v[n - 1]; n--) continue;
         if (n < 0)
             return spot_fail(c, SPOT_INPUT, "%s: %s holds a character that Unicode has not", a->name,
@@ -262,7 +262,7 @@ static spot_status read_words(spot_ctx *c, spot_array *a, const npy_header *h, s
     return s;
 }
 
-/* Unsigned 64-bit numbers are held as signed ones. */
+/* Checks that unsigned 64-bit numbers fit into signed ones. */
 static spot_status check_values(spot_ctx *c, const spot_array *a, const npy_header *h)
 {
     char where[64];

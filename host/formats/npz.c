@@ -32,7 +32,7 @@ static void list_names(char *out, size_t size, const spot_zip *z)
     if (n + 100 >= size) snprintf(out + n, size - n, ", ...");
 }
 
-static spot_status choose(spot_ctx *c, const spot_zip_member **m, const spot_zip *z, const char *name, const char *file)
+static spot_status choose_member(spot_ctx *c, const spot_zip_member **m, const spot_zip *z, const char *name, const char *file)
 {
     int arrays = 0;
     char names[400];
@@ -75,7 +75,7 @@ spot_status spot_npz_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     spot_status s;
 
     SPOT_TRY(spot_zip_open(c, &z, in));
-    s = choose(c, &m, &z, member, in->name);
+    s = choose_member(c, &m, &z, member, in->name);
     if (!s) s = read_member(c, a, &z, m, limit);
     spot_zip_close(&z);
     return s;

@@ -1,4 +1,4 @@
-/* number.c - text to number, to the last bit and whatever the locale.
+/* number.c - converts text to numbers, correctly rounded and independent of the locale.
  *
  * glibc's strtod_l gives the same numbers, but a CSV of 100,000 x 64 of them takes 0.69 s with it and 0.24 s with this.
  *
@@ -36,7 +36,7 @@ static bool by_library(double *out, const char *text, size_t n)
     return true;
 }
 
-static bool special(double *out, const char *text, size_t n)
+static bool read_nan_or_inf(double *out, const char *text, size_t n)
 {
     bool minus = n && *text == '-';
     const char *t = text + (n && (*text == '-' || *text == '+'));
@@ -49,7 +49,7 @@ static bool special(double *out, const char *text, size_t n)
     return true;
 }
 
-/* digits * 10^power, or false where it is not sure of the last bit. */
+/* digits * 10^power, or false if the last bit is uncertain. */
 static bool by_one_step(double *out, uint64_t digits, int power)
 {
     static const long double ten[EXACT_POWER + 1] = {
@@ -93,7 +93,7 @@ bool spot_number(double *out, const char *text, size_t n)
         else break;
         if (p - text > LONGEST) return false;
     }
-    if (!seen) return special(out, text, n);
+    if (!seen) return read_nan_or_inf(out, text, n);
     if (p < end && (*p == 'e' || *p == 'E')) {
         p++;
         less = p < end && *p == '-';

@@ -1,4 +1,4 @@
-/* numbers.c - an array's values as floats or ints, each of them looked at. */
+/* numbers.c - converts an array's values to floats or ints, and checks each. */
 #define _GNU_SOURCE
 #include <float.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 enum { BLOCK = 4096 };
 
-/* Half and bfloat16 have few bits: every one of their values is a float. */
+/* Every half and bfloat16 value is a float. */
 static float from_half(uint16_t h)
 {
     int exponent = h >> 10 & 31;
@@ -56,7 +56,7 @@ void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n)
 #undef FROM
 }
 
-/* Words where numbers are wanted: the first that is none tells more than the first of all. */
+/* Fails for words instead of numbers; names the first word that is no number. */
 static spot_status no_numbers(spot_ctx *c, const spot_array *a)
 {
     char **word = a->data, where[64];
@@ -69,7 +69,7 @@ static spot_status no_numbers(spot_ctx *c, const spot_array *a)
                      word[i]);
 }
 
-/* The first value that is not a finite float, or count. Blocks side by side; the least index wins, in whatever order. */
+/* The index of the first value that is not a finite float, or count. Threads check blocks; the least index wins. */
 static size_t first_wild(spot_ctx *c, const spot_array *a)
 {
     size_t first = a->count;
@@ -88,8 +88,8 @@ static size_t first_wild(spot_ctx *c, const spot_array *a)
     return first;
 }
 
-/* Where a value takes four bytes or more its float goes to the place of itself or of one that was read already. */
-static spot_status convert(spot_ctx *c, float **out, spot_array *a)
+/* Converts in place if a value has four bytes or more: its float overwrites only values that were already read. */
+static spot_status convert_to_floats(spot_ctx *c, float **out, spot_array *a)
 {
     bool in_place = spot_dtype_size(a->type) >= sizeof(float);
     char *to = in_place ? a->data : malloc((a->count + 1) * sizeof(float));
@@ -127,7 +127,7 @@ spot_status spot_array_floats(spot_ctx *c, float **out, spot_array *a)
                          isfinite(v) ? "a float does not reach so far" : "a finite number is wanted");
     }
     if (a->type == SPOT_F32) *out = a->data;
-    else SPOT_TRY(convert(c, out, a));
+    else SPOT_TRY(convert_to_floats(c, out, a));
     a->data = NULL;
     return SPOT_OK;
 }

@@ -1,4 +1,4 @@
-/* picture.c - reads pictures; png.c and jpeg.c know the formats. */
+/* picture.c - reads pictures through png.c and jpeg.c. */
 #include "formats/picture.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include "formats/jpeg.h"
 #include "formats/png.h"
 
-/* The name of a format that is not read. */
-static const char *kind(const uint8_t *file, size_t size)
+/* The name of an unsupported format. */
+static const char *format_name(const uint8_t *file, size_t size)
 {
     static const struct { const char *name; int at; const char *mark; } kinds[] = {
         { "a GIF", 0, "GIF8" }, { "a BMP", 0, "BM" }, { "a TIFF", 0, "II*" }, { "a TIFF", 0, "MM" },
@@ -21,7 +21,7 @@ static const char *kind(const uint8_t *file, size_t size)
     return size ? "something else" : "empty";
 }
 
-static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, size_t work, const char *name)
+static spot_status decode_file(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, size_t work, const char *name)
 {
     spot_status s;
 
@@ -31,7 +31,7 @@ static spot_status decode(spot_ctx *c, spot_picture *p, const uint8_t *file, siz
     else if (size >= 3 && !memcmp(file, "\xff\xd8\xff", 3))
         s = spot_jpeg_decode(c, p, file, size, name);
     else
-        s = spot_fail(c, SPOT_INPUT, "%s is neither PNG nor JPEG: it is %s", name, kind(file, size));
+        s = spot_fail(c, SPOT_INPUT, "%s is neither PNG nor JPEG: it is %s", name, format_name(file, size));
     if (s) p->rgb = NULL;
     return s;
 }
@@ -47,7 +47,7 @@ static spot_status read_file(spot_ctx *c, spot_picture *p, const spot_blob *in)
     SPOT_TRY(spot_gate_take(c, p, &cost, in->name));
     SPOT_TRY(spot_room_need(c, &p->file, (size_t)in->size + 1));
     SPOT_TRY(spot_blob_read(c, in, 0, p->file.at, (size_t)in->size));
-    return decode(c, p, p->file.at, (size_t)in->size, cost.work, in->name);
+    return decode_file(c, p, p->file.at, (size_t)in->size, cost.work, in->name);
 }
 
 spot_status spot_picture_read(spot_ctx *c, spot_picture *p, const char *path)
@@ -69,5 +69,5 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
     spot_picture_cost cost;
 
     SPOT_TRY(spot_picture_cost_of(c, &cost, &in));
-    return decode(c, p, file, size, cost.work, name);
+    return decode_file(c, p, file, size, cost.work, name);
 }

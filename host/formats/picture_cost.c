@@ -1,8 +1,8 @@
-/* picture_cost.c - the memory that decoding takes, from the first bytes of a file.
+/* picture_cost.c - computes the memory for decoding from the first bytes of a file.
  *
- * PNG: libpng holds two rows and zlib's window. JPEG: libjpeg holds a few rows of blocks; of a picture that comes in several
- * scans, as a progressive one does, it holds the coefficients of all blocks, 2 bytes each. A header that libjpeg understands in
- * another way cannot get more than this: spot_jpeg_decode tells libjpeg the limit. */
+ * PNG: libpng holds two rows and zlib's window. JPEG: libjpeg holds a few rows of blocks; for a picture in several scans, such
+ * as a progressive one, it holds the coefficients of all blocks, 2 bytes each. If libjpeg reads a header differently, it still
+ * cannot take more: spot_jpeg_decode passes it this limit. */
 #include "formats/picture.h"
 
 enum { SOF_FIRST = 0xc0, SOF_LAST = 0xcf, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda,
@@ -48,7 +48,7 @@ static int next_byte(scanner *s)
     return s->bytes[s->at++ - s->from];
 }
 
-static bool take(scanner *s, uint8_t *out, size_t n)
+static bool take_bytes(scanner *s, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         int b = next_byte(s);
@@ -58,7 +58,7 @@ static bool take(scanner *s, uint8_t *out, size_t n)
     return true;
 }
 
-/* The next marker; what lies before it is skipped, as libjpeg does. -1: none. */
+/* The next marker; skips bytes before it, as libjpeg does. -1: none. */
 static int next_marker(scanner *s)
 {
     int b = next_byte(s);
@@ -70,7 +70,7 @@ static int next_marker(scanner *s)
     }
 }
 
-/* Coefficients of all blocks: each component's width and height in blocks, up to whole units of the sampling. */
+/* Coefficients of all blocks: each component's width and height in blocks, rounded up to whole sampling units. */
 static size_t coefficients(const spot_picture_cost *cost, const uint8_t *component, int n)
 {
     uint64_t most_h = 1, most_v = 1, blocks = 0;
@@ -94,13 +94,13 @@ static spot_status cost_of_jpeg(spot_ctx *c, spot_picture_cost *cost, const spot
     scanner s = { .c = c, .in = in, .at = 2 };
     uint8_t head[2], frame[6], component[3 * COMPONENTS] = { 0 };
     int marker, n = 0;
-    bool whole = false;        /* the picture is held whole while it is decoded */
+    bool whole = false;        /* libjpeg holds the whole picture */
 
     while ((marker = next_marker(&s)) > 0 && marker != EOI) {
         uint64_t end;
         if (marker == TEM || (marker >= RST0 && marker <= SOI)) continue;
         end = s.at;
-        if (!take(&s, head, 2)) break;
+        if (!take_bytes(&s, head, 2)) break;
         end += u16(head);
         if (marker == SOS) {
             int scanned = next_byte(&s);
@@ -108,10 +108,10 @@ static spot_status cost_of_jpeg(spot_ctx *c, spot_picture_cost *cost, const spot
             break;
         }
         if (marker >= SOF_FIRST && marker <= SOF_LAST && marker != DHT && marker != JPG && marker != DAC
-            && take(&s, frame, 6)) {
+            && take_bytes(&s, frame, 6)) {
             cost->height = u16(frame + 1);
             cost->width = u16(frame + 3);
-            n = frame[5] <= COMPONENTS && take(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
+            n = frame[5] <= COMPONENTS && take_bytes(&s, component, 3 * (size_t)frame[5]) ? frame[5] : 0;
             whole = (marker & 3) == 2;
         }
         s.at = end;

@@ -1,4 +1,4 @@
-/* picture_gate.c - threads that decode pictures share a limit of memory. */
+/* picture_gate.c - the memory limit that decoding threads share. */
 #include "formats/picture.h"
 
 #include <inttypes.h>

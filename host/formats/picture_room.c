@@ -1,4 +1,4 @@
-/* picture_room.c - memory of pictures, for those who decode. */
+/* picture_room.c - memory of pictures, for the decoders. */
 #include "formats/picture.h"
 
 #include <inttypes.h>

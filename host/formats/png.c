@@ -1,4 +1,4 @@
-/* png.c - writes through libpng's simple interface; reads through the long one, since the simple one corrects gammas. */
+/* png.c - writes through libpng's simple interface; reads through the full one, since the simple one corrects gammas. */
 #include "formats/png.h"
 
 #include <setjmp.h>
@@ -28,8 +28,8 @@ spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, cons
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* libpng reports by calling back and must not be returned to: the message is kept and the caller jumped to. All that is
- * needed after a jump lies here, in the frame of whoever set it. */
+/* libpng reports errors by a callback that must not return: keeps the message and jumps to the caller. This struct holds
+ * everything that is needed after a jump, in the caller's frame. */
 typedef struct {
     jmp_buf out;
     char text[160];
@@ -40,7 +40,7 @@ typedef struct {
     spot_ctx *c;
     spot_picture *picture;
     const char *name;
-    spot_status refused;       /* before libpng found anything wrong */
+    spot_status refused;       /* our own error, before any of libpng's */
 } reading;
 
 static void give_up(png_structp png, png_const_charp text)
@@ -63,11 +63,11 @@ static void next_bytes(png_structp png, png_bytep out, size_t n)
     r->left -= n;
 }
 
-/* Rows are read to the end of where they are to lie and then spread from the front: a palette's number or a 16-bit grey
- * takes less than the three bytes that it becomes. Numbers behind the palette are greys, as PIL has them. */
+/* A row is read to the end of its place and then expanded from the front: a palette index or a 16-bit grey has fewer than the
+ * three bytes of its RGB. Indices beyond the palette are greys, as in PIL. */
 typedef struct { int color, depth; size_t skip; uint8_t palette[256][3]; } form;
 
-static void choose(reading *r, form *f)
+static void choose_form(reading *r, form *f)
 {
     size_t width = (size_t)r->picture->width;
     png_colorp entry = NULL;
@@ -91,7 +91,7 @@ static void choose(reading *r, form *f)
     }
 }
 
-static void spread(uint8_t *row, const form *f, size_t width)
+static void expand_row(uint8_t *row, const form *f, size_t width)
 {
     const uint8_t *in = row + f->skip;
 
@@ -101,8 +101,8 @@ static void spread(uint8_t *row, const form *f, size_t width)
         for (size_t x = 0; x < width; x++) memset(row + 3 * x, in[2 * x] ? 255 : in[2 * x + 1], 3);
 }
 
-/* 0, or -1 after libpng gave up or the picture was refused. */
-static int go(reading *r)
+/* 0, or -1 after an error of libpng or a refused picture. */
+static int decode_picture(reading *r)
 {
     png_uint_32 width, height;
     spot_picture *p = r->picture;
@@ -112,17 +112,17 @@ static int go(reading *r)
     if (setjmp(r->out)) return -1;
     png_set_read_fn(r->png, r, next_bytes);
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);    /* texts, profiles, gammas */
-    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);           /* ours are asked below */
+    png_set_user_limits(r->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);           /* our limits are checked below */
     png_read_info(r->png, r->info);
     png_get_IHDR(r->png, r->info, &width, &height, &f.depth, &f.color, NULL, NULL, NULL);
     r->refused = spot_picture_start(r->c, p, width, height, r->name);
     if (r->refused) return -1;
-    choose(r, &f);
+    choose_form(r, &f);
     passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
     for (int pass = 0; pass < passes; pass++)
         for (size_t y = 0; y < height; y++) png_read_row(r->png, p->rgb + 3 * width * y + f.skip, NULL);
-    for (size_t y = 0; y < height && f.skip; y++) spread(p->rgb + 3 * width * y, &f, width);
+    for (size_t y = 0; y < height && f.skip; y++) expand_row(p->rgb + 3 * width * y, &f, width);
     return 0;
 }
 
@@ -135,7 +135,7 @@ spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, s
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (!r.info)
         s = spot_fail(c, SPOT_NOMEM, "%s: no memory to read a PNG", name);
-    else if (go(&r))
+    else if (decode_picture(&r))
         s = r.refused ? r.refused : spot_fail(c, SPOT_INPUT, "%s is no PNG that can be read: %s", name, r.text);
     png_destroy_read_struct(&r.png, &r.info, NULL);
     return s;

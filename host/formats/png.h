@@ -1,4 +1,4 @@
-/* png.h - pixels as a PNG file in memory, and back. spot_file_write puts it to disk, whole or not at all. */
+/* png.h - encodes and decodes PNG in memory. spot_file_write writes it to disk, whole or not at all. */
 #ifndef SPOTTER_PNG_H
 #define SPOTTER_PNG_H
 
@@ -8,10 +8,10 @@
 #include "formats/picture.h"
 #include "spotter/status.h"
 
-/* rgb (height, width, 3) into *png, *size bytes, malloc'd: free it. NULL on failure. */
+/* Encodes rgb (height, width, 3): *png (*size bytes) is malloc'd; NULL on failure. */
 spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height);
 
-/* Any PNG as RGB, as picture.h says. */
+/* Decodes any PNG to RGB, as picture.h describes. */
 spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
-/* resize.c - a picture as torchvision's Resize and CenterCrop show it, to the byte that PIL gives.
+/* resize.c - torchvision's Resize and CenterCrop, with the same bytes as PIL.
  *
- * PIL's BILINEAR is a triangle whose half width is the scale (1 when enlarging), across all source pixels under it, first
- * along rows, then along columns, each rounded to a byte. Weights are sums to 1 in double, then rounded to 22 bits behind
- * the point, and sums of weight x byte are rounded half up. Of the resized picture only what the crop shows is computed. */
+ * PIL's BILINEAR is a triangle over the source pixels whose half width is the scale (1 when enlarging), first along rows, then
+ * along columns, each rounded to a byte. Weights are normalised to sum 1 in double, then rounded to 22 fractional bits; sums
+ * of weight x byte are rounded half up. Only the cropped part of the resized picture is computed. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 enum { POINT = 22 };
 
-/* One axis: `from` pixels become `to`, of which `count` are wanted from `first` on and lie behind `pad` black ones. Pixel i
- * of them is the sum of weight[i * most + k] x source pixel start[i] + k, k < taps[i]. */
+/* One axis: `from` pixels become `to`; the output has `pad` black pixels, then `count` of them from `first` on. Pixel i of
+ * these is the sum of weight[i * most + k] x source pixel start[i] + k, k < taps[i]. */
 typedef struct {
     int64_t from, to, first;
     int pad, count, most;
@@ -22,8 +22,8 @@ typedef struct {
 
 static double half_width(const axis *a) { return a->from > a->to ? (double)a->from / (double)a->to : 1; }
 
-/* Where the middle of `to` pixels begins, cut or padded to `crop`: torchvision's roundings, half to even when cut. */
-static axis middle(int64_t from, int64_t to, int crop)
+/* The middle of `to` pixels, cropped or padded to `crop`, with torchvision's rounding (half to even when cropping). */
+static axis middle_axis(int64_t from, int64_t to, int crop)
 {
     axis a = { .from = from, .to = to };
     int64_t rest = to - crop, half = rest / 2;
@@ -39,7 +39,7 @@ static axis middle(int64_t from, int64_t to, int crop)
     return a;
 }
 
-static void weigh(axis *a, int i, double *w)
+static void find_weights(axis *a, int i, double *w)
 {
     double wide = half_width(a), scale = (double)a->from / (double)a->to, at = ((double)(a->first + i) + 0.5) * scale;
     double low = at - wide + 0.5, high = at + wide + 0.5, sum = 0;
@@ -56,12 +56,12 @@ static void weigh(axis *a, int i, double *w)
         a->weight[(size_t)i * a->most + k] = (int32_t)(w[k] / sum * (1 << POINT) + 0.5);
 }
 
-static uint8_t *lay(axis *a, uint8_t *at, double *w)
+static uint8_t *place_arrays(axis *a, uint8_t *at, double *w)
 {
     a->start = (int *)at;
     a->taps = a->start + a->count;
     a->weight = a->taps + a->count;
-    for (int i = 0; i < a->count; i++) weigh(a, i, w);
+    for (int i = 0; i < a->count; i++) find_weights(a, i, w);
     return (uint8_t *)(a->weight + (size_t)a->count * a->most);
 }
 
@@ -87,7 +87,7 @@ static void along_row(uint8_t *restrict out, const uint8_t *restrict in, const a
     }
 }
 
-/* rows: of `wide` bytes each -> out (wide); sum (wide) is room. */
+/* rows of `wide` bytes each -> out (wide); sum (wide) is scratch. */
 static void across_rows(uint8_t *restrict out, const uint8_t *restrict rows, int wide, const int32_t *w, int taps,
                         int32_t *restrict sum)
 {
@@ -106,8 +106,8 @@ static spot_status resample(spot_ctx *c, uint8_t *out, spot_picture *p, axis *x,
 
     SPOT_TRY(spot_room_need(c, &p->taps, most * sizeof(double) + bytes_of(x) + bytes_of(y) + (size_t)wide * sizeof *sum));
     at = (uint8_t *)p->taps.at + most * sizeof(double);
-    at = lay(x, at, p->taps.at);
-    sum = (int32_t *)lay(y, at, p->taps.at);
+    at = place_arrays(x, at, p->taps.at);
+    sum = (int32_t *)place_arrays(y, at, p->taps.at);
     top = y->start[0];
     rows = y->start[last] + y->taps[last] - top;
     SPOT_TRY(spot_room_need(c, &p->line, (size_t)rows * wide));
@@ -120,13 +120,13 @@ static spot_status resample(spot_ctx *c, uint8_t *out, spot_picture *p, axis *x,
     return SPOT_OK;
 }
 
-/* Axes of a picture of this size. */
-static void axes(axis *x, axis *y, int64_t width, int64_t height, int resize, int crop)
+/* The axes of a picture of this size. */
+static void make_axes(axis *x, axis *y, int64_t width, int64_t height, int resize, int crop)
 {
     int64_t least = width < height ? width : height;
 
-    *x = middle(width, resize ? width * resize / least : width, crop);
-    *y = middle(height, resize ? height * resize / least : height, crop);
+    *x = middle_axis(width, resize ? width * resize / least : width, crop);
+    *y = middle_axis(height, resize ? height * resize / least : height, crop);
 }
 
 size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop)
@@ -134,7 +134,7 @@ size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int c
     size_t most, rows;
     axis x, y;
 
-    axes(&x, &y, (int64_t)width, (int64_t)height, resize, crop);
+    make_axes(&x, &y, (int64_t)width, (int64_t)height, resize, crop);
     most = (size_t)(x.most > y.most ? x.most : y.most);
     rows = (size_t)ceil((double)y.from / (double)y.to * y.count) + (size_t)y.most + 1;
     if (rows > height) rows = (size_t)height;
@@ -147,7 +147,7 @@ spot_status spot_picture_fit(spot_ctx *c, uint8_t *out, spot_picture *p, int res
 
     if (!p->rgb || resize < 0 || crop < 1 || crop > SPOT_PICTURE_CROP)
         return spot_fail(c, SPOT_INVALID, "a picture cannot be fit to %d and then %d pixels", resize, crop);
-    axes(&x, &y, p->width, p->height, resize, crop);
+    make_axes(&x, &y, p->width, p->height, resize, crop);
     memset(out, 0, 3 * (size_t)crop * crop);
     return resample(c, out, p, &x, &y, crop);
 }

@@ -1,4 +1,4 @@
-/* safetensors.c - reads and writes safetensors; yajl knows JSON. */
+/* safetensors.c - reads and writes safetensors; yajl parses the JSON. */
 #define _GNU_SOURCE
 #include "formats/safetensors.h"
 
@@ -28,7 +28,7 @@ static int by_place(const void *a, const void *b)
 
 /* -- reading -------------------------------------------------------------------------------------------------- */
 
-static yajl_val member(yajl_val map, const char *key)
+static yajl_val find_member(yajl_val map, const char *key)
 {
     const char *path[] = { key, NULL };
 
@@ -36,7 +36,7 @@ static yajl_val member(yajl_val map, const char *key)
 }
 
 /* A whole number from 0. */
-static bool natural(yajl_val v, int64_t *out)
+static bool read_natural(yajl_val v, int64_t *out)
 {
     if (!v || !YAJL_IS_INTEGER(v) || YAJL_GET_INTEGER(v) < 0) return false;
     *out = YAJL_GET_INTEGER(v);
@@ -52,7 +52,7 @@ static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const
                          SPOT_TENSOR_DIMS);
     t->rank = (int)YAJL_GET_ARRAY(shape)->len;
     for (int i = 0; i < t->rank; i++)
-        if (!natural(YAJL_GET_ARRAY(shape)->values[i], &t->dim[i])
+        if (!read_natural(YAJL_GET_ARRAY(shape)->values[i], &t->dim[i])
             || __builtin_mul_overflow(bytes, (size_t)t->dim[i], &bytes))
             return spot_fail(c, SPOT_INPUT, "%s: size %d of the shape of %.80s is not possible", file, i, t->name);
     if (t->type != SPOT_DTYPES && bytes != t->bytes)
@@ -63,7 +63,7 @@ static spot_status read_shape(spot_ctx *c, spot_tensor *t, yajl_val shape, const
 
 static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const uint8_t *data, size_t size, const char *file)
 {
-    yajl_val dtype = YAJL_IS_OBJECT(v) ? member(v, "dtype") : NULL, shape, offsets;
+    yajl_val dtype = YAJL_IS_OBJECT(v) ? find_member(v, "dtype") : NULL, shape, offsets;
     const char *type = dtype ? YAJL_GET_STRING(dtype) : NULL;
     int64_t at[2];
     int k = 0;
@@ -73,10 +73,11 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
     while (k < SPOT_WORDS && strcmp(spot_dtype_name((spot_dtype)k), type)) k++;
     t->type = k == SPOT_WORDS ? SPOT_DTYPES : (spot_dtype)k;
     t->dtype = type;
-    shape = member(v, "shape");
-    offsets = member(v, "data_offsets");
+    shape = find_member(v, "shape");
+    offsets = find_member(v, "data_offsets");
     if (!offsets || !YAJL_IS_ARRAY(offsets) || YAJL_GET_ARRAY(offsets)->len != 2
-        || !natural(YAJL_GET_ARRAY(offsets)->values[0], &at[0]) || !natural(YAJL_GET_ARRAY(offsets)->values[1], &at[1])
+        || !read_natural(YAJL_GET_ARRAY(offsets)->values[0], &at[0])
+        || !read_natural(YAJL_GET_ARRAY(offsets)->values[1], &at[1])
         || at[0] > at[1] || (uint64_t)at[1] > size)
         return spot_fail(c, SPOT_INPUT, "%s: the data_offsets of %.80s do not lie in the file's %zu bytes of data", file,
                          t->name, size);
@@ -87,7 +88,7 @@ static spot_status read_tensor(spot_ctx *c, spot_tensor *t, yajl_val v, const ui
     return read_shape(c, t, shape, file);
 }
 
-/* Data without gaps, overlaps or rest; names without doubles. Leaves the tensors sorted by name. */
+/* Checks that data has no gaps, overlaps or trailing bytes and that names are unique. Sorts the tensors by name. */
 static spot_status check_all(spot_ctx *c, spot_tensors *t, size_t size, const char *file)
 {
     size_t next = 0;
@@ -125,7 +126,7 @@ static spot_status read_header(spot_ctx *c, spot_tensors *t, yajl_val map, const
     return check_all(c, t, size, file);
 }
 
-/* length bytes of JSON, behind which lie size bytes of data; data NULL: not read. */
+/* Parses `length` bytes of JSON, which `size` bytes of data follow; data NULL: not read. */
 static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64_t length, const uint8_t *data, size_t size,
                                 const char *file)
 {
@@ -146,7 +147,7 @@ static spot_status parse_header(spot_ctx *c, spot_tensors *t, char *text, uint64
     return s;
 }
 
-/* The header of a source; and where its data begins. */
+/* Reads the header of a source; *start: the offset of its data. */
 static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start, const uint8_t *data)
 {
     uint8_t head[8];
@@ -197,7 +198,7 @@ spot_status spot_tensors_open(spot_ctx *c, spot_tensors *t, const char *path)
     return s;
 }
 
-/* "a, b, c, ...": what there is to choose from. */
+/* "a, b, c, ...": the names of the tensors. */
 static void list_names(char *out, size_t size, const spot_tensors *t)
 {
     size_t n = 0;
@@ -208,7 +209,7 @@ static void list_names(char *out, size_t size, const spot_tensors *t)
     if (n + 100 >= size) snprintf(out + n, size - n, ", ...");
 }
 
-static spot_status choose(spot_ctx *c, const spot_tensor **e, const spot_tensors *t, const char *name, const char *file)
+static spot_status choose_tensor(spot_ctx *c, const spot_tensor **e, const spot_tensors *t, const char *name, const char *file)
 {
     char names[400];
 
@@ -244,7 +245,7 @@ spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, c
     spot_status s;
 
     SPOT_TRY(open_header(c, &t, in, &start, NULL));
-    s = choose(c, &e, &t, name, in->name);
+    s = choose_tensor(c, &e, &t, name, in->name);
     if (!s) s = read_one(c, a, in, start, e, limit);
     spot_tensors_close(&t);
     return s;
@@ -268,7 +269,7 @@ const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name)
 
 /* -- writing -------------------------------------------------------------------------------------------------- */
 
-static void describe(spot_json *j, const spot_tensor *t, size_t at)
+static void describe_tensor(spot_json *j, const spot_tensor *t, size_t at)
 {
     spot_json_object(j, t->name);
     spot_json_put_text(j, "dtype", spot_dtype_name(t->type));
@@ -284,7 +285,7 @@ static void describe(spot_json *j, const spot_tensor *t, size_t at)
 
 typedef struct { const spot_text *header; const spot_tensor *tensor; int count; } list;
 
-/* Header, padded with blanks so that the data starts on a multiple of 8, and data. */
+/* Writes the header, padded with blanks so that the data starts at a multiple of 8, and the data. */
 static bool write_all(FILE *f, const void *what)
 {
     const list *l = what;
@@ -309,7 +310,7 @@ spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *
 
     SPOT_TRY(spot_json_begin(c, &j, NULL));
     spot_json_object(&j, NULL);
-    for (int i = 0; i < count; at += tensor[i++].bytes) describe(&j, &tensor[i], at);
+    for (int i = 0; i < count; at += tensor[i++].bytes) describe_tensor(&j, &tensor[i], at);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, path);
     if (!s) s = spot_file_fill(c, path, write_all, &l);

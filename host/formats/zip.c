@@ -1,4 +1,4 @@
-/* zip.c - opens an archive with libzip, which checks its directory, and refuses members that cannot be read. */
+/* zip.c - opens an archive with libzip, which checks its directory, and refuses unsupported members. */
 #include "formats/zip.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 enum { SHORTEST = 22 };        /* bytes of an archive without members */
 
-/* libzip's place in the blob. The context receives the sentence of a failed read; the status says that there was one. */
+/* libzip's position in the blob. A failed read sets the status and leaves its error in the context. */
 typedef struct { spot_ctx *c; const spot_blob *in; uint64_t at; spot_status status; zip_error_t error; } source;
 
 static zip_int64_t read_source(source *s, void *data, uint64_t n)

@@ -1,9 +1,9 @@
-/* zip.h - a zip archive through libzip: what lies in it, and its members as streams. Zip64 too.
+/* zip.h - reads a zip archive through libzip: its directory, and its members as streams. Zip64 too.
  *
- * The archive is read through a spot_blob and nothing else is ever opened. Refused: archives in several parts, encrypted
- * members, compression other than stored and deflated, two members of one name, members that overlap, a directory that
- * contradicts the members' own headers, sizes and checksums that are not those of the bytes. Names are bytes for sentences
- * and comparisons: nothing is unpacked, so a name may hold "..". */
+ * Reads the spot_blob only and opens no other file. Refuses archives in several parts, encrypted members, compression other
+ * than stored and deflated, duplicate names, overlapping members, a directory that contradicts the members' headers, and bytes
+ * that do not match their size and checksum. Names only serve errors and comparisons: no member becomes a file, so a name
+ * may hold "..". */
 #ifndef SPOTTER_ZIP_H
 #define SPOTTER_ZIP_H
 
@@ -21,16 +21,16 @@ typedef struct {
 typedef struct {
     const spot_blob *in;
     int              count;
-    spot_zip_member *member;               /* in the directory's order */
+    spot_zip_member *member;               /* in directory order */
     zip_t           *archive;
     void            *source;
 } spot_zip;
 
-/* Close after success; in must live as long. */
+/* Close after success; `in` must outlive the archive. */
 spot_status spot_zip_open (spot_ctx *c, spot_zip *z, const spot_blob *in);
 void        spot_zip_close(spot_zip *z);
 
-/* A member's bytes, inflated as they are taken; finish compares what came with what the directory promised. */
+/* A member's bytes, inflated while they are read; finish compares their size and checksum with the directory. */
 typedef struct spot_zip_stream spot_zip_stream;
 
 spot_status spot_zip_stream_open  (spot_ctx *c, spot_zip_stream **s, spot_stream **stream, const spot_zip *z,

@@ -1,7 +1,6 @@
 /* score.c - hypotheses against truth: equations 1 to 7 and the four ways to miss a blindspot (Table 13).
  *
- * Everything is a count of rows that sets share, which c's device counts; a division comes only where a count becomes a
- * number to print. */
+ * c's device counts the rows that sets share. Counts are divided only to make the printed numbers. */
 #include "spotter/metric.h"
 
 #include <math.h>
@@ -12,8 +11,8 @@
 #include "metric/metric_settings.h"
 #include "spotter/arena.h"
 
-/* A threshold is the decimal that the config wrote, to nine digits: 0.8 is 8/10 and not the double nearest to it,
- * so that 8 of 10 reach it, and both sides of the comparison are integers. */
+/* A threshold is the decimal number of the config, to nine digits: 0.8 is 8/10 and not the nearest double, so that 8 of 10
+ * reach it. Both sides of the comparison are integers. */
 enum { BILLION = 1000000000 };
 
 typedef struct { int64_t p, r; bool strict; } thresholds;
@@ -55,7 +54,7 @@ static spot_status count_truth(spot_ctx *c, spot_score *s, const spot_truth *tru
     return SPOT_OK;
 }
 
-/* The sets on the host and on c's device: hypotheses, and against them the blindspots, their union behind the last. */
+/* The sets on the host and on c's device: the hypotheses; the blindspots, followed by their union. */
 typedef struct {
     spot_overlap_problem here, there;
     uint64_t *set, *other;
@@ -63,7 +62,7 @@ typedef struct {
     spot_arena host, work;
 } counter;
 
-static spot_status take(spot_ctx *c, spot_arena *a, counter *k, spot_overlap_problem *p)
+static spot_status take_sets(spot_ctx *c, spot_arena *a, counter *k, spot_overlap_problem *p)
 {
     SPOT_TRY(SPOT_TAKE(c, a, k->set, p->sets * p->words));
     SPOT_TRY(SPOT_TAKE(c, a, k->other, p->others * p->words));
@@ -82,16 +81,16 @@ static spot_status open_counter(spot_ctx *c, counter *k, int hypotheses, int bli
     *k = (counter){ .here = { .words = (n + 63) / 64, .sets = hypotheses, .others = blindspots + 1,
                               .queries = (hypotheses + 2) * (blindspots + 1) } };
     k->there = k->here;
-    SPOT_TRY(take(c, &need, k, &k->here));
+    SPOT_TRY(take_sets(c, &need, k, &k->here));
     SPOT_TRY(spot_arena_open(c, &k->host, need.peak));
     SPOT_TRY(spot_arena_open_device(c, &k->work, need.peak));
-    SPOT_TRY(take(c, &k->work, k, &k->there));
-    return take(c, &k->host, k, &k->here);
+    SPOT_TRY(take_sets(c, &k->work, k, &k->there));
+    return take_sets(c, &k->host, k, &k->here);
 }
 
-static void put(uint64_t *set, int row) { set[row / 64] |= (uint64_t)1 << row % 64; }
+static void set_bit(uint64_t *set, int row) { set[row / 64] |= (uint64_t)1 << row % 64; }
 
-static spot_status fill(spot_ctx *c, counter *k, const spot_hypotheses *found, const spot_truth *truth)
+static spot_status fill_sets(spot_ctx *c, counter *k, const spot_hypotheses *found, const spot_truth *truth)
 {
     const spot_overlap_problem *p = &k->here;
     size_t words = p->words;
@@ -99,19 +98,19 @@ static spot_status fill(spot_ctx *c, counter *k, const spot_hypotheses *found, c
     memset(k->set, 0, p->sets * words * sizeof *k->set);
     memset(k->other, 0, p->others * words * sizeof *k->other);
     for (int h = 0; h < p->sets; h++)
-        for (int i = 0; i < found->h[h].len; i++) put(k->set + h * words, found->h[h].row[i]);
+        for (int i = 0; i < found->h[h].len; i++) set_bit(k->set + h * words, found->h[h].row[i]);
     for (int i = 0; i < truth->n; i++)
         for (int m = 0; m < truth->blindspots; m++)
             if (truth->mask[i] >> m & 1) {
-                put(k->other + m * words, i);
-                put(k->other + truth->blindspots * words, i);
+                set_bit(k->other + m * words, i);
+                set_bit(k->other + truth->blindspots * words, i);
             }
     SPOT_TRY(spot_device_copy(c, (void *)k->there.set, k->set, p->sets * words * sizeof *k->set));
     return spot_device_copy(c, (void *)k->there.other, k->other, p->others * words * sizeof *k->other);
 }
 
-/* Answers to the first `queries` of k->query, on the host. */
-static spot_status ask(spot_ctx *c, counter *k, int queries)
+/* Counts the first `queries` of k->query; the counts arrive on the host. */
+static spot_status count_overlaps(spot_ctx *c, counter *k, int queries)
 {
     k->there.queries = queries;
     SPOT_TRY(spot_device_copy(c, (void *)k->there.query, k->query, queries * sizeof *k->query));
@@ -119,21 +118,21 @@ static spot_status ask(spot_ctx *c, counter *k, int queries)
     return spot_device_copy(c, k->here.count, k->there.count, queries * sizeof *k->here.count);
 }
 
-/* BP of every hypothesis with every blindspot and which it belongs to (equations 1 and 2). Bit h of of[m] is set where
- * hypothesis h belongs to blindspot m, that of *pure where it is mostly blindspots, whichever. */
-static spot_status match(spot_ctx *c, counter *k, spot_score *s, uint64_t *of, uint64_t *pure, const spot_hypotheses *found,
-                         const thresholds *t)
+/* BP of every hypothesis with every blindspot, and the blindspots that it belongs to (equations 1 and 2). Bit h of of[m]:
+ * hypothesis h belongs to blindspot m. Bit h of *pure: it belongs to the union of all blindspots. */
+static spot_status match_hypotheses(spot_ctx *c, counter *k, spot_score *s, uint64_t *of, uint64_t *pure,
+                                    const spot_hypotheses *found, const thresholds *t)
 {
     int blindspots = s->blindspots, each = blindspots + 1;
 
     for (int h = 0; h < s->hypotheses; h++)
         for (int m = 0; m < each; m++) k->query[h * each + m] = (spot_overlap_query){ (uint64_t)1 << h, m };
-    SPOT_TRY(ask(c, k, s->hypotheses * each));
+    SPOT_TRY(count_overlaps(c, k, s->hypotheses * each));
     for (int h = 0; h < s->hypotheses; h++) {
         const int *shared = k->here.count + h * each, len = found->h[h].len;
 
         s->belongs[h] = -1;
-        if (!len) continue;   /* no rows: precise about nothing, belongs to nothing */
+        if (!len) continue;   /* no rows: belongs to no blindspot */
         for (int m = 0; m < blindspots; m++) {
             s->bp[h][m] = (double)shared[m] / len;
             if (!reaches(shared[m], len, t->p, t->strict)) continue;
@@ -145,9 +144,10 @@ static spot_status match(spot_ctx *c, counter *k, spot_score *s, uint64_t *of, u
     return SPOT_OK;
 }
 
-/* BR by the union of what belongs to a blindspot (equations 3 and 4) after 1, 2, ... hypotheses; then DR, u and FDR, and
- * why the rows of a missed blindspot were missed: shares of the four categories, each row in the first that holds. */
-static spot_status cover(spot_ctx *c, counter *k, spot_score *s, const uint64_t *of, uint64_t pure, const thresholds *t)
+/* BR by the union of a blindspot's hypotheses (equations 3 and 4) after 1, 2, ... hypotheses; then DR, u and FDR; then, for
+ * a missed blindspot, the shares of its rows in the four categories of failure, each row in the first that applies. */
+static spot_status score_blindspots(spot_ctx *c, counter *k, spot_score *s, const uint64_t *of, uint64_t pure,
+                                    const thresholds *t)
 {
     int last = s->hypotheses, blindspots = s->blindspots, best = 0, strangers = 0;
     const uint64_t all = last < 64 ? ((uint64_t)1 << last) - 1 : ~(uint64_t)0;
@@ -158,7 +158,7 @@ static spot_status cover(spot_ctx *c, counter *k, spot_score *s, const uint64_t 
         k->query[last * blindspots + m] = (spot_overlap_query){ all, m };
         k->query[(last + 1) * blindspots + m] = (spot_overlap_query){ pure | of[m], m };
     }
-    SPOT_TRY(ask(c, k, (last + 2) * blindspots));
+    SPOT_TRY(count_overlaps(c, k, (last + 2) * blindspots));
     /* Coverage never falls as the list grows, so the last rise ends the shortest prefix with the whole list's DR. */
     for (int h = 0; h < last; h++) {
         int covered = 0;
@@ -169,7 +169,7 @@ static spot_status cover(spot_ctx *c, counter *k, spot_score *s, const uint64_t 
     }
     returned = k->here.count + last * blindspots;
     mostly = returned + blindspots;
-    hit = last ? returned - blindspots : returned;      /* of no hypotheses all counts are 0 */
+    hit = last ? returned - blindspots : returned;      /* without hypotheses all counts are 0 */
     for (int h = 0; h < s->u; h++) strangers += s->belongs[h] < 0;
     s->dr = (double)best / blindspots;
     s->fdr = s->u ? (double)strangers / s->u : NAN;
@@ -190,9 +190,9 @@ static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_
     uint64_t of[SPOT_MAX_BLINDSPOTS] = { 0 }, pure = 0;
 
     SPOT_TRY(open_counter(c, k, s->hypotheses, s->blindspots, truth->n));
-    SPOT_TRY(fill(c, k, found, truth));
-    SPOT_TRY(match(c, k, s, of, &pure, found, t));
-    return cover(c, k, s, of, pure, t);
+    SPOT_TRY(fill_sets(c, k, found, truth));
+    SPOT_TRY(match_hypotheses(c, k, s, of, &pure, found, t));
+    return score_blindspots(c, k, s, of, pure, t);
 }
 
 const spot_setting spot_metric_settings[] = {

@@ -1,24 +1,24 @@
-/* summary.c - averages over ECs, with standard errors and what was left out. */
+/* summary.c - averages over ECs, with standard errors and the numbers of excluded ECs. */
 #include "spotter/metric.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Two passes over the same ECs: pass 0 adds up the mean, pass 1 the squared differences from it. */
-static void add(spot_average *a, double *sum, int pass, double x)
+/* Two passes over the same ECs: pass 0 sums the values, pass 1 the squared differences from the mean. */
+static void add_value(spot_average *a, double *sum, int pass, double x)
 {
     if (pass == 0) { a->n++; *sum += x; }
     else           { *sum += (x - a->mean) * (x - a->mean); }
 }
 
-static void finish(spot_average *a, double sum, int pass)
+static void finish_average(spot_average *a, double sum, int pass)
 {
     if (pass == 0) a->mean = a->n ? sum / a->n : NAN;
     else           a->se   = a->n > 1 ? sqrt(sum / (a->n - 1) / a->n) : NAN;
 }
 
 /* An EC's share of failure f: the mean over its blindspots that are not covered. */
-static double missed(const spot_score *s, int f)
+static double failure_share(const spot_score *s, int f)
 {
     double sum = 0;
     int n = 0;
@@ -32,7 +32,7 @@ spot_rates spot_metric_rates(const spot_score *s)
 {
     spot_rates r = { .u = s->u, .dr = s->dr, .fdr = s->fdr };
 
-    for (int f = 0; f < SPOT_FAILURES; f++) r.failure[f] = missed(s, f);
+    for (int f = 0; f < SPOT_FAILURES; f++) r.failure[f] = failure_share(s, f);
     memcpy(r.covered, s->covered, sizeof r.covered);
     return r;
 }
@@ -49,14 +49,14 @@ void spot_metric_summarise(spot_summary *s, const spot_rates *rates, const bool 
         double dr = 0, fdr = 0, failure[SPOT_FAILURES] = { 0 };
         for (int i = 0; i < n; i++) {
             if (use && !use[i]) continue;
-            add(&s->dr, &dr, pass, rates[i].dr);
-            if (!isnan(rates[i].fdr)) add(&s->fdr, &fdr, pass, rates[i].fdr);
+            add_value(&s->dr, &dr, pass, rates[i].dr);
+            if (!isnan(rates[i].fdr)) add_value(&s->fdr, &fdr, pass, rates[i].fdr);
             for (int f = 0; f < SPOT_FAILURES && rates[i].dr != 1; f++)
-                add(&s->failure[f], &failure[f], pass, rates[i].failure[f]);
+                add_value(&s->failure[f], &failure[f], pass, rates[i].failure[f]);
         }
-        finish(&s->dr, dr, pass);
-        finish(&s->fdr, fdr, pass);
-        for (int f = 0; f < SPOT_FAILURES; f++) finish(&s->failure[f], failure[f], pass);
+        finish_average(&s->dr, dr, pass);
+        finish_average(&s->fdr, fdr, pass);
+        for (int f = 0; f < SPOT_FAILURES; f++) finish_average(&s->failure[f], failure[f], pass);
     }
 }
 

@@ -1,4 +1,4 @@
-/* inference_net.c - the net that only looks: batch norm folded into the weights, ReLU and the residual in the convolutions. */
+/* inference_net.c - the net for inference: batch norm folded into the weights, ReLU and the residual in the convolutions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/device.h"
 #include "model/resnet18.h"
 
-static spot_plane behind(const spot_look *net, int u, int live)
+static spot_plane output_of(const spot_look *net, int u, int live)
 {
     const spot_unit *t = &spot_resnet18_unit[u];
     int piece = net->s.rows / net->s.lanes;
@@ -66,9 +66,9 @@ void spot_look_close(spot_ctx *c, spot_look *net)
     memset(net, 0, sizeof *net);
 }
 
-/* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled holds both on the host:
- * the largest kernel and a bias behind it. */
-static spot_status fold(spot_ctx *c, spot_look *net, int u, const spot_model *m, const spot_model_tensor *t, float *scaled)
+/* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled (host) holds a unit's weights,
+ * followed by its bias. */
+static spot_status fold_unit(spot_ctx *c, spot_look *net, int u, const spot_model *m, const spot_model_tensor *t, float *scaled)
 {
     const float *value[5];
     float *bias = scaled + t[0].count;
@@ -89,7 +89,7 @@ static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, flo
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
 
     spot_model_layout(table, m->width, m->outputs);
-    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold(c, net, u, m, &table[6 * u], room));
+    for (int u = 0; u < SPOT_UNITS; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
     SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + table[120].offset, table[120].count * sizeof(float)));
     SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + table[121].offset, table[121].count * sizeof(float)));
     for (int i = 0; i < net->s.width; i++) room[i] = 1;
@@ -112,8 +112,8 @@ static spot_status convolve(spot_ctx *c, spot_look *net, int u, void *y, const v
     return spot_conv_forward(c, net->conv[u], y, x, net->w[u], net->bias[u], other, rows, net->scratch);
 }
 
-/* A block adds its second convolution to what the shortcut left: x itself, or the third buffer. Onto it, or into the one
- * that nobody needs any more. */
+/* A block adds its second convolution to the shortcut's output: x itself, or the third buffer. The sum overwrites that buffer,
+ * or, if the device needs another one, the unused buffer. */
 static spot_status run_block(spot_ctx *c, spot_look *net, const spot_block *b, void *buffer[3], int rows)
 {
     void *x = buffer[0], *inner = buffer[1], *side = buffer[2], *other = b->down ? side : x, *spare = b->down ? x : side;
@@ -131,7 +131,7 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
     spot_norm folded = { .scale = net->one, .shift = net->none };
     void *buffer[3] = { net->buffer[0], net->buffer[1], net->buffer[2] };
     spot_conv_shape stem = spot_unit_shape(0, net->s, false);
-    spot_plane p = behind(net, 0, live);
+    spot_plane p = output_of(net, 0, live);
     size_t row = (size_t)spot_conv_inputs(c, &stem) * net->s.size * net->s.size * spot_precision_bytes(net->s.precision);
 
     if (pixels)
@@ -141,6 +141,6 @@ spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *lo
     SPOT_TRY(convolve(c, net, 0, net->stem, net->planes, NULL, p.rows));
     SPOT_TRY(spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
     for (int b = 0; b < SPOT_BLOCKS; b++) SPOT_TRY(run_block(c, net, &spot_resnet18_block[b], buffer, p.rows));
-    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, behind(net, SPOT_UNITS - 1, live),
+    return spot_head_forward(c, feature, logit, buffer[0], net->fc_w, net->fc_b, output_of(net, SPOT_UNITS - 1, live),
                              net->s.outputs);
 }

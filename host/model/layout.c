@@ -1,4 +1,4 @@
-/* layout.c - torchvision's state_dict: which tensors there are, in which order, and how they start. */
+/* layout.c - torchvision's state_dict: its tensors, their order and their initialisation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

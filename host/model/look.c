@@ -1,4 +1,4 @@
-/* look.c - a trained model looks at images: the positives of a split, or pixels from elsewhere. */
+/* look.c - inference of a trained model: on the positives of a split, or on given pixels. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "model/resnet18.h"
 #include "scene/source_draw.h"
 
-/* The lanes and rows of looking at n images follow from the images alone, so that a view never depends on how training was
- * cut. On the CPU Winograd shares weights in a piece of rows. */
+/* Lanes and rows depend on the images only, so that a view never depends on the batches of training. On the CPU Winograd shares
+ * weights in a piece of rows. */
 enum { LANES = 8, ROWS = 32 * LANES, LARGE_ROWS = 8 * LANES };
 
 static spot_net_shape look_shape(const spot_ctx *c, int width, int outputs, int size, int n, spot_precision precision)
@@ -21,12 +21,12 @@ static spot_net_shape look_shape(const spot_ctx *c, int width, int outputs, int 
                              .precision = precision };
 }
 
-/* All in the memory of c's device; NULL what it does not need. */
+/* All arrays lie in the memory of c's device; unneeded ones are NULL. */
 typedef struct {
     spot_look   net;
     spot_image *image;               /* (rows): draw lists of a batch */
-    uint8_t    *rgb;                 /* (rows, size, size, 3): a batch that came from the host */
-    float      *pixels;              /* the same as the net takes it, but where a device draws into net.planes */
+    uint8_t    *rgb;                 /* (rows, size, size, 3): a batch from the host */
+    float      *pixels;              /* the same, normalised; unused if a device draws into net.planes */
     uint32_t   *index, *mask;        /* (n): numbers of images, and their blindspots */
     float      *feature, *logit;     /* (n, d), (n, outputs) */
 } looker;
@@ -48,15 +48,15 @@ static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_s
     return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
 }
 
-/* What a looker is to hold. It lies in memory of c's device, on the CPU in the caller's arena. */
+/* The size of a looker. It lies in memory of c's device, on the CPU in the caller's arena. */
 typedef struct {
     spot_ctx *c;
     spot_net_shape shape;
     int n;
     bool draws;
-} room;
+} looker_size;
 
-static spot_status open_room(const room *r, spot_arena *a, spot_arena *on, looker *l)
+static spot_status open_sized(const looker_size *r, spot_arena *a, spot_arena *on, looker *l)
 {
     spot_arena count = spot_arena_counting();
     spot_status s;
@@ -70,16 +70,16 @@ static spot_status open_room(const room *r, spot_arena *a, spot_arena *on, looke
     return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws);
 }
 
-static void close_room(const room *r, spot_arena *on, looker *l)
+static void close_sized(const looker_size *r, spot_arena *on, looker *l)
 {
     spot_look_close(r->c, &l->net);
     spot_arena_close(on);
 }
 
-/* -- pixels from elsewhere --------------------------------------------------------------------------------------- */
+/* -- given pixels ------------------------------------------------------------------------------------------------- */
 
-static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m, const uint8_t *rgb,
-                         int n, int size)
+static spot_status infer_pixels(spot_ctx *c, looker *l, float *logits, float *features, const spot_model *m,
+                                const uint8_t *rgb, int n, int size)
 {
     int rows = l->net.s.rows, d = 8 * m->width;
     size_t image = 3 * (size_t)size * size;
@@ -102,17 +102,17 @@ static spot_status infer(spot_ctx *c, looker *l, float *logits, float *features,
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
                              const uint8_t *rgb, int n, int size)
 {
-    room r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false };
+    looker_size r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false };
     size_t mark = scratch->used;
     spot_arena on;
     looker l;
     spot_status s;
 
     r.n = r.shape.rows;
-    s = open_room(&r, scratch, &on, &l);
+    s = open_sized(&r, scratch, &on, &l);
     if (!s && !scratch->counting) s = spot_look_put(c, &l.net, m);
-    if (!s && !scratch->counting) s = infer(c, &l, logits, features, m, rgb, n, size);
-    close_room(&r, &on, &l);
+    if (!s && !scratch->counting) s = infer_pixels(c, &l, logits, features, m, rgb, n, size);
+    close_sized(&r, &on, &l);
     scratch->used = mark;
     return s;
 }
@@ -130,7 +130,7 @@ static spot_status take_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_trut
     return SPOT_TAKE(c, a, t->mask, n);
 }
 
-static spot_status look(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
+static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_truth *t, const spot_ec *ec, spot_split split)
 {
     int rows = l->net.s.rows;
 
@@ -156,7 +156,7 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
                             const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
     int n = spot_ec_positives(NULL, ec, split);
-    room r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true };
+    looker_size r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true };
     spot_arena on;
     spot_status s;
     looker l;
@@ -168,10 +168,10 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
     spot_model_direction(view->head, m);
     truth->blindspots = ec->blindspot_count;
     mark = a->used;
-    s = open_room(&r, a, &on, &l);
+    s = open_sized(&r, a, &on, &l);
     if (!s) s = spot_look_put(c, &l.net, m);
-    if (!s) s = look(c, &l, view, truth, ec, split);
-    close_room(&r, &on, &l);
+    if (!s) s = look_at_positives(c, &l, view, truth, ec, split);
+    close_sized(&r, &on, &l);
     a->used = mark;
     return s;
 }

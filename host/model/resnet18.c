@@ -1,4 +1,4 @@
-/* resnet18.c - the net that trains: memory, weights in and out, forward, backward. */
+/* resnet18.c - the net for training: memory, weights in and out, forward, backward. */
 #include "model/resnet18.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train)
                               .train = train + (train && s.attacked && !u), .precision = s.precision };
 }
 
-/* The plane that unit u makes from `live` images; rows are whole pieces. */
-static spot_plane made_by(const spot_net_shape *s, int u, int live)
+/* The output of unit u for `live` images; rows are whole pieces. */
+static spot_plane output_of(const spot_net_shape *s, int u, int live)
 {
     const spot_unit *t = &spot_resnet18_unit[u];
     int piece = s->rows / s->lanes;
@@ -40,7 +40,7 @@ static size_t numbers_of(spot_plane p) { return (size_t)p.rows * p.channels * p.
 static size_t bytes_of(spot_plane p)   { return numbers_of(p) * spot_precision_bytes(p.precision); }
 
 /* The net's input: all rows of images, as spot_conv_planes makes them. */
-static spot_plane images(const spot_ctx *c, const spot_net_shape *s)
+static spot_plane input_plane(const spot_ctx *c, const spot_net_shape *s)
 {
     spot_conv_shape stem = spot_unit_shape(0, *s, true);
 
@@ -50,8 +50,8 @@ static spot_plane images(const spot_ctx *c, const spot_net_shape *s)
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
-/* Cuts `from` into what is learned, each tensor on a 64-byte boundary; with from NULL it only counts. */
-static size_t deal(spot_ctx *c, spot_net *net, float *from, bool gradient)
+/* Divides `from` into the learned tensors, each on a 64-byte boundary; from NULL: only counts. */
+static size_t divide_learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
 {
     size_t at = 0, n;
 
@@ -73,8 +73,8 @@ static size_t deal(spot_ctx *c, spot_net *net, float *from, bool gradient)
     return at;
 }
 
-/* The same for the running statistics, which stand behind the parameters. */
-static size_t deal_running(spot_net *net, float *from)
+/* Divides `from` into the running statistics; from NULL: only counts. */
+static size_t divide_running(spot_net *net, float *from)
 {
     size_t at = 0;
 
@@ -87,17 +87,17 @@ static size_t deal_running(spot_net *net, float *from)
     return at;
 }
 
-void spot_net_running(spot_net *net, float *running) { deal_running(net, running); }
+void spot_net_running(spot_net *net, float *running) { divide_running(net, running); }
 
 spot_plane spot_net_images(const spot_ctx *c, const spot_net *net, int live)
 {
-    spot_plane p = images(c, &net->s);
+    spot_plane p = input_plane(c, &net->s);
 
     p.live = live;
     return p;
 }
 
-size_t spot_net_image_bytes(const spot_ctx *c, const spot_net *net) { return bytes_of(images(c, &net->s)); }
+size_t spot_net_image_bytes(const spot_ctx *c, const spot_net *net) { return bytes_of(input_plane(c, &net->s)); }
 
 static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 {
@@ -113,21 +113,21 @@ static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     const spot_net_shape *s = &net->s;
-    spot_plane pooled = made_by(s, 1, s->rows);
+    spot_plane pooled = output_of(s, 1, s->rows);
     size_t scratch = 0, widest = 0;
 
-    SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(images(c, s))));
-    if (s->attacked) SPOT_TRY(spot_arena_take(c, a, &net->dplanes, bytes_of(images(c, s))));
+    SPOT_TRY(spot_arena_take(c, a, &net->planes, bytes_of(input_plane(c, s))));
+    if (s->attacked) SPOT_TRY(spot_arena_take(c, a, &net->dplanes, bytes_of(input_plane(c, s))));
     SPOT_TRY(spot_arena_take(c, a, &net->pooled, bytes_of(pooled)));
     SPOT_TRY(SPOT_TAKE(c, a, net->at, numbers_of(pooled)));
     for (int u = 0; u < SPOT_UNITS; u++) {
-        spot_plane p = made_by(s, u, s->rows);
+        spot_plane p = output_of(s, u, s->rows);
         SPOT_TRY(spot_arena_take(c, a, &net->y[u], bytes_of(p)));
         scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_norm_scratch(p)));
         if (u) widest = larger(widest, bytes_of(p));
     }
     for (int b = 0; b < SPOT_BLOCKS; b++) {
-        size_t n = bytes_of(made_by(s, spot_resnet18_block[b].second, s->rows));
+        size_t n = bytes_of(output_of(s, spot_resnet18_block[b].second, s->rows));
         SPOT_TRY(spot_arena_take(c, a, &net->inner[b], n));
         SPOT_TRY(spot_arena_take(c, a, &net->out[b], n));
     }
@@ -149,16 +149,16 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
         spot_conv_shape shape = spot_unit_shape(u, s, true);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
-    net->params = deal(c, net, NULL, false);
-    net->state = net->params + deal_running(net, NULL);
+    net->params = divide_learned(c, net, NULL, false);
+    net->state = net->params + divide_running(net, NULL);
     SPOT_TRY(SPOT_TAKE(c, a, net->param, net->state));
     SPOT_TRY(SPOT_TAKE(c, a, net->grad, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->moment, net->params));
     SPOT_TRY(SPOT_TAKE(c, a, net->square, net->params));
     if (s.precision == SPOT_BF16) SPOT_TRY(spot_arena_take(c, a, &net->rounded, 2 * net->params));
-    deal(c, net, net->param, false);
-    deal(c, net, net->grad, true);
-    deal_running(net, net->param ? net->param + net->params : NULL);
+    divide_learned(c, net, net->param, false);
+    divide_learned(c, net, net->grad, true);
+    divide_running(net, net->param ? net->param + net->params : NULL);
     for (int u = 0; u < SPOT_UNITS && net->param; u++)
         net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(take_norms(c, a, net));
@@ -173,7 +173,7 @@ void spot_net_close(spot_ctx *c, spot_net *net)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
-/* `rounded` follows param by a step that moves nothing. It leaves moments of 0, as put wants them. */
+/* Updates `rounded` from param by an optimizer step that changes nothing. It leaves moments of 0, as spot_net_put needs. */
 static spot_status round_weights(spot_ctx *c, spot_net *net)
 {
     spot_optim_rule stay = { .t = 1, .rounded = net->rounded };
@@ -231,7 +231,7 @@ static spot_status convolve(spot_ctx *c, spot_net *net, int u, const void *x, sp
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning)
 {
     const void *x = net->pooled;
-    spot_plane p = made_by(&net->s, 0, live), image = images(c, &net->s);
+    spot_plane p = output_of(&net->s, 0, live), image = input_plane(c, &net->s);
     size_t row = bytes_of(image) / image.rows;
 
     if (pixels)
@@ -242,7 +242,7 @@ spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, in
     SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
     for (int i = 0; i < SPOT_BLOCKS; i++) {
         const spot_block *b = &spot_resnet18_block[i];
-        p = made_by(&net->s, b->first, live);
+        p = output_of(&net->s, b->first, live);
         SPOT_TRY(convolve(c, net, b->first, x, p, learning));
         SPOT_TRY(spot_norm_apply(c, net->inner[i], net->y[b->first], &net->norm[b->first], NULL, NULL, p));
         SPOT_TRY(convolve(c, net, b->second, net->inner[i], p, learning));
@@ -266,13 +266,13 @@ static spot_status data_back(spot_ctx *c, spot_net *net, int u, void *dx, int ro
     return spot_conv_backward_data(c, net->conv[u], dx, net->y[u], net->read[u], rows, net->scratch);
 }
 
-/* In: the gradient of the block's output is direct + side (direct alone for the last block). Out: that of its input.
- * learning: and those of its weights. */
+/* Input: the gradient of the block's output, direct + side (only direct for the last block). Output: the gradient of its input
+ * and, if learning, of its weights. */
 static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool learning)
 {
     const spot_block *b = &spot_resnet18_block[i];
     const void *x = i ? net->out[i - 1] : net->pooled;
-    spot_plane p = made_by(&net->s, b->first, live);
+    spot_plane p = output_of(&net->s, b->first, live);
     spot_norm_back join = { .da = net->direct, .db = i == SPOT_BLOCKS - 1 ? NULL : net->side, .out = net->out[i],
                             .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
     spot_norm_back inner = { .da = net->direct, .y = net->y[b->first], .a = &net->norm[b->first] };
@@ -289,10 +289,10 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
     return data_back(c, net, b->down, net->side, p.rows);
 }
 
-/* From the loss to what the stem's convolution made: its gradient is in y[0] then. */
+/* From the loss to the output of the stem's convolution; y[0] receives its gradient. */
 static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
-    spot_plane last = made_by(&net->s, SPOT_UNITS - 1, live), stem = made_by(&net->s, 0, live);
+    spot_plane last = output_of(&net->s, SPOT_UNITS - 1, live), stem = output_of(&net->s, 0, live);
 
     SPOT_TRY(spot_head_loss(c, loss, net->dlogit, net->logit, target, live * net->s.outputs));
     SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
@@ -304,14 +304,14 @@ static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target,
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
     SPOT_TRY(back_to_stem(c, net, target, live, loss, true));
-    return weights_back(c, net, 0, net->planes, made_by(&net->s, 0, live).rows);
+    return weights_back(c, net, 0, net->planes, output_of(&net->s, 0, live).rows);
 }
 
 spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
     if (!net->s.attacked) return spot_fail(c, SPOT_INVALID, "this net was not opened for gradients by its images");
     SPOT_TRY(back_to_stem(c, net, target, live, loss, false));
-    return data_back(c, net, 0, net->dplanes, made_by(&net->s, 0, live).rows);
+    return data_back(c, net, 0, net->dplanes, output_of(&net->s, 0, live).rows);
 }
 
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,

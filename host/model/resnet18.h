@@ -1,8 +1,8 @@
 /* resnet18.h - ResNet-18 as a list of twenty convolutions, each with its batch norm, and eight blocks that use them.
  *
- * Two nets: one that trains (and can run with fixed statistics), one that only looks (batch norm folded). Both speak
- * ops, never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last. What a
- * net holds lies in the memory of its context's device; its struct, and models, lie on the host. */
+ * Two nets: one for training (it can also run with fixed statistics), one for inference (batch norm folded). Both call ops and
+ * never a device. A batch has `live` images; the net works on whole pieces of rows/lanes and pads the last piece. A net's
+ * arrays lie in the memory of its context's device; its struct, and models, lie on the host. */
 #ifndef SPOTTER_RESNET18_H
 #define SPOTTER_RESNET18_H
 
@@ -14,7 +14,7 @@
 
 enum { SPOT_UNITS = 20, SPOT_BLOCKS = 8 };
 
-/* What a model may be, of whatever origin: its width is a multiple of the least one. */
+/* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
 /* A convolution and its batch norm. Unit u owns the tensors 6u..6u+5 of the state_dict; 120 and 121 are the head. */
@@ -32,9 +32,9 @@ extern const spot_block spot_resnet18_block[SPOT_BLOCKS];
 
 /* Shapes that both nets share; size a multiple of 32, width of 16. */
 typedef struct {
-    int width, outputs, size, rows, lanes;            /* a GPU has one lane, whatever is asked for */
+    int width, outputs, size, rows, lanes;            /* a GPU always has one lane */
     spot_precision precision;                         /* of activations, and of the weights that convolutions read */
-    bool attacked;                                    /* one that trains: knows the gradient by its images, too */
+    bool attacked;                                    /* training: the gradient by the images, too */
 } spot_net_shape;
 
 typedef struct {
@@ -42,49 +42,49 @@ typedef struct {
     spot_conv *conv[SPOT_UNITS];
     spot_norm  norm[SPOT_UNITS];
     float     *w[SPOT_UNITS], *dw[SPOT_UNITS];        /* packed, within param and grad */
-    const void *read[SPOT_UNITS];                     /* what a convolution reads: w, or its bf16 within rounded */
+    const void *read[SPOT_UNITS];                     /* weights that a convolution reads: w, or their bf16 in `rounded` */
     float     *fc_w, *fc_b, *fc_dw, *fc_db;
-    size_t     params, state;                         /* floats that are learned, with padding; and with running statistics */
-    float     *param, *grad;                          /* (state): all that a model is; (params) */
+    size_t     params, state;                         /* learned floats, with padding; these and the running statistics */
+    float     *param, *grad;                          /* (state): the whole model; (params) */
     float     *moment, *square;                       /* (params): the optimizer's */
-    void      *rounded;                               /* (params) bf16, for spot_optim_step to keep; NULL in fp32 */
+    void      *rounded;                               /* (params) bf16 that spot_optim_step updates; NULL in fp32 */
     void      *planes, *dplanes;                      /* the input, as spot_conv_planes makes it; its gradient, if attacked */
-    void      *y[SPOT_UNITS];                         /* what each convolution left; backward puts gradients there */
-    void      *pooled;                                /* what enters the first block */
-    unsigned char *at;                                /* which pixel won each window of the pool */
-    void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations within and behind each block */
+    void      *y[SPOT_UNITS];                         /* output of each convolution; backward overwrites it with gradients */
+    void      *pooled;                                /* input of the first block */
+    unsigned char *at;                                /* the greatest pixel of each window of the pool */
+    void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations inside and after each block */
     void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it */
     float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
     void      *scratch;
 } spot_net;
 
-/* Lays the net into a (which may count). Close it even after a failure. */
+/* Allocates the net in a (which may count). Close it even after a failure. */
 spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s);
 void        spot_net_close(spot_ctx *c, spot_net *net);
 
-/* Weights between torchvision's order and the net's. put forgets the optimizer's state. */
+/* Copy weights from and to torchvision's order. put resets the optimizer's state. */
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
 
-/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold them, as a
- * device's renderer leaves them. learning: statistics of the batch, kept for backward; else the running ones. */
+/* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold the images, from
+ * a device's renderer. learning: uses the batch's statistics and keeps them for backward; else the running ones. */
 spot_status spot_net_forward(spot_ctx *c, spot_net *net, const float *pixels, int live, bool learning);
 
-/* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device:
- * a GPU's loss is there once somebody copies it. */
+/* target (live, outputs) -> loss and net->grad, after a forward with learning. All three lie in the memory of c's device; copy
+ * a GPU's loss before reading it. */
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
-/* The same with net->dplanes in place of net->grad, whose convolutions' part it leaves alone. */
+/* Computes net->dplanes, the gradient by the images. Does not change the convolutions' part of net->grad. */
 spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *target, int live, double *loss);
 
-/* The plane of `live` images in net->planes, and how many bytes all rows take there. */
+/* The plane of `live` images in net->planes; the bytes of all rows there. */
 spot_plane spot_net_images(const spot_ctx *c, const spot_net *net, int live);
 size_t     spot_net_image_bytes(const spot_ctx *c, const spot_net *net);
 
-/* Has net move running statistics at `running` (net->state - net->params) instead of its own. */
+/* Makes net update the running statistics at `running` (net->state - net->params) instead of its own. */
 void spot_net_running(spot_net *net, float *running);
 
-/* Looks only: weights folded (in double, then rounded to what convolutions read), three buffers. */
+/* The net for inference: weights with folded batch norm (in double, then rounded to the precision), three buffers. */
 typedef struct {
     spot_net_shape s;
     spot_conv *conv[SPOT_UNITS];
@@ -99,27 +99,27 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* pixels (live, size, size, 3), NULL as above -> feature (live, 8*width), logit (live, outputs), all in the memory of c's
- * device */
+/* pixels (live, size, size, 3), or NULL as above -> feature (live, 8*width), logit (live, outputs), all in the memory of c's
+ * device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
-/* Memory for looking at so many images, the view included (look.c). */
+/* Memory for inference on this many images, including the view (look.c). */
 spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                             int images);
 
-/* Draws n images of the EC as a network reads them: into pixels (n, size, size, 3), or where pixels is NULL into planes, as
- * the convolutions of c's device take them. */
+/* Draws n images of the EC, normalised, into pixels (n, size, size, 3); if pixels is NULL, into planes in the layout of the
+ * convolutions of c's device. */
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
                           const spot_ec *ec);
 
-/* A model's memory, and its tensor `tensor` as initialisation leaves it. */
+/* take: allocates a model. start: initialises its tensor number `tensor`. */
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
 
-/* Checked once for both. */
+/* Checks the shape of either net. */
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s);
 
-/* The plan of unit u, the channels it makes and the side of what it makes. */
+/* The shape of unit u's convolution. */
 spot_conv_shape spot_unit_shape(int u, spot_net_shape s, bool train);
 
 #endif

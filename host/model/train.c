@@ -1,4 +1,4 @@
-/* train.c - an EC's images through the net until it has learned them, and whether it learned the blindspots. */
+/* train.c - trains a net on an EC's images, and checks whether it learned the blindspots. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -81,9 +81,9 @@ static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
     return spot_settings_check(c, SPOT_INVALID, spot_model_settings, cfg, "model");
 }
 
-/* The accuracy on the val images against the truth, in no blindspot and in each; of a base model, over all that is to be
- * seen. */
-static void mark(spot_learning *l, const spot_val *v, const spot_ec *ec)
+/* Accuracy on the val images against the truth, outside all blindspots and in each; for a base model, over all visible
+ * attributes. */
+static void measure_accuracy(spot_learning *l, const spot_val *v, const spot_ec *ec)
 {
     double right[1 + SPOT_MAX_BLINDSPOTS] = { 0 };
     int images = ec->images[SPOT_VAL];
@@ -106,7 +106,7 @@ static void mark(spot_learning *l, const spot_val *v, const spot_ec *ec)
         l->inside[b] = l->inside_count[b] ? right[1 + b] / l->inside_count[b] : NAN;
 }
 
-/* A blindspot without val images is not known to be learned: its NaN fails the comparison. */
+/* A blindspot without val images counts as not learned: its NaN fails the comparison. */
 static bool was_learned(const spot_learning *l, const spot_model_config *cfg)
 {
     bool learned = l->outside >= cfg->learned_outside;
@@ -115,7 +115,7 @@ static bool was_learned(const spot_learning *l, const spot_model_config *cfg)
     return learned;
 }
 
-/* rows[0] are outside of all blindspots; NaN, where there are none, fails the comparison. */
+/* rows[0]: outside of all blindspots; the NaN of an empty set fails the comparison. */
 void spot_learning_by_view(spot_learning *l, const spot_view *v, const spot_truth *t, const spot_model_config *cfg)
 {
     int rows[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, right[1 + SPOT_MAX_BLINDSPOTS] = { 0 }, all = 0;
@@ -142,14 +142,14 @@ void spot_learning_by_view(spot_learning *l, const spot_view *v, const spot_trut
     }
 }
 
-/* Tells the images and the truth as they were, but what the net says under attack. */
-static spot_status face_adversary(spot_ctx *c, spot_trainer *t, spot_learning *lesson)
+/* Measures the accuracy under attack. */
+static spot_status measure_robustness(spot_ctx *c, spot_trainer *t, spot_learning *lesson)
 {
     spot_learning under = *lesson;
     double loss;
 
     SPOT_TRY(spot_trainer_watch(c, t, true, &loss));
-    mark(&under, &t->here, t->ec);
+    measure_accuracy(&under, &t->here, t->ec);
     lesson->attacked = under.outside;
     spot_log(c, SPOT_LOG_INFO, "EC %u, robust network: %.1f %% right outside of blindspots, %.1f %% under attack",
              t->ec->index, 100 * lesson->outside, 100 * lesson->attacked);
@@ -176,7 +176,7 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
             best = now->val_loss;
             lesson->best_epoch = e;
             m->batches_tracked = (int64_t)(e + 1) * t->steps;
-            mark(lesson, &t->here, t->ec);
+            measure_accuracy(lesson, &t->here, t->ec);
             SPOT_TRY(spot_trainer_keep(c, t));
         }
         spot_spend(&lesson->watch, &at);
@@ -185,10 +185,10 @@ static spot_status run_epochs(spot_ctx *c, spot_trainer *t, spot_model *m, spot_
     }
     lesson->learned = was_learned(lesson, cfg);
     SPOT_TRY(spot_trainer_get(c, t, m));
-    return t->foe.how ? face_adversary(c, t, lesson) : SPOT_OK;
+    return t->foe.how ? measure_robustness(c, t, lesson) : SPOT_OK;
 }
 
-/* As another model is, but for a head that answers another number of questions. */
+/* Copies another model; the head is new if the number of outputs differs. */
 static spot_status copy_model(spot_ctx *c, spot_arena *a, spot_model *m, const spot_model *from, const spot_ec *ec)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
@@ -212,7 +212,7 @@ static spot_status start_model(spot_ctx *c, spot_arena *a, spot_model *m, const 
     return SPOT_OK;
 }
 
-/* `on` lies on c's device. */
+/* on: an arena on c's device. */
 static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_learning *lesson,
                             const spot_ec *ec, const spot_model_config *cfg, const spot_robust_config *foe)
 {
@@ -227,9 +227,9 @@ static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_
     return s;
 }
 
-/* Beside the model. */
-static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, const spot_model_config *cfg,
-                         const spot_robust_config *foe)
+/* Memory of a training, without the model. */
+static spot_status count_trainer(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, const spot_model_config *cfg,
+                                 const spot_robust_config *foe)
 {
     spot_arena host = spot_arena_counting(), on = host;
     spot_trainer t;
@@ -240,8 +240,8 @@ static spot_status count(spot_ctx *c, spot_bytes *needs, const spot_ec *ec, cons
     return s;
 }
 
-static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
-                         const spot_model_config *cfg, const spot_model *start, const spot_robust_config *foe)
+static spot_status train_model(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
+                               const spot_model_config *cfg, const spot_model *start, const spot_robust_config *foe)
 {
     spot_arena on;
     spot_bytes needs;
@@ -256,7 +256,7 @@ static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learnin
     SPOT_TRY(check_config(c, cfg));
     SPOT_TRY(start_model(c, a, m, ec, cfg, start));
     if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg, foe);
-    SPOT_TRY(count(c, &needs, ec, cfg, foe));
+    SPOT_TRY(count_trainer(c, &needs, ec, cfg, foe));
     SPOT_TRY(spot_arena_open_device(c, &on, needs.device));
     s = train_in(c, &on, a, m, lesson, ec, cfg, foe);
     spot_arena_close(&on);
@@ -266,7 +266,7 @@ static spot_status train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learnin
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                              const spot_model_config *cfg, const spot_model *start)
 {
-    return train(c, a, m, lesson, ec, cfg, start, NULL);
+    return train_model(c, a, m, lesson, ec, cfg, start, NULL);
 }
 
 spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
@@ -276,40 +276,34 @@ spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_le
 
     how.epochs = cfg->robust.epochs;
     how.lr = cfg->robust.lr;
-    return train(c, a, m, lesson, ec, &how, start, &cfg->robust);
-}
-
-static spot_ec base_ec(const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed)
-{
-    spot_ec ec;
-
-    spot_ec_base(&ec, scene, seed, cfg->base.images, SPOT_BASE_VAL);
-    return ec;
+    return train_model(c, a, m, lesson, ec, &how, start, &cfg->robust);
 }
 
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_scene_config *scene,
                             const spot_model_config *cfg, uint64_t seed)
 {
-    const spot_ec ec = base_ec(scene, cfg, seed);
     spot_model_config how = *cfg;
+    spot_ec ec;
 
+    spot_ec_base(&ec, scene, seed, cfg->base.images, SPOT_BASE_VAL);
     how.epochs = cfg->base.epochs;
     how.lr = cfg->base.lr;
     return spot_model_train(c, a, m, lesson, &ec, &how, NULL);
 }
 
-/* An EC of the most images that a sweep may draw, and one for the base model, who meets no adversary. */
+/* The EC with the most images of a sweep, or the base model's. */
 static spot_ec largest_ec(const spot_scene_config *scene, const spot_model_config *cfg, bool base)
 {
-    spot_ec ec = base_ec(scene, cfg, 0);
+    spot_ec ec;
 
+    spot_ec_base(&ec, scene, 0, cfg->base.images, SPOT_BASE_VAL);
     if (base) return ec;
     for (int i = 0; i < SPOT_SPLITS; i++) ec.images[i] = scene->per_bucket[i] << scene->rollable[1];
     ec.targets = 1;
     return ec;
 }
 
-/* Of the larger of the two trainings, the model included, beside which a look comes later. */
+/* Memory of the larger of the two trainings (base model, EC), including the model. */
 static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                                   bool robust)
 {
@@ -319,15 +313,14 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
         spot_ec ec = largest_ec(scene, cfg, base);
         size_t model = spot_model_layout(table, cfg->width, ec.targets) * sizeof(float);
         spot_bytes here;
-        SPOT_TRY(count(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
+        SPOT_TRY(count_trainer(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
         here.host += model + 64;
-        if (here.host > needs->host) needs->host = here.host;
-        if (here.device > needs->device) needs->device = here.device;
+        *needs = spot_bytes_larger(*needs, here);
     }
     return SPOT_OK;
 }
 
-/* On the CPU; elsewhere the arena needs less. */
+/* For the CPU; on a GPU the arena needs less. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
@@ -348,7 +341,6 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
     look.host += spot_model_layout(table, how.width, 1) * sizeof(float) + 64;
-    if (look.host > needs->host) needs->host = look.host;
-    if (look.device > needs->device) needs->device = look.device;
+    *needs = spot_bytes_larger(*needs, look);
     return SPOT_OK;
 }

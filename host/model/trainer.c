@@ -1,4 +1,4 @@
-/* trainer.c - the steps of a training, on any device. */
+/* trainer.c - see trainer.h. */
 #include "model/trainer.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static spot_status take_adversary(spot_ctx *c, spot_arena *a, spot_trainer *t)
     return SPOT_TAKE(c, a, foe->loss, 1);
 }
 
-/* What the host reads and writes, where it cannot do so in place. */
+/* The host's arrays; on the CPU the device's own. */
 static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, size_t steps)
 {
     t->here = t->val;
@@ -114,8 +114,8 @@ void spot_trainer_close(spot_ctx *c, spot_trainer *t)
     memset(t, 0, sizeof *t);
 }
 
-/* For the host to read, and from it; in place on the CPU. */
-static spot_status move(spot_ctx *c, void *to, const void *from, size_t bytes)
+/* Copies between host and device; nothing to do on the CPU. */
+static spot_status copy_between(spot_ctx *c, void *to, const void *from, size_t bytes)
 {
     return to == from ? SPOT_OK : spot_device_copy(c, to, from, bytes);
 }
@@ -126,12 +126,12 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     spot_sample s = { .ec = t->ec, .split = SPOT_VAL, .n = val, .image = t->val.image, .target = t->val.target };
 
     for (int i = 0; i < steps; i++) t->rates[i] = spot_learning_rate(t->cfg, i, steps);
-    SPOT_TRY(move(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
+    SPOT_TRY(copy_between(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
     if (t->foe.how) SPOT_TRY(spot_device_clear(c, t->foe.running, (t->net.state - t->net.params) * sizeof(float)));
     SPOT_TRY(spot_ec_images(c, &s));
-    SPOT_TRY(move(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
-    SPOT_TRY(move(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
+    SPOT_TRY(copy_between(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
+    SPOT_TRY(copy_between(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
     return spot_net_put(c, &t->net, m);
 }
 
@@ -142,7 +142,7 @@ static spot_status draw_batch(spot_ctx *c, spot_trainer *t, void *planes, const 
     return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec);
 }
 
-/* The ball is a little smaller around a smaller image: as many pixels as there are may each move as far. */
+/* The radius scales with the image's side, so that each pixel can change by the same amount. */
 static spot_attack_rule rule_of(const spot_trainer *t)
 {
     const spot_robust_config *how = t->foe.how;
@@ -152,8 +152,8 @@ static spot_attack_rule rule_of(const spot_trainer *t)
                                .seed = t->ec->seed, .ec = t->ec->index, .made = t->course.made };
 }
 
-/* Draws n images into the net's input and moves them to where the loss is greater. */
-static spot_status attack(spot_ctx *c, spot_trainer *t, const spot_image *image, const float *target, int n)
+/* Draws n images into the net's input and changes them so that the loss grows. */
+static spot_status attack_batch(spot_ctx *c, spot_trainer *t, const spot_image *image, const float *target, int n)
 {
     const spot_attack_rule rule = rule_of(t);
     const spot_adversary *foe = &t->foe;
@@ -172,8 +172,8 @@ static spot_status attack(spot_ctx *c, spot_trainer *t, const spot_image *image,
     return SPOT_OK;
 }
 
-/* The next n images of the epoch. */
-static spot_status step(spot_ctx *c, spot_trainer *t, int n)
+/* One step on the next n images of the epoch. */
+static spot_status run_step(spot_ctx *c, spot_trainer *t, int n)
 {
     const spot_model_config *cfg = t->cfg;
     spot_sample s = { .ec = t->ec, .split = SPOT_TRAIN, .n = n, .index = t->order, .cursor = t->course.seen,
@@ -183,7 +183,7 @@ static spot_status step(spot_ctx *c, spot_trainer *t, int n)
                              .rounded = t->net.rounded };
 
     SPOT_TRY(spot_ec_images(c, &s));
-    SPOT_TRY(t->foe.how ? attack(c, t, t->image, t->target, n) : draw_batch(c, t, t->net.planes, t->image, n));
+    SPOT_TRY(t->foe.how ? attack_batch(c, t, t->image, t->target, n) : draw_batch(c, t, t->net.planes, t->image, n));
     SPOT_TRY(spot_net_forward(c, &t->net, t->foe.how ? NULL : t->pixels, n, true));
     SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));
     return spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule);
@@ -194,19 +194,19 @@ static spot_status record_step(spot_ctx *c, spot_trainer *t)
     spot_status s, ended;
 
     SPOT_TRY(spot_device_record(c));
-    s = step(c, t, t->cfg->batch);
+    s = run_step(c, t, t->cfg->batch);
     ended = spot_device_recorded(c, s ? NULL : &t->graph);
     return s ? s : ended;
 }
 
-/* The first whole batch goes step by step: it makes the libraries load what a recording would not wait for. */
-static spot_status go_on(spot_ctx *c, spot_trainer *t, int n)
+/* The first whole batch is not recorded: it makes the libraries load their code, which a recording must not do. */
+static spot_status run_or_replay_step(spot_ctx *c, spot_trainer *t, int n)
 {
     bool whole = n == t->cfg->batch;
 
     if (!c->device || !whole || !t->warm) {
         t->warm |= whole;
-        return step(c, t, n);
+        return run_step(c, t, n);
     }
     if (!t->graph) SPOT_TRY(record_step(c, t));
     return spot_device_replay(c, t->graph);
@@ -222,10 +222,10 @@ static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int
                      t->foe.how ? "robust." : "");
 }
 
-static int of_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }
+static int images_in_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }
 
-/* A GPU has the losses only when the epoch is over. */
-static void tell(spot_ctx *c, const spot_trainer *t, int epoch, int step)
+/* A GPU's losses arrive only after the epoch. */
+static void report_progress(spot_ctx *c, const spot_trainer *t, int epoch, int step)
 {
     char note[64];
 
@@ -245,15 +245,15 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
     SPOT_TRY(spot_device_clear(c, t->course.seen, sizeof *t->course.seen));
     for (int k = 0; k < t->steps; k++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(go_on(c, t, of_batch(t->images, t->cfg->batch, k)));
+        SPOT_TRY(run_or_replay_step(c, t, images_in_batch(t->images, t->cfg->batch, k)));
         if (!c->device) SPOT_TRY(check_loss(c, t, epoch, k));
-        tell(c, t, epoch, k);
+        report_progress(c, t, epoch, k);
     }
-    SPOT_TRY(move(c, t->losses + first, t->course.losses + first, (size_t)t->steps * sizeof *t->losses));
+    SPOT_TRY(copy_between(c, t->losses + first, t->course.losses + first, (size_t)t->steps * sizeof *t->losses));
     *mean = 0;
     for (int k = 0; k < t->steps; k++) {
         SPOT_TRY(check_loss(c, t, epoch, k));
-        *mean += t->losses[first + k] * of_batch(t->images, t->cfg->batch, k) / t->images;
+        *mean += t->losses[first + k] * images_in_batch(t->images, t->cfg->batch, k) / t->images;
     }
     return SPOT_OK;
 }
@@ -262,11 +262,11 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
 
 static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k, bool attacked)
 {
-    int n = of_batch(t->ec->images[SPOT_VAL], t->cfg->batch, k), targets = t->ec->targets;
+    int n = images_in_batch(t->ec->images[SPOT_VAL], t->cfg->batch, k), targets = t->ec->targets;
     size_t first = (size_t)k * t->cfg->batch;
     spot_net net = t->net;
 
-    if (attacked) SPOT_TRY(attack(c, t, t->val.image + first, t->val.target + first * targets, n));
+    if (attacked) SPOT_TRY(attack_batch(c, t, t->val.image + first, t->val.target + first * targets, n));
     else          SPOT_TRY(draw_batch(c, t, net.planes, t->val.image + first, n));
     net.logit = t->val.logit + first * targets;
     SPOT_TRY(spot_net_forward(c, &net, attacked ? NULL : t->pixels, n, false));
@@ -281,10 +281,10 @@ spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, bool attacked, doub
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(watch_batch(c, t, k, attacked));
     }
-    SPOT_TRY(move(c, t->here.loss, t->val.loss, (size_t)batches * sizeof *t->val.loss));
-    SPOT_TRY(move(c, t->here.logit, t->val.logit, (size_t)images * t->ec->targets * sizeof *t->val.logit));
+    SPOT_TRY(copy_between(c, t->here.loss, t->val.loss, (size_t)batches * sizeof *t->val.loss));
+    SPOT_TRY(copy_between(c, t->here.logit, t->val.logit, (size_t)images * t->ec->targets * sizeof *t->val.logit));
     *mean = 0;
-    for (int k = 0; k < batches; k++) *mean += t->here.loss[k] * of_batch(images, batch, k) / images;
+    for (int k = 0; k < batches; k++) *mean += t->here.loss[k] * images_in_batch(images, batch, k) / images;
     return SPOT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* view_check.c - what a view must be before anybody works with it. */
+/* view_check.c - checks a view's numbers. */
 #include "spotter/view.h"
 
 #include <math.h>

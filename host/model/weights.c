@@ -37,7 +37,7 @@ static spot_status same_shape(spot_ctx *c, const spot_tensor *have, const spot_m
     return SPOT_OK;
 }
 
-/* Width and outputs are told by the first and last tensors; the others must agree. */
+/* The first and last tensors give width and outputs; the others must agree. */
 static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char *path, int *width, int *outputs)
 {
     const spot_tensor *stem = spot_tensors_find(file, "conv1.weight"), *fc = spot_tensors_find(file, "fc.weight");
@@ -53,7 +53,7 @@ static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char 
     return SPOT_OK;
 }
 
-/* By exponents, without a branch for each of millions. */
+/* Tests exponents, without a branch for each of millions of values. */
 static bool all_finite(const float *v, size_t n)
 {
     const uint32_t most = 0x7f800000;
@@ -66,7 +66,7 @@ static bool all_finite(const float *v, size_t n)
     return !bad;
 }
 
-static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, const char *path, int had, uint64_t seed)
+static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *file, const char *path, int had, uint64_t seed)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS], stored[SPOT_RESNET18_TENSORS];
 
@@ -74,7 +74,7 @@ static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, co
     spot_model_layout(stored, m->width, had);
     for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
         const spot_tensor *e = spot_tensors_find(file, table[t].name);
-        if (!e && !table[t].rank) continue;            /* counts of batches: files of old lack them, and nothing reads them */
+        if (!e && !table[t].rank) continue;            /* counts of batches: old files lack them, and nothing reads them */
         if (!e) return spot_fail(c, SPOT_INPUT, "%s has no %s: not torchvision's ResNet-18", path, table[t].name);
         SPOT_TRY(same_shape(c, e, &stored[t], path));
         if (t >= 120 && had != m->outputs)
@@ -93,7 +93,7 @@ static spot_status fill(spot_ctx *c, spot_model *m, const spot_tensors *file, co
     return SPOT_OK;
 }
 
-/* torch.save writes a zip with a pickle in it, which can run any program. */
+/* torch.save writes a zip with a pickle, which can run any program. */
 static spot_status check_is_no_zip(spot_ctx *c, const char *path)
 {
     char head[4] = "";
@@ -118,7 +118,7 @@ spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const cha
     SPOT_TRY(spot_tensors_open(c, &file, path));
     s = read_sizes(c, &file, path, &width, &had);
     if (!s) s = spot_model_take(c, a, m, width, outputs > 0 ? outputs : had);
-    if (!s && !a->counting) s = fill(c, m, &file, path, had, seed);
+    if (!s && !a->counting) s = fill_model(c, m, &file, path, had, seed);
     spot_tensors_close(&file);
     return s;
 }

@@ -1,4 +1,4 @@
-/* ec.c - an experimental configuration: which layers, what varies, which blindspots (paper, A.2 and A.3). */
+/* ec.c - draws an experimental configuration: its layers, rollable attributes and blindspots (paper, A.2 and A.3). */
 #include <stdbool.h>
 #include <string.h>
 
@@ -58,8 +58,8 @@ spot_scene_config spot_scene_defaults(void)
     return cfg;
 }
 
-/* Does the layer have the attribute in its own right? The relative position is computed, not rolled. */
-static bool has(int layer, int attribute)
+/* Whether the layer has the attribute itself. The relative position is computed, not rolled. */
+static bool has_attribute(int layer, int attribute)
 {
     switch (attribute) {
     case SPOT_PRESENCE:
@@ -69,7 +69,7 @@ static bool has(int layer, int attribute)
     }
 }
 
-/* Every EC that may be drawn must be possible, not only the most generous. */
+/* Checks that every EC of these ranges is possible. */
 static spot_status check_attributes(spot_ctx *c, const spot_scene_config *s)
 {
     int presences = 1 + s->extra_layers[1];          /* all of them are rollable */
@@ -106,7 +106,7 @@ spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *s)
     return SPOT_OK;
 }
 
-/* Layers, then what varies: all presences, then layer by layer from those with something left. */
+/* Draws the layers, then the rollable attributes: all presences, then attributes of random layers that have any left. */
 static void draw_dataset(spot_ec *ec, spot_rng *r)
 {
     uint32_t order[SPOT_EXTRAS];
@@ -125,7 +125,7 @@ static void draw_dataset(spot_ec *ec, spot_rng *r)
         int open[SPOT_LAYERS][SPOT_ATTRIBUTES], opens[SPOT_LAYERS] = { 0 }, layers[SPOT_LAYERS], n = 0, l;
         for (l = 0; l < SPOT_LAYERS; l++) {
             for (int a = 0; a < SPOT_ATTRIBUTES; a++)
-                if (ec->layer[l] && has(l, a) && !ec->rollable[l][a]) open[l][opens[l]++] = a;
+                if (ec->layer[l] && has_attribute(l, a) && !ec->rollable[l][a]) open[l][opens[l]++] = a;
             if (opens[l]) layers[n++] = l;
         }
         l = layers[spot_rng_below(r, (uint32_t)n)];
@@ -133,12 +133,12 @@ static void draw_dataset(spot_ec *ec, spot_rng *r)
     }
 }
 
-/* A blindspot in the making: the value of each attribute, or that there is none, or that it is yet to be drawn. */
+/* An unfinished blindspot: the value of each attribute, or OUT (not part of it), or ANY (drawn later). */
 enum { OUT = -1, ANY = 2 };
 typedef struct { int8_t value[SPOT_LAYERS][SPOT_ATTRIBUTES]; } candidate;
 
-/* May (layer, attribute) join? An object's presence comes before its other attributes. */
-static bool eligible(const spot_ec *ec, const candidate *k, int layer, int attribute)
+/* Whether (layer, attribute) may be added. An object's presence comes before its other attributes. */
+static bool may_add(const spot_ec *ec, const candidate *k, int layer, int attribute)
 {
     bool meta = layer == SPOT_BACKGROUND && attribute == SPOT_RELATIVE_POSITION;
 
@@ -147,9 +147,9 @@ static bool eligible(const spot_ec *ec, const candidate *k, int layer, int attri
     return attribute == SPOT_PRESENCE || layer == SPOT_BACKGROUND || k->value[layer][SPOT_PRESENCE] != OUT;
 }
 
-/* Uniform over all eligible pairs, or over layers and then over the pairs of that layer. An object layer whose
- * presence is out has that one pair only, so that the second is the paper's rule. */
-static spot_triplet choose(const spot_ec *ec, const candidate *k, spot_rng *r)
+/* Draws uniformly over all eligible pairs, or over layers and then over the pairs of that layer. An object layer whose presence
+ * is out has only that pair, which makes the second rule the paper's. */
+static spot_triplet draw_pair(const spot_ec *ec, const candidate *k, spot_rng *r)
 {
     spot_triplet pair[SPOT_LAYERS * SPOT_ATTRIBUTES];
     int n = 0, first[SPOT_LAYERS + 1], layers[SPOT_LAYERS], m = 0, l;
@@ -157,7 +157,7 @@ static spot_triplet choose(const spot_ec *ec, const candidate *k, spot_rng *r)
     for (l = 0; l < SPOT_LAYERS; l++) {
         first[l] = n;
         for (int a = 0; a < SPOT_ATTRIBUTES; a++)
-            if (eligible(ec, k, l, a)) pair[n++] = (spot_triplet){ .layer = (uint8_t)l, .attribute = (uint8_t)a };
+            if (may_add(ec, k, l, a)) pair[n++] = (spot_triplet){ .layer = (uint8_t)l, .attribute = (uint8_t)a };
         if (n > first[l]) layers[m++] = l;
     }
     first[SPOT_LAYERS] = n;
@@ -177,11 +177,11 @@ static void draw_blindspot(spot_blindspot *b, const spot_ec *ec, int specificity
         n++;
     }
     for (; n < specificity; n++) {
-        spot_triplet t = choose(ec, &k, r);
+        spot_triplet t = draw_pair(ec, &k, r);
         k.value[t.layer][t.attribute] = ANY;
         if (t.layer != SPOT_BACKGROUND && t.attribute != SPOT_PRESENCE) k.value[t.layer][SPOT_PRESENCE] = 1;
     }
-    /* Above or below is said of a square: one that a blindspot names must then be there. */
+    /* A relative position needs a square: if the blindspot names one, it must be present. */
     if (k.value[SPOT_BACKGROUND][SPOT_RELATIVE_POSITION] != OUT && k.value[SPOT_SQUARE][SPOT_PRESENCE] != OUT)
         k.value[SPOT_SQUARE][SPOT_PRESENCE] = 1;
     memset(b, 0, sizeof *b);
@@ -196,7 +196,7 @@ static void draw_blindspot(spot_blindspot *b, const spot_ec *ec, int specificity
 }
 
 /* The ambiguity constraint: at least two shared attributes with opposite values. */
-static bool apart(const spot_blindspot *a, const spot_blindspot *b)
+static bool are_unambiguous(const spot_blindspot *a, const spot_blindspot *b)
 {
     int opposite = 0;
 
@@ -208,7 +208,7 @@ static bool apart(const spot_blindspot *a, const spot_blindspot *b)
     return opposite >= 2;
 }
 
-/* One more blindspot that is apart from all before, or false after TRIES. */
+/* Adds a blindspot that is unambiguous with all others; false after TRIES. */
 static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
 {
     spot_blindspot *b = &ec->blindspot[ec->blindspot_count];
@@ -216,7 +216,7 @@ static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
     for (int i = 0; i < TRIES; i++) {
         bool good = true;
         draw_blindspot(b, ec, specificity, r);
-        for (int m = 0; m < ec->blindspot_count; m++) good = good && apart(b, &ec->blindspot[m]);
+        for (int m = 0; m < ec->blindspot_count; m++) good = good && are_unambiguous(b, &ec->blindspot[m]);
         if (good) {
             ec->blindspot_count++;
             return true;
@@ -265,7 +265,7 @@ void spot_ec_base(spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, int 
     for (int l = 0; l < SPOT_LAYERS; l++) {
         ec->layer[l] = 1;
         for (int a = 0; a < SPOT_ATTRIBUTES; a++)
-            if (has(l, a)) {
+            if (has_attribute(l, a)) {
                 ec->rollable[l][a] = 1;
                 ec->rollable_count++;
             }

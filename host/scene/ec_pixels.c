@@ -1,4 +1,4 @@
-/* ec_pixels.c - the pixels of an EC's images, be they rendered or read: for a network, for people. */
+/* ec_pixels.c - the pixels of an EC's images, rendered or read from files: as network input, as pictures. */
 #include "core/device.h"
 #include "image/raster.h"
 #include "scene/source_draw.h"
@@ -8,7 +8,7 @@ static spot_status render_one(spot_ctx *c, uint8_t *rgb, const spot_image *image
     return spot_image_render(c, rgb, image, 1, &ec->scene);
 }
 
-/* Each image waits as bytes in the last quarter of its own floats, which is read before it is overwritten. */
+/* Each image's bytes use the last quarter of its own floats, which is read before it is overwritten. */
 static spot_status input_each(spot_ctx *c, float *x, const spot_image *image, int n, const spot_ec *ec)
 {
     spot_status (*pixels)(spot_ctx *, uint8_t *, const spot_image *, const spot_ec *) =

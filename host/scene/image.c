@@ -1,4 +1,4 @@
-/* image.c - what is in an image of an EC, and its pixels as bytes. */
+/* image.c - the contents of an EC's image, and its pixels as bytes. */
 #include "formats/jpeg.h"
 #include "image/raster.h"
 #include "image/scene_draw.h"

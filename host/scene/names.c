@@ -1,4 +1,4 @@
-/* names.c - the words of the data set, as they stand in configs, JSON and tables. */
+/* names.c - the words for layers, attributes and blindspots in configs, JSON and tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static const char *phrase(const spot_triplet *t)
         { "no %s", "%s" }, { "", "" }, { "%s white", "%s grey" }, { "%s plain", "%s noisy" }, { "", "" },
         { "square below", "square above" },
     };
-    if (t->value < 0) return "no square";      /* a relative position without anything that has one */
+    if (t->value < 0) return "no square";      /* a relative position without a square */
     return (t->layer == SPOT_BACKGROUND ? background : object)[t->attribute][t->value];
 }
 
@@ -53,7 +53,7 @@ void spot_blindspot_describe(char *text, size_t size, const spot_blindspot *b)
     }
 }
 
-/* The triplet that these n letters name. "no square" is the square's presence: what has no square has no position. */
+/* The triplet that these n letters name. "no square" is the square's presence, not a relative position. */
 static bool triplet_of(spot_triplet *t, const char *text, size_t n)
 {
     char words[48];

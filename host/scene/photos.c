@@ -1,4 +1,4 @@
-/* photos.c - annotations -> the pictures of each task's splits (paper, G.1 and H.1). */
+/* photos.c - selects the pictures of each task's splits from annotations (paper, G.1 and H.1). */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -121,12 +121,12 @@ static spot_status lay_out(spot_ctx *c, spot_photos *p, spot_arena *a)
         SPOT_TRY(SPOT_TAKE(c, a, task->count, task->categories));
         SPOT_TRY(SPOT_TAKE(c, a, task->train, task->categories));
         SPOT_TRY(SPOT_TAKE(c, a, task->both, (size_t)task->categories * p->categories));
-        SPOT_TRY(SPOT_TAKE(c, a, task->picture[0], p->pictures));      /* splits lie one behind the other */
+        SPOT_TRY(SPOT_TAKE(c, a, task->picture[0], p->pictures));      /* memory of all splits */
     }
     return SPOT_OK;
 }
 
-/* What listing works with, of each picture: its split, and what it is to the task at hand. */
+/* Scratch memory: each picture's split and its kind for the present task. */
 enum { DROPPED, NEGATIVE, POSITIVE };
 typedef struct { uint8_t *split, *kind; uint32_t *order; } listing;
 
@@ -150,7 +150,7 @@ static spot_status take_memory(spot_ctx *c, spot_photos *p, listing *l)
 
 /* ---- tasks ---- */
 
-static spot_status no_super(spot_ctx *c, const spot_photos *p, const char *setting, const char *name)
+static spot_status fail_super(spot_ctx *c, const spot_photos *p, const char *setting, const char *name)
 {
     const char *all[256], *near;
     int n = 0;
@@ -166,7 +166,7 @@ static spot_status no_super(spot_ctx *c, const spot_photos *p, const char *setti
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static int members(const spot_photos *p, const char *super)
+static int count_members(const spot_photos *p, const char *super)
 {
     int n = 0;
 
@@ -182,14 +182,14 @@ static spot_status name_tasks(spot_ctx *c, spot_photos *p)
     if (p->tasks < 1) return spot_fail(c, SPOT_USAGE, "data.tasks names no super-category or more than %d", SPOT_MAX_TASKS);
     for (int t = 0; t < p->tasks; t++) {
         p->task[t].name = name[t];
-        p->task[t].categories = members(p, name[t]);
-        if (!p->task[t].categories) return no_super(c, p, "tasks", name[t]);
+        p->task[t].categories = count_members(p, name[t]);
+        if (!p->task[t].categories) return fail_super(c, p, "tasks", name[t]);
         for (int u = 0; u < t; u++)
             if (!strcmp(name[t], name[u])) return spot_fail(c, SPOT_USAGE, "data.tasks names %s twice", name[t]);
         if (!strcmp(name[t], p->cfg.against))
             return spot_fail(c, SPOT_USAGE, "data.against and data.tasks both name %s", name[t]);
     }
-    if (p->cfg.against[0] && !members(p, p->cfg.against)) return no_super(c, p, "against", p->cfg.against);
+    if (p->cfg.against[0] && !count_members(p, p->cfg.against)) return fail_super(c, p, "against", p->cfg.against);
     return SPOT_OK;
 }
 
@@ -210,7 +210,7 @@ static void fill_sets(spot_photos *p)
     }
 }
 
-static void split(spot_photos *p, const listing *l)
+static void split_pictures(spot_photos *p, const listing *l)
 {
     spot_rng r = spot_rng_at(p->seed, SPOT_RNG_SPLIT, 0, 0);
     int n = p->pictures, val = (int)lround(p->cfg.val * n), test = (int)lround(p->cfg.test * n);
@@ -219,7 +219,7 @@ static void split(spot_photos *p, const listing *l)
     for (int i = 0; i < n; i++) l->split[l->order[i]] = i < val ? SPOT_VAL : i < val + test ? SPOT_TEST : SPOT_TRAIN;
 }
 
-/* Dropped are pictures of two categories of the task or of what stands against it; and where something does, those of none. */
+/* Drops pictures with two categories of the task or of `against`; with `against`, also pictures with none. */
 static uint8_t kind_of(const spot_photos *p, const spot_task *task, uint32_t picture)
 {
     const char *against = p->cfg.against;
@@ -232,8 +232,8 @@ static uint8_t kind_of(const spot_photos *p, const spot_task *task, uint32_t pic
     return of ? POSITIVE : NEGATIVE;
 }
 
-/* Drops pictures of a class that has n in split k until `least` are left, each choice as likely: the picture at hand stays
- * with the chance (still wanted) / (still to come). */
+/* Drops pictures of a class with n in split k until `least` are left, with equal chances: each picture stays with the chance
+ * (still needed) / (still to come). */
 static void thin_out(const spot_photos *p, const listing *l, int t, int k, uint8_t kind, int n, int least)
 {
     spot_rng r = spot_rng_at(p->seed, SPOT_RNG_BALANCE, (uint32_t)t, (uint32_t)k);
@@ -264,7 +264,7 @@ static spot_status list_split(spot_ctx *c, spot_photos *p, const listing *l, int
     return SPOT_OK;
 }
 
-static void count(const spot_photos *p, spot_task *task)
+static void count_categories(const spot_photos *p, spot_task *task)
 {
     memset(task->count, 0, (size_t)task->categories * sizeof *task->count);
     memset(task->train, 0, (size_t)task->categories * sizeof *task->train);
@@ -283,16 +283,16 @@ static void count(const spot_photos *p, spot_task *task)
 
 static spot_status list_tasks(spot_ctx *c, spot_photos *p, const listing *l)
 {
-    split(p, l);
+    split_pictures(p, l);
     for (int t = 0; t < p->tasks; t++) {
         for (int i = 0; i < p->pictures; i++) l->kind[i] = kind_of(p, &p->task[t], (uint32_t)i);
         for (int k = 0; k < SPOT_SPLITS; k++) SPOT_TRY(list_split(c, p, l, t, k));
-        count(p, &p->task[t]);
+        count_categories(p, &p->task[t]);
     }
     return SPOT_OK;
 }
 
-/* Categories that conditioned pools may take. */
+/* Marks the categories of conditioned pools. */
 static spot_status mark_induced(spot_ctx *c, spot_photos *p)
 {
     char *name[256];
@@ -315,7 +315,7 @@ static spot_status mark_induced(spot_ctx *c, spot_photos *p)
 
 /* ---- all of it ---- */
 
-static spot_status check(spot_ctx *c, const spot_photos_config *cfg)
+static spot_status check_config(spot_ctx *c, const spot_photos_config *cfg)
 {
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_photos_settings, cfg, "data"));
     if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
@@ -328,7 +328,7 @@ static spot_status open_all(spot_ctx *c, spot_photos *p)
 {
     listing l;
 
-    SPOT_TRY(check(c, &p->cfg));
+    SPOT_TRY(check_config(c, &p->cfg));
     SPOT_TRY(read_files(c, p));
     SPOT_TRY(name_tasks(c, p));
     SPOT_TRY(take_memory(c, p, &l));

@@ -1,4 +1,4 @@
-/* pixels.c - a picture's pixels: from its own file, or from the album of all of them. */
+/* pixels.c - a picture's pixels, from its own file or from the pixel cache. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "scene/pictures.h"
 #include "scene/source_draw.h"
 
-/* In the middle of a black square of its longer side, as the authors' released transform has it. */
-static spot_status pad(spot_ctx *c, spot_picture *square, const spot_picture *p)
+/* Centres the picture in a black square of its longer side, as the authors' released transform does. */
+static spot_status pad_to_square(spot_ctx *c, spot_picture *square, const spot_picture *p)
 {
     int side = p->width > p->height ? p->width : p->height;
     size_t left = (size_t)(side - p->width) / 2, top = (size_t)(side - p->height) / 2, line = 3 * (size_t)p->width;
@@ -21,7 +21,7 @@ static spot_status pad(spot_ctx *c, spot_picture *square, const spot_picture *p)
     return SPOT_OK;
 }
 
-spot_status spot_photo_develop(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_decode_buffers *d)
+spot_status spot_photo_decode(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_decode_buffers *d)
 {
     int size = p->cfg.size;
     char path[SPOT_PHOTO_PATH];
@@ -30,11 +30,11 @@ spot_status spot_photo_develop(spot_ctx *c, uint8_t *rgb, const spot_photos *p, 
     SPOT_TRY(spot_picture_read(c, &d->picture, path));
     if (p->cfg.fit == SPOT_FIT_CROP || d->picture.width == d->picture.height)
         return spot_picture_fit(c, rgb, &d->picture, size, size);
-    SPOT_TRY(pad(c, &d->square, &d->picture));
+    SPOT_TRY(pad_to_square(c, &d->square, &d->picture));
     return spot_picture_fit(c, rgb, &d->square, size, size);
 }
 
-void spot_darkroom_close(spot_decode_buffers *d)
+void spot_decode_buffers_close(spot_decode_buffers *d)
 {
     spot_picture_close(&d->picture);
     spot_picture_close(&d->square);
@@ -46,7 +46,7 @@ void spot_photos_pixel_cache(spot_photos *p, int fd, uint64_t *checksum)
     p->checksum = checksum;
 }
 
-static spot_status read_album(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row)
+static spot_status read_pixel_cache(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row)
 {
     size_t bytes = 3 * (size_t)p->cfg.size * (size_t)p->cfg.size;
     ssize_t got = pread(p->fd, rgb, bytes, (off_t)((size_t)row * bytes));
@@ -63,8 +63,8 @@ spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image
     spot_decode_buffers d = { 0 };
     spot_status s;
 
-    if (p->fd >= 0) return read_album(c, rgb, p, row);
-    s = spot_photo_develop(c, rgb, p, row, &d);
-    spot_darkroom_close(&d);
+    if (p->fd >= 0) return read_pixel_cache(c, rgb, p, row);
+    s = spot_photo_decode(c, rgb, p, row, &d);
+    spot_decode_buffers_close(&d);
     return s;
 }

@@ -1,7 +1,7 @@
 /* pool.c - the ECs of real pictures: pools of tasks, numbers of blindspots and their definitions (paper, G.2, G.4, G.5, H.2).
  *
- * A pool is cells that take turns: EC i of a pool of n cells is number i / n of cell i % n, as long as no cell has run out. So
- * a run may grow, and every beginning of a pool has its cells as evenly as can be. */
+ * The cells of a pool take turns: EC i of a pool of n cells is number i / n of cell i % n, until a cell runs out. So a run may
+ * grow, and the first ECs of a pool cover its cells evenly. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 
 enum { MOST_CHOICES = 1 << 24 };           /* combinations of a cell */
 
-/* ---- what may define a blindspot ---- */
+/* ---- categories that may define a blindspot ---- */
 
 static bool may_be(const spot_photos *p, const spot_task *task, int a)
 {
     return task->count[a] >= p->cfg.category_least;
 }
 
-/* The training pictures of the task's category a with category b, and those without: enough of both? With another category of
- * the task there are none. */
+/* Whether enough training pictures of the task's category a show category b, and enough do not. No picture shows two categories
+ * of a task. */
 static bool eligible(const spot_photos *p, const spot_task *task, int a, int b)
 {
     int with = task->both[a * p->categories + b];
@@ -38,7 +38,7 @@ static bool is_taken(const spot_ec *ec, int category)
     return false;
 }
 
-static void add(spot_ec *ec, int object, int other, bool with)
+static void add_blindspot(spot_ec *ec, int object, int other, bool with)
 {
     int m = ec->blindspot_count++;
 
@@ -46,9 +46,9 @@ static void add(spot_ec *ec, int object, int other, bool with)
     ec->blindspot[m].specificity = 1 + (other >= 0);
 }
 
-/* The n-th category that a more-specific blindspot of the task's category a may name, for n from 0; -1 when there are fewer.
- * *count is how many there are. */
-static int second(const spot_photos *p, const spot_task *task, const spot_ec *ec, int a, int n, int *count)
+/* The n-th category, from 0, that a more-specific blindspot of the task's category a may name; -1 if there are fewer. *count:
+ * their number. */
+static int second_category(const spot_photos *p, const spot_task *task, const spot_ec *ec, int a, int n, int *count)
 {
     int found = -1;
 
@@ -58,7 +58,7 @@ static int second(const spot_photos *p, const spot_task *task, const spot_ec *ec
     return found;
 }
 
-/* Categories are drawn without replacement until one can define a blindspot of this specificity. */
+/* Draws categories without replacement until one can define a blindspot of this specificity. */
 static bool draw_blindspot(const spot_photos *p, const spot_task *task, spot_ec *ec, spot_rng *r, uint32_t *order)
 {
     bool specific = spot_rng_below(r, 2);
@@ -68,13 +68,13 @@ static bool draw_blindspot(const spot_photos *p, const spot_task *task, spot_ec 
         int a = (int)order[i], count, b;
         if (!may_be(p, task, a) || is_taken(ec, task->category[a])) continue;
         if (!specific) {
-            add(ec, task->category[a], -1, true);
+            add_blindspot(ec, task->category[a], -1, true);
             return true;
         }
-        second(p, task, ec, a, 0, &count);
+        second_category(p, task, ec, a, 0, &count);
         if (!count) continue;
-        b = second(p, task, ec, a, (int)spot_rng_below(r, (uint32_t)count), &count);
-        add(ec, task->category[a], b, spot_rng_below(r, 2));
+        b = second_category(p, task, ec, a, (int)spot_rng_below(r, (uint32_t)count), &count);
+        add_blindspot(ec, task->category[a], b, spot_rng_below(r, 2));
         return true;
     }
     return false;
@@ -135,8 +135,8 @@ static int candidates(const spot_photos *p, const spot_task *task)
     return n;
 }
 
-/* n over k, at most MOST_CHOICES: more are never told apart. */
-static int choose(int n, int k)
+/* n over k, at most MOST_CHOICES. */
+static int binomial(int n, int k)
 {
     double ways = 1;
 
@@ -144,7 +144,8 @@ static int choose(int n, int k)
     return k > n ? 0 : ways > MOST_CHOICES ? MOST_CHOICES : (int)lround(ways);
 }
 
-/* The n-th more-specific blindspot of a task, counted over all: first object, second, with before without. */
+/* *s: the n-th more-specific blindspot of a task, ordered by object, other category, with before without. Returns the number
+ * of such blindspots. */
 static int specifics(const spot_photos *p, const spot_task *task, int n, spot_motif *s)
 {
     int i = 0;
@@ -161,7 +162,7 @@ static int choices(const spot_photos *p, cell k)
     spot_motif none;
 
     if (k.specificity == 2) return specifics(p, &p->task[k.task], -1, &none);
-    return choose(candidates(p, &p->task[k.task]), k.number);
+    return binomial(candidates(p, &p->task[k.task]), k.number);
 }
 
 static int cell_size(const spot_photos *p, int i)
@@ -195,8 +196,8 @@ static bool find_turn(const spot_photos *p, int index, int *which, int *turn)
     return false;
 }
 
-/* The chosen combination: number `n` of the ways to choose so many of the candidates, in lexicographic order. */
-static void combine(const spot_photos *p, spot_ec *ec, int number, int n)
+/* Adds combination number n, in lexicographic order, of `number` candidates. */
+static void add_combination(const spot_photos *p, spot_ec *ec, int number, int n)
 {
     const spot_task *task = &p->task[ec->task];
     int left = candidates(p, task);
@@ -204,9 +205,9 @@ static void combine(const spot_photos *p, spot_ec *ec, int number, int n)
     for (int a = 0; a < task->categories && number; a++) {
         int ways;
         if (!is_candidate(p, task, a)) continue;
-        ways = choose(--left, number - 1);         /* that begin with a */
+        ways = binomial(--left, number - 1);         /* combinations that begin with a */
         if (n >= ways) { n -= ways; continue; }
-        add(ec, task->category[a], -1, true);
+        add_blindspot(ec, task->category[a], -1, true);
         number--;
     }
 }
@@ -235,9 +236,9 @@ static spot_status draw_conditioned(spot_ctx *c, const spot_photos *p, spot_ec *
     if (k.specificity == 2) {
         spot_motif s;
         specifics(p, &p->task[k.task], turn, &s);
-        add(ec, s.object, s.other, s.with);
+        add_blindspot(ec, s.object, s.other, s.with);
     } else {
-        combine(p, ec, k.number, turn);
+        add_combination(p, ec, k.number, turn);
     }
     return SPOT_OK;
 }

@@ -1,4 +1,4 @@
-/* scene_json.c - what is in an image, and what an EC is, as JSON. */
+/* scene_json.c - the contents of an image, and an EC, as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "scene/pictures.h"
 #include "spotter/source.h"
 
-static void object(spot_json *j, const spot_object *o)
+static void write_object(spot_json *j, const spot_object *o)
 {
     spot_json_object(j, NULL);
     spot_json_put_text(j, "layer", spot_layer_name(o->layer));
@@ -24,8 +24,8 @@ static void object(spot_json *j, const spot_object *o)
     spot_json_end(j);
 }
 
-/* Members that rendered images and pictures have in common; the object stays open. */
-static void image_head(spot_json *j, const spot_image *image, const char *file)
+/* Members of both rendered images and pictures; the object stays open. */
+static void begin_image(spot_json *j, const spot_image *image, const char *file)
 {
     spot_json_object(j, NULL);
     spot_json_put_int(j, "index", image->index);
@@ -39,28 +39,28 @@ static void image_head(spot_json *j, const spot_image *image, const char *file)
     spot_json_end(j);
 }
 
-static void image_map(spot_json *j, const spot_image *image, const char *file)
+static void write_image(spot_json *j, const spot_image *image, const char *file)
 {
-    image_head(j, image, file);
+    begin_image(j, image, file);
     spot_json_object(j, "background");
     spot_json_put_text(j, "color", image->background_color ? "grey" : "white");
     spot_json_put_text(j, "texture", image->background_texture ? "salt_and_pepper" : "solid");
     spot_json_end(j);
     spot_json_array(j, "objects", 0, 0);
-    for (int k = 0; k < image->object_count; k++) object(j, &image->object[k]);
+    for (int k = 0; k < image->object_count; k++) write_object(j, &image->object[k]);
     spot_json_end(j);
     spot_json_put_int(j, "relative_position", image->relative_position);
     spot_json_end(j);
 }
 
-/* The file that a picture is from, and all that is annotated in it. */
-static void picture_map(spot_json *j, const spot_image *image, const char *file, const spot_ec *ec)
+/* A picture's file and its annotated categories. */
+static void write_picture(spot_json *j, const spot_image *image, const char *file, const spot_ec *ec)
 {
     const spot_photos *p = ec->photos;
     const uint32_t picture = p->task[ec->task].picture[image->split][image->index];
     char path[SPOT_PHOTO_PATH];
 
-    image_head(j, image, file);
+    begin_image(j, image, file);
     spot_photo_path(p, picture, path);
     spot_json_put_text(j, "picture", path);
     spot_json_array(j, "shows", 0, 0);
@@ -70,7 +70,7 @@ static void picture_map(spot_json *j, const spot_image *image, const char *file,
     spot_json_end(j);
 }
 
-static void blindspot(spot_json *j, const spot_ec *ec, int m)
+static void write_blindspot(spot_json *j, const spot_ec *ec, int m)
 {
     const spot_blindspot *b = &ec->blindspot[m];
     double share = spot_blindspot_share(ec, m);
@@ -90,7 +90,7 @@ static void blindspot(spot_json *j, const spot_ec *ec, int m)
     spot_json_end(j);
 }
 
-static void ec_head(spot_json *j, const spot_ec *ec)
+static void begin_ec(spot_json *j, const spot_ec *ec)
 {
     spot_json_object(j, NULL);
     spot_json_put_int(j, "ec", ec->index);
@@ -99,9 +99,9 @@ static void ec_head(spot_json *j, const spot_ec *ec)
     spot_json_end(j);
 }
 
-static void pictures_map(spot_json *j, const spot_ec *ec)
+static void write_pictures_ec(spot_json *j, const spot_ec *ec)
 {
-    ec_head(j, ec);
+    begin_ec(j, ec);
     spot_json_put_text(j, "task", spot_ec_task(ec));
     spot_json_array(j, "blindspots", 0, 0);
     for (int m = 0; m < ec->blindspot_count; m++) {
@@ -116,9 +116,9 @@ static void pictures_map(spot_json *j, const spot_ec *ec)
     spot_json_end(j);
 }
 
-static void ec_map(spot_json *j, const spot_ec *ec)
+static void write_scene_ec(spot_json *j, const spot_ec *ec)
 {
-    ec_head(j, ec);
+    begin_ec(j, ec);
     spot_json_array(j, "layers", 0, 0);
     spot_json_put_text(j, NULL, spot_layer_name(SPOT_BACKGROUND));
     spot_json_put_text(j, NULL, spot_layer_name(SPOT_SQUARE));
@@ -135,13 +135,13 @@ static void ec_map(spot_json *j, const spot_ec *ec)
         }
     spot_json_end(j);
     spot_json_array(j, "blindspots", 0, 0);
-    for (int m = 0; m < ec->blindspot_count; m++) blindspot(j, ec, m);
+    for (int m = 0; m < ec->blindspot_count; m++) write_blindspot(j, ec, m);
     spot_json_end(j);
     spot_json_end(j);
 }
 
-/* The document with `tail` behind it, into text; frees the document. */
-static spot_status give(spot_ctx *c, spot_json *j, char *text, size_t size, const char *tail)
+/* Writes the document and `tail` to text; frees the document. */
+static spot_status finish_text(spot_ctx *c, spot_json *j, char *text, size_t size, const char *tail)
 {
     size_t bytes = j->out.used + strlen(tail) + 1;
     spot_status s = spot_json_whole(c, j, "a scene");
@@ -157,8 +157,8 @@ spot_status spot_scene_jsonl(spot_ctx *c, char *text, size_t size, const spot_im
     spot_json j;
 
     SPOT_TRY(spot_json_begin(c, &j, NULL));
-    image_map(&j, image, file);
-    return give(c, &j, text, size, "\n");
+    write_image(&j, image, file);
+    return finish_text(c, &j, text, size, "\n");
 }
 
 spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file, const spot_ec *ec)
@@ -167,8 +167,8 @@ spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image
 
     if (!ec->photos) return spot_scene_jsonl(c, text, size, image, file);
     SPOT_TRY(spot_json_begin(c, &j, NULL));
-    picture_map(&j, image, file, ec);
-    return give(c, &j, text, size, "\n");
+    write_picture(&j, image, file, ec);
+    return finish_text(c, &j, text, size, "\n");
 }
 
 spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec)
@@ -176,7 +176,6 @@ spot_status spot_ec_json(spot_ctx *c, char *text, size_t size, const spot_ec *ec
     spot_json j;
 
     SPOT_TRY(spot_json_begin(c, &j, NULL));
-    if (ec->photos) pictures_map(&j, ec);
-    else ec_map(&j, ec);
-    return give(c, &j, text, size, "");
+    (ec->photos ? write_pictures_ec : write_scene_ec)(&j, ec);
+    return finish_text(c, &j, text, size, "");
 }

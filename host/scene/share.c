@@ -1,10 +1,10 @@
-/* share.c - how many of all images a blindspot holds, from first principles. */
+/* share.c - a blindspot's expected share of all images, computed from the sampling rules. */
 #include "image/raster.h"
 #include "spotter/scene.h"
 
-/* P(the topmost square stands above the centre line). A second square is uniform over the places that the first leaves
- * it, so the sum runs over the places of the first. */
-static double above(const spot_geometry *g, int small, int two)
+/* P(the topmost square is above the centre line). A second square is uniform over the places that the first leaves free, so
+ * the sum runs over the places of the first. */
+static double chance_above(const spot_geometry *g, int small, int two)
 {
     int e = g->shape[SPOT_SQUARE][small].h, places = g->size - e + 1;
     int reach = e + g->margin - 1;                          /* corners this near in both axes collide */
@@ -29,7 +29,7 @@ double spot_blindspot_share(const spot_ec *ec, int m)
 {
     const spot_geometry g = spot_geometry_of(&ec->scene);
     const spot_blindspot *b = &ec->blindspot[m];
-    int fixed[SPOT_ATTRIBUTES] = { -1, -1, -1, -1, -1, -1 }, meta = -1;    /* what it says of the square */
+    int fixed[SPOT_ATTRIBUTES] = { -1, -1, -1, -1, -1, -1 }, meta = -1;    /* its values for the square */
     double share = 1, p = 0, ways = 0;
 
     for (int i = 0; i < b->len; i++) {
@@ -44,7 +44,7 @@ double spot_blindspot_share(const spot_ec *ec, int m)
         for (int two = 0; two <= ec->rollable[SPOT_SQUARE][SPOT_NUMBER]; two++) {
             if (fixed[SPOT_SIZE] >= 0 && small != fixed[SPOT_SIZE]) continue;
             if (fixed[SPOT_NUMBER] >= 0 && two != fixed[SPOT_NUMBER]) continue;
-            p += above(&g, small, two);
+            p += chance_above(&g, small, two);
             ways++;
         }
     return share * (meta ? p / ways : 1 - p / ways);

@@ -1,4 +1,4 @@
-/* source.c - an EC's images, be they rendered or read. */
+/* source.c - an EC's images, rendered or read from files. */
 #include "scene/source_draw.h"
 
 #include <stdio.h>
@@ -40,8 +40,8 @@ void spot_ec_describe(char *text, size_t size, const spot_ec *ec, int blindspot)
                   spot_category(ec->photos, s->other));
 }
 
-/* What picture `index` of the split is to the EC. */
-static void look_up(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index)
+/* Labels and blindspots of picture `index` of the split in the EC. */
+static void describe_picture(spot_image *image, const spot_ec *ec, spot_split split, uint32_t index)
 {
     const spot_photos *p = ec->photos;
     const spot_task *task = &p->task[ec->task];
@@ -73,7 +73,7 @@ spot_status spot_ec_images(spot_ctx *c, const spot_sample *s)
         if (index >= (uint32_t)ec->images[s->split])
             return spot_fail(c, SPOT_INVALID, "the %s split of EC %u has no picture %u", spot_split_name(s->split), ec->index,
                              index);
-        look_up(&image, ec, s->split, index);
+        describe_picture(&image, ec, s->split, index);
         if (s->image) s->image[i] = image;
         if (s->target) s->target[i] = image.train_label;
         if (s->mask) s->mask[i] = image.blindspots;
@@ -87,7 +87,7 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split)
     spot_image image;
 
     for (int i = 0; i < ec->images[split]; i++) {
-        if (ec->photos) look_up(&image, ec, split, (uint32_t)i);
+        if (ec->photos) describe_picture(&image, ec, split, (uint32_t)i);
         else image.label = spot_scene_label(ec->seed, ec->index, split, (uint32_t)i, bit);
         if (!image.label) continue;
         if (index) index[n] = i;

@@ -1,4 +1,4 @@
-/* used.c - the pictures that any task asks for: where their files lie, what stands for all of them, what they take. */
+/* used.c - the pictures that any task uses: their paths, their hash, their memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int file_with(const spot_photos *p, uint32_t picture)
     return f;
 }
 
-/* Its name below the folder. */
+/* The picture's path below its folder. */
 static const char *name_of(const spot_photos *p, uint32_t picture)
 {
     int f = file_with(p, picture);
@@ -27,8 +27,6 @@ void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOT
 {
     snprintf(path, SPOT_PHOTO_PATH, "%s/%s", p->folder[file_with(p, picture)], name_of(p, picture));
 }
-
-/* ---- which, and what they are ---- */
 
 static void list_used(spot_photos *p)
 {
@@ -44,8 +42,8 @@ static void list_used(spot_photos *p)
         }
 }
 
-/* Names, categories and sizes in bytes of every picture that is used; all must be there. */
-static spot_status identify(spot_ctx *c, spot_photos *p)
+/* Hashes names, categories and file sizes of all used pictures; all files must exist. */
+static spot_status hash_used(spot_ctx *c, spot_photos *p)
 {
     XXH3_state_t *h = XXH3_createState();
     char path[SPOT_PHOTO_PATH], missing[SPOT_PHOTO_PATH] = "";
@@ -84,7 +82,7 @@ static spot_status identify(spot_ctx *c, spot_photos *p)
 spot_status spot_photos_use(spot_ctx *c, spot_photos *p)
 {
     list_used(p);
-    return identify(c, p);
+    return hash_used(c, p);
 }
 
 size_t spot_photos_bytes(const spot_photos *p)

@@ -15,13 +15,13 @@
 
 enum { PIECE = 1 << 20 };
 
-static spot_status cannot(spot_ctx *c, const char *path, int error)
+static spot_status fail_write(spot_ctx *c, const char *path, int error)
 {
     return spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space or look at the path, and run the same command again",
                      path, strerror(error));
 }
 
-static spot_status remember(spot_ctx *c, spot_batch *b, const char *temp, const char *path)
+static spot_status add_names(spot_ctx *c, spot_batch *b, const char *temp, const char *path)
 {
     size_t t = strlen(temp) + 1, p = strlen(path) + 1;
 
@@ -41,15 +41,15 @@ static spot_status remember(spot_ctx *c, spot_batch *b, const char *temp, const 
     return SPOT_OK;
 }
 
-/* A temp file, open for writing, that the batch knows. */
-static spot_status begin(spot_ctx *c, spot_batch *b, const char *path, int *fd)
+/* Opens a temp file for writing and adds it to the batch. */
+static spot_status begin_file(spot_ctx *c, spot_batch *b, const char *path, int *fd)
 {
     char temp[PATH_MAX];
     spot_status s;
 
     SPOT_TRY(spot_folder_of(c, path));
     SPOT_TRY(spot_file_begin(c, temp, sizeof temp, path, fd));
-    s = remember(c, b, temp, path);
+    s = add_names(c, b, temp, path);
     if (s != SPOT_OK) close(*fd);
     return s;
 }
@@ -58,11 +58,11 @@ spot_status spot_batch_write(spot_ctx *c, spot_batch *b, const char *path, const
 {
     int fd, error;
 
-    SPOT_TRY(begin(c, b, path, &fd));
+    SPOT_TRY(begin_file(c, b, path, &fd));
     b->dirty = true;
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
-    return error ? cannot(c, path, error) : SPOT_OK;
+    return error ? fail_write(c, path, error) : SPOT_OK;
 }
 
 static int copy_bytes(int to, int from, unsigned char *piece)
@@ -77,7 +77,7 @@ static int copy_bytes(int to, int from, unsigned char *piece)
     return error;
 }
 
-static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char *from)
+static spot_status copy_file(spot_ctx *c, spot_batch *b, const char *path, const char *from)
 {
     int error = 0, to, in = spot_file_open(from);
     unsigned char *piece = malloc(PIECE);
@@ -85,7 +85,7 @@ static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char
 
     if (in < 0) error = errno;
     else if (!piece) s = spot_fail(c, SPOT_NOMEM, "no memory to copy %s", from);
-    else s = begin(c, b, path, &to);
+    else s = begin_file(c, b, path, &to);
     if (!error && s == SPOT_OK) {
         b->dirty = true;
         error = copy_bytes(to, in, piece);
@@ -100,13 +100,13 @@ static spot_status copy(spot_ctx *c, spot_batch *b, const char *path, const char
 spot_status spot_batch_link(spot_ctx *c, spot_batch *b, const char *path, const char *from)
 {
     SPOT_TRY(spot_folder_of(c, path));
-    return link(from, path) ? copy(c, b, path, from) : remember(c, b, "", path);
+    return link(from, path) ? copy_file(c, b, path, from) : add_names(c, b, "", path);
 }
 
 typedef struct { const char *temp, *path; } entry;
 
-/* The file at b->names + *at, and on to the next; false behind the last. */
-static bool take(const spot_batch *b, size_t *at, entry *e)
+/* Reads the file at b->names + *at and moves *at to the next; false after the last. */
+static bool next_entry(const spot_batch *b, size_t *at, entry *e)
 {
     if (*at >= b->used) return false;
     e->temp = b->names + *at;
@@ -120,18 +120,18 @@ static int sync_each(const spot_batch *b)
     entry e;
     int error = 0;
 
-    for (size_t at = 0; !error && take(b, &at, &e);)
+    for (size_t at = 0; !error && next_entry(b, &at, &e);)
         if (*e.temp) error = spot_sync_file(e.temp);
     return error;
 }
 
-/* Everything to the disk by one call, or file by file where the file system does not know it. */
+/* Syncs everything by one call, or file by file if the file system lacks it. */
 static int sync_all(const spot_batch *b)
 {
     entry e = { 0 };
     int fd, error;
 
-    for (size_t at = 0; take(b, &at, &e) && !*e.temp;) { }
+    for (size_t at = 0; next_entry(b, &at, &e) && !*e.temp;) { }
     fd = open(e.temp, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno;
     error = syncfs(fd) ? errno : 0;
@@ -152,7 +152,7 @@ static int rename_all(const spot_batch *b)
     entry e;
     int error = 0;
 
-    for (size_t at = 0; !error && take(b, &at, &e); before = e.path) {
+    for (size_t at = 0; !error && next_entry(b, &at, &e); before = e.path) {
         if (before && !same_folder(before, e.path)) error = spot_sync_folder_of(before);
         if (!error && *e.temp && rename(e.temp, e.path)) error = errno;
     }
@@ -166,7 +166,7 @@ spot_status spot_batch_commit(spot_ctx *c, spot_batch *b)
 
     if (!error) error = rename_all(b);
     if (error) {
-        take(b, &(size_t){ 0 }, &first);
+        next_entry(b, &(size_t){ 0 }, &first);
         return spot_fail(c, SPOT_IO, "cannot write %s or what goes with it: %s; free some space and run the same command again",
                          first.path, strerror(error));
     }
@@ -179,7 +179,7 @@ void spot_batch_drop(spot_batch *b)
 {
     entry e;
 
-    for (size_t at = 0; take(b, &at, &e);)
+    for (size_t at = 0; next_entry(b, &at, &e);)
         if (*e.temp) unlink(e.temp);
     free(b->names);
     *b = (spot_batch){ 0 };

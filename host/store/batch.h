@@ -1,8 +1,8 @@
-/* batch.h - many files whole or not at all, for a few syncs instead of two each.
+/* batch.h - writes many files, each whole or not at all, with a few syncs instead of two per file.
  *
- * A file that is added lies beside its place under a temp name. The commit syncs all of them at once (syncfs), renames them in
- * the order in which they were added, and syncs the folders. So whatever happens no name points at bytes that a power cut can
- * take away, and what is committed before is there when a later commit fails. */
+ * An added file lies beside its final place under a temp name. The commit syncs all of them at once (syncfs), renames them in
+ * the order of addition, and syncs the folders. So no name ever points at bytes that a power cut can lose, and earlier
+ * commits survive a later one that fails. */
 #ifndef SPOTTER_BATCH_H
 #define SPOTTER_BATCH_H
 
@@ -11,20 +11,20 @@
 #include "spotter/store.h"
 
 typedef struct {
-    char  *names;              /* temp NUL path NUL, file after file; temp "": it is in its place already */
+    char  *names;              /* temp NUL path NUL for each file; temp "": already in its place */
     size_t used, room;
-    bool   dirty;              /* some have bytes that are not on the disk yet */
+    bool   dirty;              /* some files are not on the disk yet */
 } spot_batch;
 
-/* A zeroed batch is empty. n bytes to path; or the file `from`, at once as a link where the file system has links between the
- * two places and nothing is there yet, else copied: files of a run are replaced, never changed. Folders are made. */
+/* A zeroed batch is empty. write: adds n bytes at path. link: adds the file `from` at path; a hard link at once if the file
+ * system allows it and path is free (files of a run are replaced, never changed), else a copy. Both create folders. */
 spot_status spot_batch_write(spot_ctx *c, spot_batch *b, const char *path, const void *bytes, size_t n);
 spot_status spot_batch_link (spot_ctx *c, spot_batch *b, const char *path, const char *from);
 
-/* The batch is empty then. */
+/* Empties the batch. */
 spot_status spot_batch_commit(spot_ctx *c, spot_batch *b);
 
-/* Removes what was not committed, and the memory. */
+/* Removes uncommitted files and frees the batch. */
 void        spot_batch_drop(spot_batch *b);
 
 #endif

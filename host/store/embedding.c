@@ -1,4 +1,4 @@
-/* embedding.c - reads features that another program made. */
+/* embedding.c - see embedding.h. */
 #define _GNU_SOURCE
 #include "store/embedding.h"
 
@@ -23,8 +23,8 @@ static bool fits(const spot_tensor *e)
     return e && e->type == SPOT_F32 && e->rank == 2 && e->dim[0] > 0 && e->dim[1] > 0 && e->dim[1] < MOST_COLUMNS;
 }
 
-/* "I64 of shape (800, 2)", or what there is instead of it. */
-static void describe(char *words, size_t size, const spot_tensors *t, const spot_tensor *e)
+/* "I64 of shape (800, 2)", or why there is no such tensor. */
+static void describe_tensor(char *words, size_t size, const spot_tensors *t, const spot_tensor *e)
 {
     size_t n = 0;
 
@@ -35,7 +35,7 @@ static void describe(char *words, size_t size, const spot_tensors *t, const spot
         n += (size_t)snprintf(words + n, size - n, "%s%" PRId64 "%s", i ? ", " : "", e->dim[i], i < e->rank - 1 ? "" : ")");
 }
 
-/* *e stays within t. */
+/* *e points into t. */
 static spot_status open_file(spot_ctx *c, spot_tensors *t, const spot_tensor **e, const char *path)
 {
     char words[256];
@@ -43,13 +43,13 @@ static spot_status open_file(spot_ctx *c, spot_tensors *t, const spot_tensor **e
     SPOT_TRY(spot_tensors_open(c, t, path));
     *e = spot_tensors_find(t, "embedding");
     if (fits(*e)) return SPOT_OK;
-    describe(words, sizeof words, t, *e);
+    describe_tensor(words, sizeof words, t, *e);
     spot_tensors_close(t);
     return spot_fail(c, SPOT_INPUT, "%s: the tensor \"embedding\" is %s; one of type F32 and shape (images, features) is "
                      "wanted", path, words);
 }
 
-/* The columns of the first file that can be read, else why none can. */
+/* The columns of the first readable file; else the first file's error. */
 static spot_status columns_of(spot_ctx *c, int *columns, const char *folder, struct dirent **entry, int files)
 {
     spot_ctx quiet = { 0 };
@@ -109,8 +109,8 @@ bool spot_embedding_content(spot_key *content, const char *folder, int ec)
     return true;
 }
 
-static spot_status take(spot_ctx *c, spot_arena *a, spot_view *v, spot_key *content, const spot_tensor *e, int columns,
-                        const char *path)
+static spot_status take_features(spot_ctx *c, spot_arena *a, spot_view *v, spot_key *content, const spot_tensor *e,
+                                 int columns, const char *path)
 {
     size_t d = (size_t)e->dim[1];
 
@@ -144,7 +144,7 @@ spot_status spot_embedding_read(spot_ctx *c, spot_arena *a, spot_view *v, spot_k
     if (access(path, F_OK))
         return spot_fail(c, SPOT_INPUT, "%s is not there; bdms[].embeddings names a folder with a file for each EC", path);
     SPOT_TRY(open_file(c, &t, &e, path));
-    s = take(c, a, v, content, e, columns, path);
+    s = take_features(c, a, v, content, e, columns, path);
     spot_tensors_close(&t);
     return s;
 }

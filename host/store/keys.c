@@ -1,4 +1,4 @@
-/* keys.c - keys grow from the table of settings: a new row there is part of the keys it belongs to by itself. */
+/* keys.c - hashes the tables of settings, so that a new row becomes part of its keys without code here. */
 #include "store/keys.h"
 
 #include <inttypes.h>
@@ -29,11 +29,11 @@ static void value_text(char text[VALUE], const spot_setting *s, const void *valu
     }
 }
 
-/* Which rows of a table matter; NULL takes all. */
+/* Selects rows of a table; NULL selects all. */
 typedef bool chooser(const spot_setting *s, const void *base);
 
-/* Folds every setting's name and value into k, row after row. */
-static spot_key fold(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
+/* Hashes every selected setting's name and value into k. */
+static spot_key hash_rows(spot_key k, const spot_setting *rows, const void *base, const char *above, chooser *matters)
 {
     char name[NAME], value[VALUE];
 
@@ -48,7 +48,7 @@ static spot_key fold(spot_key k, const spot_setting *rows, const void *base, con
         }
         int n = s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + s->count) : 1;
         strcat(name, ".");
-        for (int e = 0; e < n; e++) k = fold(k, s->rows, w.value + (size_t)e * s->size, name, NULL);
+        for (int e = 0; e < n; e++) k = hash_rows(k, s->rows, w.value + (size_t)e * s->size, name, NULL);
     }
     return k;
 }
@@ -59,57 +59,56 @@ static bool but_ecs(const spot_setting *s, const void *base)
     return strcmp(s->name, "ecs") != 0;
 }
 
-/* A setting that came later than runs that are there matters where it is not what was always done. */
+/* `induce` is newer than existing runs: only a value other than the old behaviour changes the key. */
 static bool for_images(const spot_setting *s, const void *base)
 {
     return strcmp(s->name, "induce") != 0 || ((const spot_scene_config *)base)->induce != SPOT_FLIP_LABELS;
 }
 
-/* What the files are is in their hash. */
+/* The hash of the pictures covers the files. */
 static bool for_pictures(const spot_setting *s, const void *base)
 {
     (void)base;
     return strcmp(s->name, "coco") != 0 && strcmp(s->name, "images") != 0;
 }
 
-/* By what an EC's lesson is judged when its view is there is of no matter to what is kept. */
-static bool for_model(const spot_setting *s, const void *base)
+static bool is_one_of(const spot_setting *s, const char *const *names)
 {
-    static const char *const other[] = { "init", "robust", "learned_gap", "learned_rest" };
-
-    (void)base;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (!strcmp(s->name, other[i])) return false;
-    return true;
+    for (; *names; names++)
+        if (!strcmp(s->name, *names)) return true;
+    return false;
 }
 
-/* What the images of every EC look like; the rest says what is in them. */
+/* learned_* judge a finished view only, so they are not part of the model's key. */
+static bool for_model(const spot_setting *s, const void *base)
+{
+    (void)base;
+    return !is_one_of(s, (const char *const[]){ "init", "robust", "learned_gap", "learned_rest", NULL });
+}
+
+/* The look of the images; the other settings choose their contents. */
 static bool for_base_images(const spot_setting *s, const void *base)
 {
     (void)base;
-    return !strcmp(s->name, "size") || !strcmp(s->name, "text_alternative") || !strcmp(s->name, "jpeg_quality");
+    return is_one_of(s, (const char *const[]){ "size", "text_alternative", "jpeg_quality", NULL });
 }
 
 static bool for_base(const spot_setting *s, const void *base)
 {
-    static const char *const other[] = { "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
-                                        "learned_gap", "learned_rest" };
-
     (void)base;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (!strcmp(s->name, other[i])) return false;
-    return true;
+    return !is_one_of(s, (const char *const[]){ "epochs", "lr", "init", "robust", "learned_outside", "learned_inside",
+                                                "learned_gap", "learned_rest", NULL });
 }
 
 static bool is_embedding(const spot_setting *s) { return spot_setting_find(spot_embed_settings, s->name) == s; }
 
 static bool for_points(const spot_setting *s, const void *base) { return is_embedding(s) && !spot_setting_is_idle(s, base); }
 
-/* The representation is in the key of the features. */
+/* The key of the features includes the representation. */
 static bool for_finding(const spot_setting *s, const void *base)
 {
     (void)base;
-    return !is_embedding(s) && strcmp(s->name, "name") && strcmp(s->name, "representation") && strcmp(s->name, "embeddings");
+    return !is_embedding(s) && !is_one_of(s, (const char *const[]){ "name", "representation", "embeddings", NULL });
 }
 
 static spot_key numbers_key(void)
@@ -131,7 +130,7 @@ spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg
         spot_key_text(id->init, spot_key_of(bytes, n));
         free(bytes);
     }
-    id->config = fold(numbers_key(), spot_settings, cfg, "", but_ecs);
+    id->config = hash_rows(numbers_key(), spot_settings, cfg, "", but_ecs);
     id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
     if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
     return SPOT_OK;
@@ -145,12 +144,12 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
     if (id->data[0]) {
-        k = fold(k, spot_photos_settings, &cfg->data, "data.", for_pictures);
+        k = hash_rows(k, spot_photos_settings, &cfg->data, "data.", for_pictures);
         k = spot_key_join(k, "data", id->data, strlen(id->data));
     } else {
-        k = fold(k, spot_scene_settings, &cfg->scene, "scene.", for_images);
+        k = hash_rows(k, spot_scene_settings, &cfg->scene, "scene.", for_images);
     }
-    k = fold(k, spot_model_settings, &cfg->model, "model.", for_model);
+    k = hash_rows(k, spot_model_settings, &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
 
@@ -161,15 +160,15 @@ spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg)
     spot_key k = spot_key_join(numbers_key(), "base, seed", text, (size_t)n);
 
     k = spot_key_join(k, "device", c->ops->name, strlen(c->ops->name));
-    k = fold(k, spot_scene_settings, &cfg->scene, "scene.", for_base_images);
-    return fold(k, spot_model_settings, &cfg->model, "model.", for_base);
+    k = hash_rows(k, spot_scene_settings, &cfg->scene, "scene.", for_base_images);
+    return hash_rows(k, spot_model_settings, &cfg->model, "model.", for_base);
 }
 
 spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
 {
     spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
 
-    return fold(k, spot_setting_find(spot_model_settings, "robust")->rows, &cfg->model.robust, "robust.", NULL);
+    return hash_rows(k, spot_setting_find(spot_model_settings, "robust")->rows, &cfg->model.robust, "robust.", NULL);
 }
 
 spot_key spot_key_of_features(spot_key view, spot_key content)
@@ -182,12 +181,12 @@ spot_key spot_key_of_features(spot_key view, spot_key content)
 
 spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg)
 {
-    return fold(spot_key_join(features, "points", "", 0), spot_bdm_settings, cfg, "", for_points);
+    return hash_rows(spot_key_join(features, "points", "", 0), spot_bdm_settings, cfg, "", for_points);
 }
 
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg)
 {
-    return fold(spot_key_join(points, "found", "", 0), spot_bdm_settings, cfg, "", for_finding);
+    return hash_rows(spot_key_join(points, "found", "", 0), spot_bdm_settings, cfg, "", for_finding);
 }
 
 static bool for_features(const spot_setting *s, const void *base)
@@ -198,7 +197,7 @@ static bool for_features(const spot_setting *s, const void *base)
 
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg)
 {
-    return spot_key_of_points(fold(numbers_key(), spot_bdm_settings, cfg, "", for_features), cfg);
+    return spot_key_of_points(hash_rows(numbers_key(), spot_bdm_settings, cfg, "", for_features), cfg);
 }
 
 spot_key spot_key_of_method(const spot_bdm_config *cfg)
@@ -206,11 +205,11 @@ spot_key spot_key_of_method(const spot_bdm_config *cfg)
     return spot_key_of_found(spot_key_of_reduction(cfg), cfg);
 }
 
-/* What is told of settings in which two groups differ. First: a sentence on the first of them. Else all, "lr=0.1 (0.005),
- * steps=9 (1000)"; those behind the room are counted. */
-typedef struct { char *text; size_t size, used; bool first; int n, more; } telling;
+/* A description of the settings that differ. first: a sentence about the first of them. Else a list, "lr=0.1 (0.005),
+ * steps=9 (1000)"; `more` counts those that do not fit. */
+typedef struct { char *text; size_t size, used; bool first; int n, more; } differences;
 
-static void tell(telling *t, const char *name, const char *there, const char *here)
+static void add_difference(differences *t, const char *name, const char *there, const char *here)
 {
     char *end = t->text + t->used;
     size_t room = t->size - t->used;
@@ -224,9 +223,9 @@ static void tell(telling *t, const char *name, const char *there, const char *he
     else snprintf(end, room, "%s%d more", t->used ? ", and " : "", ++t->more);
 }
 
-/* What a method has is told by here's: the other of two may be of another kind. */
-static void differ(telling *t, const spot_setting *rows, const void *there, const void *here, const char *above,
-                   chooser *matters)
+/* Walks the rows that `here` has; `there` may be of another method. */
+static void compare_groups(differences *t, const spot_setting *rows, const void *there, const void *here, const char *above,
+                           chooser *matters)
 {
     char name[NAME], a[VALUE], b[VALUE];
 
@@ -241,37 +240,38 @@ static void differ(telling *t, const spot_setting *rows, const void *there, cons
             snprintf(name, sizeof name, "the number of %s%s", above, s->name);
             snprintf(a, sizeof a, "%d", n);
             snprintf(b, sizeof b, "%d", *(const int *)(const void *)(w.group + s->count));
-            tell(t, name, a, b);
+            add_difference(t, name, a, b);
             continue;
         }
         for (int e = 0; s->rows && e < n; e++) {
             char inner[NAME + 24];
             if (s->kind == SETTING_LIST) snprintf(inner, sizeof inner, "%s[%d].", name, e);
             else snprintf(inner, sizeof inner, "%s.", name);
-            differ(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
+            compare_groups(t, s->rows, x + (size_t)e * s->size, y + (size_t)e * s->size, inner, NULL);
         }
-        if (!s->rows && strcmp(spot_setting_text(a, sizeof a, s, x), spot_setting_text(b, sizeof b, s, y))) tell(t, name, a, b);
+        if (!s->rows && strcmp(spot_setting_text(a, sizeof a, s, x), spot_setting_text(b, sizeof b, s, y)))
+            add_difference(t, name, a, b);
     }
 }
 
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)
 {
-    telling t = { .text = words, .size = size, .first = true };
+    differences t = { .text = words, .size = size, .first = true };
 
-    differ(&t, spot_settings, there, here, "", but_ecs);
+    compare_groups(&t, spot_settings, there, here, "", but_ecs);
     return t.n;
 }
 
 int spot_config_differences(char *text, size_t size, const spot_config *there, const spot_config *here)
 {
-    telling t = { .text = text, .size = size };
+    differences t = { .text = text, .size = size };
 
     *text = 0;
-    differ(&t, spot_settings, there, here, "", but_ecs);
+    compare_groups(&t, spot_settings, there, here, "", but_ecs);
     return t.n;
 }
 
-/* Whatever is in the keys of its features, its points or its findings. */
+/* Settings in the keys of its features, its points or its findings. */
 static bool for_method(const spot_setting *s, const void *base)
 {
     return is_embedding(s) ? for_points(s, base) : for_features(s, base) || for_finding(s, base);
@@ -279,9 +279,9 @@ static bool for_method(const spot_setting *s, const void *base)
 
 int spot_method_differences(char *text, size_t size, const spot_bdm_config *there, const spot_bdm_config *here)
 {
-    telling t = { .text = text, .size = size };
+    differences t = { .text = text, .size = size };
 
     *text = 0;
-    differ(&t, spot_bdm_settings, there, here, "", for_method);
+    compare_groups(&t, spot_bdm_settings, there, here, "", for_method);
     return t.n;
 }

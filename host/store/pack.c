@@ -1,4 +1,4 @@
-/* pack.c - the description of every stage value that is kept. */
+/* pack.c - the descriptions of stage values. */
 #include "store/pack.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "model/resnet18.h"
 
-static spot_status bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
+static spot_status pack_bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
 {
     if (p->way == PACK_COUNT) { p->n += n; return SPOT_OK; }
     if (p->way == PACK_READ && n > p->left)
@@ -18,25 +18,25 @@ static spot_status bytes(spot_ctx *c, spot_packer *p, void *v, size_t n)
     return SPOT_OK;
 }
 
-static spot_status array(spot_ctx *c, spot_packer *p, void **v, size_t count, size_t size)
+static spot_status pack_array(spot_ctx *c, spot_packer *p, void **v, size_t count, size_t size)
 {
     if (p->way == PACK_READ) {
         if (count > p->left / size)
             return spot_fail(c, SPOT_INPUT, "a stored value ends early");
         SPOT_TRY(spot_arena_take(c, p->arena, v, count * size));
     }
-    return bytes(c, p, *v, count * size);
+    return pack_bytes(c, p, *v, count * size);
 }
 
-/* The frame vouches for the bytes, not for who wrote them: what is gone by later is looked at. */
-static spot_status check(spot_ctx *c, const spot_packer *p, bool good)
+/* The checksum catches damage, not a malicious writer: check every number before using it. */
+static spot_status check_read(spot_ctx *c, const spot_packer *p, bool good)
 {
     if (p->way != PACK_READ || good) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "a stored value holds numbers that cannot be");
 }
 
-#define PART(x)         SPOT_TRY(bytes(c, p, &(x), sizeof (x)))
-#define ARRAY(x, count) SPOT_TRY(array(c, p, (void **)&(x), (size_t)(count), sizeof *(x)))
+#define PART(x)         SPOT_TRY(pack_bytes(c, p, &(x), sizeof (x)))
+#define ARRAY(x, count) SPOT_TRY(pack_array(c, p, (void **)&(x), (size_t)(count), sizeof *(x)))
 
 spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
 {
@@ -47,8 +47,8 @@ spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
     PART(m->outputs);
     PART(m->batches_tracked);
     PART(m->floats);
-    SPOT_TRY(check(c, p, m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
-                         && m->outputs <= SPOT_MOST_OUTPUTS && m->floats == spot_model_layout(table, m->width, m->outputs)));
+    SPOT_TRY(check_read(c, p, m->width > 0 && m->width <= SPOT_MOST_WIDTH && m->outputs > 0
+                        && m->outputs <= SPOT_MOST_OUTPUTS && m->floats == spot_model_layout(table, m->width, m->outputs)));
     ARRAY(m->value, m->floats);
     return SPOT_OK;
 }
@@ -65,10 +65,10 @@ spot_status spot_pack_learning(spot_ctx *c, spot_packer *p, void *value)
     PART(l->outside_count);
     PART(l->inside_count);
     PART(l->blindspots);
-    if (p->way == PACK_READ) SPOT_TRY(check(c, p, p->left && *p->at <= 1));         /* as bool no other byte may be looked at */
+    if (p->way == PACK_READ) SPOT_TRY(check_read(c, p, p->left && *p->at <= 1));         /* any other byte is no valid bool */
     PART(l->learned);
-    SPOT_TRY(check(c, p, l->epochs >= 0 && l->epochs <= SPOT_MAX_EPOCHS && l->best_epoch >= 0 && l->blindspots >= 0
-                         && l->blindspots <= SPOT_MAX_BLINDSPOTS));
+    SPOT_TRY(check_read(c, p, l->epochs >= 0 && l->epochs <= SPOT_MAX_EPOCHS && l->best_epoch >= 0 && l->blindspots >= 0
+                        && l->blindspots <= SPOT_MAX_BLINDSPOTS));
     if (p->way == PACK_READ) l->attacked = NAN;
     if (p->way == PACK_READ ? p->left : !isnan(l->attacked)) PART(l->attacked);      /* only a robust network has it */
     return SPOT_OK;
@@ -79,16 +79,16 @@ spot_status spot_pack_seen(spot_ctx *c, spot_packer *p, void *value)
     spot_seen *s = value;
     spot_view *v = &s->view;
 
-    if (p->way == PACK_READ) *v = (spot_view){ 0 };    /* no labels: a sweep looks at positives only */
+    if (p->way == PACK_READ) *v = (spot_view){ 0 };    /* no labels: a sweep has positives only */
     PART(v->n);
     PART(v->d);
-    SPOT_TRY(check(c, p, v->n >= 0 && v->d >= 0));
+    SPOT_TRY(check_read(c, p, v->n >= 0 && v->d >= 0));
     ARRAY(v->feature, (size_t)v->n * (size_t)v->d);
     ARRAY(v->confidence, v->n);
     ARRAY(v->image, v->n);
     PART(s->truth.n);
     PART(s->truth.blindspots);
-    SPOT_TRY(check(c, p, s->truth.n == v->n && s->truth.blindspots >= 0 && s->truth.blindspots <= SPOT_MAX_BLINDSPOTS));
+    SPOT_TRY(check_read(c, p, s->truth.n == v->n && s->truth.blindspots >= 0 && s->truth.blindspots <= SPOT_MAX_BLINDSPOTS));
     ARRAY(s->truth.mask, s->truth.n);
     if (p->way == PACK_READ ? p->left : v->head != NULL) ARRAY(v->head, v->d);      /* older builds kept none */
     return SPOT_OK;
@@ -101,7 +101,7 @@ spot_status spot_pack_points(spot_ctx *c, spot_packer *p, void *value)
     PART(s->n);
     PART(s->d);
     PART(s->objective);
-    SPOT_TRY(check(c, p, s->n >= 0 && s->d >= 0));
+    SPOT_TRY(check_read(c, p, s->n >= 0 && s->d >= 0));
     ARRAY(s->at, (size_t)s->n * (size_t)s->d);
     return SPOT_OK;
 }
@@ -135,8 +135,8 @@ spot_status spot_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_ke
     p.at = stored;
     status = pack(c, &p, value);
     free(stored);
-    if (status == SPOT_INPUT || (status == SPOT_OK && p.left)) {     /* whole, but of another build: it is made anew */
-        spot_log(c, SPOT_LOG_WARN, "a stored %s does not hold what it should; it is made anew", kind);
+    if (status == SPOT_INPUT || (status == SPOT_OK && p.left)) {     /* whole, but from another build */
+        spot_log(c, SPOT_LOG_WARN, "a stored %s does not hold what it should; it is computed again", kind);
         spot_forget(c);
         *found = false;
         return SPOT_OK;

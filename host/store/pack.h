@@ -1,8 +1,8 @@
-/* pack.h - stage values to bytes and back, by one description of each value.
+/* pack.h - converts stage values to bytes and back, by one description of each value.
  *
- * A description ("pack_points") names the value's parts in order. The same function counts, writes and reads: what a
- * direction does with a part is decided by the packer. Arrays that are read live in the arena. Numbers are in this
- * machine's order; the store's frame vouches for the bytes. */
+ * A description ("spot_pack_points") names the value's parts in order. The same function counts, writes and reads; the packer
+ * decides which. Arrays that are read live in the arena. Numbers have this machine's byte order; the store's checksum
+ * protects the bytes. */
 #ifndef SPOTTER_PACK_H
 #define SPOTTER_PACK_H
 
@@ -15,8 +15,8 @@
 typedef struct {
     enum { PACK_COUNT, PACK_WRITE, PACK_READ } way;
     unsigned char *at;         /* the next byte */
-    size_t n, left;            /* counted; still to be read */
-    spot_arena *arena;         /* of arrays that are read */
+    size_t n, left;            /* bytes counted; bytes left to read */
+    spot_arena *arena;         /* memory of arrays that are read */
 } spot_packer;
 
 typedef spot_status spot_pack_fn(spot_ctx *c, spot_packer *p, void *value);
@@ -25,7 +25,7 @@ typedef struct { spot_view view; spot_truth truth; } spot_seen;
 
 spot_pack_fn spot_pack_model, spot_pack_learning, spot_pack_seen, spot_pack_points, spot_pack_found;
 
-/* The stored value of this key, if it is there and whole. */
+/* recall: reads the stored value of this key; *found is false if it is missing or damaged. keep: stores a value. */
 spot_status spot_recall(spot_ctx *c, spot_arena *a, const spot_store *s, spot_key k, const char *kind,
                         spot_pack_fn *pack, void *value, bool *found);
 spot_status spot_keep(spot_ctx *c, const spot_store *s, spot_key k, const char *kind, spot_pack_fn *pack, void *value);

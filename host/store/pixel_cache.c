@@ -1,4 +1,4 @@
-/* pixel_cache.c - see pixel_cache.h. All threads decode pictures, as many at a time as fit into a small piece of memory. */
+/* pixel_cache.c - see pixel_cache.h. All threads decode pictures, AT_A_TIME of them in memory. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/pixel_cache.h"
 
@@ -36,9 +36,9 @@ spot_status spot_pixel_cache_pace(spot_ctx *c, spot_spent *each, const spot_phot
     spot_decode_buffers room = { 0 };
     spot_status s = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a picture");
 
-    for (int i = 0; i < some && s == SPOT_OK; i++) s = spot_photo_develop(c, rgb, p, (int)((long)i * p->used / some), &room);
+    for (int i = 0; i < some && s == SPOT_OK; i++) s = spot_photo_decode(c, rgb, p, (int)((long)i * p->used / some), &room);
     spot_spend(&all, &at);
-    spot_darkroom_close(&room);
+    spot_decode_buffers_close(&room);
     free(rgb);
     *each = (spot_spent){ all.wall / some / c->threads, all.cpu / some };
     return s;
@@ -53,7 +53,7 @@ static tail tail_of(const spot_photos *p, const uint64_t *checksum)
     return t;
 }
 
-static void album_path(char *path, size_t size, const spot_store *store, const spot_photos *p)
+static void cache_path(char *path, size_t size, const spot_store *store, const spot_photos *p)
 {
     char text[128], key[33];
     int n = snprintf(text, sizeof text, "album of %s, size %d, fit %d", p->hash, p->cfg.size, p->cfg.fit);
@@ -62,23 +62,23 @@ static void album_path(char *path, size_t size, const spot_store *store, const s
     snprintf(path, size, "%s/cache/%s.album", store->dir, key);
 }
 
-/* ---- making it ---- */
+/* ---- creating it ---- */
 
 typedef struct {
     spot_photos   *p;
     FILE          *file;
     uint8_t       *rgb;            /* (AT_A_TIME) pictures */
     uint64_t      *checksum;       /* (used) */
-    spot_decode_buffers *room;           /* (threads) */
+    spot_decode_buffers *room;     /* (threads) */
     int            unreadable;
-    int            first;          /* of them */
+    int            first;          /* the first unreadable picture */
     spot_status    status;         /* any other failure */
-} maker;
+} cache_writer;
 
-/* A picture that cannot be read is counted, and the first is told: the sentence of one names it. */
-static void note(maker *m, spot_ctx *c, const spot_ctx *mine, int row, spot_status s)
+/* Counts an unreadable picture and keeps the error of the first one; any other failure replaces both. */
+static void note_failure(cache_writer *m, spot_ctx *c, const spot_ctx *mine, int row, spot_status s)
 {
-#pragma omp critical(album_note)
+#pragma omp critical(pixel_cache_failure)
     {
         if (s != SPOT_INPUT) m->status = s;
         else m->unreadable++;
@@ -90,21 +90,21 @@ static void note(maker *m, spot_ctx *c, const spot_ctx *mine, int row, spot_stat
     }
 }
 
-static void develop(spot_ctx *c, maker *m, int from, int n)
+static void decode_pictures(spot_ctx *c, cache_writer *m, int from, int n)
 {
     size_t bytes = picture_bytes(m->p);
 
 #pragma omp parallel for schedule(dynamic) num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         uint8_t *rgb = m->rgb + (size_t)i * bytes;
-        spot_ctx mine = { .ops = c->ops, .threads = 1 };           /* with a sentence of its own */
-        spot_status s = spot_photo_develop(&mine, rgb, m->p, from + i, &m->room[omp_get_thread_num()]);
-        if (s) note(m, c, &mine, from + i, s);
+        spot_ctx mine = { .ops = c->ops, .threads = 1 };           /* with its own error */
+        spot_status s = spot_photo_decode(&mine, rgb, m->p, from + i, &m->room[omp_get_thread_num()]);
+        if (s) note_failure(m, c, &mine, from + i, s);
         else m->checksum[from + i] = XXH3_64bits(rgb, bytes);
     }
 }
 
-static spot_status complain(spot_ctx *c, const maker *m)
+static spot_status fail_unreadable(spot_ctx *c, const cache_writer *m)
 {
     char first[1024];
 
@@ -114,8 +114,8 @@ static spot_status complain(spot_ctx *c, const maker *m)
     return spot_fail(c, SPOT_INPUT, "%d of %d pictures cannot be read; the first: %.800s", m->unreadable, m->p->used, first);
 }
 
-/* All are looked at, so that all that are broken are known; after the first of them nothing is written. */
-static spot_status fill(spot_ctx *c, maker *m)
+/* Decodes all pictures, to count all broken ones; writes nothing after the first of them. */
+static spot_status write_cache(spot_ctx *c, cache_writer *m)
 {
     const spot_photos *p = m->p;
     tail t;
@@ -123,18 +123,18 @@ static spot_status fill(spot_ctx *c, maker *m)
     for (int from = 0; from < p->used; from += AT_A_TIME) {
         int n = p->used - from < AT_A_TIME ? p->used - from : AT_A_TIME;
         SPOT_TRY(spot_check_stop(c));
-        develop(c, m, from, n);
+        decode_pictures(c, m, from, n);
         if (m->status) return m->status;
         if (!m->unreadable && fwrite(m->rgb, picture_bytes(p), (size_t)n, m->file) < (size_t)n) return SPOT_IO;
         spot_tell(c, "decode", -1, from + n, p->used, "");
     }
-    if (m->unreadable) return complain(c, m);
+    if (m->unreadable) return fail_unreadable(c, m);
     t = tail_of(p, m->checksum);
     if (fwrite(m->checksum, sizeof *m->checksum, (size_t)p->used, m->file) < (size_t)p->used) return SPOT_IO;
     return fwrite(&t, sizeof t, 1, m->file) == 1 ? SPOT_OK : SPOT_IO;
 }
 
-static spot_status write_file(spot_ctx *c, maker *m, const char *path)
+static spot_status write_file(spot_ctx *c, cache_writer *m, const char *path)
 {
     char temp[PATH_MAX];
     int fd, error;
@@ -146,7 +146,7 @@ static spot_status write_file(spot_ctx *c, maker *m, const char *path)
         close(fd);
         return spot_file_abort(c, temp, path, ENOMEM);
     }
-    s = fill(c, m);
+    s = write_cache(c, m);
     error = s == SPOT_IO ? errno : 0;
     if (fclose(m->file) && !s) { s = SPOT_IO; error = errno; }
     if (s == SPOT_IO) return spot_file_abort(c, temp, path, error);
@@ -155,9 +155,9 @@ static spot_status write_file(spot_ctx *c, maker *m, const char *path)
     return s;
 }
 
-static spot_status make(spot_ctx *c, spot_photos *p, const char *path)
+static spot_status create_cache(spot_ctx *c, spot_photos *p, const char *path)
 {
-    maker m = { .p = p, .first = -1 };
+    cache_writer m = { .p = p, .first = -1 };
     spot_status s;
 
     m.rgb = malloc(AT_A_TIME * picture_bytes(p));
@@ -165,7 +165,7 @@ static spot_status make(spot_ctx *c, spot_photos *p, const char *path)
     m.room = calloc((size_t)c->threads, sizeof *m.room);
     if (m.rgb && m.checksum && m.room) s = write_file(c, &m, path);
     else s = spot_fail(c, SPOT_NOMEM, "no memory to decode %d pictures of %d px at a time", AT_A_TIME, p->cfg.size);
-    for (int i = 0; m.room && i < c->threads; i++) spot_darkroom_close(&m.room[i]);
+    for (int i = 0; m.room && i < c->threads; i++) spot_decode_buffers_close(&m.room[i]);
     free(m.room);
     free(m.checksum);
     free(m.rgb);
@@ -174,8 +174,8 @@ static spot_status make(spot_ctx *c, spot_photos *p, const char *path)
 
 /* ---- reading it ---- */
 
-/* An album that is not whole is none: *there says so. */
-static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *there)
+/* Opens the cache if its file is complete: *there. */
+static spot_status open_cache(spot_ctx *c, spot_photos *p, const char *path, bool *there)
 {
     size_t pixels = (size_t)p->used * picture_bytes(p), hashes = (size_t)p->used * sizeof(uint64_t);
     uint64_t *checksum = malloc(hashes + 1);
@@ -191,7 +191,7 @@ static spot_status look(spot_ctx *c, spot_photos *p, const char *path, bool *the
         *there = !memcmp(&t, &want, sizeof t);
     }
     if (*there) spot_photos_pixel_cache(p, fd, checksum);
-    else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is made anew", path);
+    else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is written again", path);
     if (!*there && fd >= 0) close(fd);
     if (!*there) free(checksum);
     return SPOT_OK;
@@ -202,12 +202,12 @@ spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_pho
     char path[1200];
     bool there;
 
-    album_path(path, sizeof path, store, p);
-    SPOT_TRY(look(c, p, path, &there));
+    cache_path(path, sizeof path, store, p);
+    SPOT_TRY(open_cache(c, p, path, &there));
     if (there) return SPOT_OK;
     spot_log(c, SPOT_LOG_INFO, "decoding %d picture%s into %s (%.2f GB)", p->used, p->used == 1 ? "" : "s", path,
              spot_pixel_cache_bytes(p) / 1e9);
-    SPOT_TRY(make(c, p, path));
-    SPOT_TRY(look(c, p, path, &there));
+    SPOT_TRY(create_cache(c, p, path));
+    SPOT_TRY(open_cache(c, p, path, &there));
     return there ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
 }

@@ -1,7 +1,7 @@
 /* store.c - the run directory and its stage values.
  *
- * A value's file: "SPOTVAL1", the payload's length and XXH3-64 (both 8 bytes in this machine's order: a value from a
- * machine of the other order is simply not found), the payload. */
+ * A value's file: "SPOTVAL1", the payload's length and XXH3-64 (both 8 bytes in this machine's byte order, so values from a
+ * machine of the other order are not found), the payload. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static spot_status make_folder(spot_ctx *c, const char *path)
                      error == EEXIST ? "a file of that name is there" : strerror(error));
 }
 
-/* A folder of a run's own. */
+/* A folder inside a run, which must not be a link. */
 static spot_status make_own_folder(spot_ctx *c, const char *path)
 {
     struct stat st;
@@ -77,7 +77,7 @@ spot_status spot_folder_of(spot_ctx *c, const char *path)
     return S_ISLNK(st.st_mode) ? refuse_link(c, folder) : SPOT_OK;
 }
 
-/* NAME.HOST-PID-COUNT.tmp: so spot_file_begin calls a temp file. */
+/* NAME.HOST-PID-COUNT.tmp: a temp file of spot_file_begin. */
 static bool is_temp(const char *name)
 {
     const char *p = strrchr(name, '.'), *dot;
@@ -92,7 +92,7 @@ static bool is_temp(const char *name)
     return dot && dot + 1 < p;
 }
 
-/* "3f" in a cache, "000" among segments and pictures: the folders that this program makes in those of a run. */
+/* "3f" in a cache, "000" among segments and pictures: the subfolders that this program creates. */
 static bool is_part(const char *name)
 {
     size_t n = strlen(name);
@@ -100,10 +100,10 @@ static bool is_part(const char *name)
     return n > 1 && n < 8 && strspn(name, n == 2 ? "0123456789abcdef" : "0123456789") == n;
 }
 
-/* Removes the temp files that killed processes of this program left in a folder, and in its parts: an hour old, when no write
- * takes a minute. Whose they are cannot be asked, since pids mean nothing on another host. Links are not followed. And syncs
- * the folders: what a process was killed between renaming and syncing is about to count as done. */
-static void tidy(int above, const char *folder, int follow, bool deep)
+/* Removes temp files of killed processes from a folder and its subfolders, if they are an hour old: no write takes a minute,
+ * and a pid from another host cannot be checked. Does not follow links. Also syncs the folders: a process may have been killed
+ * between a rename and its sync, and this run is about to rely on the file. */
+static void tidy_folder(int above, const char *folder, int follow, bool deep)
 {
     int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -113,21 +113,21 @@ static void tidy(int above, const char *folder, int follow, bool deep)
     if (!d) return;
     fsync(fd);
     while ((e = readdir(d))) {
-        if (deep && is_part(e->d_name)) tidy(fd, e->d_name, O_NOFOLLOW, false);
+        if (deep && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, false);
         if (!is_temp(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
         if (S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
     closedir(d);
 }
 
-/* A room of s, made and tidied. */
-static spot_status open_room(spot_ctx *c, const spot_store *s, const char *room)
+/* Creates and tidies a folder of the run. */
+static spot_status open_folder(spot_ctx *c, const spot_store *s, const char *name)
 {
     char path[PATH];
 
-    snprintf(path, sizeof path, "%s/%s", s->dir, room);
+    snprintf(path, sizeof path, "%s/%s", s->dir, name);
     SPOT_TRY(make_own_folder(c, path));
-    tidy(AT_FDCWD, path, O_NOFOLLOW, true);
+    tidy_folder(AT_FDCWD, path, O_NOFOLLOW, true);
     return SPOT_OK;
 }
 
@@ -143,21 +143,20 @@ spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir)
 {
     SPOT_TRY(spot_store_open_to_read(c, s, dir));
     SPOT_TRY(spot_folder_make(c, dir));
-    spot_sync_folder_of(dir);                  /* as in tidy: who made it may not have lived to do so */
-    tidy(AT_FDCWD, dir, 0, false);
-    return open_room(c, s, "cache");
+    spot_sync_folder_of(dir);                  /* as in tidy_folder: its creator may have been killed before its sync */
+    tidy_folder(AT_FDCWD, dir, 0, false);
+    return open_folder(c, s, "cache");
 }
 
 spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir)
 {
-    static const char *const rooms[] = { "segments", "pictures", "logs" };
-
     SPOT_TRY(spot_store_open_cache(c, s, dir));
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) SPOT_TRY(open_room(c, s, rooms[i]));
-    return SPOT_OK;
+    SPOT_TRY(open_folder(c, s, "segments"));
+    SPOT_TRY(open_folder(c, s, "pictures"));
+    return open_folder(c, s, "logs");
 }
 
-/* DIR/cache/ab/<key>.<kind>: 256 folders, so that none grows long. Returns where the folder's name ends. */
+/* DIR/cache/ab/<key>.<kind>: 256 folders, so that each stays small. Returns the length of the folder's path. */
 static int value_path(char path[PATH], const spot_store *s, spot_key k, const char *kind)
 {
     char text[33];
@@ -209,7 +208,7 @@ spot_status spot_store_get(spot_ctx *c, const spot_store *s, spot_key k, const c
         memmove(*bytes, *bytes + sizeof f, *n);
         return SPOT_OK;
     }
-    spot_log(c, SPOT_LOG_WARN, "%s is damaged; it is made anew", path);
+    spot_log(c, SPOT_LOG_WARN, "%s is damaged; it is computed again", path);
     free(*bytes);
     *bytes = NULL;
     *n = 0;
