@@ -1,8 +1,8 @@
 /* config_print.c - a config as YAML, every setting named; and the help of the settings. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
 
@@ -29,17 +29,18 @@ void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { 
 
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 {
-    size_t n;
-    FILE *f = open_memstream(text, &n);
+    spot_text yaml = { 0 };
+    FILE *f = spot_text_stream(&yaml);
+    bool whole;
 
-    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
-    print_rows(f, spot_settings, cfg, 0, NULL);
-    if (fclose(f)) {
-        free(*text);
-        *text = NULL;
-        return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
-    }
-    return SPOT_OK;
+    if (f) print_rows(f, spot_settings, cfg, 0, NULL);
+    whole = f && !fclose(f);
+    spot_text_add(&yaml, "", 1);                       /* the NUL */
+    *text = yaml.bytes;
+    if (whole && !yaml.status) return SPOT_OK;
+    free(yaml.bytes);
+    *text = NULL;
+    return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
 }
 
 /* ---- help ---- */
