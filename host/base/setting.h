@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "spotter/ctx.h"
 
@@ -87,8 +88,10 @@ spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_sett
 /* The texts of a value (two of a range, else one) into it. False: this is not what the setting takes. */
 bool spot_setting_read(const spot_setting *s, void *value, const char *const *text);
 
-/* The value as a config has it, numbers in the fewest digits that read back; what does not fit is cut. */
+/* The value as a config has it, numbers in the fewest digits that read back. text: cut to its size; empty without memory for a
+ * stream. print: whole. */
 const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value);
+void        spot_setting_print(FILE *f, const spot_setting *s, const void *value);
 
 /* What a setting takes, for sentences and help: "an integer from 16 to 1024". Into text; returns it. */
 const char *spot_setting_takes(char *text, size_t size, const spot_setting *s);

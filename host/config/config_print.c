@@ -9,14 +9,15 @@
 /* `first` stands before the first row in place of its indent: the dash of a list. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
-    char text[2048];
-
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         if (!spot_setting_applies(w.s, w.group)) continue;
         if (first) fprintf(f, "%s%s:", first, w.s->name);
         else fprintf(f, "%*s%s:", indent, "", w.s->name);
         first = NULL;
-        if (!w.s->rows) fprintf(f, " %s", spot_setting_text(text, sizeof text, w.s, w.value));
+        if (!w.s->rows) {
+            fputc(' ', f);
+            spot_setting_print(f, w.s, w.value);
+        }
         fputc('\n', f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
         if (w.s->kind == SETTING_LIST)
