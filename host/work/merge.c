@@ -33,7 +33,7 @@ typedef struct {
     int        warnings;
 } merge;
 
-static void warn(merge *m, const char *what, const char *then)
+static void log_warning(merge *m, const char *what, const char *then)
 {
     if (m->warnings++ < WARNINGS) spot_log(m->c, SPOT_LOG_WARN, "%s%s", what, then);
     else if (m->warnings == WARNINGS + 1) spot_log(m->c, SPOT_LOG_WARN, "more such segments are counted, not named");
@@ -77,8 +77,8 @@ static void keep_lesser(merge *m, int unit)
     if (m->best.f.bytes && order) {
         snprintf(text, sizeof text, "%s %d differs in %s and %s; ", m->plan.study->unit, unit, source[m->best.source].dir,
                  source[m->next.source].dir);
-        warn(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
-                                                             : "the one with the lesser bytes is taken");
+        log_warning(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
+                                                                  : "the one with the lesser bytes is taken");
         mark_unit(m, unit, SPOT_EC_CONFLICT);
     }
     source[m->next.source].equal = order <= 0;
@@ -108,12 +108,12 @@ static spot_status read_source(merge *m, int i, int unit)
     }
     drop_bytes(&m->next);
     if (f->state == SPOT_SEGMENT_DAMAGED) {
-        warn(m, f->why, "");
+        log_warning(m, f->why, "");
         mark_unit(m, unit, SPOT_EC_DAMAGED);
     } else if (f->state == SPOT_SEGMENT_WHOLE) {
         snprintf(foreign, sizeof foreign, "it has another config or other numbers (%d; now %d) and is left out", f->numbers,
                  y->numbers);
-        warn(m, f->why, foreign);
+        log_warning(m, f->why, foreign);
         mark_unit(m, unit, SPOT_EC_FOREIGN);
         m->r->foreign++;
     }
