@@ -50,7 +50,7 @@ run 0 "" report s2 -o page.html
 grep -q "keep results" page.html || fail "the page does not say why it has no maps"
 run 0 "" sweep tiny.yaml --out whole --threads 1 --keep views
 run 0 "" view whole --ec 3 --out v
-run 3 "its network, which is what looks at other splits than test" view whole --ec 3 --split val --out v
+run 3 "its network, which other splits than test need" view whole --ec 3 --split val --out v
 run 2 "--keep is all, views or results, not \"some\"" sweep tiny.yaml --out whole --keep some
 
 exit $failed

@@ -217,14 +217,11 @@ static void print_real(FILE *f, double value)
     fputs(strlen(plain) < strlen(few) ? plain : few, f);
 }
 
-const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value)
+void spot_setting_print(FILE *f, const spot_setting *s, const void *value)
 {
     const bool good = takes_value(s, value);
     const int *i = value;
-    FILE *f = fmemopen(text, size, "w");
 
-    text[0] = 0;
-    if (!f) return text;
     switch (s->kind) {
     case SETTING_INT:    fprintf(f, "%d", *i); break;
     case SETTING_RANGE:  fprintf(f, "[%d, %d]", i[0], i[1]); break;
@@ -235,6 +232,15 @@ const char *spot_setting_text(char *text, size_t size, const spot_setting *s, co
     case SETTING_NAME:   if (good) fputs(s->names[*i], f); else fprintf(f, "%d", *i); break;
     default: break;
     }
+}
+
+const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value)
+{
+    FILE *f = fmemopen(text, size, "w");
+
+    text[0] = 0;
+    if (!f) return text;
+    spot_setting_print(f, s, value);
     fclose(f);
     text[size - 1] = 0;
     return text;

@@ -1,4 +1,5 @@
 /* text.c - see text.h. */
+#define _GNU_SOURCE                    /* fopencookie */
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -28,6 +29,16 @@ void spot_text_free(spot_text *t)
     free(t->bytes);
     *t = (spot_text){ 0 };
 }
+
+static ssize_t write_text(void *user, const char *bytes, size_t n)
+{
+    spot_text *t = user;
+
+    spot_text_add(t, bytes, n);
+    return t->status ? 0 : (ssize_t)n;
+}
+
+FILE *spot_text_stream(spot_text *t) { return fopencookie(t, "w", (cookie_io_functions_t){ .write = write_text }); }
 
 /* ---- UTF-8 ---- */
 

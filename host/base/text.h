@@ -14,6 +14,10 @@ void spot_text_add (spot_text *t, const void *bytes, size_t n);
 void spot_text_adds(spot_text *t, const char *words);
 void spot_text_free(spot_text *t);
 
+/* A stream whose bytes are added to t; NULL: no memory. Check fclose and then t->status. Unlike open_memstream it reports
+ * every byte that memory did not suffice for. */
+FILE *spot_text_stream(spot_text *t);
+
 /* Adds s as printable UTF-8: control characters and bytes that are not UTF-8 become \x0a, \xff. */
 void spot_text_visible(spot_text *t, const char *s);
 

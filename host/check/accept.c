@@ -1,4 +1,4 @@
-/* accept.c - a run becomes the baseline, and the one before it a line of the history. */
+/* accept.c - makes a run the new baseline and adds the acceptance to its history. */
 #define _POSIX_C_SOURCE 200809L
 #include "check/layers.h"
 
@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* "METHOD:METRIC" and what is behind it: the metric is one of few words, a method's name may hold any. */
-static spot_status split(spot_ctx *c, spot_quarantine *q, const char *words, const char **rest)
+/* Splits "METHOD:METRIC" and *rest. A method's name may contain colons, so the metric, one of a few words, is searched. */
+static spot_status parse_quarantine(spot_ctx *c, spot_quarantine *q, const char *words, const char **rest)
 {
     char mark[24];
 
@@ -28,29 +28,29 @@ static spot_status split(spot_ctx *c, spot_quarantine *q, const char *words, con
                      words);
 }
 
-static bool about(const spot_quarantine *q, const spot_quarantine *what)
+static bool same_number(const spot_quarantine *q, const spot_quarantine *what)
 {
     return q->metric == what->metric && !strcmp(q->method, what->method);
 }
 
-static void release(spot_baseline *b, const spot_quarantine *what)
+static void release_quarantine(spot_baseline *b, const spot_quarantine *what)
 {
     int n = 0;
 
     for (int i = 0; i < b->quarantines; i++)
-        if (!about(&b->quarantine[i], what)) b->quarantine[n++] = b->quarantine[i];
+        if (!same_number(&b->quarantine[i], what)) b->quarantine[n++] = b->quarantine[i];
     b->quarantines = n;
 }
 
-/* Some words of the run: of no method where METHOD is empty, else of one that it has. */
-static bool is_of(const spot_baseline *b, const spot_quarantine *q)
+/* Whether the run has this number: METHOD is empty for a number of the whole run, else one of the run's methods. */
+static bool run_has(const spot_baseline *b, const spot_quarantine *q)
 {
     bool whole_run = q->metric == SPOT_CHECK_LEARNED || (q->metric == SPOT_CHECK_BITS && !*q->method);
 
     return whole_run ? !*q->method : spot_baseline_find(b, q->method, "") >= 0;
 }
 
-/* The quarantine of before, but of methods that are gone, then what is released and what is added. */
+/* Copies the old quarantine but for methods that are gone, then releases and adds. */
 static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_baseline *before, const spot_accept_options *o)
 {
     spot_quarantine q;
@@ -59,25 +59,25 @@ static spot_status set_quarantine(spot_ctx *c, spot_baseline *b, const spot_base
     b->quarantine = calloc((size_t)before->quarantines + SPOT_ACCEPT_WORDS, sizeof *b->quarantine);
     if (!b->quarantine) return spot_fail(c, SPOT_NOMEM, "no memory for the quarantine");
     for (int i = 0; i < before->quarantines; i++) {
-        if (is_of(b, &before->quarantine[i])) b->quarantine[b->quarantines++] = before->quarantine[i];
+        if (run_has(b, &before->quarantine[i])) b->quarantine[b->quarantines++] = before->quarantine[i];
         else spot_log(c, SPOT_LOG_INFO, "%s:%s leaves the quarantine: the run has no such method", before->quarantine[i].method,
                       spot_check_metric(before->quarantine[i].metric));
     }
     for (int i = 0; i < o->releases; i++) {
         int n = b->quarantines;
-        SPOT_TRY(split(c, &q, o->release[i], &rest));
-        release(b, &q);
+        SPOT_TRY(parse_quarantine(c, &q, o->release[i], &rest));
+        release_quarantine(b, &q);
         if (*rest || n == b->quarantines) return spot_fail(c, SPOT_USAGE, "\"%s\" is not in quarantine", o->release[i]);
     }
     for (int i = 0; i < o->quarantines; i++) {
         memset(&q, 0, sizeof q);
-        SPOT_TRY(split(c, &q, o->quarantine[i], &rest));
+        SPOT_TRY(parse_quarantine(c, &q, o->quarantine[i], &rest));
         if (*rest != '=' || !rest[1])
             return spot_fail(c, SPOT_USAGE, "a quarantine needs a reason: \"%s=REASON\"", o->quarantine[i]);
-        if (!is_of(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
-                                            o->quarantine[i]);
+        if (!run_has(b, &q)) return spot_fail(c, SPOT_USAGE, "\"%s\": the run has no method and metric of this name",
+                                              o->quarantine[i]);
         snprintf(q.reason, sizeof q.reason, "%s", rest + 1);
-        release(b, &q);
+        release_quarantine(b, &q);
         b->quarantine[b->quarantines++] = q;
     }
     if (b->quarantines > SPOT_BASELINE_MOST) return spot_fail(c, SPOT_USAGE, "more than %d in quarantine", SPOT_BASELINE_MOST);
@@ -93,8 +93,8 @@ static void set_margins(spot_baseline *b, const spot_baseline *before, const spo
     b->paper_margin = o->margin_paper > 0 ? o->margin_paper : before->paper_margin > 0 ? before->paper_margin : 0.1;
 }
 
-/* Control characters would end the line that the reason is shown on. */
-static void take_words(char *to, size_t size, const char *from)
+/* Control characters become spaces, since the reason is shown on one line. */
+static void copy_plain(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
     for (; *to; to++)
@@ -110,7 +110,7 @@ static void add_mean(spot_baseline *b, spot_acceptance *a, int method, int metri
     if (metric != SPOT_CHECK_LEARNED) snprintf(m->method, sizeof m->method, "%s", b->method[method].name);
 }
 
-/* The history of before, which is b's from now on, and this acceptance. */
+/* Moves the history from `before` to b and adds this acceptance. */
 static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *before, const char *reason)
 {
     spot_acceptance *all = calloc((size_t)before->acceptances + 1, sizeof *all), *a = all ? &all[before->acceptances] : NULL;
@@ -131,7 +131,7 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
     b->acceptances = before->acceptances + 1;
     before->acceptances = 0;
     strftime(a->date, sizeof a->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    take_words(a->reason, sizeof a->reason, reason);
+    copy_plain(a->reason, sizeof a->reason, reason);
     memcpy(a->build, b->build, sizeof a->build);
     a->numbers = b->numbers;
     add_mean(b, a, 0, SPOT_CHECK_LEARNED);
@@ -142,8 +142,8 @@ static spot_status set_history(spot_ctx *c, spot_baseline *b, spot_baseline *bef
     return SPOT_OK;
 }
 
-/* Everything that makes a run no baseline. */
-static spot_status check_whole(spot_ctx *c, const spot_results *r, const spot_scores_check *k)
+/* Refuses a run that cannot be a baseline. */
+static spot_status check_run(spot_ctx *c, const spot_results *r, const spot_scores_check *k)
 {
     int counted = r->ecs - r->not_learned - r->untrained;
 
@@ -159,7 +159,8 @@ static spot_status check_whole(spot_ctx *c, const spot_results *r, const spot_sc
     return SPOT_OK;
 }
 
-static spot_status accept(spot_ctx *c, spot_baseline *b, spot_baseline *before, const char *path, const spot_accept_options *o)
+static spot_status write_baseline(spot_ctx *c, spot_baseline *b, spot_baseline *before, const char *path,
+                                  const spot_accept_options *o)
 {
     char *text;
     size_t n;
@@ -186,8 +187,8 @@ spot_status spot_accept(spot_ctx *c, const char *run, const char *baseline, cons
     if (!access(baseline, F_OK)) s = spot_baseline_read(c, &before, baseline);
     if (s == SPOT_OK) s = spot_results_read(c, &r, run, false);
     if (s == SPOT_OK) s = spot_baseline_gather(c, &b, r, &k);
-    if (s == SPOT_OK) s = check_whole(c, r, &k);
-    if (s == SPOT_OK) s = accept(c, &b, &before, baseline, o);
+    if (s == SPOT_OK) s = check_run(c, r, &k);
+    if (s == SPOT_OK) s = write_baseline(c, &b, &before, baseline, o);
     spot_results_free(r);
     spot_baseline_free(&before);
     spot_baseline_free(&b);

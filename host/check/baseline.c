@@ -1,7 +1,7 @@
-/* baseline.c - a baseline's file: one description of the JSON that both writes and reads it, and a reader that trusts nothing.
+/* baseline.c - a baseline's file: one description of the JSON both writes and reads it. The reader checks every value.
  *
- * ECs lie in columns, which are a third of the size of objects, and the file has a line a column or an entry, so that two
- * versions of it can be compared by eye. */
+ * ECs are stored as columns, which take a third of the size of objects. The file has one line per column or entry, so that
+ * two versions can be compared with diff. */
 #include "check/baseline.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ const char *spot_check_metric(int metric)
     return metric >= 0 && metric < SPOT_CHECK_METRICS ? name[metric] : "unknown";
 }
 
-/* The document and where in it the first fault is; of a reader also what it lacks memory for. */
+/* The document and the place of its first fault; reading: whether memory ran out. */
 typedef struct { spot_json j; char where[160], what[160]; bool full; } document;
 
 static void fault(document *d, const char *where, const char *what)
@@ -28,8 +28,8 @@ static void fault(document *d, const char *where, const char *what)
     snprintf(d->what, sizeof d->what, "%s", what);
 }
 
-/* What json.c found wrong with the member that was just read belongs to `where`. */
-static void look(document *d, const char *where)
+/* Turns json.c's complaint about the member that was just read into a fault at `where`. */
+static void check_member(document *d, const char *where)
 {
     if (d->j.wrong) fault(d, where, "it is missing or of another type");
     d->j.wrong = NULL;
@@ -45,7 +45,7 @@ static void text_of(document *d, const char *key, const char *where, char *v, si
         return;
     }
     spot_json_text(&d->j, key, buffer, size + 1);
-    look(d, where);
+    check_member(d, where);
     if (strlen(buffer) >= size) fault(d, where, "it is too long");
     for (const char *p = buffer; *p; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f) fault(d, where, "it holds a control character");
@@ -57,7 +57,7 @@ static void text(document *d, const char *key, char *v, size_t size) { text_of(d
 static void integer(document *d, const char *key, int *v, int least, int most)
 {
     spot_json_int(&d->j, key, v);
-    look(d, key);
+    check_member(d, key);
     if (*v < least || *v > most) fault(d, key, "it is out of range");
     if (*v < least || *v > most) *v = least;
 }
@@ -65,11 +65,11 @@ static void integer(document *d, const char *key, int *v, int least, int most)
 static void real(document *d, const char *key, double *v, double least, double most)
 {
     spot_json_real(&d->j, key, v);
-    look(d, key);
+    check_member(d, key);
     if (!(*v >= least && *v <= most)) fault(d, key, "it is no number, or out of range");
 }
 
-/* Room for the n members of an array that begins here; NULL, without a fault, where n is 0. */
+/* Memory for the n members of the array that begins here; NULL, without a fault, if n is 0. */
 static void *room(document *d, int n, size_t size)
 {
     void *p = n && !d->full ? calloc((size_t)n, size) : NULL;
@@ -78,7 +78,7 @@ static void *room(document *d, int n, size_t size)
     return p;
 }
 
-/* The n integers of an array of structs, or its texts, as the members of the array that we stand in. */
+/* Writes or reads one member, an integer or a text, of each of n structs as the members of the current array. */
 static void int_members(document *d, const char *key, int n, int *v, size_t stride, int least, int most)
 {
     char where[120];
@@ -87,7 +87,7 @@ static void int_members(document *d, const char *key, int n, int *v, size_t stri
         int *at = (int *)((char *)v + (size_t)i * stride);
         spot_json_int(&d->j, NULL, at);
         snprintf(where, sizeof where, "member %d of %s", i, key);
-        look(d, where);
+        check_member(d, where);
         if (*at < least || *at > most) fault(d, where, "it is out of range");
     }
     spot_json_end(&d->j);
@@ -97,7 +97,7 @@ static bool column(document *d, const char *key, int n)
 {
     bool fits = spot_json_array(&d->j, key, n, SPOT_BASELINE_ECS) == n;
 
-    look(d, key);
+    check_member(d, key);
     if (!fits) fault(d, key, "it has not as many members as there are ECs");
     if (!fits) spot_json_end(&d->j);
     return fits;
@@ -128,11 +128,11 @@ static void metric(document *d, int *v)
 static int array(document *d, const char *key, int n, int most)
 {
     n = spot_json_array(&d->j, key, n, most);
-    look(d, key);
+    check_member(d, key);
     return n;
 }
 
-static void quarantine_part(document *d, spot_baseline *b)
+static void describe_quarantines(document *d, spot_baseline *b)
 {
     int n = array(d, "quarantine", b->quarantines, SPOT_BASELINE_MOST);
 
@@ -149,19 +149,19 @@ static void quarantine_part(document *d, spot_baseline *b)
     spot_json_end(&d->j);
 }
 
-static void mean_part(document *d, spot_baseline_mean *m)
+static void describe_mean(document *d, spot_baseline_mean *m)
 {
     spot_json_object(&d->j, NULL);
     text(d, "method", m->method, sizeof m->method);
     metric(d, &m->metric);
     integer(d, "n", &m->n, 0, SPOT_BASELINE_ECS);
-    spot_json_real(&d->j, "mean", &m->mean);       /* null: over no EC, or for one EC's error */
+    spot_json_real(&d->j, "mean", &m->mean);       /* null: a mean over no EC, the error of one EC */
     spot_json_real(&d->j, "se", &m->se);
-    look(d, "mean or se");
+    check_member(d, "mean or se");
     spot_json_end(&d->j);
 }
 
-static void history_part(document *d, spot_baseline *b)
+static void describe_history(document *d, spot_baseline *b)
 {
     int n = array(d, "history", b->acceptances, SPOT_BASELINE_MOST);
 
@@ -177,20 +177,20 @@ static void history_part(document *d, spot_baseline *b)
         int means = array(d, "means", a->means, 2 * SPOT_MAX_BDMS + 1);
         if (!d->j.gen) a->mean = room(d, means, sizeof *a->mean);
         a->means = a->mean ? means : 0;
-        for (int m = 0; m < a->means; m++) mean_part(d, &a->mean[m]);
+        for (int m = 0; m < a->means; m++) describe_mean(d, &a->mean[m]);
         spot_json_end(&d->j);
         spot_json_end(&d->j);
     }
     spot_json_end(&d->j);
 }
 
-static void ecs_part(document *d, spot_baseline *b)
+static void describe_ecs(document *d, spot_baseline *b)
 {
     spot_baseline_ec *e;
     int n;
 
     spot_json_object(&d->j, "ecs");
-    look(d, "ecs");
+    check_member(d, "ecs");
     n = array(d, "index", b->ecs, SPOT_BASELINE_ECS);
     if (!d->j.gen) b->ec = room(d, n, sizeof *b->ec);
     if (!b->ec) spot_json_end(&d->j);
@@ -209,7 +209,7 @@ static void ecs_part(document *d, spot_baseline *b)
         if (b->ec[i].index <= b->ec[i - 1].index) fault(d, "index", "an EC is there twice, or they are not in order");
 }
 
-static void method_part(document *d, spot_baseline *b, int m)
+static void describe_method(document *d, spot_baseline *b, int m)
 {
     const char *name = b->method[m].name;
     spot_baseline_found *f = b->method[m].found;
@@ -232,20 +232,20 @@ static void method_part(document *d, spot_baseline *b, int m)
         if (!strcmp(b->method[k].name, name)) fault(d, name, "the method is there twice");
 }
 
-/* Ends at the first fault: a file makes us ask for no more memory than it is itself in proportion to. */
-static void methods_part(document *d, spot_baseline *b)
+/* Ends at the first fault, so that a damaged file cannot ask for more memory than in proportion to its own size. */
+static void describe_methods(document *d, spot_baseline *b)
 {
     int n = array(d, "methods", b->methods, SPOT_MAX_BDMS);
 
     if (!d->j.gen) b->methods = 0;
     for (int m = 0; m < n && !*d->what && !d->full; m++) {
         if (!d->j.gen) b->methods = m + 1;
-        method_part(d, b, m);
+        describe_method(d, b, m);
     }
     spot_json_end(&d->j);
 }
 
-/* Longer than any fixed text: a copy of its own. */
+/* The text has any length, so it is allocated. */
 static void config_text(document *d, spot_baseline *b)
 {
     const char *path[] = { "config_text", NULL }, *v;
@@ -259,7 +259,7 @@ static void config_text(document *d, spot_baseline *b)
     else if ((b->text = room(d, (int)strlen(v) + 1, 1))) strcpy(b->text, v);
 }
 
-static void describe(document *d, spot_baseline *b)
+static void describe_baseline(document *d, spot_baseline *b)
 {
     int schema = SPOT_BASELINE_SCHEMA;
 
@@ -267,22 +267,22 @@ static void describe(document *d, spot_baseline *b)
     if (!d->j.gen && schema != SPOT_BASELINE_SCHEMA) fault(d, "schema", "this version of Spotter does not know it");
     text(d, "config", b->config, sizeof b->config);
     spot_json_u64(&d->j, "seed", &b->seed);
-    look(d, "seed");
+    check_member(d, "seed");
     integer(d, "numbers", &b->numbers, 0, 1000000);
     text(d, "build", b->build, sizeof b->build);
     text(d, "device", b->device, sizeof b->device);
     text(d, "platform", b->platform, sizeof b->platform);
     text(d, "profile", b->profile, sizeof b->profile);
     spot_json_object(&d->j, "margins");
-    look(d, "margins");
+    check_member(d, "margins");
     for (int m = 0; m <= SPOT_CHECK_LEARNED; m++) real(d, spot_check_metric(m), &b->margin[m], 1e-6, 1);
     real(d, "paper", &b->paper_margin, 1e-6, 1);
     spot_json_end(&d->j);
-    quarantine_part(d, b);
-    history_part(d, b);
+    describe_quarantines(d, b);
+    describe_history(d, b);
     config_text(d, b);
-    ecs_part(d, b);
-    methods_part(d, b);
+    describe_ecs(d, b);
+    describe_methods(d, b);
 }
 
 spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes, size_t n, const char *name)
@@ -299,7 +299,7 @@ spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes
     d.j.at[0] = spot_tree_parse(copy, n, why, sizeof why);
     free(copy);
     if (!d.j.at[0]) return spot_fail(c, SPOT_INPUT, "%s is no baseline: %s", name, *why ? why : "it is empty");
-    describe(&d, b);
+    describe_baseline(&d, b);
     yajl_tree_free(d.j.at[0]);
     if (d.full) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
     if (!*d.what) return SPOT_OK;
@@ -307,8 +307,8 @@ spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes
                      d.what);
 }
 
-/* A line break behind every comma down to the second level, and none below: a line a column or an entry. */
-static char *wrap(const unsigned char *json, size_t n, size_t *length)
+/* Breaks the line after every comma of the first two levels: one line per column or entry. */
+static char *wrap_lines(const unsigned char *json, size_t n, size_t *length)
 {
     char *out = malloc(2 * n + 2), *to = out;
     bool quoted = false;
@@ -337,10 +337,10 @@ spot_status spot_baseline_print(spot_ctx *c, const spot_baseline *b, char **out,
     *out = NULL;
     SPOT_TRY(spot_json_begin(c, &d.j, NULL));
     spot_json_object(&d.j, NULL);
-    describe(&d, (spot_baseline *)b);              /* which only reads from it where it writes */
+    describe_baseline(&d, (spot_baseline *)b);              /* writing does not change *b */
     spot_json_end(&d.j);
     s = spot_json_whole(c, &d.j, "a baseline");
-    if (s == SPOT_OK) *out = wrap((const unsigned char *)d.j.out.bytes, d.j.out.used, n);
+    if (s == SPOT_OK) *out = wrap_lines((const unsigned char *)d.j.out.bytes, d.j.out.used, n);
     if (s == SPOT_OK && !*out) s = spot_fail(c, SPOT_NOMEM, "no memory to write a baseline of %d ECs", b->ecs);
     spot_json_free(&d.j);
     return s;

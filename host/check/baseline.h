@@ -1,7 +1,7 @@
-/* baseline.h - a run as the nightly verdict sees it: what its ECs are, what each method found, the hashes of the rest. Gathered
- * from a run's segments, or read from a baseline's file, which is one of these with margins, quarantine and a history.
+/* baseline.h - the summary of a run that a check compares: its ECs, the counts of each method, hashes of everything else. It
+ * is gathered from a run's segments, or read from a baseline's file, which adds margins, quarantine and a history.
  *
- * Counts stand for rates (DR is covered / blindspots, FDR strangers / u): small, and exact on every machine. */
+ * It holds counts instead of rates (DR is covered / blindspots, FDR is strangers / u): small, and exact on every machine. */
 #ifndef SPOTTER_BASELINE_H
 #define SPOTTER_BASELINE_H
 
@@ -12,8 +12,8 @@
 #include "spotter/store.h"
 
 #define SPOT_BASELINE_SCHEMA 1
-enum { SPOT_BASELINE_ECS = 1000000, SPOT_BASELINE_MOST = 1000 };   /* ECs; of quarantines, and of acceptances, at most */
-#define SPOT_BASELINE_LIMIT ((size_t)1 << 28)                      /* bytes of a file */
+enum { SPOT_BASELINE_ECS = 1000000, SPOT_BASELINE_MOST = 1000 };   /* most ECs; most quarantines, and most acceptances */
+#define SPOT_BASELINE_LIMIT ((size_t)1 << 28)                      /* largest file, in bytes */
 
 enum { SPOT_CHECK_DR, SPOT_CHECK_FDR, SPOT_CHECK_LEARNED, SPOT_CHECK_BITS, SPOT_CHECK_METRICS };
 const char *spot_check_metric(int metric);                         /* "dr", ... */
@@ -23,17 +23,17 @@ typedef char spot_hash[17];                    /* XXH3, 64 bits */
 typedef struct {
     int  index, blindspots;
     int  learned;                              /* 1, 0; -1: training failed */
-    spot_hash definition, segment;             /* of what the EC is, with the run's seed; and of all that its segment holds */
+    spot_hash definition, segment;             /* hash of the EC's definition with the run's seed; hash of its whole segment */
 } spot_baseline_ec;
 
 typedef struct {
     int  covered, strangers, u;                /* covered -1: there is no score, since the method or the training failed */
-    char hash[9];                              /* 32 bits of the method's part of the segment: to say where two differ */
+    char hash[9];                              /* 32-bit hash of the method's part of the segment, to name a difference */
 } spot_baseline_found;
 
-typedef struct { char method[80]; int metric; char reason[256]; } spot_quarantine;      /* method "": of the whole run */
+typedef struct { char method[80]; int metric; char reason[256]; } spot_quarantine;      /* method "": the whole run */
 
-/* A mean with its standard error over n ECs; method "": of the whole run. */
+/* A mean with its standard error over n ECs; method "": the whole run. */
 typedef struct { char method[80]; int metric, n; double mean, se; } spot_baseline_mean;
 
 typedef struct {
@@ -44,7 +44,7 @@ typedef struct {
 
 typedef struct {
     char     config[33], device[32], profile[16];
-    char     build[64], platform[512];         /* of the processes that made it, from its logs; "": not known, or several */
+    char     build[64], platform[512];         /* of the run's processes, from its logs; "": not known, or several */
     char    *text;                             /* the resolved config */
     uint64_t seed;
     int      numbers, ecs, methods;
@@ -56,25 +56,24 @@ typedef struct {
     spot_acceptance *acceptance;               /* (acceptances), the latest last */
 } spot_baseline;
 
-/* All of these leave something that spot_baseline_free takes, also after a failure. Parse takes any bytes: SPOT_INPUT says what
- * is wrong and where, `name` being the file's. print: malloc'd. */
+/* Call spot_baseline_free after each of these, also after a failure. parse accepts any bytes: the sentence of SPOT_INPUT names
+ * the file (`name`), the place and the fault. print: *text is malloc'd. */
 spot_status spot_baseline_parse(spot_ctx *c, spot_baseline *b, const char *bytes, size_t n, const char *name);
 spot_status spot_baseline_print(spot_ctx *c, const spot_baseline *b, char **text, size_t *n);
 spot_status spot_baseline_read (spot_ctx *c, spot_baseline *b, const char *path);
 void        spot_baseline_free (spot_baseline *b);
 
-/* What is wrong with a run's numbers in themselves: the scores looked at, those that do not follow from what the hypotheses
- * belong to and which blindspots are covered, and those outside of what is possible; the first of them in a sentence. */
+/* The check of a run's scores against its own segments. scores: number checked; wrong: number that do not follow from the
+ * hypotheses and the covered blindspots; impossible: number out of range; first: a sentence about the first fault. */
 typedef struct { int scores, wrong, impossible; char first[300]; } spot_scores_check;
 
 /* gather.c: from the run that r was read from. */
 spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_results *r, spot_scores_check *k);
 
-/* What stands for an EC in the pairs; false: the EC has no such number. A failure, of training or of the method, where the
- * other side may have a score, is DR 0. */
+/* The EC's number for the pairs; false: the EC has none. A failure of training or of the method counts as DR 0. */
 bool spot_baseline_value(double *v, const spot_baseline *b, int method, int metric, int ec);
 
-/* Mean over the ECs that have a value; and of a method by its name, -1 when it is not there. */
+/* average: the mean over the ECs that have a value. find: the index of a method; -1: it is not there. quarantined: NULL: no. */
 spot_average spot_baseline_average(const spot_baseline *b, int method, int metric);
 int  spot_baseline_find(const spot_baseline *b, const char *name, const char *settings);
 const spot_quarantine *spot_baseline_quarantined(const spot_baseline *b, const char *method, int metric);

@@ -1,4 +1,4 @@
-/* gather.c - a run's segments as the nightly verdict sees them, and whether its numbers follow from its own segments. */
+/* gather.c - gathers a baseline from a run's segments and checks that its numbers follow from them. */
 #include "check/baseline.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "work/run_log.h"
 
-/* ---- hashes: of values, as text, since padding has no meaning ---- */
+/* ---- hashes of values as text, since structs have padding ---- */
 
 __attribute__((format(printf, 2, 3)))
 static void add(spot_key *k, const char *fmt, ...)
@@ -62,7 +62,7 @@ static spot_key outcome_of(const spot_outcome *o)
     return k;
 }
 
-/* Without the build: another one of the same numbers is hoped to have the same. */
+/* Without the build: another build of the same numbers should give the same segment. */
 static spot_key segment_of(const spot_segment *s)
 {
     const spot_learning *l = &s->lesson;
@@ -95,7 +95,7 @@ static void hash_text(char *text, int digits, spot_key k)
 
 /* ---- one EC ---- */
 
-/* Does the score follow from what its hypotheses belong to, and from the blindspots that are covered? */
+/* Checks that the score follows from the hypotheses and the covered blindspots. */
 static void check_score(spot_scores_check *k, const spot_segment *s, const spot_outcome *o, const spot_baseline_found *f)
 {
     const spot_score *v = &o->score;
@@ -112,7 +112,7 @@ static void check_score(spot_scores_check *k, const spot_segment *s, const spot_
              f->u);
 }
 
-static void take_outcome(spot_baseline_found *f, const spot_segment *s, const spot_outcome *o, spot_scores_check *k)
+static void gather_outcome(spot_baseline_found *f, const spot_segment *s, const spot_outcome *o, spot_scores_check *k)
 {
     const spot_score *v = &o->score;
 
@@ -126,7 +126,7 @@ static void take_outcome(spot_baseline_found *f, const spot_segment *s, const sp
     check_score(k, s, o, f);
 }
 
-static void take_segment(spot_baseline *b, int i, const spot_segment *s, spot_scores_check *k)
+static void gather_segment(spot_baseline *b, int i, const spot_segment *s, spot_scores_check *k)
 {
     spot_baseline_ec *e = &b->ec[i];
 
@@ -141,20 +141,21 @@ static void take_segment(spot_baseline *b, int i, const spot_segment *s, spot_sc
             *f = (spot_baseline_found){ .covered = -1 };
             continue;
         }
-        take_outcome(f, s, &s->method[m], k);
+        gather_outcome(f, s, &s->method[m], k);
         if (!b->method[m].settings[0]) memcpy(b->method[m].settings, s->method[m].settings, sizeof b->method[m].settings);
     }
 }
 
-/* Equal bits are promised to a run of one build and one platform that its logs name. */
+/* Equal bits are promised only if the run's logs name one build and one platform. */
 static void find_makers(spot_ctx *c, spot_baseline *b, const char *dir)
 {
     spot_run_makers m = { 0 };
-    bool read = spot_run_makers_read(c, dir, &m) == SPOT_OK, several = m.builds || *m.other;
+    bool read = spot_run_makers_read(c, dir, &m) == SPOT_OK;
 
     spot_forget(c);
-    if (!several) memcpy(b->build, m.build, sizeof b->build);
-    if (!several && read) memcpy(b->platform, m.platform, sizeof b->platform);
+    if (m.builds || *m.other) return;
+    memcpy(b->build, m.build, sizeof b->build);
+    if (read) memcpy(b->platform, m.platform, sizeof b->platform);
 }
 
 spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_results *r, spot_scores_check *k)
@@ -180,8 +181,8 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
     for (int i = 0; i < r->ecs && s == SPOT_OK; i++) {
         s = spot_segment_read(c, r->dir, r->ec[i].index, seg, &state, why, sizeof why);
         if (s == SPOT_OK && state != SPOT_SEGMENT_WHOLE)
-            s = spot_fail(c, SPOT_INPUT, "%s; it was whole a moment ago: is somebody writing there?", why);
-        if (s == SPOT_OK) take_segment(b, b->ecs++, seg, k);
+            s = spot_fail(c, SPOT_INPUT, "%s; it was whole a moment ago: is another process writing there?", why);
+        if (s == SPOT_OK) gather_segment(b, b->ecs++, seg, k);
     }
     spot_segment_free(seg);
     if (s == SPOT_OK) find_makers(c, b, r->dir);
@@ -190,7 +191,7 @@ spot_status spot_baseline_gather(spot_ctx *c, spot_baseline *b, const spot_resul
     return s;
 }
 
-/* ---- what it says ---- */
+/* ---- values ---- */
 
 bool spot_baseline_value(double *v, const spot_baseline *b, int method, int metric, int i)
 {

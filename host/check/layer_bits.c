@@ -1,4 +1,4 @@
-/* layer_bits.c - what was promised equal is equal, and nothing is missing. */
+/* layer_bits.c - checks that results are equal to the bit where this is promised, and that nothing is missing. */
 #include "check/layers.h"
 
 #include <stdlib.h>
@@ -36,8 +36,8 @@ static void bits_ecs(spot_checking *g)
                  others.text);
 }
 
-/* Which part of the segment is another. */
-static void say_where(spot_checking *g, spot_check_line *l, int i)
+/* Names the part in which the segments of EC i differ. */
+static void name_difference(spot_checking *g, spot_check_line *l, int i)
 {
     int j = g->at[i], index = g->before.ec[i].index, m = 0, k = -1;
 
@@ -62,7 +62,7 @@ static void say_where(spot_checking *g, spot_check_line *l, int i)
         spot_because(l, "EC %d, %s: other hypotheses, which cover the same", index, g->before.method[m].name);
 }
 
-/* Why the same bits are not promised; "" when they are. */
+/* Why equal bits are not promised; "": they are. */
 static const char *no_promise(char *text, size_t size, const spot_baseline *a, const spot_baseline *b)
 {
     *text = 0;
@@ -73,7 +73,7 @@ static const char *no_promise(char *text, size_t size, const spot_baseline *a, c
     return text;
 }
 
-/* Compared wherever they could be the same; a difference is broken where they must be. */
+/* Compares segments whenever they could be equal. A difference is "broken" only if equal bits are promised. */
 static void bits_segments(spot_checking *g)
 {
     const spot_baseline *a = &g->before, *b = &g->now;
@@ -99,7 +99,7 @@ static void bits_segments(spot_checking *g)
     l->verdict = *no_promise(why, sizeof why, a, b) ? SPOT_NOT_COMPARABLE : SPOT_BROKEN;
     spot_because(l, "%d of %d segments differ (%s)%s%s", others.n, l->n, others.text,
                  *why ? "; nothing else was promised: " : ", though config, numbers, build and platform are the same", why);
-    say_where(g, l, first);
+    name_difference(g, l, first);
 }
 
 static void bits_scores(spot_checking *g)
@@ -112,13 +112,13 @@ static void bits_scores(spot_checking *g)
     if (l->verdict) spot_because(l, "%d of %d scores do not follow from their own segment: %s", s->wrong, s->scores, s->first);
 }
 
-/* What the baseline has and the run has not. */
+/* ECs and methods that the run lacks, and new methods. */
 static void bits_present(spot_checking *g)
 {
     spot_names gone = { 0 };
     spot_check_line *l;
 
-    /* Of another seed there need not be as many ECs, but all that were planned. */
+    /* A run with another seed may have fewer ECs than the baseline, but all of its planned ones. */
     for (int i = 0; (g->paired || g->same_config || g->r->planned > g->r->ecs) && i < g->before.ecs; i++)
         if (g->at[i] < 0) spot_names_add(&gone, g->before.ec[i].index);
     if (gone.n || g->r->bad) {

@@ -1,4 +1,4 @@
-/* layer_pairs.c - every number beside the baseline's: on the same ECs, or on others. */
+/* layer_pairs.c - compares every number with the baseline's: on the same ECs in pairs, else as independent ECs. */
 #include "check/layers.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 _Static_assert(SPOT_CHECK_NUMBERS + 1 <= SPOT_HOLM_MOST, "all numbers of a night are one family");
 
-/* Fills g->x and, of independent ECs, g->y; their counts in *n and *m; both means and what is left out in l. */
-static void values(spot_checking *g, spot_check_line *l, int m, int k, int metric, int *n, int *others)
+/* Fills g->x (*n values) and, for independent ECs, g->y (*others); the two means and the number of ECs left out go into l. */
+static void fill_values(spot_checking *g, spot_check_line *l, int m, int k, int metric, int *n, int *others)
 {
     const spot_baseline *a = &g->before, *b = &g->now;
     double u, v, was = 0, is = 0;
@@ -37,7 +37,7 @@ static void values(spot_checking *g, spot_check_line *l, int m, int k, int metri
     l->now = is / *n;
 }
 
-/* Failures that the baseline has not: they count as DR 0, and are named. */
+/* Names failures that the baseline does not have. They count as DR 0. */
 static void name_failures(spot_checking *g, spot_check_line *l, int m, int k)
 {
     spot_names failed = { 0 };
@@ -64,10 +64,10 @@ static void name_untrained(spot_checking *g, spot_check_line *l)
     if (failed.n) spot_because(l, "training failed in %d EC%s (%s)", failed.n, failed.n == 1 ? "" : "s", failed.text);
 }
 
-/* A number that waits for the others' p. */
+/* A number without its verdict, which needs the p of all numbers. */
 typedef struct { spot_check_line *l; spot_difference d; int least, metric; bool higher_is_better; } number;
 
-static void judge(number *w, double p_worse, double p_better)
+static void judge_number(number *w, double p_worse, double p_better)
 {
     spot_check_line *l = w->l;
     double gain = w->higher_is_better ? w->d.mean : -w->d.mean, margin = l->margin, reach;
@@ -86,14 +86,14 @@ static void judge(number *w, double p_worse, double p_better)
     }
 }
 
-static spot_status measure(spot_checking *g, number *w, int *waiting, int m, int k, int metric)
+static spot_status measure_number(spot_checking *g, number *w, int *waiting, int m, int k, int metric)
 {
     const char *method = metric == SPOT_CHECK_LEARNED ? "" : g->before.method[m].name;
     spot_check_line *l = spot_check_add(g, "pairs", method, spot_check_metric(metric), SPOT_INCONCLUSIVE);
     int n, others;
 
     w += *waiting;
-    values(g, l, m, k, metric, &n, &others);
+    fill_values(g, l, m, k, metric, &n, &others);
     l->margin = g->before.margin[metric];
     if (metric == SPOT_CHECK_LEARNED) name_untrained(g, l);
     if (metric == SPOT_CHECK_DR) name_failures(g, l, m, k);
@@ -120,14 +120,14 @@ spot_status spot_check_pairs(spot_checking *g)
     spot_status s = w && worse ? SPOT_OK : spot_fail(g->c, SPOT_NOMEM, "no memory to compare %d ECs", a->ecs);
     int n = 0;
 
-    if (s == SPOT_OK) s = measure(g, w, &n, 0, 0, SPOT_CHECK_LEARNED);
+    if (s == SPOT_OK) s = measure_number(g, w, &n, 0, 0, SPOT_CHECK_LEARNED);
     for (int m = 0; m < a->methods && s == SPOT_OK; m++) {
         int k = spot_baseline_find(b, a->method[m].name, a->method[m].settings);
         if (k < 0) continue;
-        s = measure(g, w, &n, m, k, SPOT_CHECK_DR);
-        if (s == SPOT_OK) s = measure(g, w, &n, m, k, SPOT_CHECK_FDR);
+        s = measure_number(g, w, &n, m, k, SPOT_CHECK_DR);
+        if (s == SPOT_OK) s = measure_number(g, w, &n, m, k, SPOT_CHECK_FDR);
     }
-    for (int i = 0; i < n; i++) {                      /* p is that of the difference's own direction */
+    for (int i = 0; i < n; i++) {                      /* d.p is for the direction of the difference */
         bool up = w[i].d.mean > 0;
         worse[i] = up == w[i].higher_is_better ? 1 : w[i].d.p;
         better[i] = up == w[i].higher_is_better ? w[i].d.p : 1;
@@ -137,7 +137,7 @@ spot_status spot_check_pairs(spot_checking *g)
         spot_holm(better, n);
     }
     for (int i = 0; i < n && s == SPOT_OK; i++) {
-        judge(&w[i], worse[i], better[i]);
+        judge_number(&w[i], worse[i], better[i]);
         spot_check_quarantine(g, w[i].l, w[i].metric);
     }
     free(worse);

@@ -1,4 +1,5 @@
-/* layer_paper.c - means beside Table 2 of the paper: of independent ECs, with standard errors, which is all that it prints. */
+/* layer_paper.c - compares means with Table 2 of the paper. The ECs are independent, and the paper prints only means and
+ * standard errors. */
 #include "check/layers.h"
 
 #include <math.h>
@@ -6,8 +7,8 @@
 #include "fit/statistics.h"
 #include "report/table/paper.h"
 
-/* Everything but the verdict, which waits for the other lines' p. */
-static void measure(spot_checking *g, spot_check_line *l, const spot_paper_row *row, int k, int metric)
+/* Fills the line but for the verdict, which needs the p of all lines. */
+static void measure_line(spot_checking *g, spot_check_line *l, const spot_paper_row *row, int k, int metric)
 {
     spot_average ours = spot_baseline_average(&g->now, k, metric);
     double se = sqrt(ours.se * ours.se + row->se[metric] * row->se[metric]);
@@ -23,7 +24,7 @@ static void measure(spot_checking *g, spot_check_line *l, const spot_paper_row *
     l->p = spot_normal_tail(fabs(l->now - l->before) / se);
 }
 
-static void judge(spot_checking *g, spot_check_line *l, double p)
+static void judge_line(spot_checking *g, spot_check_line *l, double p)
 {
     double d = l->now - l->before, inner = (l->high - l->low) / 2 / 1.959964 * 1.644854;
     int metric = l->metric[0] == 'f' ? SPOT_CHECK_FDR : SPOT_CHECK_DR;
@@ -38,7 +39,7 @@ static void judge(spot_checking *g, spot_check_line *l, double p)
     spot_check_quarantine(g, l, metric);
 }
 
-static void beside(spot_checking *g, int k, const spot_paper_row *row)
+static void compare_method(spot_checking *g, int k, const spot_paper_row *row)
 {
     char words[160];
     const char *name = g->now.method[k].name;
@@ -49,7 +50,7 @@ static void beside(spot_checking *g, int k, const spot_paper_row *row)
         return;
     }
     for (int q = SPOT_CHECK_DR; q <= SPOT_CHECK_FDR; q++)
-        measure(g, spot_check_add(g, "paper", name, spot_check_metric(q), SPOT_INCONCLUSIVE), row, k, q);
+        measure_line(g, spot_check_add(g, "paper", name, spot_check_metric(q), SPOT_INCONCLUSIVE), row, k, q);
 }
 
 spot_status spot_check_paper(spot_checking *g)
@@ -69,13 +70,13 @@ spot_status spot_check_paper(spot_checking *g)
     for (int k = 0; k < g->now.methods; k++) {
         int i = 0;
         while (i < t->rows && (isnan(t->row[i].value[0]) || !spot_bdm_has(&g->r->cfg.bdm[k], t->row[i].needs))) i++;
-        if (i < t->rows) beside(g, k, &t->row[i]);
+        if (i < t->rows) compare_method(g, k, &t->row[i]);
     }
     for (l = first; l < &g->k->line[g->k->lines]; l++)
         if (l->verdict == SPOT_INCONCLUSIVE) p[n++] = l->p;
     spot_holm(p, n);
     n = 0;
     for (l = first; l < &g->k->line[g->k->lines]; l++)
-        if (l->verdict == SPOT_INCONCLUSIVE) judge(g, l, p[n++]);
+        if (l->verdict == SPOT_INCONCLUSIVE) judge_line(g, l, p[n++]);
     return SPOT_OK;
 }

@@ -1,17 +1,17 @@
-/* layers.h - what the layers of a check share. */
+/* layers.h - types and functions that the three layers of a check share. */
 #ifndef SPOTTER_LAYERS_H
 #define SPOTTER_LAYERS_H
 
 #include "check/baseline.h"
 
 enum {
-    SPOT_CHECK_FEWEST = 20,            /* ECs that can show something */
+    SPOT_CHECK_FEWEST = 20,            /* with fewer ECs every difference is inconclusive */
     SPOT_CHECK_NUMBERS = 2 * SPOT_MAX_BDMS,            /* DR and FDR of every method */
     /* Whole-run lines (bits: ecs, segments, scores, present; pairs: learned; paper: other settings), methods that are gone or
      * new, numbers beside the baseline's, numbers beside the paper's. */
     SPOT_CHECK_LINES = 6 + 2 * SPOT_MAX_BDMS + 2 * SPOT_CHECK_NUMBERS
 };
-#define SPOT_CHECK_FAMILY 0.005        /* of a wrong "worse" in a night of the same code, and of a wrong "better" */
+#define SPOT_CHECK_FAMILY 0.005        /* probability of a wrong "worse" in a night of the same code; likewise of "better" */
 
 typedef struct {
     spot_ctx     *c;
@@ -19,28 +19,28 @@ typedef struct {
     spot_baseline before, now;
     spot_results *r;
     spot_scores_check scores;
-    int    *at;                /* (before.ecs): where the run has the EC, -1 nowhere */
+    int    *at;                /* (before.ecs) index of the EC in `now`; -1: the run does not have it */
     bool    same_config, paired;
-    double *x, *y;             /* values of the number at hand: differences, or now's and before's */
+    double *x, *y;             /* values of the current number: x differences if paired, else x of now and y of before */
 } spot_checking;
 
 void        spot_check_bits (spot_checking *g);
 spot_status spot_check_pairs(spot_checking *g);
 spot_status spot_check_paper(spot_checking *g);
 
-/* lines.c: a new line; and one more clause of its sentence. */
+/* lines.c. add: a new line. because: appends a clause to its sentence. */
 spot_check_line *spot_check_add(spot_checking *g, const char *layer, const char *method, const char *metric, spot_verdict v);
 __attribute__((format(printf, 2, 3)))
 void spot_because(spot_check_line *l, const char *fmt, ...);
 
-/* "EC 4, 9, 12" of a list that grows: the first few. */
+/* "EC 4, 9, 12, ...": the first few of a list of ECs. */
 typedef struct { char text[100]; int n; } spot_names;
 void spot_names_add(spot_names *w, int ec);
 
-/* Does the baseline's EC i mean the run's EC at[i]? */
+/* Whether the baseline's EC i and the run's EC at[i] have the same definition. */
 bool spot_check_is_pair(const spot_checking *g, int i);
 
-/* Marks the line where the baseline has the metric of its method in quarantine. */
+/* Marks the line if the baseline has this method and metric in quarantine. */
 void spot_check_quarantine(const spot_checking *g, spot_check_line *l, int metric);
 
 #endif

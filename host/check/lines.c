@@ -1,4 +1,4 @@
-/* lines.c - the lines of a check: verdicts, sentences, which ECs are the same. */
+/* lines.c - the lines of a check: verdicts, sentences, names of ECs. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* night.c - a night's line, written and read back. */
+/* night.c - writes and reads the line of a night. */
 #define _POSIX_C_SOURCE 200809L
 #include "check/night.h"
 
@@ -16,7 +16,7 @@
 
 enum { MOST_LINES = 2000 };
 
-static void verdict(spot_json *j, spot_verdict *v)
+static void describe_verdict(spot_json *j, spot_verdict *v)
 {
     char name[24] = "";
     int i = 0;
@@ -28,7 +28,7 @@ static void verdict(spot_json *j, spot_verdict *v)
     else *v = (spot_verdict)i;
 }
 
-static void layer(spot_json *j, const char **v)
+static void describe_layer(spot_json *j, const char **v)
 {
     static const char *const names[] = { "bits", "pairs", "paper" };
     char name[24] = "";
@@ -50,10 +50,10 @@ static void real(spot_json *j, const char *key, double *v)
 static void describe_line(spot_json *j, spot_check_line *l)
 {
     spot_json_object(j, NULL);
-    layer(j, &l->layer);
+    describe_layer(j, &l->layer);
     spot_json_text(j, "method", l->method, sizeof l->method);
     spot_json_text(j, "metric", l->metric, sizeof l->metric);
-    verdict(j, &l->verdict);
+    describe_verdict(j, &l->verdict);
     spot_json_bool(j, "quarantined", &l->quarantined);
     spot_json_bool(j, "paired", &l->paired);
     spot_json_int(j, "n", &l->n);
@@ -92,8 +92,8 @@ void spot_night_describe(spot_json *j, spot_check *k, char at[24], char commit[6
     spot_json_end(j);
 }
 
-/* One line of a night: whole or not. */
-static bool parse(spot_night *t, const char *line, size_t n)
+/* False if the line is damaged. */
+static bool parse_night(spot_night *t, const char *line, size_t n)
 {
     spot_json j = { .depth = 1 };
 
@@ -118,7 +118,7 @@ spot_status spot_history_parse(spot_ctx *c, spot_history *h, const char *bytes, 
         memcpy(line, bytes + from, to - from);
         line[to - from] = 0;
         if (to == from) continue;
-        if (parse(&h->night[h->nights], line, to - from)) {
+        if (parse_night(&h->night[h->nights], line, to - from)) {
             h->nights++;
             continue;
         }
@@ -137,9 +137,9 @@ void spot_history_free(spot_history *h)
     *h = (spot_history){ 0 };
 }
 
-/* By one write to the file's end, and on the disk when it returns: a night is there or not. A line that another process left
- * unfinished is ended first. */
-static spot_status append(spot_ctx *c, const char *path, const void *text, size_t n)
+/* Appends with one write and syncs, so that a night is there whole or not at all. An unfinished last line of another process
+ * is ended first. */
+static spot_status append_line(spot_ctx *c, const char *path, const void *text, size_t n)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     char last = '\n', *out = malloc(n + 2);
@@ -174,7 +174,7 @@ spot_status spot_check_remember(spot_ctx *c, const spot_check *k, const char *pa
     spot_night_describe(&j, &t.check, t.at, t.commit);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, "a night's line");
-    if (s == SPOT_OK) s = append(c, path, (const unsigned char *)j.out.bytes, j.out.used);
+    if (s == SPOT_OK) s = append_line(c, path, j.out.bytes, j.out.used);
     spot_json_free(&j);
     return s;
 }

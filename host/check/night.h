@@ -1,4 +1,4 @@
-/* night.h - nights as a history keeps them: one JSON line each. */
+/* night.h - the history of nightly checks: one JSON line per night. */
 #ifndef SPOTTER_NIGHT_H
 #define SPOTTER_NIGHT_H
 
@@ -12,11 +12,10 @@ typedef struct { char at[24], commit[64]; spot_check check; } spot_night;
 
 typedef struct { spot_night *night; int nights, damaged; } spot_history;
 
-/* A check as JSON, both ways; reading needs what spot_night_free takes, also when j->wrong is set. at NULL: without date and
- * commit. */
+/* Writes or reads a check as JSON. After reading, free k->line, also if j->wrong is set. at NULL: without date and commit. */
 void spot_night_describe(spot_json *j, spot_check *k, char at[24], char commit[64]);
 
-/* Any bytes: lines that are no nights are counted. Free with spot_history_free, also after a failure. */
+/* Accepts any bytes; lines that are no nights count as damaged. Free with spot_history_free, also after a failure. */
 spot_status spot_history_parse(spot_ctx *c, spot_history *h, const char *bytes, size_t n);
 void        spot_history_free(spot_history *h);
 

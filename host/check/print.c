@@ -1,4 +1,4 @@
-/* print.c - a check for people, and for programs. */
+/* print.c - prints a check as text or as JSON. */
 #include "check/night.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "report/table/columns.h"
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static const char *color_of(const spot_check_line *l)
 {
@@ -23,8 +23,8 @@ static void upper(char *to, size_t size, const char *from)
         if (*to >= 'a' && *to <= 'z') *to = (char)(*to - 'a' + 'A');
 }
 
-/* "spotlight DR 0.79 -> 0.71 (-0.08, 95 % -0.11..-0.05, margin 0.02, 100 pairs)", or why it is so. */
-static void headline(FILE *f, const spot_check_line *l, bool color)
+/* "spotlight DR 0.79 -> 0.71 (-0.08, 95 % -0.11..-0.05, margin 0.02, 100 pairs)" and the reason. */
+static void print_headline(FILE *f, const spot_check_line *l, bool color)
 {
     char verdict[24], metric[24], text[700];
     bool rate = !strcmp(l->metric, "dr") || !strcmp(l->metric, "fdr");
@@ -43,7 +43,7 @@ static void headline(FILE *f, const spot_check_line *l, bool color)
     spot_note(f, false, color ? "%s%s" : "%s: %s", color ? "" : verdict, text);
 }
 
-/* "12 same, 2 inconclusive" of the layer's lines; returns how many are inconclusive. */
+/* Counts the layer's lines in words ("12 same, 2 inconclusive"); returns how many are inconclusive. */
 static int count_words(char *text, size_t size, const spot_check *k, const char *layer)
 {
     int n[SPOT_VERDICTS] = { 0 };
@@ -57,13 +57,13 @@ static int count_words(char *text, size_t size, const spot_check *k, const char 
     return n[SPOT_INCONCLUSIVE];
 }
 
-static void cell(spot_columns *p, const char *fmt, double v)
+static void put_number(spot_columns *p, const char *fmt, double v)
 {
     if (isnan(v)) spot_cell(p, "-");
     else spot_cell(p, fmt, v);
 }
 
-static void rows(spot_columns *p, const void *user)
+static void put_rows(spot_columns *p, const void *user)
 {
     static const char *const head[] = { "method", "metric", "verdict", "before", "now", "diff", "95 % low", "high", "margin",
                                         "p", "n", "left out" };
@@ -81,13 +81,13 @@ static void rows(spot_columns *p, const void *user)
         else spot_cell_name(p, 0, l->method[0] ? l->method : "(the run)");
         spot_cell(p, "%s", l->metric);
         spot_cell(p, "%s", verdict);
-        cell(p, "%.3f", l->before);
-        cell(p, "%.3f", l->now);
-        cell(p, "%+.3f", l->now - l->before);
-        cell(p, "%+.3f", l->low);
-        cell(p, "%+.3f", l->high);
-        cell(p, "%.3g", l->margin);
-        cell(p, "%.2g", l->p);
+        put_number(p, "%.3f", l->before);
+        put_number(p, "%.3f", l->now);
+        put_number(p, "%+.3f", l->now - l->before);
+        put_number(p, "%+.3f", l->low);
+        put_number(p, "%+.3f", l->high);
+        put_number(p, "%.3g", l->margin);
+        put_number(p, "%.2g", l->p);
         spot_cell(p, "%d", l->n);
         spot_cell(p, "%d", l->left_out);
         spot_end_row(p);
@@ -102,11 +102,11 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
 
     count_words(bits, sizeof bits, k, "bits");
     open = count_words(numbers, sizeof numbers, k, "pairs");
-    if (!k->failed)                                        /* what is not decided is not called fine */
+    if (!k->failed)                                        /* a night with inconclusive numbers is not called fine */
         fprintf(f, "%s%s%s: numbers %s; bits %s\n", color ? "\033[32m" : "",
                 open ? "nothing is shown to be worse" : "the night is fine", color ? "\033[0m" : "", numbers, bits);
     for (int i = 0; i < k->lines; i++)
-        if (fails(&k->line[i])) headline(f, &k->line[i], color);
+        if (fails(&k->line[i])) print_headline(f, &k->line[i], color);
     for (int i = 0; i < k->lines; i++) {
         const spot_check_line *l = &k->line[i];
         table |= !isnan(l->now);
@@ -115,15 +115,16 @@ void spot_check_print(FILE *f, const spot_check *k, bool color)
     }
     if (unpaired)
         spot_note(f, false, "No EC is the baseline's (another seed or other scenes): means of independent ECs are compared.");
-    if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", rows, k);
+    if (table) spot_columns_print(f, false, marked ? "Numbers; (q): in quarantine, fails nothing" : "Numbers", put_rows, k);
     fprintf(f, "\n");
     for (int i = 0; i < k->lines; i++)
-        if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER)) headline(f, &k->line[i], color);
+        if (!fails(&k->line[i]) && (k->line[i].why[0] || k->line[i].verdict == SPOT_BETTER))
+            print_headline(f, &k->line[i], color);
     spot_note(f, false, "baseline: %s", k->baseline);
     spot_note(f, false, "run:      %s", k->run);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 spot_status spot_check_print_json(spot_ctx *c, FILE *f, const spot_check *k)
 {

@@ -1,4 +1,4 @@
-/* trend.c - a history of nights as a page: every number's course, with its interval, beside the baseline and its margin. */
+/* trend.c - the page of a history of nights: every number over time with its interval, the baseline and its margin. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void write_nights(spot_page *p, const spot_history *h)
         spot_page_int(p, "numbers", t->check.numbers);
         spot_page_int(p, "failed", t->check.failed);
         spot_page_text(p, "baseline", t->check.baseline);
-        spot_page_open(p, "said", '[');                /* what has no course: broken bits, and whatever else failed */
+        spot_page_open(p, "said", '[');                /* failures without a number, such as broken bits */
         for (int l = 0; l < t->check.lines; l++) {
             const spot_check_line *v = &t->check.line[l];
             if (!isnan(v->now) || (v->verdict != SPOT_BROKEN && v->verdict != SPOT_TOO_GOOD)) continue;
@@ -39,7 +39,7 @@ static void write_nights(spot_page *p, const spot_history *h)
     spot_page_close(p, ']');
 }
 
-/* night, verdict, quarantined, n, before, now, low, high, margin: what page_trend.js unpacks. */
+/* night, verdict, quarantined, n, before, now, low, high, margin: page_trend.js unpacks them in this order. */
 static void write_points(spot_page *p, const spot_history *h, const spot_check_line *of)
 {
     spot_page_open(p, "points", '[');
@@ -63,7 +63,7 @@ static void write_points(spot_page *p, const spot_history *h, const spot_check_l
     spot_page_close(p, ']');
 }
 
-/* In the order in which the latest night has them; those that it has no more, behind. */
+/* In the order of the latest night; then numbers that only earlier nights have. */
 static spot_status write_series(spot_page *p, const spot_history *h)
 {
     int most = 0, n = 0;
@@ -71,7 +71,7 @@ static spot_status write_series(spot_page *p, const spot_history *h)
 
     for (int i = 0; i < h->nights; i++) most += h->night[i].check.lines;
     s = malloc(((size_t)most + 1) * sizeof *s);
-    if (!s) return spot_fail(p->c, SPOT_NOMEM, "no memory for the course of %d numbers", most);
+    if (!s) return spot_fail(p->c, SPOT_NOMEM, "no memory for the points of %d numbers", most);
     for (int i = h->nights - 1; i >= 0; i--)
         for (int l = 0; l < h->night[i].check.lines; l++) {
             const spot_check_line *v = &h->night[i].check.line[l];

@@ -3,20 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
 
 /* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
-    char text[2048];
-
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         if (!spot_setting_applies(w.s, w.group)) continue;
         if (first) fprintf(f, "%s%s:", first, w.s->name);
         else fprintf(f, "%*s%s:", indent, "", w.s->name);
         first = NULL;
-        if (!w.s->rows) fprintf(f, " %s", spot_setting_text(text, sizeof text, w.s, w.value));
+        if (!w.s->rows) {
+            fputc(' ', f);
+            spot_setting_print(f, w.s, w.value);
+        }
         fputc('\n', f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
         if (w.s->kind == SETTING_LIST)
@@ -29,17 +31,18 @@ void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { 
 
 spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
 {
-    size_t n;
-    FILE *f = open_memstream(text, &n);
+    spot_text yaml = { 0 };
+    FILE *f = spot_text_stream(&yaml);
+    bool whole;
 
-    if (!f) return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
-    print_rows(f, spot_settings, cfg, 0, NULL);
-    if (fclose(f)) {
-        free(*text);
-        *text = NULL;
-        return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
-    }
-    return SPOT_OK;
+    if (f) print_rows(f, spot_settings, cfg, 0, NULL);
+    whole = f && !fclose(f);
+    spot_text_add(&yaml, "", 1);                       /* the NUL */
+    *text = yaml.bytes;
+    if (whole && !yaml.status) return SPOT_OK;
+    free(yaml.bytes);
+    *text = NULL;
+    return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
 }
 
 /* ---- help ---- */

@@ -1,5 +1,5 @@
-/* claim.c - see claim.h. A folder of findings is known by its config.yaml, which is written first and removed never; whose data
- * they are of is in subject.safetensors. */
+/* claim.c - see claim.h. config.yaml, which is written first and never removed, marks a folder of findings.
+ * subject.safetensors identifies their data. */
 #define _POSIX_C_SOURCE 200809L
 #include "discover/claim.h"
 
@@ -23,7 +23,7 @@ static bool is_there(const char *dir, const char *name)
     return !access(path, F_OK);
 }
 
-/* By the comment that findings_write.c puts on top. */
+/* Whether config.yaml begins with the comment that findings_write.c writes. */
 static bool is_our_config(const char *dir)
 {
     static const char top[] = "# spotter discover --config config.yaml --seed ";

@@ -1,8 +1,8 @@
-/* discover.c - spot_discover: classes in groups, each method on a whole group at a time.
+/* discover.c - spot_discover: examines classes in groups, each method on a whole group at once.
  *
  *     subject -> views of a group of classes -> points -> hypotheses -> slices
  *
- * Methods and seeds whose settings make the same map share it. A failure on one class leaves the others alone. */
+ * Methods and seeds whose settings give the same map share it. After a failure on one class the others continue. */
 #include "spotter/discover.h"
 
 #include <math.h>
@@ -16,18 +16,18 @@
 #include "store/keys.h"
 
 typedef struct {
-    spot_ctx                    *c;        /* its problems are called by their classes */
+    spot_ctx                    *c;        /* names problems by their classes */
     spot_ctx                    *outer;    /* the caller's */
     const spot_subject          *subject;
     const spot_discover_options *options;
     spot_findings               *findings;
     spot_store                   store;
     spot_arena                   work;
-    spot_chain                   chain;    /* of the classes of the group at hand */
-    spot_key                    *features; /* (chain.count): of their views */
-    spot_finding                *first;    /* of the group */
-    int                          before, all;  /* classes before the group, and in all */
-    int                          method, seed; /* at hand */
+    spot_chain                   chain;    /* the current group's classes */
+    spot_key                    *features; /* (chain.count) keys of their views */
+    spot_finding                *first;    /* the group's first finding */
+    int                          before, all;  /* classes before the group; all classes */
+    int                          method, seed; /* the current ones */
 } discovery;
 
 spot_discover_options spot_discover_defaults(void)
@@ -43,7 +43,7 @@ spot_discover_options spot_discover_defaults(void)
 
 static int findings_of_a_class(const discovery *run) { return run->options->bdms * run->options->seeds; }
 
-/* The findings of class i of the group; the one of the method and seed at hand. */
+/* The findings of class i of the group; its finding by the current method and seed. */
 static spot_finding *class_findings(const discovery *run, int i) { return run->first + (size_t)i * findings_of_a_class(run); }
 
 static spot_finding *finding_of(const discovery *run, int i)
@@ -62,7 +62,7 @@ static void pass_log(void *user, spot_log_level level, const char *text)
     if (run->outer->on_log) run->outer->on_log(run->outer->user, level, text);
 }
 
-/* The part of all methods under all seeds on all classes. A map of many rows begins with a search for neighbours. */
+/* Progress over all methods, seeds and classes. The search for neighbours counts as the first 30 % of a method. */
 static void pass_progress(void *user, const spot_progress *p)
 {
     const discovery *run = user;
@@ -75,7 +75,7 @@ static void pass_progress(void *user, const spot_progress *p)
     if (run->outer->on_progress) run->outer->on_progress(run->outer->user, &whole);
 }
 
-/* A problem's number is its class's; the number of classes stands for all rows. */
+/* A problem's number is its class; the number of classes means all rows. */
 static void label_class(void *user, uint32_t problem, char *text, size_t size)
 {
     const spot_subject *s = ((const discovery *)user)->subject;
@@ -100,7 +100,7 @@ static spot_status record_failure(void *user, int i, spot_status s)
     return SPOT_OK;
 }
 
-/* A map of this class that an earlier method or seed with the same settings made; NULL: none. */
+/* The map of this class by an earlier method or seed with the same settings; NULL: none. */
 static const spot_points *shared_map(const discovery *run, int i)
 {
     const spot_bdm_config *now = method_of(run);
@@ -120,7 +120,7 @@ static spot_key with_seed(spot_key k, const spot_seed *seed)
     return spot_key_join(k, "seed, ec", text, (size_t)n);
 }
 
-/* The method and seed at hand begin on class i of the group. */
+/* Prepares the current method and seed on class i of the group. */
 static void begin_finding(discovery *run, int i)
 {
     const spot_bdm_config *cfg = method_of(run);
@@ -141,7 +141,7 @@ static void begin_finding(discovery *run, int i)
     if (shared) k->points[i] = f->points = *shared;
 }
 
-/* Moves points from the work's memory into that of the findings. */
+/* Copies points from the work arena into the arena of the findings. */
 static spot_status keep_points(discovery *run, int i)
 {
     spot_points *points = &run->chain.points[i];
@@ -154,7 +154,7 @@ static spot_status keep_points(discovery *run, int i)
     return SPOT_OK;
 }
 
-/* Maps of all classes that have none yet. They stay with their findings, and the work's memory is free again. */
+/* view -> points for all classes without a map. Maps are kept with the findings, and the work arena is rewound. */
 static spot_status reduce_group(discovery *run)
 {
     const spot_embed_config *cfg = &method_of(run)->embed;
@@ -168,7 +168,7 @@ static spot_status reduce_group(discovery *run)
     return SPOT_OK;
 }
 
-/* A fit belongs to its finding, which is closed with all others. */
+/* points -> hypotheses. A fit belongs to its finding, and spot_findings_close closes it. */
 static spot_status find_in_group(discovery *run)
 {
     spot_status s = spot_chain_found(&run->chain);
@@ -208,8 +208,8 @@ static spot_key key_of_view(const spot_ctx *c, const spot_view *v)
     return v->head ? spot_key_join(k, "head", v->head, (size_t)v->d * sizeof *v->head) : k;
 }
 
-/* The group's views, and its findings but for what is found. A fit borrows from the views, which therefore stay with the
- * findings. */
+/* Fills the group's views and all of its findings but the slices. A fit borrows from the views, so with fits the views are
+ * kept with the findings. */
 static spot_status open_group(discovery *run, const spot_candidate *candidates, int count)
 {
     spot_arena *views = run->options->fit ? &run->findings->arena : &run->work;
@@ -242,7 +242,7 @@ static void put_into_map(const discovery *run, const spot_finding *f, const spot
             run->findings->map[2 * (size_t)f->row[r] + k] = k < map->d ? map->at[(size_t)r * map->d + k] : 0;
 }
 
-/* map.npy shows each class's first map, or PCA where no method has one. A class without PCA is none the worse for it. */
+/* map.npy shows each class's first map, or PCA if no method has a map. A class whose PCA fails has no map. */
 static spot_status draw_maps(discovery *run)
 {
     size_t mark = run->work.used;

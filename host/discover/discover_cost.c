@@ -1,4 +1,4 @@
-/* discover_cost.c - the classes that are examined, the memory that this takes, and how many of them go together. */
+/* discover_cost.c - the classes to examine, the memory that they need, and how many fit into memory together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* discover_pace.c - the time that a search will take: every method for a few iterations on some rows of the largest class, and
- * the known growth of its parts. Only people read the estimate; nothing depends on it. */
+/* discover_pace.c - estimates the time of a search: runs every method for a few iterations on some rows of the largest class
+ * and scales its parts by their known growth. The estimate is only shown; no result depends on it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "steps/chain.h"
 #include "steps/reducer_timing.h"
 
-enum { SAMPLE = 2000, TRIED = 300 };   /* rows of a map; of a method's search in it */
+enum { SAMPLE = 2000, TRIED = 300 };   /* rows of the timed map; rows of the timed search in it */
 
 #define PATIENCE 1.2                   /* seconds after which no other method is tried */
 
-/* Takes rows of v at even distances. */
-static spot_status sample(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v)
+/* Takes rows of v at equal distances. */
+static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v)
 {
     size_t d = (size_t)v->d;
 
@@ -75,7 +75,7 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
                              + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
-    if (status == SPOT_OK) status = sample(&quiet, &a, &some, &all);
+    if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some, &all);
     if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, &some, o, candidates, count);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);

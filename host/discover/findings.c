@@ -1,4 +1,4 @@
-/* findings.c - from a method's hypotheses to what people ask about them. */
+/* findings.c - turns a method's hypotheses into slices: rows, error rate, nearest correct rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@ static void mean_of(double *mean, const spot_view *view, const spot_hypothesis *
     for (int k = 0; k < view->d; k++) mean[k] /= h->len;
 }
 
-/* far (slices, n): squared distance of each row that the classifier is right about to each slice's mean; else infinity. */
-static void measure(const spot_ctx *c, double *far, const double *mean, const spot_subject *s, const spot_view *view, int cls,
-                    int slices)
+/* far (slices, n): squared distance from each correctly classified row to each slice's mean; infinity for wrong rows. */
+static void measure_distances(const spot_ctx *c, double *far, const double *mean, const spot_subject *s,
+                              const spot_view *view, int cls, int slices)
 {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, TILE)
     for (int i = 0; i < view->n; i++) {
@@ -43,8 +43,8 @@ static void measure(const spot_ctx *c, double *far, const double *mean, const sp
     }
 }
 
-/* The nearest first, of equals the lower row. */
-static void choose(spot_slice *out, const double *far, const spot_view *view, int most)
+/* The nearest rows first; at equal distance the lower row first. */
+static void choose_neighbours(spot_slice *out, const double *far, const spot_view *view, int most)
 {
     double best[SPOT_MAX_NEIGHBOURS];
 
@@ -63,8 +63,8 @@ static void choose(spot_slice *out, const double *far, const spot_view *view, in
     }
 }
 
-static spot_status describe(spot_ctx *c, spot_arena *a, spot_slice *out, const spot_finding *f, const spot_subject *s,
-                            const spot_view *view, const spot_hypothesis *h)
+static spot_status describe_slice(spot_ctx *c, spot_arena *a, spot_slice *out, const spot_finding *f, const spot_subject *s,
+                                  const spot_view *view, const spot_hypothesis *h)
 {
     double confidence = 0;
 
@@ -87,14 +87,14 @@ spot_status spot_slices_of(spot_ctx *c, spot_arena *a, spot_arena *work, spot_fi
     size_t mark = work->used, slices = (size_t)found->len;
     double *far, *mean;
 
-    for (int k = 0; k < found->len; k++) SPOT_TRY(describe(c, a, &f->slice[k], f, s, view, &found->h[k]));
+    for (int k = 0; k < found->len; k++) SPOT_TRY(describe_slice(c, a, &f->slice[k], f, s, view, &found->h[k]));
     f->slices = found->len;
     if (!neighbours || !slices) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, work, far, slices * (size_t)view->n));
     SPOT_TRY(SPOT_TAKE(c, work, mean, slices * (size_t)view->d));
     for (int k = 0; k < found->len; k++) mean_of(mean + (size_t)k * view->d, view, &found->h[k]);
-    measure(c, far, mean, s, view, f->cls, found->len);
-    for (int k = 0; k < found->len; k++) choose(&f->slice[k], far + (size_t)k * view->n, view, neighbours);
+    measure_distances(c, far, mean, s, view, f->cls, found->len);
+    for (int k = 0; k < found->len; k++) choose_neighbours(&f->slice[k], far + (size_t)k * view->n, view, neighbours);
     work->used = mark;
     return SPOT_OK;
 }

@@ -1,5 +1,5 @@
-/* findings_write.c - findings as files: slices.csv, slices.json, map.npy, config.yaml. Text is built in memory and written
- * whole. */
+/* findings_write.c - writes findings: slices.csv, slices.json, map.npy, config.yaml, fit.safetensors. Text is built in memory
+ * and written whole. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
@@ -39,36 +39,37 @@ static void put_slice(FILE *f, const spot_subject *s, const spot_finding *g, int
     }
 }
 
-static spot_status write_stream(spot_ctx *c, const char *dir, const char *name, FILE *f, char **text, size_t *n)
+/* Closes f, the stream of t, writes the text to the file and frees it. */
+static spot_status write_stream(spot_ctx *c, const char *dir, const char *name, FILE *f, spot_text *t)
 {
     char path[PATH];
-    bool whole = f && !fclose(f);
-    spot_status s = SPOT_OK;
+    bool whole = f && !fclose(f) && !t->status;
+    spot_status s;
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     if (!whole) s = spot_fail(c, SPOT_NOMEM, "no memory to write %s", path);
-    else s = spot_file_write(c, path, *text, *n);
-    free(*text);
+    else s = spot_file_write(c, path, t->bytes, t->used);
+    spot_text_free(t);
     return s;
 }
 
 static spot_status write_csv(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                              const spot_discover_options *o)
 {
-    char *text = NULL, method[80];
-    size_t n;
-    FILE *out = open_memstream(&text, &n);
+    spot_text text = { 0 };
+    FILE *out = spot_text_stream(&text);
+    char method[80];
 
     if (out) fputs("id,class,method,seed,rank,score\n", out);
     for (int i = 0; out && i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++)
             put_slice(out, s, &f->finding[i], k, spot_bdm_name(&o->bdm[f->finding[i].bdm], method, sizeof method));
-    return write_stream(c, dir, "slices.csv", out, &text, &n);
+    return write_stream(c, dir, "slices.csv", out, &text);
 }
 
 /* ---- slices.json ---- */
 
-/* Numbers with as few digits as bring the same double back. */
+/* The fewest digits that read back as the same double. */
 static void put_real(spot_json *j, const char *key, double v)
 {
     char text[32];
@@ -188,14 +189,13 @@ static spot_status write_json(spot_ctx *c, const char *dir, const spot_findings 
 
 /* ---- config.yaml ---- */
 
-/* The rows of a config that say how discover works. */
+/* The settings of a config that discover uses. */
 static spot_status write_config(spot_ctx *c, const char *dir, const spot_discover_options *o)
 {
     const spot_setting rows[] = { *spot_setting_find(spot_settings, "seed"), *spot_setting_find(spot_settings, "bdms"),
                                   SPOT_END };
     spot_config *cfg = calloc(1, sizeof *cfg);
-    char *text = NULL;
-    size_t n;
+    spot_text text = { 0 };
     FILE *f;
 
     if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to write the config");
@@ -203,7 +203,7 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
     cfg->seed = o->seed[0];
     cfg->bdms = o->bdms < SPOT_MAX_BDMS ? o->bdms : SPOT_MAX_BDMS;
     memcpy(cfg->bdm, o->bdm, (size_t)cfg->bdms * sizeof *o->bdm);
-    f = open_memstream(&text, &n);
+    f = spot_text_stream(&text);
     if (f) {
         fprintf(f, "# spotter discover --config config.yaml --seed %" PRIu64, o->seed[0]);
         for (int t = 1; t < o->seeds; t++) fprintf(f, ",%" PRIu64, o->seed[t]);
@@ -211,12 +211,12 @@ static spot_status write_config(spot_ctx *c, const char *dir, const spot_discove
         spot_settings_print(f, rows, cfg);
     }
     free(cfg);
-    return write_stream(c, dir, "config.yaml", f, &text, &n);
+    return write_stream(c, dir, "config.yaml", f, &text);
 }
 
 /* ---- fit.safetensors ---- */
 
-/* Of every finding that has one, "I/NAME": I is its place among the findings of slices.json. */
+/* The tensors of each fit as "I/NAME": I is the finding's index in slices.json. */
 static spot_status write_fit(spot_ctx *c, const char *dir, const spot_findings *f)
 {
     enum { NAME = 56 };
@@ -253,7 +253,7 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     char path[PATH];
 
     SPOT_TRY(spot_folder_make(c, dir));
-    for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {       /* of other findings: not beside these */
+    for (size_t i = 0; i < sizeof earlier / sizeof *earlier; i++) {       /* older files must not lie beside the new ones */
         snprintf(path, sizeof path, "%s/%s", dir, earlier[i]);
         remove(path);
     }
@@ -263,5 +263,5 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
     SPOT_TRY(write_csv(c, dir, f, s, o));
     SPOT_TRY(write_fit(c, dir, f));
     SPOT_TRY(spot_recall_write(c, dir, f, s, o));
-    return write_json(c, dir, f, s, o);              /* the last: where it is, all is */
+    return write_json(c, dir, f, s, o);              /* last: if it is there, all files are */
 }

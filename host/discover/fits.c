@@ -1,4 +1,4 @@
-/* fits.c - config.yaml, slices.json and fit.safetensors back into what they were written from; and spot_assign. */
+/* fits.c - reads config.yaml, slices.json and fit.safetensors; and spot_assign. */
 #include "discover/fits.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static yajl_val member_of(yajl_val map, const char *key, yajl_type type)
     return map && YAJL_IS_OBJECT(map) ? yajl_tree_get(map, path, type) : NULL;
 }
 
-/* A whole number in [least, most]; least - 1 where there is none. */
+/* A whole number in [least, most]; least - 1 if there is none. */
 static long long number_of(yajl_val map, const char *key, long long least, long long most)
 {
     yajl_val v = member_of(map, key, yajl_t_number);
@@ -82,7 +82,7 @@ static spot_status read_finding(spot_ctx *c, spot_fitted *g, const char *dir, ya
     return SPOT_OK;
 }
 
-/* Findings of a class stand together, in it those of a method. */
+/* Findings are sorted by class, then by method. */
 static spot_status find_method(spot_ctx *c, spot_fits *f, const char *dir, yajl_val findings, int i)
 {
     yajl_val name = member_of(YAJL_GET_ARRAY(findings)->values[i], "method", yajl_t_string);

@@ -1,4 +1,4 @@
-/* gallery.c - pictures from folders, from COCO's annotations, or from ids that came as an array. */
+/* gallery.c - lists pictures from folders, from COCO's annotations, or from an array of ids. */
 #define _DEFAULT_SOURCE
 #include "discover/gallery.h"
 
@@ -27,7 +27,7 @@ static spot_status from_folders(spot_ctx *c, spot_subject *s, const char *root)
     return kept;
 }
 
-/* Names are pointed at where they lie. */
+/* The names stay where they are and are pointed at. */
 static spot_status from_annotations(spot_ctx *c, spot_subject *s, spot_coco *k, const char *file)
 {
     void *names = k->owned;

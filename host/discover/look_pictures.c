@@ -1,5 +1,5 @@
-/* look_pictures.c - pictures and a network -> subject: all threads decode a batch, then the network looks at it. The two take
- * turns, since on the CPU both take every core. */
+/* look_pictures.c - pictures and a network -> subject: all threads decode a batch, then the network runs on it. The two take
+ * turns, since on the CPU both use every core. */
 #include "discover/look_pictures.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "formats/picture.h"
 #include "spotter/model.h"
 
-/* Pictures at a time; fewer at first, so that the time can be told. Unreadable pictures that are named. */
+/* Pictures per batch; a smaller first batch, to estimate the time early. Unreadable pictures that are named. */
 enum { BATCH = 256, FIRST = 32, NAMED = 10 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
     char        why[512];
 } verdict;
 
-/* Pictures [first, first + n) of the subject as the network will see them. */
+/* Pictures [first, first + n) of the subject, prepared for the network. */
 typedef struct {
     const spot_subject *s;
     spot_picture *picture;     /* (threads) */
@@ -44,9 +44,9 @@ typedef struct {
     double        start;
 } looker;
 
-static void develop_one(batch *b, int k, spot_picture *p)
+static void decode_picture(batch *b, int k, spot_picture *p)
 {
-    spot_ctx own = { 0 };      /* its sentence is this picture's; whether it is a failure is decided later, in order */
+    spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
     verdict *v = &b->verdict[k];
 
     v->status = spot_picture_read(&own, p, b->s->image[b->first + k]);
@@ -55,10 +55,10 @@ static void develop_one(batch *b, int k, spot_picture *p)
     spot_picture_give_back(p);
 }
 
-static void develop(batch *b)
+static void decode_batch(batch *b)
 {
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
-    for (int k = 0; k < b->n; k++) develop_one(b, k, &b->picture[omp_get_thread_num()]);
+    for (int k = 0; k < b->n; k++) decode_picture(b, k, &b->picture[omp_get_thread_num()]);
 }
 
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
@@ -71,8 +71,8 @@ static void move_row(spot_subject *s, int to, int from)
     if (s->has) memmove(s->has + (size_t)to * s->classes, s->has + (size_t)from * s->classes, (size_t)s->classes);
 }
 
-/* Without leave to go on: the first is the failure, the others of its batch are told, too. */
-static spot_status refuse(looker *l, const batch *b, int first)
+/* Without --skip-unreadable: fails with the first unreadable picture and logs the others of its batch. */
+static spot_status fail_unreadable(looker *l, const batch *b, int first)
 {
     int bad = 1;
 
@@ -82,25 +82,25 @@ static spot_status refuse(looker *l, const batch *b, int first)
                      b->verdict[first].why, bad, b->first + b->n);
 }
 
-static spot_status left_out(looker *l, const batch *b, int k)
+static spot_status leave_out(looker *l, const batch *b, int k)
 {
     const verdict *v = &b->verdict[k];
 
     if (v->status == SPOT_NOMEM) return spot_fail(l->c, v->status, "%s", v->why);
-    if (!l->files->skip) return refuse(l, b, k);
+    if (!l->files->skip) return fail_unreadable(l, b, k);
     if (l->s->skipped++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %s", v->why);
     return SPOT_OK;
 }
 
-/* Moves pictures that can be seen, and their rows, to the front. */
-static spot_status sift(looker *l, batch *b, int *live)
+/* Moves readable pictures, and their rows, to the front. */
+static spot_status drop_unreadable(looker *l, batch *b, int *live)
 {
     size_t bytes = 3 * (size_t)b->crop * b->crop;
 
     *live = 0;
     for (int k = 0; k < b->n; k++) {
         if (b->verdict[k].status) {
-            SPOT_TRY(left_out(l, b, k));
+            SPOT_TRY(leave_out(l, b, k));
             continue;
         }
         if (*live != k) memcpy(b->rgb + *live * bytes, b->rgb + k * bytes, bytes);
@@ -121,7 +121,7 @@ static void soft_max(float *p, const float *logit, int n)
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-static spot_status judge(looker *l, int row, const float *logit)
+static spot_status fill_prob(looker *l, int row, const float *logit)
 {
     spot_subject *s = l->s;
     float *p = s->prob + (size_t)row * s->classes;
@@ -144,23 +144,23 @@ static spot_status judge(looker *l, int row, const float *logit)
     return SPOT_OK;
 }
 
-static spot_status look_at(looker *l, batch *b)
+static spot_status infer_batch(looker *l, batch *b)
 {
     spot_subject *s = l->s;
     int live;
 
-    SPOT_TRY(sift(l, b, &live));
+    SPOT_TRY(drop_unreadable(l, b, &live));
     if (live)
         SPOT_TRY(spot_model_infer(l->c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, live,
                                   b->crop));
-    for (int i = 0; i < live; i++) SPOT_TRY(judge(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
+    for (int i = 0; i < live; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
     l->kept += live;
     return SPOT_OK;
 }
 
 /* -- all of them ------------------------------------------------------------------------------------------------------- */
 
-static void tell(looker *l, int done)
+static void report_progress(looker *l, int done)
 {
     double left = (omp_get_wtime() - l->start) / done * (l->all - done);
 
@@ -169,7 +169,7 @@ static void tell(looker *l, int done)
     spot_tell(l->c, "look", -1, done, l->all, "");
 }
 
-static spot_status look(looker *l)
+static spot_status infer_all(looker *l)
 {
     batch *b = &l->batch;
 
@@ -178,9 +178,9 @@ static spot_status look(looker *l)
         b->n = b->first ? BATCH : FIRST;
         if (b->n > l->all - b->first) b->n = l->all - b->first;
         SPOT_TRY(spot_check_stop(l->c));
-        develop(b);
-        SPOT_TRY(look_at(l, b));
-        tell(l, b->first + b->n);
+        decode_batch(b);
+        SPOT_TRY(infer_batch(l, b));
+        report_progress(l, b->first + b->n);
     }
     if (l->s->skipped > NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", l->s->skipped - NAMED);
     l->s->n = l->kept;
@@ -188,8 +188,8 @@ static spot_status look(looker *l)
     return SPOT_OK;
 }
 
-/* Row k of the head: the direction of class k's logit. One output speaks for class 1 and against class 0. */
-static void take_head(looker *l)
+/* Row k of the head: the direction of class k's logit. A single output is class 1's logit; its negative is class 0's. */
+static void fill_head(looker *l)
 {
     spot_subject *s = l->s;
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
@@ -237,7 +237,7 @@ static spot_status open_model(looker *l)
     return SPOT_OK;
 }
 
-static spot_status take(looker *l)
+static spot_status take_memory(looker *l)
 {
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, image = 3 * (size_t)l->files->crop * (size_t)l->files->crop;
@@ -293,9 +293,9 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
     l.all = s->n;
     status = open_model(&l);
     s->d = 8 * l.m.width;
-    if (!status) status = take(&l);
-    if (!status) status = look(&l);
-    if (!status) take_head(&l);
+    if (!status) status = take_memory(&l);
+    if (!status) status = infer_all(&l);
+    if (!status) fill_head(&l);
     close_looker(&l);
     if (!status)
         snprintf(s->source, sizeof s->source, "%d pictures of %d classes in %.150s%s%.150s, seen by %.150s", s->n, s->classes,

@@ -1,4 +1,4 @@
-/* search.h - what the parts of spot_discover share. */
+/* search.h - types and functions that the parts of spot_discover share. */
 #ifndef SPOTTER_SEARCH_H
 #define SPOTTER_SEARCH_H
 
@@ -9,13 +9,13 @@
 /* A class that is worth examining. */
 typedef struct { int cls, n, wrong; } spot_candidate;
 
-/* The classes that o->cls asks for: `*count` that are worth examining, and behind them `*left_out` others. *list is malloc'd
- * and the caller's, also after a failure; NULL before the call. SPOT_INPUT where no class is worth it. */
+/* The classes that o->cls asks for: first `*count` that are worth examining, then `*left_out` others. The caller sets *list to
+ * NULL and frees it, also after a failure. SPOT_INPUT when no class is worth examining. */
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
                             int *count, int *left_out);
 spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_discover_options *o);
 
-/* A reducer that draws nothing at random, so that seeds share its map; a reducer that makes a map at all. */
+/* A reducer that draws no random numbers, so that all seeds share its map; a reducer that makes a map at all. */
 bool spot_is_seedless(const spot_embed_config *cfg);
 bool spot_is_map(const spot_embed_config *cfg);
 
@@ -23,7 +23,7 @@ bool spot_is_map(const spot_embed_config *cfg);
 spot_bytes spot_group_needs(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                             const spot_candidate *candidates, int count);
 
-/* Bytes of the findings of `count` classes; of the subject's arrays. */
+/* Bytes of the findings of `count` classes; bytes of the subject's arrays. */
 size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count);
 size_t spot_subject_bytes(const spot_subject *s);
@@ -33,10 +33,10 @@ size_t spot_subject_bytes(const spot_subject *s);
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs);
 
-/* "class "cat"" or "all rows", for sentences; what does not print becomes '?'. Into text; returns it. */
+/* Writes "class "cat"" or "all rows" into text, for sentences, and returns it. Control characters become '?'. */
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls);
 
-/* Hypotheses about a view as slices of the subject, into f, in a. `work` is for scratch. */
+/* Turns hypotheses about a view into slices of the subject: into f, with memory from a. `work` is for scratch. */
 spot_status spot_slices_of(spot_ctx *c, spot_arena *a, spot_arena *work, spot_finding *f, const spot_subject *s,
                            const spot_view *view, const spot_hypotheses *found, int neighbours);
 

@@ -1,4 +1,4 @@
-/* subject.c - what can be asked of a subject, and whether it is one. */
+/* subject.c - memory, checks and rows of a subject. */
 #include "spotter/subject.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int 
     return SPOT_OK;
 }
 
-/* -- is it one? ------------------------------------------------------------------------------------------------- */
+/* -- checks ----------------------------------------------------------------------------------------------------- */
 
 static spot_status check_sizes(spot_ctx *c, const spot_subject *s)
 {
@@ -107,10 +107,10 @@ static spot_status check_classes(spot_ctx *c, const spot_subject *s, const char 
     return SPOT_OK;
 }
 
-static bool is_prob(float p) { return p >= 0 && p <= 1; }      /* NaN is none */
+static bool is_prob(float p) { return p >= 0 && p <= 1; }      /* false for NaN */
 
-/* How far from 1 the sum of n probabilities may lie. bfloat16 keeps 8 bits of each, so where all of them fit into it, the sum
- * of rounded ones lies up to 2^-8 from that of the true ones. */
+/* The largest allowed distance of the sum of n probabilities from 1. bfloat16 keeps 8 bits of each number, so if all of them
+ * fit into it, rounding may have moved the sum by 2^-8. */
 static double sum_within(const float *p, int n)
 {
     uint32_t low = 0, bits;

@@ -1,22 +1,22 @@
-/* subject_file.h - subject.safetensors: of a subject and its findings what a report shows, without features.
+/* subject_file.h - subject.safetensors: a subject and its findings as a report shows them, without features.
  *
  *     about        I64 (5): schema, rows, features, classes, rows skipped      source, class_names    words
- *     target       I32 (n)                                                     ids, pictures          words, n or not there
+ *     target       I32 (n)                                                     ids, pictures          words, n or absent
  *     picture_stamps    I64 (n, 2): size and time of change of each picture
- *     predicted    I32 (n), where probabilities were known                     confidence             F32 (n)
+ *     predicted    I32 (n), if probabilities were known                        confidence             F32 (n)
  *     pair, pair_prob    I32 (m, 2), F32 (m): rows of several classes, instead of target: row and class, and its probability
  *     methods      words                                                       left_out               I32: classes
  *     findings     I64 (f, 8): method, class, seed, wrong, status, slices, map or -1, dimensions of its points
- *     messages     words, f                                                    members                I32: of slice after slice
+ *     messages     words, f                                                    members                I32: rows, slice by slice
  *     slices       I32 (k, 3 + SPOT_MAX_NEIGHBOURS): size, wrong, neighbours and which
  *     facts        F64 (k, 4): error rate, mean confidence, share, score
  *     map          F32 (n, 2)                                                  map/0, map/1...        F32 (rows, 2 at most)
  *
- * Words are bytes, each word with a NUL behind it, so that any name of a file is one. Rows of a finding are those of its
+ * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.
  *
- * Whoever wrote the file chose the paths of its pictures. A picture is shown only where its size and its time of change, in
- * nanoseconds, are those recorded: who does not know a file of the reader's cannot name it. */
+ * The writer of the file chose the paths of its pictures. A picture is shown only if its size and its time of change, in
+ * nanoseconds, are the recorded ones. So a file from a stranger cannot show the reader's private files. */
 #ifndef SPOTTER_SUBJECT_FILE_H
 #define SPOTTER_SUBJECT_FILE_H
 
@@ -27,7 +27,7 @@
 enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
        SPOT_RECALL_FACTS = 4 };
 
-/* Size and time of change of the file; -1, -1 where it is not there. */
+/* Size and time of change of the file; -1, -1 if it is not there. */
 void spot_picture_stamp(int64_t stamp[2], const char *path);
 
 spot_status spot_recall_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,

@@ -1,5 +1,4 @@
-/* subject_file_read.c - see subject_file.h. Nothing of the file is believed: sizes and numbers of rows and classes are checked
- * before they are used. */
+/* subject_file_read.c - see subject_file.h. All sizes and numbers of rows and classes are checked before they are used. */
 #define _POSIX_C_SOURCE 200809L
 #include <limits.h>
 #include <math.h>
@@ -27,7 +26,7 @@ static spot_status damaged(reader *r, const char *name, const char *what)
     return spot_fail(r->c, SPOT_INPUT, "%s: \"%s\" %s; it is damaged: run spotter discover again", r->path, name, what);
 }
 
-/* A copy, since data in the file is aligned to nothing. *rows negative: as many as there are. columns 0: (rows). */
+/* A copy, since data in the file is not aligned. *rows negative: any number, which is returned. columns 0: shape (rows). */
 static spot_status get(reader *r, const char *name, spot_dtype type, int64_t *rows, int columns, void **out)
 {
     const spot_tensor *t = spot_tensors_find(&r->all, name);
@@ -44,7 +43,7 @@ static spot_status get(reader *r, const char *name, spot_dtype type, int64_t *ro
 
 static bool is_there(const reader *r, const char *name) { return spot_tensors_find(&r->all, name); }
 
-/* Zeros of which only those that are written take memory, however many a file asks for. */
+/* Zeros from calloc: only pages that are written take memory, however many numbers a file asks for. */
 static spot_status zeros(reader *r, void **out, size_t count, size_t size)
 {
     *out = count <= (size_t)INT_MAX ? calloc(count + 1, size) : NULL;
@@ -132,7 +131,7 @@ void spot_picture_stamp(int64_t stamp[2], const char *path)
     stamp[1] = there ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : -1;
 }
 
-/* Only pictures that are what they were when they were recorded: see subject_file.h. */
+/* Only pictures that have not changed since they were recorded: see subject_file.h. */
 static spot_status get_pictures(reader *r)
 {
     spot_subject *s = r->s;
@@ -192,7 +191,7 @@ typedef struct {
     spot_points *map;                  /* those read so far, of `maps` at most `count` */
 } tables;
 
-/* Of d dimensions two at most are kept, and the rest are zero: they are not shown. */
+/* At most two of d dimensions are stored; the rest, which are not shown, become zero. */
 static spot_status get_map(reader *r, tables *t, spot_finding *g, int64_t k, int64_t d)
 {
     int64_t rows = g->n;
@@ -219,7 +218,7 @@ static spot_status get_map(reader *r, tables *t, spot_finding *g, int64_t k, int
     return SPOT_OK;
 }
 
-/* Rows in ascending order (neighbours: in any) that have the class. */
+/* Checks that the rows have the class and, for members, ascend. */
 static spot_status check_rows(reader *r, const char *name, const int *row, int n, int cls, bool ascending)
 {
     SPOT_TRY(check_ints(r, name, row, n, 0, r->s->n - 1));
@@ -245,7 +244,7 @@ static spot_status get_slice(reader *r, tables *t, const spot_finding *g, spot_s
     return check_rows(r, "slices", s->neighbour, s->neighbours, g->cls, false);
 }
 
-/* The rows of the class; of an earlier finding on the same, where there is one. */
+/* The rows of the finding's class, shared with an earlier finding on the same class. */
 static spot_status rows_of(reader *r, spot_findings *f, int i)
 {
     spot_finding *g = &f->finding[i];

@@ -1,4 +1,4 @@
-/* subject_file_write.c - see subject_file.h. */
+/* subject_file_write.c - writes subject.safetensors: see subject_file.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { FIXED = 17, NAME = 24 };        /* tensors beside the maps; bytes of a ma
 
 typedef struct {
     spot_ctx    *c;
-    spot_subject keep;                 /* holds memory, as subject_memory.h does it; nobody's classifier */
+    spot_subject keep;                 /* only owns memory (subject_memory.h) */
     spot_tensor *tensor;
     int          count, maps;
     char       (*map_name)[NAME];
@@ -102,7 +102,7 @@ static bool same(const spot_points *a, const spot_points *b)
     return a->n == b->n && a->d == b->d && !memcmp(a->at, b->at, (size_t)a->n * (size_t)a->d * sizeof *a->at);
 }
 
-/* The number of the map of f's finding i, which is written once however many methods saw it. row: of "findings". */
+/* The number of the map of f's finding i. A map that several findings share is written once. */
 static spot_status add_map(recorder *w, const spot_findings *f, int i, int64_t *all)
 {
     const spot_finding *g = &f->finding[i];

@@ -1,5 +1,5 @@
-/* subject_read.c - files of arrays -> subject. The small files come first, so that what does not fit is told before the
- * embeddings are read. */
+/* subject_read.c - files of arrays -> subject. The small files are read first, so that an array that does not fit is reported
+ * before the large embeddings are read. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <float.h>
@@ -19,15 +19,15 @@
 
 enum { MAX_CLASSES = 100000, TOLD = 5 };
 
-static const float ROUNDING = 1e-6f;       /* what a softmax in floats may lie beyond 0..1 */
+static const float ROUNDING = 1e-6f;       /* how far a softmax in floats may leave 0..1 */
 
 typedef struct {
     spot_ctx     *c;
     spot_subject *s;
     const spot_subject_files *files;
-    const char   *first;                   /* the file that said how many rows there are */
-    size_t        used;                    /* bytes, of files->memory */
-    const spot_known *known;               /* the classes that there are; NULL: those that occur */
+    const char   *first;                   /* the file that fixed the number of rows */
+    size_t        used;                    /* bytes of files->memory in use */
+    const spot_known *known;               /* the classes; NULL: those that occur */
 } reading;
 
 /* -- arrays ----------------------------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static spot_status spend(reading *r, size_t bytes, const char *name)
                      r->files->memory);
 }
 
-/* Reads, and compares its rows with those of the others. (n, 1) is taken for (n). */
+/* Reads an array and compares its number of rows with the others'. (n, 1) counts as (n). */
 static spot_status read_rows(reading *r, spot_array *a, const char *where, int most_rank)
 {
     size_t limit = r->files->memory ? r->files->memory - r->used : 0;
@@ -61,7 +61,7 @@ static spot_status read_rows(reading *r, spot_array *a, const char *where, int m
     return SPOT_OK;
 }
 
-/* The block of an array becomes the subject's. */
+/* Hands the block of an array to the subject. */
 static spot_status keep_floats(reading *r, float **out, spot_array *a)
 {
     if (spot_dtype_size(a->type) < sizeof(float)) SPOT_TRY(spend(r, a->count * sizeof(float), a->name));
@@ -73,7 +73,7 @@ static spot_status keep_floats(reading *r, float **out, spot_array *a)
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Words: the classes are what differs among them, sorted by name. */
+/* Labels that are words: the classes are the distinct words, sorted. */
 static spot_status number_words(reading *r, spot_array *a)
 {
     spot_subject *s = r->s;
@@ -96,7 +96,7 @@ static spot_status number_words(reading *r, spot_array *a)
     return spot_subject_keep(r->c, s, word);           /* which class_name points into */
 }
 
-/* Words among the classes that there are. */
+/* Labels that are words, when the classes are known. */
 static spot_status find_words(reading *r, const spot_array *a)
 {
     const spot_known *known = r->known;
@@ -166,15 +166,15 @@ static void round_in(float *p, size_t n)
     }
 }
 
-/* What is said where the other classes are not known: that their greatest is larger cannot be seen. */
-static spot_status half_is_wrong(const reading *r, const char *name, const char *what)
+/* Logs that a probability below 0.5 counts as wrong, since without the other classes the largest is not known. */
+static spot_status log_half(const reading *r, const char *name, const char *what)
 {
     spot_log(r->c, SPOT_LOG_INFO, "%s: %s; a row is wrong below 1/2, since those of the other classes are not known", name,
              what);
     return SPOT_OK;
 }
 
-/* One number a row: of class 1 where there are two classes, else of the true class. */
+/* One probability per row: of class 1 if there are two classes, else of the true class. */
 static spot_status from_column(reading *r, float *p, const char *name)
 {
     spot_subject *s = r->s;
@@ -187,7 +187,7 @@ static spot_status from_column(reading *r, float *p, const char *name)
             return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a probability from 0 to 1 is wanted, not a score", name, i,
                              p[i]);
     s->confidence = p;
-    if (s->classes != 2) return half_is_wrong(r, name, "taken for that of the true class");
+    if (s->classes != 2) return log_half(r, name, "taken for that of the true class");
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
     for (int i = 0; i < s->n; i++) {
         s->prob[2 * i + 1] = p[i];
@@ -233,7 +233,7 @@ static spot_status from_losses(reading *r, float *loss, const char *name)
         loss[i] = (float)exp(-fmax(loss[i], 0));
     }
     r->s->confidence = loss;
-    return r->s->classes == 2 ? SPOT_OK : half_is_wrong(r, name, "the true class has exp(-loss)");
+    return r->s->classes == 2 ? SPOT_OK : log_half(r, name, "the true class has exp(-loss)");
 }
 
 static spot_status read_prob(reading *r, spot_array *a)
@@ -285,7 +285,7 @@ static int by_id(const void *a, const void *b, void *of)
     return order ? order : (i > k) - (i < k);
 }
 
-/* Crops of one picture may share its name; who did not mean that should know. An empty id names nothing. */
+/* Warns about equal ids, which crops of one picture may share on purpose. An empty id names nothing. */
 static spot_status check_ids(reading *r, const char *name)
 {
     char **id = r->s->id;
@@ -299,7 +299,7 @@ static spot_status check_ids(reading *r, const char *name)
         twice++;
         if (row[i] < first) first = row[i];
     }
-    n = *id[row[0]] ? n : row[0];              /* the empty one is the first of all */
+    n = *id[row[0]] ? n : row[0];              /* an empty id sorts first */
     free(row);
     if (n < r->s->n) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; an id is wanted", name, n);
     if (twice)
@@ -316,7 +316,7 @@ static spot_status read_ids(reading *r, spot_array *a)
     return check_ids(r, a->name);
 }
 
-/* NULL where there is no such picture. *missing counts, the first few are told. */
+/* s->image is NULL if there is no such picture. Counts them in *missing and logs the first few. */
 static spot_status find_pictures(reading *r, int *missing, int *first)
 {
     spot_subject *s = r->s;
@@ -392,8 +392,8 @@ static spot_status read_arrays(reading *r)
     return spot_subject_check_as(r->c, s, &(spot_subject_words){ f->embeddings, f->labels, prob, prob });
 }
 
-/* Pictures, whose labels may come as arrays: then ids name them. */
-static spot_status look(reading *r)
+/* Runs the network on pictures. If their labels come as arrays, ids name the pictures. */
+static spot_status look_at_pictures(reading *r)
 {
     const spot_subject_files *f = r->files;
 
@@ -411,7 +411,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     spot_status status;
 
     memset(s, 0, sizeof *s);
-    status = files->embeddings ? read_arrays(&r) : look(&r);
+    status = files->embeddings ? read_arrays(&r) : look_at_pictures(&r);
     if (status) spot_subject_close(s);
     return status;
 }

@@ -1,4 +1,3 @@
-/* chain.c - see chain.h. */
 #include "steps/chain.h"
 
 #include <math.h>
@@ -88,7 +87,7 @@ static void *value_of(const spot_chain *k, step s, int i)
     return s == POINTS ? (void *)&k->points[i] : (void *)&k->found[i];
 }
 
-static spot_status solve(spot_chain *k, step s, int first, int n)
+static spot_status run_step(spot_chain *k, step s, int first, int n)
 {
     const spot_view *view = k->view + first;
     const spot_seed *seed = k->seed + first;
@@ -99,14 +98,14 @@ static spot_status solve(spot_chain *k, step s, int first, int n)
     return spot_bdm_fit(k->c, k->a, n, k->found + first, fit, view, points, seed, k->method);
 }
 
-static spot_status solve_and_keep(spot_chain *k, step s, int first, int n)
+static spot_status run_and_keep(spot_chain *k, step s, int first, int n)
 {
     double since = spot_clock(), each;
     spot_status how;
 
     spot_range_begin(k->c, values[s].kind);
     k->c->who = k->who;
-    how = solve(k, s, first, n);
+    how = run_step(k, s, first, n);
     k->c->who = NULL;
     spot_range_end(k->c);
     SPOT_TRY(how);
@@ -118,10 +117,11 @@ static spot_status solve_and_keep(spot_chain *k, step s, int first, int n)
     return spot_check_stop(k->c);
 }
 
-static spot_status solve_range(spot_chain *k, step s, int first, int n)
+/* Runs the step on the n problems from `first` on; after a failure, on each half. */
+static spot_status run_range(spot_chain *k, step s, int first, int n)
 {
     size_t mark = k->a->used;
-    spot_status how = solve_and_keep(k, s, first, n);
+    spot_status how = run_and_keep(k, s, first, n);
 
     if (how == SPOT_OK) return how;
     k->a->used = mark;
@@ -134,27 +134,27 @@ static spot_status solve_range(spot_chain *k, step s, int first, int n)
     if (!spot_concerns_one_problem(how)) return how;
     spot_log(k->c, SPOT_LOG_DEBUG, "%s of %d at once: %s; in halves", values[s].kind, n, spot_message(k->c, how));
     spot_forget(k->c);
-    SPOT_TRY(solve_range(k, s, first, n / 2));
-    return solve_range(k, s, first + n / 2, n - n / 2);
+    SPOT_TRY(run_range(k, s, first, n / 2));
+    return run_range(k, s, first + n / 2, n - n / 2);
 }
 
-static spot_status is_there(spot_chain *k, step s, int i, bool *there)
+static spot_status recall_value(spot_chain *k, step s, int i, bool *there)
 {
     *there = k->skip[i] || (s == POINTS && k->points[i].at);
     if (*there || !k->store || (k->fit && s == FOUND)) return SPOT_OK;
     return spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), there);
 }
 
-/* Problems without a value that stand side by side go through in one call. */
-static spot_status take_step(spot_chain *k, step s)
+/* Adjacent problems without a value are computed in one call. */
+static spot_status complete_step(spot_chain *k, step s)
 {
     int first = 0;
 
     for (int i = 0; i <= k->count; i++) {
         bool there = true;
-        if (i < k->count) SPOT_TRY(is_there(k, s, i, &there));
+        if (i < k->count) SPOT_TRY(recall_value(k, s, i, &there));
         if (!there) continue;
-        if (i > first) SPOT_TRY(solve_range(k, s, first, i - first));
+        if (i > first) SPOT_TRY(run_range(k, s, first, i - first));
         first = i + 1;
     }
     return SPOT_OK;
@@ -162,10 +162,10 @@ static spot_status take_step(spot_chain *k, step s)
 
 spot_status spot_chain_points(spot_chain *k)
 {
-    if (!spot_embed_is_nothing(&k->method->embed)) return take_step(k, POINTS);
+    if (!spot_embed_is_nothing(&k->method->embed)) return complete_step(k, POINTS);
     for (int i = 0; i < k->count; i++)
         if (!k->skip[i]) k->points[i] = (spot_points){ k->view[i].n, k->view[i].d, k->view[i].feature, NAN };
     return SPOT_OK;
 }
 
-spot_status spot_chain_found(spot_chain *k) { return take_step(k, FOUND); }
+spot_status spot_chain_found(spot_chain *k) { return complete_step(k, FOUND); }

@@ -1,4 +1,3 @@
-/* method_timing.c - see method_timing.h. */
 #include "steps/method_timing.h"
 
 #include <math.h>
@@ -34,7 +33,7 @@ spot_status spot_method_timing_view(spot_ctx *c, spot_arena *a, spot_view *v, sp
     return SPOT_OK;
 }
 
-/* *full: all of the method on such a view. *here: seconds that the timing took. */
+/* *full: time of the whole method on such a view. *here: seconds that the timing took. */
 static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, double *here, const spot_config *cfg, int b,
                                int rows, int features)
 {
@@ -76,7 +75,7 @@ spot_status spot_method_timing_take(spot_ctx *c, spot_arena *a, spot_method_timi
         double here, next;
         spot_status s = time_method(c, a, &now, &here, cfg, b, rows, features);
         a->used = mark;
-        if (spot_is_verdict(s)) {                      /* it would be one in the sweep, and the next method's turn */
+        if (spot_is_verdict(s)) {                      /* the sweep would record it and continue with the next method */
             spot_forget(c);
             return SPOT_OK;
         }

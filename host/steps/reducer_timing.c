@@ -1,4 +1,4 @@
-/* reducer_timing.c - see reducer_timing.h. Only people read the estimate; nothing depends on it. */
+/* reducer_timing.c - see reducer_timing.h. The estimate is only shown; no result depends on it. */
 #include "steps/reducer_timing.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { FEW = 5, MORE = 25 };       /* iterations */
 
-/* A search for neighbours of many rows, against the plain one; interpolated forces, against exact ones of SPOT_TSNE_EXACT
+/* Ratios of time: the filtered search for neighbours to the plain one; interpolated forces to exact ones at SPOT_TSNE_EXACT
  * points. Measured at 20,000 to 100,000 rows. */
 #define FILTERED 0.45
 #define BY_FFT   0.15
@@ -52,7 +52,7 @@ spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_ti
 
     *t = (spot_reducer_timing){ .rows = view->n };
     if (neighbours) SPOT_TRY(time_neighbours(c, a, t, view));
-    if (iterations && *iterations && *iterations <= MORE) iterations = NULL;       /* all of them are few */
+    if (iterations && *iterations && *iterations <= MORE) iterations = NULL;       /* few enough to run all */
     if (iterations) *iterations = FEW;
     at = spot_spent_now();
     SPOT_TRY(spot_embed_fit(c, a, 1, points, view, &seed, &some));
@@ -78,5 +78,5 @@ double spot_reducer_timing_seconds(const spot_reducer_timing *t, const spot_embe
     if (cfg->method == SPOT_REDUCE_TSNE && n <= SPOT_TSNE_EXACT) return near + before + steps * r * r;
     if (cfg->method == SPOT_REDUCE_TSNE) return near + before + BY_FFT * steps * full * full * n / SPOT_TSNE_EXACT;
     if (cfg->method == SPOT_REDUCE_UMAP) return near + before;
-    return before + steps * (batch < t->rows ? 1 : (double)batch / t->rows);       /* no steps but of scvis */
+    return before + steps * (batch < t->rows ? 1 : (double)batch / t->rows);       /* only scvis has steps */
 }

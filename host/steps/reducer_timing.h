@@ -1,4 +1,4 @@
-/* reducer_timing.h - the time of a reducer, from a few of its iterations and some more. */
+/* reducer_timing.h - the time of a reducer, estimated from a run of few iterations and a run of more. */
 #ifndef SPOTTER_REDUCER_TIMING_H
 #define SPOTTER_REDUCER_TIMING_H
 
@@ -6,18 +6,18 @@
 
 typedef struct {
     int        rows;           /* of the view that was timed */
-    double     neighbours;     /* seconds of a plain search for neighbours, which is a part of `before`; 0: not timed */
-    spot_spent before, step;   /* until the first iteration; of each */
+    double     neighbours;     /* seconds of a plain search for neighbours, included in `before`; 0: not timed */
+    spot_spent before, step;   /* time before the first iteration; time per iteration */
 } spot_reducer_timing;
 
-/* Makes points of the view, in the arena. Neighbours are timed apart where `neighbours` is true. */
+/* Computes points of the view in the arena. neighbours: also times the search for neighbours by itself (CPU only). */
 spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_timing *t, spot_points *points,
                                      const spot_view *view, const spot_embed_config *cfg, bool neighbours);
 
-/* Iterations on n rows; 0 for a reducer without. */
+/* Iterations on n rows; 0 for a reducer without iterations. */
 int spot_reducer_iterations(const spot_embed_config *cfg, int n);
 
-/* Seconds of the clock on n rows, by the known growth of the reducer's parts. */
+/* Wall seconds on n rows, from the known growth of the reducer's parts. */
 double spot_reducer_timing_seconds(const spot_reducer_timing *t, const spot_embed_config *cfg, int n);
 
 #endif

@@ -1,4 +1,4 @@
-/* base.c - the model that every EC of a sweep starts from, where the config asks for one. */
+/* base.c - the base model: every EC of the sweep starts from it, if the config asks for one. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     char why[1024];
     spot_status s = spot_model_base(c, a, &run->base, &lesson, &cfg->scene, &cfg->model, cfg->seed);
 
-    if (s && spot_is_verdict(s)) {                     /* the sentence speaks of a training, not of which */
+    if (spot_is_verdict(s)) {                          /* the sentence does not name the model that was trained */
         snprintf(why, sizeof why, "%s", spot_message(c, s));
         spot_forget(c);
         return spot_fail(c, s, "the base model: %s", why);

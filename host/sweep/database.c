@@ -1,4 +1,4 @@
-/* database.c - segments -> results.sqlite. */
+/* database.c - writes results.sqlite from the segments. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 #include "sweep/segment.h"
 
 static const char schema[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"     /* a temp file: the rename is what makes it count */
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"     /* a temporary file that is renamed when it is complete */
     "CREATE TABLE ecs (ec INTEGER PRIMARY KEY, seed TEXT, config TEXT, numbers INTEGER, build TEXT, device TEXT,"
     " profile TEXT, lambda_p REAL, lambda_r REAL, top INTEGER, layers TEXT, rollable TEXT, status TEXT, message TEXT,"
     " best_epoch INTEGER, outside REAL, learned INTEGER);"
@@ -37,8 +37,8 @@ static const char *const inserts[STATEMENTS] = {
 
 typedef struct { sqlite3 *db; sqlite3_stmt *insert[STATEMENTS]; int rc; } database;
 
-/* One row. A letter a column: i int, r double (NaN is NULL), t text. */
-static void row(database *d, int table, const char *types, ...)
+/* Inserts a row. types has a letter per column: i int, r double (NaN is NULL), t text. */
+static void add_row(database *d, int table, const char *types, ...)
 {
     sqlite3_stmt *st = d->insert[table];
     va_list args;
@@ -55,40 +55,41 @@ static void row(database *d, int table, const char *types, ...)
     d->rc = sqlite3_reset(st);
 }
 
-static void method_rows(database *d, const spot_segment *s, const spot_outcome *o)
+static void add_method(database *d, const spot_segment *s, const spot_outcome *o)
 {
     const spot_score *k = &o->score;
     const char *name = spot_status_name((spot_status)o->status);
 
     if (o->status) {
-        row(d, RESULTS, "itttt", s->index, o->name, o->settings, name, o->message);
+        add_row(d, RESULTS, "itttt", s->index, o->name, o->settings, name, o->message);
         return;
     }
-    row(d, RESULTS, "itttt" "rriii", s->index, o->name, o->settings, name, "", k->dr, k->fdr, k->u, k->hypotheses,
-        o->components);
+    add_row(d, RESULTS, "itttt" "rriii", s->index, o->name, o->settings, name, "", k->dr, k->fdr, k->u, k->hypotheses,
+            o->components);
     for (int m = 0; m < s->blindspots; m++)
-        row(d, FOUND, "itiiri" "rrrr", s->index, o->name, m, k->size[m], k->br[m], k->covered[m], k->failure[m][0],
-            k->failure[m][1], k->failure[m][2], k->failure[m][3]);
+        add_row(d, FOUND, "itiiri" "rrrr", s->index, o->name, m, k->size[m], k->br[m], k->covered[m], k->failure[m][0],
+                k->failure[m][1], k->failure[m][2], k->failure[m][3]);
     for (int h = 0; h < k->hypotheses; h++)
-        row(d, HYPOTHESES, "itiirri", s->index, o->name, h, o->size[h], o->order[h], o->mean_error[h], k->belongs[h]);
+        add_row(d, HYPOTHESES, "itiirri", s->index, o->name, h, o->size[h], o->order[h], o->mean_error[h], k->belongs[h]);
 }
 
-static void segment_rows(database *d, const spot_segment *s)
+static void add_segment(database *d, const spot_segment *s)
 {
     const spot_learning *l = &s->lesson;
     char seed[32];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);   /* 64 bits do not fit SQLite's integers */
-    row(d, ECS, "ittitttrrittttiri", s->index, seed, s->config, s->numbers, s->build, s->device,
-        spot_profile_name(s->metric.profile), s->metric.lambda_p, s->metric.lambda_r, s->metric.top, s->layers,
-        s->rollable, spot_status_name((spot_status)s->status), s->message, l->best_epoch,
-        s->status ? NAN : l->outside, l->learned);
+    add_row(d, ECS, "ittitttrrittttiri", s->index, seed, s->config, s->numbers, s->build, s->device,
+            spot_profile_name(s->metric.profile), s->metric.lambda_p, s->metric.lambda_r, s->metric.top, s->layers,
+            s->rollable, spot_status_name((spot_status)s->status), s->message, l->best_epoch,
+            s->status ? NAN : l->outside, l->learned);
     for (int m = 0; m < s->blindspots; m++)
-        row(d, BLINDSPOTS, "iiitr", s->index, m, s->specificity[m], s->blindspot[m], s->status ? NAN : l->inside[m]);
-    for (int b = 0; b < s->methods; b++) method_rows(d, s, &s->method[b]);
+        add_row(d, BLINDSPOTS, "iiitr", s->index, m, s->specificity[m], s->blindspot[m], s->status ? NAN : l->inside[m]);
+    for (int b = 0; b < s->methods; b++) add_method(d, s, &s->method[b]);
 }
 
-static spot_status fill(spot_ctx *c, database *d, const spot_study *y, const char *dir, const char *config, spot_segment *s)
+static spot_status add_segments(spot_ctx *c, database *d, const spot_study *y, const char *dir, const char *config,
+                                spot_segment *s)
 {
     spot_frame f;
     int *index, n;
@@ -99,7 +100,7 @@ static spot_status fill(spot_ctx *c, database *d, const spot_study *y, const cha
         if (status) break;
         status = spot_frame_read(c, y, dir, index[i], s, &f);
         if (status || f.state != SPOT_SEGMENT_WHOLE || (*config && strcmp(s->config, config))) continue;
-        segment_rows(d, s);
+        add_segment(d, s);
     }
     free(index);
     return status;
@@ -122,7 +123,7 @@ spot_status spot_database_fill(spot_ctx *c, const spot_study *y, const char *dir
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, schema, NULL, NULL, NULL);
     for (int i = 0; i < STATEMENTS && d.rc == SQLITE_OK; i++)
         d.rc = sqlite3_prepare_v2(d.db, inserts[i], -1, &d.insert[i], NULL);
-    if (d.rc == SQLITE_OK) status = fill(c, &d, y, dir, config, s);
+    if (d.rc == SQLITE_OK) status = add_segments(c, &d, y, dir, config, s);
     if (d.rc == SQLITE_OK) d.rc = sqlite3_exec(d.db, "COMMIT", NULL, NULL, NULL);
     if (d.rc != SQLITE_OK) snprintf(why, sizeof why, "%s", d.db ? sqlite3_errmsg(d.db) : sqlite3_errstr(d.rc));
     for (int i = 0; i < STATEMENTS; i++) sqlite3_finalize(d.insert[i]);

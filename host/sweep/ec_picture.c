@@ -1,7 +1,7 @@
 /* ec_picture.c - one EC and one method on one page: the map on the left, the first hypotheses as images on the right.
  *
- * What a person checks here: do the vermilion dots (low confidence) form islands, do the marked true blindspots sit on
- * them, and does a numbered outline hold each of them alone? */
+ * The reader can check whether the vermilion dots (low confidence) form islands, whether the marked true blindspots lie on
+ * them, and whether a numbered outline holds each island alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct {
     spot_dot *scratch;      /* (4 n) */
 } page;
 
-/* The points' bounding box into the map's square, the same scale on both axes. */
+/* Scales the points' bounding box into the map's square, equally on both axes. */
 static void place_dots(page *p)
 {
     const spot_points *s = p->points;
@@ -54,16 +54,16 @@ static int by_x(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* The distance from (0,0) within which 95 % of the dots lie. */
-static double reach(const spot_dot *dot, int n, spot_dot centre, spot_dot *scratch)
+/* The distance from the centre within which 95 % of the dots lie. */
+static double radius_95(const spot_dot *dot, int n, spot_dot centre, spot_dot *scratch)
 {
     for (int i = 0; i < n; i++) scratch[i] = (spot_dot){ hypot(dot[i].x - centre.x, dot[i].y - centre.y), 0 };
     qsort(scratch, (size_t)n, sizeof *scratch, by_x);
     return scratch[(int)(0.95 * (n - 1))].x;
 }
 
-/* A hypothesis is outlined by the hull of the 95 % of its rows nearest to its centre: one stray must not cross the map. */
-static void outline(page *p, int k)
+/* The outline is the hull of the 95 % of a hypothesis's rows nearest to its centre, so that one outlier does not widen it. */
+static void draw_outline(page *p, int k)
 {
     const spot_hypothesis *h = &p->found->h[k];
     spot_dot *in = p->scratch, *rest = in + p->view->n, centre = { 0, 0 };
@@ -77,7 +77,7 @@ static void outline(page *p, int k)
         centre.x += in[i].x / h->len;
         centre.y += in[i].y / h->len;
     }
-    radius = reach(in, h->len, centre, rest);
+    radius = radius_95(in, h->len, centre, rest);
     for (int i = 0; i < h->len; i++)
         if (hypot(in[i].x - centre.x, in[i].y - centre.y) <= radius) in[n++] = in[i];
     n = spot_canvas_hull(in, n, rest);
@@ -108,7 +108,7 @@ static void draw_map(page *p)
     for (int i = 0; i < n; i++)
         for (int m = 0; m < p->truth->blindspots; m++)
             if (p->truth->mask[i] >> m & 1) spot_canvas_marker(p->cr, p->dot[i], size + 1.6, m);
-    for (int k = p->found->len - 1; k >= 0; k--) outline(p, k);
+    for (int k = p->found->len - 1; k >= 0; k--) draw_outline(p, k);
 }
 
 /* Below the map: the colour scale, and one line for each true blindspot with its marker. */
@@ -188,7 +188,7 @@ static void draw_caption(page *p, int k, double y)
     spot_canvas_text(p->cr, LIST_X + width + 10, y, 13, 0, text);
 }
 
-/* Each hypothesis by images spread evenly over its rows. */
+/* Each hypothesis with some of its images, spread evenly over its rows. */
 static spot_status draw_list(page *p)
 {
     int size = p->ec->scene.size, rows = p->found->len < ROWS ? p->found->len : ROWS;
@@ -216,8 +216,8 @@ static spot_status draw_list(page *p)
     return s;
 }
 
-/* The size at which a line is no wider than the page. */
-static double fitting(cairo_t *cr, double size, int bold, const char *text)
+/* The font size, at most `size`, at which the line is not wider than the page. */
+static double fitting_size(cairo_t *cr, double size, int bold, const char *text)
 {
     double width = spot_canvas_text_width(cr, size, bold, text), most = WIDTH - 2 * MAP_X;
 
@@ -231,7 +231,7 @@ static void draw_title(page *p, const char *method, const spot_learning *lesson)
 
     cairo_set_source_rgb(p->cr, 0, 0, 0);
     snprintf(text, sizeof text, "EC %u   %s", p->ec->index, method);
-    spot_canvas_text(p->cr, MAP_X, 40, fitting(p->cr, 22, 1, text), 1, text);
+    spot_canvas_text(p->cr, MAP_X, 40, fitting_size(p->cr, 22, 1, text), 1, text);
     used = snprintf(text, sizeof text, "discovery rate %.2f    false discovery rate ", p->score->dr);
     if (isnan(p->score->fdr)) used += snprintf(text + used, sizeof text - used, "none (nothing discovered)");
     else used += snprintf(text + used, sizeof text - used, "%.2f of the first %d", p->score->fdr, p->score->u);
@@ -240,7 +240,7 @@ static void draw_title(page *p, const char *method, const spot_learning *lesson)
     for (int m = 0; m < lesson->blindspots && used < 340; m++)
         used += snprintf(text + used, sizeof text - used, "%s %.1f %%", m ? "," : "", 100 * lesson->inside[m]);
     if (!lesson->learned) snprintf(text + used, sizeof text - used, "  -  NOT LEARNED, left out of averages");
-    spot_canvas_text(p->cr, MAP_X, 66, fitting(p->cr, 14, 0, text), 0, text);
+    spot_canvas_text(p->cr, MAP_X, 66, fitting_size(p->cr, 14, 0, text), 0, text);
 }
 
 spot_status spot_report_ec(spot_ctx *c, const char *path, const char *method, const spot_ec *ec,

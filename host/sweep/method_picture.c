@@ -1,7 +1,7 @@
-/* method_picture.c - the picture of an EC and a method, and the map that it is drawn on.
+/* method_picture.c - the picture of an EC and a method, and the map on which it is drawn.
  *
- * A method without a map of its own is shown on the first method's of the config that has one of two dimensions, or on
- * the first two principal components. The choice depends on the config alone, so that a picture drawn again is the same. */
+ * A method without its own map of two dimensions is shown on the first such map of the config's methods, or on the first two
+ * principal components. The choice depends only on the config, so that a picture drawn again is the same. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,8 +38,8 @@ spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b)
     return principal;
 }
 
-/* The store's map; else it is made and kept there, where the method that it belongs to will find it. */
-static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, const spot_bdm_config *cfg,
+/* Recalls the map from the store, or computes it and keeps it there, also for the method that it belongs to. */
+static spot_status recall_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, const spot_bdm_config *cfg,
                           spot_points *map)
 {
     const spot_seed seed = { run->cfg->seed, p->ec.index };
@@ -52,12 +52,12 @@ static spot_status map_of(spot_ctx *c, spot_arena *a, const spot_run *run, const
     return spot_keep(c, &run->store, key, "points", spot_pack_points, map);
 }
 
-/* Another method's map may fail where this one's findings do not; they are then shown on none, all dots in one place. */
+/* The map of another method. If it cannot be computed, all dots are drawn in one place. */
 static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p,
                               const spot_bdm_config *cfg, spot_points *map, char *title, size_t size)
 {
     char name[80];
-    spot_status s = map_of(c, a, run, p, cfg, map);
+    spot_status s = recall_map(c, a, run, p, cfg, map);
 
     if (!spot_is_verdict(s)) {
         snprintf(title, size, "on the map of %s", spot_bdm_name(cfg, name, sizeof name));

@@ -10,16 +10,17 @@
 const spot_network spot_classifier = { "model", "lesson", "view", spot_model_train };
 const spot_network spot_robust = { "robust", "robust-lesson", "robust-view", spot_model_robust };
 
-static spot_status keep(spot_ctx *c, spot_run *run, const spot_ec *ec, spot_key k, const char *kind, spot_pack_fn *pack,
-                        void *value, double seconds)
+static spot_status keep_and_log(spot_ctx *c, spot_run *run, const spot_ec *ec, spot_key k, const char *kind, spot_pack_fn *pack,
+                                void *value, double seconds)
 {
     SPOT_TRY(spot_keep(c, &run->store, k, kind, pack, value));
     spot_run_log_kept(&run->run_log, kind, (int)ec->index, seconds);
     return SPOT_OK;
 }
 
-static spot_status train(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key, const spot_ec *ec,
-                         spot_model *m, spot_learning *l)
+/* Recalls the model and the lesson, or trains. */
+static spot_status train_network(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
+                                 const spot_ec *ec, spot_model *m, spot_learning *l)
 {
     double since = spot_clock();
     bool model, lesson;
@@ -30,7 +31,7 @@ static spot_status train(spot_ctx *c, spot_arena *a, spot_run *run, const spot_n
     memset(l, 0, sizeof *l);
     SPOT_TRY(net->train(c, a, m, l, ec, &run->cfg->model, run->base.width ? &run->base : NULL));
     SPOT_TRY(spot_keep(c, &run->store, key, net->lesson, spot_pack_learning, l));
-    SPOT_TRY(keep(c, run, ec, key, net->model, spot_pack_model, m, spot_clock() - since));
+    SPOT_TRY(keep_and_log(c, run, ec, key, net->model, spot_pack_model, m, spot_clock() - since));
     return spot_check_stop(c);
 }
 
@@ -52,7 +53,7 @@ static spot_status recall_head(spot_ctx *c, spot_arena *a, const spot_store *s, 
 }
 
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                              spot_seen *seen, spot_learning *lesson, bool *there)
+                                     spot_seen *seen, spot_learning *lesson, bool *there)
 {
     bool learned;
 
@@ -62,8 +63,8 @@ spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_stor
     return *there && !seen->view.head ? recall_head(c, a, s, net, key, &seen->view) : SPOT_OK;
 }
 
-/* A view's last bits are those of the plans by which a GPU convolved, so the run_log says which they were. */
-static void note_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
+/* The last bits of a view depend on the GPU's convolution plans, so the log names them. */
+static void log_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
 {
     char text[64];
 
@@ -81,10 +82,10 @@ spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const s
 
     SPOT_TRY(spot_network_view_recall(c, a, &run->store, net, key, seen, lesson, &there));
     if (there) return SPOT_OK;
-    SPOT_TRY(train(c, a, run, net, key, ec, &model, lesson));
+    SPOT_TRY(train_network(c, a, run, net, key, ec, &model, lesson));
     since = spot_clock();
     SPOT_TRY(spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, SPOT_TEST, &run->cfg->model));
-    SPOT_TRY(keep(c, run, ec, key, net->view, spot_pack_seen, seen, spot_clock() - since));
-    note_plans(c, run, ec);
+    SPOT_TRY(keep_and_log(c, run, ec, key, net->view, spot_pack_seen, seen, spot_clock() - since));
+    log_plans(c, run, ec);
     return spot_check_stop(c);
 }

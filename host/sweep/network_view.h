@@ -1,4 +1,4 @@
-/* network_view.h - an EC's view by one of its networks: from the store, or after a training. */
+/* network_view.h - the view of an EC by one of its networks: from the store, or after training. */
 #ifndef SPOTTER_NETWORK_VIEW_H
 #define SPOTTER_NETWORK_VIEW_H
 
@@ -11,13 +11,13 @@ typedef struct {
                          const spot_model_config *cfg, const spot_model *start);
 } spot_network;
 
-extern const spot_network spot_classifier, spot_robust;    /* the network under examination; one trained against an adversary */
+extern const spot_network spot_classifier, spot_robust;    /* the examined network; one that is trained against an adversary */
 
-/* The view and the lesson, where the store has both. A view that an older build kept has no head unless its model is there. */
+/* *there: the store has both view and lesson. A view that an older build kept gets its head from the model; NULL without it. */
 spot_status spot_network_view_recall(spot_ctx *c, spot_arena *a, const spot_store *s, const spot_network *net, spot_key key,
-                              spot_seen *seen, spot_learning *lesson, bool *there);
+                                     spot_seen *seen, spot_learning *lesson, bool *there);
 
-/* EC -> view. The model is read or trained only where the store has no view. */
+/* EC -> view. The model is read or trained only if the store has no view. */
 spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
                               const spot_ec *ec, spot_seen *seen, spot_learning *lesson);
 

@@ -1,10 +1,12 @@
-/* pipeline.c - the project in one function: spot_pipeline takes a wave of ECs from their definitions to their scores.
+/* pipeline.c - the study in one function: spot_pipeline, at the end, takes a wave of ECs from their definitions to their
+ * scores.
  *
  *     EC -> images -> model -> view -> points -> hypotheses -> score
+ *     define_ecs      view_all_ecs     run_method, for each method
  *
- * Images have no line of their own: training and looking render them as they need them. Up to their views ECs go one by
- * one, or some side by side; from there on the whole wave goes through a stage in one call. Every stage first asks the
- * store for its value and keeps what it computed. */
+ * Images are not kept: training and looking render them when they need them. Up to the view, ECs are computed one by one or
+ * several at once; then each stage takes the whole wave in one call. Every stage first asks the store for its value, and
+ * keeps a value that it computed. */
 #define _POSIX_C_SOURCE 200809L
 #include "sweep/pipeline.h"
 
@@ -17,7 +19,7 @@
 #include "sweep/network_view.h"
 #include "work/workers.h"
 
-#define LOOKED 0.95                /* part of an EC's time that is over when its view is there; for the progress */
+#define VIEWED 0.95                /* share of an EC's time until its view is there; for the progress */
 
 bool spot_wants_robust(const spot_config *cfg)
 {
@@ -26,40 +28,39 @@ bool spot_wants_robust(const spot_config *cfg)
     return false;
 }
 
-/* The ECs at hand. */
+/* The ECs that go through the stages together. */
 typedef struct {
     spot_ctx    *c;
     spot_arena  *a;
     spot_run    *run;
     spot_ec_run *p;                /* (count) */
     int          count;
-    int          b;                /* the method at hand */
-    spot_chain   chain;            /* what it does to the views */
+    int          b;                /* the current method */
+    spot_chain   chain;            /* the current method's work on the views */
 } ec_wave;
 
-/* Records the failure of a stage. A verdict goes into the segment; an EC that memory did not suffice for is in trouble; both
- * are forgotten. Any other failure is returned. */
+/* Records the failure of a stage and forgets it: a verdict in the segment, lack of memory as the EC's trouble. Returns any
+ * other failure. */
 static spot_status record_failure(const ec_wave *w, spot_ec_run *p, spot_status s, const char *stage, int *status,
                                   char message[1024])
 {
     int ec = (int)p->ec.index;
-    char text[1200];
+    char text[1200], *sentence = s == SPOT_NOMEM ? p->message : message;
 
-    if (s == SPOT_OK) return s;
     if (s != SPOT_NOMEM && !spot_is_verdict(s)) return s;
-    if (s == SPOT_NOMEM) {
-        p->trouble = s;
-        message = p->message;
-    } else *status = s;
-    snprintf(message, 1024, "%s", spot_message_alone(w->c, s));
-    snprintf(text, sizeof text, "EC %d, %s: %s", ec, stage, message);
+    if (s == SPOT_NOMEM) p->trouble = s;
+    else *status = s;
+    snprintf(sentence, 1024, "%s", spot_message_alone(w->c, s));
+    snprintf(text, sizeof text, "EC %d, %s: %s", ec, stage, sentence);
     spot_run_log_write(&w->run->run_log, "failed", ec, NAN, text);
     spot_log(w->c, SPOT_LOG_WARN, "%s", text);
     spot_forget(w->c);
     return SPOT_OK;
 }
 
-/* The classifier looks at the EC; a robust network does, too, where a method needs its features. */
+/* -- EC -> images -> model -> view ---------------------------------------------------------------------------- */
+
+/* The classifier's view of the EC, and the robust network's if a method needs its features. */
 static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
 {
     size_t mark = w->a->used;
@@ -75,17 +76,17 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
-/* The task of a worker, whose context and arena these are. */
+/* A worker's task, with the worker's context and arena. */
 static spot_status view_ec_task(spot_ctx *c, spot_arena *a, void *user, int i)
 {
     ec_wave w = *(const ec_wave *)user;
     spot_ec_run *p = &w.p[i];
-    int over = i < w.run->layout.at_once ? 0 : i + 1 - w.run->layout.at_once;       /* tasks, at least */
+    int over = i < w.run->layout.at_once ? 0 : i + 1 - w.run->layout.at_once;       /* at least so many tasks are done */
     spot_status s;
 
     w.c = c;
     w.a = a;
-    spot_tell(c, "sweep", (int)p->ec.index, w.run->before + LOOKED * over, w.run->planned, "");
+    spot_tell(c, "sweep", (int)p->ec.index, w.run->before + VIEWED * over, w.run->planned, "");
     SPOT_TRY(spot_check_stop(c));
     spot_range_begin(c, spot_label_of(c, p->ec.index).text);
     s = view_ec(&w, p);
@@ -93,7 +94,7 @@ static spot_status view_ec_task(spot_ctx *c, spot_arena *a, void *user, int i)
     return s;
 }
 
-/* Repeats the ECs that found no memory beside the others. */
+/* Repeats one by one the ECs that did not fit into memory together with others. */
 static spot_status view_ecs_alone(ec_wave *w)
 {
     size_t mark = w->a->used;
@@ -107,15 +108,15 @@ static spot_status view_ecs_alone(ec_wave *w)
     return SPOT_OK;
 }
 
-/* Another process may have finished the EC and dropped its values, if it keeps less; spot_sweep_run will see. */
-static void note_view_gone(const ec_wave *w, spot_ec_run *p)
+/* Another process that keeps fewer values may have finished the EC and removed its view; spot_sweep_run checks that. */
+static void record_lost_view(const ec_wave *w, spot_ec_run *p)
 {
     p->trouble = SPOT_IO;
     snprintf(p->message, sizeof p->message, "its view was written to %.900s/cache and is gone; keep other programs out",
              w->run->store.dir);
 }
 
-/* Views pass from the workers to the wave through the store, as they pass from one run to the next. */
+/* The store passes the views from the workers to the wave, as from one run to the next. */
 static spot_status view_all_ecs(ec_wave *w)
 {
     const spot_layout *l = &w->run->layout;
@@ -129,7 +130,7 @@ static spot_status view_all_ecs(ec_wave *w)
         SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key, &p->seen, &p->segment.lesson,
                                           &there));
         if (!there) {
-            note_view_gone(w, p);
+            record_lost_view(w, p);
             continue;
         }
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
@@ -138,7 +139,7 @@ static spot_status view_all_ecs(ec_wave *w)
     return SPOT_OK;
 }
 
-/* -- a method ------------------------------------------------------------------------------------------------- */
+/* -- view -> points -> hypotheses -> score -------------------------------------------------------------------- */
 
 static spot_outcome *outcome_of(const ec_wave *w, int i) { return &w->p[i].segment.method[w->b]; }
 
@@ -157,8 +158,8 @@ static spot_status record_method_failure(void *user, int i, spot_status s)
     return record_failure(w, &w->p[i], s, o->name, &o->status, o->message);
 }
 
-/* The score, and a picture of what the method did. Nobody knows all blindspots of real pictures, so that no hypothesis about
- * them can be called false (paper, 5.2). */
+/* The score, and a picture of points and hypotheses. The blindspots of real pictures are not all known, so FDR is undefined
+ * there (paper, 5.2). */
 static spot_status score_method(const ec_wave *w, int i)
 {
     const spot_hypotheses *found = &w->chain.found[i];
@@ -183,14 +184,17 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
     SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key, &seen, &lesson, &there));
-    if (!there || seen.view.n != view->n) return note_view_gone(w, p), SPOT_OK;
+    if (!there || seen.view.n != view->n) {
+        record_lost_view(w, p);
+        return SPOT_OK;
+    }
     view->feature = seen.view.feature;
     view->d = seen.view.d;
     view->head = seen.view.head;
     return SPOT_OK;
 }
 
-/* The view as the method's representation shows it, and the key of its features. */
+/* The view with the features of the method's representation, and the key of these features. */
 static spot_status take_features(const ec_wave *w, int i, spot_view *view, spot_key *features)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
@@ -208,12 +212,12 @@ static spot_status take_features(const ec_wave *w, int i, spot_view *view, spot_
     return SPOT_OK;
 }
 
-static bool is_through(const ec_wave *w, int i)
+static bool has_failed(const ec_wave *w, int i)
 {
     return w->p[i].trouble || w->p[i].segment.status || outcome_of(w, i)->status;
 }
 
-/* The method at hand begins on EC i. */
+/* Prepares the current method on EC i. */
 static spot_status begin_method(ec_wave *w, int i)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
@@ -223,10 +227,10 @@ static spot_status begin_method(ec_wave *w, int i)
 
     spot_bdm_name(cfg, o->name, sizeof o->name);
     spot_key_text(o->settings, spot_key_of_method(cfg));
-    k->skip[i] = is_through(w, i);
+    k->skip[i] = has_failed(w, i);
     if (k->skip[i]) return SPOT_OK;
     SPOT_TRY(record_method_failure(w, i, take_features(w, i, &k->view[i], &features)));
-    k->skip[i] = is_through(w, i);
+    k->skip[i] = has_failed(w, i);
     k->seed[i] = (spot_seed){ w->run->cfg->seed, w->p[i].ec.index };
     k->points_key[i] = spot_key_of_points(features, cfg);
     k->found_key[i] = spot_key_of_found(k->points_key[i], cfg);
@@ -234,7 +238,7 @@ static spot_status begin_method(ec_wave *w, int i)
     return SPOT_OK;
 }
 
-/* Runs a method on every view of the wave. */
+/* Runs method b on every view of the wave. */
 static spot_status run_method(ec_wave *w, int b)
 {
     size_t mark = w->a->used;
@@ -243,17 +247,17 @@ static spot_status run_method(ec_wave *w, int b)
     w->chain.method = &w->run->cfg->bdm[b];
     for (int i = 0; i < w->count; i++) SPOT_TRY(begin_method(w, i));
     w->chain.who = outcome_of(w, 0)->name;
-    SPOT_TRY(spot_chain_points(&w->chain));
-    SPOT_TRY(spot_chain_found(&w->chain));
-    for (int i = 0; i < w->count; i++)
+    SPOT_TRY(spot_chain_points(&w->chain));                    /* view -> points */
+    SPOT_TRY(spot_chain_found(&w->chain));                     /* points -> hypotheses */
+    for (int i = 0; i < w->count; i++)                         /* hypotheses -> score */
         if (!w->chain.skip[i]) SPOT_TRY(record_method_failure(w, i, score_method(w, i)));
     w->a->used = mark;
     return SPOT_OK;
 }
 
-/* -- the wave ------------------------------------------------------------------------------------------------- */
+/* -- the whole study ------------------------------------------------------------------------------------------ */
 
-static spot_status begin_ec(const ec_wave *w, spot_ec_run *p, int index)
+static spot_status define_ec(const ec_wave *w, spot_ec_run *p, int index)
 {
     const spot_run *run = w->run;
     const spot_config *cfg = run->cfg;
@@ -269,11 +273,11 @@ spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run
 {
     ec_wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
 
-    for (int i = 0; i < count; i++) SPOT_TRY(begin_ec(&w, &p[i], index[i]));
-    SPOT_TRY(view_all_ecs(&w));
     w.chain = (spot_chain){ .c = c, .a = a, .store = &run->store, .study = &w, .judge = record_method_failure,
                             .kept = log_kept };
+    for (int i = 0; i < count; i++) SPOT_TRY(define_ec(&w, &p[i], index[i]));      /* config -> ECs */
+    SPOT_TRY(view_all_ecs(&w));                                                    /* EC -> images -> model -> view */
     SPOT_TRY(spot_chain_open(&w.chain, count, false));
-    for (int b = 0; b < run->cfg->bdms; b++) SPOT_TRY(run_method(&w, b));
+    for (int b = 0; b < run->cfg->bdms; b++) SPOT_TRY(run_method(&w, b));          /* view -> points -> hypotheses -> score */
     return SPOT_OK;
 }

@@ -1,4 +1,4 @@
-/* retention.c - see retention.h. The segment is the truth; stage values only serve pages, and runs that go on. */
+/* retention.c - see retention.h. The segment holds the results; stage values only serve report pages and continued runs. */
 #include "sweep/retention.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static void drop_network(const spot_run *run, const spot_network *net, spot_key 
     spot_store_drop(&run->store, key, net->view);
 }
 
-/* The classifier's view goes last: while it is there, something else may be. */
+/* The classifier's view is removed last: when it is gone, all other values are gone, too. */
 void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *s)
 {
     const spot_config *cfg = run->cfg;
@@ -48,7 +48,7 @@ void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *
     drop_network(run, &spot_classifier, model);
 }
 
-/* Found: each row once, as clusters have it. A segment takes 2 kB and 1.5 a method, a lesson 5. */
+/* Hypotheses count each row once, as clusters do. A segment takes 2 kB and 1.5 kB per method, a lesson 5 kB. */
 double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, double picture)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];

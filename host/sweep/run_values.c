@@ -1,5 +1,4 @@
-/* run_values.c - the cache of a run, read back (spotter/run.h); and spot_sweep_view, which also looks through a model that the
- * cache has. */
+/* run_values.c - reads the cache of a run (spotter/run.h); and spot_sweep_view, which can also run a model of the cache. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ struct spot_run_values {
     spot_store    store;
 };
 
-/* A store that another device filled has keys with its name. */
+/* Keys contain the name of the device that computed the value. */
 static const char *const devices[] = { "cpu", "cuda" };
 enum { DEVICES = sizeof devices / sizeof *devices };
 
@@ -48,7 +47,7 @@ spot_status spot_run_values_open(spot_ctx *c, spot_run_values **v, const char *d
 
 void spot_run_values_close(spot_run_values *v) { free(v); }
 
-/* Features twice (a file's beside the classifier's), the map, rows of at most so many hypotheses, and principal components. */
+/* Features of the classifier and of a file, the map, the rows of all hypotheses, and principal components. */
 size_t spot_run_values_needs(const spot_run_values *m, int rows)
 {
     const spot_bdm_config principal = spot_bdm_defaults(SPOT_PLANESPOT);
@@ -82,7 +81,7 @@ spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_valu
     return SPOT_OK;
 }
 
-/* The key of the features that a method looks at, on a device; false where they are a file's that is gone. */
+/* The key of the features that a method looks at, on a device; false if the features are in a file that is gone. */
 static bool features_key(const spot_run_values *m, uint32_t ec, const char *device, const spot_bdm_config *cfg, spot_key *key)
 {
     spot_key content;
@@ -94,6 +93,7 @@ static bool features_key(const spot_run_values *m, uint32_t ec, const char *devi
     return true;
 }
 
+/* The first method that reduces the classifier's features as `map` does; -1: none. */
 static int method_of(const spot_config *cfg, const spot_bdm_config *map)
 {
     const spot_key key = spot_key_of_reduction(map);
@@ -135,8 +135,8 @@ spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_val
 
 /* ---- spotter/sweep.h ---- */
 
-static spot_status see(spot_ctx *c, spot_arena *a, const spot_run_values *m, const char *device, const spot_ec *ec,
-                       spot_split split, bool robust, spot_seen *seen, bool *there)
+static spot_status find_view(spot_ctx *c, spot_arena *a, const spot_run_values *m, const char *device, const spot_ec *ec,
+                             spot_split split, bool robust, spot_seen *seen, bool *there)
 {
     const spot_network *net = robust ? &spot_robust : &spot_classifier;
     spot_key key = key_on(device, m, ec->index, robust);
@@ -150,7 +150,7 @@ static spot_status see(spot_ctx *c, spot_arena *a, const spot_run_values *m, con
     return *there ? spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, split, &m->cfg->model) : SPOT_OK;
 }
 
-static spot_status is_missing(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, bool robust)
+static spot_status missing_view(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, bool robust)
 {
     const char *which = robust ? "robust " : "";
     char path[1200];
@@ -160,8 +160,8 @@ static spot_status is_missing(spot_ctx *c, const char *dir, const spot_ec *ec, s
         return spot_fail(c, SPOT_INPUT, "EC %u of %s has no %sview yet; a sweep into that directory makes it", ec->index, dir,
                          which);
     return spot_fail(c, SPOT_INPUT, "EC %u of %s is done, but the cache has no longer its %snetwork%s (sweep --keep, or merge "
-                     "without --cache); remove %.900s, and the sweep trains it anew", ec->index, dir, which,
-                     split == SPOT_TEST ? " nor its view" : ", which is what looks at other splits than test", path);
+                     "without --cache); remove %.900s, and the sweep trains it again", ec->index, dir, which,
+                     split == SPOT_TEST ? " nor its view" : ", which other splits than test need", path);
 }
 
 spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
@@ -173,11 +173,11 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
 
     SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));
     for (int i = 0; i < DEVICES && !there; i++)
-        SPOT_TRY(see(c, a, &m, devices[i], ec, split, robust, &seen, &there));
+        SPOT_TRY(find_view(c, a, &m, devices[i], ec, split, robust, &seen, &there));
     if (!there && robust && !spot_wants_robust(cfg))
         return spot_fail(c, SPOT_INPUT, "no method of %s asks for a robust network (representation: robust), so it has none",
                          dir);
-    if (!there) return is_missing(c, dir, ec, split, robust);
+    if (!there) return missing_view(c, dir, ec, split, robust);
     *view = seen.view;
     *truth = seen.truth;
     return SPOT_OK;

@@ -1,4 +1,4 @@
-/* segment.c - one EC's results as JSON, both ways. */
+/* segment.c - writes and reads one EC's results as JSON. */
 #include "sweep/segment.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void spot_segment_free(spot_segment *s)
     free(s);
 }
 
-static void choice(spot_json *j, const char *key, int *v, int n, const char *(*name_of)(int))
+static void describe_choice(spot_json *j, const char *key, int *v, int n, const char *(*name_of)(int))
 {
     char text[48] = "";
 
@@ -40,7 +40,7 @@ static void choice(spot_json *j, const char *key, int *v, int n, const char *(*n
 
 static const char *status_name(int s) { return spot_status_name((spot_status)s); }
 
-static void ints(spot_json *j, const char *key, int *v, int n)
+static void describe_ints(spot_json *j, const char *key, int *v, int n)
 {
     int len = spot_json_array(j, key, n, n);
 
@@ -49,7 +49,7 @@ static void ints(spot_json *j, const char *key, int *v, int n)
     spot_json_end(j);
 }
 
-static void reals(spot_json *j, const char *key, double *v, int n)
+static void describe_reals(spot_json *j, const char *key, double *v, int n)
 {
     int len = spot_json_array(j, key, n, n);
 
@@ -58,7 +58,7 @@ static void reals(spot_json *j, const char *key, double *v, int n)
     spot_json_end(j);
 }
 
-static void ec_part(spot_json *j, spot_segment *s)
+static void describe_ec(spot_json *j, spot_segment *s)
 {
     spot_json_object(j, "ec");
     spot_json_text(j, "layers", s->layers, sizeof s->layers);
@@ -77,7 +77,7 @@ static void ec_part(spot_json *j, spot_segment *s)
     spot_json_end(j);
 }
 
-static void lesson_part(spot_json *j, spot_segment *s)
+static void describe_lesson(spot_json *j, spot_segment *s)
 {
     spot_learning *l = &s->lesson;
 
@@ -94,13 +94,13 @@ static void lesson_part(spot_json *j, spot_segment *s)
     l->blindspots = s->blindspots;
     spot_json_real(j, "outside", &l->outside);
     spot_json_int(j, "outside_count", &l->outside_count);
-    reals(j, "inside", l->inside, s->blindspots);
-    ints(j, "inside_count", l->inside_count, s->blindspots);
+    describe_reals(j, "inside", l->inside, s->blindspots);
+    describe_ints(j, "inside_count", l->inside_count, s->blindspots);
     spot_json_bool(j, "learned", &l->learned);
     spot_json_end(j);
 }
 
-static void score_part(spot_json *j, spot_outcome *o, int blindspots)
+static void describe_score(spot_json *j, spot_outcome *o, int blindspots)
 {
     spot_score *s = &o->score;
     int n;
@@ -117,7 +117,7 @@ static void score_part(spot_json *j, spot_outcome *o, int blindspots)
         spot_json_real(j, "score", &o->order[k]);
         spot_json_real(j, "mean_error", &o->mean_error[k]);
         spot_json_int(j, "belongs", &s->belongs[k]);
-        reals(j, "bp", s->bp[k], blindspots);
+        describe_reals(j, "bp", s->bp[k], blindspots);
         spot_json_end(j);
     }
     spot_json_end(j);
@@ -133,20 +133,20 @@ static void score_part(spot_json *j, spot_outcome *o, int blindspots)
     spot_json_end(j);
 }
 
-static void method_part(spot_json *j, spot_outcome *o, int blindspots)
+static void describe_method(spot_json *j, spot_outcome *o, int blindspots)
 {
     spot_json_object(j, NULL);
     spot_json_text(j, "name", o->name, sizeof o->name);
     spot_json_text(j, "settings", o->settings, sizeof o->settings);
     if (j->gen ? *o->embedding : spot_json_has(j, "embedding"))
         spot_json_text(j, "embedding", o->embedding, sizeof o->embedding);
-    choice(j, "status", &o->status, SPOT_STATUS_COUNT, status_name);
+    describe_choice(j, "status", &o->status, SPOT_STATUS_COUNT, status_name);
     if (o->status) spot_json_text(j, "message", o->message, sizeof o->message);
-    else score_part(j, o, blindspots);
+    else describe_score(j, o, blindspots);
     spot_json_end(j);
 }
 
-/* Tables and figures read the words that define a scene's blindspots. */
+/* Tables and figures parse the words that define a scene's blindspots. */
 static bool words_are_known(const spot_segment *s)
 {
     spot_blindspot b;
@@ -169,25 +169,25 @@ void spot_segment_describe(spot_json *j, void *segment)
     spot_json_int(j, "numbers", &s->numbers);
     spot_frame_plain(j, "build", s->build, sizeof s->build);
     spot_frame_plain(j, "device", s->device, sizeof s->device);
-    choice(j, "profile", &s->metric.profile, 2, spot_profile_name);
+    describe_choice(j, "profile", &s->metric.profile, 2, spot_profile_name);
     spot_json_real(j, "lambda_p", &s->metric.lambda_p);
     spot_json_real(j, "lambda_r", &s->metric.lambda_r);
     spot_json_int(j, "top", &s->metric.top);
-    ec_part(j, s);
-    choice(j, "status", &s->status, SPOT_STATUS_COUNT, status_name);
+    describe_ec(j, s);
+    describe_choice(j, "status", &s->status, SPOT_STATUS_COUNT, status_name);
     if (s->status) spot_json_text(j, "message", s->message, sizeof s->message);
-    else lesson_part(j, s);
+    else describe_lesson(j, s);
     s->methods = spot_json_array(j, "methods", s->methods, SPOT_MAX_BDMS);
     if (!j->gen && !spot_segment_methods(s, s->methods)) {
         j->wrong = spot_frame_no_memory;
         s->methods = 0;
     }
-    for (int b = 0; b < s->methods; b++) method_part(j, &s->method[b], s->blindspots);
+    for (int b = 0; b < s->methods; b++) describe_method(j, &s->method[b], s->blindspots);
     spot_json_end(j);
     if (!j->gen && !j->wrong && !words_are_known(s)) j->wrong = "it defines blindspots in unknown words";
 }
 
-/* Training that failed counts more than all methods: nothing is known then. */
+/* Failed training counts more than any number of failed methods, since it leaves no result. */
 int spot_segment_failures(const void *segment, spot_status *first, const char **who, const char **message)
 {
     const spot_segment *s = segment;

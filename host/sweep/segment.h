@@ -1,8 +1,7 @@
-/* segment.h - writing a result segment (spotter/run.h): what the sweep alone does with one.
+/* segment.h - writes the result segment of an EC (its struct is in spotter/run.h).
  *
- * Equal bytes for equal configs, however the run was cut, sharded or threaded: no times, hosts or counts of threads
- * (those are in the log). Failures that would come again are results too and stand in the segment ("a verdict", see
- * pipeline.h); a run does not try them again. */
+ * Equal configs give equal bytes for any cut into waves, shards or threads, so a segment holds no times, hosts or numbers of
+ * threads (the log has them). Verdicts (steps/chain.h) are results, too: a later run does not try them again. */
 #ifndef SPOTTER_SEGMENT_H
 #define SPOTTER_SEGMENT_H
 
@@ -12,21 +11,21 @@
 
 #define SPOT_SEGMENT_SCHEMA 1
 
-/* sweep_study.c: a sweep, for all of work.h and frame.h. */
+/* sweep_study.c: the sweep for work.h and frame.h. */
 extern const spot_study spot_sweep_study;
 
 void        spot_segment_path(char *path, size_t size, const char *dir, int index);
 spot_status spot_segment_write(spot_ctx *c, const char *dir, spot_segment *s);
 
-/* database.c: spot_database_write, from the segments of that study, which is the sweep. */
+/* database.c: writes results.sqlite from the sweep's segments of this config ("": of any); y is spot_sweep_study. */
 spot_status spot_database_fill(spot_ctx *c, const spot_study *y, const char *dir, const char *config);
 
-/* The study's functions (work.h): training and methods that failed. */
+/* The study's functions (work.h). Failures are those of training and of methods. */
 void spot_segment_describe(struct spot_json *j, void *segment);
 int  spot_segment_failures(const void *segment, spot_status *first, const char **who, const char **message);
 
-/* segment_fill.c: a segment with what is known before anything is computed, for spot_segment_close; what a method found into
- * its outcome. SPOT_NOMEM only. */
+/* segment_fill.c. begin: fills what is known before anything is computed; free with spot_segment_close; SPOT_NOMEM is the
+ * only failure. note: copies the sizes and scores of hypotheses into the method's outcome. */
 spot_status spot_segment_begin(spot_ctx *c, spot_segment *s, const spot_config *cfg, const spot_identity *id,
                                const spot_ec *ec);
 void        spot_segment_note(spot_outcome *o, const spot_hypotheses *found);

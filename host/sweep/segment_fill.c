@@ -1,4 +1,4 @@
-/* segment_fill.c - fills a segment: the definition of its EC, the findings of a method. */
+/* segment_fill.c - fills a segment: the definition of its EC, the hypotheses of a method. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* sweep.c - a sweep: its ECs as units of work (work.h), one wave of ECs after another.
+/* sweep.c - a sweep: its ECs are units of work (work.h), computed one wave after another by spot_pipeline.
  *
- * An EC is done when its segment is whole and of this config. Killed at any moment, the next run recalls what the store holds
- * and computes the rest; results are equal to the bit. */
+ * An EC is done when its segment is whole and has this config. After a kill at any moment, the next run recalls the values in
+ * the store and computes the rest; results are equal to the bit. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -20,15 +20,15 @@ typedef struct {
     spot_work     work;
     spot_run      run;
     const spot_sweep_options *o;
-    spot_ec_run  *ec_run;      /* (layout.wave): the ECs at hand */
+    spot_ec_run  *ec_run;      /* (layout.wave): the ECs of the current wave */
     spot_arena    arena;
     int           rows;        /* the most test rows of a missing EC */
     int           not_learned;
 } sweep;
 
-/* ---- what is there ---- */
+/* ---- results that exist ---- */
 
-static bool pictures_there(const spot_segment *seg, const char *dir)
+static bool has_pictures(const spot_segment *seg, const char *dir)
 {
     char path[1200];
 
@@ -37,8 +37,8 @@ static bool pictures_there(const spot_segment *seg, const char *dir)
     return true;
 }
 
-/* Every file that a method looked at is what it was. One that is gone takes no result away; one that could not be read then
- * may be better now. */
+/* No file of embeddings has changed. A file that is gone does not make its result invalid; a file that could not be read
+ * then is tried again. */
 static bool same_embeddings(const spot_segment *seg, const spot_config *cfg)
 {
     for (int b = 0; b < seg->methods; b++) {
@@ -54,14 +54,14 @@ static bool same_embeddings(const spot_segment *seg, const spot_config *cfg)
     return true;
 }
 
-static bool holds(spot_work *w, const void *result)
+static bool result_holds(spot_work *w, const void *result)
 {
     const sweep *v = w->user;
 
-    return same_embeddings(result, v->run.cfg) && (!v->run.pictures || pictures_there(result, w->dir));
+    return same_embeddings(result, v->run.cfg) && (!v->run.pictures || has_pictures(result, w->dir));
 }
 
-static void take(spot_ctx *c, spot_work *w, const void *result)
+static void count_result(spot_ctx *c, spot_work *w, const void *result)
 {
     const spot_segment *seg = result;
     sweep *v = w->user;
@@ -70,7 +70,7 @@ static void take(spot_ctx *c, spot_work *w, const void *result)
     spot_keep_only(c, &v->run, seg);
 }
 
-static spot_status miss(spot_ctx *c, spot_work *w, int index)
+static spot_status note_missing(spot_ctx *c, spot_work *w, int index)
 {
     sweep *v = w->user;
     spot_ec ec;
@@ -82,7 +82,7 @@ static spot_status miss(spot_ctx *c, spot_work *w, int index)
     return SPOT_OK;
 }
 
-/* ---- before anything is computed ---- */
+/* ---- checks before anything is computed ---- */
 
 static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
 {
@@ -93,29 +93,29 @@ static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
     return SPOT_OK;
 }
 
-/* How many of the config's ECs the shards share. */
-static int in_question(const spot_config *cfg, const spot_sweep_options *o)
+/* The number of ECs that the shards share. */
+static int shared_ecs(const spot_config *cfg, const spot_sweep_options *o)
 {
     return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
 }
 
-/* Draws every EC of the shard and looks for the files of a run that begins, so that what cannot be is known before a directory
- * is made. A run that is done needs no files any more. */
-static spot_status check(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o)
+/* Draws every EC of the shard and, for a new run, opens the files that it names, so that it fails before a directory is made.
+ * A finished run needs no files any more. */
+static spot_status check_ecs(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o)
 {
     char path[1200];
     int from, to;
     spot_ec ec;
 
-    spot_shard_range(&from, &to, o->shard, o->shards, in_question(cfg, o));
+    spot_shard_range(&from, &to, o->shard, o->shards, shared_ecs(cfg, o));
     for (int i = from; i < to; i++)
         SPOT_TRY(spot_ec_draw(c, &ec, &cfg->scene, cfg->seed, (uint32_t)i));
     snprintf(path, sizeof path, "%s/config.yaml", o->out);
     return access(path, F_OK) ? check_embeddings(c, cfg) : SPOT_OK;
 }
 
-/* The layout of what is missing, and whether there is room for it: a directory is not claimed for what cannot be. */
-static spot_status prepare(spot_ctx *c, spot_work *w)
+/* The layout for the missing ECs. Without room for it the directory is not claimed. */
+static spot_status choose_layout(spot_ctx *c, spot_work *w)
 {
     sweep *v = w->user;
     spot_run *run = &v->run;
@@ -130,7 +130,7 @@ static spot_status prepare(spot_ctx *c, spot_work *w)
 
 /* ---- the waves ---- */
 
-static spot_status begin(spot_ctx *c, spot_work *w)
+static spot_status begin_waves(spot_ctx *c, spot_work *w)
 {
     sweep *v = w->user;
 
@@ -141,20 +141,20 @@ static spot_status begin(spot_ctx *c, spot_work *w)
     return spot_pipeline_base(c, &v->arena, &v->run);
 }
 
-/* An EC that came through gets its segment; one in trouble is left for the next run. */
-static spot_status finish(spot_ctx *c, spot_work *w, spot_ec_run *p)
+/* Writes the EC's segment. An EC in trouble is left for the next run. */
+static spot_status finish_ec(spot_ctx *c, spot_work *w, spot_ec_run *p)
 {
     int index = (int)p->ec.index;
     bool done = false;
 
-    if (p->trouble == SPOT_IO) SPOT_TRY(spot_work_find(c, w, index, &done));      /* by an orphan of this shard, for one */
+    if (p->trouble == SPOT_IO) SPOT_TRY(spot_work_find(c, w, index, &done));   /* for one, by an older process of this shard */
     if (done) return SPOT_OK;
     if (!p->trouble) return spot_work_keep(c, w, index, &p->segment);
     spot_work_skip(w, index, p->trouble, p->message);
     return SPOT_OK;
 }
 
-static spot_status compute(spot_ctx *c, spot_work *w, const int *index, int n)
+static spot_status compute_wave(spot_ctx *c, spot_work *w, const int *index, int n)
 {
     sweep *v = w->user;
     size_t mark = v->arena.used;
@@ -164,7 +164,7 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *index, int n)
     s = spot_pipeline(c, &v->arena, &v->run, v->ec_run, index, n);
     v->arena.used = mark;
     for (int i = 0; i < n; i++) {
-        if (s == SPOT_OK) s = finish(c, w, &v->ec_run[i]);
+        if (s == SPOT_OK) s = finish_ec(c, w, &v->ec_run[i]);
         spot_segment_close(&v->ec_run[i].segment);
     }
     return s;
@@ -172,7 +172,7 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *index, int n)
 
 /* ---- the whole ---- */
 
-/* Before anything is computed or written down. */
+/* Checks the config and the options, and makes the directory. */
 static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, const spot_sweep_options *o)
 {
     spot_store store;
@@ -184,20 +184,20 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
     if (!o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards || o->limit < 0)
         return spot_fail(c, SPOT_USAGE, "a sweep needs a directory and a shard I of N with 0 <= I < N; got %d of %d",
                          o->shard, o->shards);
-    SPOT_TRY(check(c, cfg, o));
+    SPOT_TRY(check_ecs(c, cfg, o));
     SPOT_TRY(spot_store_open(c, &store, o->out));
     v = *new = calloc(1, sizeof *v);
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     v->o = o;
     v->run = (spot_run){ .cfg = cfg, .store = store, .pictures = o->pictures, .keep = o->keep, .run_log.fd = -1 };
-    v->work = (spot_work){ .study = &spot_sweep_study, .dir = v->run.store.dir, .config = cfg, .units = in_question(cfg, o),
+    v->work = (spot_work){ .study = &spot_sweep_study, .dir = v->run.store.dir, .config = cfg, .units = shared_ecs(cfg, o),
                            .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts,
-                           .log = &v->run.run_log, .user = v, .holds = holds, .take = take, .miss = miss,
-                           .prepare = prepare, .begin = begin, .compute = compute };
+                           .log = &v->run.run_log, .user = v, .holds = result_holds, .take = count_result,
+                           .miss = note_missing, .prepare = choose_layout, .begin = begin_waves, .compute = compute_wave };
     return SPOT_OK;
 }
 
-static spot_status identify(spot_ctx *c, sweep *v)
+static spot_status open_source(spot_ctx *c, sweep *v)
 {
     SPOT_TRY(spot_source_open(c, &v->run.source, v->run.cfg));
     SPOT_TRY(spot_identify(c, &v->run.id, v->run.cfg, v->run.source.photos));
@@ -223,7 +223,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     memset(report, 0, sizeof *report);
     SPOT_TRY(open_sweep(c, &v, cfg, o));
     v->work.since = since;
-    s = identify(c, v);
+    s = open_source(c, v);
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     *report = (spot_sweep_report){ .planned = v->work.planned, .already = v->work.already, .done = v->work.done,
                                    .failed = v->work.failed, .not_learned = v->not_learned, .seconds = spot_clock() - since };
@@ -237,7 +237,7 @@ spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_s
     sweep *v;
 
     SPOT_TRY(open_sweep(c, &v, cfg, o));
-    s = identify(c, v);
+    s = open_source(c, v);
     if (s == SPOT_OK) s = spot_work_plan(c, &v->work);
     if (s == SPOT_OK && v->work.missing_count) s = check_embeddings(c, cfg);
     for (int i = 0; i < v->work.missing_count && s == SPOT_OK; i++) missing[v->work.missing[i]] = true;

@@ -1,5 +1,5 @@
-/* sweep_cost.c - what a sweep will take, before it starts: memory from the counting functions, images and bytes on the disk
- * from the ECs, seconds from a calibration (sweep_pace.c); and whether there is room for it. */
+/* sweep_cost.c - the cost of a sweep, before it starts: memory from the counting functions, images and bytes on the disk
+ * from the ECs, seconds from a calibration (sweep_pace.c); and the check that there is room for it. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sys/statvfs.h>
@@ -19,7 +19,6 @@ static size_t view_bytes(int features, int rows)
     return ((size_t)rows * (size_t)(features + 3) + (size_t)features) * 4 + ((size_t)1 << 16);
 }
 
-/* A head that is recalled passes through with the model it is of. */
 static size_t model_bytes(const spot_config *cfg, int outputs)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
@@ -30,7 +29,7 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
 /* Memory of a wave whose views have `rows` rows each. Views of another representation lie beside the classifier's. A picture
- * may ask for a map when all else is there. */
+ * may need a map beside all other values. Recalling a head takes a model. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
                              bool pictures)
 {
@@ -51,7 +50,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
     return most;
 }
 
-/* A worker that found a view in the store, but not its lesson, has the view in the arena, too. */
+/* A worker that found in the store a view without its lesson has this view in the arena, too. */
 static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_config *cfg, const spot_source *source, int rows)
 {
     SPOT_TRY(spot_model_needs(c, needs, &source->scene, &cfg->model, rows, spot_wants_robust(cfg)));
@@ -59,12 +58,12 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
     return SPOT_OK;
 }
 
-/* The lesser of two, but at least 1. */
+/* n, at most `most`, at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-/* Chooses the widths: as asked for or as suits the device; then as narrow as the device's memory demands. On the CPU nearly
- * all of the time is training, and one by one segments come sooner. A GPU trains two ECs at once, so that it has work while
- * the model of one is written to the disk. */
+/* Chooses wave and at_once: from o, else by the device; then lowers them until the device's memory suffices. On the CPU nearly
+ * all time is training, and segments come sooner one by one. A GPU trains two ECs at once, so that it has work while one
+ * model is written to the disk. */
 static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs,
                                  int rows)
 {
@@ -79,7 +78,7 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
     while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave, o->pictures).device > left) l->wave--;
     l->at_once = within(l->at_once, l->wave);
     if (l->wave < wide || l->at_once < abreast)
-        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them side by side",
+        spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them at once",
                  spot_device_name(c), left / 1e9, l->wave, wide, l->at_once);
     return SPOT_OK;
 }
@@ -107,22 +106,22 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     return SPOT_OK;
 }
 
-/* -- what there is -------------------------------------------------------------------------------------------- */
+/* -- room on this machine ------------------------------------------------------------------------------------- */
 
-#define PICTURE 150e3              /* bytes of a PNG, where none was drawn */
+#define PICTURE 150e3              /* bytes of a PNG, if none was drawn */
 
 static double disk_of_start(const spot_config *cfg, const spot_source *source)
 {
     return 2.0 * (double)base_bytes(cfg) + (source->photos ? spot_pixel_cache_bytes(source->photos) : 0);
 }
 
-/* Values of a wave that do not stay. */
+/* Bytes of a wave's values that are removed later. */
 static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
 {
     return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
 }
 
-/* Arenas, and two copies of the value that is being written. */
+/* Arenas, segments, and two copies of the value that is being written. */
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
@@ -142,7 +141,7 @@ static const char *remedy(const spot_layout *l, bool device)
     return l->at_once > 1 ? "a lower --at-once" : "a lower model.batch, scene.size or model.width";
 }
 
-/* Libraries and threads reserve addresses that they never use: as measured, and some. */
+/* Libraries and threads reserve addresses that they never use; `apart` and `thread` are the measured sizes, rounded up. */
 static spot_status check_addresses(spot_ctx *c, size_t needs)
 {
     const size_t apart = (size_t)128 << 20, thread = (size_t)80 << 20, left = spot_room_of_addresses();
@@ -153,16 +152,16 @@ static spot_status check_addresses(spot_ctx *c, size_t needs)
                      "limit or fewer --threads would help", needs / 1e9, left / 1e9);
 }
 
-/* Segments and a wave's values must fit. For all values that stay there is only a warning. */
-static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg,
-                              const spot_source *source, const spot_sweep_options *o, int ecs, int rows)
+/* Segments and one wave's values must fit. If the values that stay do not fit, there is a warning. */
+static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
+                              const spot_sweep_options *o, int ecs, int rows)
 {
     double wave = disk_of_start(cfg, source) + disk_of_wave(cfg, l, rows, SPOT_KEEP_RESULTS);
     double least = wave + ecs * spot_keep_bytes(cfg, rows, SPOT_KEEP_RESULTS, 0), left;
     double all = wave + ecs * spot_keep_bytes(cfg, rows, o->keep, o->pictures ? PICTURE : 0);
     struct statvfs disk;
 
-    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* writing will tell */
+    if (statvfs(o->out, &disk)) return SPOT_OK;                  /* then only writing can fail */
     left = (double)disk.f_bavail * (double)disk.f_frsize;
     if (least > left)
         return spot_fail(c, SPOT_IO, "%s takes at least %.2f GB, and its disk has %.2f GB left; free some space or choose "
@@ -193,7 +192,7 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
     return check_disk(c, l, cfg, source, o, ecs, rows);
 }
 
-/* -- in advance ----------------------------------------------------------------------------------------------- */
+/* -- the cost ------------------------------------------------------------------------------------------------- */
 
 /* The ECs [from, to), and the rows of their smallest and largest views. */
 typedef struct { int from, to, least, most; } ecs_of;
@@ -265,8 +264,8 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
     return add_times(c, cost, &pace, e, cfg, source);
 }
 
-/* At most what was counted, beside the program. But libraries ask for scratch that they do not touch, so that the calibration
- * knows better what a training and a look take; what it had not is added. */
+/* At most the counted memory and the program's own. But libraries count scratch that they do not touch, so a calibration's
+ * peak is better for training and views; memory that the calibration did not use is added to it. */
 static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_config *cfg, const spot_source *source,
                                  const spot_layout *l, int rows, size_t before, bool timed)
 {

@@ -1,5 +1,5 @@
-/* sweep_pace.c - a short calibration. Every stage runs as in a sweep, on few images and for few iterations, first once so that
- * kernels are made and pages are there; what it then takes grows with the images, and of a method as two sizes of view say. */
+/* sweep_pace.c - a short calibration. Every stage runs as in a sweep, on few images and for few iterations. The first run only
+ * prepares kernels and memory pages. A stage's time grows with its images, a method's as measured on several sizes of view. */
 #define _DEFAULT_SOURCE
 #include "sweep/sweep_pace.h"
 
@@ -13,22 +13,22 @@
 #include "spotter/report.h"
 #include "store/pixel_cache.h"
 
-#define SHARE 0.015                /* of a sweep's training that is tried, twice */
-/* A batch of a large network, which takes more than LONG seconds, is timed by a part of it, which takes about PART seconds. */
+#define SHARE 0.015                /* share of a sweep's training that the calibration trains, twice */
+/* If a batch takes more than LONG seconds, as in a large network, a smaller one of about PART seconds is timed. */
 #define LONG 5.0
 #define PART 1.0
-enum { PROBE = 8 };                /* images by which that is seen */
+enum { PROBE = 8 };                /* images of the first trial, which finds the time of a batch */
 
 static spot_spent times(spot_spent s, double k) { return (spot_spent){ s.wall * k, s.cpu * k }; }
 
-static void add(spot_spent *sum, spot_spent s, double k)
+static void add_times(spot_spent *sum, spot_spent s, double k)
 {
     sum->wall += k * s.wall;
     sum->cpu += k * s.cpu;
 }
 
-/* Noise must not make a part of what was measured more than the whole. */
-static void take_off(spot_spent *sum, spot_spent s, double k)
+/* Never below 0, though noise can make a measured part longer than the whole. */
+static void subtract_times(spot_spent *sum, spot_spent s, double k)
 {
     sum->wall = fmax(0, sum->wall - k * s.wall);
     sum->cpu = fmax(0, sum->cpu - k * s.cpu);
@@ -36,8 +36,8 @@ static void take_off(spot_spent *sum, spot_spent s, double k)
 
 /* -- images --------------------------------------------------------------------------------------------------- */
 
-/* A batch is cut into lanes, and a last one that is short is filled up to whole lanes. */
-static double filled(double images, const spot_model_config *cfg)
+/* The images that are computed: a batch consists of lanes, and a short last batch is filled up to whole lanes. */
+static double in_whole_lanes(double images, const spot_model_config *cfg)
 {
     double lane = ceil((double)cfg->batch / cfg->lanes);
 
@@ -47,7 +47,7 @@ static double filled(double images, const spot_model_config *cfg)
 typedef spot_status trainer(spot_ctx *, spot_arena *, spot_model *, spot_learning *, const spot_ec *, const spot_model_config *,
                             const spot_model *);
 
-/* Trains on a batch, and watches as many val images in every epoch. *all: the whole call. */
+/* Trains on a batch and validates on as many images in every epoch. *all: time of the whole call. */
 static spot_status time_epochs(spot_ctx *c, spot_arena *a, trainer *train, spot_learning *lesson, spot_spent *all,
                                spot_model *model, const spot_model_config *cfg, const spot_ec *ec, int epochs)
 {
@@ -61,20 +61,20 @@ static spot_status time_epochs(spot_ctx *c, spot_arena *a, trainer *train, spot_
     for (int i = SPOT_TRAIN; i <= SPOT_VAL; i++)
         small.images[i] = cfg->batch < ec->images[i] ? cfg->batch : ec->images[i];
     *all = (spot_spent){ 0, 0 };
-    c->on_log = NULL;                                      /* how well it learned says nothing here */
+    c->on_log = NULL;                                      /* what it learned does not matter here */
     s = train(c, a, model, lesson, &small, &few, NULL);
     c->on_log = log;
     spot_spend(all, &at);
     return s;
 }
 
-/* An epoch that also makes the kernels, and then trainings for a share of what `total` images will take, 2 to 10 seconds: the
- * pace of a machine that others use as well changes from second to second. */
+/* One epoch, which also prepares the kernels; then trainings for SHARE of the time of `total` images, within 2 to 10 seconds.
+ * Shorter trials would be noisy, since the speed of a shared machine changes from second to second. */
 static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_model_config *cfg, const spot_ec *ec,
                                  bool robust, double total)
 {
-    double images = filled(fmin(cfg->batch, ec->images[SPOT_TRAIN]), cfg);
-    double val = filled(fmin(cfg->batch, ec->images[SPOT_VAL]), cfg);
+    double images = in_whole_lanes(fmin(cfg->batch, ec->images[SPOT_TRAIN]), cfg);
+    double val = in_whole_lanes(fmin(cfg->batch, ec->images[SPOT_VAL]), cfg);
     trainer *train = robust ? spot_model_robust : spot_model_train;
     spot_spent first, all, learn = { 0, 0 }, watch = learn, open = learn;
     size_t mark = a->used;
@@ -92,25 +92,25 @@ static spot_status time_training(spot_ctx *c, spot_arena *a, spot_pace *p, const
         SPOT_TRY(time_epochs(c, a, train, &lesson, &all, &model, cfg, ec, epochs));
         a->used = mark;
         n++;
-        add(&learn, lesson.learn, 1);
-        add(&watch, lesson.watch, 1);
-        add(&open, all, 1);
+        add_times(&learn, lesson.learn, 1);
+        add_times(&watch, lesson.watch, 1);
+        add_times(&open, all, 1);
     } while (open.wall + epochs * each < patience);
-    take_off(&open, learn, 1);
-    take_off(&open, watch, 1);
+    subtract_times(&open, learn, 1);
+    subtract_times(&open, watch, 1);
     *(robust ? &p->robust : &p->train) = times(learn, 1 / (n * epochs * images));
     if (robust) return SPOT_OK;
     p->watch = times(watch, 1 / (n * epochs * val));
     p->open = times(open, 1.0 / n);
     p->start = first;
-    take_off(&p->start, p->open, 1);
-    take_off(&p->start, p->train, images);
-    take_off(&p->start, p->watch, val);
+    subtract_times(&p->start, p->open, 1);
+    subtract_times(&p->start, p->train, images);
+    subtract_times(&p->start, p->watch, val);
     return SPOT_OK;
 }
 
-/* few: cfg, for a large network with a smaller batch. Whether it is large is judged by the processor's time, so that other
- * programs do not change the answer; how small the batch must be, by the clock. */
+/* *few: cfg, with a smaller batch if the network is large. CPU time decides whether it is large, so that other programs do not
+ * change the answer; wall time decides how small the batch becomes. */
 static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few, const spot_model_config *cfg,
                              const spot_ec *ec)
 {
@@ -123,18 +123,18 @@ static spot_status fit_batch(spot_ctx *c, spot_arena *a, spot_model_config *few,
     *few = *cfg;
     if (cfg->batch <= PROBE) return SPOT_OK;
     few->batch = PROBE;
-    for (int i = 0; i < 2; i++) {                          /* the first time makes the kernels */
+    for (int i = 0; i < 2; i++) {                          /* the first run prepares the kernels */
         SPOT_TRY(time_epochs(c, a, spot_model_train, &lesson, &all, &model, few, ec, 1));
         a->used = mark;
     }
-    add(&epoch, lesson.learn, 1);
-    add(&epoch, lesson.watch, 1);
+    add_times(&epoch, lesson.learn, 1);
+    add_times(&epoch, lesson.watch, 1);
     if (epoch.cpu / c->threads * probes <= LONG) few->batch = cfg->batch;
     else few->batch = (int)fmin(fmax(PART / fmax(epoch.wall, 1e-9) * PROBE, PROBE), cfg->batch);
     return SPOT_OK;
 }
 
-/* Repeated after the other measurements, so that no single moment speaks for the whole sweep. */
+/* Repeats the measurement after the others and takes the mean, since the machine's load changes. */
 static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec,
                                        double total)
 {
@@ -144,14 +144,14 @@ static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p,
     SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, false, total));
     if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, true, total));
     for (int i = 0; i < 3; i++) {
-        take_off(now[i], p->decode, 1);
-        add(mean[i], *now[i], 1);
+        subtract_times(now[i], p->decode, 1);
+        add_times(mean[i], *now[i], 1);
         *mean[i] = times(*mean[i], 0.5);
     }
     return SPOT_OK;
 }
 
-/* Looks at the positives of a few images, twice: the first look makes the kernels. */
+/* Makes a view of the positives among a few images, twice: the first run prepares the kernels. */
 static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_model_config *cfg, const spot_ec *ec)
 {
     size_t mark = a->used;
@@ -171,26 +171,26 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
         a->used = before;
     }
     a->used = mark;
-    p->look = times(took[1], 1 / fmax(filled(v.n, cfg), 1));
-    take_off(&took[0], took[1], 1);
-    add(&p->start, took[0], 1);
+    p->look = times(took[1], 1 / fmax(in_whole_lanes(v.n, cfg), 1));
+    subtract_times(&took[0], took[1], 1);
+    add_times(&p->start, took[0], 1);
     return SPOT_OK;
 }
 
-/* Pictures come from their files here, and from an album of all of them in a sweep. */
+/* The calibration decodes the picture files; a sweep reads them decoded from the pixel cache. */
 static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
 {
     SPOT_TRY(spot_pixel_cache_pace(c, &p->decode, photos));
-    take_off(&p->train, p->decode, 1);
-    take_off(&p->robust, p->decode, 1);
-    take_off(&p->watch, p->decode, 1);
-    take_off(&p->look, p->decode, 1);
+    subtract_times(&p->train, p->decode, 1);
+    subtract_times(&p->robust, p->decode, 1);
+    subtract_times(&p->watch, p->decode, 1);
+    subtract_times(&p->look, p->decode, 1);
     return SPOT_OK;
 }
 
 /* -- pictures ------------------------------------------------------------------------------------------------- */
 
-/* Draws one picture in a temporary folder. Without such a folder pictures cost nothing. */
+/* Draws one picture in a temporary folder. If that cannot be made, pictures count nothing. */
 static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
 {
     const char *tmp = getenv("TMPDIR");
@@ -247,7 +247,7 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
     if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
     for (int b = 0; b < cfg->bdms; b++) {
         c->who = spot_bdm_name(&cfg->bdm[b], name, sizeof name);
-        spot_log(c, SPOT_LOG_INFO, "it is timed");
+        spot_log(c, SPOT_LOG_INFO, "timing the method");
         SPOT_TRY(spot_method_timing_take(c, a, &p->method[b], cfg, b, least, most, features[b], patience));
     }
     c->who = NULL;
@@ -272,14 +272,14 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     return s;
 }
 
-/* -- what follows from it ------------------------------------------------------------------------------------- */
+/* -- the estimate --------------------------------------------------------------------------------------------- */
 
 static void add_training(spot_spent *sum, const spot_pace *p, const spot_model_config *cfg, spot_spent image, double train,
                          double val, int epochs)
 {
-    add(sum, p->open, 1);
-    add(sum, image, epochs * filled(train, cfg));
-    add(sum, p->watch, epochs * filled(val, cfg));
+    add_times(sum, p->open, 1);
+    add_times(sum, image, epochs * in_whole_lanes(train, cfg));
+    add_times(sum, p->watch, epochs * in_whole_lanes(val, cfg));
 }
 
 spot_spent spot_pace_of_ec(const spot_pace *p, const spot_config *cfg, const spot_ec *ec, int rows)
@@ -290,9 +290,9 @@ spot_spent spot_pace_of_ec(const spot_pace *p, const spot_config *cfg, const spo
     add_training(&sum, p, &cfg->model, p->train, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], cfg->model.epochs);
     if (robust) {
         add_training(&sum, p, &cfg->model, p->robust, ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], cfg->model.robust.epochs);
-        add(&sum, p->robust, filled(ec->images[SPOT_VAL], &cfg->model));       /* the last word is the adversary's */
+        add_times(&sum, p->robust, in_whole_lanes(ec->images[SPOT_VAL], &cfg->model));       /* a last attack on them */
     }
-    add(&sum, p->look, (1 + robust) * filled(rows, &cfg->model));
+    add_times(&sum, p->look, (1 + robust) * in_whole_lanes(rows, &cfg->model));
     return sum;
 }
 
@@ -302,6 +302,6 @@ spot_spent spot_pace_of_start(const spot_pace *p, const spot_config *cfg, const 
 
     if (cfg->model.base.images)
         add_training(&sum, p, &cfg->model, p->train, cfg->model.base.images, SPOT_BASE_VAL, cfg->model.base.epochs);
-    if (source->photos) add(&sum, p->decode, spot_pixel_cache_pictures(source->photos));
+    if (source->photos) add_times(&sum, p->decode, spot_pixel_cache_pictures(source->photos));
     return sum;
 }

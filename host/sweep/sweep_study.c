@@ -1,4 +1,4 @@
-/* sweep_study.c - a sweep as a study: what work.h asks of its results and its config. */
+/* sweep_study.c - the sweep as a study (work.h): functions for its results and its config. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 static void close_result(void *result) { spot_segment_close(result); }
 
-/* A picture of every method that did not fail. */
-static bool picture(char *path, size_t size, const char *dir, const void *result, int b)
+/* A picture for every method that did not fail. */
+static bool picture_path(char *path, size_t size, const char *dir, const void *result, int b)
 {
     const spot_segment *s = result;
 
@@ -20,23 +20,23 @@ static bool picture(char *path, size_t size, const char *dir, const void *result
     return true;
 }
 
-static spot_status load(spot_ctx *c, void **config, const char *path)
+static spot_status load_config(spot_ctx *c, void **config, const char *path)
 {
     *config = malloc(sizeof(spot_config));
     if (!*config) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     return spot_config_load(c, *config, path);
 }
 
-static spot_status print(spot_ctx *c, const void *config, char **text) { return spot_config_print(c, config, text); }
+static spot_status print_config(spot_ctx *c, const void *config, char **text) { return spot_config_print(c, config, text); }
 
-static bool differs(char *words, size_t size, const void *there, const void *here)
+static bool configs_differ(char *words, size_t size, const void *there, const void *here)
 {
     return spot_config_differs(words, size, there, here);
 }
 
 static int count_ecs(const void *config) { return ((const spot_config *)config)->ecs; }
 
-static spot_status key_of(spot_ctx *c, char key[33], const void *config)
+static spot_status config_key(spot_ctx *c, char key[33], const void *config)
 {
     spot_source source;
     spot_identity id;
@@ -51,8 +51,9 @@ static spot_status key_of(spot_ctx *c, char key[33], const void *config)
 const spot_study spot_sweep_study = {
     .name = "sweep", .unit = "EC", .units = "ECs", .prefix = "ec", .numbers = SPOT_NUMBERS,
     .result = sizeof(spot_segment), .describe = spot_segment_describe, .close = close_result,
-    .failures = spot_segment_failures, .file = picture,
-    .config_load = load, .config_print = print, .config_key = key_of, .config_differs = differs, .config_units = count_ecs,
+    .failures = spot_segment_failures, .file = picture_path,
+    .config_load = load_config, .config_print = print_config, .config_key = config_key, .config_differs = configs_differ,
+    .config_units = count_ecs,
     .beside = "base.safetensors", .derive = spot_database_write,
 };
 

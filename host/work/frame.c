@@ -1,4 +1,3 @@
-/* frame.c - see frame.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "work/frame.h"
 
@@ -43,35 +42,30 @@ void spot_frame_free(const spot_study *y, void *result)
 
 spot_status spot_frame_write(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result)
 {
-    spot_json j = { .gen = yajl_gen_alloc(NULL) };
-    const unsigned char *content = NULL;
-    char path[1200], *file = NULL;
-    size_t n = 0;
+    char path[1200], checksum[HEAD + 1];
+    spot_text file = { 0 };
+    spot_json j;
     spot_status s;
 
-    if (j.gen) {
-        spot_json_object(&j, NULL);
-        y->describe(&j, result);
-        spot_json_end(&j);
-        yajl_gen_get_buf(j.gen, &content, &n);
-        file = malloc(HEAD + n + TAIL + 1);
-    }
-    if (file) {
-        sprintf(file, head, (uint64_t)XXH3_64bits(content, n));
-        memcpy(file + HEAD, content, n);
-        memcpy(file + HEAD + n, tail, TAIL + 1);
-        spot_frame_path(path, sizeof path, y, dir, unit);
-        s = spot_folder_of(c, path);
-        if (s == SPOT_OK) s = spot_file_write(c, path, file, HEAD + n + TAIL);
-    } else {
-        s = spot_fail(c, SPOT_NOMEM, "no memory to write the results of %s %d", y->unit, unit);
-    }
-    free(file);
-    if (j.gen) yajl_gen_free(j.gen);
+    SPOT_TRY(spot_json_begin(c, &j, NULL));
+    spot_json_object(&j, NULL);
+    y->describe(&j, result);
+    spot_json_end(&j);
+    snprintf(checksum, sizeof checksum, head, (uint64_t)XXH3_64bits(j.out.bytes, j.out.used));
+    spot_text_adds(&file, checksum);
+    spot_text_add(&file, j.out.bytes, j.out.used);
+    spot_text_adds(&file, tail);
+    spot_frame_path(path, sizeof path, y, dir, unit);
+    s = spot_json_whole(c, &j, path);
+    if (s == SPOT_OK && file.status) s = spot_fail(c, file.status, "no memory to write %s", path);
+    if (s == SPOT_OK) s = spot_folder_of(c, path);
+    if (s == SPOT_OK) s = spot_file_write(c, path, file.bytes, file.used);
+    spot_text_free(&file);
+    spot_json_free(&j);
     return s;
 }
 
-/* NULL, or what is wrong with what stands around the content. */
+/* NULL, or what is wrong with the bytes around the content. */
 static const char *check_frame(const unsigned char *text, size_t n)
 {
     char expected[HEAD + 1];
@@ -81,8 +75,8 @@ static const char *check_frame(const unsigned char *text, size_t n)
     return memcmp(text, expected, HEAD) ? "its checksum does not fit" : NULL;
 }
 
-/* The file's bytes into the result; they are left as they are. *wrong is NULL, or in a few words what is wrong. */
-static spot_status parse(spot_ctx *c, const spot_study *y, int unit, void *result, spot_frame *f, const char **wrong)
+/* Reads the result from the file's bytes and leaves these unchanged. *wrong: NULL, or a few words about the damage. */
+static spot_status parse_file(spot_ctx *c, const spot_study *y, int unit, void *result, spot_frame *f, const char **wrong)
 {
     spot_json j = { .depth = 1 };
     char why[256] = "";
@@ -119,7 +113,7 @@ static spot_status read_whole(spot_ctx *c, const spot_study *y, const char *dir,
     f->state = SPOT_SEGMENT_DAMAGED;
     if (stat(path, &st) || S_ISREG(st.st_mode)) {                  /* a pipe would not end, nor a device */
         SPOT_TRY(spot_file_read(c, path, &f->bytes, &f->n, SPOT_FRAME_LIMIT));
-        SPOT_TRY(parse(c, y, unit, result, f, &wrong));
+        SPOT_TRY(parse_file(c, y, unit, result, f, &wrong));
     }
     snprintf(other, sizeof other, "it belongs to another %s", y->unit);
     if (!wrong && f->index != unit) wrong = other;
@@ -153,7 +147,7 @@ spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, i
     return SPOT_OK;
 }
 
-/* ---- which are there ---- */
+/* ---- the list of segments ---- */
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
@@ -170,7 +164,7 @@ static spot_status add_unit(spot_ctx *c, units *l, int unit)
     return SPOT_OK;
 }
 
-/* The folder of units from `first` on. A name that is not a unit's is a temp file, or none of ours. */
+/* Lists the folder whose first unit is `first`. Other names are temporary files, or files of other programs. */
 static spot_status list_folder(spot_ctx *c, const spot_study *y, units *l, const char *path, int first)
 {
     size_t prefix = strlen(y->prefix);

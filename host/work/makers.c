@@ -1,4 +1,4 @@
-/* makers.c - the builds and platforms that made a run's values, by its logs. */
+/* makers.c - the builds and platforms that made a run's values, read from its logs. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +33,10 @@ static void add_line(void *user, int file, double alive, const spot_run_log_line
 
 spot_status spot_run_makers_read(spot_ctx *c, const char *dir, spot_run_makers *m)
 {
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/logs", dir);
+    if (access(path, F_OK)) return SPOT_OK;
     m->started = false;
     return spot_run_log_read(c, dir, "", add_line, m);
 }
@@ -50,10 +54,7 @@ void spot_run_makers_warn(spot_ctx *c, const spot_run_makers *m, const char *dir
 void spot_run_makers_look(spot_ctx *c, const char *dir, const char *here)
 {
     spot_run_makers m = { 0 };
-    char path[1200];
 
-    snprintf(path, sizeof path, "%s/logs", dir);
-    if (access(path, F_OK)) return;
     if (spot_run_makers_read(c, dir, &m) == SPOT_OK) spot_run_makers_warn(c, &m, dir, here);
     else spot_forget(c);
 }

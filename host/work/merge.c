@@ -1,8 +1,8 @@
-/* merge.c - the segments of many run directories in one.
+/* merge.c - merges the segments of many run directories into one.
  *
- * The least of a unit's valid segments is taken, in an order that is total: fewer failures first, then bytes. A minimum is
- * associative, commutative and idempotent, and so is what is made of it. A unit is decided by looking at all sources at once,
- * and a folder of a thousand units is committed at a time, so that neither memory nor what a kill undoes grows with the run. */
+ * Of a unit's valid segments the least is taken, in a total order: fewer failures first, then bytes. A minimum is associative,
+ * commutative and idempotent, and so is the merge. Each unit is compared in all sources at once, and a folder of a thousand
+ * units is committed at a time, so that neither the memory nor the work that a kill undoes grows with the run. */
 #define _POSIX_C_SOURCE 200809L
 #include "work/merge.h"
 
@@ -13,7 +13,7 @@
 
 #include "work/run_log.h"
 
-enum { WARNINGS = 20 };            /* that are worth a line each */
+enum { WARNINGS = 20 };            /* lines of warnings at most */
 
 /* A segment that was read. */
 typedef struct {
@@ -28,18 +28,18 @@ typedef struct {
     spot_merge_report *r;
     spot_merge_plan plan;
     candidate  best, next;
-    bool       own;                /* out had a whole segment of the unit at hand */
+    bool       own;                /* out had a whole segment of the current unit */
     spot_batch files, segments;
     int        warnings;
 } merge;
 
-static void say(merge *m, const char *what, const char *then)
+static void log_warning(merge *m, const char *what, const char *then)
 {
     if (m->warnings++ < WARNINGS) spot_log(m->c, SPOT_LOG_WARN, "%s%s", what, then);
-    else if (m->warnings == WARNINGS + 1) spot_log(m->c, SPOT_LOG_WARN, "more of the kind are counted, not named");
+    else if (m->warnings == WARNINGS + 1) spot_log(m->c, SPOT_LOG_WARN, "more such segments are counted, not named");
 }
 
-static void mark(merge *m, int unit, unsigned bit)
+static void mark_unit(merge *m, int unit, unsigned bit)
 {
     if (unit < m->r->ecs) m->r->ec[unit] |= (unsigned char)bit;
 }
@@ -58,8 +58,8 @@ static void drop_bytes(candidate *x)
     x->f.bytes = NULL;
 }
 
-/* Negative: x is to be taken; 0: they are equal to the byte. */
-static int compare(const candidate *x, const candidate *y)
+/* Negative: x comes first; 0: their bytes are equal. */
+static int compare_segments(const candidate *x, const candidate *y)
 {
     int order = x->failures - y->failures;
 
@@ -67,19 +67,19 @@ static int compare(const candidate *x, const candidate *y)
     return order ? order : (x->f.n > y->f.n) - (x->f.n < y->f.n);
 }
 
-/* m->next against the best so far. */
-static void weigh(merge *m, int unit)
+/* Compares m->next with the best so far and keeps the lesser one. */
+static void keep_lesser(merge *m, int unit)
 {
     spot_merge_source *source = m->plan.source;
-    int order = m->best.f.bytes ? compare(&m->next, &m->best) : -1;
+    int order = m->best.f.bytes ? compare_segments(&m->next, &m->best) : -1;
     char text[2300];
 
     if (m->best.f.bytes && order) {
         snprintf(text, sizeof text, "%s %d differs in %s and %s; ", m->plan.study->unit, unit, source[m->best.source].dir,
                  source[m->next.source].dir);
-        say(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
-                                                            : "the one with the lesser bytes is taken");
-        mark(m, unit, SPOT_EC_CONFLICT);
+        log_warning(m, text, m->best.failures != m->next.failures ? "the one with fewer failures is taken"
+                                                                  : "the one with the lesser bytes is taken");
+        mark_unit(m, unit, SPOT_EC_CONFLICT);
     }
     source[m->next.source].equal = order <= 0;
     if (order < 0) {
@@ -91,8 +91,8 @@ static void weigh(merge *m, int unit)
     drop_bytes(&m->next);
 }
 
-/* Source i's segment of the unit. */
-static spot_status look(merge *m, int i, int unit)
+/* Reads the unit's segment in source i. */
+static spot_status read_source(merge *m, int i, int unit)
 {
     const spot_study *y = m->plan.study;
     spot_frame *f = &m->next.f;
@@ -103,25 +103,25 @@ static spot_status look(merge *m, int i, int unit)
     if (f->state == SPOT_SEGMENT_WHOLE && f->numbers == y->numbers && !strcmp(f->config, m->plan.key)) {
         m->next.failures = failures_of(y, m->next.result);
         m->next.source = i;
-        weigh(m, unit);
+        keep_lesser(m, unit);
         return SPOT_OK;
     }
     drop_bytes(&m->next);
     if (f->state == SPOT_SEGMENT_DAMAGED) {
-        say(m, f->why, "");
-        mark(m, unit, SPOT_EC_DAMAGED);
+        log_warning(m, f->why, "");
+        mark_unit(m, unit, SPOT_EC_DAMAGED);
     } else if (f->state == SPOT_SEGMENT_WHOLE) {
-        snprintf(foreign, sizeof foreign, "it is of another config, or of other numbers (%d; now %d), and left out", f->numbers,
+        snprintf(foreign, sizeof foreign, "it has another config or other numbers (%d; now %d) and is left out", f->numbers,
                  y->numbers);
-        say(m, f->why, foreign);
-        mark(m, unit, SPOT_EC_FOREIGN);
+        log_warning(m, f->why, foreign);
+        mark_unit(m, unit, SPOT_EC_FOREIGN);
         m->r->foreign++;
     }
     return SPOT_OK;
 }
 
-/* The least among all sources' segments of a unit. */
-static spot_status choose(merge *m, int unit)
+/* m->best: the least of the unit's segments in all sources. */
+static spot_status choose_segment(merge *m, int unit)
 {
     int equal = 0;
 
@@ -132,16 +132,16 @@ static spot_status choose(merge *m, int unit)
         s->equal = false;
         if (s->at == s->n || s->unit[s->at] != unit) continue;
         s->at++;
-        SPOT_TRY(look(m, i, unit));
+        SPOT_TRY(read_source(m, i, unit));
     }
     for (int i = 0; i < m->plan.sources; i++) equal += m->plan.source[i].equal;
     m->r->duplicates += equal ? equal - 1 : 0;
     return SPOT_OK;
 }
 
-/* The files of the result, from any directory that holds the chosen segment. One that belongs to another segment, of out's,
- * goes. */
-static spot_status take_files(merge *m, bool other)
+/* Links the files of the result from any directory that holds the chosen segment. other: out's files belong to another
+ * segment and are removed. */
+static spot_status link_files(merge *m, bool other)
 {
     const spot_study *y = m->plan.study;
     char path[1200], from[1200];
@@ -161,22 +161,22 @@ static spot_status take_files(merge *m, bool other)
     return SPOT_OK;
 }
 
-static spot_status take_unit(merge *m, int unit)
+static spot_status merge_unit(merge *m, int unit)
 {
     bool is_there;
     char path[1200];
 
-    SPOT_TRY(choose(m, unit));
+    SPOT_TRY(choose_segment(m, unit));
     if (!m->best.f.bytes) return SPOT_OK;
-    mark(m, unit, SPOT_EC_MERGED);
+    mark_unit(m, unit, SPOT_EC_MERGED);
     is_there = m->plan.onto && m->plan.source[0].equal;
-    if (m->o->pictures) SPOT_TRY(take_files(m, m->own && !is_there));
+    if (m->o->pictures) SPOT_TRY(link_files(m, m->own && !is_there));
     if (is_there) return SPOT_OK;
     spot_frame_path(path, sizeof path, m->plan.study, m->plan.out, unit);
     return spot_batch_write(m->c, &m->segments, path, m->best.f.bytes, m->best.f.n);
 }
 
-/* The least unit that a source has not been asked for, or -1. */
+/* The least unit that is still to be merged, or -1. */
 static int next_unit(const spot_merge_plan *p)
 {
     int least = -1;
@@ -188,25 +188,25 @@ static int next_unit(const spot_merge_plan *p)
     return least;
 }
 
-/* A segment says that its unit is done, so it comes last. */
-static spot_status commit(merge *m)
+/* The segment comes last, because its unit counts as done once it is there. */
+static spot_status commit_folder(merge *m)
 {
     SPOT_TRY(spot_batch_commit(m->c, &m->files));
     return spot_batch_commit(m->c, &m->segments);
 }
 
-static spot_status take_all(merge *m)
+static spot_status merge_units(merge *m)
 {
     int unit, folder = -1;
 
     while ((unit = next_unit(&m->plan)) >= 0) {
         SPOT_TRY(spot_check_stop(m->c));
-        if (unit / SPOT_ECS_A_FOLDER != folder) SPOT_TRY(commit(m));
+        if (unit / SPOT_ECS_A_FOLDER != folder) SPOT_TRY(commit_folder(m));
         folder = unit / SPOT_ECS_A_FOLDER;
         spot_tell(m->c, "merge", -1, unit, m->r->ecs, "");
-        SPOT_TRY(take_unit(m, unit));
+        SPOT_TRY(merge_unit(m, unit));
     }
-    return commit(m);
+    return commit_folder(m);
 }
 
 static spot_status write_config(spot_ctx *c, const spot_merge_plan *p)
@@ -227,7 +227,7 @@ static spot_status write_config(spot_ctx *c, const spot_merge_plan *p)
     return s;
 }
 
-static void count(spot_merge_report *r)
+static void count_units(spot_merge_report *r)
 {
     for (int i = 0; i < r->ecs; i++) {
         r->merged += (r->ec[i] & SPOT_EC_MERGED) != 0;
@@ -237,16 +237,13 @@ static void count(spot_merge_report *r)
     r->missing = r->ecs - r->merged - r->damaged;
 }
 
-/* Logs are not merged: what they say of several platforms is said now. */
-static void look_at_makers(merge *m)
+/* Logs are not merged, so a warning about several platforms comes now. */
+static void check_makers(merge *m)
 {
     spot_run_makers all = { 0 };
-    char path[1200];
 
-    for (int i = 0; i < m->plan.sources; i++) {
-        snprintf(path, sizeof path, "%s/logs", m->plan.source[i].dir);
-        if (!access(path, F_OK) && spot_run_makers_read(m->c, m->plan.source[i].dir, &all) != SPOT_OK) spot_forget(m->c);
-    }
+    for (int i = 0; i < m->plan.sources; i++)
+        if (spot_run_makers_read(m->c, m->plan.source[i].dir, &all) != SPOT_OK) spot_forget(m->c);
     spot_run_makers_warn(m->c, &all, m->plan.out, NULL);
 }
 
@@ -263,11 +260,11 @@ static spot_status merge_all(merge *m)
         return spot_fail(m->c, SPOT_NOMEM, "no memory to merge %d %s", m->r->ecs, y->units);
     SPOT_TRY(spot_store_open(m->c, &store, m->plan.out));
     SPOT_TRY(write_config(m->c, &m->plan));
-    SPOT_TRY(take_all(m));
+    SPOT_TRY(merge_units(m));
     if (m->o->cache) SPOT_TRY(spot_merge_cache(m->c, &m->plan));
     if (y->derive) SPOT_TRY(y->derive(m->c, m->plan.out, m->plan.key));
-    look_at_makers(m);
-    count(m->r);
+    check_makers(m);
+    count_units(m->r);
     if (!m->r->damaged && !m->r->conflicts && (m->o->partial || !m->r->missing)) return SPOT_OK;
     return spot_fail(m->c, SPOT_INPUT, "%s is not whole: of %d %s %d are missing, %d damaged, %d in conflict", m->plan.out,
                      m->r->ecs, y->units, m->r->missing, m->r->damaged, m->r->conflicts);

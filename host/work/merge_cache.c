@@ -1,4 +1,5 @@
-/* merge_cache.c - stage values of many run directories in one: what is named by what made it cannot be in conflict. */
+/* merge_cache.c - stage values of many run directories into one. A value's name is the hash of its inputs, so there are no
+ * conflicts. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "work/merge.h"
 
-/* "<key>.<kind>", whole: of a folder, or of the cache itself (albums). */
+/* "<key>.<kind>", not a temporary file. */
 static bool is_value(const char *name)
 {
     size_t n = strlen(name);
@@ -21,7 +22,7 @@ static spot_status cannot_list(spot_ctx *c, const char *folder)
     return spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", folder, strerror(errno));
 }
 
-static spot_status take_folder(spot_ctx *c, spot_batch *b, const char *to, const char *from)
+static spot_status link_folder(spot_ctx *c, spot_batch *b, const char *to, const char *from)
 {
     char path[1600], old[1600];
     struct dirent *e;
@@ -41,8 +42,8 @@ static spot_status take_folder(spot_ctx *c, spot_batch *b, const char *to, const
     return s == SPOT_OK ? spot_batch_commit(c, b) : s;
 }
 
-/* The study's file beside the cache. */
-static spot_status take_beside(spot_ctx *c, spot_batch *b, const char *to, const char *from, const char *name)
+/* Links the study's file beside the cache. */
+static spot_status link_beside(spot_ctx *c, spot_batch *b, const char *to, const char *from, const char *name)
 {
     char path[1200], old[1200];
 
@@ -61,13 +62,13 @@ spot_status spot_merge_cache(spot_ctx *c, const spot_merge_plan *p)
     spot_status s = SPOT_OK;
 
     for (int i = p->onto; i < p->sources && s == SPOT_OK; i++) {
-        s = take_beside(c, &b, p->out, p->source[i].dir, p->study->beside);
-        for (int k = -1; k < 256 && s == SPOT_OK; k++) {
+        s = link_beside(c, &b, p->out, p->source[i].dir, p->study->beside);
+        for (int k = -1; k < 256 && s == SPOT_OK; k++) {       /* -1: the cache itself holds pixel caches */
             snprintf(folder, sizeof folder, k < 0 ? "" : "/%02x", k);
             snprintf(to, sizeof to, "%s/cache%s", p->out, folder);
             snprintf(from, sizeof from, "%s/cache%s", p->source[i].dir, folder);
-            if (s == SPOT_OK) s = spot_check_stop(c);
-            if (s == SPOT_OK) s = take_folder(c, &b, to, from);
+            s = spot_check_stop(c);
+            if (s == SPOT_OK) s = link_folder(c, &b, to, from);
         }
     }
     spot_batch_drop(&b);

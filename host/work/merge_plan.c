@@ -1,4 +1,4 @@
-/* merge_plan.c - which directories there are to merge, and what they hold. */
+/* merge_plan.c - reads the directories to merge: their configs, and the lists of their segments. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
@@ -29,12 +29,12 @@ static bool is_there(const char *dir, const char *name)
     return !access(path, F_OK);
 }
 
-/* A directory without a config: a process that began has not come to writing it, or it is no run's. */
-static spot_status judge_source(spot_ctx *c, const spot_merge_source *s, bool is_out)
+/* A directory without a config: its process has not written the config yet, or it is no run directory. */
+static spot_status check_unclaimed(spot_ctx *c, const spot_merge_source *s, bool is_out)
 {
     if (s->n)
-        return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy that of the same sweep's other "
-                         "directories there", s->dir);
+        return spot_fail(c, SPOT_INPUT, "%s has result segments and no config.yaml; copy it from another directory of the same "
+                         "sweep", s->dir);
     if (is_out) return SPOT_OK;
     if (!is_empty(s->dir) && !is_there(s->dir, "cache") && !is_there(s->dir, "segments"))
         return spot_fail(c, SPOT_INPUT, "%s is no run directory: it has no config.yaml", s->dir);
@@ -42,7 +42,7 @@ static spot_status judge_source(spot_ctx *c, const spot_merge_source *s, bool is
     return SPOT_OK;
 }
 
-/* The directory's config must be that of the others, whose first directory is named; the longest one is kept. */
+/* The directory's config must equal the others' but for the number of units. Keeps the config with the most units. */
 static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_merge_source *s)
 {
     const spot_study *y = p->study;
@@ -85,13 +85,13 @@ static spot_status add_source(spot_ctx *c, spot_merge_plan *p, const char *dir, 
         p->onto |= is_out;
         return compare_config(c, p, s);
     }
-    if (status == SPOT_OK) status = judge_source(c, s, is_out);
+    if (status == SPOT_OK) status = check_unclaimed(c, s, is_out);
     free(s->unit);
     return status;
 }
 
-/* The files that tell apart what the config names alike are not here: the segments themselves must agree. */
-static spot_status agree(spot_ctx *c, spot_merge_plan *p, void *result)
+/* Without the files that the config names, its key cannot be computed: the segments' keys must be equal. */
+static spot_status compare_keys(spot_ctx *c, spot_merge_plan *p, void *result)
 {
     const spot_study *y = p->study;
     spot_frame f;
@@ -109,19 +109,19 @@ static spot_status agree(spot_ctx *c, spot_merge_plan *p, void *result)
     return SPOT_OK;
 }
 
-static spot_status identify(spot_ctx *c, spot_merge_plan *p)
+static spot_status find_key(spot_ctx *c, spot_merge_plan *p)
 {
     spot_status status = p->study->config_key(c, p->key, p->config);
     void *result;
 
     if (status != SPOT_IO && status != SPOT_INPUT) return status;
-    spot_log(c, SPOT_LOG_INFO, "the files that the config names are not here (%s); the results must agree by themselves",
+    spot_log(c, SPOT_LOG_INFO, "the files that the config names are not here (%s); all results must have the same key",
              spot_message(c, status));
     spot_forget(c);
     *p->key = 0;
     result = spot_frame_result(p->study);
     if (!result) return spot_fail(c, SPOT_NOMEM, "no memory for a segment");
-    status = agree(c, p, result);
+    status = compare_keys(c, p, result);
     spot_frame_free(p->study, result);
     return status;
 }
@@ -133,7 +133,7 @@ spot_status spot_merge_plan_make(spot_ctx *c, spot_merge_plan *p, const char *co
     SPOT_TRY(add_source(c, p, p->out, true));
     for (int i = 0; i < n; i++) SPOT_TRY(add_source(c, p, dirs[i], false));
     if (!p->sources) return spot_fail(c, SPOT_INPUT, "there is nothing to merge: no directory holds a run with a config.yaml");
-    return identify(c, p);
+    return find_key(c, p);
 }
 
 void spot_merge_plan_free(spot_merge_plan *p)

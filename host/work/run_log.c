@@ -1,4 +1,4 @@
-/* run_log.c - one JSON line an event, each by a single write; and a thread that gives signs of life. */
+/* run_log.c - writes one JSON line per event with a single write(), and updates the file's time from a thread. */
 #define _DEFAULT_SOURCE                /* timegm */
 #include "work/run_log.h"
 
@@ -15,10 +15,10 @@
 #include "base/json.h"
 #include "base/platform.h"
 
-enum { BEAT = 15 };                    /* seconds between signs of life; 30 are promised (work.h) */
+enum { BEAT = 15 };                    /* seconds between signs of life; work.h promises at most 30 */
 
-/* The stages know nothing of it: some of them compute for minutes inside one call. */
-static void *beat(void *user)
+/* In a thread of its own, since some stages compute for minutes inside one call. */
+static void *update_file_time(void *user)
 {
     spot_run_log *d = user;
     struct timespec until;
@@ -48,8 +48,8 @@ void spot_run_log_open(spot_ctx *c, spot_run_log *d, const char *dir, int shard,
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->closing, NULL);
     d->open = true;
-    if (!pthread_create(&d->beat, NULL, beat, d)) return;
-    spot_log(c, SPOT_LOG_WARN, "the system gives no thread: `spotter status` may take this process for lost");
+    if (!pthread_create(&d->beat, NULL, update_file_time, d)) return;
+    spot_log(c, SPOT_LOG_WARN, "cannot start a thread: `spotter status` may report this process as lost");
     d->beat = pthread_self();
 }
 
@@ -67,6 +67,7 @@ void spot_run_log_close(spot_run_log *d)
     d->fd = -1;
 }
 
+/* Whether an optional member is written, or is there to be read. */
 static bool wanted(spot_json *j, const char *key, bool there) { return j->gen ? there : spot_json_has(j, key); }
 
 static void describe_start(spot_json *j, spot_run_log_start *s)
@@ -123,25 +124,23 @@ void spot_run_log_describe(spot_json *j, spot_run_log_line *l)
 
 static void write_line(spot_run_log *d, spot_run_log_line *l)
 {
-    spot_json j = { .gen = d->fd < 0 ? NULL : yajl_gen_alloc(NULL) };
-    const unsigned char *line;
+    spot_ctx quiet = { 0 };
     struct timespec now;
-    size_t n;
+    spot_json j;
 
-    if (!j.gen) return;
+    if (d->fd < 0 || spot_json_begin(&quiet, &j, NULL) != SPOT_OK) return;
     clock_gettime(CLOCK_REALTIME, &now);
     l->at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     l->seconds = round(1e3 * l->seconds) / 1e3;
     spot_json_object(&j, NULL);
     spot_run_log_describe(&j, l);
     spot_json_end(&j);
-    yajl_gen_reset(j.gen, "\n");
-    yajl_gen_get_buf(j.gen, &line, &n);
+    spot_text_adds(&j.out, "\n");
     pthread_mutex_lock(&d->lock);
     if (d->torn) d->torn = write(d->fd, "\n", 1) != 1;
-    if (!d->torn) d->torn = write(d->fd, line, n) != (ssize_t)n;
+    if (!d->torn && !j.out.status) d->torn = write(d->fd, j.out.bytes, j.out.used) != (ssize_t)j.out.used;
     pthread_mutex_unlock(&d->lock);
-    yajl_gen_free(j.gen);
+    spot_json_free(&j);
 }
 
 void spot_run_log_write(spot_run_log *d, const char *event, int ec, double seconds, const char *text)
@@ -168,7 +167,7 @@ static const char *env(const char *name)
     return v ? v : "";
 }
 
-/* By what the scheduler calls this process. */
+/* The scheduler's name of this process. */
 static void name_job(char *text, size_t size)
 {
     if (*env("SLURM_ARRAY_JOB_ID")) snprintf(text, size, "%s_%s", env("SLURM_ARRAY_JOB_ID"), env("SLURM_ARRAY_TASK_ID"));

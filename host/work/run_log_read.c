@@ -1,4 +1,4 @@
-/* run_log_read.c - the logs of a run, line by line. */
+/* run_log_read.c - reads the logs of a run line by line. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 enum { LOG_LIMIT = 1 << 30 };
 
-/* Logs are read by people, in terminals, and may come from anywhere. */
+/* Logs may come from other machines, and people read them in terminals. */
 static void make_plain(char *text)
 {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
 }
 
-static bool parse(spot_run_log_line *l, const char *text)
+static bool parse_line(spot_run_log_line *l, const char *text)
 {
     spot_json j = { .depth = 1 };
 
@@ -45,12 +45,12 @@ static spot_status read_file(spot_ctx *c, const char *path, int file, spot_run_l
     struct stat st;
     size_t n;
 
-    if (stat(path, &st) || !S_ISREG(st.st_mode)) return SPOT_OK;       /* gone since it was listed; or a pipe */
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) return SPOT_OK;       /* removed since it was listed; or a pipe */
     SPOT_TRY(spot_file_read(c, path, &text, &n, LOG_LIMIT));
     l = malloc(sizeof *l);
     for (char *at = (char *)text, *end; l && (end = strchr(at, '\n')); at = end + 1) {
         *end = 0;
-        if (parse(l, at)) on_line(user, file, (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec, l);
+        if (parse_line(l, at)) on_line(user, file, (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec, l);
     }
     free(text);
     if (!l) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);

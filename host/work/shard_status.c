@@ -1,4 +1,4 @@
-/* shard_status.c - how the shards of a run stand, by its logs and segments. */
+/* shard_status.c - the state of each shard of a run, from its logs and segments. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 #include "work/frame.h"
 #include "work/run_log.h"
 
-/* A process, from its start line on. */
+/* A process, from its start line on. Times are seconds since 1970. */
 typedef struct {
     spot_run_log_start start;
     int    file;
-    double began, alive, step;         /* step: when it last finished a unit, or began */
+    double began, alive, step;         /* step: the last end of a unit, or the start */
     bool   ended;
-    char   status[24], why[256];       /* of its end */
-    int    done;                       /* units that it finished, ... */
-    double seconds;                    /* ... and what they took together */
+    char   status[24], why[256];       /* of the end line */
+    int    done;                       /* finished units, ... */
+    double seconds;                    /* ... and their time together */
 } process;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
     bool     full;                     /* no memory for more */
 } processes;
 
-enum { MISSING, DONE, FAILED, DAMAGED };       /* a unit, by its segment */
+enum { MISSING, DONE, FAILED, DAMAGED };       /* state of a unit's segment */
 
 /* A run while its status is put together. */
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
     int      shards, units;            /* of the latest cut */
     char     config[33];               /* key; "": any */
     char    *unit;                     /* (units) */
-    double   now, lost_after, pace;    /* pace: seconds a unit, over all processes; NaN */
+    double   now, lost_after, pace;    /* pace: seconds per unit over all processes; NaN: not known */
 } run_view;
 
 const char *spot_shard_state_name(spot_shard_state s)
@@ -63,7 +63,7 @@ static process *add_process(processes *w)
     return &w->p[w->n++];
 }
 
-/* The lines of a file come in the order of time: all belong to the start before them. */
+/* The lines of a file are in order of time: each belongs to the start line before it. */
 static void read_line(void *user, int file, double alive, const spot_run_log_line *l)
 {
     run_view *v = user;
@@ -87,7 +87,7 @@ static void read_line(void *user, int file, double alive, const spot_run_log_lin
     snprintf(p->why, sizeof p->why, "%.255s", l->text);
 }
 
-/* DIR/slurm/submitted.json: {"shards": 40, "ecs": 1000, ...}, of an array that perhaps has not begun. */
+/* DIR/slurm/submitted.json: {"shards": 40, "ecs": 1000, ...}. The array may not have started yet. */
 static void read_submitted(spot_ctx *c, run_view *v, const char *dir, double latest)
 {
     spot_json j = { .depth = 1 };
@@ -112,8 +112,8 @@ static void read_submitted(spot_ctx *c, run_view *v, const char *dir, double lat
     free(text);
 }
 
-/* The cut of the process that began last counts, or that of an array that was submitted since. Where neither is known one
- * process owns everything. */
+/* Shards and units are those of the process that started last, or of an array that was submitted later. If neither is known,
+ * one process owns everything. */
 static spot_status choose_cut(spot_ctx *c, run_view *v, const char *dir)
 {
     const process *latest = NULL;
@@ -139,7 +139,7 @@ static spot_status choose_cut(spot_ctx *c, run_view *v, const char *dir)
     return v->units ? SPOT_OK : spot_fail(c, SPOT_IO, "%s is no run directory: there is no config.yaml in it", dir);
 }
 
-static spot_status look_at_segments(spot_ctx *c, run_view *v, const char *dir)
+static spot_status read_segments(spot_ctx *c, run_view *v, const char *dir)
 {
     const spot_study *y = v->study;
     void *result = spot_frame_result(y);
@@ -150,7 +150,6 @@ static spot_status look_at_segments(spot_ctx *c, run_view *v, const char *dir)
 
     if (!result) return spot_fail(c, SPOT_NOMEM, "no memory to read segments");
     s = spot_frame_list(c, y, dir, &unit, &n);
-
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         if (unit[i] >= v->units) continue;
         s = spot_frame_read(c, y, dir, unit[i], result, &f);
@@ -163,7 +162,7 @@ static spot_status look_at_segments(spot_ctx *c, run_view *v, const char *dir)
     return s;
 }
 
-/* The process that tells how the shard stands: one that lives, else the one that began last. */
+/* The process that decides the shard's state: one that lives, else the one that started last. */
 static const process *process_of(const run_view *v, const spot_shard *k, int *starts)
 {
     const process *best = NULL;
@@ -182,7 +181,7 @@ static const process *process_of(const run_view *v, const spot_shard *k, int *st
     return best;
 }
 
-static spot_shard_state state_of(const run_view *v, const spot_shard *k, const process *p)
+static spot_shard_state shard_state(const run_view *v, const spot_shard *k, const process *p)
 {
     if (k->done == k->to - k->from) return SPOT_SHARD_DONE;
     if (!p) return SPOT_SHARD_WAITING;
@@ -191,7 +190,7 @@ static spot_shard_state state_of(const run_view *v, const spot_shard *k, const p
          ? SPOT_SHARD_WAITING : SPOT_SHARD_FAILED;
 }
 
-static void look_at_shard(const run_view *v, spot_shard *k, int shard)
+static void describe_shard(const run_view *v, spot_shard *k, int shard)
 {
     const process *p;
     double pace;
@@ -203,7 +202,7 @@ static void look_at_shard(const run_view *v, spot_shard *k, int shard)
         k->failed += v->unit[i] == FAILED;
     }
     p = process_of(v, k, &k->starts);
-    k->state = state_of(v, k, p);
+    k->state = shard_state(v, k, p);
     pace = p && p->done ? p->seconds / p->done : v->pace;
     k->left = pace * (k->to - k->from - k->done);
     if (!p) return;
@@ -212,11 +211,11 @@ static void look_at_shard(const run_view *v, spot_shard *k, int shard)
     snprintf(k->job, sizeof k->job, "%s", p->start.job);
     if (k->state == SPOT_SHARD_FAILED) snprintf(k->why, sizeof k->why, "%s", p->why);
     if (k->state != SPOT_SHARD_RUNNING) return;
-    k->left -= v->now - p->step;                       /* a part of the unit at hand is over */
+    k->left -= v->now - p->step;                       /* a part of the current unit is over */
     if (k->left < 0) k->left = 0;
 }
 
-static spot_status put_together(spot_ctx *c, spot_run_status *s, run_view *v)
+static spot_status describe_run(spot_ctx *c, spot_run_status *s, run_view *v)
 {
     double seconds = 0;
     int done = 0;
@@ -238,13 +237,13 @@ static spot_status put_together(spot_ctx *c, spot_run_status *s, run_view *v)
     }
     for (int i = 0; i < v->shards; i++) {
         spot_shard *k = &s->shard[i];
-        look_at_shard(v, k, i);
+        describe_shard(v, k, i);
         if (k->state == SPOT_SHARD_RUNNING && !(s->left >= k->left)) s->left = k->left;
     }
     return SPOT_OK;
 }
 
-static spot_status read_all(spot_ctx *c, spot_run_status *s, run_view *v, const char *dir)
+static spot_status read_run(spot_ctx *c, spot_run_status *s, run_view *v, const char *dir)
 {
     struct timespec now;
     char path[1200];
@@ -256,11 +255,11 @@ static spot_status read_all(spot_ctx *c, spot_run_status *s, run_view *v, const 
     v->unit = calloc((size_t)v->units, 1);
     if (!v->unit) return spot_fail(c, SPOT_NOMEM, "no memory for %d %s", v->units, v->study->units);
     snprintf(path, sizeof path, "%s/segments", dir);
-    if (!access(path, F_OK)) SPOT_TRY(look_at_segments(c, v, dir));
+    if (!access(path, F_OK)) SPOT_TRY(read_segments(c, v, dir));
     clock_gettime(CLOCK_REALTIME, &now);
     v->now = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     spot_run_makers_warn(c, &v->makers, dir, NULL);
-    return put_together(c, s, v);
+    return describe_run(c, s, v);
 }
 
 spot_status spot_work_status(spot_ctx *c, const spot_study *y, spot_run_status **s, const char *dir, double lost_after)
@@ -270,7 +269,7 @@ spot_status spot_work_status(spot_ctx *c, const spot_study *y, spot_run_status *
 
     *s = calloc(1, sizeof **s);
     if (!*s) return spot_fail(c, SPOT_NOMEM, "no memory");
-    status = read_all(c, *s, &v, dir);
+    status = read_run(c, *s, &v, dir);
     free(v.all.p);
     free(v.unit);
     return status;

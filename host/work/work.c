@@ -1,7 +1,7 @@
-/* work.c - one process's part of a run: what is missing, computed batch after batch.
+/* work.c - one process's part of a run: computes the missing units batch after batch.
  *
- * There is no state but the run directory: a unit is done when its segment is whole and of this config. Killed at any moment,
- * the next run computes the rest; results are equal to the bit. */
+ * The run directory is the only state: a unit is done when its segment is whole and has this config. After a kill at any
+ * moment, the next run computes the rest, and the results are equal to the bit. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "work/frame.h"
 #include "work/run_log.h"
 
-/* Does the directory hold this config? *grown: not yet, or with fewer units. */
+/* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units. */
 static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
 {
     const spot_study *y = w->study;
@@ -33,7 +33,7 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     return s;
 }
 
-static spot_status claim(spot_ctx *c, const spot_work *w)
+static spot_status write_config(spot_ctx *c, const spot_work *w)
 {
     char path[1200], *text;
     spot_status s;
@@ -47,8 +47,8 @@ static spot_status claim(spot_ctx *c, const spot_work *w)
 
 /* ---- results ---- */
 
-/* Keeps the first failure. One that left a unit unfinished matters more: the next run may do better. */
-static void remember(spot_work *w, spot_status s, bool unfinished, int unit, const char *what, const char *message)
+/* Keeps the first failure. One that left a unit unfinished matters more, because the next run may succeed. */
+static void keep_failure(spot_work *w, spot_status s, bool unfinished, int unit, const char *what, const char *message)
 {
     if (w->failure && (!unfinished || w->unfinished)) return;
     w->failure = s;
@@ -62,13 +62,13 @@ static void count_result(spot_ctx *c, spot_work *w, int unit, const void *result
     spot_status first;
 
     if (w->study->failures && w->study->failures(result, &first, &what, &message)) {
-        remember(w, first, false, unit, what, message);
+        keep_failure(w, first, false, unit, what, message);
         w->failed++;
     }
     if (w->take) w->take(c, w, result);
 }
 
-/* Counts the unit's result when it is there and still holds. */
+/* Counts the unit's result if it is there and still holds. */
 static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result, bool *found)
 {
     spot_frame f;
@@ -78,7 +78,7 @@ static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result
           && (!w->holds || w->holds(w, result));
     if (*found) count_result(c, w, unit, result);
     if (f.state != SPOT_SEGMENT_DAMAGED) return SPOT_OK;
-    spot_log(c, SPOT_LOG_WARN, "%s; it is made anew", f.why);
+    spot_log(c, SPOT_LOG_WARN, "%s; it is computed again", f.why);
     if (w->log) spot_run_log_write(w->log, "damaged", unit, NAN, f.why);
     return SPOT_OK;
 }
@@ -113,10 +113,10 @@ spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result)
 void spot_work_skip(spot_work *w, int unit, spot_status s, const char *message)
 {
     w->failed++;
-    remember(w, s, true, unit, "not finished", message);
+    keep_failure(w, s, true, unit, "not finished", message);
 }
 
-/* ---- what is missing ---- */
+/* ---- the plan ---- */
 
 static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
 {
@@ -127,7 +127,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
     if (!w->missing) return spot_fail(c, SPOT_NOMEM, "no memory to plan %d %s", to - from, w->study->units);
     for (int i = from; i < to; i++) {
         bool found;
-        SPOT_TRY(spot_check_stop(c));          /* thousands of segments take their time on a slow disk */
+        SPOT_TRY(spot_check_stop(c));          /* reading thousands of segments can be slow */
         SPOT_TRY(find_result(c, w, i, result, &found));
         w->planned++;
         w->already += found;
@@ -138,7 +138,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
     return SPOT_OK;
 }
 
-static spot_status plan(spot_ctx *c, spot_work *w)
+static spot_status plan_shard(spot_ctx *c, spot_work *w)
 {
     void *result = new_result(c, w);
     spot_status s = result ? list_missing(c, w, result) : SPOT_NOMEM;
@@ -153,8 +153,8 @@ spot_status spot_work_plan(spot_ctx *c, spot_work *w)
     bool grown;
 
     SPOT_TRY(check_claim(c, w, &grown));
-    if (grown) SPOT_TRY(claim(c, w));
-    return plan(c, w);
+    if (grown) SPOT_TRY(write_config(c, w));
+    return plan_shard(c, w);
 }
 
 void spot_work_close(spot_work *w)
@@ -191,12 +191,12 @@ static void log_planned(spot_ctx *c, const spot_work *w)
         spot_log(c, SPOT_LOG_INFO, "%d of %d %s are done; going on with the rest", w->already, w->planned, units);
 }
 
-/* Will n more units be done in time, if they take what the last ones took? */
+/* SPOT_STOPPED when n more units, at the pace of the last batch, would end too late. */
 static spot_status check_time(spot_ctx *c, const spot_work *w, int n, double pace)
 {
     if (!w->seconds || spot_clock() - w->since + n * pace <= w->seconds) return SPOT_OK;
-    return spot_fail(c, SPOT_STOPPED, "stopped before the next %s: it would take longer (%.0f s) than what is left; "
-                     "the same command goes on", w->study->unit, n * pace);
+    return spot_fail(c, SPOT_STOPPED, "stopped before the next %s: it would take %.0f s, more than the time left; the same "
+                     "command goes on", w->study->unit, n * pace);
 }
 
 static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int n)
@@ -231,9 +231,9 @@ static spot_status compute_all(spot_ctx *c, spot_work *w)
     return SPOT_OK;
 }
 
-/* A shard derives when it finds every unit there, as the last one does: each of the others would read all that is there so far
- * for nothing. Also where nothing was missing: a file that a run did not live to replace may lie there. */
-static spot_status derive(spot_ctx *c, const spot_work *w)
+/* Only a shard that finds every unit done derives, such as the last one: the others would read all segments for nothing. This
+ * includes a shard with nothing missing, since a killed run may have left an old file. */
+static spot_status derive_files(spot_ctx *c, const spot_work *w)
 {
     int *there = NULL, n = 0;
 
@@ -250,25 +250,25 @@ static spot_status run_all(spot_ctx *c, spot_work *w)
 
     SPOT_TRY(check_claim(c, w, &grown));
     log_start(c, w);
-    SPOT_TRY(plan(c, w));
+    SPOT_TRY(plan_shard(c, w));
     if (w->missing_count && w->prepare) SPOT_TRY(w->prepare(c, w));
-    if (grown) SPOT_TRY(claim(c, w));
+    if (grown) SPOT_TRY(write_config(c, w));
     log_planned(c, w);
     SPOT_TRY(compute_all(c, w));
-    SPOT_TRY(derive(c, w));
+    SPOT_TRY(derive_files(c, w));
     return w->failure ? spot_fail(c, w->failure, "%s", w->message) : SPOT_OK;
 }
 
-/* Tells a stopped shard that may be begun again from one that never comes as far as one value. */
-static spot_status give_up(spot_ctx *c, const spot_work *w)
+/* SPOT_STOPPED for a shard that may be started again; SPOT_DEVICE for one that never kept a value in w->starts starts. */
+static spot_status check_starts(spot_ctx *c, const spot_work *w)
 {
     int starts = w->starts ? spot_run_log_starts(c, w->dir, w->shard, w->shards) : 0;
 
     if (!w->starts || starts < w->starts) return SPOT_STOPPED;
     spot_forget(c);
-    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before anything was kept, not "
-                     "one stage of one %s; give it more time or another machine (%s/logs tells how far it came), or a higher "
-                     "--starts", w->shard, w->shards, starts, w->study->unit, w->dir);
+    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before it kept one stage of one "
+                     "%s; give it more time, another machine or a higher --starts (%s/logs shows how far it came)",
+                     w->shard, w->shards, starts, w->study->unit, w->dir);
 }
 
 spot_status spot_work_run(spot_ctx *c, spot_work *w)
@@ -280,7 +280,7 @@ spot_status spot_work_run(spot_ctx *c, spot_work *w)
     if (!w->log) w->log = &own;
     spot_run_log_open(c, w->log, w->dir, w->shard, w->shards);
     s = run_all(c, w);
-    if (s == SPOT_STOPPED) s = give_up(c, w);
+    if (s == SPOT_STOPPED) s = check_starts(c, w);
     spot_run_log_end(w->log, s, spot_clock() - w->since, s ? spot_message(c, s) : NULL);
     spot_run_log_close(w->log);
     if (w->log == &own) w->log = NULL;

@@ -1,4 +1,4 @@
-/* workers.c - threads that each take the next task, and their caller, which waits and passes the stop request on. */
+/* workers.c - threads that each take the next task; their caller waits for them and forwards the stop request. */
 #define _POSIX_C_SOURCE 200809L
 #include "work/workers.h"
 
@@ -19,9 +19,9 @@ typedef struct {
     int             workers, tasks, next, working;
     spot_worker_task *task;
     void           *user;
-    volatile sig_atomic_t stop;    /* every worker's */
-    pthread_mutex_t lock;          /* of all that follows, of next, working, and of the owner's callbacks */
-    pthread_cond_t  left;          /* a worker went */
+    volatile sig_atomic_t stop;    /* the stop flag of all workers */
+    pthread_mutex_t lock;          /* guards next, working, failure, message and the owner's callbacks */
+    pthread_cond_t  left;          /* a worker has ended */
     spot_status     failure;
     char            message[sizeof ((spot_ctx *)0)->message];
 } pool;
@@ -44,8 +44,8 @@ static void pass_progress(void *user, const spot_progress *p)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Workers look at it amid their tasks, without the lock. */
-static void raise_flag(pool *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
+/* Workers read the flag inside their tasks, without the lock. */
+static void raise_stop_flag(pool *w) { __atomic_store_n(&w->stop, 1, __ATOMIC_RELAXED); }
 
 static bool next_task(pool *w, int *task)
 {
@@ -58,7 +58,7 @@ static bool next_task(pool *w, int *task)
     return any;
 }
 
-static spot_status do_tasks(pool *w, spot_ctx *c)
+static spot_status run_tasks(pool *w, spot_ctx *c)
 {
     int share = w->owner->threads / w->workers, task;
     spot_status s = SPOT_OK;
@@ -74,14 +74,14 @@ static spot_status do_tasks(pool *w, spot_ctx *c)
     return s;
 }
 
-static void *work(void *user)
+static void *run_worker(void *user)
 {
     pool *w = user;
     spot_ctx c = { .on_log = pass_log, .on_progress = pass_progress, .user = w, .stop = &w->stop };
-    spot_status s = do_tasks(w, &c);
+    spot_status s = run_tasks(w, &c);
 
     pthread_mutex_lock(&w->lock);
-    if (s != SPOT_OK) raise_flag(w);
+    if (s != SPOT_OK) raise_stop_flag(w);
     if (s != SPOT_OK && s != SPOT_STOPPED && w->failure == SPOT_OK) {
         w->failure = s;
         snprintf(w->message, sizeof w->message, "%s", spot_message(&c, s));
@@ -104,23 +104,23 @@ static void wait_for_all(pool *w)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&w->left, &w->lock, &until);
-        if (w->owner->stop && *w->owner->stop) raise_flag(w);
+        if (w->owner->stop && *w->owner->stop) raise_stop_flag(w);
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-static spot_status side_by_side(pool *w)
+static spot_status run_workers(pool *w)
 {
     pthread_t thread[SPOT_MOST_AT_ONCE];
     int started = 0;
 
     pthread_mutex_lock(&w->lock);
-    while (started < w->workers && !pthread_create(&thread[started], NULL, work, w)) started++;
+    while (started < w->workers && !pthread_create(&thread[started], NULL, run_worker, w)) started++;
     w->working = started;
     pthread_mutex_unlock(&w->lock);
     wait_for_all(w);
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
-    if (!started) return spot_fail(w->owner, SPOT_NOMEM, "the system gives no thread for a worker; lower --at-once");
+    if (!started) return spot_fail(w->owner, SPOT_NOMEM, "cannot start a thread for a worker; lower --at-once");
     if (w->failure) return spot_fail(w->owner, w->failure, "%s", w->message);
     return spot_check_stop(w->owner);
 }
@@ -134,7 +134,7 @@ spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t byt
 
     w.workers = workers < tasks ? workers : tasks;
     if (w.workers > SPOT_MOST_AT_ONCE) w.workers = SPOT_MOST_AT_ONCE;
-    if (w.workers > 1) return side_by_side(&w);
+    if (w.workers > 1) return run_workers(&w);
     for (int i = 0; i < tasks; i++) {
         spot_status s = task(c, a, user, i);
         a->used = mark;
