@@ -1,6 +1,6 @@
 /* options.c - see options.h. */
 #define _GNU_SOURCE            /* asprintf */
-#include "cli/options.h"
+#include "cli/cli.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/cli.h"
 
 enum { WITHOUT_LETTER = 0x100 };           /* argp's key of such an option in the first row */
 
@@ -174,7 +173,7 @@ static void check_all(const struct argp_state *state, const command_line *line)
     if (k->check) k->check(state, line->options);
 }
 
-static error_t take(int key, char *word, struct argp_state *state)
+static error_t take_word(int key, char *word, struct argp_state *state)
 {
     const command_line *line = state->input;
     const cli_row *row;
@@ -205,7 +204,7 @@ static void show_default(char text[128], const cli_row *row, const void *options
     else snprintf(text, 128, "%d", *(const int *)field);
 }
 
-/* Examples and description stand above the options; a default stands behind its option's text. argp frees what is new. */
+/* Examples and description come before the options; a default follows its option's text. argp frees a new text. */
 static char *help_text(int key, const char *text, void *input)
 {
     const command_line *line = input;
@@ -222,7 +221,7 @@ static char *help_text(int key, const char *text, void *input)
     return n < 0 ? (char *)(uintptr_t)text : made;
 }
 
-/* ---- what argp is given ---- */
+/* ---- the call of argp ---- */
 
 static void make_options(struct argp_option *o, const cli_command *k)
 {
@@ -272,7 +271,7 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     cli_given own;
     command_line line = { k, options, given ? given : &own };
     struct argp_option list[CLI_MOST_ROWS + 1];
-    const struct argp argp = { list, take, k->usage, "", NULL, help_text, NULL };
+    const struct argp argp = { list, take_word, k->usage, "", NULL, help_text, NULL };
 
     *line.given = (cli_given){ .command = k };
     make_options(list, k);
@@ -282,16 +281,18 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     argp_parse(&argp, argc, argv, 0, NULL, &line);
 }
 
-/* Here and not in cli.c: the fuzz driver stands in for cli_open, which works between files alone. */
-int cli_run(const cli_command *k, int argc, char **argv, void *options, const cli_machine *machine,
-            spot_status (*work)(spot_ctx *c, void *options))
+/* Here and not in cli.c: the fuzz driver replaces cli_open, and the linker can replace only calls from other files. */
+int cli_run(const cli_command *k, int argc, char **argv)
 {
     const cli_machine cpu = { .device = "cpu" };
     spot_status s;
     spot_ctx c;
 
-    cli_parse(k, argc, argv, options, NULL);
-    s = cli_open(&c, machine ? machine : &cpu);
-    if (s == SPOT_OK) s = work(&c, options);
+    if (k->run) return k->run(argc, argv);
+    memset(k->options, 0, k->size);
+    if (k->fill) k->fill(k->options);
+    cli_parse(k, argc, argv, k->options, NULL);
+    s = cli_open(&c, k->machine ? k->options : &cpu);
+    if (s == SPOT_OK) s = k->work(&c, k->options);
     return cli_close(&c, s);
 }
