@@ -1,4 +1,4 @@
-/* bench_domino.c - Domino from features to hypotheses, PCA to 128 dimensions and 25 slices, of one EC or of many at once.
+/* bench_domino.c - Domino from features to hypotheses, PCA to 128 dimensions and 25 slices, for one EC or many at once.
  * Peer: bench/peers/domino_pypi.py, on the same features. */
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void close_slices(spot_ctx *c, void *state)
     free(s);
 }
 
-/* Rectified features of 24 groups of unlike sizes, and confidences that go with the group; the peer's script has the same
+/* Rectified features of 24 groups of different sizes, and confidences that depend on the group; the peer's script has the same
  * formulas. */
 static void fill(spot_view *v, int problem)
 {
@@ -89,7 +89,7 @@ static spot_status run_slices(spot_ctx *c, void *state)
     return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
 }
 
-/* Every row once, and errors and order as the list says. */
+/* Every row occurs once; errors and order agree with the list. */
 static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
 {
     int rows = 0;

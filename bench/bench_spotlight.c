@@ -29,7 +29,7 @@ static void close_lights(spot_ctx *c, void *state)
     free(s);
 }
 
-/* 16 groups like features behind a ReLU, and confidences that fall from group to group; the peer's script has the same. */
+/* 16 groups, like features after a ReLU, and confidences that fall from group to group; the peer's script has the same. */
 static void fill(lights *s, int d)
 {
     for (int i = 0; i < s->rows; i++) {
@@ -85,7 +85,7 @@ static spot_status run_lights(spot_ctx *c, void *state)
     return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
 }
 
-/* The first spotlight holds the worst group and nothing else, and every problem finds the same. */
+/* The first spotlight has exactly the worst group, and every problem finds the same. */
 static spot_status check_lights(spot_ctx *c, void *state)
 {
     lights *s = state;
