@@ -39,7 +39,7 @@ static double normal(double i)
 
 /* Rectified features, a quarter of them 0; about one row in ten fails, by some features and by chance, so that a tree
  * continues to split. */
-static void fill(const spot_view *v, int problem)
+static void fill_view(const spot_view *v, int problem)
 {
     for (int i = 0; i < v->n; i++) {
         double row = i + (double)problem * v->n, reason = 1.2 * normal(1e9 + row);
@@ -70,7 +70,7 @@ static spot_status open_barlow(spot_ctx *c, void **state, const int *size, spot_
         *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc(n * d * sizeof(float)),
                           .confidence = malloc(n * sizeof(float)) };
         if (!v->feature || !v->confidence) e = spot_fail(c, SPOT_NOMEM, "no memory for a view of a bench");
-        else fill(v, p);
+        else fill_view(v, p);
         s->points[p] = (spot_points){ .n = v->n, .d = v->d, .at = v->feature };
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         rows[p] = v->n;

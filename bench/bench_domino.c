@@ -31,7 +31,7 @@ static void close_slices(spot_ctx *c, void *state)
 
 /* Rectified features of 24 groups of different sizes, and confidences that depend on the group; the peer's script has the same
  * formulas. */
-static void fill(spot_view *v, int problem)
+static void fill_view(spot_view *v, int problem)
 {
     for (int row = 0; row < v->n; row++) {
         int i = row + problem * v->n, g = i * 7 % GROUPS % (GROUPS - i % 5);
@@ -65,7 +65,7 @@ static spot_status open_slices(spot_ctx *c, void **state, const int *size, spot_
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc((size_t)size[1] * size[2] * sizeof(float)),
                           .confidence = malloc((size_t)size[1] * sizeof(float)) };
-        if (v->feature && v->confidence) fill(v, p);
+        if (v->feature && v->confidence) fill_view(v, p);
         else e = spot_fail(c, SPOT_NOMEM, "no memory for %d rows of a bench", size[1]);
     }
     if (e == SPOT_OK) {

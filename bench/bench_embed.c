@@ -33,7 +33,7 @@ static void close_bench(spot_ctx *c, void *state)
 }
 
 /* n x d: centres about 6 sqrt(d) apart, unit noise around them. */
-static void fill(const spot_view *v, int problem)
+static void fill_view(const spot_view *v, int problem)
 {
     spot_rng r = spot_rng_at(1, SPOT_RNG_PCA, (uint32_t)(2 * problem), 1);
 
@@ -66,7 +66,7 @@ static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_b
     }
     if (e == SPOT_OK) {
 #pragma omp parallel for num_threads(c->threads)
-        for (int p = 0; p < size[0]; p++) fill(&b->view[p], p);
+        for (int p = 0; p < size[0]; p++) fill_view(&b->view[p], p);
     }
     if (e == SPOT_OK) {
         b->cfg = spot_embed_defaults();

@@ -43,7 +43,7 @@ static double noise(uint32_t i)
 }
 
 /* Groups around different places; the classifier fails on the first two. */
-static void fill(spot_points x, float *confidence, int problem)
+static void fill_points(spot_points x, float *confidence, int problem)
 {
     for (int i = 0; i < x.n; i++) {
         uint32_t row = (uint32_t)(problem * x.n + i), group = row % GROUPS;
@@ -75,7 +75,7 @@ static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_b
         b->points[p] = (spot_points){ size[2], size[3], malloc(numbers * sizeof(float)), NAN };
         b->view[p] = (spot_view){ .n = size[2], .confidence = malloc((size_t)size[2] * sizeof(float)) };
         if (!b->points[p].at || !b->view[p].confidence) break;
-        fill(b->points[p], b->view[p].confidence, p);
+        fill_points(b->points[p], b->view[p].confidence, p);
     }
     if (filled < size[1]) e = spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     else {

@@ -38,7 +38,7 @@ static double normal(int i, double first, double second)
 }
 
 /* A map of 16 groups of different sizes that touch each other, and 0.025 times a confidence that depends on the group. */
-static void fill(spot_mat x, int problem)
+static void fill_points(spot_mat x, int problem)
 {
     for (int row = 0; row < x.rows; row++) {
         int i = row + problem * x.rows, g = i * 7 % GROUPS % (GROUPS - i % 5);
@@ -68,7 +68,7 @@ static spot_status open_mixtures(spot_ctx *c, void **state, const int *size, spo
         rows[p] = size[1];
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         s->x[p] = (spot_mat){ malloc((size_t)size[1] * 3 * sizeof(float)), size[1], 3 };
-        if (s->x[p].v) fill(s->x[p], p);
+        if (s->x[p].v) fill_points(s->x[p], p);
         else e = spot_fail(c, SPOT_NOMEM, "no memory for %d points of a bench", size[1]);
     }
     if (e == SPOT_OK) {

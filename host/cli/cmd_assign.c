@@ -41,7 +41,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -202,6 +202,6 @@ const cli_command cli_assign_command = {
     "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
     "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
     "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
-    table, check,
+    table, check_options,
     .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
 };

@@ -120,7 +120,7 @@ static const cli_row table[] = {
 };
 #undef X
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
     const spot_subject_files *f = &o->files;
@@ -449,6 +449,6 @@ const cli_command cli_discover_command = {
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
     "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
-    table, check,
+    table, check_options,
     .work = search_blindspots, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

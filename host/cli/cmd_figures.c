@@ -61,7 +61,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -83,6 +83,6 @@ const cli_command cli_figures_command = {
     "  spotter figures runs/mini --format csv > figures.csv",
     "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, "
     "covered blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method.",
-    table, check,
+    table, check_options,
     .work = draw_figures, CLI_OPTIONS(dir)
 };

@@ -27,7 +27,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -120,7 +120,7 @@ static spot_status print_report(spot_ctx *c, const options *o, spot_merge_report
     return s;
 }
 
-static spot_status merge(spot_ctx *c, void *input)
+static spot_status merge_runs(spot_ctx *c, void *input)
 {
     options *o = input;
     spot_merge_report report = { 0 };
@@ -142,6 +142,6 @@ const cli_command cli_merge_command = {
     "Copies the result segments of one config from several run directories to one, verifies each, and makes results.sqlite. "
     "Reports ECs that are missing, damaged or in conflict (exit code 3). Directories may overlap; their order does not "
     "matter. Results that are in --out already are kept. A single DIR is verified, and its database is made again.",
-    table, check,
-    .work = merge, CLI_OPTIONS(out)
+    table, check_options,
+    .work = merge_runs, CLI_OPTIONS(out)
 };

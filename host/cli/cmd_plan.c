@@ -212,7 +212,7 @@ static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const
     return SPOT_OK;
 }
 
-static spot_status plan(spot_ctx *c, void *input)
+static spot_status plan_sweep(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     const options *o = input;
@@ -234,5 +234,5 @@ const cli_command cli_plan_command = {
     "  spotter plan configs/quickstart.yaml --json --quick",
     "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take.",
     table,
-    .work = plan, CLI_OPTIONS(config), .machine = true
+    .work = plan_sweep, CLI_OPTIONS(config), .machine = true
 };

@@ -30,7 +30,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -76,7 +76,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
     return status;
 }
 
-static spot_status report(spot_ctx *c, const options *o)
+static spot_status report_any(spot_ctx *c, const options *o)
 {
     int found = 0, other = 0;
 
@@ -96,7 +96,7 @@ static spot_status write_report(spot_ctx *c, void *input)
 {
     const options *o = input;
 
-    SPOT_TRY(report(c, o));
+    SPOT_TRY(report_any(c, o));
     spot_log(c, SPOT_LOG_INFO, "%s", o->out);
     return SPOT_OK;
 }
@@ -117,6 +117,6 @@ const cli_command cli_report_command = {
     "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
     "figures, and the map of each EC with its true blindspots and those that every method found. Of folders of "
     "`spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of their "
-    "slices.", table, check,
+    "slices.", table, check_options,
     .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

@@ -104,7 +104,7 @@ static bool is_shown(const spot_run_status *s, const spot_shard *k, bool all)
 }
 
 /* "n1-4711 (12_3)" */
-static const char *place(char text[136], const spot_shard *k)
+static const char *place_of(char text[136], const spot_shard *k)
 {
     snprintf(text, 136, "%s%s%s%s", k->host, *k->job ? " (" : "", k->job, *k->job ? ")" : "");
     return text;
@@ -124,7 +124,7 @@ static void print_shard(const spot_shard *k, int width, bool color)
     if (open && isfinite(k->silent)) cli_duration(silent, k->silent);
     if (open && isfinite(k->left)) cli_duration(left, k->left);
     n = snprintf(line, sizeof line, "%*s  %6d  %-*s  %10s  %10s", (int)(7 - strlen(state)), "", k->starts, width,
-                 place(where, k), silent, left);
+                 place_of(where, k), silent, left);
     while (n && line[n - 1] == ' ') line[--n] = 0;
     printf("%5d  %-11s  %9s  %s%s%s%s%s%s\n", k->shard, ecs, done, color ? "\033[" : "", color ? colors[k->state] : "",
            color ? "m" : "", state, color ? "\033[0m" : "", line);
@@ -138,7 +138,7 @@ static void print_shards(const spot_run_status *s, const options *o)
     bool any = false;
 
     for (int i = 0; i < s->shards; i++) {
-        int n = (int)strlen(place(where, &s->shard[i]));
+        int n = (int)strlen(place_of(where, &s->shard[i]));
         if (!is_shown(s, &s->shard[i], o->all)) {
             left_out++;
             continue;
@@ -221,7 +221,7 @@ static void print_advice(const spot_run_status *s, const options *o)
         printf("\n%d shard%s lost: no end in the log, and no sign of life for %d s\n", count[SPOT_SHARD_LOST],
                count[SPOT_SHARD_LOST] == 1 ? " is" : "s are", o->lost_after);
     if (count[SPOT_SHARD_LOST] || count[SPOT_SHARD_FAILED] || waiting) {
-        printf("\nto go on%s, nothing that is done is done again:\n", count[SPOT_SHARD_FAILED] ? ", when that is mended" : "");
+        printf("\nto continue%s (finished ECs are kept):\n", count[SPOT_SHARD_FAILED] ? ", after the cause is removed" : "");
         print_command(s, o->dir, wanted);
     }
     free(wanted);

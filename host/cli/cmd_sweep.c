@@ -76,7 +76,7 @@ static void check_array(const struct argp_state *state, options *o)
     if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
 }
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     options *o = input;
 
@@ -199,5 +199,5 @@ const cli_command cli_sweep_command = {
     "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
     "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit",
     "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them. The same "
-    "command continues a run that was stopped.", table, check, .run = run_sweep
+    "command continues a run that was stopped.", table, check_options, .run = run_sweep
 };

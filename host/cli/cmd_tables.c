@@ -23,7 +23,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -46,6 +46,6 @@ const cli_command cli_tables_command = {
     "  spotter tables runs/mini --format csv > mini.csv\n"
     "  spotter tables runs/paper --which 2",
     "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
-    "blindspots. Every average names the number of ECs that it leaves out.", table, check,
+    "blindspots. Every average names the number of ECs that it leaves out.", table, check_options,
     .work = print_tables, CLI_OPTIONS(all)
 };

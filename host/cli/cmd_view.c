@@ -25,7 +25,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static spot_tensor tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
+static spot_tensor make_tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
 {
     spot_tensor t = { .name = name, .type = type, .rank = columns ? 2 : 1, .dim = { rows, columns }, .data = data };
 
@@ -47,12 +47,12 @@ static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, co
         image[i] = v->image[i];
         mask[i] = t->mask[i];
     }
-    all[n++] = tensor("feature", SPOT_F32, v->feature, v->n, v->d);
-    all[n++] = tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
-    all[n++] = tensor("label", SPOT_I64, label, v->n, 0);
-    all[n++] = tensor("image", SPOT_I64, image, v->n, 0);
-    all[n++] = tensor("blindspots", SPOT_I64, mask, v->n, 0);
-    if (v->head) all[n++] = tensor("head", SPOT_F32, v->head, v->d, 0);
+    all[n++] = make_tensor("feature", SPOT_F32, v->feature, v->n, v->d);
+    all[n++] = make_tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
+    all[n++] = make_tensor("label", SPOT_I64, label, v->n, 0);
+    all[n++] = make_tensor("image", SPOT_I64, image, v->n, 0);
+    all[n++] = make_tensor("blindspots", SPOT_I64, mask, v->n, 0);
+    if (v->head) all[n++] = make_tensor("head", SPOT_F32, v->head, v->d, 0);
     SPOT_TRY(spot_tensors_save(c, path, all, n));
     printf("%s\n", path);
     return SPOT_OK;

@@ -141,7 +141,7 @@ static void start_again(char **argv)
 
 typedef struct { int argc, code; char **argv; } call;
 
-static void *answer(void *user)
+static void *answer_call(void *user)
 {
     call *k = user;
     const char *word = k->argc > 1 ? k->argv[1] : NULL;
@@ -164,7 +164,7 @@ static void answer_on_large_stack(call *k)
     sigset_t all;
     bool good = !pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, 4 * LEAST_STACK);
 
-    if (!good || pthread_create(&thread, &attr, answer, k)) {
+    if (!good || pthread_create(&thread, &attr, answer_call, k)) {
         cli_complain("the limit on the stack (ulimit -s) is below 2 MB, and there is no memory for a larger one; raise it");
         k->code = spot_exit_code(SPOT_NOMEM);
         return;
@@ -185,6 +185,6 @@ int main(int argc, char **argv)
     if (argc && *argv[0] && !argv[0][strspn(argv[0], PLAIN)]) cli_program = argv[0];
     on_exit(flush_or_fail, NULL);
     if (small) answer_on_large_stack(&k);
-    else answer(&k);
+    else answer_call(&k);
     return k.code;
 }

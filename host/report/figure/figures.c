@@ -265,8 +265,8 @@ static spot_status choose_styled(spot_figure *f)
     memcpy(f->styled, f->method, sizeof f->styled);
     f->styles = f->methods;
     if (f->methods < f->r->methods && !f->o->methods)
-        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those that the paper's Table 2 compares; how their settings "
-                 "differ stands below each figure; --method NAME draws others", f->methods, f->r->methods);
+        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those that the paper's Table 2 compares; each caption "
+                 "lists how their settings differ; --method NAME draws others", f->methods, f->r->methods);
     return SPOT_OK;
 }
 

@@ -73,14 +73,14 @@ void spot_csv_number(FILE *f, double v, const char *end)
 
 /* ---- cells ---- */
 
-static bool left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }
+static bool is_left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }
 
 /* Number of columns that every part repeats: the left-aligned ones at the left. */
 static int count_keys(const spot_columns *p)
 {
     int n = 1;
 
-    while (n < p->columns && left(p, n)) n++;
+    while (n < p->columns && is_left(p, n)) n++;
     return n;
 }
 
@@ -116,15 +116,16 @@ void spot_cell(spot_columns *p, const char *fmt, ...)
     }
     if (column >= count_keys(p) && (column < p->from || column >= p->to)) return;
     pad = p->width[column] - w;
-    fprintf(p->f, "%s%*s%s%*s%s", p->markdown ? "| " : column ? "  " : "", left(p, column) ? 0 : pad, "", text,
-            left(p, column) ? pad : 0, "", p->markdown ? " " : "");
+    fprintf(p->f, "%s%*s%s%*s%s", p->markdown ? "| " : column ? "  " : "", is_left(p, column) ? 0 : pad, "", text,
+            is_left(p, column) ? pad : 0, "", p->markdown ? " " : "");
 }
 
 void spot_end_row(spot_columns *p)
 {
     if (!p->measuring) fputs(p->markdown ? "|\n" : "\n", p->f);
     if (!p->measuring && p->markdown && p->head)
-        for (int i = 0; i < p->column; i++) fprintf(p->f, left(p, i) ? "|:---%s" : "|---:%s", i + 1 < p->column ? "" : "|\n");
+        for (int i = 0; i < p->column; i++)
+            fprintf(p->f, is_left(p, i) ? "|:---%s" : "|---:%s", i + 1 < p->column ? "" : "|\n");
     p->head = false;
     p->column = 0;
 }

@@ -153,7 +153,7 @@ static void run_cell(spot_columns *p, const spot_comparison *t, const spot_compa
     else spot_cell(p, "-");
 }
 
-static void head(spot_columns *p, const spot_comparison *t)
+static void print_head(spot_columns *p, const spot_comparison *t)
 {
     p->left |= t->runs > 1 ? 6 : 2;
     spot_cell(p, "paper's row");
@@ -173,11 +173,11 @@ static void head(spot_columns *p, const spot_comparison *t)
     spot_end_row(p);
 }
 
-static void rows(spot_columns *p, const void *user)
+static void print_rows(spot_columns *p, const void *user)
 {
     const spot_comparison *t = user;
 
-    head(p, t);
+    print_head(p, t);
     for (int i = 0; i < t->lines; i++) {
         const spot_comparison_line *l = &t->line[i];
         spot_cell(p, "%s", l->paper->name);
@@ -211,7 +211,7 @@ static spot_status print_text(spot_ctx *c, FILE *f, const spot_comparison *t, bo
     }
     spot_note(f, markdown, "the paper's numbers are over %s", t->paper->over);
     snprintf(title, sizeof title, "Table %d. %s", t->paper->number, t->paper->title);
-    spot_columns_print(f, markdown, title, rows, t);
+    spot_columns_print(f, markdown, title, print_rows, t);
     fputs("\n", f);
     return print_notes(c, f, t, markdown);
 }

@@ -108,7 +108,7 @@ static void ecs_table(spot_columns *p, const spot_results *t)
 
 typedef struct { const spot_results *t; void (*table)(spot_columns *, const spot_results *); } body;
 
-static void rows(spot_columns *p, const void *user)
+static void print_rows(spot_columns *p, const void *user)
 {
     const body *b = user;
     b->table(p, b->t);
@@ -119,7 +119,7 @@ static void print_table(FILE *f, bool markdown, const char *title, void (*table)
 {
     const body b = { t, table };
 
-    spot_columns_print(f, markdown, title, rows, &b);
+    spot_columns_print(f, markdown, title, print_rows, &b);
 }
 
 /* Full names of shortened methods, and reasons of failures. */
