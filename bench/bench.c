@@ -1,4 +1,4 @@
-/* bench.c - random tensors for the rows of a bench, and looking into what became of them. */
+/* bench.c - random tensors for the rows of a bench, and reads of single numbers. */
 #include "bench.h"
 
 #include <math.h>

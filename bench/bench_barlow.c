@@ -1,5 +1,5 @@
-/* bench_barlow.c - Barlow as it is called, of one EC or of many at once: information of every feature, a tree over 128 of them,
- * its leaves. Peer: bench/peers/barlow_sklearn.py, on the same rows. */
+/* bench_barlow.c - the whole of Barlow, for one EC or many at once: information of every feature, a tree over 128 of them, its
+ * leaves. Peer: bench/peers/barlow_sklearn.py, on the same rows. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,9 +37,9 @@ static double normal(double i)
     return sqrt(-2 * log(u + 1e-9)) * cos(6.283185307179586 * v);
 }
 
-/* Rectified features, a quarter of them 0; about one row in ten fails, by some of the features and by chance, so that a tree
- * goes on splitting. */
-static void fill(const spot_view *v, int problem)
+/* Rectified features, a quarter of them 0; about one row in ten fails, by some features and by chance, so that a tree
+ * continues to split. */
+static void fill_view(const spot_view *v, int problem)
 {
     for (int i = 0; i < v->n; i++) {
         double row = i + (double)problem * v->n, reason = 1.2 * normal(1e9 + row);
@@ -70,7 +70,7 @@ static spot_status open_barlow(spot_ctx *c, void **state, const int *size, spot_
         *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc(n * d * sizeof(float)),
                           .confidence = malloc(n * sizeof(float)) };
         if (!v->feature || !v->confidence) e = spot_fail(c, SPOT_NOMEM, "no memory for a view of a bench");
-        else fill(v, p);
+        else fill_view(v, p);
         s->points[p] = (spot_points){ .n = v->n, .d = v->d, .at = v->feature };
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         rows[p] = v->n;
@@ -93,7 +93,7 @@ static spot_status run_barlow(spot_ctx *c, void *state)
     return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
 }
 
-/* Each leaf's score from its rows, no row twice, best first; and at least one, better than what chance would give. */
+/* Each leaf's score follows from its rows; no row twice; best first; at least one leaf, better than chance. */
 static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
 {
     int failures = 0, rows = 0, last = -1;

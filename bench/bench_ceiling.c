@@ -1,5 +1,5 @@
-/* bench_ceiling.c - what a GPU can do at most, measured, that the other rows are held against: a large copy, counting bytes
- * read and bytes written, and a large bf16 matrix product with fp32 sums by the vendor's library. */
+/* bench_ceiling.c - measured ceilings of a GPU, for comparison with the other rows: a large copy (bytes read and written), and
+ * a large bf16 matrix product with fp32 sums by the vendor's library. */
 #include <math.h>
 #include <stdlib.h>
 

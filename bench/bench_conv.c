@@ -1,5 +1,5 @@
 /* bench_conv.c - the convolutions of ResNet-18 on a GPU, each shape once, forward and both gradients. A few entries of every
- * result are held against sums in double. */
+ * result are compared with sums in double. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "net/conv.h"
 #include "net/optim.h"
 
-enum { X, Y, W, READ, DW, NONE, SCRATCH, PARTS };   /* NONE: what an optimizer keeps */
+enum { X, Y, W, READ, DW, NONE, SCRATCH, PARTS };   /* NONE: an optimizer's state */
 enum { CHECKED = 24 };
 
 typedef struct {
@@ -29,7 +29,7 @@ static void close_layer(spot_ctx *c, void *state)
     free(b);
 }
 
-/* The images' three channels are padded as a network's input is. */
+/* Pads the images' three channels like a network's input. */
 static spot_status fill_x(spot_ctx *c, layer *b, size_t pixels)
 {
     spot_precision p = b->s.precision;
@@ -46,7 +46,7 @@ static spot_status fill_x(spot_ctx *c, layer *b, size_t pixels)
     return e;
 }
 
-/* Weights as the optimizer leaves them for the convolution to read. */
+/* Weights in the optimizer's output format, which the convolution reads. */
 static spot_status fill_w(spot_ctx *c, layer *b)
 {
     size_t n = (size_t)b->s.co * b->s.ci * b->s.k * b->s.k, packed = spot_conv_packed(c, b->plan);
@@ -122,8 +122,8 @@ static double weight(const layer *b, int o, int i, int tap)
     return b->oihw[((size_t)o * b->s.ci + i) * b->s.k * b->s.k + tap];
 }
 
-/* Random places of the result and the last one: image, row, column, channel. Off: a bf16's last place, and what sums of
- * `terms` products of normal numbers lose on the way. */
+/* Random places of the result and the last one: image, row, column, channel. Tolerance: a bf16's last place, and the rounding
+ * of sums of `terms` products of normal numbers. */
 static spot_status check_entries(spot_ctx *c, layer *b, int id, double (*sum)(const layer *, int, int, int, int), double terms)
 {
     int side = id == X ? b->s.size : b->out, channels = id == X ? b->s.ci : b->s.co;

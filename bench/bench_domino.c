@@ -1,4 +1,4 @@
-/* bench_domino.c - Domino from features to hypotheses, PCA to 128 dimensions and 25 slices, of one EC or of many at once.
+/* bench_domino.c - Domino from features to hypotheses, PCA to 128 dimensions and 25 slices, for one EC or many at once.
  * Peer: bench/peers/domino_pypi.py, on the same features. */
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static void close_slices(spot_ctx *c, void *state)
     free(s);
 }
 
-/* Rectified features of 24 groups of unlike sizes, and confidences that go with the group; the peer's script has the same
+/* Rectified features of 24 groups of different sizes, and confidences that depend on the group; the peer's script has the same
  * formulas. */
-static void fill(spot_view *v, int problem)
+static void fill_view(spot_view *v, int problem)
 {
     for (int row = 0; row < v->n; row++) {
         int i = row + problem * v->n, g = i * 7 % GROUPS % (GROUPS - i % 5);
@@ -65,7 +65,7 @@ static spot_status open_slices(spot_ctx *c, void **state, const int *size, spot_
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc((size_t)size[1] * size[2] * sizeof(float)),
                           .confidence = malloc((size_t)size[1] * sizeof(float)) };
-        if (v->feature && v->confidence) fill(v, p);
+        if (v->feature && v->confidence) fill_view(v, p);
         else e = spot_fail(c, SPOT_NOMEM, "no memory for %d rows of a bench", size[1]);
     }
     if (e == SPOT_OK) {
@@ -89,7 +89,7 @@ static spot_status run_slices(spot_ctx *c, void *state)
     return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
 }
 
-/* Every row once, and errors and order as the list says. */
+/* Every row occurs once; errors and order agree with the list. */
 static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
 {
     int rows = 0;

@@ -1,4 +1,4 @@
-/* bench_embed.c - the reducers on ten Gaussian blobs, one set of points or a hundred at once. Views and maps lie on the host,
+/* bench_embed.c - the reducers on ten Gaussian blobs, one set of points or a hundred at once. Views and maps are on the host,
  * as between the stages of a sweep: on a GPU the copies are timed, too. Peers: bench/peers/tsne_sklearn.py,
  * bench/peers/scvis_torch.py, bench/peers/umap_peer.py. */
 #include "bench.h"
@@ -33,7 +33,7 @@ static void close_bench(spot_ctx *c, void *state)
 }
 
 /* n x d: centres about 6 sqrt(d) apart, unit noise around them. */
-static void fill(const spot_view *v, int problem)
+static void fill_view(const spot_view *v, int problem)
 {
     spot_rng r = spot_rng_at(1, SPOT_RNG_PCA, (uint32_t)(2 * problem), 1);
 
@@ -66,7 +66,7 @@ static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_b
     }
     if (e == SPOT_OK) {
 #pragma omp parallel for num_threads(c->threads)
-        for (int p = 0; p < size[0]; p++) fill(&b->view[p], p);
+        for (int p = 0; p < size[0]; p++) fill_view(&b->view[p], p);
     }
     if (e == SPOT_OK) {
         b->cfg = spot_embed_defaults();
@@ -88,8 +88,8 @@ static spot_status run(spot_ctx *c, void *state)
     return spot_embed_fit(c, &b->arena, b->problems, b->points, b->view, b->seed, &b->cfg);
 }
 
-/* A map is right when points lie beside points of their own blob. PCA to two dimensions may lay blobs over each other, and a
- * tiny map is all neighbours: its numbers need only be some. */
+/* A map is right if points are near points of their own blob. PCA to two dimensions may put blobs on each other, and in a tiny
+ * map all points are near: these only need finite numbers. */
 static spot_status check_map(spot_ctx *c, const bench *b, int problem)
 {
     const float *y = b->points[problem].at;
@@ -121,8 +121,8 @@ static spot_status check_points(spot_ctx *c, const spot_points *got, const spot_
     return SPOT_OK;
 }
 
-/* A GPU's first map is as good as the CPU's: what was minimised ends within 5 %, and UMAP's, of which nobody takes the sum, is
- * the same to a thousandth of its size. */
+/* A GPU's first map is as good as the CPU's: the objective is within 5 %. UMAP does not sum its objective; its map is the same
+ * to a thousandth of its size. */
 static spot_status check_first(spot_ctx *c, const bench *b)
 {
     spot_ctx cpu = { .ops = &spot_ops_cpu, .threads = c->threads };

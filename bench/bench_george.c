@@ -1,5 +1,5 @@
-/* bench_george.c - GEORGE on maps and Multiaccuracy on features, of one EC or of a hundred at once; from what lies on the host
- * to hypotheses. Peer: bench/peers/george_sklearn.py, on the same numbers. */
+/* bench_george.c - GEORGE on maps and Multiaccuracy on features, for one EC or a hundred at once; from arrays on the host to
+ * hypotheses. Peer: bench/peers/george_sklearn.py, on the same numbers. */
 #include "bench.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static double noise(uint32_t i)
     return ((h ^ h >> 16) + 0.5) / 4294967296.0 - 0.5;
 }
 
-/* Groups around places of their own, the first two of which the classifier fails on. */
-static void fill(spot_points x, float *confidence, int problem)
+/* Groups around different places; the classifier fails on the first two. */
+static void fill_points(spot_points x, float *confidence, int problem)
 {
     for (int i = 0; i < x.n; i++) {
         uint32_t row = (uint32_t)(problem * x.n + i), group = row % GROUPS;
@@ -75,7 +75,7 @@ static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_b
         b->points[p] = (spot_points){ size[2], size[3], malloc(numbers * sizeof(float)), NAN };
         b->view[p] = (spot_view){ .n = size[2], .confidence = malloc((size_t)size[2] * sizeof(float)) };
         if (!b->points[p].at || !b->view[p].confidence) break;
-        fill(b->points[p], b->view[p].confidence, p);
+        fill_points(b->points[p], b->view[p].confidence, p);
     }
     if (filled < size[1]) e = spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     else {
@@ -103,7 +103,7 @@ static double distance(const spot_points *x, int i, int j)
     return sqrt(sum);
 }
 
-/* Silhouette of row i among the hypotheses; of[j]: whose row j is. */
+/* Silhouette of row i among the hypotheses; of[j]: the hypothesis of row j. */
 static double silhouette(const spot_points *x, const spot_hypotheses *h, const int *of, int i)
 {
     double sum[SPOT_MAX_HYPOTHESES] = { 0 }, least = INFINITY, own;
@@ -114,7 +114,7 @@ static double silhouette(const spot_points *x, const spot_hypotheses *h, const i
     return h->h[of[i]].len > 1 ? (least - own) / fmax(own, least) : 0;
 }
 
-/* Every row in one hypothesis, each hypothesis's mean loss, and some silhouettes of this partition. */
+/* Checks that every row is in one hypothesis, each hypothesis's mean loss, and some silhouettes of this partition. */
 static spot_status check_clusters(spot_ctx *c, const bench *b, const spot_hypotheses *h, const spot_points *x,
                                   const float *confidence, int *of, spot_labelling *l)
 {
@@ -155,7 +155,7 @@ static spot_status check_george(spot_ctx *c, void *state)
     return s;
 }
 
-/* Ridge of target on the rows by conjugate gradients, which need no matrix: w, and h of every row. work (4, d) */
+/* Ridge regression of target on the rows by conjugate gradients, without a matrix: w, and h of every row. work (4, d) */
 static void regress(const spot_points *x, const int *row, int rows, const double *target, double *h, double *work, double *mean)
 {
     int d = x->d;
@@ -194,7 +194,7 @@ static void regress(const spot_points *x, const int *row, int rows, const double
     }
 }
 
-/* The first auditor's correlation, which is the greatest: the best of the three parts'. */
+/* The first auditor's correlation, the greatest of the three parts'. */
 static spot_status check_audit(spot_ctx *c, const spot_points *x, const float *p, spot_seed seed, int least, double found)
 {
     size_t n = (size_t)x->n, d = (size_t)x->d;

@@ -1,5 +1,5 @@
-/* bench_look.c - a folder of pictures, from files to probabilities: listed, decoded, resized, looked at. Peer:
- * bench/peers/look_torch.py, which makes the folder that SPOT_BENCH_PICTURES names; without one some PNGs are made up. */
+/* bench_look.c - a folder of pictures, from files to probabilities: listed, decoded, resized, classified. Peer:
+ * bench/peers/look_torch.py, which makes the folder of SPOT_BENCH_PICTURES; without the variable some PNGs are generated. */
 #define _XOPEN_SOURCE 700
 #include "bench.h"
 
@@ -16,7 +16,7 @@
 #include "spotter/store.h"
 
 typedef struct {
-    char own[64], net[80], folder[400];    /* a folder of our own, with the network; that of the pictures */
+    char own[64], net[80], folder[400];    /* own: temporary folder with the network; folder: the pictures */
     int  made;                             /* pictures in own, to be removed */
     spot_subject subject;
     spot_subject_files files;
@@ -29,7 +29,7 @@ static void name(char *path, size_t size, const state *s, int i)
     snprintf(path, size, "%s/pictures/%d/%03d.png", s->own, i % 2, i);
 }
 
-/* Slopes with some noise, as photographs are. */
+/* Gradients with some noise, like photographs. */
 static spot_status make(spot_ctx *c, state *s, int count, int side)
 {
     uint8_t *rgb = malloc(3 * (size_t)side * (size_t)side);
@@ -65,7 +65,7 @@ static spot_status save_net(spot_ctx *c, const char *path, int width, int output
     return e;
 }
 
-/* size: width, resize, crop; pictures to make up, pixels of their side. */
+/* size: width, resize, crop; pictures to generate, pixels of their side. */
 static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_bench_work *work)
 {
     const char *there = getenv("SPOT_BENCH_PICTURES"), *tmp = getenv("TMPDIR");
@@ -121,7 +121,7 @@ static spot_status run(spot_ctx *c, void *p)
     return spot_subject_look(c, &s->subject, &s->files);
 }
 
-/* The last picture, decoded, cut and looked at alone. */
+/* Decodes, crops and classifies the last picture alone. */
 static spot_status look_alone(spot_ctx *c, const state *s, spot_picture *p, uint8_t *rgb, float *feature, float *logit)
 {
     spot_arena count = spot_arena_counting(), a;

@@ -1,4 +1,4 @@
-/* bench_mixture.c - the 32 mixtures of a PlaneSpot run, of one EC or of a hundred at once. Peer:
+/* bench_mixture.c - the 32 mixtures of a PlaneSpot run, for one EC or a hundred at once. Peer:
  * bench/peers/mixture_sklearn.py, on the same points. */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ typedef struct {
     int problems, ks;
     spot_mixture_config cfg;
     spot_mat *x;               /* (problems) of (points, 3) */
-    spot_arena arena;          /* points and results lie on the host; on a GPU the copies are timed, too */
+    spot_arena arena;          /* points and results are on the host; on a GPU the copies are timed, too */
     spot_mixture *best, **all; /* (problems), (problems, ks) */
     int **label;
     spot_seed *seed;
@@ -37,8 +37,8 @@ static double normal(int i, double first, double second)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* A map of 16 groups of unlike sizes that touch each other, and 0.025 times a confidence that goes with the group. */
-static void fill(spot_mat x, int problem)
+/* A map of 16 groups of different sizes that touch each other, and 0.025 times a confidence that depends on the group. */
+static void fill_points(spot_mat x, int problem)
 {
     for (int row = 0; row < x.rows; row++) {
         int i = row + problem * x.rows, g = i * 7 % GROUPS % (GROUPS - i % 5);
@@ -68,7 +68,7 @@ static spot_status open_mixtures(spot_ctx *c, void **state, const int *size, spo
         rows[p] = size[1];
         s->seed[p] = (spot_seed){ 1, (uint32_t)p };
         s->x[p] = (spot_mat){ malloc((size_t)size[1] * 3 * sizeof(float)), size[1], 3 };
-        if (s->x[p].v) fill(s->x[p], p);
+        if (s->x[p].v) fill_points(s->x[p], p);
         else e = spot_fail(c, SPOT_NOMEM, "no memory for %d points of a bench", size[1]);
     }
     if (e == SPOT_OK) {
@@ -89,7 +89,7 @@ static spot_status run_mixtures(spot_ctx *c, void *state)
     return spot_mixture_fit(c, &s->arena, s->problems, s->best, s->label, s->all, s->x, s->seed, &s->cfg);
 }
 
-/* Weighted density of a point by cofactors and the determinant: another route than the kernel's. */
+/* Weighted density of a point by cofactors and the determinant, not by the kernel's algorithm. */
 static double density(const spot_mixture *f, int k, const float *x)
 {
     const double *s = f->covariance + 9 * k, *m = f->mean + 3 * k, y[] = { x[0] - m[0], x[1] - m[1], x[2] - m[2] };

@@ -1,5 +1,5 @@
 /* bench_model.c - training steps, whole epochs and inference. Peers: bench/peers/resnet_torch.py on the CPU,
- * bench/peers/gpu_torch.py on a GPU. There a step's images lie on the device as the renderer leaves them, and the step is
+ * bench/peers/gpu_torch.py on a GPU. There a step's images are on the device, in the renderer's format, and the step is
  * recorded once and replayed, as in training; an epoch draws its images, too. */
 #include "bench.h"
 
@@ -24,7 +24,7 @@ typedef struct {
     spot_image *image;                                 /* (batch), and the pixels and all else on c's device */
     float     *pixels, *target, *feature, *logit;
     double    *loss;
-    void      *graph;                                  /* of a step on a GPU, once one was done */
+    void      *graph;                                  /* a recorded step on a GPU, after the first */
     int        what, batch, t;
 } state;
 
@@ -55,7 +55,7 @@ static spot_status draw(spot_ctx *c, state *s, void *planes)
                                 &s->scene);
 }
 
-/* 2 operations a product of every convolution; training does each three times, the stem's twice. */
+/* Two operations for each product of every convolution; training does each three times, the stem's twice. */
 static double flops_of(spot_net_shape n, int what)
 {
     double sum = 0;
@@ -134,7 +134,7 @@ static spot_status record(spot_ctx *c, state *s)
     return e ? e : ended;
 }
 
-/* The first on a GPU goes kernel by kernel, the others are replays of the second. */
+/* On a GPU the first step runs kernel by kernel; the others are replays of the second. */
 static spot_status run_step(spot_ctx *c, void *p)
 {
     state *s = p;
@@ -144,7 +144,7 @@ static spot_status run_step(spot_ctx *c, void *p)
     return spot_device_replay(c, s->graph);
 }
 
-/* Three steps on one batch must make its loss smaller. */
+/* Three steps on one batch must reduce its loss. */
 static spot_status check_step(spot_ctx *c, void *p)
 {
     state *s = p;
@@ -165,7 +165,7 @@ static spot_status run_look(spot_ctx *c, void *p)
     return spot_look_run(c, &s->look, s->feature, s->logit, c->device ? NULL : s->pixels, s->batch);
 }
 
-/* The folded net against the one that trains, with the statistics fixed. */
+/* Compares the folded net with the training net, with fixed statistics. */
 static spot_status check_look(spot_ctx *c, void *p)
 {
     state *s = p;
@@ -243,7 +243,7 @@ static spot_status open_school(spot_ctx *c, void **out, const int *size, spot_be
     return spot_trainer_start(c, &s->t, &s->m);
 }
 
-/* A training that is over begins anew. */
+/* Restarts a finished training. */
 static spot_status run_epoch(spot_ctx *c, void *p)
 {
     school *s = p;
@@ -255,8 +255,7 @@ static spot_status run_epoch(spot_ctx *c, void *p)
     return spot_trainer_learn(c, &s->t, s->epoch++, &s->loss);
 }
 
-/* Begun anew, the same losses to the bit: steps done one by one, recorded and replayed. Then they must fall, if there are
- * enough images to say so. */
+/* A restart gives the same losses to the bit: steps one by one, recorded and replayed. With enough images they must fall. */
 static spot_status check_epoch(spot_ctx *c, void *p)
 {
     school *s = p;

@@ -1,5 +1,5 @@
-/* bench_norm.c - batch norm, ReLU, residual and pooling on a GPU: kernels that memory bounds. Bytes are those of each tensor
- * once a pass. A few entries and whole sums of a channel are held against double. */
+/* bench_norm.c - batch norm, ReLU, residual and pooling on a GPU: kernels bound by memory. Each tensor's bytes count once a
+ * pass. A few entries and whole sums of a channel are compared with double. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ typedef struct {
     void *tensor[TENSORS], *scratch;                /* on c's device, as the numbers of the layer are */
     float *number;
     spot_norm l;
-    double mean, invstd, weight, bias;              /* of the channel that is checked, in double */
+    double mean, invstd, weight, bias;              /* of the checked channel, in double */
     int channel;
 } layer;
 
@@ -40,7 +40,7 @@ static spot_norm numbers_of(float *v, int channels)
                         .invstd = at[5], .scale = at[6], .shift = at[7], .dweight = at[8], .dbias = at[9] };
 }
 
-/* Number of the channel that is checked, at a pixel of the batch. */
+/* The number of the checked channel at a pixel of the batch. */
 static double value(const layer *b, int id, size_t pixel)
 {
     return spot_noise(id, pixel * b->p.channels + b->channel, b->p.precision);
@@ -89,7 +89,7 @@ static spot_status open_layer(spot_ctx *c, void **state, const int *size, spot_b
     return spot_norm_stats(c, &b->l, b->tensor[Y], b->p, b->scratch);
 }
 
-/* -- what is timed --------------------------------------------------------------------------------------------- */
+/* -- timed passes ---------------------------------------------------------------------------------------------- */
 
 static spot_status stats(spot_ctx *c, void *state)
 {
@@ -153,7 +153,7 @@ static spot_status open_pool_back(spot_ctx *c, void **s, const int *n, spot_benc
     return pool(c, *s);
 }
 
-/* -- what is right --------------------------------------------------------------------------------------------- */
+/* -- checks ---------------------------------------------------------------------------------------------------- */
 
 static spot_status number(spot_ctx *c, const layer *b, const char *what, const float *v, double want, double off)
 {
@@ -192,7 +192,7 @@ static spot_status check_apply(spot_ctx *c, void *state)
     return entries(c, state, OUT, numbers(state) / ((layer *)state)->p.channels, applied, 1e-5);
 }
 
-/* dz of a pixel: what comes back through the ReLU, the pool or both. */
+/* dz of a pixel: the gradient through the ReLU, the pool or both. */
 static double inner_dz(const layer *b, size_t i) { return normed(b, i) > 0 ? value(b, DA, i) : 0; }
 
 static double join_dz(const layer *b, size_t i)
@@ -200,7 +200,7 @@ static double join_dz(const layer *b, size_t i)
     return value(b, OUT, i) > 0 ? value(b, DA, i) + value(b, DB, i) : 0;
 }
 
-/* The pixel that wins window i, or none where no value is above 0: the first of equals. */
+/* The pixel that wins window i: the first of equal values; none if no value is above 0. */
 static size_t winner(const layer *b, size_t i, bool *any)
 {
     int half = b->p.size / 2, row = (int)(i / half % half), column = (int)(i % half);

@@ -1,5 +1,5 @@
-/* bench_pairs.c - a GPU's work on all pairs of points of a hundred ECs at once: distances, the nearest, probabilities of
- * being neighbours, and the covariances that t-SNE starts from. */
+/* bench_pairs.c - a GPU's work on all pairs of points of a hundred ECs at once: distances, nearest points, neighbour
+ * probabilities, and the covariances for t-SNE's start. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static spot_status check_distances(spot_op_run *r, void *problem)
 const spot_op spot_op_distance = { "distance", sizeof(spot_op_distances), make_distances, run_distances, check_distances,
                                    false };
 
-/* Covariances, and scores on axes that need not be components. */
+/* Covariances, and scores on axes that may be no components. */
 static void make_components(spot_op_run *r, void *problem, const int *size)
 {
     spot_op_components *p = problem;
@@ -172,8 +172,8 @@ static spot_status run_pairs(spot_op_run *r, void *problems, int count)
     return run_graph(r, problems, count);
 }
 
-/* The k of the last row are in order of column, at the distances that they claim, and nobody else is nearer. Its
- * probabilities have the wanted entropy, and all of the joint P sum to 1. */
+/* The k neighbours of the last row are in column order, have the right distances, and no other point is nearer. Its
+ * probabilities have the wanted entropy, and the joint P sums to 1. */
 static spot_status compare_pairs(spot_op_run *r, const spot_op_pair *p, float *value, int *column)
 {
     size_t n = (size_t)p->x.rows, k = (size_t)p->p.cols, last = n - 1;
@@ -247,7 +247,7 @@ static spot_status open_graph(spot_ctx *c, void **state, const int *size, spot_b
     return open_op(c, state, &spot_op_pairs, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2], size[3] }, work);
 }
 
-/* Every distance is read once; what is kept is small. */
+/* Every distance is read once; the results are small. */
 static spot_status open_nearest(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     work->bytes = (double)sizeof(float) * size[0] * size[1] * (size[1] + 2.0 * size[3]);

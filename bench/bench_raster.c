@@ -1,4 +1,4 @@
-/* bench_raster.c - images a second. On the CPU the peer is bench/peers/render_pil.py; --threads 1 gives the figure per core.
+/* bench_raster.c - images per second. On the CPU the peer is bench/peers/render_pil.py; --threads 1 gives the figure per core.
  * On a GPU image numbers go in and the network's input comes out, as in training: sampling and drawing, nothing else. */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static spot_status sample(spot_ctx *c, void *state)
     return spot_sample_images(c, s->ecs, s->sample);
 }
 
-/* size: pixels a side, ECs, images of each, channels, precision. Many ECs with the authors' settings, so that noise and
- * stripes are as frequent as theirs. */
+/* size: pixels a side, ECs, images of each, channels, precision. Many ECs with the authors' settings give their share of
+ * noise and stripes. */
 static spot_status open_scenes(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     scenes *s = *state = calloc(1, sizeof *s);
@@ -81,7 +81,7 @@ static spot_status sample_and_draw(spot_ctx *c, void *state)
     return draw(c, state);
 }
 
-/* Channel k of a pixel as the pixel rule has it, into `to`; returns its bytes. */
+/* Writes channel k of a pixel by the pixel rule to `to`; returns its bytes. */
 static size_t wanted(unsigned char *to, const scenes *s, uint32_t rgb, int k)
 {
     uint8_t byte = (uint8_t)(k < 3 ? rgb >> (16 - 8 * k) : 0);
@@ -115,7 +115,7 @@ static spot_status check_image(spot_ctx *c, const scenes *s, int i, unsigned cha
     return SPOT_OK;
 }
 
-/* Every byte of up to 128 images, the last among them, against the pixel rule. */
+/* Compares every byte of up to 128 images, with the last, with the pixel rule. */
 static spot_status check(spot_ctx *c, void *state, spot_status (*run)(spot_ctx *c, void *state))
 {
     scenes *s = state;

@@ -29,8 +29,8 @@ static void close_lights(spot_ctx *c, void *state)
     free(s);
 }
 
-/* 16 groups like features behind a ReLU, and confidences that fall from group to group; the peer's script has the same. */
-static void fill(lights *s, int d)
+/* 16 groups, like features after a ReLU, and confidences that fall from group to group; the peer's script has the same. */
+static void fill_rows(lights *s, int d)
 {
     for (int i = 0; i < s->rows; i++) {
         int g = i % GROUPS;
@@ -59,7 +59,7 @@ static spot_status open_lights(spot_ctx *c, void **state, const int *size, spot_
     if (!s || !rows || !s->view || !s->points || !s->seed || !s->found || !s->x || !s->confidence)
         e = spot_fail(c, SPOT_NOMEM, "no memory for the spotlights of a bench");
     if (e == SPOT_OK) {
-        fill(s, size[2]);
+        fill_rows(s, size[2]);
         s->cfg = spot_bdm_defaults(SPOT_SPOTLIGHT);
         s->cfg.spotlight.steps = size[3];
         s->cfg.top = size[4];
@@ -85,7 +85,7 @@ static spot_status run_lights(spot_ctx *c, void *state)
     return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
 }
 
-/* The first spotlight holds the worst group and nothing else, and every problem finds the same. */
+/* The first spotlight has exactly the worst group, and every problem finds the same. */
 static spot_status check_lights(spot_ctx *c, void *state)
 {
     lights *s = state;

@@ -1,4 +1,4 @@
-/* bench_tail.c - the ends of a training step on a GPU: head and loss, there and back, and the optimizer. */
+/* bench_tail.c - the ends of a training step on a GPU: head and loss, forward and backward, and the optimizer. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static void close_tail(spot_ctx *c, void *state)
     free(s);
 }
 
-/* part[i], filled with tensor i unless it is only written. */
+/* Takes part[i], filled with tensor i unless it is only written. */
 static spot_status part(spot_ctx *c, tail *s, int i, size_t count, spot_precision p, bool filled)
 {
     SPOT_TRY(spot_device_take(c, &s->part[i], count * spot_precision_bytes(p) + 8));
@@ -109,7 +109,7 @@ enum { P, G, M, V, ROUNDED };
 
 static const spot_optim_rule adam = { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = 10 };
 
-/* size: parameters. Read: p, g, m, v. Written: p, m, v and what bf16 convolutions read. */
+/* size: parameters. Read: p, g, m, v. Written: p, m, v and the bf16 weights for convolutions. */
 static spot_status open_optim(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     tail *s = *state = calloc(1, sizeof *s);

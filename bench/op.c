@@ -22,7 +22,7 @@ static void *fail(spot_op_run *r, spot_status s)
     return NULL;
 }
 
-static void *take(spot_op_run *r, size_t bytes)
+static void *take_memory(spot_op_run *r, size_t bytes)
 {
     void *p = NULL, *more;
 
@@ -42,7 +42,7 @@ static void *take(spot_op_run *r, size_t bytes)
     return r->memory[r->taken++] = p;
 }
 
-static void fill(spot_op_run *r, void *to, const void *from, size_t bytes)
+static void fill_array(spot_op_run *r, void *to, const void *from, size_t bytes)
 {
     if (!to || !bytes) return;
     if (r->misplaced) memcpy(to, from, bytes);
@@ -51,9 +51,9 @@ static void fill(spot_op_run *r, void *to, const void *from, size_t bytes)
 
 void *spot_op_input(spot_op_run *r, const void *from, size_t bytes)
 {
-    void *p = from ? take(r, bytes) : NULL;
+    void *p = from ? take_memory(r, bytes) : NULL;
 
-    fill(r, p, from, bytes);
+    fill_array(r, p, from, bytes);
     return p;
 }
 
@@ -67,14 +67,14 @@ void *spot_op_given(spot_op_run *r, void *from, size_t bytes)
 
 float *spot_op_noise(spot_op_run *r, int id, size_t count)
 {
-    float *p = take(r, count * sizeof *p);
+    float *p = take_memory(r, count * sizeof *p);
 
     if (p && r->misplaced) memset(p, 0, count * sizeof *p);
     else if (p) fail(r, spot_noise_fill(r->c, p, id, count, SPOT_FP32));
     return p;
 }
 
-void *spot_op_room(spot_op_run *r, size_t bytes) { return take(r, bytes); }
+void *spot_op_room(spot_op_run *r, size_t bytes) { return take_memory(r, bytes); }
 
 static void add(spot_op_run *r, spot_op_result result)
 {

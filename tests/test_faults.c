@@ -138,7 +138,7 @@ static void keeps(const char *dir, int ec)
 }
 
 /* A command of the program; "HOME/" in its words stands for home. Returns its exit code. */
-static int command(int (*cli)(int, char **), const char *const *words)
+static int command(const cli_command *k, const char *const *words)
 {
     char text[12][PATH], *argv[13];
     int argc = 0;
@@ -149,7 +149,7 @@ static int command(int (*cli)(int, char **), const char *const *words)
         argv[argc] = text[argc];
     }
     argv[argc] = NULL;
-    return cli(argc, argv);
+    return cli_run(k, argc, argv);
 }
 
 static void restore(int out, int err)
@@ -177,7 +177,7 @@ typedef struct {
     const char *name;
     bool        stub;
     void      (*prepare)(void);                /* what lies on the disk before */
-    int       (*cli)(int, char **);
+    const cli_command *cli;
     const char *words[10];
     const char *result;                        /* below the disk: the tree that must come out */
     int         ecs;
@@ -215,7 +215,7 @@ static int run_once(const scenario *s, bool with_faults)
     code = command(s->cli, s->words);
     run->leaked = faults_live() - live;
     run->open_files = faults_open_files();
-    if (!with_faults && !code && s->cli != cli_tables) code = command(cli_tables, show);
+    if (!with_faults && !code && s->cli != &cli_tables_command) code = command(&cli_tables_command, show);
     fflush(stdout);
     _exit(code);
 }
@@ -281,7 +281,7 @@ static bool check_end(tally *t, const scenario *s, int status, bool cut)
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return complain(t, &t->ugly, s, cut, "it hung: %s", said);
     if (WIFSIGNALED(status)) return complain(t, &t->ugly, s, cut, "signal %d: %s", WTERMSIG(status), said);
     code = WEXITSTATUS(status);
-    if (code && (!(code == 4 || code == 6 || (code == 3 && s->cli == cli_merge)) || !is_sentence(said, code)))
+    if (code && (!(code == 4 || code == 6 || (code == 3 && s->cli == &cli_merge_command)) || !is_sentence(said, code)))
         return complain(t, &t->ugly, s, cut, "exit code %d: %s", code, said);
     if (run->leaked > 0) complain(t, &t->ugly, s, cut, "%ld allocations leaked", run->leaked);
     if (run->open_files) complain(t, &t->ugly, s, cut, "%d files left open", run->open_files);
@@ -347,7 +347,7 @@ static void check_nothing_lost(tally *t, const scenario *s, const char *tree, bo
 static void strike(tally *t, const scenario *s, fault_plan plan, bool cut)
 {
     char tree[PATH], whole[PATH], path[PATH], said[TEXT], shown[TEXT], expected[TEXT];
-    const char *why, *optional = s->cli == cli_tables ? "results.sqlite" : NULL;
+    const char *why, *optional = s->cli == &cli_tables_command ? "results.sqlite" : NULL;
     int status, again;
 
     prepare(s);
@@ -506,14 +506,14 @@ static void prepare_half(void)   { shell("cp -r %s/half %s/disk/run", home, home
 static void prepare_shards(void) { shell("cp -r %s/a %s/b %1$s/disk", home, home); }
 static void prepare_done(void)   { shell("cp -r %s/done %s/disk/run && rm %1$s/disk/run/results.sqlite", home, home); }
 
-static const scenario sweep  = { "sweep",  true,  NULL, cli_sweep, { INTO_RUN }, "disk/run", 2 };
-static const scenario resume = { "resume", true,  prepare_half, cli_sweep, { INTO_RUN }, "disk/run", 2 };
-static const scenario merge  = { "merge",  true,  prepare_shards, cli_merge,
+static const scenario sweep  = { "sweep",  true,  NULL, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
+static const scenario resume = { "resume", true,  prepare_half, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
+static const scenario merge  = { "merge",  true,  prepare_shards, &cli_merge_command,
                                  { "spotter merge", "HOME/disk/a", "HOME/disk/b", "--out", "HOME/disk/run", "--cache", NULL },
                                  "disk/run", 2 };
-static const scenario tables = { "tables", true,  prepare_done, cli_tables, { "spotter tables", "HOME/disk/run", NULL },
-                                 "disk/run", 2 };
-static const scenario real   = { "real-sweep", false, NULL, cli_sweep, { INTO_RUN }, "disk/run", 2 };
+static const scenario tables = { "tables", true,  prepare_done, &cli_tables_command,
+                                 { "spotter tables", "HOME/disk/run", NULL }, "disk/run", 2 };
+static const scenario real   = { "real-sweep", false, NULL, &cli_sweep_command, { INTO_RUN }, "disk/run", 2 };
 
 TEST(a_sweep_survives_every_call)      { check(&sweep, 3, 7, all ? 1 : 499); }
 TEST(a_resumed_one_does)               { check(&resume, 7, 17, all ? 97 : 0); }
@@ -528,11 +528,12 @@ static void make_sources(void)
     static const char *const done[] = { SWEEP, "--out", "HOME/done", NULL };
     static const char *const a[] = { SWEEP, "--shard", "0/2", "--out", "HOME/a", NULL };
     static const char *const b[] = { SWEEP, "--shard", "1/2", "--out", "HOME/b", NULL };
+    const cli_command *k = &cli_sweep_command;
     int code, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
 
     stub_on = true;
     redirect();
-    code = command(cli_sweep, half) + command(cli_sweep, done) + command(cli_sweep, a) + command(cli_sweep, b);
+    code = command(k, half) + command(k, done) + command(k, a) + command(k, b);
     restore(out, err);
     assert_int_equal(code, 0);
 }

@@ -87,8 +87,8 @@ spot_status spot_settings_check(spot_ctx *c, spot_status status, const spot_sett
 /* Parses a value from its texts (two for a range, else one). False: the setting does not accept it. */
 bool spot_setting_read(const spot_setting *s, void *value, const char *const *text);
 
-/* The value as a config writes it, numbers in the fewest digits that read back. text: cut to its size, empty if there is no memory
- * for a stream; returned. print: whole. */
+/* The value as a config writes it, numbers in the fewest digits that read back. text: cut to its size, empty if there is no
+ * memory for a stream; returned. print: whole. */
 const char *spot_setting_text(char *text, size_t size, const spot_setting *s, const void *value);
 void        spot_setting_print(FILE *f, const spot_setting *s, const void *value);
 

@@ -1,4 +1,4 @@
-/* cli.c - signals, the context of a command, the way out. */
+/* cli.c - signals, the context of a command, its end. */
 #define _XOPEN_SOURCE 700
 #include "cli/cli.h"
 
@@ -14,7 +14,7 @@ const char *cli_program = "spotter";
 
 static void on_signal(int number) { cli_stop = number; }
 
-/* Every way of being asked to leave, the scheduler's warning signals among them, means the same. */
+/* All signals that ask a program to end, and the schedulers' warning signals, have the same effect. */
 static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM };
 
 void cli_stop_signals(sigset_t *set)
@@ -31,17 +31,17 @@ static void listen_for_signals(void)
     sigemptyset(&act.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         sigaction(numbers[i], &act, &was);
-        if (numbers[i] == SIGHUP && was.sa_handler == SIG_IGN) sigaction(SIGHUP, &was, NULL);      /* nohup said so */
+        if (numbers[i] == SIGHUP && was.sa_handler == SIG_IGN) sigaction(SIGHUP, &was, NULL);      /* nohup ignores it */
     }
-    act.sa_handler = SIG_IGN;                  /* a reader that leaves and a limit on file sizes become write errors */
+    act.sa_handler = SIG_IGN;                  /* a reader that ends and a limit on file sizes become write errors */
     sigaction(SIGPIPE, &act, NULL);
     sigaction(SIGXFSZ, &act, NULL);
-    cli_stop_signals(&all);                    /* who started us may have kept them back until now */
+    cli_stop_signals(&all);                    /* the parent process may have blocked them */
     sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
-/* With less libraries end the program or wait for memory for ever, also in what exit() calls. */
-static void need_addresses(void)
+/* With less memory, libraries end the program or wait forever for memory, also in functions that exit() calls. */
+static void check_address_space(void)
 {
     const size_t least = (size_t)256 << 20, left = spot_room_of_addresses();
     char text[160];
@@ -61,7 +61,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     c->stop = &cli_stop;
     listen_for_signals();
     cli_log_open(m->log_json);
-    need_addresses();
+    check_address_space();
     return spot_ctx_open(c, m->device ? m->device : "auto", m->threads);
 }
 
@@ -74,7 +74,7 @@ spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char
     return SPOT_OK;
 }
 
-void cli_say_device(spot_ctx *c, const cli_machine *m)
+void cli_log_device(spot_ctx *c, const cli_machine *m)
 {
     bool fell_back = !c->device && (!m->device || !strcmp(m->device, "auto"));
 
@@ -98,7 +98,7 @@ spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path)
 int cli_close(spot_ctx *c, spot_status s)
 {
     cli_log_close();
-    if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout))) cli_complain(spot_message(c, s));    /* of stdout main speaks */
+    if (s != SPOT_OK && !(s == SPOT_IO && ferror(stdout))) cli_complain(spot_message(c, s));    /* main reports stdout */
     spot_ctx_close(c);
     return spot_exit_code(s);
 }

@@ -1,4 +1,4 @@
-/* cli.h - what the commands share: their list, rows of options, signals, the log, the way out. */
+/* cli.h - shared by the commands: their list, rows of options, signals, the log, the end of a command. */
 #ifndef SPOTTER_CLI_H
 #define SPOTTER_CLI_H
 
@@ -12,12 +12,12 @@
 #include "spotter/subject.h"
 #include "spotter/sweep.h"
 
-/* A new command: its name here, and cmd_NAME.c with cli_NAME and cli_NAME_command. */
+/* A new command: its name here, and cmd_NAME.c with cli_NAME_command. */
 #define CLI_COMMANDS(X)                                                                                                  \
     X(accept) X(assign) X(bench) X(check) X(discover) X(figures) X(merge) X(plan) X(report) X(scene) X(status) X(sweep) \
     X(tables) X(view)
 
-#define X(name) int cli_##name(int argc, char **argv); extern const cli_command cli_##name##_command;
+#define X(name) extern const cli_command cli_##name##_command;
 CLI_COMMANDS(X)
 #undef X
 
@@ -57,8 +57,8 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
 /* cli_shard.c: "I/N" of --shard, or a sentence and exit 2. */
 void cli_shard(const struct argp_state *state, const char *text, int *shard, int *shards);
 
-/* "I/N" or "auto/N" of --shard; NULL: the scheduler's variables decide. `from` gets the names of the variables that were used,
- * "" for none. A sentence and exit 2 where they contradict each other. */
+/* "I/N" or "auto/N" of --shard; NULL: the scheduler's variables decide. `from` gets the names of the used variables, "" for
+ * none. A sentence and exit 2 if they contradict each other. */
 void cli_pick_shard(const struct argp_state *state, const char *text, int *shard, int *shards, char from[64]);
 
 /* Opens a context that logs and shows progress on stderr and stops on signals. cli_close prints a failure as
@@ -66,15 +66,14 @@ void cli_pick_shard(const struct argp_state *state, const char *text, int *shard
 spot_status cli_open(spot_ctx *c, const cli_machine *m);
 int         cli_close(spot_ctx *c, spot_status s);
 
-/* A whole command: reads the words, opens a context on the machine (NULL: the CPU), works and closes it. The exit code. */
-int cli_run(const cli_command *k, int argc, char **argv, void *options, const cli_machine *machine,
-            spot_status (*work)(spot_ctx *c, void *options));
+/* A whole command: `run`; or reads the words, opens a context, works and closes it. Returns the exit code. */
+int cli_run(const cli_command *k, int argc, char **argv);
 
-/* The object of --json, with how the command ended and where its results are; spot_json_print ends it. */
+/* Opens the object of --json and writes the command's status and its output path; spot_json_print ends it. */
 spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char *out);
 
 /* Logs the device: for commands whose time depends on it. */
-void cli_say_device(spot_ctx *c, const cli_machine *m);
+void cli_log_device(spot_ctx *c, const cli_machine *m);
 
 /* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
@@ -82,11 +81,11 @@ spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);
 extern const char *cli_program;            /* argv[0], for commands in advice; "spotter" if a shell would need quotes */
 
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked the program to stop, or 0 */
-void cli_stop_signals(sigset_t *set);      /* all signals that do */
+void cli_stop_signals(sigset_t *set);      /* all signals that ask it to stop */
 
-/* gpus.c: a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv: this
- * command's words. *sum gets the sums of their counts, *code the worst of their exit codes. Fails if a process cannot
- * start. */
+/* gpus.c: starts a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv:
+ * this command's words. *sum gets the sums of the processes' counts, *code the worst of their exit codes. Fails if a process
+ * cannot start. */
 spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
                      spot_sweep_report *sum, int *code);
 
@@ -95,24 +94,24 @@ void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */
 void cli_on_log(void *user, spot_log_level level, const char *text);
 void cli_on_progress(void *user, const spot_progress *p);
-void cli_progress_reset(void);                                /* what follows has a bar of its own */
+void cli_progress_reset(void);                                /* begins a new bar */
 void cli_complain(const char *sentence);                      /* an error, in the log's format */
 bool cli_colorful(int fd);                                    /* fd is a terminal, and NO_COLOR and TERM allow colors */
 
-/* inputs.c: path names the same file as one of those that are read. */
+/* inputs.c: whether path names the same file as one of the inputs. */
 bool cli_is_input(const spot_subject_files *f, const char *path);
 
 /* progress.c: the finished share of a run, from the reports of its stages. */
 typedef struct {
-    double total, done, within;     /* ECs in all, finished, and the finished share of the present one */
-    double begin, part;             /* `within` when the present stage began, and how much of the stage is done */
-    double since, start;            /* clock and share of the whole at the first report */
+    double total, done, within;     /* number of ECs, finished ECs, finished share of the current EC */
+    double begin, part;             /* `within` at the begin of the current stage, and the finished share of the stage */
+    double since, start;            /* clock and share of the run at the first report */
     int ec;
     char stage[24], note[64];
 } cli_progress;
 
 void   cli_progress_update(cli_progress *k, const spot_progress *p);
-double cli_progress_share(const cli_progress *k);                          /* of the whole, 0 to 1 */
+double cli_progress_share(const cli_progress *k);                          /* finished share of the run, 0 to 1 */
 double cli_progress_left(const cli_progress *k);                           /* seconds, NaN while it is too early to say */
 void   cli_progress_line(const cli_progress *k, char *text, size_t size);  /* "38 %  EC 4  train epoch 3  2 min left" */
 

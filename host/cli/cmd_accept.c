@@ -26,15 +26,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_accept_command = {
-    "accept", "baseline for `spotter check` from a run", "RUN -o BASELINE.json --reason TEXT",
-    "  spotter accept runs/tonight -o base.json --reason \"the first\"\n"
-    "  spotter accept runs/tonight -o base.json --reason \"new CPU\" \\\n"
-    "      --quarantine \"spotlight:fdr=jumps, see issue 12\"",
-    "Makes a run the baseline of `spotter check`. The baseline is a small file to be kept and reviewed with the code: it holds "
-    "the margins, the quarantine, and a history with the reason of every acceptance.", table, NULL, cli_accept
-};
-
 static spot_status accept_run(spot_ctx *c, void *input)
 {
     const options *o = input;
@@ -44,7 +35,12 @@ static spot_status accept_run(spot_ctx *c, void *input)
     return SPOT_OK;
 }
 
-int cli_accept(int argc, char **argv)
-{
-    return cli_run(&cli_accept_command, argc, argv, &(options){ .run = NULL }, NULL, accept_run);
-}
+const cli_command cli_accept_command = {
+    "accept", "baseline for `spotter check` from a run", "RUN -o BASELINE.json --reason TEXT",
+    "  spotter accept runs/tonight -o base.json --reason \"the first\"\n"
+    "  spotter accept runs/tonight -o base.json --reason \"new CPU\" \\\n"
+    "      --quarantine \"spotlight:fdr=jumps, see issue 12\"",
+    "Makes a run the baseline of `spotter check`. The baseline is a small file to be kept and reviewed with the code: it holds "
+    "the margins, the quarantine, and a history with the reason of every acceptance.", table,
+    .work = accept_run, CLI_OPTIONS(run)
+};

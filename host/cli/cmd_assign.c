@@ -1,4 +1,4 @@
-/* cmd_assign.c - spotter assign: rows that were not there before into the slices of a folder of findings. */
+/* cmd_assign.c - spotter assign: assigns new rows to the slices of a folder of findings. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,23 +41,15 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
     if (o->files.probs && o->files.losses) argp_error(state, "--probs and --losses mean the same; give one of them");
 }
 
-const cli_command cli_assign_command = {
-    "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
-    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-    "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
-    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
-    table, check, cli_assign
-};
-
-/* The class of rows without labels: that of all findings. */
-static spot_status choose_only(spot_ctx *c, const options *o, spot_fits *f)
+/* Rows without labels get the class of all findings. */
+static spot_status choose_only_class(spot_ctx *c, const options *o, spot_fits *f)
 {
     for (int i = 1; i < f->count && !o->files.labels; i++)
         if (f->of[i].cls != f->of[0].cls)
@@ -67,7 +59,7 @@ static spot_status choose_only(spot_ctx *c, const options *o, spot_fits *f)
     return SPOT_OK;
 }
 
-/* A warning where rows have a class that nobody examined; a failure where all do. */
+/* Warns if rows have a class that was not examined; fails if all have. */
 static spot_status check_classes(spot_ctx *c, const spot_subject *s, const spot_fits *f)
 {
     int left = 0, first = -1;
@@ -107,7 +99,7 @@ static void put_members(FILE *out, const spot_subject *s, const spot_view *rows,
         }
 }
 
-/* The rows of one finding's class. */
+/* Assigns the rows of one finding's class. */
 static spot_status assign_one(spot_ctx *c, FILE *out, const options *o, const spot_subject *s, const spot_fitted *g, counts *n)
 {
     spot_arena a = spot_arena_counting();
@@ -160,8 +152,8 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
-/* What is read is not written over: the new rows and the findings. */
-static spot_status is_free(spot_ctx *c, const options *o)
+/* Refuses an output that would overwrite an input: the new rows and the findings. */
+static spot_status check_out(spot_ctx *c, const options *o)
 {
     char path[1200];
 
@@ -176,15 +168,15 @@ static spot_status is_free(spot_ctx *c, const options *o)
     return SPOT_OK;
 }
 
-static spot_status run(spot_ctx *c, const options *o, counts *n)
+static spot_status assign(spot_ctx *c, const options *o, counts *n)
 {
     spot_subject s = { 0 };
     spot_status how;
     spot_fits f;
 
-    SPOT_TRY(is_free(c, o));
+    SPOT_TRY(check_out(c, o));
     SPOT_TRY(spot_fits_open(c, &f, o->dir));
-    how = choose_only(c, o, &f);
+    how = choose_only_class(c, o, &f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f.known);
     if (how == SPOT_OK) how = check_classes(c, &s, &f);
     if (how == SPOT_OK) how = assign_all(c, o, &s, &f, n);
@@ -193,18 +185,23 @@ static spot_status run(spot_ctx *c, const options *o, counts *n)
     return how;
 }
 
-int cli_assign(int argc, char **argv)
+static spot_status assign_and_print(spot_ctx *c, void *input)
 {
-    options o = { .dir = NULL };
+    const options *o = input;
     counts n = { 0, 0 };
-    spot_ctx c;
-    spot_status s;
+    spot_status s = assign(c, o, &n);
 
-    cli_parse(&cli_assign_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = run(&c, &o, &n);
     cli_log_close();
-    if (o.json) s = print_json(&c, s, &o, &n);
-    else if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o.out);
-    return cli_close(&c, s);
+    if (o->json) return print_json(c, s, o, &n);
+    if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o->out);
+    return s;
 }
+
+const cli_command cli_assign_command = {
+    "assign", "slices of new rows, from the findings of discover", "DIR --embeddings E --out FILE",
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
+    "  spotter assign found -e e2.npy -y y2.npy -p p2.npy --out slices2.csv",
+    "Assigns new rows to the slices that `spotter discover` found. Rows that it has seen get the slices that they had.",
+    table, check_options,
+    .work = assign_and_print, CLI_OPTIONS(dir), .machine = true
+};

@@ -1,4 +1,4 @@
-/* cmd_bench.c - spotter bench: is the answer right, and how long does it take? */
+/* cmd_bench.c - spotter bench: checks the results of the kernels and times them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,18 @@
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
 #define ENOUGH  0.5            /* seconds of timed runs */
-#define TOO_LONG 20            /* then fewer runs than LEAST_RUNS must do */
-#define BETWEEN 0.01           /* seconds of work between two looks at the clock of a GPU: waiting costs microseconds */
+#define TOO_LONG 20            /* seconds; then fewer runs than LEAST_RUNS are enough */
+#define BETWEEN 0.01           /* seconds of work between two waits for a GPU: a wait costs microseconds */
 
 typedef struct { cli_machine machine; const char *op; bool json, small; } options;
 
 typedef struct {
     const options *o;
     const char *comma;         /* before the next object of JSON; NULL before the array */
-    /* Of the present device: its ceilings as they turned out to be, a second, 0 where not measured; the first failure. */
-    double bytes, flops;
+    /* The current device: */
+    double bytes, flops;       /* measured ceilings, a second; 0: not measured */
     int rows;
-    spot_status first;
+    spot_status first;         /* first failure */
     char message[1024];
 } session;
 
@@ -33,7 +33,7 @@ static const spot_bench_row *const benches[] = {
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-/* False with the ops that there are. */
+/* Whether there is such an op; if not, `known` lists all ops. */
 static bool is_known(const char *op, char *known, size_t size)
 {
     for (int b = 0; b < BENCHES; b++)
@@ -66,16 +66,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_bench_command = {
-    "bench", "checks and timings of the kernels", "[OP]",
-    "  spotter bench\n"
-    "  spotter bench conv --device cuda\n"
-    "  spotter bench mixture --threads 1 --json",
-    "Checks the answer of each kernel, then times it: one run to warm up, at least five timed runs, their median. On a GPU a "
-    "large copy and a large matrix product are measured first; the other rows are compared with these ceilings. "
-    "--device auto times the CPU, then the GPU.", table, NULL, cli_bench
-};
-
 static int ascending(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -83,7 +73,7 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Seconds a run, of `each` runs in a row. */
+/* Mean seconds of a run, over `each` runs in a row. */
 static spot_status clock_runs(spot_ctx *c, const spot_bench_kind *kind, void *state, int each, double *took)
 {
     double since = spot_clock();
@@ -94,7 +84,7 @@ static spot_status clock_runs(spot_ctx *c, const spot_bench_kind *kind, void *st
     return SPOT_OK;
 }
 
-/* Checked, warmed up by one run, then timed until there are five times and half a second of them. */
+/* Checks the row, runs it once to warm up, then times it: at least five runs and half a second. */
 static spot_status time_row(spot_ctx *c, const spot_bench_kind *kind, void *state, bool small, timing *t)
 {
     double took[MOST_RUNS], sum = 0;
@@ -125,7 +115,7 @@ static spot_status run_row(spot_ctx *c, const session *s, const spot_bench_row *
     return e;
 }
 
-/* Percent of what was measured as the ceiling in this run, 0 where that says nothing. */
+/* Percent of the ceiling that this program has measured; 0 where there is none. */
 static double ceiling_percent(const session *s, const spot_bench_work *work, double median)
 {
     if (work->matrix && work->flops > 0 && s->flops > 0) return 100 * work->flops / median / s->flops;
@@ -133,7 +123,7 @@ static double ceiling_percent(const session *s, const spot_bench_work *work, dou
     return 0;
 }
 
-/* A row for people: rates that are counted, then the share of the ceiling. */
+/* A row as text: time, known rates, share of the ceiling. */
 static void print_text(const session *s, const spot_bench_row *row, const spot_bench_work *work, const timing *t)
 {
     double percent = ceiling_percent(s, work, t->median);
@@ -181,7 +171,7 @@ static spot_status print_json(const session *s, spot_ctx *c, const spot_bench_ro
 }
 
 /* A failure is reported and kept; the other rows still run. */
-static void row_failed(session *s, spot_ctx *c, const spot_bench_row *row, spot_status e)
+static void report_failure(session *s, spot_ctx *c, const spot_bench_row *row, spot_status e)
 {
     const char *words = spot_message(c, e);
     spot_json j;
@@ -196,7 +186,7 @@ static void row_failed(session *s, spot_ctx *c, const spot_bench_row *row, spot_
     spot_forget(c);
 }
 
-static spot_status do_row(session *s, spot_ctx *c, const spot_bench_row *row)
+static spot_status bench_row(session *s, spot_ctx *c, const spot_bench_row *row)
 {
     spot_bench_work work = { 0 };
     timing t;
@@ -204,7 +194,7 @@ static spot_status do_row(session *s, spot_ctx *c, const spot_bench_row *row)
 
     s->rows++;
     if (e == SPOT_STOPPED) return e;
-    if (e != SPOT_OK) row_failed(s, c, row, e);
+    if (e != SPOT_OK) report_failure(s, c, row, e);
     else if (s->o->json) SPOT_TRY(print_json(s, c, row, &work, &t));
     else print_text(s, row, &work, &t);
     if (e == SPOT_OK && !strcmp(row->op, "ceiling")) {
@@ -216,7 +206,7 @@ static spot_status do_row(session *s, spot_ctx *c, const spot_bench_row *row)
     return SPOT_OK;
 }
 
-/* Whatever is asked for, a GPU's ceilings come first. */
+/* Runs all wanted rows. On a GPU the ceilings are always measured, first. */
 static spot_status run_all(session *s, spot_ctx *c)
 {
     int on = c->device ? SPOT_ON_CUDA : SPOT_ON_CPU;
@@ -224,12 +214,12 @@ static spot_status run_all(session *s, spot_ctx *c)
     for (int b = 0; b < BENCHES; b++)
         for (const spot_bench_row *row = benches[b]; row->op; row++) {
             bool asked = !s->o->op || !strcmp(s->o->op, row->op) || (c->device && !strcmp(row->op, "ceiling"));
-            if (asked && (row->on & on)) SPOT_TRY(do_row(s, c, row));
+            if (asked && (row->on & on)) SPOT_TRY(bench_row(s, c, row));
         }
     return s->first ? spot_fail(c, s->first, "%s", s->message) : SPOT_OK;
 }
 
-/* The rows of one device. Returns the exit code; `auto` passes over a GPU that is not there. */
+/* Runs the rows of one device. Returns the exit code; `automatic` skips a missing GPU. */
 static int bench_device(session *s, const char *device, bool automatic)
 {
     cli_machine machine = s->o->machine;
@@ -239,10 +229,10 @@ static int bench_device(session *s, const char *device, bool automatic)
     *s = (session){ .o = s->o, .comma = s->comma };
     machine.device = device;
     e = cli_open(&c, &machine);
-    c.on_progress = NULL;      /* a bar beside the table would be in its way */
+    c.on_progress = NULL;      /* a bar would disturb the table */
     if (e == SPOT_DEVICE && automatic) return cli_close(&c, SPOT_OK);
     if (e == SPOT_OK) {
-        cli_say_device(&c, &machine);
+        cli_log_device(&c, &machine);
         if (s->o->json && !s->comma) printf("[");
         if (!s->comma) s->comma = "";
         e = run_all(s, &c);
@@ -251,7 +241,7 @@ static int bench_device(session *s, const char *device, bool automatic)
     return cli_close(&c, e);
 }
 
-int cli_bench(int argc, char **argv)
+static int run_bench(int argc, char **argv)
 {
     static const char *const devices[] = { "cpu", "cuda" };
     options o = { .op = NULL };
@@ -267,3 +257,13 @@ int cli_bench(int argc, char **argv)
     if (o.json && s.comma) printf("\n]\n");
     return code;
 }
+
+const cli_command cli_bench_command = {
+    "bench", "checks and timings of the kernels", "[OP]",
+    "  spotter bench\n"
+    "  spotter bench conv --device cuda\n"
+    "  spotter bench mixture --threads 1 --json",
+    "Checks the answer of each kernel, then times it: one run to warm up, at least five timed runs, their median. On a GPU a "
+    "large copy and a large matrix product are measured first; the other rows are compared with these ceilings. "
+    "--device auto times the CPU, then the GPU.", table, .run = run_bench
+};

@@ -23,16 +23,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_check_command = {
-    "check", "comparison of a run with a baseline: same, worse, better, broken", "BASELINE RUN",
-    "  spotter check configs/nightly.baseline.json runs/tonight\n"
-    "  spotter check base.json runs/tonight --history nights.jsonl\n"
-    "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
-    "Compares a run with a baseline: its bits where the same bits are promised, its numbers on the same ECs, and the paper's "
-    "numbers where it has the paper's settings. The exit code is 1 if something is worse, better than possible, or broken. A "
-    "line in quarantine is shown and fails nothing.", table, NULL, cli_check
-};
-
 static spot_status check_run(spot_ctx *c, void *input)
 {
     const options *o = input;
@@ -47,7 +37,13 @@ static spot_status check_run(spot_ctx *c, void *input)
     return s;
 }
 
-int cli_check(int argc, char **argv)
-{
-    return cli_run(&cli_check_command, argc, argv, &(options){ .run = NULL }, NULL, check_run);
-}
+const cli_command cli_check_command = {
+    "check", "comparison of a run with a baseline: same, worse, better, broken", "BASELINE RUN",
+    "  spotter check configs/nightly.baseline.json runs/tonight\n"
+    "  spotter check base.json runs/tonight --history nights.jsonl\n"
+    "  spotter accept runs/tonight -o base.json --reason \"more starts\"",
+    "Compares a run with a baseline: its bits where the same bits are promised, its numbers on the same ECs, and the paper's "
+    "numbers where it has the paper's settings. The exit code is 1 if something is worse, better than possible, or broken. A "
+    "line in quarantine is shown and fails nothing.", table,
+    .work = check_run, CLI_OPTIONS(run)
+};

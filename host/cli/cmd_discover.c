@@ -120,7 +120,7 @@ static const cli_row table[] = {
 };
 #undef X
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
     const spot_subject_files *f = &o->files;
@@ -139,23 +139,9 @@ static void check(const struct argp_state *state, void *input)
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
-const cli_command cli_discover_command = {
-    "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
-    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
-    "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
-    "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
-    "  spotter discover --images photos --model resnet18.safetensors --out found\n"
-    "  spotter discover --images val2017 --coco val2017.json \\\n"
-    "      --model resnet18.safetensors --out found",
-    "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
-    "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
-    "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
-    table, check, cli_discover
-};
+/* ---- methods, class, folder ---- */
 
-/* ---- what is asked for ---- */
-
-/* One of a setting's names. */
+/* Reads one of a setting's names. */
 static spot_status read_name(spot_ctx *c, int *value, const spot_setting *s, const char *text)
 {
     const char *near = spot_nearest(text, s->names);
@@ -167,8 +153,8 @@ static spot_status read_name(spot_ctx *c, int *value, const spot_setting *s, con
                      spot_setting_takes(takes, sizeof takes, s));
 }
 
-/* "planespot-tsne,domino": methods, each with its reducer where that is not the method's own. */
-static spot_status methods(spot_ctx *c, spot_config *cfg, const char *list)
+/* "planespot-tsne,domino": methods, each with its reducer if that is not the method's default. */
+static spot_status read_methods(spot_ctx *c, spot_config *cfg, const char *list)
 {
     char words[501], name[80], other[80];
 
@@ -196,8 +182,8 @@ static spot_status methods(spot_ctx *c, spot_config *cfg, const char *list)
     return SPOT_OK;
 }
 
-/* The class that --class names; a name of a class goes before its number. */
-static spot_status choose(spot_ctx *c, int *cls, const char *text, const spot_subject *s)
+/* The class that --class names. A class name has priority over a class number. */
+static spot_status choose_class(spot_ctx *c, int *cls, const char *text, const spot_subject *s)
 {
     char *end;
     long v;
@@ -218,8 +204,8 @@ static spot_status choose(spot_ctx *c, int *cls, const char *text, const spot_su
                      text, s->classes, s->class_name[0], s->class_name[s->classes - 1]);
 }
 
-/* A folder that holds something else is left alone, and so is what is read. */
-static spot_status is_ours(spot_ctx *c, const options *o)
+/* Refuses a folder with other contents, and a result that would overwrite an input. */
+static spot_status check_folder(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
     const char *dir = o->out;
@@ -241,12 +227,12 @@ static spot_status is_ours(spot_ctx *c, const options *o)
     return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 typedef struct { const spot_finding *f; int k; } line;
 
-/* Errors times error rate, which all methods' slices have in common. */
-static double weight(const line *l)
+/* Errors times error rate: defined for the slices of every method. */
+static double slice_weight(const line *l)
 {
     const spot_slice *s = &l->f->slice[l->k];
 
@@ -255,7 +241,7 @@ static double weight(const line *l)
 
 static int heavier_first(const void *a, const void *b)
 {
-    double x = weight(a), y = weight(b);
+    double x = slice_weight(a), y = slice_weight(b);
     const line *l = a, *m = b;
 
     if (x != y) return x < y ? 1 : -1;
@@ -342,7 +328,7 @@ static spot_status print_json(spot_ctx *c, spot_status s, const options *o, cons
     return s;
 }
 
-/* Bytes that decoding the report's pictures may take beside the rows. */
+/* Largest number of bytes for decoding the report's pictures, beside the rows. */
 static size_t report_memory(const options *o, const spot_subject *s)
 {
     size_t rows = spot_subject_bytes(s);
@@ -350,14 +336,14 @@ static size_t report_memory(const options *o, const spot_subject *s)
     return !o->files.memory ? SPOT_PICTURE_MEMORY : o->files.memory > rows ? o->files.memory - rows : 1;
 }
 
-static spot_status announce(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
+static spot_status log_cost(spot_ctx *c, const options *o, const spot_subject *s, const spot_discover_options *d,
                             spot_bytes *cost)
 {
     char time[32], memory[32], device[64] = "";
     double seconds;
     spot_status how;
 
-    c->on_progress = NULL;     /* the timed iterations are no part of the search */
+    c->on_progress = NULL;     /* the timed iterations are not part of the search */
     how = spot_discover_cost(c, s, d, cost, &seconds);
     c->on_progress = cli_on_progress;
     cli_progress_reset();
@@ -376,7 +362,7 @@ static spot_status announce(spot_ctx *c, const options *o, const spot_subject *s
     return SPOT_OK;
 }
 
-static spot_status report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
+static spot_status write_report(spot_ctx *c, const options *o, const spot_findings *f, const spot_subject *s,
                           const spot_discover_options *d)
 {
     spot_report_options page = o->page;
@@ -388,7 +374,7 @@ static spot_status report(spot_ctx *c, const options *o, const spot_findings *f,
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
-static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
+static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
 {
     spot_discover_options d = spot_discover_defaults();
     double start = spot_clock();
@@ -396,7 +382,7 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     spot_findings f = { 0 };
     spot_status how;
 
-    SPOT_TRY(choose(c, &d.cls, o->cls, s));
+    SPOT_TRY(choose_class(c, &d.cls, o->cls, s));
     d.bdm = cfg->bdm;
     d.bdms = cfg->bdms;
     d.seed = o->seeds ? o->seed : &cfg->seed;
@@ -405,10 +391,10 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     d.memory = o->files.memory;
     d.cache = o->out;
     d.fit = o->fit;
-    how = announce(c, o, s, &d, &cost);
+    how = log_cost(c, o, s, &d, &cost);
     if (how == SPOT_OK) how = spot_discover(c, &f, s, &d);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
-    if (how == SPOT_OK && o->report) how = report(c, o, &f, s, &d);
+    if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();
     if (o->json) how = print_json(c, how, o, &f, s, cost, spot_clock() - start);
     else if (how == SPOT_OK) {
@@ -421,32 +407,48 @@ static spot_status discover(spot_ctx *c, const options *o, spot_config *cfg, con
     return how;
 }
 
-static spot_status search(spot_ctx *c, void *input)
+static spot_status search_blindspots(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     const options *o = input;
     spot_subject s;
     spot_status how;
 
-    cli_say_device(c, &o->machine);
+    cli_log_device(c, &o->machine);
     cfg = spot_config_defaults();
     cfg.seed = 0;
     if (o->config) SPOT_TRY(spot_config_load(c, &cfg, o->config));
     if (o->method) {
-        SPOT_TRY(methods(c, &cfg, o->method));
+        SPOT_TRY(read_methods(c, &cfg, o->method));
         cfg.seed = 0;
     }
-    SPOT_TRY(is_ours(c, o));
+    SPOT_TRY(check_folder(c, o));
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
-    if (how == SPOT_OK) how = discover(c, o, &cfg, &s);
+    if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
     spot_subject_close(&s);
     return how;
 }
 
-int cli_discover(int argc, char **argv)
+static void store_defaults(void *input)
 {
-    options o = { .least = spot_discover_defaults().least, .page = spot_report_defaults() };
+    options *o = input;
 
-    return cli_run(&cli_discover_command, argc, argv, &o, &o.machine, search);
+    o->least = spot_discover_defaults().least;
+    o->page = spot_report_defaults();
 }
+
+const cli_command cli_discover_command = {
+    "discover", "blindspots of your classifier", "-e E -y Y -p P --out DIR",
+    "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"
+    "  spotter discover -e run.npz:e -y run.npz:y -p run.npz:p --class cat \\\n"
+    "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
+    "  spotter discover --images photos --model resnet18.safetensors --out found\n"
+    "  spotter discover --images val2017 --coco val2017.json \\\n"
+    "      --model resnet18.safetensors --out found",
+    "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
+    "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
+    "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
+    table, check_options,
+    .work = search_blindspots, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
+};

@@ -12,8 +12,8 @@ typedef struct {
     spot_figures_options o;
 } options;
 
-/* Comma-separated words; each must be one of the names, whose numbers are the bits of the result. */
-static unsigned words(const struct argp_state *state, const char *option, const char *arg, const char *const *names)
+/* Reads comma-separated words. Each must be one of the names; the bit of its number is set in the result. */
+static unsigned read_words(const struct argp_state *state, const char *option, const char *arg, const char *const *names)
 {
     unsigned bits = 0;
 
@@ -34,14 +34,14 @@ static void read_which(const struct argp_state *state, const char *word, void *i
     static const char *const figures[] = { "2", "3", "4", NULL };
     options *o = input;
 
-    o->o.which = words(state, "--which", word, figures) << 2;
+    o->o.which = read_words(state, "--which", word, figures) << 2;
 }
 
 static void read_format(const struct argp_state *state, const char *word, void *input)
 {
     static const char *const formats[] = { "png", "svg", "csv", NULL };
     options *o = input;
-    unsigned bits = words(state, "--format", word, formats);
+    unsigned bits = read_words(state, "--format", word, formats);
 
     o->o.png = bits & 1;
     o->o.svg = bits & 2;
@@ -61,11 +61,19 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
     if (!o->o.out && (o->o.png || o->o.svg)) argp_error(state, "--out FOLDER is missing; for example: --out figures");
+}
+
+static spot_status draw_figures(spot_ctx *c, void *input)
+{
+    options *o = input;
+
+    o->o.method = o->method;
+    return spot_figures(c, o->dir, &o->o);
 }
 
 const cli_command cli_figures_command = {
@@ -75,18 +83,6 @@ const cli_command cli_figures_command = {
     "  spotter figures runs/mini --format csv > figures.csv",
     "Draws the paper's Figures 2, 3 and 4 with a run's numbers and 95 % intervals: DR and FDR by number of blindspots, "
     "covered blindspots by specificity and by the features that define them. Figure 2 compares two settings of one method.",
-    table, check, cli_figures
+    table, check_options,
+    .work = draw_figures, CLI_OPTIONS(dir)
 };
-
-static spot_status draw(spot_ctx *c, void *input)
-{
-    options *o = input;
-
-    o->o.method = o->method;
-    return spot_figures(c, o->dir, &o->o);
-}
-
-int cli_figures(int argc, char **argv)
-{
-    return cli_run(&cli_figures_command, argc, argv, &(options){ .dir = NULL }, NULL, draw);
-}

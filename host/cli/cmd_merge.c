@@ -1,4 +1,4 @@
-/* cmd_merge.c - spotter merge: the results of many processes in one directory, and what is missing of them. */
+/* cmd_merge.c - spotter merge: the results of many processes in one directory, and the ECs that are missing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,39 +27,28 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
     if (o->dir.n > 1 && !o->out) argp_error(state, "--out DIR is missing; it may be one of the directories to merge");
 }
 
-const cli_command cli_merge_command = {
-    "merge", "one run directory from several, and a list of missing ECs", "DIR... --out DIR",
-    "  spotter merge runs/big\n"
-    "  spotter merge runs/shard-* --out runs/big\n"
-    "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",
-    "Copies the result segments of one config from several run directories to one, verifies each, and makes results.sqlite. "
-    "Reports ECs that are missing, damaged or in conflict (exit code 3). Directories may overlap; their order does not "
-    "matter. Results that are in --out already are kept. A single DIR is verified, and its database is made again.",
-    table, check, cli_merge
-};
-
-/* What is wrong with an EC: a kind of line in the report. */
+/* A kind of problem with ECs: a line in the report. */
 typedef struct { const char *name, *key, *what; unsigned mask, is; } trouble;
 
 static const trouble troubles[] = {
     { "missing",  "missing_ecs",  "run `spotter sweep %1$s/config.yaml --out %1$s` again",
       SPOT_EC_MERGED | SPOT_EC_DAMAGED, 0 },
-    { "damaged",  "damaged_ecs",  "`spotter sweep %1$s/config.yaml --out %1$s` makes them anew",
+    { "damaged",  "damaged_ecs",  "`spotter sweep %1$s/config.yaml --out %1$s` makes them again",
       SPOT_EC_MERGED | SPOT_EC_DAMAGED, SPOT_EC_DAMAGED },
     { "conflict", "conflict_ecs", "their segments differ; were they made on different devices or by different builds?",
       SPOT_EC_CONFLICT, SPOT_EC_CONFLICT },
 };
 enum { TROUBLES = sizeof troubles / sizeof *troubles };
 
-/* The ECs with this trouble, ascending, into number (r->ecs); how many. */
-static int list(int *number, const spot_merge_report *r, const trouble *t)
+/* Writes the ECs with this problem, ascending, to number (r->ecs). Returns how many. */
+static int list_ecs(int *number, const spot_merge_report *r, const trouble *t)
 {
     int n = 0;
 
@@ -77,7 +66,7 @@ static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out,
     if (r->foreign) snprintf(more + strlen(more), sizeof more - strlen(more), ", %d foreign left out", r->foreign);
     spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are in %s%s", r->merged, r->ecs, out, more);
     for (int i = 0; i < TROUBLES; i++) {
-        int n = list(number, r, &troubles[i]);
+        int n = list_ecs(number, r, &troubles[i]);
         if (!n) continue;
         snprintf(what, sizeof what, troubles[i].what, out);
         spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
@@ -112,13 +101,13 @@ static spot_status print_json(spot_ctx *c, const spot_merge_report *r, spot_stat
     spot_json_put_int(&j, "missing", r->missing);
     spot_json_put_int(&j, "damaged", r->damaged);
     spot_json_put_int(&j, "conflicts", r->conflicts);
-    for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list(number, r, &troubles[i]));
+    for (int i = 0; i < TROUBLES; i++) print_ranges(&j, troubles[i].key, number, list_ecs(number, r, &troubles[i]));
     spot_json_print(&j, stdout);
     return s;
 }
 
-/* A merge that did not end prints no result: its failure says why. */
-static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
+/* Prints the result of a merge that reached its end; a merge that did not has only its error. */
+static spot_status print_report(spot_ctx *c, const options *o, spot_merge_report *r, spot_status s)
 {
     int *number = r->ec ? malloc(((size_t)r->ecs + 1) * sizeof *number) : NULL;
 
@@ -131,22 +120,28 @@ static spot_status print(spot_ctx *c, const options *o, spot_merge_report *r, sp
     return s;
 }
 
-int cli_merge(int argc, char **argv)
+static spot_status merge_runs(spot_ctx *c, void *input)
 {
-    const cli_machine machine = { "cpu", 1, false };
-    options o = { .out = NULL };
+    options *o = input;
     spot_merge_report report = { 0 };
-    spot_ctx c;
     spot_status s;
 
-    cli_parse(&cli_merge_command, argc, argv, &o, NULL);
-    if (!o.out) o.out = o.dir.word[0];
-    s = cli_open(&c, &machine);
-    if (s == SPOT_OK) {
-        s = spot_merge(&c, o.dir.word, o.dir.n, o.out, &o.merge, &report);
-        cli_log_close();
-        s = print(&c, &o, &report, s);
-    }
+    if (!o->out) o->out = o->dir.word[0];
+    s = spot_merge(c, o->dir.word, o->dir.n, o->out, &o->merge, &report);
+    cli_log_close();
+    s = print_report(c, o, &report, s);
     free(report.ec);
-    return cli_close(&c, s);
+    return s;
 }
+
+const cli_command cli_merge_command = {
+    "merge", "one run directory from several, and a list of missing ECs", "DIR... --out DIR",
+    "  spotter merge runs/big\n"
+    "  spotter merge runs/shard-* --out runs/big\n"
+    "  spotter merge runs/night1 runs/night2 --out runs/night1 --cache",
+    "Copies the result segments of one config from several run directories to one, verifies each, and makes results.sqlite. "
+    "Reports ECs that are missing, damaged or in conflict (exit code 3). Directories may overlap; their order does not "
+    "matter. Results that are in --out already are kept. A single DIR is verified, and its database is made again.",
+    table, check_options,
+    .work = merge_runs, CLI_OPTIONS(out)
+};

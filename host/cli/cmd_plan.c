@@ -1,4 +1,4 @@
-/* cmd_plan.c - spotter plan: what a sweep will draw, and what it will take, before anything starts. */
+/* cmd_plan.c - spotter plan: the ECs of a sweep, its memory, disk and time, before anything starts. */
 #define _DEFAULT_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -36,14 +36,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_plan_command = {
-    "plan", "ECs of a config, with the memory and time that they take", "CONFIG",
-    "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
-    "  spotter plan configs/quickstart.yaml --json --quick",
-    "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take.",
-    table, NULL, cli_plan
-};
-
 static void print_ec(const spot_ec *ec)
 {
     char layers[80] = "background", text[512], task[512];
@@ -64,21 +56,21 @@ static void print_ec(const spot_ec *ec)
     }
 }
 
-enum { SHOWN = 100 };          /* ECs that are worth a look */
+enum { SHOWN = 100 };          /* largest number of ECs in the text */
 
-static int ecs_of(const options *o, const spot_config *cfg)
+static int count_ecs(const options *o, const spot_config *cfg)
 {
     return o->sweep.limit && o->sweep.limit < cfg->ecs ? o->sweep.limit : cfg->ecs;
 }
 
-static spot_status print_source(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status text_ecs(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     int from, to;
     spot_ec ec;
 
     if (source->photos) printf("  EC              train     val    test  task\n");
     else printf("  EC  rollable    train     val    test  layers\n");
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, ecs_of(o, cfg));
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, count_ecs(o, cfg));
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
         if (i - from == SHOWN) {
@@ -91,14 +83,14 @@ static spot_status print_source(spot_ctx *c, const options *o, const spot_config
     return SPOT_OK;
 }
 
-static spot_status json_source(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status json_ecs(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, const spot_source *source)
 {
     char text[16384];
     int from, to;
     spot_ec ec;
 
     spot_json_put_int(j, "schema", 1);
-    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, ecs_of(o, cfg));
+    spot_shard_range(&from, &to, o->sweep.shard, o->sweep.shards, count_ecs(o, cfg));
     spot_json_array(j, "ecs", to - from, to - from);
     for (int i = from; i < to; i++) {
         SPOT_TRY(spot_check_stop(c));
@@ -110,7 +102,7 @@ static spot_status json_source(spot_ctx *c, spot_json *j, const options *o, cons
     return SPOT_OK;
 }
 
-/* "methods  planespot-pca 0.31 s, spotlight 12 s", the mean of the ECs, in lines of at most 100 columns. */
+/* "methods  planespot-pca 0.31 s, spotlight 12 s": means over ECs, in lines of at most 100 columns. */
 static void print_methods(const spot_config *cfg, const spot_sweep_cost *cost)
 {
     int column = printf("\nmethods") - 1;
@@ -132,15 +124,13 @@ static spot_status print_ecs(spot_ctx *c, spot_json *j, const options *o, const 
     spot_source source;
     spot_status s = spot_source_open(c, &source, cfg);
 
-    if (!s) s = j ? json_source(c, j, o, cfg, &source) : print_source(c, o, cfg, &source);
+    if (!s) s = j ? json_ecs(c, j, o, cfg, &source) : text_ecs(c, o, cfg, &source);
     spot_source_close(&source);
     return s;
 }
 
-static double cores(void) { return (double)sysconf(_SC_NPROCESSORS_ONLN); }
-
-/* Programs that compute or wait for a core, in the mean of the last minute. */
-static double load(void)
+/* Mean number of programs that computed or waited for a core in the last minute. */
+static double load_average(void)
 {
     double of[1];
 
@@ -168,7 +158,7 @@ static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cos
     spot_json_end(j);
 }
 
-#define TASK 2400.0                /* seconds: tasks of 20 to 60 minutes are what schedulers like */
+#define TASK 2400.0                /* seconds of a task; 20 to 60 minutes suit schedulers */
 
 static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cost, double busy)
 {
@@ -182,7 +172,7 @@ static void print_time(spot_ctx *c, const options *o, const spot_sweep_cost *cos
     if (o->sweep.shards == 1 && shards > 1)
         printf("shards  about %s a task in an array of %d\n", cli_duration(task, cost->start + ecs / cost->ecs
                * ceil((double)cost->ecs / shards)), shards);
-    if (busy > cores())
+    if (busy > (double)sysconf(_SC_NPROCESSORS_ONLN))
         spot_log(c, SPOT_LOG_WARN, "the load average is %.1f: other programs compute here, and the time is the time beside "
                  "them; run the command again on a quiet machine", busy);
 }
@@ -205,14 +195,14 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     if (isfinite(cost->seconds)) print_time(c, o, cost, busy);
 }
 
-static spot_status plan(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, double busy)
+static spot_status print_plan(spot_ctx *c, spot_json *j, const options *o, const spot_config *cfg, double busy)
 {
     spot_sweep_cost cost;
 
     SPOT_TRY(print_ecs(c, j, o, cfg));
     fflush(stdout);
     if (!o->quick) {
-        cli_say_device(c, &o->machine);
+        cli_log_device(c, &o->machine);
         spot_log(c, SPOT_LOG_INFO, "calibrating; --quick skips this");
     }
     c->on_progress = NULL;     /* the timed batches are no step of a sweep */
@@ -222,21 +212,27 @@ static spot_status plan(spot_ctx *c, spot_json *j, const options *o, const spot_
     return SPOT_OK;
 }
 
-int cli_plan(int argc, char **argv)
+static spot_status plan_sweep(spot_ctx *c, void *input)
 {
-    options o = { .config = NULL };
-    double busy = load();
     static spot_config cfg;
+    const options *o = input;
+    double busy = load_average();      /* before the calibration, which loads the machine itself */
     spot_json j = { .gen = NULL };
-    spot_ctx c;
     spot_status s;
 
-    cli_parse(&cli_plan_command, argc, argv, &o, NULL);
-    s = cli_open(&c, &o.machine);
-    if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
-    if (s == SPOT_OK && o.json) s = spot_json_open(&c, &j);
-    if (s == SPOT_OK) s = plan(&c, o.json ? &j : NULL, &o, &cfg, busy);
-    if (s == SPOT_OK && o.json) spot_json_print(&j, stdout);
+    SPOT_TRY(cli_config(c, &cfg, o->config));
+    if (o->json) SPOT_TRY(spot_json_open(c, &j));
+    s = print_plan(c, o->json ? &j : NULL, o, &cfg, busy);
+    if (s == SPOT_OK && o->json) spot_json_print(&j, stdout);
     else spot_json_free(&j);
-    return cli_close(&c, s);
+    return s;
 }
+
+const cli_command cli_plan_command = {
+    "plan", "ECs of a config, with the memory and time that they take", "CONFIG",
+    "  spotter plan configs/paper_synthetic.yaml --limit 5\n"
+    "  spotter plan configs/quickstart.yaml --json --quick",
+    "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take.",
+    table,
+    .work = plan_sweep, CLI_OPTIONS(config), .machine = true
+};

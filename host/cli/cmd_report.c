@@ -1,4 +1,4 @@
-/* cmd_report.c - spotter report: a sweep's run, or what was found in one or several models, as one HTML file. */
+/* cmd_report.c - spotter report: a sweep's run, or the findings of one or several models, as one HTML file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 enum { MODELS = 16, LONGEST = 1000 };
 
 typedef struct {
+    cli_machine machine;
     cli_rest dir;
     const char *out, *trend, *images;
-    cli_machine machine;
     spot_report_options o;
 } options;
 
@@ -30,7 +30,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
@@ -40,19 +40,7 @@ static void check(const struct argp_state *state, void *input)
         if (strlen(o->dir.word[i]) > LONGEST) argp_error(state, "the name of a directory is longer than %d bytes", LONGEST);
 }
 
-const cli_command cli_report_command = {
-    "report", "one HTML file from a run or from findings", "DIR [DIR...]",
-    "  spotter report runs/quickstart -o quickstart.html\n"
-    "  spotter report runs/paper -o paper.html --budget 40\n"
-    "  spotter report found_a found_b -o two_models.html\n"
-    "  spotter report --trend nights.jsonl -o nights.html",
-    "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
-    "figures, and the map of each EC with its true blindspots and those that every method found. Of folders of "
-    "`spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of their "
-    "slices.", table, check, cli_report
-};
-
-/* Findings of spotter discover that are complete. */
+/* Whether the folder holds complete findings of spotter discover. */
 static bool has_findings(const char *dir)
 {
     char path[LONGEST + 16];
@@ -79,7 +67,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
         how[read] = &d[read];
         status = spot_findings_read(c, o->dir.word[read], &s[read], &f[read], &d[read]);
     }
-    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* those of the first show */
+    if (status == SPOT_OK && o->images) status = spot_findings_pictures(c, &s[0], o->images);      /* the page shows these */
     if (status == SPOT_OK) status = spot_report_findings(c, o->out, o->dir.n, subject, findings, how, &o->o);
     while (read--) {
         spot_findings_close(&f[read]);
@@ -88,7 +76,7 @@ static spot_status report_findings(spot_ctx *c, const options *o)
     return status;
 }
 
-static spot_status report(spot_ctx *c, const options *o)
+static spot_status report_any(spot_ctx *c, const options *o)
 {
     int found = 0, other = 0;
 
@@ -108,14 +96,27 @@ static spot_status write_report(spot_ctx *c, void *input)
 {
     const options *o = input;
 
-    SPOT_TRY(report(c, o));
+    SPOT_TRY(report_any(c, o));
     spot_log(c, SPOT_LOG_INFO, "%s", o->out);
     return SPOT_OK;
 }
 
-int cli_report(int argc, char **argv)
+static void store_defaults(void *input)
 {
-    options o = { .o = spot_report_defaults() };
+    options *o = input;
 
-    return cli_run(&cli_report_command, argc, argv, &o, &o.machine, write_report);
+    o->o = spot_report_defaults();
 }
+
+const cli_command cli_report_command = {
+    "report", "one HTML file from a run or from findings", "DIR [DIR...]",
+    "  spotter report runs/quickstart -o quickstart.html\n"
+    "  spotter report runs/paper -o paper.html --budget 40\n"
+    "  spotter report found_a found_b -o two_models.html\n"
+    "  spotter report --trend nights.jsonl -o nights.html",
+    "Writes one HTML file that needs no network and no server. Of a run of `spotter sweep`: DR and FDR of the methods, "
+    "figures, and the map of each EC with its true blindspots and those that every method found. Of folders of "
+    "`spotter discover`: the findings; several folders on the same rows stand side by side, with the overlap of their "
+    "slices.", table, check_options,
+    .work = write_report, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
+};

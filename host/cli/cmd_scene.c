@@ -1,4 +1,4 @@
-/* cmd_scene.c - spotter scene: an EC's images as PNG, and what is in them as JSON Lines. */
+/* cmd_scene.c - spotter scene: an EC's images as PNG, and their labels as JSON Lines. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
@@ -28,16 +28,8 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_scene_command = {
-    "scene", "images of an EC as PNG, with their labels as JSON Lines", "CONFIG --ec N --out DIR",
-    "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
-    "  spotter scene configs/paper_synthetic.yaml --ec 7 --count 50 --out images",
-    "Writes images of an experimental configuration (EC) as PNG, and images.jsonl with one line per image: labels, "
-    "blindspots, objects with boxes in pixels.", table, NULL, cli_scene
-};
-
 /* One image to its file, its line to the end of `lines`. rgb holds one image. */
-static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
+static spot_status write_image(spot_ctx *c, const options *o, const spot_ec *ec, uint32_t index, uint8_t *rgb, FILE *lines)
 {
     int size = ec->scene.size;
     char file[32], path[1200], line[16384];
@@ -57,7 +49,7 @@ static spot_status write_one(spot_ctx *c, const options *o, const spot_ec *ec, u
     return s;
 }
 
-static spot_status write_all(spot_ctx *c, const options *o, const spot_ec *ec, FILE *lines)
+static spot_status write_images(spot_ctx *c, const options *o, const spot_ec *ec, FILE *lines)
 {
     size_t bytes = (size_t)ec->scene.size * (size_t)ec->scene.size * 3;
     uint8_t *rgb = malloc(bytes);
@@ -65,7 +57,7 @@ static spot_status write_all(spot_ctx *c, const options *o, const spot_ec *ec, F
 
     for (int i = 0; i < o->count && s == SPOT_OK; i++) {
         s = spot_check_stop(c);
-        if (s == SPOT_OK) s = write_one(c, o, ec, (uint32_t)(o->start + i), rgb, lines);
+        if (s == SPOT_OK) s = write_image(c, o, ec, (uint32_t)(o->start + i), rgb, lines);
         if (s == SPOT_OK) spot_tell(c, "render", o->ec, i + 1, o->count, "");
     }
     free(rgb);
@@ -88,7 +80,7 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
         return spot_fail(c, SPOT_IO, "cannot make the directory %s: %s", o->out, strerror(errno));
     lines = open_memstream(&text, &n);
     if (!lines) return spot_fail(c, SPOT_NOMEM, "no memory to describe images");
-    s = write_all(c, o, &ec, lines);
+    s = write_images(c, o, &ec, lines);
     if (fclose(lines) && s == SPOT_OK) s = spot_fail(c, SPOT_NOMEM, "no memory to describe images");
     snprintf(path, sizeof path, "%s/images.jsonl", o->out);
     if (s == SPOT_OK) s = spot_file_write(c, path, text, n);
@@ -97,7 +89,7 @@ static spot_status write_ec(spot_ctx *c, const options *o, const spot_source *so
     return s;
 }
 
-static spot_status scene(spot_ctx *c, void *input)
+static spot_status write_scene(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     const options *o = input;
@@ -114,9 +106,11 @@ static spot_status scene(spot_ctx *c, void *input)
     return s;
 }
 
-int cli_scene(int argc, char **argv)
-{
-    options o = { .config = NULL };
-
-    return cli_run(&cli_scene_command, argc, argv, &o, &o.machine, scene);
-}
+const cli_command cli_scene_command = {
+    "scene", "images of an EC as PNG, with their labels as JSON Lines", "CONFIG --ec N --out DIR",
+    "  spotter scene configs/quickstart.yaml --ec 0 --out images\n"
+    "  spotter scene configs/paper_synthetic.yaml --ec 7 --count 50 --out images",
+    "Writes images of an experimental configuration (EC) as PNG, and images.jsonl with one line per image: labels, "
+    "blindspots, objects with boxes in pixels.", table,
+    .work = write_scene, CLI_OPTIONS(config), .machine = true
+};

@@ -1,4 +1,4 @@
-/* cmd_status.c - spotter status: how a run's shards stand, and what to do about those that do not. */
+/* cmd_status.c - spotter status: the state of a run's shards, and the command that continues the run. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "spotter/work.h"
 
-enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; sentences about failed ones */
+enum { FEW = 40, SENTENCES = 5 };      /* shards that are all shown; error sentences of failed shards */
 
 typedef struct {
     const char *dir;
@@ -26,16 +26,6 @@ static const cli_row table[] = {
       .help = "all shards; otherwise, of more than 40, only failed and lost ones" },
     { "json",       'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout" },
     { .kind = CLI_END }
-};
-
-const cli_command cli_status_command = {
-    "status", "state of a run's shards, and how to continue", "DIR",
-    "  spotter status runs/mini\n"
-    "  spotter status runs/mini --json\n"
-    "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
-    "Shows the state of a run's shards from its logs and segments: done, running, waiting for a start, failed, or lost (no "
-    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every EC "
-    "is done; 75: not yet.", table, NULL, cli_status
 };
 
 /* ---- for programs ---- */
@@ -97,7 +87,7 @@ static void print_totals(const spot_run_status *s)
     printf("%d of %d ECs done", s->done, s->ecs);
     if (s->failed) printf(", %d of them failed", s->failed);
     if (s->damaged)
-        printf("; %d %s damaged and will be made anew", s->damaged, s->damaged == 1 ? "segment is" : "segments are");
+        printf("; %d %s damaged and will be made again", s->damaged, s->damaged == 1 ? "segment is" : "segments are");
     printf("\n%d shard%s: ", s->shards, s->shards == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!count[order[i]]) continue;
@@ -108,13 +98,13 @@ static void print_totals(const spot_run_status *s)
     printf("\n");
 }
 
-static bool shown(const spot_run_status *s, const spot_shard *k, bool all)
+static bool is_shown(const spot_run_status *s, const spot_shard *k, bool all)
 {
     return all || s->shards <= FEW || k->state == SPOT_SHARD_LOST || k->state == SPOT_SHARD_FAILED;
 }
 
 /* "n1-4711 (12_3)" */
-static const char *place(char text[136], const spot_shard *k)
+static const char *place_of(char text[136], const spot_shard *k)
 {
     snprintf(text, 136, "%s%s%s%s", k->host, *k->job ? " (" : "", k->job, *k->job ? ")" : "");
     return text;
@@ -134,7 +124,7 @@ static void print_shard(const spot_shard *k, int width, bool color)
     if (open && isfinite(k->silent)) cli_duration(silent, k->silent);
     if (open && isfinite(k->left)) cli_duration(left, k->left);
     n = snprintf(line, sizeof line, "%*s  %6d  %-*s  %10s  %10s", (int)(7 - strlen(state)), "", k->starts, width,
-                 place(where, k), silent, left);
+                 place_of(where, k), silent, left);
     while (n && line[n - 1] == ' ') line[--n] = 0;
     printf("%5d  %-11s  %9s  %s%s%s%s%s%s\n", k->shard, ecs, done, color ? "\033[" : "", color ? colors[k->state] : "",
            color ? "m" : "", state, color ? "\033[0m" : "", line);
@@ -148,8 +138,8 @@ static void print_shards(const spot_run_status *s, const options *o)
     bool any = false;
 
     for (int i = 0; i < s->shards; i++) {
-        int n = (int)strlen(place(where, &s->shard[i]));
-        if (!shown(s, &s->shard[i], o->all)) {
+        int n = (int)strlen(place_of(where, &s->shard[i]));
+        if (!is_shown(s, &s->shard[i], o->all)) {
             left_out++;
             continue;
         }
@@ -160,12 +150,12 @@ static void print_shards(const spot_run_status *s, const options *o)
         printf("\nshard  %-11s  %9s  %-7s  %6s  %-*s  %10s  %10s\n", "ECs", "done", "state", "starts", width, "where",
                "silent for", "time left");
     for (int i = 0; i < s->shards; i++)
-        if (shown(s, &s->shard[i], o->all)) print_shard(&s->shard[i], width, color);
+        if (is_shown(s, &s->shard[i], o->all)) print_shard(&s->shard[i], width, color);
     if (left_out) printf("%s%d %sshards run, wait or are done (--all shows them)\n", any ? "and " : "", left_out,
                          any ? "other " : "");
 }
 
-/* "3 7 $(seq 9 12)": words of a shell's loop. */
+/* Prints "3 7 $(seq 9 12)": words of a shell's loop. */
 static void print_numbers(const bool *wanted, int n)
 {
     for (int i = 0, end; i < n; i = end) {
@@ -176,7 +166,7 @@ static void print_numbers(const bool *wanted, int n)
     }
 }
 
-/* The command that begins the wanted shards again. */
+/* Prints the command that starts the wanted shards again. */
 static void print_command(const spot_run_status *s, const char *dir, const bool *wanted)
 {
     char path[1200];
@@ -212,15 +202,16 @@ static void print_failures(const spot_run_status *s, int failed)
     if (said > SENTENCES) printf("    and %d more (--json has all sentences)\n", said - SENTENCES);
 }
 
-/* What to do about shards that nobody works on. */
-static void advise(const spot_run_status *s, const options *o)
+/* Prints failures and the command for shards that no process works on. Waiting shards count only if none runs: otherwise a
+ * scheduler starts them. */
+static void print_advice(const spot_run_status *s, const options *o)
 {
     bool *wanted = calloc((size_t)s->shards, sizeof *wanted);
     int count[SPOT_SHARD_STATES], waiting;
 
     if (!wanted) return;
     count_states(s, count);
-    waiting = count[SPOT_SHARD_RUNNING] ? 0 : count[SPOT_SHARD_WAITING];       /* else a scheduler is at work */
+    waiting = count[SPOT_SHARD_RUNNING] ? 0 : count[SPOT_SHARD_WAITING];
     for (int i = 0; i < s->shards; i++) {
         spot_shard_state k = s->shard[i].state;
         wanted[i] = k == SPOT_SHARD_LOST || k == SPOT_SHARD_FAILED || (k == SPOT_SHARD_WAITING && waiting);
@@ -230,16 +221,16 @@ static void advise(const spot_run_status *s, const options *o)
         printf("\n%d shard%s lost: no end in the log, and no sign of life for %d s\n", count[SPOT_SHARD_LOST],
                count[SPOT_SHARD_LOST] == 1 ? " is" : "s are", o->lost_after);
     if (count[SPOT_SHARD_LOST] || count[SPOT_SHARD_FAILED] || waiting) {
-        printf("\nto go on%s, nothing that is done is done again:\n", count[SPOT_SHARD_FAILED] ? ", when that is mended" : "");
+        printf("\nto continue%s (finished ECs are kept):\n", count[SPOT_SHARD_FAILED] ? ", after the cause is removed" : "");
         print_command(s, o->dir, wanted);
     }
     free(wanted);
 }
 
-int cli_status(int argc, char **argv)
+static int run_status(int argc, char **argv)
 {
     options o = { .dir = NULL };
-    spot_run_status *standing = NULL;
+    spot_run_status *status = NULL;
     bool done = false;
     spot_ctx c;
     spot_status s;
@@ -247,22 +238,32 @@ int cli_status(int argc, char **argv)
 
     cli_parse(&cli_status_command, argc, argv, &o, NULL);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
-    if (s == SPOT_OK) s = spot_run_status_read(&c, &standing, o.dir, o.lost_after);
+    if (s == SPOT_OK) s = spot_run_status_read(&c, &status, o.dir, o.lost_after);
     if (s == SPOT_OK) {
-        done = standing->done == standing->ecs;
-        if (o.json) s = print_json(&c, standing);
+        done = status->done == status->ecs;
+        if (o.json) s = print_json(&c, status);
         else {
-            for (int i = 0; i < standing->shards; i++) {               /* the logs may be a stranger's */
-                spot_plain(standing->shard[i].host);
-                spot_plain(standing->shard[i].job);
-                spot_plain(standing->shard[i].why);
+            for (int i = 0; i < status->shards; i++) {               /* the logs may be from an untrusted user */
+                spot_plain(status->shard[i].host);
+                spot_plain(status->shard[i].job);
+                spot_plain(status->shard[i].why);
             }
-            print_totals(standing);
-            print_shards(standing, &o);
-            advise(standing, &o);
+            print_totals(status);
+            print_shards(status, &o);
+            print_advice(status, &o);
         }
     }
-    spot_run_status_free(standing);
+    spot_run_status_free(status);
     code = cli_close(&c, s);
     return s == SPOT_OK && !done ? spot_exit_code(SPOT_STOPPED) : code;
 }
+
+const cli_command cli_status_command = {
+    "status", "state of a run's shards, and how to continue", "DIR",
+    "  spotter status runs/mini\n"
+    "  spotter status runs/mini --json\n"
+    "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
+    "Shows the state of a run's shards from its logs and segments: done, running, waiting for a start, failed, or lost (no "
+    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every EC "
+    "is done; 75: not yet.", table, .run = run_status
+};

@@ -1,4 +1,4 @@
-/* cmd_sweep.c - spotter sweep: run a config, or what is missing of it. */
+/* cmd_sweep.c - spotter sweep: runs the ECs of a config that are missing. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void check_array(const struct argp_state *state, options *o)
     if (o->array.submit && !o->machine.threads) o->machine.threads = 4;
 }
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     options *o = input;
 
@@ -84,15 +84,6 @@ static void check(const struct argp_state *state, void *input)
     if (o->gpus && !cli_is_given(state, "device")) o->machine.device = "cuda";
     if (!o->array.submit) cli_pick_shard(state, o->shard, &o->sweep.shard, &o->sweep.shards, o->shard_from);
 }
-
-const cli_command cli_sweep_command = {
-    "sweep", "images, classifiers, discovery methods and scores of a config", "CONFIG --out DIR",
-    "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
-    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
-    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit",
-    "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them. The same "
-    "command continues a run that was stopped.", table, check, cli_sweep
-};
 
 static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_status s, const char *out)
 {
@@ -109,7 +100,7 @@ static spot_status print_json(spot_ctx *c, const spot_sweep_report *r, spot_stat
     return s;
 }
 
-static void summarise(spot_ctx *c, const spot_sweep_report *r, const char *out)
+static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out)
 {
     char time[32], failed[40] = "", learned[64] = "";
     spot_quoted quoted;
@@ -132,7 +123,7 @@ static void limit_time(options *o)
     alarm((unsigned)(o->max_seconds - margin));
 }
 
-static void say_shard(spot_ctx *c, const options *o, const spot_config *cfg)
+static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
 {
     char ecs[40] = "no EC";
     int from, to;
@@ -146,8 +137,8 @@ static void say_shard(spot_ctx *c, const options *o, const spot_config *cfg)
 
 static spot_status run_here(spot_ctx *c, options *o, const spot_config *cfg, spot_sweep_report *r)
 {
-    cli_say_device(c, &o->machine);
-    say_shard(c, o, cfg);
+    cli_log_device(c, &o->machine);
+    log_shard(c, o, cfg);
     limit_time(o);
     return spot_sweep_run(c, cfg, &o->sweep, r);
 }
@@ -155,7 +146,7 @@ static spot_status run_here(spot_ctx *c, options *o, const spot_config *cfg, spo
 static spot_status share_gpus(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
                               int *code)
 {
-    say_shard(c, o, cfg);
+    log_shard(c, o, cfg);
     return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
 }
 
@@ -167,7 +158,7 @@ static spot_status status_of(int code)
     return s < SPOT_STATUS_COUNT ? s : SPOT_CHECK;
 }
 
-int cli_sweep(int argc, char **argv)
+static int run_sweep(int argc, char **argv)
 {
     options o = { .sweep.shards = 1 };
     cli_given given;
@@ -180,7 +171,7 @@ int cli_sweep(int argc, char **argv)
 
     cli_parse(&cli_sweep_command, argc, argv, &o, &given);
     machine = o.machine;
-    if (o.gpus) machine.device = "cpu";        /* this process waits for the processes that compute */
+    if (o.gpus) machine.device = "cpu";        /* this process only waits for the others */
     if (o.array.submit) machine.device = "auto";       /* the jobs' device may be missing where they are submitted */
     s = cli_open(&c, &machine);
     if (s == SPOT_OK) s = cli_config(&c, &cfg, o.config);
@@ -195,9 +186,18 @@ int cli_sweep(int argc, char **argv)
         cli_log_close();
         if (o.json && !code) s = print_json(&c, &report, s, o.sweep.out);
         else if (o.json) print_json(&c, &report, status_of(code), o.sweep.out);
-        else if (report.planned) summarise(&c, &report, o.sweep.out);
+        else if (report.planned) log_summary(&c, &report, o.sweep.out);
     }
     if (s != SPOT_OK || !code) return cli_close(&c, s);
     cli_close(&c, SPOT_OK);                    /* the processes have printed the reason */
     return code;
 }
+
+const cli_command cli_sweep_command = {
+    "sweep", "images, classifiers, discovery methods and scores of a config", "CONFIG --out DIR",
+    "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
+    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --shard 0/4\n"
+    "  spotter sweep configs/mini_synthetic.yaml --out runs/mini --submit",
+    "Renders the data sets of a config, trains a classifier on each, runs the discovery methods and scores them. The same "
+    "command continues a run that was stopped.", table, check_options, .run = run_sweep
+};

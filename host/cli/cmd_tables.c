@@ -1,4 +1,4 @@
-/* cmd_tables.c - spotter tables: the numbers of a run. */
+/* cmd_tables.c - spotter tables: the results of a run as tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,22 +23,13 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static void check(const struct argp_state *state, void *input)
+static void check_options(const struct argp_state *state, void *input)
 {
     const options *o = input;
 
     if (o->dir.n > 1 && !o->which)
         argp_error(state, "\"%s\" is one run directory too many; only --which N joins several", o->dir.word[1]);
 }
-
-const cli_command cli_tables_command = {
-    "tables", "detection and false discovery rates (DR, FDR) of a run", "DIR...",
-    "  spotter tables runs/quickstart\n"
-    "  spotter tables runs/mini --format csv > mini.csv\n"
-    "  spotter tables runs/paper --which 2",
-    "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
-    "blindspots. Every average names the number of ECs that it leaves out.", table, check, cli_tables
-};
 
 static spot_status print_tables(spot_ctx *c, void *input)
 {
@@ -49,7 +40,12 @@ static spot_status print_tables(spot_ctx *c, void *input)
     return spot_tables_paper(c, stdout, o->dir.word, o->dir.n, o->which, format, o->all);
 }
 
-int cli_tables(int argc, char **argv)
-{
-    return cli_run(&cli_tables_command, argc, argv, &(options){ .which = 0 }, NULL, print_tables);
-}
+const cli_command cli_tables_command = {
+    "tables", "detection and false discovery rates (DR, FDR) of a run", "DIR...",
+    "  spotter tables runs/quickstart\n"
+    "  spotter tables runs/mini --format csv > mini.csv\n"
+    "  spotter tables runs/paper --which 2",
+    "Prints DR and FDR of every method over a run's ECs with standard errors, then each EC, then the reasons for missed "
+    "blindspots. Every average names the number of ECs that it leaves out.", table, check_options,
+    .work = print_tables, CLI_OPTIONS(all)
+};

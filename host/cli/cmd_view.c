@@ -1,4 +1,4 @@
-/* cmd_view.c - spotter view: what a run's classifier shows of an EC, as a file for other programs. */
+/* cmd_view.c - spotter view: features and confidences of a run's classifier on an EC, as a file for other programs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,22 +25,7 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-const cli_command cli_view_command = {
-    "view", "features, confidences and truth of an EC, for other programs", "DIR --ec N",
-    "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
-    "  spotter view runs/mini --ec 7 --representation robust",
-    "Writes what the classifier of an EC computes on the EC's positive images, as a .safetensors file:\n"
-    "  feature (n, d)   output of the last layer but one\n"
-    "  confidence (n)   probability of the true class\n"
-    "  label (n)        1\n"
-    "  head (d)         weights of the last layer\n"
-    "  image (n)        number of the image, as in `spotter scene`\n"
-    "  blindspots (n)   truth: bit m is set for images in blindspot m\n"
-    "A file with one tensor, embedding (n, any), for the same test images of every EC is an input for "
-    "`representation: file`.", table, NULL, cli_view
-};
-
-static spot_tensor tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
+static spot_tensor make_tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
 {
     spot_tensor t = { .name = name, .type = type, .rank = columns ? 2 : 1, .dim = { rows, columns }, .data = data };
 
@@ -48,7 +33,7 @@ static spot_tensor tensor(const char *name, spot_dtype type, const void *data, i
     return t;
 }
 
-static spot_status save(spot_ctx *c, spot_arena *a, const char *path, const spot_view *v, const spot_truth *t)
+static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, const spot_view *v, const spot_truth *t)
 {
     spot_tensor all[6];
     int64_t *image, *mask, *label;
@@ -62,18 +47,18 @@ static spot_status save(spot_ctx *c, spot_arena *a, const char *path, const spot
         image[i] = v->image[i];
         mask[i] = t->mask[i];
     }
-    all[n++] = tensor("feature", SPOT_F32, v->feature, v->n, v->d);
-    all[n++] = tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
-    all[n++] = tensor("label", SPOT_I64, label, v->n, 0);
-    all[n++] = tensor("image", SPOT_I64, image, v->n, 0);
-    all[n++] = tensor("blindspots", SPOT_I64, mask, v->n, 0);
-    if (v->head) all[n++] = tensor("head", SPOT_F32, v->head, v->d, 0);
+    all[n++] = make_tensor("feature", SPOT_F32, v->feature, v->n, v->d);
+    all[n++] = make_tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
+    all[n++] = make_tensor("label", SPOT_I64, label, v->n, 0);
+    all[n++] = make_tensor("image", SPOT_I64, image, v->n, 0);
+    all[n++] = make_tensor("blindspots", SPOT_I64, mask, v->n, 0);
+    if (v->head) all[n++] = make_tensor("head", SPOT_F32, v->head, v->d, 0);
     SPOT_TRY(spot_tensors_save(c, path, all, n));
     printf("%s\n", path);
     return SPOT_OK;
 }
 
-static spot_status view(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
+static spot_status save_view(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     char path[64];
     spot_bytes needs;
@@ -90,12 +75,12 @@ static spot_status view(spot_ctx *c, const options *o, const spot_config *cfg, c
     SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 48));
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
-    if (s == SPOT_OK) s = save(c, &a, o->out ? o->out : path, &seen, &truth);
+    if (s == SPOT_OK) s = save_tensors(c, &a, o->out ? o->out : path, &seen, &truth);
     spot_arena_close(&a);
     return s;
 }
 
-static spot_status open_run(spot_ctx *c, void *input)
+static spot_status view_ec(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     const options *o = input;
@@ -106,14 +91,23 @@ static spot_status open_run(spot_ctx *c, void *input)
     snprintf(path, sizeof path, "%s/config.yaml", o->dir);
     SPOT_TRY(cli_config(c, &cfg, path));
     s = spot_source_open(c, &source, &cfg);
-    if (!s) s = view(c, o, &cfg, &source);
+    if (!s) s = save_view(c, o, &cfg, &source);
     spot_source_close(&source);
     return s;
 }
 
-int cli_view(int argc, char **argv)
-{
-    options o = { .dir = NULL };
-
-    return cli_run(&cli_view_command, argc, argv, &o, &o.machine, open_run);
-}
+const cli_command cli_view_command = {
+    "view", "features, confidences and truth of an EC, for other programs", "DIR --ec N",
+    "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
+    "  spotter view runs/mini --ec 7 --representation robust",
+    "Writes what the classifier of an EC computes on the EC's positive images, as a .safetensors file:\n"
+    "  feature (n, d)   output of the last layer but one\n"
+    "  confidence (n)   probability of the true class\n"
+    "  label (n)        1\n"
+    "  head (d)         weights of the last layer\n"
+    "  image (n)        number of the image, as in `spotter scene`\n"
+    "  blindspots (n)   truth: bit m is set for images in blindspot m\n"
+    "A file with one tensor, embedding (n, any), for the same test images of every EC is an input for "
+    "`representation: file`.", table,
+    .work = view_ec, CLI_OPTIONS(dir), .machine = true
+};

@@ -1,7 +1,7 @@
-/* gpus.c - spotter sweep --gpus: a process for each GPU, with its part of the shard; their logs and exit codes become one.
+/* gpus.c - spotter sweep --gpus: a process for each GPU, with its part of the shard; one log and one exit code for all.
  *
- * Processes share nothing but the run directory, as on several nodes: one that fails takes no other with it. Each sees its GPU
- * alone (CUDA_VISIBLE_DEVICES), so that to it there is but one. */
+ * Processes share only the run directory, as on several nodes: if one fails, the others continue. Each process sees only its
+ * own GPU (CUDA_VISIBLE_DEVICES). */
 #define _GNU_SOURCE                    /* pipe2, ppoll */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,15 +23,15 @@ enum { MOST = 64, LINE = 4096, RESULT = 4096 };
 
 typedef struct {
     int   gpu;
-    char  device[64];          /* its CUDA_VISIBLE_DEVICES */
+    char  device[64];          /* CUDA_VISIBLE_DEVICES of the process */
     pid_t pid;
     int   err, out;            /* ends of pipes; -1: closed */
-    char  line[LINE];          /* the line of its stderr that is incomplete */
-    char  result[RESULT];      /* its stdout: the object of --json */
+    char  line[LINE];          /* incomplete line of stderr */
+    char  result[RESULT];      /* stdout: the object of --json */
     int   line_used, result_used;
 } child;
 
-/* ---- which GPUs ---- */
+/* ---- the list of GPUs ---- */
 
 static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
 {
@@ -58,8 +58,8 @@ static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
     return spot_fail(c, SPOT_USAGE, "--gpus takes all, or numbers of GPUs, such as 0,1,3");
 }
 
-/* The value of CUDA_VISIBLE_DEVICES that shows only the k-th of the GPUs visible now; false: there are fewer. */
-static bool visible(char *text, size_t size, int k)
+/* The value of CUDA_VISIBLE_DEVICES that shows only the k-th of the GPUs visible now; false if there are fewer. */
+static bool name_visible_gpu(char *text, size_t size, int k)
 {
     const char *now = getenv("CUDA_VISIBLE_DEVICES");
 
@@ -74,7 +74,7 @@ static bool visible(char *text, size_t size, int k)
 
 /* ---- the processes ---- */
 
-/* This command's words, then `more`: the last of two equal options counts. */
+/* This command's words, then `more`: of two equal options the last counts. NULL without memory. */
 static char **words_of(int argc, char **argv, const char *const *more, int n)
 {
     char **words = calloc((size_t)(argc + n + 3), sizeof *words);
@@ -90,9 +90,9 @@ static char **words_of(int argc, char **argv, const char *const *more, int n)
     return words;
 }
 
-/* In the child, between fork and exec. Signals stay blocked until the new program listens for them (cli.c), so that none ends
- * it before. */
-static void become(char **words, const char *device, pid_t parent, int out, int err)
+/* Runs in the child, between fork and exec. Signals stay blocked until the new program handles them (cli.c): none ends it
+ * before. */
+static void exec_spotter(char **words, const char *device, pid_t parent, int out, int err)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(spot_exit_code(SPOT_STOPPED));
@@ -104,7 +104,7 @@ static void become(char **words, const char *device, pid_t parent, int out, int 
     _exit(spot_exit_code(SPOT_IO));
 }
 
-static spot_status start(spot_ctx *c, child *k, char **words)
+static spot_status start_process(spot_ctx *c, child *k, char **words)
 {
     int out[2], err[2];
     pid_t parent = getpid();
@@ -117,7 +117,7 @@ static spot_status start(spot_ctx *c, child *k, char **words)
         return spot_fail(c, SPOT_IO, "cannot make a pipe: %s", strerror(errno));
     }
     k->pid = fork();
-    if (!k->pid) become(words, k->device, parent, out[1], err[1]);
+    if (!k->pid) exec_spotter(words, k->device, parent, out[1], err[1]);
     close(out[1]);
     close(err[1]);
     k->out = out[0];
@@ -125,7 +125,7 @@ static spot_status start(spot_ctx *c, child *k, char **words)
     return k->pid > 0 ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "cannot start a process for GPU %d: %s", k->gpu, strerror(errno));
 }
 
-/* ---- their output and their end ---- */
+/* ---- output and end of the processes ---- */
 
 static void print_line(const child *k, int n, bool json)
 {
@@ -133,23 +133,23 @@ static void print_line(const child *k, int n, bool json)
     else fprintf(stderr, "[gpu %d] %.*s\n", k->gpu, n, k->line);
 }
 
-static void hear_line(child *k, bool json)
+static void read_log(child *k, bool json)
 {
     ssize_t n = read(k->err, k->line + k->line_used, (size_t)(LINE - k->line_used));
     char *end;
 
     if (n > 0) k->line_used += (int)n;
     while ((end = memchr(k->line, '\n', (size_t)k->line_used)) || k->line_used == LINE || (n <= 0 && k->line_used)) {
-        int used = end ? (int)(end - k->line) : k->line_used, gone = used + (end != NULL);
+        int used = end ? (int)(end - k->line) : k->line_used, past = used + (end != NULL);
         print_line(k, used, json);
-        memmove(k->line, k->line + gone, (size_t)(k->line_used -= gone));
+        memmove(k->line, k->line + past, (size_t)(k->line_used -= past));
     }
     if (n > 0 || (n < 0 && errno == EINTR)) return;
     close(k->err);
     k->err = -1;
 }
 
-static void hear_result(child *k)
+static void read_result(child *k)
 {
     char rest[256];
     bool room = k->result_used < RESULT - 1;
@@ -162,11 +162,11 @@ static void hear_result(child *k)
     k->out = -1;
 }
 
-/* Returns when all pipes are closed; hands a stop request on. */
-static void hear_all(child *k, int n, const sigset_t *open, bool json)
+/* Reads all output until every pipe is closed; sends a stop request to all processes. */
+static void read_output(child *k, int n, const sigset_t *open, bool json)
 {
     struct pollfd at[2 * MOST];
-    int told = 0;
+    int sent = 0;
 
     for (;;) {
         bool any = false;
@@ -176,14 +176,14 @@ static void hear_all(child *k, int n, const sigset_t *open, bool json)
             any = any || k[i].err >= 0 || k[i].out >= 0;
         }
         if (!any) return;
-        if (cli_stop && told != cli_stop)
+        if (cli_stop && sent != cli_stop)
             for (int i = 0; i < n; i++)
                 if (k[i].pid > 0) kill(k[i].pid, SIGTERM);
-        told = cli_stop;
+        sent = cli_stop;
         if (ppoll(at, (nfds_t)(2 * n), NULL, open) < 0) continue;
         for (int i = 0; i < n; i++) {
-            if (at[2 * i].revents) hear_line(&k[i], json);
-            if (at[2 * i + 1].revents) hear_result(&k[i]);
+            if (at[2 * i].revents) read_log(&k[i], json);
+            if (at[2 * i + 1].revents) read_result(&k[i]);
         }
     }
 }
@@ -207,8 +207,8 @@ static void add_result(spot_sweep_report *sum, const child *k)
     sum->not_learned += r.not_learned;
 }
 
-/* The worse of two exit codes: a failure, then "run me again", then done. */
-static int worse(int a, int b)
+/* The worse of two exit codes: a failure is worse than "run the command again", which is worse than done. */
+static int worse_code(int a, int b)
 {
     int stopped = spot_exit_code(SPOT_STOPPED);
 
@@ -217,7 +217,7 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-static int code_of(pid_t pid)
+static int wait_for_code(pid_t pid)
 {
     int how;
 
@@ -238,7 +238,7 @@ static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_opti
         snprintf(shard, sizeof shard, "%d/%d", o->shard * n + i, o->shards * n);
         snprintf(threads, sizeof threads, "%d", m->threads ? m->threads : c->threads > n ? c->threads / n : 1);
         if (!words) return spot_fail(c, SPOT_NOMEM, "no memory to start processes");
-        s = start(c, &k[i], words);
+        s = start_process(c, &k[i], words);
         free(words);
     }
     return s;
@@ -257,15 +257,15 @@ spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o,
     if (!k) return spot_fail(c, SPOT_NOMEM, "no memory to start %d processes", n);
     for (int i = 0; i < n; i++) k[i] = (child){ .gpu = gpu[i], .pid = -1, .out = -1, .err = -1 };
     for (int i = 0; i < n && s == SPOT_OK; i++)
-        if (!visible(k[i].device, sizeof k[i].device, gpu[i]))
+        if (!name_visible_gpu(k[i].device, sizeof k[i].device, gpu[i]))
             s = spot_fail(c, SPOT_USAGE, "--gpus names GPU %d, but CUDA_VISIBLE_DEVICES shows fewer", gpu[i]);
     cli_stop_signals(&stop);
     sigprocmask(SIG_BLOCK, &stop, &open);
     if (s == SPOT_OK) s = start_all(c, k, n, o, m, argc, argv);
     if (s != SPOT_OK) cli_stop = SIGTERM;              /* the processes that run must end */
-    hear_all(k, n, &open, m->log_json);
+    read_output(k, n, &open, m->log_json);
     for (int i = 0; i < n; i++) {
-        if (k[i].pid > 0) *code = worse(*code, code_of(k[i].pid));
+        if (k[i].pid > 0) *code = worse_code(*code, wait_for_code(k[i].pid));
         add_result(sum, &k[i]);
     }
     sigprocmask(SIG_SETMASK, &open, NULL);

@@ -1,4 +1,4 @@
-/* inputs.c - is a file that is about to be written one of those that are read? */
+/* inputs.c - whether an output file is one of the inputs. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-/* "FILE" or "FILE:NAME" is the file that st describes. */
+/* Whether "FILE" or "FILE:NAME" is the file that st describes. */
 static bool is_file(const char *input, const struct stat *st)
 {
     char path[4096];

@@ -14,7 +14,7 @@ enum { SCHEMA = 1 };           /* of a log line */
 
 static struct {
     bool json, bar, color, drawn;
-    double last;               /* when the bar, or a plain line in its place, was last written */
+    double last;               /* clock at the last output of the bar, or of a progress line without a terminal */
     cli_progress progress;
 } term;
 
@@ -43,15 +43,15 @@ void cli_log_open(bool json)
     term.last = terminal ? 0 : spot_clock();
 }
 
-static void erase(void)
+static void erase_bar(void)
 {
     if (term.drawn) fputs("\r\033[K", stderr);
     term.drawn = false;
 }
 
-void cli_log_close(void) { erase(); }
+void cli_log_close(void) { erase_bar(); }
 
-/* One line of the log; p NULL for a message. Without memory there is none. */
+/* Writes one line of the log; p NULL for a message. Writes nothing without memory. */
 static void write_json(const char *level, const char *text, const spot_progress *p)
 {
     spot_ctx none = { 0 };
@@ -83,7 +83,7 @@ static void write_json(const char *level, const char *text, const spot_progress 
 
 static void write_line(const char *color, const char *label, const char *text)
 {
-    erase();
+    erase_bar();
     if (term.color && *label) fprintf(stderr, "\033[%sm%s\033[0m%s\n", color, label, text);
     else fprintf(stderr, "%s%s\n", label, text);
 }
@@ -106,7 +106,7 @@ void cli_complain(const char *sentence)
     else write_line("31", "spotter: ", sentence);
 }
 
-static void draw(const char *line)
+static void draw_bar(const char *line)
 {
     static const char done[] = "====================", rest[] = "                    ";
     struct winsize w = { 0 };
@@ -121,7 +121,7 @@ static void draw(const char *line)
     term.drawn = true;
 }
 
-/* A terminal sees at most ten bars a second; a file a line now and then, and one for each EC. */
+/* A terminal gets at most ten bars a second; a file gets a line every 30 s, and one for each EC. */
 void cli_on_progress(void *user, const spot_progress *p)
 {
     char line[256];
@@ -134,6 +134,6 @@ void cli_on_progress(void *user, const spot_progress *p)
     term.last = now;
     cli_progress_line(&term.progress, line, sizeof line);
     if (term.json) write_json("progress", p->note ? p->note : "", p);
-    else if (term.bar) draw(line);
+    else if (term.bar) draw_bar(line);
     else fprintf(stderr, "%s\n", line);
 }

@@ -1,4 +1,4 @@
-/* main.c - the program: finds the command and hands over. */
+/* main.c - the program: finds the command and runs it. */
 #define _DEFAULT_SOURCE 1                      /* on_exit */
 #include <poll.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ static void print_version(void)
            SPOT_VERSION, SPOT_NUMBERS);
 }
 
-static int complain_of(const char *word)
+static int reject_command(const char *word)
 {
     const char *names[32] = { "help", "--help", "--version" }, *near;
     int n = 3;
@@ -59,7 +59,7 @@ static int complain_of(const char *word)
     return spot_exit_code(SPOT_USAGE);
 }
 
-static int run(const char *name, int argc, char **argv)
+static int run_command(const char *name, int argc, char **argv)
 {
     char title[32];
 
@@ -67,9 +67,9 @@ static int run(const char *name, int argc, char **argv)
         if (!strcmp((*k)->name, name)) {
             snprintf(title, sizeof title, "spotter %s", name);
             argv[0] = title;
-            return (*k)->run(argc, argv);
+            return cli_run(*k, argc, argv);
         }
-    return complain_of(name);
+    return reject_command(name);
 }
 
 static int help(int argc, char **argv)
@@ -78,12 +78,12 @@ static int help(int argc, char **argv)
 
     if (argc < 3 || !strcmp(argv[2], "help")) print_help(stdout);
     else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
-    else return run(argv[2], 2, shown);
+    else return run_command(argv[2], 2, shown);
     return 0;
 }
 
-/* Whatever a command printed must have reached its reader or disk. A reader that has left (| head) needs no sentence. Under a
- * limit on addresses OpenBLAS may wait for ever, at its own exit, for a thread that gets no memory: it is not asked. */
+/* Everything that a command printed must reach its reader or disk. A reader that has ended (| head) gets no sentence. Under a
+ * limit on addresses, OpenBLAS may wait forever at exit for a thread that gets no memory: _exit skips its exit functions. */
 static void flush_or_fail(int code, void *unused)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -98,10 +98,10 @@ static void flush_or_fail(int code, void *unused)
 
 /* ---- before a command runs ---- */
 
-/* Kernels hold tiles of some 500 kB on the stack, and libraries hold some of their own. */
+/* Kernels hold tiles of about 500 kB on the stack; libraries need more. */
 #define LEAST_STACK ((size_t)2 << 20)
 
-/* How large the main thread's stack may grow. Raised where the limit is not a hard one. */
+/* Largest size of the main thread's stack. Raises a soft limit that is too low. */
 static size_t stack_limit(void)
 {
     struct rlimit limit;
@@ -112,7 +112,8 @@ static size_t stack_limit(void)
     return setrlimit(RLIMIT_STACK, &limit) ? 0 : SIZE_MAX;
 }
 
-/* The stack of the other threads, as libgomp reads it: "512k", "2 M", kilobytes without a letter; else as the main thread's. */
+/* The stack of the other threads, as libgomp reads it: "512k", "2 M", kilobytes without a letter; default: the main
+ * thread's. */
 static size_t thread_stack(void)
 {
     const char *text = getenv("OMP_STACKSIZE");
@@ -127,21 +128,20 @@ static size_t thread_stack(void)
     return size < (double)LEAST_STACK ? (size_t)size : SIZE_MAX;
 }
 
-/* A thread that has nothing to do for a moment waits for its team by spinning. Where others compute on the same cores
- * it spins in their time and they in its: training was 4 to 25 times slower beside one other program. libgomp reads how
- * long to spin (here some microseconds, then sleep), and how large the stacks of its threads are, only before main: the program
- * starts once more. */
+/* An idle OpenMP thread waits for its team by spinning. If another program computes on the same cores, each spins in the
+ * other's time: training was 4 to 25 times slower. libgomp reads the spin count (here some microseconds, then sleep) and the
+ * size of its threads' stacks only before main: the program starts itself again. */
 static void start_again(char **argv)
 {
     bool again = thread_stack() < LEAST_STACK && !setenv("OMP_STACKSIZE", "2M", 1);
 
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")) again |= !setenv("GOMP_SPINCOUNT", "3000", 1);
-    if (again) execv("/proc/self/exe", argv);              /* without /proc it goes on as it is */
+    if (again) execv("/proc/self/exe", argv);              /* without /proc: continues with the old settings */
 }
 
 typedef struct { int argc, code; char **argv; } call;
 
-static void *answer(void *user)
+static void *answer_call(void *user)
 {
     call *k = user;
     const char *word = k->argc > 1 ? k->argv[1] : NULL;
@@ -152,19 +152,19 @@ static void *answer(void *user)
     }
     else if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) k->code = help(k->argc, k->argv);
     else if (!strcmp(word, "--version") || !strcmp(word, "version")) print_version();
-    else k->code = run(word, k->argc - 1, k->argv + 1);
+    else k->code = run_command(word, k->argc - 1, k->argv + 1);
     return NULL;
 }
 
-/* Where the main thread may not have the stack that is needed, a thread of our own may. It alone hears signals. */
-static void answer_on_a_stack_of_its_own(call *k)
+/* Runs the command on a thread with a larger stack than the main thread's. Only that thread receives signals. */
+static void answer_on_large_stack(call *k)
 {
     pthread_attr_t attr;
     pthread_t thread;
     sigset_t all;
     bool good = !pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, 4 * LEAST_STACK);
 
-    if (!good || pthread_create(&thread, &attr, answer, k)) {
+    if (!good || pthread_create(&thread, &attr, answer_call, k)) {
         cli_complain("the limit on the stack (ulimit -s) is below 2 MB, and there is no memory for a larger one; raise it");
         k->code = spot_exit_code(SPOT_NOMEM);
         return;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     start_again(argv);
     if (argc && *argv[0] && !argv[0][strspn(argv[0], PLAIN)]) cli_program = argv[0];
     on_exit(flush_or_fail, NULL);
-    if (small) answer_on_a_stack_of_its_own(&k);
-    else answer(&k);
+    if (small) answer_on_large_stack(&k);
+    else answer_call(&k);
     return k.code;
 }

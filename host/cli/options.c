@@ -1,6 +1,6 @@
 /* options.c - see options.h. */
 #define _GNU_SOURCE            /* asprintf */
-#include "cli/options.h"
+#include "cli/cli.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/cli.h"
 
 enum { WITHOUT_LETTER = 0x100 };           /* argp's key of such an option in the first row */
 
@@ -51,13 +50,13 @@ bool cli_is_given(const struct argp_state *state, const char *name)
 /* ---- one word ---- */
 
 /* "--limit" or "CONFIG". */
-static const char *title(char text[64], const cli_row *row)
+static const char *row_title(char text[64], const cli_row *row)
 {
     snprintf(text, 64, "%s%s", row->name ? "--" : "", row->name ? row->name : row->word);
     return text;
 }
 
-static long integer(const struct argp_state *state, const cli_row *row, const char *word)
+static long parse_integer(const struct argp_state *state, const cli_row *row, const char *word)
 {
     char *end, text[64];
     long v;
@@ -65,22 +64,23 @@ static long integer(const struct argp_state *state, const cli_row *row, const ch
     errno = 0;
     v = strtol(word, &end, 10);
     if (errno || !*word || *end || (double)v < row->least || (double)v > row->most)
-        argp_error(state, "%s takes an integer from %.0f to %.0f, not \"%s\"", title(text, row), row->least, row->most, word);
+        argp_error(state, "%s takes an integer from %.0f to %.0f, not \"%s\"", row_title(text, row), row->least, row->most,
+                   word);
     return v;
 }
 
-static double real(const struct argp_state *state, const cli_row *row, const char *word)
+static double parse_real(const struct argp_state *state, const cli_row *row, const char *word)
 {
     char *end, text[64];
     double v = strtod(word, &end);
 
     if (end == word || *end || !(v >= row->least && v <= row->most))
-        argp_error(state, "%s takes a number from %g to %g, not \"%s\"", title(text, row), row->least, row->most, word);
+        argp_error(state, "%s takes a number from %g to %g, not \"%s\"", row_title(text, row), row->least, row->most, word);
     return v;
 }
 
 /* The number of the name in row->word. */
-static int choice(const struct argp_state *state, const cli_row *row, const char *word)
+static int parse_choice(const struct argp_state *state, const cli_row *row, const char *word)
 {
     char names[256] = "", text[64];
     int number = 0;
@@ -92,26 +92,26 @@ static int choice(const struct argp_state *state, const cli_row *row, const char
         if (!name[n]) break;
         name += n + 1;
     }
-    argp_error(state, "%s is %s, not \"%s\"", title(text, row), names, word);
+    argp_error(state, "%s is %s, not \"%s\"", row_title(text, row), names, word);
     return 0;
 }
 
-static const char *limited(const struct argp_state *state, const cli_row *row, const char *word)
+static const char *check_length(const struct argp_state *state, const cli_row *row, const char *word)
 {
     char text[64];
 
     if (row->most && strlen(word) > (size_t)row->most)
-        argp_error(state, "%s is longer than %.0f bytes", title(text, row), row->most);
+        argp_error(state, "%s is longer than %.0f bytes", row_title(text, row), row->most);
     return word;
 }
 
-static void append(const struct argp_state *state, const cli_row *row, const char *word, void *options)
+static void append_word(const struct argp_state *state, const cli_row *row, const char *word, void *options)
 {
     const char **list = (void *)((char *)options + row->at);
     int *count = (void *)((char *)options + row->count);
     char text[64];
 
-    if (*count == (int)row->most) argp_error(state, "%s is given more than %.0f times", title(text, row), row->most);
+    if (*count == (int)row->most) argp_error(state, "%s is given more than %.0f times", row_title(text, row), row->most);
     list[(*count)++] = word;
 }
 
@@ -121,15 +121,15 @@ static void read_word(const struct argp_state *state, const cli_row *row, const 
     void *field = (char *)line->options + row->at;
 
     switch (row->kind) {
-    case CLI_TEXT:      *(const char **)field = limited(state, row, word); break;
-    case CLI_INT:       *(int *)field = (int)integer(state, row, word); break;
-    case CLI_MEGABYTES: *(size_t *)field = 1000000 * (size_t)integer(state, row, word); break;
-    case CLI_REAL:      *(double *)field = real(state, row, word); break;
+    case CLI_TEXT:      *(const char **)field = check_length(state, row, word); break;
+    case CLI_INT:       *(int *)field = (int)parse_integer(state, row, word); break;
+    case CLI_MEGABYTES: *(size_t *)field = 1000000 * (size_t)parse_integer(state, row, word); break;
+    case CLI_REAL:      *(double *)field = parse_real(state, row, word); break;
     case CLI_ON:        *(bool *)field = true; break;
     case CLI_OFF:       *(bool *)field = false; break;
-    case CLI_CHOICE:    *(int *)field = choice(state, row, word); break;
-    case CLI_NAME:      *(const char **)field = (choice(state, row, word), word); break;
-    case CLI_LIST:      append(state, row, word, line->options); break;
+    case CLI_CHOICE:    *(int *)field = parse_choice(state, row, word); break;
+    case CLI_NAME:      *(const char **)field = (parse_choice(state, row, word), word); break;
+    case CLI_LIST:      append_word(state, row, word, line->options); break;
     case CLI_CALL:      row->read(state, word, line->options); break;
     case CLI_END: case CLI_HEADING: case CLI_REST: break;
     }
@@ -169,12 +169,12 @@ static void check_all(const struct argp_state *state, const command_line *line)
 
     for (const cli_row *row = k->rows; row->kind; row++)
         if (row->need && !line->given->word[row - k->rows])
-            argp_error(state, "%s%s%s is missing; for example: %s%s%s", title(text, row), row->name ? " " : "",
+            argp_error(state, "%s%s%s is missing; for example: %s%s%s", row_title(text, row), row->name ? " " : "",
                        row->name ? row->word : "", row->name ? text : "", row->name ? " " : "", row->need);
     if (k->check) k->check(state, line->options);
 }
 
-static error_t take(int key, char *word, struct argp_state *state)
+static error_t take_word(int key, char *word, struct argp_state *state)
 {
     const command_line *line = state->input;
     const cli_row *row;
@@ -205,7 +205,7 @@ static void show_default(char text[128], const cli_row *row, const void *options
     else snprintf(text, 128, "%d", *(const int *)field);
 }
 
-/* Examples and description stand above the options; a default stands behind its option's text. argp frees what is new. */
+/* Examples and description come before the options; a default follows its option's text. argp frees a new text. */
 static char *help_text(int key, const char *text, void *input)
 {
     const command_line *line = input;
@@ -222,7 +222,7 @@ static char *help_text(int key, const char *text, void *input)
     return n < 0 ? (char *)(uintptr_t)text : made;
 }
 
-/* ---- what argp is given ---- */
+/* ---- the call of argp ---- */
 
 static void make_options(struct argp_option *o, const cli_command *k)
 {
@@ -272,7 +272,7 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     cli_given own;
     command_line line = { k, options, given ? given : &own };
     struct argp_option list[CLI_MOST_ROWS + 1];
-    const struct argp argp = { list, take, k->usage, "", NULL, help_text, NULL };
+    const struct argp argp = { list, take_word, k->usage, "", NULL, help_text, NULL };
 
     *line.given = (cli_given){ .command = k };
     make_options(list, k);
@@ -282,16 +282,18 @@ void cli_parse(const cli_command *k, int argc, char **argv, void *options, cli_g
     argp_parse(&argp, argc, argv, 0, NULL, &line);
 }
 
-/* Here and not in cli.c: the fuzz driver stands in for cli_open, which works between files alone. */
-int cli_run(const cli_command *k, int argc, char **argv, void *options, const cli_machine *machine,
-            spot_status (*work)(spot_ctx *c, void *options))
+/* Here and not in cli.c: the fuzz driver replaces cli_open, and the linker can replace only calls from other files. */
+int cli_run(const cli_command *k, int argc, char **argv)
 {
     const cli_machine cpu = { .device = "cpu" };
     spot_status s;
     spot_ctx c;
 
-    cli_parse(k, argc, argv, options, NULL);
-    s = cli_open(&c, machine ? machine : &cpu);
-    if (s == SPOT_OK) s = work(&c, options);
+    if (k->run) return k->run(argc, argv);
+    memset(k->options, 0, k->size);
+    if (k->fill) k->fill(k->options);
+    cli_parse(k, argc, argv, k->options, NULL);
+    s = cli_open(&c, k->machine ? k->options : &cpu);
+    if (s == SPOT_OK) s = k->work(&c, k->options);
     return cli_close(&c, s);
 }

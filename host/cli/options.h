@@ -8,14 +8,16 @@
  *         { .kind = CLI_END }
  *     };
  *
- * A new option is a row and the field that it fills. A default stands in the row alone: it is stored before the words are read,
- * and --help prints it. A row without a name is an operand; operands come in the order of their rows. */
+ * A new option is a row and the field that it fills. A default is only in its row: it is stored before the words are read, and
+ * --help prints it. A row without a name is an operand; operands come in the order of their rows. */
 #ifndef SPOTTER_OPTIONS_H
 #define SPOTTER_OPTIONS_H
 
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "spotter/ctx.h"
 
 typedef enum {
     CLI_END,
@@ -28,14 +30,14 @@ typedef enum {
     CLI_CHOICE,                /* int: the number of a name in `word`, "text|csv|json" */
     CLI_NAME,                  /* const char *: a name in `word` */
     CLI_LIST,                  /* const char *[most], one a word; their number is the int at `count` */
-    CLI_REST,                  /* cli_rest: all operands that are left, at most `most` (0: any) */
-    CLI_CALL                   /* whatever `read` makes of the word */
+    CLI_REST,                  /* cli_rest: all remaining operands, at most `most` (0: any) */
+    CLI_CALL                   /* `read` stores the word */
 } cli_kind;
 
 enum {
-    CLI_STAYS  = 1,            /* is not handed on to the jobs of `sweep --submit` */
-    CLI_SUBMIT = 2,            /* means something with --submit alone */
-    CLI_SHOWN  = 4             /* --help prints the field as the default: the command fills it with a library's default */
+    CLI_STAYS  = 1,            /* the jobs of `sweep --submit` do not get the option */
+    CLI_SUBMIT = 2,            /* the option needs --submit */
+    CLI_SHOWN  = 4             /* --help prints the field as the default: `fill` stores a library's default in it */
 };
 
 typedef struct {
@@ -43,10 +45,10 @@ typedef struct {
     int         key;           /* letter, or 0 */
     const char *word;          /* what the option takes, as --help shows it */
     cli_kind    kind;
-    size_t      at;            /* of the field in the command's struct */
+    size_t      at;            /* offset of the field in the command's struct */
     double      least, most;
     const char *preset;        /* default, as a word; NULL: the field stays as it is */
-    const char *otherwise;     /* for --help, in place of a default: what holds without the option */
+    const char *otherwise;     /* for --help, in place of a default: the behaviour without the option */
     const char *need;          /* the word must be given; this is an example */
     const char *help;          /* a noun phrase or a short sentence, without a full stop */
     int         flags;
@@ -54,7 +56,9 @@ typedef struct {
     void      (*read)(const struct argp_state *state, const char *word, void *options);
 } cli_row;
 
-#define CLI_AT(member) offsetof(options, member)       /* `options` is the struct of the file's command */
+/* `options` is the struct of the file's command; any scalar member will do for CLI_OPTIONS. */
+#define CLI_AT(member)      offsetof(options, member)
+#define CLI_OPTIONS(member) .options = &(options){ .member = 0 }, .size = sizeof(options)
 
 typedef struct { const char *const *word; int n; } cli_rest;
 
@@ -66,8 +70,17 @@ typedef struct {
     const char *examples;                  /* lines that begin with two blanks, the last one without line feed */
     const char *about;
     const cli_row *rows;
-    void (*check)(const struct argp_state *state, void *options);      /* of all words together, or NULL */
-    int  (*run)(int argc, char **argv);    /* argv[0] is "spotter NAME"; returns the exit code */
+    void (*check)(const struct argp_state *state, void *options);      /* checks all words together; or NULL */
+
+    /* A command is a struct and the work on it ... */
+    spot_status (*work)(spot_ctx *c, void *options);
+    void  *options;                        /* by CLI_OPTIONS; zeroed before the words are read */
+    size_t size;
+    void (*fill)(void *options);           /* stores a library's defaults; or NULL */
+    bool   machine;                        /* the struct begins with a cli_machine; else the command takes the CPU */
+
+    /* ... or does all itself. argv[0] is "spotter NAME"; returns the exit code. */
+    int (*run)(int argc, char **argv);
 } cli_command;
 
 /* Words that the user gave, row by row of the command; "" for an option that takes none, NULL for what was not given. */

@@ -1,7 +1,7 @@
 /* progress.c - the finished share of a run.
  *
- * A sweep reports the number of finished ECs; the stages of an EC report their own share. Training is nearly all of an EC's
- * time. The number of stages after it is unknown here, so each gets half of what is left when it begins. */
+ * A sweep reports the number of finished ECs; the stages of an EC report their own share. Training takes most of an EC's time.
+ * The number of stages after it is unknown here, so each stage gets half of the share that is left at its begin. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 volatile sig_atomic_t cli_stop;
 
-#define TRAINING 0.9           /* of an EC's time */
+#define TRAINING 0.9           /* share of an EC's time */
 
 double cli_progress_share(const cli_progress *k)
 {
@@ -29,10 +29,10 @@ void cli_progress_update(cli_progress *k, const spot_progress *p)
         k->done = p->done;
         k->within = 0;
     } else {
-        if (strcmp(p->stage, k->stage) || part < k->part)         /* another stage, or the same for another method */
+        if (strcmp(p->stage, k->stage) || part < k->part)         /* a new stage, or the same stage of another method */
             k->begin = k->within > TRAINING ? k->within : TRAINING;
         within = k->total == 0 ? part : !strcmp(p->stage, "train") ? TRAINING * part : k->begin + (1 - k->begin) / 2 * part;
-        k->within = within > k->within ? within : k->within;      /* a bar that goes back is no bar */
+        k->within = within > k->within ? within : k->within;      /* the bar never goes back */
     }
     k->part = part;
     k->ec = p->ec;

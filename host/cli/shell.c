@@ -33,6 +33,6 @@ int shell_ask(char *line, size_t size, const char *text)
     if (!f) return -1;
     if (!fgets(line, (int)size, f)) *line = 0;
     line[strcspn(line, "\n")] = 0;
-    while (getc(f) != EOF) { }         /* or it would be ended by SIGPIPE */
+    while (getc(f) != EOF) { }         /* otherwise SIGPIPE would end it */
     return pclose(f);
 }

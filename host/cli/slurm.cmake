@@ -1,5 +1,5 @@
-# slurm.cmake - the scripts of tools/slurm as C strings for `spotter sweep --submit`, which has to do where only the program is.
-# Included by CMakeLists.txt it adds the rule; run with cmake -P (OUT) it is the rule.
+# slurm.cmake - the scripts of tools/slurm as C strings for `spotter sweep --submit`, which needs no file beside the program.
+# CMakeLists.txt includes this file, which adds the rule; the rule runs this file with cmake -P (OUT).
 set(dir ${CMAKE_CURRENT_LIST_DIR}/../../tools/slurm)
 set(scripts sweep merge)
 if(CMAKE_SCRIPT_MODE_FILE)

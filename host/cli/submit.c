@@ -1,13 +1,13 @@
 /* submit.c - spotter sweep --submit.
  *
- *     DIR/config.yaml            the resolved config, which is what the jobs read: the user's file may change or go
+ *     DIR/config.yaml            the resolved config, which the jobs read: the user's file may change or vanish
  *     DIR/slurm/array.sbatch     tools/slurm/sweep.sbatch
  *     DIR/slurm/merge.sbatch     tools/slurm/merge.sbatch
- *     DIR/slurm/submitted.json   the cut and the jobs, for `spotter status` and for submitting again
- *     DIR/slurm/JOB_TASK.log     what a task printed
+ *     DIR/slurm/submitted.json   shards and jobs, for `spotter status` and for submitting again
+ *     DIR/slurm/JOB_TASK.log     output of a task
  *
- * The scripts take everything from their command line, so they are copied as they are. What is submitted again has the cut that
- * it had, and consists of the shards of which an EC is missing. */
+ * The scripts are copied without changes: they take everything from their command line. Submitting again keeps the number of
+ * shards, and submits those that miss an EC. */
 #define _XOPEN_SOURCE 700
 #include "cli/submit.h"
 
@@ -39,7 +39,7 @@ typedef struct {
     char   dir[PATH_MAX], program[PATH_MAX];
     record before, now;
     bool  *missing;                    /* (cfg->ecs) */
-    double seconds;                    /* of the whole sweep; NaN: not calibrated */
+    double seconds;                    /* time of the whole sweep; NaN: not calibrated */
     size_t memory;
 } submission;
 
@@ -71,7 +71,7 @@ static spot_status write_record(spot_ctx *c, submission *b)
     return s;
 }
 
-/* Refuses if the array before is still in the queue: a second one would do the same work again. */
+/* Refuses while the previous array is in the queue: a second one would do the same work again. */
 static spot_status read_record(spot_ctx *c, submission *b)
 {
     char path[PATH_MAX + 32], line[128];
@@ -92,7 +92,7 @@ static spot_status read_record(spot_ctx *c, submission *b)
                          "miss an EC", path, j.wrong ? j.wrong : "tasks");
     shell_add(&k, "squeue -h -o %%i");
     shell_word(&k, "-j ", b->before.job);
-    shell_add(&k, " 2>/dev/null");           /* it complains about a job that Slurm has forgotten */
+    shell_add(&k, " 2>/dev/null");           /* squeue prints an error for a job that Slurm has forgotten */
     shell_ask(line, sizeof line, k.text);
     if (!*line || b->o->dry_run) return SPOT_OK;
     return spot_fail(c, SPOT_USAGE, "job %s of %s is still in the queue; wait for it, or end it with scancel %s", b->before.job,
@@ -124,7 +124,7 @@ static spot_status estimate_time(spot_ctx *c, submission *b)
     return SPOT_OK;
 }
 
-/* The number of tasks: --shards, or that of the array before, or from the time; no more than MaxArraySize or ECs. */
+/* The number of tasks: --shards, or the previous array's, or from the time; at most MaxArraySize, and at most the ECs. */
 static spot_status cut_sweep(spot_ctx *c, submission *b)
 {
     int most = most_tasks(c), processes = b->o->gpus ? b->o->gpus : 1, n = b->o->shards;
@@ -169,8 +169,8 @@ static int add_tasks(shell_command *k, const submission *b)
     return count;
 }
 
-/* What the array and the merge share: the log, the user's options, the script and the command that it runs. The user's options
- * come last, so they count. */
+/* begin and end: the parts that array and merge share: the log, the user's options, the script and its command. The user's
+ * options come last, so they count. */
 static void begin_sbatch(shell_command *k, const submission *b, const char *log)
 {
     char path[2 * PATH_MAX + 64];
@@ -178,7 +178,7 @@ static void begin_sbatch(shell_command *k, const submission *b, const char *log)
 
     k->n = k->full = 0;
     shell_add(k, "sbatch --parsable");
-    for (const char *p = b->dir; *p; p++) {                /* Slurm replaces what follows a % */
+    for (const char *p = b->dir; *p; p++) {                /* Slurm replaces % and a letter */
         if (*p == '%') path[n++] = '%';
         path[n++] = *p;
     }
@@ -198,7 +198,7 @@ static void end_sbatch(shell_command *k, const submission *b, const char *script
     shell_add(k, " %s", name);
 }
 
-/* The user's options of `spotter sweep`, without those that the array itself sets. */
+/* Adds the user's options of `spotter sweep`, without those that the array itself sets. */
 static void forward_options(shell_command *k, const cli_given *given)
 {
     for (const cli_row *row = given->command->rows; row->kind; row++) {

@@ -17,8 +17,8 @@ typedef struct {
 } cli_array;
 
 /* Cuts the sweep into shards, writes DIR/slurm, and submits the shards that miss an EC and a merge after them. A job has as
- * many CPUs as c has threads; it gets the options in `given` whose rows allow it. SPOT_USAGE without Slurm, or when the array
- * before is still in the queue. */
+ * many CPUs as c has threads; it gets the options in `given` whose rows allow it. SPOT_USAGE without Slurm, or while the
+ * previous array is in the queue. */
 spot_status cli_submit(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *sweep, const cli_array *o,
                        const cli_given *given);
 

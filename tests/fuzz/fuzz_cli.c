@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!argc && *p >= 'A' && *p <= 'Z' && strchr(p, '=')) variable_of[variables++] = p;
         else argv[argc++] = p;
     running = true;
-    if (argc && !setjmp(out) && run(argv[0], argc, argv) != spot_exit_code(SPOT_USAGE)) abort();
+    if (argc && !setjmp(out) && run_command(argv[0], argc, argv) != spot_exit_code(SPOT_USAGE)) abort();
     variables = 0;
     running = false;
     return 0;

@@ -1,4 +1,4 @@
-"""Puts the C library into the package: from $SPOTTER_BUILD, else from the build folder of the checkout that this stands in."""
+"""Copies the C library into the package: from $SPOTTER_BUILD, else from the build folder of this checkout."""
 import ctypes
 import os
 import shutil
@@ -31,7 +31,7 @@ class BuildWithLibrary(build_py):
 
 
 class OfOneMachine(Distribution):
-    """What is built holds machine code, so it is no wheel for any machine."""
+    """The package has machine code, so its wheel is for one kind of machine."""
     def has_ext_modules(self):
         return True
 

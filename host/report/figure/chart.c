@@ -1,4 +1,4 @@
-/* chart.c - see chart.h. Units are those of a page 96 to the inch; a PNG has two pixels each. */
+/* chart.c - see chart.h. A unit is 1/96 inch, two pixels of a PNG. */
 #include "report/figure/chart.h"
 
 #include <math.h>
@@ -13,15 +13,15 @@ enum { MARGIN = 26, LEFT = 42, GAP = 30, PLOT_H = 200, HEAD = 34, FOOT = 66, LIN
 
 typedef struct { cairo_t *cr; const spot_chart *chart; double width; } page;
 
-static void ink(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, grey, grey); }
+static void set_grey(cairo_t *cr, double grey) { cairo_set_source_rgb(cr, grey, grey, grey); }
 
-static void centred(cairo_t *cr, double x, double y, double size, const char *text)
+static void draw_centred(cairo_t *cr, double x, double y, double size, const char *text)
 {
     spot_canvas_text(cr, x - spot_canvas_text_width(cr, size, 0, text) / 2, y, size, 0, text);
 }
 
-/* Words to lines of at most `width`; draws where cr is there to be drawn on. Returns the height. */
-static double wrapped(cairo_t *cr, double x, double y, double width, double size, const char *text, bool draw)
+/* Breaks a text into lines of at most `width`; draws them if `draw`. Returns the height. */
+static double draw_wrapped(cairo_t *cr, double x, double y, double width, double size, const char *text, bool draw)
 {
     char line[512] = "", longer[512];
     double top = y;
@@ -52,7 +52,7 @@ typedef struct { double x, y, w, h; const spot_chart_panel *p; int series; const
 
 static double y_of(const plot *t, double v) { return t->y + t->h * (1 - v / t->p->top); }
 
-/* Where series s stands at level l: side by side, so that intervals do not hide each other. */
+/* x of series s at level l. Series are side by side: intervals do not hide each other. */
 static double x_of(const plot *t, int l, double s)
 {
     double step = t->w / t->p->levels;
@@ -61,7 +61,7 @@ static double x_of(const plot *t, int l, double s)
     return t->x + step * (l + 0.5) + aside * (s - (t->series - 1) / 2.0);
 }
 
-static void axes(cairo_t *cr, const plot *t)
+static void draw_axes(cairo_t *cr, const plot *t)
 {
     double step = t->p->top > 0.5 ? 0.2 : t->p->top > 0.2 ? 0.1 : 0.05;
     char text[16];
@@ -69,25 +69,25 @@ static void axes(cairo_t *cr, const plot *t)
     for (int i = 0; i * step < t->p->top + 1e-9; i++) {
         double y = y_of(t, i * step);
         cairo_set_line_width(cr, i ? 0.8 : 1.2);
-        ink(cr, i ? 0.88 : 0.35);
+        set_grey(cr, i ? 0.88 : 0.35);
         cairo_move_to(cr, t->x, y);
         cairo_line_to(cr, t->x + t->w, y);
         cairo_stroke(cr);
         snprintf(text, sizeof text, step < 0.1 ? "%.2f" : "%.1f", i * step);
-        ink(cr, 0.25);
+        set_grey(cr, 0.25);
         spot_canvas_text(cr, t->x - 8 - spot_canvas_text_width(cr, SMALL, 0, text), y + 4, SMALL, 0, text);
     }
     for (int l = 1; l < t->p->levels; l++) {
         if (!t->p->level[l].apart) continue;
         cairo_set_line_width(cr, 1);
-        ink(cr, 0.8);
+        set_grey(cr, 0.8);
         cairo_move_to(cr, t->x + t->w * l / t->p->levels, t->y);
         cairo_rel_line_to(cr, 0, t->h);
         cairo_stroke(cr);
     }
 }
 
-static void line_of(cairo_t *cr, const plot *t, int s)
+static void draw_line(cairo_t *cr, const plot *t, int s)
 {
     bool begun = false;
 
@@ -103,8 +103,8 @@ static void line_of(cairo_t *cr, const plot *t, int s)
     cairo_stroke(cr);
 }
 
-/* White around it, so that a marker on another's interval is seen. */
-static void dot(cairo_t *cr, spot_dot at, int style, bool hollow)
+/* Draws a marker with a white edge, which shows it on an interval of another series. */
+static void draw_dot(cairo_t *cr, spot_dot at, int style, bool hollow)
 {
     spot_canvas_shape(cr, at, RADIUS, style);
     cairo_set_line_width(cr, hollow ? 4 : 2.4);
@@ -117,7 +117,7 @@ static void dot(cairo_t *cr, spot_dot at, int style, bool hollow)
     else cairo_fill(cr);
 }
 
-static void bars(cairo_t *cr, const plot *t, int s)
+static void draw_bars(cairo_t *cr, const plot *t, int s)
 {
     const double dash[] = { 3, 2.5 };
 
@@ -134,14 +134,14 @@ static void bars(cairo_t *cr, const plot *t, int s)
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
-static void dots(cairo_t *cr, const plot *t, int s)
+static void draw_dots(cairo_t *cr, const plot *t, int s)
 {
     for (int l = 0; l < t->p->levels; l++)
         if (t->p->at[s][l].n)
-            dot(cr, (spot_dot){ x_of(t, l, s), y_of(t, t->p->at[s][l].mean) }, t->style[s], t->p->level[l].hollow);
+            draw_dot(cr, (spot_dot){ x_of(t, l, s), y_of(t, t->p->at[s][l].mean) }, t->style[s], t->p->level[l].hollow);
 }
 
-static bool anything(const spot_chart_panel *p, int series)
+static bool has_values(const spot_chart_panel *p, int series)
 {
     for (int s = 0; s < series; s++)
         for (int l = 0; l < p->levels; l++)
@@ -153,11 +153,11 @@ static void draw_empty(cairo_t *cr, const plot *t)
 {
     double width = spot_canvas_text_width(cr, TEXT, 0, t->p->empty), x = t->x + t->w / 2, y = t->y + t->h / 2;
 
-    ink(cr, 1);
+    set_grey(cr, 1);
     cairo_rectangle(cr, x - width / 2 - 6, y - 14, width + 12, 20);
     cairo_fill(cr);
-    ink(cr, 0.35);
-    centred(cr, x, y, TEXT, t->p->empty);
+    set_grey(cr, 0.35);
+    draw_centred(cr, x, y, TEXT, t->p->empty);
 }
 
 static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
@@ -165,28 +165,28 @@ static void draw_panel(page *g, const spot_chart_panel *p, double x, double y)
     plot t = { x + LEFT, y + HEAD, g->chart->plot, PLOT_H, p, g->chart->series, g->chart->style };
     cairo_t *cr = g->cr;
 
-    ink(cr, 0.1);
+    set_grey(cr, 0.1);
     spot_canvas_text(cr, t.x, y + 16, TEXT, 1, p->title);
-    axes(cr, &t);
+    draw_axes(cr, &t);
     for (int l = 0; l < p->levels; l++) {
         double at = x_of(&t, l, (t.series - 1) / 2.0);
-        ink(cr, 0.1);
-        centred(cr, at, t.y + t.h + 19, TEXT, p->level[l].name);
-        ink(cr, 0.45);
-        centred(cr, at, t.y + t.h + 34, SMALL - 1, p->level[l].count);
+        set_grey(cr, 0.1);
+        draw_centred(cr, at, t.y + t.h + 19, TEXT, p->level[l].name);
+        set_grey(cr, 0.45);
+        draw_centred(cr, at, t.y + t.h + 34, SMALL - 1, p->level[l].count);
     }
-    ink(cr, 0.25);
-    centred(cr, t.x + t.w / 2, t.y + t.h + 53, SMALL, p->x);
-    if (!anything(p, t.series)) draw_empty(cr, &t);
-    for (int s = 0; s < t.series; s++) line_of(cr, &t, s);
-    for (int s = 0; s < t.series; s++) bars(cr, &t, s);
-    for (int s = 0; s < t.series; s++) dots(cr, &t, s);
+    set_grey(cr, 0.25);
+    draw_centred(cr, t.x + t.w / 2, t.y + t.h + 53, SMALL, p->x);
+    if (!has_values(p, t.series)) draw_empty(cr, &t);
+    for (int s = 0; s < t.series; s++) draw_line(cr, &t, s);
+    for (int s = 0; s < t.series; s++) draw_bars(cr, &t, s);
+    for (int s = 0; s < t.series; s++) draw_dots(cr, &t, s);
 }
 
 /* ---- the page ---- */
 
-/* Entries from left to right, wrapped. Returns the height. */
-static double legend(page *g, double y, bool draw)
+/* Draws the legend, or only measures it; entries from left to right, wrapped. Returns the height. */
+static double draw_legend(page *g, double y, bool draw)
 {
     double x = MARGIN, top = y;
 
@@ -199,8 +199,8 @@ static double legend(page *g, double y, bool draw)
             cairo_move_to(g->cr, x, y - 4.5);
             cairo_rel_line_to(g->cr, 27, 0);
             cairo_stroke(g->cr);
-            dot(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, g->chart->style[s], false);
-            ink(g->cr, 0.1);
+            draw_dot(g->cr, (spot_dot){ x + 13.5, y - 4.5 }, g->chart->style[s], false);
+            set_grey(g->cr, 0.1);
             spot_canvas_text(g->cr, x + 34, y, TEXT, 0, g->chart->name[s]);
         }
         x += w;
@@ -211,7 +211,7 @@ static double legend(page *g, double y, bool draw)
 static double page_width(const spot_chart *c) { return 2 * MARGIN + c->across * (LEFT + c->plot) + (c->across - 1) * GAP; }
 
 /* Draws the page, or only measures it; returns its height. */
-static double lay_out(page *g, bool draw)
+static double draw_parts(page *g, bool draw)
 {
     const spot_chart *c = g->chart;
     double y = MARGIN + 12, width = g->width - 2 * MARGIN;
@@ -219,32 +219,32 @@ static double lay_out(page *g, bool draw)
     if (draw) {
         cairo_set_source_rgb(g->cr, 1, 1, 1);
         cairo_paint(g->cr);
-        ink(g->cr, 0.05);
+        set_grey(g->cr, 0.05);
         spot_canvas_text(g->cr, MARGIN, y, 17, 1, c->title);
     }
     y += 32;
-    y += legend(g, y, draw) - 4;
+    y += draw_legend(g, y, draw) - 4;
     for (int p = 0; p < c->panels; p++) {
         if (draw) draw_panel(g, &c->panel[p], MARGIN + p % c->across * (LEFT + c->plot + GAP), y);
         if (p % c->across == c->across - 1 || p == c->panels - 1) y += HEAD + PLOT_H + FOOT;
     }
     y += LINE;
-    ink(g->cr, 0.3);
-    return y + wrapped(g->cr, MARGIN, y, width, SMALL, c->caption, draw) + MARGIN - LINE + 6;
+    set_grey(g->cr, 0.3);
+    return y + draw_wrapped(g->cr, MARGIN, y, width, SMALL, c->caption, draw) + MARGIN - LINE + 6;
 }
 
 static void draw_page(cairo_t *cr, const void *user)
 {
     page g = { cr, user, page_width(user) };
 
-    lay_out(&g, true);
+    draw_parts(&g, true);
 }
 
 static double page_height(const spot_chart *chart)
 {
     cairo_surface_t *nothing = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
     page g = { cairo_create(nothing), chart, page_width(chart) };
-    double height = ceil(lay_out(&g, false));
+    double height = ceil(draw_parts(&g, false));
 
     cairo_destroy(g.cr);
     cairo_surface_destroy(nothing);

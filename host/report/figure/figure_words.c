@@ -1,14 +1,13 @@
-/* figure_words.c - what stands below a figure, and its numbers. */
+/* figure_words.c - a figure's caption, and its numbers as CSV. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/figure/figure.h"
 #include "report/table/columns.h"
 
-/* The row of the paper's that a method is, and how it differs from it: of Table 2, in Figure 2 of Table 10. */
-static const char *differs(const spot_figure *f, int s, char *text, size_t size)
+/* The settings of a method that differ from its row in the paper's Table 2 (Figure 2: Table 10). */
+static const char *list_differences(const spot_figure *f, int s, char *text, size_t size)
 {
     const spot_paper_table *t = spot_paper_find(f->number == 2 ? 10 : 2);
     const spot_bdm_config *cfg = &f->r->cfg.bdm[f->method[s]];
@@ -25,8 +24,7 @@ static void add_list(FILE *to, const char *whose, const char *list, int *lists)
     fprintf(to, "%s\n%s: %s", (*lists)++ ? "" : "\nSettings" SPOT_PAPER_DIFFERS ":", whose, list);
 }
 
-/* What nobody sees in the picture: methods that failed and why, names that were shortened, settings that are not the
- * paper's. */
+/* Adds what the picture does not show: reasons of failures, full names, settings that are not the paper's. */
 static spot_status add_notes(spot_figure *f, FILE *to)
 {
     char text[SPOT_DIFFERS];
@@ -41,7 +39,7 @@ static spot_status add_notes(spot_figure *f, FILE *to)
     SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
     add_list(to, "the run", text, &lists);
     for (int s = 0; s < f->methods; s++)
-        add_list(to, spot_shorten(shorter, f->r->method[f->method[s]].name), differs(f, s, text, sizeof text), &lists);
+        add_list(to, spot_shorten(shorter, f->r->method[f->method[s]].name), list_differences(f, s, text, sizeof text), &lists);
     return SPOT_OK;
 }
 
@@ -73,14 +71,11 @@ static void csv_estimate(FILE *f, const spot_estimate *e)
 {
     const double v[4] = { e->mean, e->low, e->high, e->se };
 
-    for (int i = 0; i < 4; i++) {
-        if (!isnan(v[i])) fprintf(f, "%.9g", v[i]);
-        fputc(',', f);
-    }
+    for (int i = 0; i < 4; i++) spot_csv_number(f, v[i], ",");
     fprintf(f, "%d,", e->n);
 }
 
-/* The paper leaves out what it does not say. */
+/* Prints nothing where the paper has no value. */
 static spot_status csv_row(const spot_figure *f, const spot_chart_panel *p, int s, int l)
 {
     bool paper = p->level[l].hollow;
@@ -96,7 +91,7 @@ static spot_status csv_row(const spot_figure *f, const spot_chart_panel *p, int 
     csv_estimate(to, &p->at[s][l]);
     if (!paper) fprintf(to, "%d", p->at[s][l].left_out);
     fputc(',', to);
-    spot_csv_text(to, differs(f, s, text, sizeof text), ",");
+    spot_csv_text(to, list_differences(f, s, text, sizeof text), ",");
     SPOT_TRY(spot_paper_run_differs(f->c, text, sizeof text, &f->r->cfg));
     spot_csv_text(to, text, "\n");
     return SPOT_OK;

@@ -11,9 +11,9 @@
 #include "report/figure/figure.h"
 #include "report/table/columns.h"
 
-/* ---- which methods ---- */
+/* ---- methods ---- */
 
-static spot_status by_name(spot_figure *f)
+static spot_status choose_named(spot_figure *f)
 {
     for (int i = 0; i < f->o->methods; i++) {
         int b = 0;
@@ -28,31 +28,31 @@ static spot_status by_name(spot_figure *f)
     return SPOT_OK;
 }
 
-static bool drawn(const spot_figure *f, int b)
+static bool is_drawn(const spot_figure *f, int b)
 {
     for (int i = 0; i < f->methods; i++)
         if (f->method[i] == b) return true;
     return false;
 }
 
-/* All of a run with few methods; of one with many those of the paper's Table 2. */
-static spot_status choose(spot_figure *f)
+/* Chooses all methods of a run with few; of a run with many, the methods of the paper's Table 2. */
+static spot_status choose_methods(spot_figure *f)
 {
     const spot_paper_table *t = spot_paper_find(2);
 
-    if (f->o->methods) return by_name(f);
+    if (f->o->methods) return choose_named(f);
     for (int b = 0; b < f->r->methods && f->r->methods <= SPOT_MAX_SERIES; b++) f->method[f->methods++] = b;
     for (int i = 0; i < t->rows && !(f->r->methods <= SPOT_MAX_SERIES); i++)
         for (int b = 0; b < f->r->methods && f->methods < SPOT_MAX_SERIES; b++)
-            if (!drawn(f, b) && spot_bdm_has(&f->r->cfg.bdm[b], t->row[i].needs)) f->method[f->methods++] = b;
+            if (!is_drawn(f, b) && spot_bdm_has(&f->r->cfg.bdm[b], t->row[i].needs)) f->method[f->methods++] = b;
     if (f->methods) return SPOT_OK;
     return spot_fail(f->c, SPOT_USAGE, "%s has %d methods, more than the %d that a figure tells apart, and none with the "
                      "settings of the paper's Table 2; choose some with --method NAME", f->r->dir, f->r->methods,
                      SPOT_MAX_SERIES);
 }
 
-/* Two settings of one method: the paper's two minimum weights of Spotlight; else the first two entries of a method. */
-static spot_status choose_two(spot_figure *f)
+/* Chooses two settings of one method: the paper's two minimum weights of Spotlight, else the first two entries of a method. */
+static void choose_two(spot_figure *f)
 {
     static const char *const papers[2] = { "method=spotlight min_weight=0.01", "method=spotlight min_weight=0.02" };
 
@@ -66,23 +66,22 @@ static spot_status choose_two(spot_figure *f)
                 f->method[1] = j;
                 f->methods = 2;
             }
-    return SPOT_OK;
 }
 
 /* ---- panels ---- */
 
 static bool has_scores(const spot_figure *f, int s) { return f->r->method[f->method[s]].sum.dr.n > 0; }
 
-/* The y axis ends at 0.2, 0.5 or 1. */
-static void make_room(spot_chart_panel *p, const spot_estimate *e)
+/* Extends the y axis to the value: it ends at 0.2, 0.5 or 1. */
+static void extend_axis(spot_chart_panel *p, const spot_estimate *e)
 {
     double high = isnan(e->high) ? e->mean : e->high;
 
     while (e->n && p->top < 1 && high > p->top) p->top = p->top < 0.5 ? 0.5 : 1;
 }
 
-/* Below a level stands over how many ECs or blindspots its values are; where methods differ in it, the least and the most. A
- * method that failed everywhere does not count. */
+/* A level shows the number of ECs or blindspots of its values below it; if methods differ, the least and the most. Methods
+ * that failed everywhere do not count. */
 static void add_level(spot_figure *f, spot_chart_panel *p, spot_rate rate, spot_level level, const char *name)
 {
     spot_chart_level *l = &p->level[p->levels];
@@ -93,7 +92,7 @@ static void add_level(spot_figure *f, spot_chart_panel *p, spot_rate rate, spot_
     for (int s = 0; s < f->methods; s++) {
         spot_estimate *e = &p->at[s][p->levels];
         *e = spot_factor(f->r, f->method[s], rate, level);
-        make_room(p, e);
+        extend_axis(p, e);
         if (!has_scores(f, s)) continue;
         least = e->n < least ? e->n : least;
         most = e->n > most ? e->n : most;
@@ -118,7 +117,7 @@ static spot_chart_panel *add_panel(spot_figure *f, double top, const char *title
     return p;
 }
 
-/* The paper's means over its ECs stand in Table 2 of the text; the levels' values only in its pictures. */
+/* Adds the paper's means over its ECs, from Table 2. The paper has the levels' values only as pictures. */
 static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
 {
     const spot_paper_table *t = spot_paper_find(2);
@@ -130,13 +129,13 @@ static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
             double v = row->value[q], se = row->se[q];
             if (isnan(v) || !spot_bdm_has(&f->r->cfg.bdm[f->method[s]], row->needs)) continue;
             p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), 100, 0 };
-            make_room(p, &p->at[s][p->levels]);
+            extend_axis(p, &p->at[s][p->levels]);
             any = true;
         }
     if (any) p->level[p->levels++] = (spot_chart_level){ "paper", "100 ECs", true, true };
 }
 
-static void by_number(spot_figure *f, spot_rate rate)
+static void add_number_panel(spot_figure *f, spot_rate rate)
 {
     bool dr = rate == SPOT_RATE_DR;
     spot_chart_panel *p = add_panel(f, dr ? 1 : 0.2, dr ? "Discovery rate (DR)" : "False discovery rate (FDR)",
@@ -150,7 +149,7 @@ static void by_number(spot_figure *f, spot_rate rate)
     add_paper(f, p, !dr);
 }
 
-static void by_specificity(spot_figure *f)
+static void add_specificity_panel(spot_figure *f)
 {
     spot_chart_panel *p = add_panel(f, 1, "Blindspots covered", "features that define the blindspot");
     spot_factor_row row;
@@ -159,7 +158,7 @@ static void by_specificity(spot_figure *f)
         if (row.level.specificity > 0) add_level(f, p, row.rate, row.level, row.value);
 }
 
-static void by_feature(spot_figure *f)
+static void add_feature_panels(spot_figure *f)
 {
     spot_chart_panel *p = NULL;
     spot_factor_row row;
@@ -180,7 +179,7 @@ static void by_feature(spot_figure *f)
 
 /* ---- a figure ---- */
 
-static spot_status write_out(spot_figure *f)
+static spot_status output_figure(spot_figure *f)
 {
     char path[1200];
 
@@ -201,7 +200,7 @@ static const char *const titles[] = {
     [4] = "Figure 4. Blindspots covered, by the features that define them",
 };
 
-/* A method of Figure 2 that the others do not have takes a look that its companion has not. */
+/* A method that only Figure 2 has gets another style than its companion. */
 static void choose_styles(spot_figure *f)
 {
     for (int s = 0; s < f->methods; s++) {
@@ -224,6 +223,7 @@ static void name_series(spot_figure *f, int s)
     snprintf(f->chart.name[s], sizeof f->chart.name[s], "%s%s", spot_shorten(name, m->name), failed);
 }
 
+/* Fills f->chart from the run and the options; no method in a Figure 2 without two to compare. */
 spot_status spot_figure_compose(spot_figure *f, int number)
 {
     spot_chart *chart = &f->chart;
@@ -231,41 +231,42 @@ spot_status spot_figure_compose(spot_figure *f, int number)
     memset(chart, 0, sizeof *chart);
     f->number = number;
     f->methods = 0;
-    SPOT_TRY(number == 2 && !f->o->methods ? choose_two(f) : choose(f));
+    if (number == 2 && !f->o->methods) choose_two(f);
+    else SPOT_TRY(choose_methods(f));
     if (number == 2) f->methods = f->methods < 2 ? 0 : 2;
     choose_styles(f);
     chart->series = f->methods;
     for (int s = 0; s < f->methods; s++) name_series(f, s);
     snprintf(chart->title, sizeof chart->title, "%s", titles[number]);
     if (number == 3) {
-        by_number(f, SPOT_RATE_DR);
-        by_number(f, SPOT_RATE_FDR);
+        add_number_panel(f, SPOT_RATE_DR);
+        add_number_panel(f, SPOT_RATE_FDR);
     }
-    if (number == 4) by_feature(f);
-    else by_specificity(f);
+    if (number == 4) add_feature_panels(f);
+    else add_specificity_panel(f);
     chart->across = number == 2 ? 1 : 3;
     chart->plot = number == 2 ? 470 : number == 3 ? 290 : 240;
     return spot_figure_caption(f);
 }
 
-static spot_status draw(spot_figure *f, int number)
+static spot_status draw_figure(spot_figure *f, int number)
 {
     SPOT_TRY(spot_figure_compose(f, number));
-    if (f->methods) return write_out(f);
+    if (f->methods) return output_figure(f);
     spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
     return SPOT_OK;
 }
 
-/* Who is drawn is known before the first figure: the message comes once, and styles are the same in all. */
-static spot_status prepare(spot_figure *f)
+/* Chooses the styled methods before the first figure: one message, and equal styles in all figures. */
+static spot_status choose_styled(spot_figure *f)
 {
     if (f->o->which == 1u << 2 && !f->o->methods) return SPOT_OK;
-    SPOT_TRY(choose(f));
+    SPOT_TRY(choose_methods(f));
     memcpy(f->styled, f->method, sizeof f->styled);
     f->styles = f->methods;
     if (f->methods < f->r->methods && !f->o->methods)
-        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those that the paper's Table 2 compares; how their settings "
-                 "differ stands below each figure; --method NAME draws others", f->methods, f->r->methods);
+        spot_log(f->c, SPOT_LOG_INFO, "%d of %d methods are drawn, those that the paper's Table 2 compares; each caption "
+                 "lists how their settings differ; --method NAME draws others", f->methods, f->r->methods);
     return SPOT_OK;
 }
 
@@ -282,9 +283,9 @@ static spot_status check_counted(spot_ctx *c, const spot_results *r)
 
 static spot_status draw_all(spot_figure *f)
 {
-    SPOT_TRY(prepare(f));
+    SPOT_TRY(choose_styled(f));
     for (int number = 2; number <= 4; number++)
-        if (f->o->which >> number & 1) SPOT_TRY(draw(f, number));
+        if (f->o->which >> number & 1) SPOT_TRY(draw_figure(f, number));
     return SPOT_OK;
 }
 

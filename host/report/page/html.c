@@ -1,4 +1,4 @@
-/* html.c - the page's parts in order. */
+/* html.c - puts a page together from its template and its parts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "report/page/html_parts.h"
 #include "spotter/store.h"
 
-static const char whole[] = "page.html";       /* the frame of every page but the nights' */
+static const char whole[] = "page.html";       /* template of every page, except the nights' */
 
 spot_report_options spot_report_defaults(void) { return (spot_report_options){ .budget = 10000000, .thumb = 64 }; }
 
@@ -25,8 +25,8 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
     return SPOT_OK;
 }
 
-/* The part whose name is the n bytes; one of nothing where there is none. */
-static const spot_html_part *part_of(const char *name, size_t n)
+/* The part with this name of n bytes; the empty last one if there is none. */
+static const spot_html_part *find_part(const char *name, size_t n)
 {
     const spot_html_part *part = spot_html_parts;
 
@@ -34,10 +34,10 @@ static const spot_html_part *part_of(const char *name, size_t n)
     return part;
 }
 
-/* The file is the frame with its marks, "{{name}}", replaced. */
-static void assemble(spot_text *out, const spot_page *p)
+/* Builds the file: the template with its marks, "{{name}}", replaced. */
+static void assemble_page(spot_text *out, const spot_page *p)
 {
-    const spot_html_part *frame = part_of(p->frame, strlen(p->frame)), *part;
+    const spot_html_part *frame = find_part(p->frame, strlen(p->frame)), *part;
     const char *at = frame->bytes, *end = at + frame->size;
 
     while (at < end) {
@@ -46,7 +46,7 @@ static void assemble(spot_text *out, const spot_page *p)
         spot_text_add(out, at, (size_t)(mark - at));
         if (!strncmp(mark, "{{what}}", 8)) spot_text_add(out, p->what.out.bytes, p->what.out.used);
         else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
-        else if ((part = part_of(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
+        else if ((part = find_part(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
         at = close + 2;
     }
     spot_text_add(out, at, (size_t)(end - at));
@@ -54,7 +54,7 @@ static void assemble(spot_text *out, const spot_page *p)
 
 size_t spot_page_bare(void)
 {
-    const spot_html_part *frame = part_of(whole, strlen(whole));
+    const spot_html_part *frame = find_part(whole, strlen(whole));
     size_t n = frame->size;
 
     for (const spot_html_part *part = spot_html_parts; part->name; part++)
@@ -68,7 +68,7 @@ spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
 
     spot_page_close(p, '}');
     if (s == SPOT_OK) s = spot_json_whole(p->c, &p->what, path);
-    if (s == SPOT_OK) assemble(&out, p);
+    if (s == SPOT_OK) assemble_page(&out, p);
     if (s == SPOT_OK && (p->blocks.status || out.status))
         s = spot_fail(p->c, SPOT_NOMEM, "no memory for the report %s", path);
     if (s == SPOT_OK && !p->o->full && out.used > p->o->budget)

@@ -1,11 +1,9 @@
-/* html_findings.c - what spotter discover found, as a page.
+/* html_findings.c - the findings of spotter discover, as a page.
  *
  *     rows      the first model's rows, 0 to n - 1; those of other models are matched to them by id
- *     places    the rows that one class of one model has: what was examined together, and lies on one map
- *     maps      a place's points, once for each way in which they were reduced
- *     findings  a method's slices of a place, members as indices into the place
- *
- * A little over 400 lines: one walk over one structure, which reads best in one place. */
+ *     places    the rows of one class of one model: examined together, and on one map
+ *     maps      a place's points, once for each reduction
+ *     findings  a method's slices of a place, members as indices into the place */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +12,8 @@
 
 enum { MAX_MODELS = 16 };
 
-typedef struct { int model, finding, cls; } place;         /* finding: the first that has it */
-typedef struct { int place, finding; bool shared; } map;    /* shared: the findings' map, no method's own */
+typedef struct { int model, finding, cls; } place;         /* finding: the first on it */
+typedef struct { int place, finding; bool shared; } map;    /* shared: the findings' map, not a method's */
 
 typedef struct {
     spot_page *p;
@@ -23,13 +21,13 @@ typedef struct {
     const spot_subject *const *s;
     const spot_findings *const *f;
     const spot_discover_options *const *o;
-    int  *row[MAX_MODELS];         /* of model k's row i: the first model's row of that id */
-    int   findings;                /* of all models */
+    int  *row[MAX_MODELS];         /* model k, row i: the first model's row with that id */
+    int   findings;                /* number over all models */
     place *place; int places;
     map   *map;   int maps;
     int  *place_of, *map_of;       /* (findings) */
-    int  *local;                   /* (rows): scratch, where a row is in the place at hand */
-    uint8_t *at;                   /* (rows): scratch, confidences of the place at hand */
+    int  *local;                   /* (rows): scratch, index of a row in the current place */
+    uint8_t *at;                   /* (rows): scratch, confidences of the current place */
 } report;
 
 static const spot_finding *finding(const report *r, int i, int *model)
@@ -39,7 +37,7 @@ static const spot_finding *finding(const report *r, int i, int *model)
     return &r->f[*model]->finding[i];
 }
 
-/* ---- what there is ---- */
+/* ---- places and maps ---- */
 
 static bool same_rows(const spot_finding *a, const spot_finding *b)
 {
@@ -53,7 +51,7 @@ static bool same_points(const spot_points *a, const spot_points *b)
     return a->n == b->n && a->d == b->d && (a->at == b->at || !memcmp(a->at, b->at, bytes));
 }
 
-static void place_it(report *r, int i)
+static void choose_place(report *r, int i)
 {
     int model, other, k = 0;
     const spot_finding *f = finding(r, i, &model);
@@ -63,7 +61,7 @@ static void place_it(report *r, int i)
     r->place_of[i] = k;
 }
 
-static void map_it(report *r, int i)
+static void choose_map(report *r, int i)
 {
     int model, k = 0;
     const spot_finding *f = finding(r, i, &model);
@@ -76,8 +74,8 @@ static void map_it(report *r, int i)
     r->map_of[i] = k;
 }
 
-/* Points of more than two coordinates are seen best on another's map of two, where their place has one; else by their first.
- * Where nothing was reduced there is the findings' own map. */
+/* Points of more than two coordinates use another method's map of two, if their place has one; else their own first two.
+ * Without reduced points the findings' own map is used. */
 static void borrow_map(report *r, int i)
 {
     int model;
@@ -102,7 +100,7 @@ static void borrow_map(report *r, int i)
 
 static double confidence(const spot_subject *s, int i, int cls) { return 1 - spot_subject_error(s, i, cls); }
 
-/* A row is of class cls, or, where all are examined at once, of its own. */
+/* The class of a row: cls, or its own if all classes are examined at once. */
 static int class_of(const spot_subject *s, int i, int cls) { return cls >= 0 ? cls : s->target ? s->target[i] : cls; }
 
 static void write_predictions(spot_page *p, const spot_subject *s, const int *row)
@@ -121,7 +119,7 @@ static void write_predictions(spot_page *p, const spot_subject *s, const int *ro
     free(v);
 }
 
-/* Wrong among rows, or, where rows have several classes, among pairs of a row and a class that it has. */
+/* Counts wrong rows; if rows have several classes, wrong pairs of a row and one of its classes. */
 static void write_accuracy(spot_page *p, const spot_subject *s)
 {
     long long of = 0, wrong = 0;
@@ -249,7 +247,7 @@ static void write_finding(report *r, int i)
     spot_page_close(p, '}');
 }
 
-/* Rows of the findings' map that are those of a finding. */
+/* Writes the part of the findings' map that has the rows of a finding. */
 static void write_shared(report *r, const spot_finding *f, const float *of)
 {
     float *at = malloc(((size_t)f->n + 1) * 2 * sizeof *at);
@@ -314,7 +312,7 @@ static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *
     return spot_picture_read(c, out, s->image[row]);
 }
 
-/* Of slice k of every finding: the rows [from, to) that are worst first. */
+/* Adds rows [from, to) of slice k of every finding, in the order worst first. */
 static spot_status want_members(report *r, spot_wanted *w, int k, int from, int to)
 {
     for (int i = 0; i < r->findings; i++) {
@@ -362,7 +360,7 @@ static spot_status add_pictures(report *r)
     return how;
 }
 
-static spot_status prepare(report *r)
+static spot_status open_report(report *r)
 {
     size_t n = (size_t)r->findings + 1, rows = (size_t)r->s[0]->n + 1;
 
@@ -379,8 +377,8 @@ static spot_status prepare(report *r)
         return spot_fail(r->p->c, SPOT_NOMEM, "no memory for the report of %d rows", r->s[0]->n);
     for (int i = 0; i < r->s[0]->n; i++) r->row[0][i] = i;
     for (int k = 1; k < r->models; k++) SPOT_TRY(spot_match_rows(r->p->c, r->row[k], r->s[0], r->s[k], k));
-    for (int i = 0; i < r->findings; i++) place_it(r, i);
-    for (int i = 0; i < r->findings; i++) map_it(r, i);
+    for (int i = 0; i < r->findings; i++) choose_place(r, i);
+    for (int i = 0; i < r->findings; i++) choose_map(r, i);
     for (int i = 0; i < r->findings; i++) borrow_map(r, i);
     return SPOT_OK;
 }
@@ -397,7 +395,7 @@ spot_status spot_report_findings(spot_ctx *c, const char *path, int models, cons
         return spot_fail(c, SPOT_INVALID, "a report is of 1 to %d models, not %d", MAX_MODELS, models);
     for (int k = 0; k < models; k++) r.findings += f[k]->count;
     SPOT_TRY(spot_page_begin(&page, c, options, "findings", "Blindspots"));
-    how = prepare(&r);
+    how = open_report(&r);
     if (how == SPOT_OK) {
         write_all(&r);
         how = add_pictures(&r);

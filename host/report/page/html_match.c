@@ -1,10 +1,10 @@
-/* html_match.c - rows of several models: the same ids in any order. */
+/* html_match.c - matches the rows of several models by their ids. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page/html.h"
 
-static char *const *ids_at;        /* qsort has no user pointer; one caller at a time sorts, see match */
+static char *const *ids_at;        /* qsort has no user pointer; one caller at a time sorts */
 
 static int by_id(const void *a, const void *b)
 {
@@ -35,7 +35,7 @@ spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const 
         if (strcmp(a->class_name[i], b->class_name[i]))
             return spot_fail(c, SPOT_INPUT, "class %d is \"%s\" of the first model and \"%s\" of model %d; side by side they "
                              "must have the same classes in the same order", i, a->class_name[i], b->class_name[i], k + 1);
-    if (!a->id || !b->id) {                                /* rows are called by their numbers */
+    if (!a->id || !b->id) {                                /* without ids the row numbers match */
         for (int i = 0; i < a->n; i++) row[i] = i;
         return SPOT_OK;
     }
@@ -46,7 +46,7 @@ spot_status spot_match_rows(spot_ctx *c, int *row, const spot_subject *a, const 
         order = strcmp(a->id[one[i]], b->id[two[i]]);
         if (order) bad = i;
     }
-    if (bad >= 0)                                          /* of the first two that differ the lesser has no counterpart */
+    if (bad >= 0)                                          /* the lesser of the first two different ids has no match */
         spot_fail(c, SPOT_INPUT, "row \"%s\" is one of %s model and not (or not as often) of %s; side by side they must be of "
                   "the same rows", order < 0 ? a->id[one[bad]] : b->id[two[bad]], order < 0 ? "the first" : "another",
                   order < 0 ? "the others" : "the first");

@@ -1,4 +1,4 @@
-/* html_parts.h - the frames of pages and what goes into them, as html.cmake compiled them in. */
+/* html_parts.h - the templates of pages and their parts, compiled by html.cmake. */
 #ifndef SPOTTER_HTML_PARTS_H
 #define SPOTTER_HTML_PARTS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct { const char *name, *bytes; size_t size; } spot_html_part;
 
-/* "page.html", "page.css", ...; each ends with a NUL, which size does not count; a NULL name ends them. */
+/* "page.html", "page.css", ...; each ends with a NUL, which size does not count; a NULL name ends the list. */
 extern const spot_html_part spot_html_parts[];
 
 #endif

@@ -1,9 +1,9 @@
-/* html_pictures.c - thumbnails: which, how large, and in sheets of 64, each a JPEG.
+/* html_pictures.c - thumbnails: chooses and sizes them, and writes them in sheets of 64, each a JPEG.
  *
- * A sheet costs less than 64 files: one header, one set of tables. Tiles are multiples of 16 pixels, what JPEG codes together
- * with halved colours, so that neighbours do not bleed. A picture keeps its shape within its tile; what is visible of a tile is
- * written beside it. Where the budget is short, pictures that nobody sees before asking (all but the strips) get smaller, down
- * to half a side, and then fewer, the most wanted first. */
+ * A sheet is smaller than 64 files: it has one header and one set of tables. Sides of tiles are multiples of 16 pixels, the
+ * block of JPEG with halved colours: neighbours do not mix. A picture keeps its shape within its tile; the page has the visible
+ * part of each tile. If the budget is short, pictures outside of the strips get smaller, down to half a side, and then fewer,
+ * by priority. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void spot_wanted_add(spot_wanted *w, int row)
     w->row[w->n++] = row;
 }
 
-/* Steps of about the golden section visit all rows and stay evenly spread wherever the budget ends. */
+/* Steps of about the golden section visit all rows, and every first part of them is evenly spread. */
 void spot_wanted_rest(spot_wanted *w, int rows)
 {
     long long step = (long long)(0.6180339887 * rows) | 1, at = 0;
@@ -45,8 +45,8 @@ void spot_wanted_close(spot_wanted *w)
     free(w->taken);
 }
 
-/* Means over areas: w x h pixels of `in` as tw x th into a tile of a sheet that is `stride` pixels wide. */
-static void shrink(uint8_t *out, size_t stride, int tw, int th, const spot_picture *in)
+/* Shrinks `in` to tw x th pixels by means over areas, into a tile of a sheet that is `stride` pixels wide. */
+static void shrink_picture(uint8_t *out, size_t stride, int tw, int th, const spot_picture *in)
 {
     for (int y = 0; y < th; y++) {
         int y0 = (int)((long long)y * in->height / th), y1 = (int)((long long)(y + 1) * in->height / th);
@@ -68,17 +68,17 @@ typedef struct {
     spot_page *p;
     const spot_picture_source *from;
     spot_picture_gate gate;
-    uint8_t *rgb;                  /* of one sheet */
+    uint8_t *rgb;                  /* one sheet */
     int     *tile;                 /* (rows): sheet * 64 + place, NONE, UNREADABLE */
-    uint8_t *shape;                /* (rows, 2): visible of the tile */
+    uint8_t *shape;                /* (rows, 2): visible width and height of the tile */
     int      sheet, side, given, unreadable;
     int      strip_side;
-    size_t   spent, pictures;      /* bytes of all sheets so far, of so many pictures */
-    char     why[512];             /* why the first that cannot be read is not */
-} album;
+    size_t   spent, pictures;      /* bytes and pictures of all sheets so far */
+    char     why[512];             /* error of the first unreadable picture */
+} sheets;
 
-/* One picture into its tile. A picture larger than the tile shrinks, a smaller one stays as it is. */
-static spot_status place(album *a, spot_ctx *quiet, spot_picture *in, int row, int at)
+/* Puts a picture into its tile. A picture larger than the tile shrinks. */
+static spot_status place_picture(sheets *a, spot_ctx *quiet, spot_picture *in, int row, int at)
 {
     size_t stride = (size_t)a->side * ACROSS;
     uint8_t *out = a->rgb + ((size_t)(at / ACROSS * a->side) * stride + (size_t)(at % ACROSS * a->side)) * 3;
@@ -90,14 +90,14 @@ static spot_status place(album *a, spot_ctx *quiet, spot_picture *in, int row, i
     h = longer > a->side ? (int)((long long)in->height * a->side / longer) : in->height;
     if (w < 1) w = 1;
     if (h < 1) h = 1;
-    shrink(out, stride, w, h, in);
+    shrink_picture(out, stride, w, h, in);
     a->shape[2 * row] = (uint8_t)w;
     a->shape[2 * row + 1] = (uint8_t)h;
     return SPOT_OK;
 }
 
-/* Up to 64 pictures into the tiles of a sheet. Returns how many cannot be read. */
-static int place_all(album *a, const int *row, int n)
+/* Puts up to 64 pictures into the tiles of a sheet. Returns the number of unreadable ones. */
+static int place_pictures(sheets *a, const int *row, int n)
 {
     spot_ctx *c = a->p->c;
     int failed = 0, first = n;
@@ -108,7 +108,7 @@ static int place_all(album *a, const int *row, int n)
         #pragma omp for schedule(dynamic)
         for (int i = 0; i < n; i++) {
             spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = 1 };
-            spot_status s = place(a, &quiet, &in, row[i], i);
+            spot_status s = place_picture(a, &quiet, &in, row[i], i);
             spot_picture_give_back(&in);
             a->tile[row[i]] = s ? UNREADABLE : a->sheet * SHEET + i;
             failed += s != SPOT_OK;
@@ -123,24 +123,20 @@ static int place_all(album *a, const int *row, int n)
     return failed;
 }
 
-/* Up to 64 pictures as one sheet; *fits false: the room does not take it, and nothing was added. */
-static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool *fits)
+/* Adds up to 64 pictures as one sheet; *fits false: larger than the room, nothing was added. */
+static spot_status add_sheet(sheets *a, const int *row, int n, size_t room, bool *fits)
 {
     spot_ctx *c = a->p->c;
     int lines = (n + ACROSS - 1) / ACROSS * a->side, failed;
     unsigned char *jpeg = NULL;
     size_t bytes = 0;
-    char head[80];
 
     memset(a->rgb, 0x80, (size_t)lines * (size_t)a->side * ACROSS * 3);
-    failed = place_all(a, row, n);
+    failed = place_pictures(a, row, n);
     SPOT_TRY(spot_jpeg_encode(c, &jpeg, &bytes, a->rgb, a->side * ACROSS, lines, 80));
     *fits = bytes * 4 / 3 + 100 <= room;
     if (*fits) {
-        snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"s%d\">", a->sheet++);
-        spot_text_adds(&a->p->blocks, head);
-        spot_text_base64(&a->p->blocks, jpeg, bytes);
-        spot_text_adds(&a->p->blocks, "</script>\n");
+        spot_page_element(a->p, 's', a->sheet++, jpeg, bytes);
         spot_page_int(a->p, NULL, a->side);
         a->spent += bytes * 4 / 3 + 100;
         a->pictures += (size_t)n;
@@ -152,9 +148,9 @@ static spot_status add_sheet(album *a, const int *row, int n, size_t room, bool 
     return SPOT_OK;
 }
 
-/* The side with which `left` pictures fit into the room, judged by the bytes of those that are there, or a guess: as wanted,
- * and half of that at least. */
-static int smaller(const album *a, int left, size_t room)
+/* The side at which `left` pictures fit into the room, at most the wanted side and at least half of it. Estimates the bytes
+ * from the pictures so far, or guesses. */
+static int choose_side(const sheets *a, int left, size_t room)
 {
     int full = a->side;
     double each = a->pictures ? (double)a->spent / (double)a->pictures : 0.3 * full * full;
@@ -164,14 +160,14 @@ static int smaller(const album *a, int left, size_t room)
     return full / 2 >= 16 ? full / 2 / 16 * 16 : 16;
 }
 
-static spot_status fill(album *a, const spot_wanted *w, size_t room)
+static spot_status add_sheets(sheets *a, const spot_wanted *w, size_t room)
 {
     bool fits = true;
 
     for (int i = 0; i < w->n && fits;) {
         int end = i < w->strips ? w->strips : w->n, n = end - i < SHEET ? end - i : SHEET;
         if ((i == 0 || i == w->strips) && !a->p->o->full) {
-            a->side = smaller(a, end - i, room - a->spent);
+            a->side = choose_side(a, end - i, room - a->spent);
             if (i < w->strips) a->strip_side = a->side;
         }
         SPOT_TRY(add_sheet(a, w->row + i, n, a->p->o->full ? SIZE_MAX : room - a->spent, &fits));
@@ -182,7 +178,7 @@ static spot_status fill(album *a, const spot_wanted *w, size_t room)
     return SPOT_OK;
 }
 
-static int keep_those_with(spot_wanted *w, const spot_picture_source *from)
+static int keep_available(spot_wanted *w, const spot_picture_source *from)
 {
     int n = 0, strips = 0;
 
@@ -195,7 +191,7 @@ static int keep_those_with(spot_wanted *w, const spot_picture_source *from)
     return w->n = n;
 }
 
-static void describe(album *a, int there, int side)
+static void write_sizes(sheets *a, int there, int side)
 {
     spot_page *p = a->p;
 
@@ -211,10 +207,10 @@ static void describe(album *a, int there, int side)
 
 spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, spot_wanted *w)
 {
-    int there = keep_those_with(w, from), side = (p->o->thumb + 8) / 16 * 16;
+    int there = keep_available(w, from), side = (p->o->thumb + 8) / 16 * 16;
     size_t used = p->what.out.used + p->blocks.used + (size_t)from->rows * 3 + 4000 + spot_page_bare();
     size_t rows = (size_t)from->rows + 1, room = p->o->budget > used ? p->o->budget - used : 0;
-    album a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
+    sheets a = { .p = p, .from = from, .side = side < 16 ? 16 : side > 240 ? 240 : side };
     spot_status s = SPOT_OK;
 
     a.strip_side = side = a.side;
@@ -227,9 +223,9 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
         for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
         spot_page_open(p, "pictures", '{');
         spot_page_open(p, "sheets", '[');
-        s = fill(&a, w, room);
+        s = add_sheets(&a, w, room);
         spot_page_close(p, ']');
-        describe(&a, there, side);
+        write_sizes(&a, there, side);
         spot_page_close(p, '}');
         if (a.unreadable)
             spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read; the first: %s", a.unreadable, there, a.why);

@@ -1,4 +1,4 @@
-/* html_results.c - a run's numbers on a page: what its head says, the table of methods, the paper's figures. */
+/* html_results.c - a run's results on a page: facts for its head, the table of methods, the paper's figures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,17 +68,14 @@ static void write_methods(spot_page *p, const spot_results *r)
                     spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
 }
 
-static spot_status take_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
+static spot_status write_figure(spot_ctx *c, void *user, int number, const spot_chart *chart)
 {
     spot_page *p = user;
-    char *svg, head[80];
+    char *svg;
     size_t n;
 
     SPOT_TRY(spot_chart_svg(c, &svg, &n, chart));
-    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"f%d\">", number);
-    spot_text_adds(&p->blocks, head);
-    spot_text_base64(&p->blocks, svg, n);
-    spot_text_adds(&p->blocks, "</script>\n");
+    spot_page_element(p, 'f', number, svg, n);
     free(svg);
     spot_page_open(p, NULL, '{');
     spot_page_int(p, "number", number);
@@ -88,14 +85,14 @@ static spot_status take_figure(spot_ctx *c, void *user, int number, const spot_c
     return SPOT_OK;
 }
 
-/* A run of too many methods for one drawing, or without an EC that counts, has no figures, and the page says so. */
+/* A run with too many methods for one drawing, or without counted ECs, has no figures; the page gives the reason. */
 static spot_status write_figures(spot_page *p, const spot_results *r)
 {
     char why[1024] = "";
     spot_status s;
 
     spot_page_open(p, "figures", '[');
-    s = spot_figures_take(p->c, r, take_figure, p);
+    s = spot_figures_take(p->c, r, write_figure, p);
     spot_page_close(p, ']');
     if (s != SPOT_USAGE && s != SPOT_INPUT) return s;
     snprintf(why, sizeof why, "%s", spot_message(p->c, s));

@@ -1,6 +1,4 @@
-/* html_run.c - a sweep's run as a page: every EC is a place, its truth beside it; tables and figures are html_results.c's.
- *
- * A little over 400 lines: one walk over one structure, which reads best in one place. */
+/* html_run.c - a sweep's run as a page: every EC is a place with its truth. html_results.c writes tables and figures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +11,8 @@
 
 enum { NEAR = 4 };
 
-/* A picture that is wanted: of a row of the page, in this turn. */
-typedef struct { int turn, order, row; } wish;
+/* A request for a row's picture; lower turns come first. */
+typedef struct { int turn, order, row; } request;
 
 typedef struct { uint32_t ec; int image; } picture;
 
@@ -22,19 +20,19 @@ typedef struct {
     spot_ctx   *c;
     spot_page  *p;
     spot_results *r;
-    spot_source source;            /* of the images */
-    spot_run_values *values;       /* of its cache */
-    spot_segment *segment;         /* of the EC at hand */
-    spot_text   ids;               /* a line a row */
-    spot_json   findings, maps;    /* members of the page, which are written while the member "places" is */
+    spot_source source;            /* images */
+    spot_run_values *values;       /* values in the run's cache */
+    spot_segment *segment;         /* segment of the current EC */
+    spot_text   ids;               /* one line for each row */
+    spot_json   findings, maps;    /* members of the page, written at the same time as the member "places" */
     picture    *picture;           /* (rows) */
-    wish       *wish;
-    int rows, wishes, places, found, mapped, missing;
-    size_t rows_room, wishes_room;
-    spot_ec    *ec;                /* (ecs of the config): for pictures */
+    request    *request;
+    int rows, requests, places, found, mapped, missing;
+    size_t rows_room, requests_room;
+    spot_ec    *ec;                /* (ecs of the config), for pictures */
 } run;
 
-static spot_status grow(spot_ctx *c, void **at, size_t *room, size_t want, size_t size)
+static spot_status grow_array(spot_ctx *c, void **at, size_t *room, size_t want, size_t size)
 {
     void *more;
 
@@ -50,13 +48,13 @@ static bool is_wrong(const spot_view *v, int i) { return v->confidence[i] < 0.5f
 
 /* ---- slices ---- */
 
-static void add_wish(run *u, int turn, int row)
+static void add_request(run *u, int turn, int row)
 {
-    u->wish[u->wishes] = (wish){ turn, u->wishes, u->rows + row };
-    u->wishes++;
+    u->request[u->requests] = (request){ turn, u->requests, u->rows + row };
+    u->requests++;
 }
 
-/* The correct rows outside of h nearest to its middle in the classifier's features. */
+/* Writes the correct rows outside of h that are nearest to its mean in the classifier's features. */
 static void write_near(run *u, const spot_view *v, const spot_hypothesis *h, const bool *in, float *middle)
 {
     double best[NEAR];
@@ -80,7 +78,7 @@ static void write_near(run *u, const spot_view *v, const spot_hypothesis *h, con
     spot_page_open(u->p, "near", '[');
     for (int k = 0; k < n; k++) spot_page_int(u->p, NULL, near[k]);
     spot_page_close(u->p, ']');
-    for (int k = 0; k < n; k++) add_wish(u, 0, near[k]);
+    for (int k = 0; k < n; k++) add_request(u, 0, near[k]);
 }
 
 static void write_slice(run *u, const spot_view *v, const spot_hypothesis *h, const spot_score *score, int k, int all_wrong)
@@ -103,12 +101,12 @@ static void write_slice(run *u, const spot_view *v, const spot_hypothesis *h, co
     else if (score) spot_page_text(p, "note", "belongs to no true blindspot");
 }
 
-/* The pictures of a slice that the page shows at once, and those that it shows next. */
-static spot_status want(run *u, const spot_hypothesis *h, int k, const uint8_t *at, int *row)
+/* Requests the pictures of a slice: first those that the page shows at once, then those that it shows next. */
+static spot_status request_slice(run *u, const spot_hypothesis *h, int k, const uint8_t *at, int *row)
 {
     memcpy(row, h->row, (size_t)h->len * sizeof *row);
     SPOT_TRY(spot_worst_first(u->c, row, h->len, at));
-    for (int j = 0; j < h->len; j++) add_wish(u, (j < SPOT_STRIP ? 0 : j < 4 * SPOT_STRIP ? 100 : 200) + k, row[j]);
+    for (int j = 0; j < h->len; j++) add_request(u, (j < SPOT_STRIP ? 0 : j < 4 * SPOT_STRIP ? 100 : 200) + k, row[j]);
     return SPOT_OK;
 }
 
@@ -122,8 +120,8 @@ static spot_status write_slices(run *u, spot_arena *a, const spot_view *v, const
 
     for (int k = 0; k < found->len; k++) total += (size_t)found->h[k].len;
     SPOT_TRY(SPOT_TAKE(u->c, a, all, total + 1));
-    SPOT_TRY(grow(u->c, (void **)&u->wish, &u->wishes_room, (size_t)u->wishes + total + NEAR * SPOT_MAX_HYPOTHESES,
-                  sizeof *u->wish));
+    SPOT_TRY(grow_array(u->c, (void **)&u->request, &u->requests_room, (size_t)u->requests + total + NEAR * SPOT_MAX_HYPOTHESES,
+                  sizeof *u->request));
     spot_page_open(u->p, "slices", '[');
     for (int k = 0; k < found->len; k++) {
         const spot_hypothesis *h = &found->h[k];
@@ -134,7 +132,7 @@ static spot_status write_slices(run *u, spot_arena *a, const spot_view *v, const
         write_slice(u, v, h, score, k, wrong);
         write_near(u, v, h, x->in, x->middle);
         spot_page_close(u->p, '}');
-        SPOT_TRY(want(u, h, k, x->at, x->row));
+        SPOT_TRY(request_slice(u, h, k, x->at, x->row));
     }
     spot_page_close(u->p, ']');
     spot_page_ascending(u->p, "members", all, used);
@@ -171,7 +169,7 @@ static void write_map(run *u, const spot_points *map, int of)
     p->at = &p->what;
 }
 
-/* Methods with the same map share it: kept[of + 1] is its number among the page's maps, -1 not yet written. */
+/* Methods with the same map share it: kept[of + 1] is its number among the page's maps, -1: not yet written. */
 static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, int b, int wrong, const scratch *x, int *kept)
 {
     const spot_outcome *o = &u->segment->method[b];
@@ -209,7 +207,7 @@ static spot_status add_rows(run *u, const spot_view *v)
 {
     char id[48];
 
-    SPOT_TRY(grow(u->c, (void **)&u->picture, &u->rows_room, (size_t)(u->rows + v->n), sizeof *u->picture));
+    SPOT_TRY(grow_array(u->c, (void **)&u->picture, &u->rows_room, (size_t)(u->rows + v->n), sizeof *u->picture));
     for (int i = 0; i < v->n; i++) {
         u->picture[u->rows + i] = (picture){ (uint32_t)u->segment->index, v->image[i] };
         snprintf(id, sizeof id, "EC %d test-%06d\n", u->segment->index, v->image[i]);
@@ -262,7 +260,7 @@ static void write_place(run *u, const spot_seen *seen, int wrong, const scratch 
     spot_page_close(p, '}');
 }
 
-static spot_status add_seen(run *u, spot_arena *a, const spot_seen *seen)
+static spot_status add_view(run *u, spot_arena *a, const spot_seen *seen)
 {
     int kept[SPOT_MAX_BDMS + 1], wrong = 0;
     size_t mark;
@@ -294,11 +292,11 @@ static spot_status add_ec(run *u, int index)
     spot_status s;
 
     SPOT_TRY(spot_segment_read(u->c, u->r->dir, index, u->segment, &state, why, sizeof why));
-    if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' messages name it */
+    if (state != SPOT_SEGMENT_WHOLE || u->segment->status) return SPOT_OK;       /* the tables' warnings name it */
     SPOT_TRY(spot_source_ec(u->c, ec, &u->source, (uint32_t)index));
     SPOT_TRY(spot_arena_open(u->c, &a, spot_run_values_needs(u->values, spot_ec_positives(NULL, ec, SPOT_TEST))));
     s = spot_run_values_view(u->c, &a, u->values, (uint32_t)index, &seen.view, &seen.truth, &there);
-    if (s == SPOT_OK && there) s = add_seen(u, &a, &seen);
+    if (s == SPOT_OK && there) s = add_view(u, &a, &seen);
     else u->missing++;
     spot_arena_close(&a);
     return s;
@@ -323,7 +321,7 @@ static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *
 
 static int by_turn(const void *a, const void *b)
 {
-    const wish *x = a, *y = b;
+    const request *x = a, *y = b;
 
     return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : (x->order > y->order) - (x->order < y->order);
 }
@@ -334,10 +332,10 @@ static spot_status add_pictures(run *u)
     spot_wanted w;
     spot_status s = spot_wanted_open(u->c, &w, u->rows);
 
-    if (u->wishes) qsort(u->wish, (size_t)u->wishes, sizeof *u->wish, by_turn);
-    for (int i = 0; s == SPOT_OK && i < u->wishes; i++) {
-        spot_wanted_add(&w, u->wish[i].row);
-        if (u->wish[i].turn < 100) w.strips = w.n;
+    if (u->requests) qsort(u->request, (size_t)u->requests, sizeof *u->request, by_turn);
+    for (int i = 0; s == SPOT_OK && i < u->requests; i++) {
+        spot_wanted_add(&w, u->request[i].row);
+        if (u->request[i].turn < 100) w.strips = w.n;
     }
     if (s == SPOT_OK) {
         spot_wanted_rest(&w, u->rows);
@@ -421,7 +419,7 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     spot_json_free(&u.findings);
     spot_json_free(&u.maps);
     free(u.picture);
-    free(u.wish);
+    free(u.request);
     spot_segment_free(u.segment);
     free(u.ec);
     spot_results_free(u.r);

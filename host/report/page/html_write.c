@@ -1,4 +1,4 @@
-/* html_write.c - see html.h: bytes that grow, JSON, blocks. */
+/* html_write.c - see html.h: base64, JSON, blocks. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ void spot_page_close(spot_page *p, char bracket)
 void spot_page_int (spot_page *p, const char *key, long long v) { spot_json_put_int(p->at, key, v); }
 void spot_page_real(spot_page *p, const char *key, double v)    { spot_json_put_number(p->at, key, "%.6g", v); }
 
-/* < as \u003c: no text ends the element that the JSON stands in, or begins a comment there. */
-static void quote(spot_text *t, const char *s, size_t n)
+/* < as \u003c: no text ends the HTML element of the JSON or begins a comment. */
+static void add_quoted(spot_text *t, const char *s, size_t n)
 {
     char code[8];
 
@@ -63,7 +63,7 @@ void spot_page_text(spot_page *p, const char *key, const char *v)
 
     if (!v) { spot_json_put_text(p->at, key, NULL); return; }
     spot_text_visible(&visible, v);
-    quote(&quoted, visible.bytes, visible.used);
+    add_quoted(&quoted, visible.bytes, visible.used);
     if (visible.status || quoted.status) p->at->out.status = SPOT_NOMEM;
     else spot_json_put_raw(p->at, key, quoted.bytes, quoted.used);
     spot_text_free(&visible);
@@ -83,20 +83,24 @@ void spot_page_print(spot_page *p, const char *key, const char *fmt, ...)
 
 /* ---- blocks ---- */
 
+void spot_page_element(spot_page *p, char letter, int number, const void *bytes, size_t n)
+{
+    char head[80];
+
+    snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"%c%d\">", letter, number);
+    spot_text_adds(&p->blocks, head);
+    spot_text_base64(&p->blocks, bytes, n);
+    spot_text_adds(&p->blocks, "</script>\n");
+}
+
 void spot_page_block(spot_page *p, const char *key, const void *bytes, size_t n)
 {
     uLongf size = compressBound(n);
     Bytef *z = malloc(size);
-    char head[80];
 
     spot_page_int(p, key, p->count);
     if (!z || compress2(z, &size, bytes, n, Z_BEST_COMPRESSION) != Z_OK) p->blocks.status = SPOT_NOMEM;
-    else {
-        snprintf(head, sizeof head, "<script type=\"text/plain\" id=\"b%d\">", p->count++);
-        spot_text_adds(&p->blocks, head);
-        spot_text_base64(&p->blocks, z, size);
-        spot_text_adds(&p->blocks, "</script>\n");
-    }
+    else spot_page_element(p, 'b', p->count++, z, size);
     free(z);
 }
 
@@ -123,7 +127,7 @@ void spot_page_ascending(spot_page *p, const char *key, const int *v, int n)
     free(step);
 }
 
-/* All x, then all y: deflate sees more order in them apart. */
+/* All x, then all y: this order deflates better. */
 void spot_page_map(spot_page *p, const char *key, const float *at, int n, int d)
 {
     int16_t *xy = calloc((size_t)n * 2 + 1, sizeof *xy);
@@ -156,7 +160,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The key of a row is its confidence before its number, which for rows that ascend is their order. */
+/* The key of a row is its confidence, then its number. */
 spot_status spot_worst_first(spot_ctx *c, int *row, int n, const uint8_t *at)
 {
     int64_t *key = malloc(((size_t)n + 1) * sizeof *key);

@@ -9,29 +9,29 @@
 
 /* ---- text ---- */
 
-static bool begins(char byte) { return ((unsigned char)byte & 0xc0) != 0x80; }      /* a character of UTF-8 */
+static bool is_first_byte(char byte) { return ((unsigned char)byte & 0xc0) != 0x80; }      /* UTF-8 */
 
 int spot_text_width(const char *text)
 {
     int n = 0;
 
-    for (; *text; text++) n += begins(*text);
+    for (; *text; text++) n += is_first_byte(*text);
     return n;
 }
 
-static const char *skip(const char *text, int characters)
+static const char *skip_characters(const char *text, int characters)
 {
-    for (; *text && (characters > 0 || !begins(*text)); text++) characters -= begins(*text) && characters > 0;
+    for (; *text && (characters > 0 || !is_first_byte(*text)); text++) characters -= is_first_byte(*text) && characters > 0;
     return text;
 }
 
 const char *spot_shorten(spot_short_name text, const char *name)
 {
     int all = spot_text_width(name), head = (SPOT_LONG_NAME - 1) / 2, tail = SPOT_LONG_NAME - 1 - head;
-    const char *rest = skip(name, head);
+    const char *rest = skip_characters(name, head);
 
     if (all <= SPOT_LONG_NAME) snprintf(text, sizeof(spot_short_name), "%s", name);
-    else snprintf(text, sizeof(spot_short_name), "%.*s…%s", (int)(rest - name), name, skip(name, all - tail));
+    else snprintf(text, sizeof(spot_short_name), "%.*s…%s", (int)(rest - name), name, skip_characters(name, all - tail));
     return text;
 }
 
@@ -65,21 +65,27 @@ void spot_csv_text(FILE *f, const char *text, const char *end)
     fputs(end, f);
 }
 
+void spot_csv_number(FILE *f, double v, const char *end)
+{
+    if (!isnan(v)) fprintf(f, "%.9g", v);
+    fputs(end, f);
+}
+
 /* ---- cells ---- */
 
-static bool left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }
+static bool is_left(const spot_columns *p, int column) { return !column || p->left >> column & 1; }
 
-/* Of the columns that every part has: those on the left that are left-aligned. */
-static int keys(const spot_columns *p)
+/* Number of columns that every part repeats: the left-aligned ones at the left. */
+static int count_keys(const spot_columns *p)
 {
     int n = 1;
 
-    while (n < p->columns && left(p, n)) n++;
+    while (n < p->columns && is_left(p, n)) n++;
     return n;
 }
 
-/* A bar would end the cell of a Markdown table. */
-static void escape(char *to, size_t size, const char *text)
+/* Escapes bars, which end a cell in Markdown. */
+static void escape_bars(char *to, size_t size, const char *text)
 {
     size_t n = 0;
 
@@ -100,7 +106,7 @@ void spot_cell(spot_columns *p, const char *fmt, ...)
     vsnprintf(plain, sizeof plain, fmt, args);
     va_end(args);
     spot_plain(plain);
-    if (p->markdown) escape(text, sizeof text, plain);
+    if (p->markdown) escape_bars(text, sizeof text, plain);
     else memcpy(text, plain, sizeof plain);
     w = spot_text_width(text);
     if (p->measuring) {
@@ -108,17 +114,18 @@ void spot_cell(spot_columns *p, const char *fmt, ...)
         if (column >= p->columns) p->columns = column + 1;
         return;
     }
-    if (column >= keys(p) && (column < p->from || column >= p->to)) return;
+    if (column >= count_keys(p) && (column < p->from || column >= p->to)) return;
     pad = p->width[column] - w;
-    fprintf(p->f, "%s%*s%s%*s%s", p->markdown ? "| " : column ? "  " : "", left(p, column) ? 0 : pad, "", text,
-            left(p, column) ? pad : 0, "", p->markdown ? " " : "");
+    fprintf(p->f, "%s%*s%s%*s%s", p->markdown ? "| " : column ? "  " : "", is_left(p, column) ? 0 : pad, "", text,
+            is_left(p, column) ? pad : 0, "", p->markdown ? " " : "");
 }
 
 void spot_end_row(spot_columns *p)
 {
     if (!p->measuring) fputs(p->markdown ? "|\n" : "\n", p->f);
     if (!p->measuring && p->markdown && p->head)
-        for (int i = 0; i < p->column; i++) fprintf(p->f, left(p, i) ? "|:---%s" : "|---:%s", i + 1 < p->column ? "" : "|\n");
+        for (int i = 0; i < p->column; i++)
+            fprintf(p->f, is_left(p, i) ? "|:---%s" : "|---:%s", i + 1 < p->column ? "" : "|\n");
     p->head = false;
     p->column = 0;
 }
@@ -147,14 +154,14 @@ void spot_cell_name(spot_columns *p, int number, const char *name)
     else spot_cell(p, "%s", name);
 }
 
-/* ---- the whole ---- */
+/* ---- the table ---- */
 
-/* Behind the last column that still fits on the page with p->from and those that stay together. */
+/* The end of the part that begins with p->from: as many columns as fit on the page; joined columns stay together. */
 static int end_of_part(const spot_columns *p)
 {
     int used = -2, end = p->from;
 
-    for (int i = 0; i < keys(p); i++) used += p->width[i] + 2;
+    for (int i = 0; i < count_keys(p); i++) used += p->width[i] + 2;
     while (end < p->columns) {
         int next = end;
         do used += p->width[next++] + 2;
@@ -173,7 +180,7 @@ void spot_columns_print(FILE *f, bool markdown, const char *title, void (*rows)(
     fprintf(f, markdown ? "\n## %s\n" : "\n%s\n", title);
     rows(&p, user);
     p.measuring = false;
-    for (p.from = keys(&p); p.from < p.columns; p.from = p.to) {
+    for (p.from = count_keys(&p); p.from < p.columns; p.from = p.to) {
         p.to = end_of_part(&p);
         p.head = true;
         fputc('\n', f);

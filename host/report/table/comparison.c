@@ -1,4 +1,4 @@
-/* comparison.c - see comparison.h: what a comparison says, and its formats for programs. */
+/* comparison.c - see comparison.h: quantities of a comparison, and its formats for programs. */
 #include "report/table/comparison.h"
 
 #include <math.h>
@@ -49,12 +49,6 @@ static int left_out(const spot_comparison_line *l, const spot_average *a)
     return a->left_out + l->run->method[l->method].failed + summary(l)->not_learned;
 }
 
-static void csv_number(FILE *f, double v, const char *end)
-{
-    if (!isnan(v)) fprintf(f, "%.9g", v);
-    fputs(end, f);
-}
-
 spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_comparison *t)
 {
     char words[SPOT_DIFFERS];
@@ -72,13 +66,13 @@ spot_status spot_comparison_print_csv(spot_ctx *c, FILE *f, const spot_compariso
             spot_csv_text(f, l->run ? l->run->dir : "", ",");
             fprintf(f, "%s,%s,%s,", l->run ? l->run->config : "", l->run ? spot_profile_name(l->run->metric.profile) : "",
                     spot_comparison_quantity(t, q));
-            csv_number(f, a.n ? a.mean : NAN, ",");
-            csv_number(f, a.n ? a.se : NAN, ",");
+            spot_csv_number(f, a.n ? a.mean : NAN, ",");
+            spot_csv_number(f, a.n ? a.se : NAN, ",");
             if (l->run) fprintf(f, "%d,%d,", a.n, left_out(l, &a));
             else fputs(",,", f);
-            csv_number(f, l->paper->value[q], ",");
-            csv_number(f, l->paper->se[q], ",");
-            csv_number(f, spot_comparison_apart(t, l, q, &se), ",");
+            spot_csv_number(f, l->paper->value[q], ",");
+            spot_csv_number(f, l->paper->se[q], ",");
+            spot_csv_number(f, spot_comparison_apart(t, l, q, &se), ",");
             spot_csv_text(f, spot_comparison_differs(words, l), ",");
             *words = 0;
             if (l->run) SPOT_TRY(spot_paper_run_differs(c, words, sizeof words, &l->run->cfg));

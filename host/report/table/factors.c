@@ -17,7 +17,7 @@ static const char *const names[SPOT_FEATURE_COUNT] = {
 
 const char *spot_feature_name(spot_feature f) { return names[f]; }
 
-static unsigned kind(const spot_triplet *t)
+static unsigned feature_bit(const spot_triplet *t)
 {
 #define X(NAME, word, place) [SPOT_##NAME] = SPOT_FEATURE_PRESENCE + (place),
     static const int presence[SPOT_LAYERS] = { SPOT_SHAPES(X) };
@@ -39,31 +39,32 @@ bool spot_features_read(unsigned *features, const char *words)
 
     *features = 0;
     if (!spot_blindspot_read(&b, words)) return false;
-    for (int i = 0; i < b.len; i++) *features |= kind(&b.triplet[i]);
+    for (int i = 0; i < b.len; i++) *features |= feature_bit(&b.triplet[i]);
     return true;
 }
 
-static bool fits(const spot_results_ec *e, int m, spot_level l)
+static bool is_at_level(const spot_results_ec *e, int m, spot_level l)
 {
     return (l.specificity < 0 || e->specificity[m] == l.specificity) &&
            (l.feature < 0 || (e->rendered && (int)(e->features[m] >> l.feature & 1) == l.has));
 }
 
-bool spot_level_there(const spot_results *r, spot_level l)
+/* Whether a counted EC has the level. */
+static bool has_level(const spot_results *r, spot_level l)
 {
     for (int i = 0; i < r->ecs; i++) {
         const spot_results_ec *e = &r->ec[i];
         if (!e->counted || (l.blindspots >= 0 && e->blindspots != l.blindspots)) continue;
         for (int m = 0; m < e->blindspots; m++)
-            if (fits(e, m, l)) return true;
+            if (is_at_level(e, m, l)) return true;
     }
     return false;
 }
 
 static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-/* Wilson (1927), z = 1.96. */
-static void wilson(spot_estimate *e)
+/* Wilson's interval (1927), z = 1.96. */
+static void set_wilson(spot_estimate *e)
 {
     const double z = 1.96;
     double n = e->n, p = e->mean, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
@@ -74,15 +75,15 @@ static void wilson(spot_estimate *e)
     e->high = clamp(middle + half);
 }
 
-static void normal(spot_estimate *e, double squares)
+static void set_normal(spot_estimate *e, double squares)
 {
     e->se = e->n > 1 ? sqrt(squares / (e->n - 1) / e->n) : NAN;
     e->low = e->n > 1 ? clamp(e->mean - 1.96 * e->se) : NAN;
     e->high = e->n > 1 ? clamp(e->mean + 1.96 * e->se) : NAN;
 }
 
-/* ECs that are done, or blindspots in them, of the level. */
-static int all_of(const spot_results *r, spot_rate rate, spot_level l)
+/* Number of ECs of the level that are done, or of their blindspots. */
+static int count_done(const spot_results *r, spot_rate rate, spot_level l)
 {
     int n = 0;
 
@@ -90,13 +91,13 @@ static int all_of(const spot_results *r, spot_rate rate, spot_level l)
         const spot_results_ec *e = &r->ec[i];
         if (l.blindspots >= 0 && e->blindspots != l.blindspots) continue;
         if (rate != SPOT_RATE_COVERED) n++;
-        for (int m = 0; m < e->blindspots && rate == SPOT_RATE_COVERED; m++) n += fits(e, m, l);
+        for (int m = 0; m < e->blindspots && rate == SPOT_RATE_COVERED; m++) n += is_at_level(e, m, l);
     }
     return n;
 }
 
-/* What EC i adds: how many values, their sum. FDR leaves out DR = 0, as everywhere. */
-static int values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
+/* Returns the number of values of EC i, and their sum. FDR leaves out DR = 0. */
+static int add_ec_values(const spot_results *r, int b, int i, spot_rate rate, spot_level l, double *sum)
 {
     const spot_results_ec *e = &r->ec[i];
     const spot_rates *s = &r->method[b].rates[i];
@@ -107,7 +108,7 @@ static int values(const spot_results *r, int b, int i, spot_rate rate, spot_leve
     if (rate == SPOT_RATE_FDR && !(s->dr > 0)) return 0;
     if (rate != SPOT_RATE_COVERED) return *sum = rate == SPOT_RATE_DR ? s->dr : s->fdr, 1;
     for (int m = 0; m < e->blindspots; m++)
-        if (fits(e, m, l)) n++, *sum += s->covered[m];
+        if (is_at_level(e, m, l)) n++, *sum += s->covered[m];
     return n;
 }
 
@@ -117,16 +118,16 @@ spot_estimate spot_factor(const spot_results *r, int b, spot_rate rate, spot_lev
     double sum = 0, squares = 0, x;
 
     for (int i = 0; i < r->ecs; i++) {
-        e.n += values(r, b, i, rate, l, &x);
+        e.n += add_ec_values(r, b, i, rate, l, &x);
         sum += x;
     }
-    e.left_out = all_of(r, rate, l) - e.n;
+    e.left_out = count_done(r, rate, l) - e.n;
     if (!e.n) return e;
     e.mean = sum / e.n;
     for (int i = 0; i < r->ecs && rate != SPOT_RATE_COVERED; i++)
-        if (values(r, b, i, rate, l, &x)) squares += (x - e.mean) * (x - e.mean);
-    if (rate == SPOT_RATE_COVERED) wilson(&e);
-    else normal(&e, squares);
+        if (add_ec_values(r, b, i, rate, l, &x)) squares += (x - e.mean) * (x - e.mean);
+    if (rate == SPOT_RATE_COVERED) set_wilson(&e);
+    else set_normal(&e, squares);
     return e;
 }
 
@@ -136,7 +137,7 @@ const char *spot_rate_name(spot_rate rate)
     return name[rate];
 }
 
-/* Row number i of all that there could be; false behind the last. */
+/* Row i of all possible rows; false after the last. */
 static bool row_at(int i, spot_factor_row *row)
 {
     enum { BY_NUMBER = 2 * SPOT_MAX_BLINDSPOTS, BY_SPECIFICITY = BY_NUMBER + SPOT_MAX_TRIPLETS,
@@ -166,7 +167,7 @@ bool spot_factor_next(const spot_results *r, int *i, spot_factor_row *row)
     while (row_at((*i)++, row)) {
         spot_level with = row->level;
         with.has = 1;                          /* a feature that defines no blindspot has no rows */
-        if (spot_level_there(r, row->level) && (with.feature < 0 || spot_level_there(r, with))) return true;
+        if (has_level(r, row->level) && (with.feature < 0 || has_level(r, with))) return true;
     }
     return false;
 }

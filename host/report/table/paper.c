@@ -1,4 +1,4 @@
-/* paper.c - see paper.h. Numbers are those of the text; where it prints no standard errors (Tables 9 to 13) none stand here. */
+/* paper.c - see paper.h. Tables 9 to 13 of the paper have no standard errors. */
 #include "report/table/paper.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define NOT_THERE { NO, NO, NO, NO }
 #define LEN(a) ((int)(sizeof(a) / sizeof *(a)))
 
-/* The settings of section 5. Domino's representation there is CLIP, which comes from files. */
+/* The settings of section 5. Domino's representation there is CLIP, from files. */
 #define BARLOW    "method=barlow depth=11", "representation=robust"
 #define SPOTLIGHT "method=spotlight min_weight=0.01", "representation=model"
 #define DOMINO    "method=domino gamma=10 representation=file", ""
@@ -102,8 +102,8 @@ const spot_paper_table *spot_paper_find(int number)
     return NULL;
 }
 
-/* The setting of a method that "name=value" names, if it has it; the value's text in value. Moves *word behind both. */
-static spot_setting_walk parse(const char **word, const spot_bdm_config *cfg, char name[48], char value[48])
+/* Finds the setting that "name=value" names; value gets the text. Moves *word past both. */
+static spot_setting_walk parse_setting(const char **word, const spot_bdm_config *cfg, char name[48], char value[48])
 {
     int n = 0;
 
@@ -112,8 +112,8 @@ static spot_setting_walk parse(const char **word, const spot_bdm_config *cfg, ch
     return spot_settings_at(spot_bdm_settings, cfg, name);
 }
 
-/* Whether the value at a setting is the one that a text tells. */
-static bool is(const spot_setting_walk *w, const char *text)
+/* Whether a setting has the value of a text. */
+static bool has_value(const spot_setting_walk *w, const char *text)
 {
     union { int i; double d; } v;
 
@@ -127,8 +127,8 @@ bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings)
     char name[48], value[48];
 
     while (*settings) {
-        const spot_setting_walk w = parse(&settings, cfg, name, value);
-        if (!w.s || !is(&w, value)) return false;
+        const spot_setting_walk w = parse_setting(&settings, cfg, name, value);
+        if (!w.s || !has_value(&w, value)) return false;
     }
     return true;
 }
@@ -138,7 +138,7 @@ static void set_all(spot_bdm_config *cfg, const char *settings)
     char name[48], value[48], *text = value;
 
     while (*settings) {
-        const spot_setting_walk w = parse(&settings, cfg, name, value);
+        const spot_setting_walk w = parse_setting(&settings, cfg, name, value);
         if (!w.s) return;
         spot_setting_read(w.s, w.value, (const char *const *)&text);
     }
@@ -150,13 +150,13 @@ const char *spot_paper_method_differs(char *text, size_t size, const spot_bdm_co
 
     set_all(&papers, row->needs);
     set_all(&papers, row->as);
-    memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* where they lie is no difference */
+    memcpy(papers.embeddings, cfg->embeddings, sizeof papers.embeddings);      /* the path does not count as a difference */
     spot_method_differences(text, size, &papers, cfg);
     return text;
 }
 
-/* The batch is not in the paper, lanes mean nothing, and weights from elsewhere are no difference: the paper's came from
- * ImageNet, which no setting says. */
+/* Not counted as differences: the batch, which the paper does not have; lanes, which change no result; initial weights, which
+ * the paper took from ImageNet, and no setting describes that. */
 spot_status spot_paper_run_differs(spot_ctx *c, char *text, size_t size, const spot_config *cfg)
 {
     spot_config *papers = malloc(sizeof *papers);

@@ -33,8 +33,9 @@ static void add_ec(spot_results *t, const spot_segment *s)
     t->ecs++;
 }
 
-/* Every run-wide word comes from the first whole segment: it tells what made the numbers, not what a config says now. */
-static bool belongs(spot_results *t, const spot_segment *s)
+/* Whether the segment has the run's config. Config, build, device and metric come from the first whole segment, which made the
+ * numbers; the config file may have changed since. */
+static bool has_config(spot_results *t, const spot_segment *s)
 {
     if (!t->config[0]) {
         memcpy(t->config, s->config, sizeof t->config);
@@ -46,14 +47,14 @@ static bool belongs(spot_results *t, const spot_segment *s)
     return !strcmp(t->config, s->config);
 }
 
-static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n, spot_segment *s)
+static spot_status read_segments(spot_ctx *c, spot_results *t, const int *index, int n, spot_segment *s)
 {
     char why[1300];
 
     for (int i = 0; i < n; i++) {
         spot_segment_state state;
         SPOT_TRY(spot_segment_read(c, t->dir, index[i], s, &state, why, sizeof why));
-        if (state == SPOT_SEGMENT_WHOLE && !belongs(t, s)) {
+        if (state == SPOT_SEGMENT_WHOLE && !has_config(t, s)) {
             spot_log(c, SPOT_LOG_WARN, "%s is of another config and not counted", why);
             t->bad++;
         } else if (state == SPOT_SEGMENT_DAMAGED) {
@@ -66,8 +67,8 @@ static spot_status collect(spot_ctx *c, spot_results *t, const int *index, int n
     return SPOT_OK;
 }
 
-/* rates and use have room for the method's scored ECs, which are what the summary is over. */
-static void summarise(spot_results *t, spot_rates *rates, bool *use)
+/* Averages each method over its scored ECs; rates and use have room for them. */
+static void summarise_methods(spot_results *t, spot_rates *rates, bool *use)
 {
     for (int b = 0; b < t->methods; b++) {
         spot_results_method *m = &t->method[b];
@@ -82,14 +83,14 @@ static void summarise(spot_results *t, spot_rates *rates, bool *use)
     }
 }
 
-static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
+static spot_status gather_results(spot_ctx *c, spot_results *t, const int *index, int n)
 {
     size_t room = (size_t)n + 1, methods = (size_t)t->methods + 1;
     spot_segment *s = calloc(1, sizeof *s);
     spot_status status;
 
     t->ec = calloc(room, sizeof *t->ec);
-    t->rates = calloc(room * methods, sizeof *t->rates);         /* a column a method, and one for the summary */
+    t->rates = calloc(room * methods, sizeof *t->rates);         /* a column for each method, and one for the summary */
     t->flags = calloc(room * methods, sizeof *t->flags);
     if (!s || !t->ec || !t->rates || !t->flags) {
         spot_segment_free(s);
@@ -99,9 +100,9 @@ static spot_status gather(spot_ctx *c, spot_results *t, const int *index, int n)
         t->method[b].rates = t->rates + room * (size_t)b;
         t->method[b].scored = t->flags + room * (size_t)b;
     }
-    status = collect(c, t, index, n, s);
+    status = read_segments(c, t, index, n, s);
     spot_segment_free(s);
-    if (status == SPOT_OK) summarise(t, t->rates + room * (methods - 1), t->flags + room * (methods - 1));
+    if (status == SPOT_OK) summarise_methods(t, t->rates + room * (methods - 1), t->flags + room * (methods - 1));
     return status;
 }
 
@@ -129,7 +130,7 @@ spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bo
     t->include_all = include_all;
     s = spot_segment_list(c, dir, &index, &n);
     if (s == SPOT_OK) s = load_plan(c, t);
-    if (s == SPOT_OK) s = gather(c, t, index, n);
+    if (s == SPOT_OK) s = gather_results(c, t, index, n);
     free(index);
     return s;
 }
@@ -146,7 +147,7 @@ void spot_results_free(spot_results *r)
 spot_status spot_results_verdict(spot_ctx *c, const spot_results *r)
 {
     if (!r->bad) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%d result segment%s of %s %s damaged or of another config; `spotter sweep` makes %s anew",
+    return spot_fail(c, SPOT_INPUT, "%d result segment%s of %s %s damaged or of another config; `spotter sweep` makes %s again",
                      r->bad, r->bad == 1 ? "" : "s", r->dir, r->bad == 1 ? "is" : "are", r->bad == 1 ? "it" : "them");
 }
 

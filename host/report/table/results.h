@@ -1,4 +1,4 @@
-/* results.h - a run's results gathered from its segments: what tables print and figures draw. */
+/* results.h - a run's results from its segments, for tables and figures. */
 #ifndef SPOTTER_RESULTS_H
 #define SPOTTER_RESULTS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     int    index, status, blindspots, specificity[SPOT_MAX_BLINDSPOTS];
-    unsigned features[SPOT_MAX_BLINDSPOTS];    /* bits of factors.h's kinds of features that define a blindspot */
+    unsigned features[SPOT_MAX_BLINDSPOTS];    /* kinds of features (bits, factors.h) that define a blindspot */
     bool   learned, counted, rendered;         /* counted: part of the averages; rendered: of a scene, with features */
     double outside, inside[SPOT_MAX_BLINDSPOTS];
 } spot_results_ec;
@@ -19,14 +19,14 @@ typedef struct {
     bool        *scored;                       /* (ecs): false where training or the method failed */
     spot_summary sum;
     int          failed;                       /* counted ECs without a score, and those that failed to train */
-    int          gave_up;                      /* counted ECs whose training went well, and the method failed */
-    char         why[1100];                    /* "EC 4: ..." of the first of these; "" when there is none */
+    int          gave_up;                      /* counted ECs with a trained model where the method failed */
+    char         why[1100];                    /* "EC 4: ..." of the first of these; "" for none */
 } spot_results_method;
 
 typedef struct {
     const char  *dir;
-    spot_config  cfg;                          /* of DIR/config.yaml: entry b is method b */
-    int          planned, not_learned, untrained, bad;   /* bad: segments that are damaged or of another config */
+    spot_config  cfg;                          /* DIR/config.yaml: entry b is method b */
+    int          planned, not_learned, untrained, bad;   /* bad: segments that are damaged or from another config */
     bool         include_all;
     char         config[33], build[32], device[32];
     int          numbers;
@@ -34,27 +34,26 @@ typedef struct {
     int          ecs, methods;
     spot_results_ec *ec;                       /* (ecs) */
     spot_results_method method[SPOT_MAX_BDMS];
-    spot_rates  *rates;                        /* where the methods' lie, and their flags */
+    spot_rates  *rates;                        /* memory of the methods' rates and flags */
     bool        *flags;
 } spot_results;
 
-/* What "u" means, for every format. */
+/* The meaning of "u", for every format. */
 #define SPOT_RESULTS_U "u is the length of the shortest prefix of a method's hypotheses whose DR is that of all of them, " \
                        "0 when that is 0; FDR is over those u"
 
-/* Messages name the segments that are bad, and the rest is gathered. *r is malloc'd; free it with spot_results_free, also
- * after a failure. */
+/* Warns about bad segments and reads the others. *r is malloc'd; free it with spot_results_free, also after a failure. */
 spot_status spot_results_read(spot_ctx *c, spot_results **r, const char *dir, bool include_all);
 void        spot_results_free(spot_results *r);
 
-/* SPOT_INPUT with a sentence where segments are bad: for the end, when all else is printed. */
+/* SPOT_INPUT if segments are bad. Call it at the end, after all output. */
 spot_status spot_results_verdict(spot_ctx *c, const spot_results *r);
 
-/* "19 of 20 ECs counted; left out: 1 did not learn its blindspots", and what made them: into text; returns it. */
+/* "19 of 20 ECs counted; left out: 1 did not learn its blindspots"; and the config, build and device. Each returns text. */
 const char *spot_results_counted(char *text, size_t size, const spot_results *r);
 const char *spot_results_origin(char *text, size_t size, const spot_results *r);
 
-/* "failed in 2 of the 19 ECs counted; EC 4: ..." into text; "" for a method that did not. */
+/* "failed in 2 of the 19 ECs counted; EC 4: ..."; "" for a method without failures. Returns text. */
 const char *spot_results_failed(char *text, size_t size, const spot_results_method *m);
 
 void spot_table_print_text(FILE *f, const spot_results *t, bool markdown);

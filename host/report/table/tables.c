@@ -5,7 +5,7 @@
 #include "spotter/run.h"
 #include "work/run_log.h"
 
-static spot_status print(spot_ctx *c, FILE *f, const spot_results *t, spot_table_format format)
+static spot_status print_tables(spot_ctx *c, FILE *f, const spot_results *t, spot_table_format format)
 {
     switch (format) {
     case SPOT_TABLE_TEXT: spot_table_print_text(f, t, false); return SPOT_OK;
@@ -16,7 +16,7 @@ static spot_status print(spot_ctx *c, FILE *f, const spot_results *t, spot_table
     return spot_fail(c, SPOT_USAGE, "no such table format: %d", (int)format);
 }
 
-/* A run that one may only read still has its tables. */
+/* A failure is only a warning: a read-only run has tables, too. */
 static void remake_database(spot_ctx *c, const char *dir, const char *config)
 {
     spot_status s = spot_database_write(c, dir, config);
@@ -31,7 +31,7 @@ spot_status spot_tables(spot_ctx *c, FILE *f, const char *dir, spot_table_format
     spot_results *t;
     spot_status s = spot_results_read(c, &t, dir, include_all);
 
-    if (s == SPOT_OK) s = print(c, f, t, format);
+    if (s == SPOT_OK) s = print_tables(c, f, t, format);
     if (s == SPOT_OK && (fflush(f) || ferror(f))) s = spot_fail(c, SPOT_IO, "the tables could not be written");
     if (s == SPOT_OK) remake_database(c, dir, t->config);
     if (s == SPOT_OK) spot_run_makers_look(c, dir, NULL);

@@ -1,9 +1,8 @@
 /* tables_data.c - the tables for programs.
  *
- * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a
- * quantity of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
- * "covered[presence of a circle=with]"; n and
- * left_out count ECs, or of "covered" blindspots. */
+ * CSV is one tidy table: method,ec,quantity,value,se,n,left_out. An empty ec is the mean over ECs, an empty method a quantity
+ * of the EC itself; missing values are empty. By factor: "dr[blindspots=2]", "covered[specificity=5]",
+ * "covered[presence of a circle=with]"; n and left_out count ECs, for "covered" blindspots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,6 @@
 #include "base/json.h"
 #include "report/table/columns.h"
 #include "report/table/factors.h"
-
-static void csv_number(FILE *f, double v)
-{
-    if (!isnan(v)) fprintf(f, "%.9g", v);
-}
 
 static void csv_head(FILE *f, const char *method, int ec, const char *quantity)
 {
@@ -28,17 +22,20 @@ static void csv_head(FILE *f, const char *method, int ec, const char *quantity)
 static void csv_value(FILE *f, const char *method, int ec, const char *quantity, double v)
 {
     csv_head(f, method, ec, quantity);
-    csv_number(f, v);
-    fputs(",,,\n", f);
+    spot_csv_number(f, v, ",,,\n");
+}
+
+static void csv_mean(FILE *f, const char *method, const char *quantity, double mean, double se, int n, int left_out)
+{
+    csv_head(f, method, -1, quantity);
+    spot_csv_number(f, mean, ",");
+    spot_csv_number(f, se, ",");
+    fprintf(f, "%d,%d\n", n, left_out);
 }
 
 static void csv_average(FILE *f, const char *method, const char *quantity, const spot_average *a, int left_out)
 {
-    csv_head(f, method, -1, quantity);
-    csv_number(f, a->n ? a->mean : NAN);
-    fputc(',', f);
-    csv_number(f, a->n ? a->se : NAN);
-    fprintf(f, ",%d,%d\n", a->n, a->left_out + left_out);
+    csv_mean(f, method, quantity, a->n ? a->mean : NAN, a->n ? a->se : NAN, a->n, a->left_out + left_out);
 }
 
 static int left_out(const spot_results *t, int b)
@@ -54,11 +51,7 @@ static void csv_factors(FILE *f, const spot_results *t, int b)
     for (int i = 0; spot_factor_next(t, &i, &row);) {
         spot_estimate e = spot_factor(t, b, row.rate, row.level);
         snprintf(quantity, sizeof quantity, "%s[%s=%s]", spot_rate_name(row.rate), row.factor, row.value);
-        csv_head(f, t->method[b].name, -1, quantity);
-        csv_number(f, e.mean);
-        fputc(',', f);
-        csv_number(f, e.se);
-        fprintf(f, ",%d,%d\n", e.n, e.left_out);
+        csv_mean(f, t->method[b].name, quantity, e.mean, e.se, e.n, e.left_out);
     }
 }
 

@@ -1,4 +1,4 @@
-/* tables_paper.c - the paper's tables with a run's numbers beside the paper's, in four formats. */
+/* tables_paper.c - the paper's tables beside a run's numbers, in four formats. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* ---- gathering ---- */
 
-static bool there_already(const spot_comparison *t, int from, const spot_bdm_config *m)
+static bool has_method(const spot_comparison *t, int from, const spot_bdm_config *m)
 {
     const spot_key k = spot_key_of_method(m);
 
@@ -22,7 +22,7 @@ static bool there_already(const spot_comparison *t, int from, const spot_bdm_con
     return false;
 }
 
-/* The lines of one row of the paper's: every method of every run that has its settings, the same one of two runs once. */
+/* Adds the lines of a row of the paper: every method of every run with its settings; equal methods of two runs once. */
 static void add_row(spot_comparison *t, const spot_paper_row *row)
 {
     int from = t->lines;
@@ -30,15 +30,15 @@ static void add_row(spot_comparison *t, const spot_paper_row *row)
     for (int r = 0; r < t->runs; r++)
         for (int b = 0; b < t->run[r]->methods && t->lines < SPOT_COMPARISON_LINES; b++) {
             const spot_bdm_config *m = &t->run[r]->cfg.bdm[b];
-            if (!spot_bdm_has(m, row->needs) || there_already(t, from, m)) continue;
+            if (!spot_bdm_has(m, row->needs) || has_method(t, from, m)) continue;
             t->line[t->lines++] = (spot_comparison_line){ row, t->run[r], b };
         }
     if (t->lines == from && !row->extra && t->lines < SPOT_COMPARISON_LINES)
         t->line[t->lines++] = (spot_comparison_line){ row, NULL, 0 };
 }
 
-/* Numbers of two runs stand in one table when both are of the same ECs and models, judged alike. How a robust network is
- * trained is no difference where one of them has none. */
+/* Runs may share a table if they have the same ECs, models and metric. The training of a robust network counts only if both
+ * runs have one. */
 static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
 {
     const spot_results *a = t->run[0];
@@ -66,13 +66,13 @@ static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
     return SPOT_OK;
 }
 
-/* ---- what stands below a table ---- */
+/* ---- notes below a table ---- */
 
-/* As many decimals as the paper has, which are two or three. */
-static int decimals(double v) { return fabs(100 * v - round(100 * v)) < 1e-9 ? 2 : 3; }
+/* The number of decimals in the paper: two or three. */
+static int paper_decimals(double v) { return fabs(100 * v - round(100 * v)) < 1e-9 ? 2 : 3; }
 
-/* So many that a standard error is no 0.000. */
-static int decimals_of_ours(double se)
+/* The number of decimals at which a standard error is not 0.000. */
+static int run_decimals(double se)
 {
     int n = 3;
 
@@ -83,12 +83,12 @@ static int decimals_of_ours(double se)
 static void note_distance(FILE *f, const spot_comparison *t, const spot_comparison_line *l, int q, bool markdown)
 {
     double se, by = spot_comparison_apart(t, l, q, &se), theirs = l->paper->value[q], here = spot_comparison_ours(t, l, q).mean;
-    int digits = decimals_of_ours(se);
+    int digits = run_decimals(se);
 
     if (!(fabs(by) > 2)) return;
     spot_note(f, markdown, "%s: %s is %.*f here and %.*f in the paper, more than two standard errors apart (one is %.*f%s)",
-              spot_comparison_method(l), spot_comparison_quantity(t, q), digits, here, decimals(theirs), theirs, digits, se,
-              isnan(l->paper->se[q]) ? ", of ours alone: the paper prints none" : "");
+              spot_comparison_method(l), spot_comparison_quantity(t, q), digits, here, paper_decimals(theirs), theirs,
+              digits, se, isnan(l->paper->se[q]) ? ", of ours alone: the paper prints none" : "");
 }
 
 static void note_list(FILE *f, bool markdown, const char *whose, const char *list, int *lists)
@@ -98,7 +98,7 @@ static void note_list(FILE *f, bool markdown, const char *whose, const char *lis
     spot_note(f, markdown, "%s: %s", whose, list);
 }
 
-/* Of joined runs what the first has not said already. */
+/* Joined runs: only differences that the first run does not have. */
 static spot_status note_settings(spot_ctx *c, FILE *f, const spot_comparison *t, bool markdown)
 {
     char text[SPOT_DIFFERS], first[SPOT_DIFFERS] = "";
@@ -140,8 +140,8 @@ static spot_status print_notes(spot_ctx *c, FILE *f, const spot_comparison *t, b
 static void paper_cell(spot_columns *p, double value, double se)
 {
     if (isnan(value)) spot_cell(p, "-");
-    else if (isnan(se)) spot_cell(p, "%.*f", decimals(value), value);
-    else spot_cell(p, "%.*f (%.*f)", decimals(value), value, decimals(se), se);
+    else if (isnan(se)) spot_cell(p, "%.*f", paper_decimals(value), value);
+    else spot_cell(p, "%.*f (%.*f)", paper_decimals(value), value, paper_decimals(se), se);
 }
 
 static void run_cell(spot_columns *p, const spot_comparison *t, const spot_comparison_line *l)
@@ -153,7 +153,7 @@ static void run_cell(spot_columns *p, const spot_comparison *t, const spot_compa
     else spot_cell(p, "-");
 }
 
-static void head(spot_columns *p, const spot_comparison *t)
+static void print_head(spot_columns *p, const spot_comparison *t)
 {
     p->left |= t->runs > 1 ? 6 : 2;
     spot_cell(p, "paper's row");
@@ -173,11 +173,11 @@ static void head(spot_columns *p, const spot_comparison *t)
     spot_end_row(p);
 }
 
-static void rows(spot_columns *p, const void *user)
+static void print_rows(spot_columns *p, const void *user)
 {
     const spot_comparison *t = user;
 
-    head(p, t);
+    print_head(p, t);
     for (int i = 0; i < t->lines; i++) {
         const spot_comparison_line *l = &t->line[i];
         spot_cell(p, "%s", l->paper->name);
@@ -211,12 +211,12 @@ static spot_status print_text(spot_ctx *c, FILE *f, const spot_comparison *t, bo
     }
     spot_note(f, markdown, "the paper's numbers are over %s", t->paper->over);
     snprintf(title, sizeof title, "Table %d. %s", t->paper->number, t->paper->title);
-    spot_columns_print(f, markdown, title, rows, t);
+    spot_columns_print(f, markdown, title, print_rows, t);
     fputs("\n", f);
     return print_notes(c, f, t, markdown);
 }
 
-static spot_status print(spot_ctx *c, FILE *f, const spot_comparison *t, spot_table_format format)
+static spot_status print_comparison(spot_ctx *c, FILE *f, const spot_comparison *t, spot_table_format format)
 {
     spot_status s = SPOT_OK;
 
@@ -243,7 +243,7 @@ spot_status spot_tables_paper(spot_ctx *c, FILE *f, const char *const *dirs, int
     }
     if (s == SPOT_OK) s = check_joined(c, t);
     for (int i = 0; s == SPOT_OK && i < t->paper->rows; i++) add_row(t, &t->paper->row[i]);
-    if (s == SPOT_OK) s = print(c, f, t, format);
+    if (s == SPOT_OK) s = print_comparison(c, f, t, format);
     for (int r = 0; s == SPOT_OK && r < t->runs; r++) s = spot_results_verdict(c, t->run[r]);
     for (int r = 0; r < t->runs; r++) spot_results_free(t->run[r]);
     free(t->run);

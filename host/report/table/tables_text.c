@@ -1,4 +1,4 @@
-/* tables_text.c - the tables for eyes: plain text in columns, or Markdown. */
+/* tables_text.c - the tables as plain text in columns, or as Markdown. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void failures_table(spot_columns *p, const spot_results *t)
     }
 }
 
-/* DR by number of blindspots, blindspots covered by specificity; by feature there is more than a line holds. */
+/* DR by number of blindspots, covered blindspots by specificity. The features do not fit in a line. */
 static void factors_table(spot_columns *p, const spot_results *t)
 {
     spot_factor_row row;
@@ -108,21 +108,21 @@ static void ecs_table(spot_columns *p, const spot_results *t)
 
 typedef struct { const spot_results *t; void (*table)(spot_columns *, const spot_results *); } body;
 
-static void rows(spot_columns *p, const void *user)
+static void print_rows(spot_columns *p, const void *user)
 {
     const body *b = user;
     b->table(p, b->t);
 }
 
-static void print(FILE *f, bool markdown, const char *title, void (*table)(spot_columns *, const spot_results *),
-                  const spot_results *t)
+static void print_table(FILE *f, bool markdown, const char *title, void (*table)(spot_columns *, const spot_results *),
+                        const spot_results *t)
 {
     const body b = { t, table };
 
-    spot_columns_print(f, markdown, title, rows, &b);
+    spot_columns_print(f, markdown, title, print_rows, &b);
 }
 
-/* What a name that was shortened is in full, and of a method that failed why. */
+/* Full names of shortened methods, and reasons of failures. */
 static void note_methods(FILE *f, bool markdown, const spot_results *t)
 {
     spot_short_name shorter;
@@ -139,7 +139,7 @@ static void note_methods(FILE *f, bool markdown, const spot_results *t)
     }
 }
 
-/* In place of a line each, for runs of many: those that one may want to look at. */
+/* For runs of many ECs, instead of a line each: the ECs that failed to train or to learn. */
 static void note_ecs(FILE *f, bool markdown, const spot_results *t)
 {
     int *which = malloc((size_t)t->ecs * sizeof *which);
@@ -176,16 +176,18 @@ void spot_table_print_text(FILE *f, const spot_results *t, bool markdown)
     spot_note(f, markdown, "profile %s: a hypothesis belongs to a blindspot at BP %s %g, a blindspot is found at BR %s %g; "
               "top %d hypotheses", spot_profile_name(m->profile), sign, m->lambda_p, sign, m->lambda_r, m->top);
     spot_note(f, markdown, "%s", SPOT_RESULTS_U);
-    print(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
+    print_table(f, markdown, "Means over ECs, and the ECs that each leaves out", methods_table, t);
     note_methods(f, markdown, t);
-    print(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table, t);
-    print(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
-          factors_table, t);
+    print_table(f, markdown, "Why blindspots were missed: shares of their images, means over ECs with DR < 1", failures_table,
+                t);
+    print_table(f, markdown, "By factor: DR by number of blindspots, blindspots covered by specificity (more in csv, json)",
+                factors_table, t);
     if (t->ecs > ECS_SHOWN) {
         note_ecs(f, markdown, t);
         return;
     }
-    print(f, markdown, t->methods <= METHODS_IN_A_ROW
-          ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
-          : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)", ecs_table, t);
+    print_table(f, markdown, t->methods <= METHODS_IN_A_ROW
+                ? "ECs: accuracy outside and inside the blindspots, then DR and FDR of each method"
+                : "ECs: accuracy outside and inside the blindspots (DR and FDR of so many methods: see csv, json)",
+                ecs_table, t);
 }

@@ -1,12 +1,12 @@
-"""What a user hands over, as C-ordered numpy arrays; the same memory where it is one already."""
+"""Inputs of the user as C-ordered numpy arrays, without a copy where possible."""
 import numpy as np
 
 from ._library import InputError
 
 
 def as_array(value, what):
-    """numpy, a list, or anything with __dlpack__ or __array__: a PyTorch, JAX or CuPy tensor. Without a copy where it lies in
-    the host's memory; a tensor on a GPU is brought over once."""
+    """numpy, a list, or anything with __dlpack__ or __array__: a PyTorch, JAX or CuPy tensor. No copy of data in the host's
+    memory; a tensor on a GPU is copied once."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "detach"):                       # PyTorch: out of autograd first

@@ -1,4 +1,4 @@
-"""The C library: where it is, its structs as ctypes see them, and its failures as exceptions."""
+"""The C library: its path, its structs in ctypes, and its failures as exceptions."""
 import ctypes as ct
 import os
 import threading
@@ -96,7 +96,7 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
 
 
 def _find():
-    """$SPOTTER_LIBRARY, the copy that was installed with this package, or the loader's own."""
+    """$SPOTTER_LIBRARY, the copy installed with this package, or the loader's."""
     said = os.environ.get("SPOTTER_LIBRARY")
     if said:
         return said
@@ -140,7 +140,7 @@ def bytes_of(path):
 
 
 class Context:
-    """An open spot_ctx: `with Context(...) as c`, then c("spot_something", ...) raises what the call complains of."""
+    """An open spot_ctx: `with Context(...) as c`; c("spot_something", ...) raises the failure of the call."""
 
     def __init__(self, device="auto", threads=0, verbose=False):
         self.c, self.warnings = Ctx(), []
@@ -168,7 +168,7 @@ class Context:
             self.fail(status, sentence)
 
     def patiently(self, function, *args):
-        """A call that may take long, so that Ctrl-C stops it at its next safe point."""
+        """Makes a long call, which Ctrl-C stops at its next safe point."""
         failure, stop = [], ct.c_int(0)
 
         def call():

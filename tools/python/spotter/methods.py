@@ -1,4 +1,4 @@
-"""The discovery methods with scikit-learn's manners: fit, predict, get_params, set_params."""
+"""The discovery methods with scikit-learn's interface: fit, predict, get_params, set_params."""
 import ctypes as ct
 import json
 
@@ -12,9 +12,9 @@ from ._library import Context, InputError, lib
 class Slice:
     """A group of rows on which the classifier fails.
 
-    rows (size,) int: ascending. size, wrong: how many rows, and how many of them wrong for certain. error_rate, share (of
-    all wrong rows of the class), mean_confidence, score: float. neighbours: correct rows nearest to its middle. class_, name:
-    of the class; rank: 1 is the first of its class."""
+    rows (size,) int: ascending. size, wrong: number of rows, and of certainly wrong rows. error_rate, share (of all wrong rows
+    of the class), mean_confidence, score: float. neighbours: correct rows nearest to the mean of the slice. class_, name: the
+    class and its name; rank: 1 is the first of its class."""
 
     def __init__(self, s, rank, cls, name):
         self.rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
@@ -217,7 +217,7 @@ class Method:
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(findings), ct.byref(subject.c), ct.byref(options))
 
     def report(self, path, budget=10_000_000, full=False):
-        """One HTML file for eyes, at most about `budget` bytes."""
+        """Writes one HTML file of at most about `budget` bytes."""
         subject, _, _, options, findings = self._fitted()
         one = [ct.pointer(thing) for thing in (subject.c, findings, options)]
         lists = [(type(p) * 1)(p) for p in one]
@@ -231,7 +231,7 @@ class Method:
         return self._held
 
     def close(self):
-        """Gives back what fit holds for predict, write and report; also done when the object goes."""
+        """Frees the data of fit that predict, write and report use; also called when the object is deleted."""
         held = self.__dict__.pop("_held", None)
         if held:
             lib.spot_findings_close(ct.byref(held[4]))

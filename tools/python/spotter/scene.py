@@ -13,7 +13,7 @@ IMAGE = np.dtype({"names": ["label", "train_label", "blindspots"], "formats": ["
 
 
 class Scene:
-    """One experimental configuration (EC): image i of a split can be had alone, in any order, with the same bytes.
+    """One experimental configuration (EC): the images of a split can be drawn one by one, in any order, with the same bytes.
 
     settings: those of `scene` in a config (`spotter help config`): size, rollable, blindspots, specificity, per_bucket, ...
 
@@ -39,7 +39,7 @@ class Scene:
 
     @property
     def blindspots(self):
-        """A description of each, as the tables have it."""
+        """A description of each blindspot, as in the tables."""
         text, said = ct.create_string_buffer(512), []
         for m in range(ct.c_int.from_buffer(self.ec, SIZES["spot_ec.blindspot_count"]).value):
             at = SIZES["spot_ec.blindspot"] + m * SIZES["spot_blindspot"]
@@ -51,7 +51,7 @@ class Scene:
         return (ct.c_int * len(SPLITS)).from_buffer(self.ec, SIZES["spot_ec.images"])[_split(split)]
 
     def _draw(self, split, indices):
-        """What the C library says about each image: an array of spot_image, of which IMAGE names some members."""
+        """The description of each image: an array of spot_image; IMAGE names some of its members."""
         images = np.zeros(len(indices), IMAGE)
         for k, i in enumerate(indices):
             if not 0 <= i < self.length(split):
@@ -70,7 +70,7 @@ class Scene:
         return rgb, *self._labels(drawn)
 
     def labels(self, split="test", indices=None):
-        """labels and masks as arrays has them, without drawing a pixel."""
+        """The labels and masks of arrays(), without drawing."""
         return self._labels(self._draw(split, range(self.length(split)) if indices is None else list(indices)))
 
     @staticmethod
@@ -78,13 +78,13 @@ class Scene:
         return drawn["label"].copy(), drawn["blindspots"].copy()
 
     def train_labels(self, indices=None):
-        """(n,) uint8: what training sees, wrong in blindspots."""
+        """(n,) uint8: the labels for training, wrong in blindspots."""
         drawn = self._draw("train", range(self.length("train")) if indices is None else list(indices))
         return drawn["train_label"].copy()
 
     def dataset(self, split="train", transform=None, truth=False):
-        """A torch.utils.data.Dataset of (image, label, mask). transform: of the (size, size, 3) uint8 array; without one a
-        float tensor (3, size, size) in 0..1. Labels are those that training sees, unless truth."""
+        """A torch.utils.data.Dataset of (image, label, mask). transform: gets the (size, size, 3) uint8 array; without one a
+        float tensor (3, size, size) in 0..1. Labels are those for training, unless truth."""
         return _dataset(self, split, transform, truth)
 
 
