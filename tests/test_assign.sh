@@ -2,15 +2,9 @@
 # spotter assign: rows that were examined come back as they were found, new rows follow them, and what does not fit is told.
 # $1: build folder.
 set -uo pipefail
-
-spotter=$1/spotter
+. "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-errors=0
-
-fail() { echo "FAILED: $*"; errors=$((errors + 1)); }
+cd "$dir" || exit 1
 
 # Cats and dogs in six clusters, the third of which is wrong; 300 new rows of the same kind; one newt and one zebra.
 /usr/bin/python3 - <<'PYTHON'
@@ -85,7 +79,7 @@ cmp -s one.csv again.csv || fail "another number of threads gives other bytes"
 
 # --- new rows: the planted ones in the first slice of each method that puts them first, and hardly another
 ok found "${new[@]}" --json --out new.csv
-/usr/bin/python3 - <<'PYTHON' || errors=$((errors + 1))
+/usr/bin/python3 - <<'PYTHON' || failed=$((failed + 1))
 import csv, json, numpy as np
 k = np.load("k.npy")
 said = json.load(open("out"))
@@ -157,5 +151,5 @@ refused 3 'leads back' broken --embeddings new.npy
 
 "$spotter" assign --help | grep '^  spotter assign found .* --out slices2.csv$' >/dev/null || fail "--help breaks its example"
 
-[ $errors = 0 ] && echo "all of assign's checks passed"
-exit $((errors > 0))
+[ $failed = 0 ] && echo "all of assign's checks passed"
+exit $((failed > 0))

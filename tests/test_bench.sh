@@ -3,10 +3,7 @@
 # --json is JSON with rates, and a wrong op is a sentence.
 # ctest: long
 set -euo pipefail
-
-spotter=$1/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/lib.sh"
 export SPOT_EMULATOR=identity SPOT_EMULATOR_CUDNN=1 SPOT_PLAN_DIR=$dir/plans
 
 # rows DEVICE OPTION...: checks the rows of a device and prints how many there are.
@@ -40,4 +37,4 @@ fi
 code=0
 "$spotter" bench nonsense 2>"$dir/said" || code=$?
 [ $code = 2 ] && grep -q 'there is no bench of "nonsense"; there are ceiling, render' "$dir/said" ||
-    { echo "bench nonsense: exit $code"; cat "$dir/said"; exit 1; }
+    fail "bench nonsense: exit $code: $(cat "$dir/said")"

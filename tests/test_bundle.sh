@@ -2,13 +2,8 @@
 # test_bundle.sh BUILD: the folder that tools/bundle makes of a build runs elsewhere, with an empty environment and its own
 # libraries, and computes what the build computes.
 set -euo pipefail
-
-build=$1
+. "$(dirname "$0")/lib.sh"
 [ -x "$build/spotter" ] || { echo "skipped: there is no $build/spotter"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
-
 ../tools/bundle "$dir/made" --build "$build" 2>"$dir/said" || { cat "$dir/said"; fail "tools/bundle"; }
 mv "$dir/made" "$dir/a folder elsewhere"
 cd "$dir/a folder elsewhere"
@@ -20,13 +15,7 @@ for program in bin/*; do
     [ -z "$strays" ] || fail "$program takes libraries from outside: $strays"
 done
 
-cat >tiny.yaml <<'YAML'
-seed: 1
-ecs: 1
-scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
-model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
-bdms: [{reduce: pca, mixture: {k_max: 4}}]
-YAML
+tiny 1 >tiny.yaml
 env -i bin/spotter sweep tiny.yaml --out run --device cpu 2>said || { cat said; fail "a sweep from the bundle"; }
 "$build/spotter" sweep tiny.yaml --out again --device cpu 2>said || { cat said; fail "the same sweep from the build"; }
 env -i bin/spotter tables run --all --format json | grep -v '"run"' >ours

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # test_check.sh BUILD: accept, check and the trend page at the command line, nights of tools/nightly, the page in a browser.
 set -euo pipefail
-
-build=$(realpath "$1")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+. "$(dirname "$0")/lib.sh"
 spotter() { "$build/spotter" "$@"; }
 # exits CODE COMMAND...
 exits()

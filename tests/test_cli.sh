@@ -1,35 +1,14 @@
 #!/usr/bin/env bash
 # test_cli.sh BUILD: the command line as a user meets it. Prints what failed; the exit code is their number.
 set -u
-spotter=$1/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.sh"
 export LSAN_OPTIONS="${LSAN_OPTIONS:-}:print_suppressions=0"    # the sanitized build keeps stderr to itself
 
-fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
-
-# run CODE WORDS ARGS...: exit code and words on stderr ("" for any).
-run()
-{
-    local code=$1 words=$2 got
-    shift 2
-    timeout 120 "$spotter" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-    got=$?
-    [ $got -eq "$code" ] || fail "spotter $*: exit code $got, not $code: $(head -c 300 "$dir/err")"
-    [ -z "$words" ] || grep -qF -- "$words" "$dir/err" || fail "spotter $*: stderr lacks '$words': $(head -c 300 "$dir/err")"
-}
 prints() { grep -qF -- "$1" "$dir/out" || fail "stdout lacks '$1': $(head -c 300 "$dir/out")"; }
 quiet()  { [ ! -s "$dir/out" ] || fail "stdout should be empty: $(head -c 300 "$dir/out")"; }
 is_json() { python3 -m json.tool "$1" >/dev/null 2>"$dir/why" || fail "$1 is not JSON: $(cat "$dir/why")"; }
 
-cat >"$dir/tiny.yaml" <<'EOF'
-seed: 1
-ecs: 2
-scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
-model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
-bdms: [{reduce: pca, mixture: {k_max: 4}}]
-EOF
+tiny 2 >"$dir/tiny.yaml"
 
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"

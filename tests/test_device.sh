@@ -2,34 +2,31 @@
 # test_device.sh BUILD - --device as a user meets it: a GPU that is not there is a sentence and exit code 5, auto takes
 # what is there without a word, and a device that is there draws the CPU's pictures.
 set -euo pipefail
-
-spotter=$1/spotter
+. "$(dirname "$0")/lib.sh"
 [ -x "$spotter" ] || { echo "skipped: there is no $spotter"; exit 77; }
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
 
 # run CODE WORDS ARG...: the command ends with this exit code and says these words.
 run()
 {
     local want=$1 words=$2 code=0
     shift 2
-    "$spotter" scene ../configs/quickstart.yaml --ec 0 --count 1 --out "$out" "$@" > "$out/said" 2>&1 || code=$?
-    if [ $code -ne "$want" ] || ! grep -q -- "$words" "$out/said"; then
+    "$spotter" scene ../configs/quickstart.yaml --ec 0 --count 1 --out "$dir" "$@" > "$dir/said" 2>&1 || code=$?
+    if [ $code -ne "$want" ] || ! grep -q -- "$words" "$dir/said"; then
         echo "scene $*: exit $code, wanted $want and \"$words\"; it said:"
-        cat "$out/said"
+        cat "$dir/said"
         exit 1
     fi
 }
 
 run 0 ""                                --device cpu
 run 0 ""                                --device auto
-if grep device "$out/said"; then echo "scene says where it ran, which nobody asked"; exit 1; fi
+if grep device "$dir/said"; then echo "scene says where it ran, which nobody asked"; exit 1; fi
 run 2 "auto, cpu or cuda"               --device tpu
 SPOT_PLUGIN_DIR=/nowhere run 5 "libspotter_cuda.so is not there" --device cuda
 if [ -e "$1/emulator/libspotter_cuda.so" ]; then
     run 0 "" --device cpu --split val
-    mv "$out"/val-000000.png "$out"/of-cpu.png
+    mv "$dir"/val-000000.png "$dir"/of-cpu.png
     SPOT_PLUGIN_DIR=$1/emulator run 0 "" --device cuda --split val
-    cmp "$out"/val-000000.png "$out"/of-cpu.png || { echo "CUDA's picture is not the CPU's"; exit 1; }
+    cmp "$dir"/val-000000.png "$dir"/of-cpu.png || { echo "CUDA's picture is not the CPU's"; exit 1; }
 fi
 echo "--device does what it says"

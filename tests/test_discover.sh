@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # spotter discover as a user meets it: what it writes, and what it refuses, with exit code and sentence. $1: build folder.
 set -uo pipefail
-
-spotter=$(cd "$1" && pwd)/spotter
+. "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-errors=0
-
-fail() { echo "FAILED: $*"; errors=$((errors + 1)); }
+cd "$dir" || exit 1
 
 /usr/bin/python3 - <<'PYTHON'
 import numpy as np
@@ -201,5 +195,5 @@ code=$?
 ok "${slow[@]}"
 [ -s slow/slices.json ] || fail "the second run wrote nothing"
 
-[ $errors = 0 ] && echo "discover holds"
-exit $((errors > 0))
+[ $failed = 0 ] && echo "discover holds"
+exit $((failed > 0))

@@ -4,14 +4,9 @@
 # and the setting's table from its fourth, a build, a sweep.
 # ctest: long
 set -euo pipefail
-
-build=$(realpath "$1")
+. "$(dirname "$0")/lib.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=host/bdm/README.md
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
-
 block()   # N: the page's Nth block of C
 {
     awk -v want="$1" '/^```/ { if (inside) inside = 0; else if ($0 == "```c") inside = ++n; next } inside == want' "$page"

@@ -2,12 +2,8 @@
 # test_gpu_run.sh BUILD: the scripts for a node with a GPU, with tiny sizes on the block emulator: a sweep and how busy the GPU
 # was, and the table of peers. What is not there says so.
 set -euo pipefail
-
-build=$1
+. "$(dirname "$0")/lib.sh"
 [ -e "$build/emulator/libspotter_cuda.so" ] || { echo "skipped: no emulator in $build"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
 export SPOT_PLUGIN_DIR=$build/emulator SPOT_EMULATOR=identity TMPDIR=$dir
 
 # A tree as tools/bundle makes it, of links.

@@ -2,28 +2,11 @@
 # test_hostile.sh BUILD: hostile input and hostile surroundings. Libraries in the current directory, devices and other people's
 # files in the way of output, pipes and links in a stranger's run, too little memory. $1: build folder.
 set -uo pipefail
-
-build=$(cd "$1" && pwd)
+. "$(dirname "$0")/lib.sh"
 tools=$(cd ../tools && pwd)
 configs=$(cd ../configs && pwd)
-spotter=$build/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
+limit=60
 cd "$dir" || exit 1
-
-fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
-
-# run CODE WORDS COMMAND...: the exit code, within a minute, and words on stderr ("" for any); the files out and err have all.
-run()
-{
-    local code=$1 words=$2 got
-    shift 2
-    timeout 60 "$@" >out 2>err </dev/null
-    got=$?
-    [ $got -eq "$code" ] || fail "$*: exit code $got, not $code: $(head -c 300 err)"
-    [ -z "$words" ] || grep -qF -- "$words" err || fail "$*: stderr lacks '$words': $(head -c 300 err)"
-}
 
 # --- Libraries come from the system and from the bundle, never from the current directory.
 cmake --install "$build" --prefix "$dir/there" >out 2>&1 || fail "cmake --install: $(cat out)"
@@ -44,14 +27,14 @@ grep -q PLANTED out && fail "code from the current directory runs"
 mkdir -p pfx/bin pfx/share
 echo precious >pfx/share/thesis.txt
 cp "$spotter" pfx/bin/
-run 1 "is no bundle" "$tools/bundle" pfx --build "$build"
+ends 1 "is no bundle" "$tools/bundle" pfx --build "$build"
 [ -s pfx/share/thesis.txt ] || fail "tools/bundle emptied a prefix"
-run 0 "" "$tools/bundle" b --build "$build"
+ends 0 "" "$tools/bundle" b --build "$build"
 mkdir b/runs
 echo mine >b/runs/mine
 echo old >b/lib/old.so
 printf '%s\n' ./lib/old.so ./../pfx/share/thesis.txt /dev/null >>b/.bundle
-run 0 "" "$tools/bundle" b --build "$build"
+ends 0 "" "$tools/bundle" b --build "$build"
 [ -s b/runs/mine ] && [ ! -e b/lib/old.so ] && [ -x b/bin/spotter ] || fail "a bundle made again"
 [ -s pfx/share/thesis.txt ] || fail "a list that leads out of the bundle is followed"
 (cd planted && ../b/bin/spotter --version >/dev/null) || fail "a bundle made again does not run"
@@ -60,10 +43,10 @@ run 0 "" "$tools/bundle" b --build "$build"
 # --- tools/nightly takes over a lock, not a folder of that name.
 mkdir -p place/running/precious
 echo data >place/running/precious/f.txt
-run 2 "is no lock of a night" "$tools/nightly" --place place --build nobuild
+ends 2 "is no lock of a night" "$tools/nightly" --place place --build nobuild
 [ -s place/running/precious/f.txt ] && [ "$(wc -l <err)" = 1 ] || fail "tools/nightly: $(cat err)"
 rm -r place/running && mkdir place/running                                 # killed before it wrote who it is
-run 2 "there is no nobuild/spotter" "$tools/nightly" --place place --build nobuild
+ends 2 "there is no nobuild/spotter" "$tools/nightly" --place place --build nobuild
 [ ! -e place/running ] || fail "a night leaves its lock"
 
 # --- tools/setup waits for another apt.
@@ -81,7 +64,7 @@ printf '#!/bin/sh\necho unknown\n' >fake/dpkg-query
 printf '#!/bin/sh\n' >fake/sleep
 printf '#!/bin/sh\necho 0\n' >fake/id
 chmod +x fake/*
-FAKE=$PWD/fake PATH=$PWD/fake:$PATH run 0 "" "$tools/setup"
+FAKE=$PWD/fake PATH=$PWD/fake:$PATH ends 0 "" "$tools/setup"
 [ "$(grep -c update fake/calls)" = 2 ] && ! grep -qv 'Lock::Timeout=300' fake/calls || fail "tools/setup: $(cat fake/calls)"
 
 # --- Small stacks and little memory: it works, or it ends with a sentence.
@@ -92,9 +75,9 @@ scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per
 model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
 bdms: [{reduce: pca, mixture: {k_max: 4}}, {reduce: tsne, mixture: {k_max: 4}}]
 YAML
-run 0 "" "$spotter" sweep tiny.yaml --out run --device cpu
-(ulimit -s 256; run 0 "" "$spotter" sweep tiny.yaml --out small --device cpu -t 2; exit $failed) || failed=$((failed + 1))
-OMP_STACKSIZE=16k run 0 "" "$spotter" sweep tiny.yaml --out thin --device cpu -t 2
+ends 0 "" "$spotter" sweep tiny.yaml --out run --device cpu
+(ulimit -s 256; ends 0 "" "$spotter" sweep tiny.yaml --out small --device cpu -t 2; exit $failed) || failed=$((failed + 1))
+OMP_STACKSIZE=16k ends 0 "" "$spotter" sweep tiny.yaml --out thin --device cpu -t 2
 for other in small thin; do diff -r run/segments $other/segments >/dev/null || fail "another stack gives another result"; done
 for mb in 112 116 120 150 200 230 250; do
     for words in --version help "sweep --bogus" "plan tiny.yaml"; do
@@ -105,13 +88,13 @@ for mb in 112 116 120 150 200 230 250; do
 done
 
 # --- Devices as outputs stay devices.
-run 0 "" "$spotter" report run -o page.html
+ends 0 "" "$spotter" report run -o page.html
 "$spotter" report run -o /dev/stdout 2>err >piped.html || fail "a report to stdout: $(cat err)"
 "$spotter" report run -o /dev/stdout 2>err | cmp - page.html || fail "a report through a pipe: $(cat err)"
 cmp page.html piped.html || fail "a report to stdout is another page"
-run 0 "" "$spotter" report run -o /dev/null
+ends 0 "" "$spotter" report run -o /dev/null
 [ -c /dev/null ] && [ -L /dev/stdout ] || fail "a device was replaced"
-run 4 "No space left" "$spotter" report run -o /dev/full
+ends 4 "No space left" "$spotter" report run -o /dev/full
 
 # --- Pipes in a stranger's run hold nobody up.
 piped()   # FILE COMMAND...: with a pipe in the place of that file of a run it ends; what the run has besides stays.
@@ -136,7 +119,7 @@ mkfifo weights
 sed 's/width: 16/width: 16, init: weights/' tiny.yaml >init.yaml
 piped results.sqlite "$spotter" sweep init.yaml --out other
 
-run 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"                  # a pipe of one's own is read
+ends 0 "" bash -c "\"$spotter\" plan <(cat tiny.yaml) --quick"                  # a pipe of one's own is read
 
 # --- Text of a stranger's files does not steer the terminal, and advice can be pasted.
 plain() { "$spotter" "$@" >out 2>err </dev/null; ! grep -q "$(printf '\033')" out || fail "$*: ESC on stdout"; }
@@ -146,13 +129,13 @@ plain status colors --all
 grep -qF '?[31mn?X??1m-' out || fail "status does not name the host: $(cat out err)"
 sed 's/reduce: pca,/name: "a\\e[31mb", reduce: pca,/' tiny.yaml >names.yaml
 grep -q '\\e\[31m' names.yaml || fail "names.yaml has no ESC"
-run 0 "" "$spotter" sweep names.yaml --out named
+ends 0 "" "$spotter" sweep names.yaml --out named
 for format in text md; do plain tables named --format $format --all; done
 plain plan names.yaml --quick
 grep -qF 'a?[31mb' out || fail "plan does not name the method: $(cat out)"
 strange="it's \$(touch ran) \`touch ran\`; %a"
 mkdir "$strange" && cp tiny.yaml "$strange/config.yaml" && mkdir "$strange/segments"
-run 75 "" "$spotter" status "$strange"
+ends 75 "" "$spotter" status "$strange"
 advice=$(grep -F 'spotter sweep' out | sed 's|[^ ]*/spotter|spotter|')
 spotter() { printf '%s|' "$@" >>said; }
 eval "$advice"

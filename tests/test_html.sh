@@ -2,12 +2,7 @@
 # test_html.sh BUILD: the report in a headless Chromium (report_page.py), its command line, and that a run's report is the same
 # bytes for any number of threads. ctest: serial
 set -euo pipefail
-
-build=$(realpath "$1")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
-
+. "$(dirname "$0")/lib.sh"
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     { echo "no Chromium: skipped"; exit 77; }
 python=${PYTHON:-/usr/bin/python3}

@@ -2,14 +2,9 @@
 # test_kill.sh BUILD: sweeps killed at random moments, stopped, sharded and threaded all end in the same bytes.
 # ctest: serial, because its kills are timed
 set -u
-spotter=$(realpath "$1")/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.sh"
 KILLS=16
 RANDOM=20                                  # the moments are drawn from this seed
-
-fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
 
 cat >"$dir/tiny.yaml" <<'EOF'
 seed: 3

@@ -2,13 +2,8 @@
 # test_library.sh BUILD: what `cmake --install` leaves is enough for a program of somebody else's, by pkg-config and by
 # find_package; the library exports what the headers declare and nothing else.
 set -euo pipefail
-
-build=$1
+. "$(dirname "$0")/lib.sh"
 [ -e "$build/libspotter.so" ] || { echo "skipped: there is no $build/libspotter.so"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
-
 cmake --install "$build" --prefix "$dir/there" >"$dir/said" || { cat "$dir/said"; fail "cmake --install"; }
 mv "$dir/there" "$dir/elsewhere"
 lib=$(dirname "$(find "$dir/elsewhere" -name libspotter.so)")

@@ -1,34 +1,13 @@
 #!/usr/bin/env bash
 # test_merge.sh BUILD: spotter merge as people and scripts meet it, on real sweeps; and what is kept of a sweep.
 set -u
-spotter=$(realpath "$1")/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.sh"
 cd "$dir" || exit 1
 
-fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
-
-# run CODE WORDS ARGS...: exit code and words on stderr ("" for any).
-run()
-{
-    local code=$1 words=$2 got
-    shift 2
-    timeout 120 "$spotter" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got -eq "$code" ] || fail "spotter $*: exit code $got, not $code: $(head -c 300 err)"
-    [ -z "$words" ] || grep -qF -- "$words" err || fail "spotter $*: stderr lacks '$words': $(head -c 300 err)"
-}
 same() { diff -r "$1/segments" "$2/segments" >why && cmp "$1/config.yaml" "$2/config.yaml" >>why &&
          cmp "$1/results.sqlite" "$2/results.sqlite" >>why || fail "$1 and $2: $(head -c 300 why)"; }
 
-cat >tiny.yaml <<'END'
-seed: 1
-ecs: 5
-scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
-model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
-bdms: [{reduce: pca, mixture: {k_max: 4}}]
-END
+tiny 5 >tiny.yaml
 
 # Shards in directories of their own and as one process.
 run 0 "" sweep tiny.yaml --out whole --threads 1

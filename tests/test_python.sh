@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # test_python.sh BUILD: the Python package, installed as a user would, does what the program does, byte for byte.
 set -euo pipefail
-
-build=$1
+. "$(dirname "$0")/lib.sh"
 [ -e "$build/libspotter.so" ] || { echo "skipped: there is no $build/libspotter.so"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
-
 # Debian's Python, whose numpy, PyTorch and setuptools tools/setup brings: nothing is fetched.
 /usr/bin/python3 -m venv --system-site-packages "$dir/venv"
 cp -r ../tools/python "$dir/python"           # pip builds in place

@@ -1,23 +1,13 @@
 #!/usr/bin/env bash
 # test_shards.sh BUILD: one process of many: what schedulers' variables mean, time limits, signals, the cap on starts, status.
 set -u
-spotter=$(realpath "$1")/spotter
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.sh"
 unset "${!SLURM_@}" JOB_COMPLETION_INDEX
 
-fail() { echo "FAILED: $*"; failed=$((failed + 1)); }
 now()  { date +%s%N; }
 ms()   { echo $(( ($(now) - $1) / 1000000 )); }
 
-cat >"$dir/tiny.yaml" <<'END'
-seed: 1
-ecs: 12
-scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
-model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
-bdms: [{reduce: pca, mixture: {k_max: 4}}]
-END
+tiny 12 >"$dir/tiny.yaml"
 sed 's/epochs: 1/epochs: 200/; s/train: 8/train: 2000/' "$dir/tiny.yaml" >"$dir/long.yaml"
 
 sweep() { "$spotter" sweep "$dir/tiny.yaml" --no-pictures --threads 1 --out "$@" >"$dir/out" 2>"$dir/err" </dev/null; }

@@ -2,16 +2,11 @@
 # test_stamps.sh - pictures that Debian ships, from tools/stamps to the tables: a sweep on real JPEG and PNG files, stopped and
 # resumed, and what the commands say of an EC of them.
 set -euo pipefail
-
-spotter=$1/spotter
+. "$(dirname "$0")/lib.sh"
 tools=../tools
 for folder in /usr/share/tuxpaint/stamps /usr/share/wallpapers; do
     [ -d $folder ] || { echo "skipped: tools/setup --tests installs $folder"; exit 77; }
 done
-dir=$(mktemp -d /tmp/spot_stamps_XXXXXX)
-trap 'rm -rf "$dir"' EXIT
-
-fail() { echo "FAILED: $*"; exit 1; }
 
 $tools/stamps --out "$dir/stamps" --images 240 --side 64 --seed 3 >/dev/null
 cat > "$dir/tiny.yaml" <<END

@@ -1,0 +1,42 @@
+# lib.sh - what the scripts share, sourced with BUILD as $1: $build and $spotter in full, $dir, a folder of the script's own
+# that goes with it, and the functions below.
+build=$(realpath "$1")
+spotter=$build/spotter
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# fail WORDS...: under set -e it ends the script; elsewhere `failed` counts.
+fail()
+{
+    echo "FAILED: $*"
+    failed=$((failed + 1))
+    case $- in *e*) exit 1 ;; esac
+}
+
+# ends CODE WORDS COMMAND...: the exit code, within $limit seconds (120), and words on stderr ("" for any). What it said is in
+# $dir/out and $dir/err.
+ends()
+{
+    local code=$1 words=$2 got
+    shift 2
+    timeout "${limit:-120}" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    got=$?
+    [ $got -eq "$code" ] || fail "$*: exit code $got, not $code: $(head -c 300 "$dir/err")"
+    [ -z "$words" ] || grep -qF -- "$words" "$dir/err" || fail "$*: stderr lacks '$words': $(head -c 300 "$dir/err")"
+}
+
+# run CODE WORDS ARGS...: the same of spotter.
+run() { ends "$1" "$2" "$spotter" "${@:3}"; }
+
+# tiny ECS: the settings of a sweep of seconds.
+tiny()
+{
+    cat <<END
+seed: 1
+ecs: $1
+scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
+model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{reduce: pca, mixture: {k_max: 4}}]
+END
+}
