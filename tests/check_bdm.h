@@ -18,7 +18,7 @@ static inline spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out,
     spot_seed seeds[4];
     int n[4];
 
-    heard[0] = 0;
+    heard[0] = murmured[0] = 0;
     c->on_log = hear;
     for (int p = 0; p < problems; p++) {
         n[p] = points[p].n;
@@ -26,6 +26,28 @@ static inline spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out,
     }
     CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, points[0].d, cfg, c->threads)));
     return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
+}
+
+/* A test's problem of n points of d coordinates, and what the last find_in found in it. */
+typedef struct {
+    spot_ctx c;
+    spot_view view;
+    spot_points points;
+    spot_bdm_config cfg;
+    spot_hypotheses found;
+    spot_arena a;               /* the test closes it */
+} bdm_bed;
+
+static inline bdm_bed bed_of(int method, int threads, int n, int d, float *at, float *confidence)
+{
+    return (bdm_bed){ check_ctx(threads), { .n = n, .confidence = confidence }, { .n = n, .d = d, .at = at },
+                      spot_bdm_defaults(method), { 0 }, { 0 } };
+}
+
+static inline spot_status find_in(bdm_bed *b, const spot_bdm_config *cfg)
+{
+    spot_arena_close(&b->a);
+    return find(&b->c, &b->a, &b->found, 1, &b->view, &b->points, cfg);
 }
 
 /* The same list: the rows, and the scores to `score` times themselves; 0: all bits. */

@@ -82,6 +82,6 @@ static inline int has_cuda(void)
 }
 
 /* main() of a test of CUDA: 77 where neither is. */
-#define RUN_ON_CUDA(tests) (has_cuda() ? _cmocka_run_group_tests("cuda", tests, LEN(tests), NULL, NULL) : 77)
+static inline int run_cuda_tests(void) { return has_cuda() ? run_all_tests() : 77; }
 
 #endif

@@ -23,8 +23,6 @@ static inline void round_all(float *v, size_t n, spot_precision p)
     for (size_t i = 0; i < n && p == SPOT_BF16; i++) v[i] = bf16(v[i]);
 }
 
-static inline size_t numbers(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
-
 /* Where a number of a plane lies on CUDA. */
 static inline size_t place_cuda(int n, int channel, int pixel, spot_plane p)
 {

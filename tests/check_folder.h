@@ -1,10 +1,12 @@
-/* check_folder.h - a folder of its own for each test: `root`, made by set_up and removed by tear_down. */
+/* check_folder.h - TEST_IN_FOLDER(name) is a test with a folder of its own: `root`, made by set_up, removed by tear_down. */
 #ifndef SPOTTER_TESTS_CHECK_FOLDER_H
 #define SPOTTER_TESTS_CHECK_FOLDER_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TEST_IN_FOLDER(name) TEST_WITH(name, set_up, tear_down)
 
 static char root[64];
 

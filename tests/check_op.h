@@ -201,30 +201,28 @@ static inline void op_refuses_host_memory(void **state)
 
 enum { OP_TESTS = 4 };
 
-/* main() of a test of ops: the rows; tests of the file's own that need no device; and those that need one. */
-#define RUN_OPS(rows, on_cpu, on_cuda) run_ops(rows, LEN(rows), on_cpu, LEN(on_cpu), on_cuda, LEN(on_cuda))
-static inline int run_ops(op_row *row, int rows, const struct CMUnitTest *on_cpu, int cpus, const struct CMUnitTest *on_cuda,
-                          int cudas)
+/* A test of the file's own that needs a device; TEST(name) is one that does not. */
+static test_list device_tests;
+#define TEST_ON_CUDA(name) CHECK_TEST(device_tests, name, NULL, NULL)
+
+/* main() of a test of ops: the rows and the file's own. */
+static inline int run_ops(op_row *row, int rows)
 {
     static const struct { const char *name; CMUnitTestFunction run; } all[OP_TESTS] = {
         { "is_right", op_is_right }, { "agrees", op_agrees }, { "one_by_one", op_one_by_one },
         { "refuses_host_memory", op_refuses_host_memory },
     };
-    struct CMUnitTest *tests = calloc((size_t)(OP_TESTS * rows + cpus + cudas), sizeof *tests);
-    int device = has_cuda(), kinds = device ? OP_TESTS : 1, count = 0;
     static char name[OP_TESTS * 64][80];
+    int device = has_cuda(), kinds = device ? OP_TESTS : 1;
 
     assert_true(rows <= 64);
     for (int i = 0; i < kinds * rows; i++) {
         if (all[i % kinds].run == op_one_by_one && row[i / kinds].alone_step < 0) continue;
         snprintf(name[i], sizeof *name, "%s_%s", row[i / kinds].op->name, all[i % kinds].name);
-        tests[count++] = (struct CMUnitTest){ name[i], all[i % kinds].run, NULL, NULL, &row[i / kinds] };
+        add_test(&check_tests, (struct CMUnitTest){ name[i], all[i % kinds].run, NULL, NULL, &row[i / kinds] });
     }
-    for (int i = 0; i < cpus; i++) tests[count++] = on_cpu[i];
-    for (int i = 0; device && i < cudas; i++) tests[count++] = on_cuda[i];
-    count = _cmocka_run_group_tests("ops", tests, (size_t)count, NULL, NULL);
-    free(tests);
-    return count;
+    for (int i = 0; device && i < device_tests.count; i++) add_test(&check_tests, device_tests.test[i]);
+    return run_all_tests();
 }
 
 #endif

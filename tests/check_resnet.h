@@ -90,6 +90,21 @@ static inline double train_step(bed *b, int step, int batch, spot_optim_rule *ru
     return loss;
 }
 
+/* The gradient as a model, in torchvision's order. */
+static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
+{
+    spot_net view = *net;
+
+    for (int u = 0; u < SPOT_UNITS; u++) {
+        view.w[u] = view.dw[u];
+        view.norm[u].weight = view.norm[u].dweight;
+        view.norm[u].bias = view.norm[u].dbias;
+    }
+    view.fc_w = view.fc_dw;
+    view.fc_b = view.fc_db;
+    CHECK_OK(c, spot_net_get(c, m, &view));
+}
+
 static const spot_optim_rule adam = { .adam = 1, .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8 };
 static const spot_optim_rule sgd = { .lr = 2e-3, .momentum = 0.9, .decay = 1e-4 };
 

@@ -6,6 +6,21 @@
 
 #include "spotter/scene.h"
 
+/* Scenes of 32 pixels whose ECs are small: one blindspot of `specificity`, one layer besides the square. */
+static inline spot_scene_config tiny_scene(int rollable, int specificity, int train, int val, int test)
+{
+    spot_scene_config s = spot_scene_defaults();
+
+    s.size = 32;
+    s.rollable[0] = s.rollable[1] = rollable;
+    s.extra_layers[0] = s.extra_layers[1] = s.blindspots[0] = s.blindspots[1] = 1;
+    s.specificity[0] = s.specificity[1] = specificity;
+    s.per_bucket[SPOT_TRAIN] = train;
+    s.per_bucket[SPOT_VAL] = val;
+    s.per_bucket[SPOT_TEST] = test;
+    return s;
+}
+
 /* EC number `index` of seed 1. */
 static inline spot_ec an_ec(const spot_scene_config *cfg, uint32_t index)
 {

@@ -6,16 +6,9 @@
 #include "check_folder.h"
 #include "spotter/store.h"
 #include "spotter/sweep.h"
+#include "tiny_config.h"
 
-static const char tiny[] =
-    "seed: 5\n"
-    "ecs: 3\n"
-    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
-    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
-    "bdms:\n"
-    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+static const char tiny[] = TINY_CONFIG(3);
 
 static inline spot_config *config(spot_ctx *c)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "net/conv.h"
+#include "net/norm.h"
 #include "spotter/rng.h"
 
 /* n normal numbers, aligned as an arena aligns; `index` names the tensor. The caller frees. */
@@ -21,6 +22,8 @@ static inline float *random_tensor(size_t n, uint32_t index)
 }
 
 static inline void *room(size_t bytes) { return aligned_alloc(64, (bytes + 127) / 64 * 64); }
+
+static inline size_t numbers(spot_plane p) { return (size_t)p.rows * p.channels * p.size * p.size; }
 
 /* Where (n, channel, pixel) of a tensor (rows, channels/B, pixels, B) lies; three channels are planes. */
 static inline size_t place(int n, int channel, int pixel, int channels, int pixels)

@@ -36,6 +36,35 @@ static inline spot_ctx check_ctx(int threads)
     return (spot_ctx){ .ops = &spot_ops_cpu, .threads = threads };
 }
 
+/* TEST(name) { ... } is one test of the program, in which `state` is cmocka's; TEST_WITH gives it a fixture. Tests run in the
+ * order of the file, as its constructors do. */
+typedef struct { struct CMUnitTest test[128]; int count; } test_list;
+extern test_list check_tests;      /* run_tests.c has it, and a main() for files without their own */
+
+static inline void add_test(test_list *list, struct CMUnitTest test)
+{
+    assert_true(list->count < LEN(list->test));
+    list->test[list->count++] = test;
+}
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, set_up, tear_down) CHECK_TEST(check_tests, name, set_up, tear_down)
+#define CHECK_TEST(list, name, set_up, tear_down)                                                \
+    static void name(void **state);                                                              \
+    __attribute__((constructor)) static void add_##name(void)                                    \
+    {                                                                                            \
+        add_test(&(list), (struct CMUnitTest){ #name, name, set_up, tear_down, NULL });          \
+    }                                                                                            \
+    static void name(__attribute__((unused)) void **state)
+
+/* main() of a test, with a fixture of all of them. */
+static inline int run_all_tests_in(CMFixtureFunction set_up, CMFixtureFunction tear_down)
+{
+    return _cmocka_run_group_tests("tests", check_tests.test, (size_t)check_tests.count, set_up, tear_down);
+}
+
+static inline int run_all_tests(void) { return run_all_tests_in(NULL, NULL); }
+
 #define CHECK_OK(c, call)                                                                  \
     do {                                                                                   \
         spot_status check_s_ = (call);                                                     \

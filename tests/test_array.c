@@ -57,13 +57,12 @@ static void check_line(spot_ctx *c, char *line)
     spot_array_close(&a);
 }
 
-static void what_others_wrote_is_read(void **state)
+TEST(what_others_wrote_is_read)
 {
     FILE *f = fopen("golden/arrays.txt", "r");
     spot_ctx c = check_ctx(2);
     char *line = NULL;
     size_t room = 0, lines = 0;
-    (void)state;
 
     assert_non_null(f);
     for (ssize_t n; (n = getline(&line, &room, f)) > 0; lines++) {
@@ -91,7 +90,7 @@ static void refused(const char *folder, const sentence *list, int n)
     }
 }
 
-static void no_npy(void **state)
+TEST(no_npy)
 {
     static const sentence list[] = {
         { "empty.npy", "0 bytes are too few" }, { "magic.npy", "(byte 0)" }, { "version9.npy", "version 9.0" },
@@ -112,11 +111,10 @@ static void no_npy(void **state)
         { "latin.npy", "row 1 is no text in UTF-8 (its byte 1)" },
         { "nul_inside.npy", "row 1 is no text in UTF-8 (its byte 1)" }, { "f4.npy:x", "holds one array, without a name" },
     };
-    (void)state;
     refused("npy", list, LEN(list));
 }
 
-static void no_npz(void **state)
+TEST(no_npz)
 {
     static const sentence list[] = {
         { "empty.npz", "no directory of a zip archive" }, { "no_end.npz", "no directory" }, { "half_end.npz", "no directory" },
@@ -137,11 +135,10 @@ static void no_npz(void **state)
         { "wide_lies.npz", "contradicts itself" }, { "nothing.npz", "holds no .npy file" },
         { "nul_name.npz", "contradicts itself" },
     };
-    (void)state;
     refused("npz", list, LEN(list));
 }
 
-static void no_csv(void **state)
+TEST(no_csv)
 {
     static const sentence list[] = {
         { "empty.csv:a", "is empty" }, { "blank.csv:a", "is empty" }, { "header_only.csv:a", "a header and no rows" },
@@ -163,7 +160,6 @@ static void no_csv(void **state)
         { "plain.csv:label..id", "\"id\" stands before \"label\"" }, { "plain.csv:e0..x", "has no column \"x\"" },
         { "plain.csv:e0..e9999999", "has no column \"e2\"" }, { "plain.csv:", "has no column \"\"" },
     };
-    (void)state;
     refused("csv", list, LEN(list));
 }
 
@@ -177,12 +173,11 @@ static void put(const char *path, const void *bytes, size_t n)
     fclose(f);
 }
 
-static void names_may_hold_colons(void **state)
+TEST_IN_FOLDER(names_may_hold_colons)
 {
     spot_ctx c = check_ctx(1);
     spot_array a;
     char path[300], where[340];
-    (void)state;
 
     snprintf(path, sizeof path, "%s/a:b.csv", root);
     put(path, "x:y,z\n1,2\n", 10);
@@ -198,7 +193,7 @@ static void names_may_hold_colons(void **state)
     CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_IO, "cannot open");
 }
 
-static void other_formats_are_named(void **state)
+TEST_IN_FOLDER(other_formats_are_named)
 {
     static const struct { const char *bytes, *words; } list[] = {
         { "\x80\x04" "abcdefgh", "is a pickle" }, { "\x89HDF\r\n\x1a\n", "is HDF5" }, { "PAR1xxxxxxxx", "is Parquet" },
@@ -207,7 +202,6 @@ static void other_formats_are_named(void **state)
     spot_ctx c = check_ctx(1);
     spot_array a;
     char path[128];
-    (void)state;
 
     snprintf(path, sizeof path, "%s/some.bin", root);
     for (int i = 0; i < LEN(list); i++) {
@@ -217,7 +211,7 @@ static void other_formats_are_named(void **state)
 }
 
 /* Our own writers, and tensors of every type. */
-static void what_we_wrote_is_read(void **state)
+TEST_IN_FOLDER(what_we_wrote_is_read)
 {
     static const float v[6] = { 1, -2.5f, 3, 4, 5, 6 };
     static const double wide[2] = { 0.1, -1e300 };
@@ -231,7 +225,6 @@ static void what_we_wrote_is_read(void **state)
     spot_ctx c = check_ctx(1);
     spot_array a;
     char path[128], where[160];
-    (void)state;
 
     snprintf(path, sizeof path, "%s/v.npy", root);
     for (int columns = 0; columns <= 3; columns += 3) {
@@ -264,14 +257,13 @@ static void what_we_wrote_is_read(void **state)
 
 static void read_good(spot_ctx *c, spot_array *a, const char *where) { CHECK_OK(c, spot_array_read(c, a, where, 0)); }
 
-static void floats_and_ints_are_looked_at(void **state)
+TEST(floats_and_ints_are_looked_at)
 {
     static const char *const finite[] = { "f4", "f8", "i8", "i4", "i2", "i1", "u1", "u2", "u4", "u8", "b1", "f2" };
     spot_ctx c = check_ctx(2);
     spot_array a, b;
     float *v;
     int whole[12];
-    (void)state;
 
     for (int i = 0; i < LEN(finite); i++) {
         char where[64];
@@ -315,14 +307,13 @@ static void floats_and_ints_are_looked_at(void **state)
 }
 
 /* Blocks, records across their borders, a record longer than a block, and any number of threads. */
-static void long_files_are_read_in_blocks(void **state)
+TEST_IN_FOLDER(long_files_are_read_in_blocks)
 {
     enum { ROWS = 40000, LONG = 5000000 };
     spot_ctx c = check_ctx(1);
     spot_array a, b;
     char path[128], where[160];
     FILE *f;
-    (void)state;
 
     snprintf(path, sizeof path, "%s/long.csv", root);
     f = fopen(path, "w");
@@ -356,20 +347,4 @@ static void long_files_are_read_in_blocks(void **state)
     fclose(f);
     snprintf(where, sizeof where, "%s:a..c", path);
     CHECK_FAILS(&c, spot_array_read(&c, &a, where, 0), SPOT_INPUT, "row 40000 (line 90001): the cell of column \"c\" is empty");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_others_wrote_is_read),
-        cmocka_unit_test(no_npy),
-        cmocka_unit_test(no_npz),
-        cmocka_unit_test(no_csv),
-        cmocka_unit_test_setup_teardown(names_may_hold_colons, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(other_formats_are_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_we_wrote_is_read, set_up, tear_down),
-        cmocka_unit_test(floats_and_ints_are_looked_at),
-        cmocka_unit_test_setup_teardown(long_files_are_read_in_blocks, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,10 +59,9 @@ static void move_in_double(double *x, double *d, const float *clean, const float
     free(g);
 }
 
-static void moves_as_the_text_says(void **state)
+TEST(moves_as_the_text_says)
 {
     spot_ctx c = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(attacks); k++) {
         const attack_case *a = &attacks[k];
         const spot_attack_rule rule = rule_for(a);
@@ -96,7 +95,7 @@ static void moves_as_the_text_says(void **state)
     }
 }
 
-static void noise_has_addresses(void **state)
+TEST(noise_has_addresses)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     const attack_case k = { 4, 16, 1, 1, true };
@@ -104,7 +103,6 @@ static void noise_has_addresses(void **state)
     spot_attack_rule rule = rule_for(&k);
     spot_plane p = { 4, 4, 3, 16, SPOT_FP32 };
     float *clean = make_images(&k), *x = room(4 * n * 4), *a = room(4 * n * 4), *b = room(4 * n * 4);
-    (void)state;
     for (int i = 0; i < 4 * n; i++) clean[i] = 0;
     CHECK_OK(&one, spot_attack_start(&one, x, a, clean, p, &rule));
     CHECK_OK(&two, spot_attack_start(&two, x, b, clean, p, &rule));
@@ -116,14 +114,13 @@ static void noise_has_addresses(void **state)
     free(clean), free(x), free(a), free(b);
 }
 
-static void broken_gradients_come_through(void **state)
+TEST(broken_gradients_come_through)
 {
     spot_ctx c = check_ctx(1);
     const attack_case k = { 2, 8, 1, 1, false };
     spot_attack_rule rule = rule_for(&k);
     spot_plane p = { 2, 2, 3, 8, SPOT_FP32 }, none = { 2, 3, 3, 8, SPOT_FP32 };
     float *clean = make_images(&k), *grad = random_tensor(2 * 192, 41), *x = room(2 * 192 * 4), *d = room(2 * 192 * 4);
-    (void)state;
     grad[200] = NAN;
     CHECK_OK(&c, spot_attack_start(&c, x, d, clean, p, &rule));
     CHECK_OK(&c, spot_attack_move(&c, x, d, clean, grad, p, &rule));
@@ -145,12 +142,11 @@ static double loss_of(bed *b, int batch)
 
 /* Along the gradient the loss rises as fast as it says. A step that crosses no ReLU's edge is too short for fp32, so one that
  * crosses few is taken, in both directions: 3 % is asked for. */
-static void the_images_gradient_is_the_losss_slope(void **state)
+TEST(the_images_gradient_is_the_losss_slope)
 {
     static const struct { spot_net_shape s; int batch; } cases[] = {
         { { 16, 1, 32, 4, 2, SPOT_FP32, true }, 4 }, { { 32, 3, 64, 6, 2, SPOT_FP32, true }, 5 },
     };
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         const spot_net_shape *s = &cases[k].s;
         int pixels = s->size * s->size, n = cases[k].batch * 3 * pixels;
@@ -183,12 +179,11 @@ static void the_images_gradient_is_the_losss_slope(void **state)
 }
 
 /* A weight's gradient is what it was, and a net that was not opened for it says so. */
-static void images_cost_weights_nothing(void **state)
+TEST(images_cost_weights_nothing)
 {
     spot_net_shape s = { 16, 1, 32, 4, 2, SPOT_FP32, false }, t = s;
     double loss;
     bed a, b;
-    (void)state;
     t.attacked = true;
     make_bed(&a, s, 1);
     make_bed(&b, t, 2);
@@ -247,7 +242,7 @@ static void losses_of(spot_ctx *c, const spot_model *m, const spot_ec *ec, const
     spot_arena_close(&a);
 }
 
-static void who_met_an_adversary_fears_less(void **state)
+TEST(who_met_an_adversary_fears_less)
 {
     spot_ctx c = check_ctx(2), one = check_ctx(1);
     spot_model_config cfg;
@@ -257,7 +252,6 @@ static void who_met_an_adversary_fears_less(void **state)
     spot_bytes needs;
     spot_arena a;
     spot_ec ec;
-    (void)state;
     make_ec(&c, &ec, &cfg);
     CHECK_OK(&c, spot_model_needs(&c, &needs, &ec.scene, &cfg, 100, true));
     CHECK_OK(&c, spot_arena_open(&c, &a, 3 * needs.host));
@@ -283,7 +277,7 @@ static void who_met_an_adversary_fears_less(void **state)
 }
 
 /* An adversary who may go nowhere is none: the same bits as without. */
-static void a_ball_of_nothing_changes_nothing(void **state)
+TEST(a_ball_of_nothing_changes_nothing)
 {
     spot_ctx c = check_ctx(2);
     spot_model_config cfg;
@@ -292,7 +286,6 @@ static void a_ball_of_nothing_changes_nothing(void **state)
     spot_bytes needs;
     spot_arena a;
     spot_ec ec;
-    (void)state;
     make_ec(&c, &ec, &cfg);
     cfg.epochs = cfg.robust.epochs = 1;
     cfg.robust.steps = 1;
@@ -303,18 +296,4 @@ static void a_ball_of_nothing_changes_nothing(void **state)
     CHECK_OK(&c, spot_model_robust(&c, &a, &m[1], &l, &ec, &cfg, NULL));
     for (size_t i = 0; i < m[0].floats; i++) CHECK_NEAR(m[1].value[i], m[0].value[i], 2e-2);
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves_as_the_text_says),
-        cmocka_unit_test(noise_has_addresses),
-        cmocka_unit_test(broken_gradients_come_through),
-        cmocka_unit_test(the_images_gradient_is_the_losss_slope),
-        cmocka_unit_test(images_cost_weights_nothing),
-        cmocka_unit_test(who_met_an_adversary_fears_less),
-        cmocka_unit_test(a_ball_of_nothing_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

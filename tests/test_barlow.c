@@ -5,35 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check_bdm.h"
 #include "golden_file.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
-
-static char heard[4096], murmured[4096];
-
-static void hear(void *user, spot_log_level level, const char *text)
-{
-    char *to = level == SPOT_LOG_WARN ? heard : murmured;
-
-    (void)user;
-    strncat(to, text, sizeof heard - strlen(to) - 1);
-}
-
-static spot_status find(spot_ctx *c, spot_arena *a, spot_hypotheses *out, int problems, const spot_view *views,
-                        const spot_points *points, const spot_bdm_config *cfg)
-{
-    spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 }, { 1, 3 } };
-    int n[4], d = 1;
-
-    for (int p = 0; p < problems; p++) {
-        n[p] = points[p].n;
-        if (points[p].d > d) d = points[p].d;
-    }
-    heard[0] = murmured[0] = 0;
-    c->on_log = hear;
-    CHECK_OK(c, spot_arena_open(c, a, spot_bdm_bytes(problems, n, d, cfg, c->threads)));
-    return spot_bdm_find(c, a, problems, out, views, points, seeds, cfg);
-}
 
 /* Depth and features as said, features by their mean. */
 static spot_bdm_config settings(int depth, int features)
@@ -44,12 +19,11 @@ static spot_bdm_config settings(int depth, int features)
     return cfg;
 }
 
-static void agrees_with_the_authors(void **state)
+TEST(agrees_with_the_authors)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/barlow.bin", "rb");
     int size[2], variants;
-    (void)state;
     assert_non_null(f);
     get(f, size, sizeof size);
     float *x = malloc((size_t)size[0] * size[1] * sizeof *x), *confidence = malloc((size_t)size[0] * sizeof *confidence);
@@ -91,7 +65,7 @@ static void agrees_with_the_authors(void **state)
 
 /* ImageNet's class 845 by prediction: 1,406 images with 284 failures, of which 139 lie among the 395 below a threshold. The
  * paper's figures are BER .2020, ALER .2455, and for the leaf .3519 x .4894 = .1722. */
-static void the_published_numbers(void **state)
+TEST(the_published_numbers)
 {
     enum { N = 1406, LEAF = 395, LEAF_FAILURES = 139, FAILURES = 284 };
     static float x[N], confidence[N];
@@ -102,7 +76,6 @@ static void the_published_numbers(void **state)
     spot_hypotheses found;
     spot_arena a;
     int failures = 0;
-    (void)state;
     for (int i = 0; i < N; i++) {      /* failures spread evenly on either side, so that the best cut is between the two */
         int left = i < LEAF, k = left ? i : i - LEAF, of = left ? LEAF : N - LEAF;
         int most = left ? LEAF_FAILURES : FAILURES - LEAF_FAILURES, fails = (k + 1) * most / of > k * most / of;
@@ -135,63 +108,48 @@ static void planted(float x[N * D], float confidence[N])
     }
 }
 
-static void finds_what_was_planted(void **state)
+TEST(finds_what_was_planted)
 {
-    spot_ctx c = check_ctx(2);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_BARLOW, 2, N, D, x, confidence);
     planted(x, confidence);
     for (int features = 2; features <= D; features += 10) {      /* chosen by information, and all */
-        cfg.barlow.features = features;
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        assert_true(found.len == 2 && found.components == 2 && found.h[0].len == 20 && found.h[1].len == 10);
-        assert_true(found.h[0].row[0] == 0 && found.h[0].row[19] == 19 && found.h[1].row[0] == 20 && found.h[1].row[9] == 29);
-        CHECK_NEAR(found.h[0].score, 20. / 30, 1e-12);
-        CHECK_NEAR(found.h[0].mean_error, 0.9, 1e-6);
-        spot_arena_close(&a);
+        b.cfg.barlow.features = features;
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        assert_true(b.found.len == 2 && b.found.components == 2 && b.found.h[0].len == 20 && b.found.h[1].len == 10);
+        assert_true(b.found.h[0].row[0] == 0 && b.found.h[0].row[19] == 19);
+        assert_true(b.found.h[1].row[0] == 20 && b.found.h[1].row[9] == 29);
+        CHECK_NEAR(b.found.h[0].score, 20. / 30, 1e-12);
+        CHECK_NEAR(b.found.h[0].mean_error, 0.9, 1e-6);
     }
-    cfg.top = 1;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 1 && found.components == 2 && found.h[0].len == 20);
-    spot_arena_close(&a);
+    b.cfg.top = 1;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 1 && b.found.components == 2 && b.found.h[0].len == 20);
+    spot_arena_close(&b.a);
 }
 
 /* compat lists the leaf without failures, sees a probability of 1/2 as the negative class, and gives ties to the feature of
  * least information, where the default gives them to the first. */
-static void compat_acts(void **state)
+TEST(compat_acts)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_BARLOW, 1, N, D, x, confidence);
     planted(x, confidence);
-    cfg.compat = 1;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 3 && found.components == 3 && found.h[2].len == 170 && found.h[2].score == 0);
-    spot_arena_close(&a);
+    b.cfg.compat = 1;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 3 && b.found.components == 3 && b.found.h[2].len == 170 && b.found.h[2].score == 0);
     for (int i = 0; i < N; i++) confidence[i] = i < 20 ? 0.5f : 0.9f;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 2 && found.h[0].len == 20);
-    spot_arena_close(&a);
-    cfg.compat = 0;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_int_equal(found.len, 0);
-    spot_arena_close(&a);
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 2 && b.found.h[0].len == 20);
+    b.cfg.compat = 0;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.len, 0);
     /* Column 0 tells the first 20 rows apart, and so does column 1, which says less, as it says no more than that: the other
      * rows that fail have values of their own in column 0 alone, but in too small a leaf to be the first cut. */
-    cfg.barlow = (spot_barlow_config){ .depth = 1, .features = 2 };
-    points.d = 2;
+    b.cfg.barlow = (spot_barlow_config){ .depth = 1, .features = 2 };
+    b.points.d = 2;
     for (int compat = 0; compat <= 1; compat++) {
-        cfg.compat = compat;
+        b.cfg.compat = compat;
         for (int i = 0; i < N; i++) {
             int u = i * 37 % N;
             confidence[i] = i < 20 || i % 20 == 19 ? 0.1f : 0.9f;
@@ -200,13 +158,13 @@ static void compat_acts(void **state)
         }
         x[2 * 0] = 1.0505f;         /* each column misses a row of its own */
         x[2 * 1 + 1] = 0.0505f;
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        assert_true(found.h[0].len == 19 && found.h[0].row[0] == (compat ? 0 : 1));
-        spot_arena_close(&a);
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        assert_true(b.found.h[0].len == 19 && b.found.h[0].row[0] == (compat ? 0 : 1));
     }
+    spot_arena_close(&b.a);
 }
 
-static void nothing_fails_or_everything(void **state)
+TEST(nothing_fails_or_everything)
 {
     spot_ctx c = check_ctx(2);
     float x[N * D], confidence[N], none[N], all[N];
@@ -215,7 +173,6 @@ static void nothing_fails_or_everything(void **state)
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
     spot_hypotheses found[3];
     spot_arena a;
-    (void)state;
     planted(x, confidence);
     for (int i = 0; i < N; i++) none[i] = 1, all[i] = 0;
     cfg.barlow.features = 4;
@@ -231,100 +188,66 @@ static void nothing_fails_or_everything(void **state)
 }
 
 /* Labels turn errors round; the negative class alone is a view like any other. */
-static void labels_count(void **state)
+TEST(labels_count)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
     uint8_t label[N];
-    spot_view view = { .n = N, .confidence = confidence, .label = label };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_BARLOW, 1, N, D, x, confidence);
+    b.view.label = label;
     planted(x, confidence);
     for (int i = 0; i < N; i++) { label[i] = 0; confidence[i] = 1 - confidence[i]; }
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 2 && found.h[0].len == 20 && found.h[1].len == 10);
-    CHECK_NEAR(found.h[0].mean_error, 0.9, 1e-6);
-    spot_arena_close(&a);
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 2 && b.found.h[0].len == 20 && b.found.h[1].len == 10);
+    CHECK_NEAR(b.found.h[0].mean_error, 0.9, 1e-6);
+    spot_arena_close(&b.a);
 }
 
 /* Probabilities of 0 and 1, duplicate rows, a constant feature, one feature, few rows. */
-static void views_that_say_little(void **state)
+TEST(views_that_say_little)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
-    cfg.barlow.features = 3;
+    bdm_bed b = bed_of(SPOT_BARLOW, 1, N, D, x, confidence);
+    b.cfg.barlow.features = 3;
     for (int i = 0; i < N; i++) {      /* rows come in fours that are alike, one of which fails; the rest is constant */
         confidence[i] = i % 4 != 0;
         for (int j = 0; j < D; j++) x[i * D + j] = j < 2 ? (float)(i / 4 % (3 + j)) : 7;
     }
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len >= 1 && found.len <= 10);
-    for (int k = 0; k < found.len; k++) CHECK_NEAR(found.h[k].mean_error, 0.25, 1e-12);
-    spot_arena_close(&a);
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len >= 1 && b.found.len <= 10);
+    for (int k = 0; k < b.found.len; k++) CHECK_NEAR(b.found.h[k].mean_error, 0.25, 1e-12);
     for (int i = 0; i < N * D; i++) x[i] = 7;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 1 && found.h[0].len == N);
-    CHECK_NEAR(found.h[0].score, 0.25, 1e-12);
-    spot_arena_close(&a);
-    for (view.n = points.n = 1; view.n <= 5; points.n = ++view.n) {
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 1 && b.found.h[0].len == N);
+    CHECK_NEAR(b.found.h[0].score, 0.25, 1e-12);
+    for (b.view.n = b.points.n = 1; b.view.n <= 5; b.points.n = ++b.view.n) {
         for (int i = 0; i < 5 * D; i++) x[i] = (float)(i / D);
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        assert_true(found.len >= 1 && found.h[0].row[0] == 0);
-        spot_arena_close(&a);
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        assert_true(b.found.len >= 1 && b.found.h[0].row[0] == 0);
     }
+    spot_arena_close(&b.a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW), bad;
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_BARLOW, 1, N, D, x, confidence);
+    spot_bdm_config bad;
     planted(x, confidence);
     x[D + 2] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 2 of row 1");
     x[D + 2] = 0;
     confidence[3] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 3");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 3");
     confidence[3] = 0;
-    bad = cfg; bad.barlow.depth = 31;
-    CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad),
+    bad = b.cfg; bad.barlow.depth = 31;
+    spot_arena_close(&b.a);
+    CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 4096));
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad),
                 SPOT_INVALID, "barlow.depth is 31; it takes an integer from 1 to 30");
-    bad = cfg; bad.barlow.features = 0;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "features is 0");
-    bad = cfg; bad.barlow.choose = 7;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad),
+    bad = b.cfg; bad.barlow.features = 0;
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "features is 0");
+    bad = b.cfg; bad.barlow.choose = 7;
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad),
                 SPOT_INVALID, "barlow.choose is 7; it takes information or activation");
-    spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_authors),
-        cmocka_unit_test(the_published_numbers),
-        cmocka_unit_test(finds_what_was_planted),
-        cmocka_unit_test(compat_acts),
-        cmocka_unit_test(nothing_fails_or_everything),
-        cmocka_unit_test(labels_count),
-        cmocka_unit_test(views_that_say_little),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    spot_arena_close(&b.a);
 }

@@ -8,10 +8,9 @@
 #include "base/text.h"
 #include "core/philox.h"
 
-static void first_failure_wins(void **state)
+TEST(first_failure_wins)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     assert_int_equal(spot_fail(&c, SPOT_IO, "cannot read %s", "a"), SPOT_IO);
     assert_int_equal(spot_fail(&c, SPOT_NOMEM, "consequence"), SPOT_NOMEM);
     assert_string_equal(spot_message(&c, SPOT_IO), "cannot read a");
@@ -21,14 +20,13 @@ static void first_failure_wins(void **state)
 }
 
 /* Neither escape sequences nor line feeds nor the controls of Latin-1; letters stay. */
-static void foreign_text_is_printed_plainly(void **state)
+TEST(foreign_text_is_printed_plainly)
 {
     char text[] = "a\033[31m\n\t\177 \302\233m Z\303\274rich \342\202\254 \302\251";
-    (void)state;
     assert_string_equal(spot_plain(text), "a?[31m??? ??m Z\303\274rich \342\202\254 \302\251");
 }
 
-static void words_are_quoted_for_a_shell(void **state)
+TEST(words_are_quoted_for_a_shell)
 {
     static const struct { const char *word, *quoted; } cases[] = {
         { "runs/mini-2.yaml", "runs/mini-2.yaml" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" },
@@ -36,20 +34,18 @@ static void words_are_quoted_for_a_shell(void **state)
     };
     char longest[1025];
     spot_quoted text;
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) assert_string_equal(spot_quote(text, cases[i].word), cases[i].quoted);
     memset(longest, '\'', 1024);
     longest[1024] = 0;
     assert_int_equal(strlen(spot_quote(text, longest)), 4 * 1024 + 2);
 }
 
-static void counting_and_real_arenas_agree(void **state)
+TEST(counting_and_real_arenas_agree)
 {
     spot_ctx c = check_ctx(1);
     spot_arena count = spot_arena_counting(), real;
     float *x;
     double *y;
-    (void)state;
     CHECK_OK(&c, SPOT_TAKE(&c, &count, x, 17));
     assert_null(x);
     CHECK_OK(&c, SPOT_TAKE(&c, &count, y, 3));
@@ -63,10 +59,9 @@ static void counting_and_real_arenas_agree(void **state)
 }
 
 /* Random123's published known answers for philox4x32-10. */
-static void philox_known_answers(void **state)
+TEST(philox_known_answers)
 {
     uint32_t zero[4] = { 0 }, out[4], ones[4] = { ~0u, ~0u, ~0u, ~0u };
-    (void)state;
     spot_philox(out, zero, 0);
     assert_int_equal(out[0], 0x6627e8d5); assert_int_equal(out[1], 0xe169c58d);
     assert_int_equal(out[2], 0xbc57ac4c); assert_int_equal(out[3], 0x9b00dbd8);
@@ -79,9 +74,8 @@ static void philox_known_answers(void **state)
 }
 
 /* Words, uniform and normal numbers, by libm from the words of the block itself. Ours are good to an ulp. */
-static void transforms_follow_from_the_words(void **state)
+TEST(transforms_follow_from_the_words)
 {
-    (void)state;
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t word[4], counter[] = { 0, i, 2, SPOT_RNG_INIT };
         spot_rng a = spot_rng_at(5, SPOT_RNG_INIT, 2, i), b = a, c = a;
@@ -103,13 +97,12 @@ static void transforms_follow_from_the_words(void **state)
     }
 }
 
-static void draws_are_fair_and_addressed(void **state)
+TEST(draws_are_fair_and_addressed)
 {
     spot_rng a = spot_rng_at(7, SPOT_RNG_EC, 3, 11), b = spot_rng_at(7, SPOT_RNG_EC, 3, 12);
     int count[6] = { 0 };
     double sum = 0, square = 0;
     uint32_t order[100], seen = 0;
-    (void)state;
     assert_int_not_equal(spot_rng_u32(&a), spot_rng_u32(&b));
     for (int i = 0; i < 60000; i++) count[spot_rng_below(&a, 6)]++;
     for (int i = 0; i < 6; i++) assert_in_range(count[i], 9600, 10400);   /* 4 sigma is 365 */
@@ -122,7 +115,7 @@ static void draws_are_fair_and_addressed(void **state)
     for (int i = 0; i < 1000; i++) assert_in_range(spot_rng_between(&b, -1, 1) + 1, 0, 2);
 }
 
-static void utf8_is_checked(void **state)
+TEST(utf8_is_checked)
 {
     static const struct { const char *text; size_t good; } cases[] = {
         { "", 0 }, { "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 10 }, { "a\x80", 1 }, { "\xc3", 0 }, { "\xc0\xaf", 0 },
@@ -130,7 +123,6 @@ static void utf8_is_checked(void **state)
         { "\xf4\x8f\xbf\xbf", 4 }, { "ab\xe2\x82", 2 }, { "\xff", 0 }
     };
     spot_text t = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(spot_utf8(cases[i].text, strlen(cases[i].text)), cases[i].good);
     spot_text_utf8(&t, "a\xff\xc3\xa9\xe2\x82");
@@ -142,11 +134,10 @@ static void utf8_is_checked(void **state)
     spot_text_free(&t);
 }
 
-static void few_digits_come_back(void **state)
+TEST(few_digits_come_back)
 {
     const double v[] = { 0, 30, 0.1, 1.0 / 3, 1e-300, 123456789012345680.0, 5e-324, 1e100, -2.5 };
     char text[32];
-    (void)state;
     assert_string_equal(spot_digits(text, 30, 1), "3e+01");
     assert_string_equal(spot_digits(text, 30, 15), "30");
     assert_string_equal(spot_digits(text, 0.1, 15), "0.1");
@@ -155,7 +146,7 @@ static void few_digits_come_back(void **state)
 }
 
 /* A spreadsheet must not run what a class or a file is called. */
-static void csv_cells_hold_no_formulas(void **state)
+TEST(csv_cells_hold_no_formulas)
 {
     static const struct { const char *text, *cell, *quoted; } cases[] = {
         { "", "", "\"\"" }, { "cat", "cat", "\"cat\"" }, { "a,b", "\"a,b\"", "\"a,b\"" },
@@ -166,7 +157,6 @@ static void csv_cells_hold_no_formulas(void **state)
         { "-2+3", "'-2+3", "\"'-2+3\"" }, { "-", "'-", "\"'-\"" },
         { "a=b", "a=b", "\"a=b\"" }
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text;
         size_t n;
@@ -181,21 +171,4 @@ static void csv_cells_hold_no_formulas(void **state)
         assert_string_equal(text + strlen(cases[i].cell) + 1, cases[i].quoted);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_is_checked),
-        cmocka_unit_test(few_digits_come_back),
-        cmocka_unit_test(csv_cells_hold_no_formulas),
-        cmocka_unit_test(first_failure_wins),
-        cmocka_unit_test(foreign_text_is_printed_plainly),
-        cmocka_unit_test(words_are_quoted_for_a_shell),
-        cmocka_unit_test(counting_and_real_arenas_agree),
-        cmocka_unit_test(philox_known_answers),
-        cmocka_unit_test(transforms_follow_from_the_words),
-        cmocka_unit_test(draws_are_fair_and_addressed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* test_base_model.c - a base model: what it is asked, that it learns, that ECs start from it. */
 #define _POSIX_C_SOURCE 200809L
-#include "checks.h"
+#include "check_scene.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,18 +8,7 @@
 
 #include "spotter/model.h"
 
-static spot_scene_config scene(void)
-{
-    spot_scene_config s = spot_scene_defaults();
-
-    s.size = 32;
-    s.rollable[0] = s.rollable[1] = 4;
-    s.extra_layers[0] = s.extra_layers[1] = 1;
-    s.blindspots[0] = s.blindspots[1] = 1;
-    s.specificity[0] = s.specificity[1] = 3;
-    s.per_bucket[SPOT_TRAIN] = s.per_bucket[SPOT_VAL] = s.per_bucket[SPOT_TEST] = 4;
-    return s;
-}
+static spot_scene_config scene(void) { return tiny_scene(4, 3, 4, 4, 4); }
 
 static spot_model_config model(void)
 {
@@ -34,13 +23,12 @@ static spot_model_config model(void)
 }
 
 /* Every attribute of the draw list stands in the targets, and 0.5 where there is nothing to see. */
-static void targets_say_what_is_drawn(void **state)
+TEST(targets_say_what_is_drawn)
 {
     static const spot_layer object[] = { SPOT_SQUARE, SPOT_RECTANGLE, SPOT_CIRCLE, SPOT_TEXT };
     spot_scene_config s = scene();
     int seen[SPOT_BASE_TARGETS][3] = { { 0 } };
     spot_ec ec;
-    (void)state;
     spot_ec_base(&ec, &s, 3, 400, 10);
     assert_int_equal(ec.rollable_count + 1, SPOT_BASE_TARGETS);
     for (uint32_t i = 0; i < 400; i++) {
@@ -70,7 +58,7 @@ static void targets_say_what_is_drawn(void **state)
     for (int k = 0; k < SPOT_BASE_TARGETS; k++) assert_true(seen[k][0] > 60 && seen[k][2] > 60);
 }
 
-static void learns_and_hands_on_all_but_the_head(void **state)
+TEST(learns_and_hands_on_all_but_the_head)
 {
     spot_ctx c = check_ctx(2);
     spot_scene_config s = scene();
@@ -82,7 +70,6 @@ static void learns_and_hands_on_all_but_the_head(void **state)
     spot_ec ec;
     char path[] = "/tmp/spot_base_XXXXXX";
     size_t head;
-    (void)state;
     close(mkstemp(path));
     CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)1 << 28));
     CHECK_OK(&c, spot_model_base(&c, &a, &base, &lesson, &s, &cfg, 3));
@@ -112,13 +99,4 @@ static void learns_and_hands_on_all_but_the_head(void **state)
     CHECK_FAILS(&c, spot_model_train(&c, &a, &from_file, &lesson, &ec, &cfg, &base), SPOT_USAGE, "width 16");
     unlink(path);
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_say_what_is_drawn),
-        cmocka_unit_test(learns_and_hands_on_all_but_the_head),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* test_bdm.c - what holds for every discovery method of the table. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,11 +19,10 @@ static void fall(float *confidence, int n)
 
 /* spot_bdm_needs counts takes that are aligned from the start; an arena may be used up to any byte before. Sizes that are no
  * multiples of anything show what gets lost in between. */
-static void a_method_takes_no_more_than_it_said(void **state)
+TEST(a_method_takes_no_more_than_it_said)
 {
     static const int sizes[][2] = { { 4, 1 }, { 5, 3 }, { 33, 7 }, { 130, 40 } };
     const spot_seed seed = { 1, 0 };
-    (void)state;
     for (int method = 0; method < SPOT_METHODS; method++)
         for (int s = 0; s < LEN(sizes); s++)
             for (int threads = 1; threads <= 2; threads++) {
@@ -56,13 +55,12 @@ static void a_method_takes_no_more_than_it_said(void **state)
 
 /* What a batch of two ECs gives, of whose features PCA makes 11 and 40 dimensions where 60 were wanted (30 where a mixture
  * takes no more), is what each gives alone, in the memory that was planned for the larger. */
-static void fewer_components_than_wanted_are_enough(void **state)
+TEST(fewer_components_than_wanted_are_enough)
 {
     enum { D = 40 };
     static const int n[2] = { 12, 90 };
     const int most[2] = { 90, 90 };
     const spot_seed seed[2] = { { 1, 0 }, { 1, 1 } };
-    (void)state;
     for (int method = 0; method < SPOT_METHODS; method++) {
         spot_ctx c = check_ctx(2);
         spot_bdm_config cfg = spot_bdm_defaults(method);
@@ -102,12 +100,11 @@ static void fewer_components_than_wanted_are_enough(void **state)
 }
 
 /* Finite, but too large for sums of squares in float: the same sentence from every method, whatever reduces. */
-static void features_that_are_too_large_are_refused_alike(void **state)
+TEST(features_that_are_too_large_are_refused_alike)
 {
     static const float large[] = { 1e30f, -1e30f, 1.1e12f, INFINITY, NAN };
     static const int reducers[] = { SPOT_REDUCE_NONE, SPOT_REDUCE_PCA, SPOT_REDUCE_TSNE };
     const spot_seed seed = { 1, 4 };
-    (void)state;
     for (int method = 0; method < SPOT_METHODS; method++)
         for (int i = 0; i < LEN(large) * LEN(reducers); i++) {
             spot_ctx c = check_ctx(1);
@@ -222,20 +219,13 @@ static void input_and_requests_are_looked_at(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[2 * LEN(variants) + 3] = {
-        cmocka_unit_test(a_method_takes_no_more_than_it_said),
-        cmocka_unit_test(fewer_components_than_wanted_are_enough),
-        cmocka_unit_test(features_that_are_too_large_are_refused_alike),
-    };
     static char name[2 * LEN(variants)][80];
-    int count = 3;
 
     for (int i = 0; i < 2 * LEN(variants); i++) {
         struct variant *v = &variants[i / 2];
         snprintf(name[i], sizeof *name, i % 2 ? "%s_looks_at_its_input" : "%s_is_the_same_in_a_batch", v->name);
-        tests[count++] = (struct CMUnitTest){ name[i], i % 2 ? input_and_requests_are_looked_at : a_batch_equals_its_problems,
-                                              NULL, NULL, v };
+        add_test(&check_tests, (struct CMUnitTest){ name[i], i % 2 ? input_and_requests_are_looked_at
+                                                                  : a_batch_equals_its_problems, NULL, NULL, v });
     }
-    openblas_set_num_threads(1);
-    return _cmocka_run_group_tests("methods", tests, (size_t)count, NULL, NULL);
+    return run_all_tests();
 }

@@ -146,10 +146,9 @@ static void check_print(const spot_check *k, const char *words)
     fclose(f);
 }
 
-static void test_the_same_run_is_fine(void **state)
+TEST_IN_FOLDER(test_the_same_run_is_fine)
 {
     spot_check *k;
-    (void)state;
     fake("a", 30, 1, NULL);
     fake("b", 30, 1, NULL);
     accept_run("a", "base.json");
@@ -174,11 +173,10 @@ static void liar(spot_segment *s) { if (s->index == 4) s->method[0].score.dr = s
 static void dreamer(spot_segment *s) { if (s->index == 4) s->method[0].score.dr = 1.5; }
 static void other_method(spot_segment *s) { strcpy(s->method[1].name, "domino"); }
 
-static void test_bits(void **state)
+TEST_IN_FOLDER(test_bits)
 {
     spot_ctx c = check_ctx(1);
     spot_check *k;
-    (void)state;
     fake("a", 30, 1, NULL);
     accept_run("a", "base.json");
 
@@ -213,11 +211,10 @@ static void test_bits(void **state)
 }
 
 /* Another build promises nothing, and what differs is said. */
-static void test_bits_of_another_platform(void **state)
+TEST_IN_FOLDER(test_bits_of_another_platform)
 {
     spot_check *k;
     char command[400];
-    (void)state;
     fake("a", 30, 1, NULL);
     accept_run("a", "base.json");
     snprintf(command, sizeof command, "sed -i 's/^\"platform\":\"/&no such thing; /' %s/base.json", root);
@@ -233,11 +230,10 @@ static void test_bits_of_another_platform(void **state)
     spot_check_free(k);
 }
 
-static void test_what_is_missing(void **state)
+TEST_IN_FOLDER(test_what_is_missing)
 {
     spot_check *k;
     char path[400];
-    (void)state;
     fake("a", 30, 1, NULL);
     accept_run("a", "base.json");
     fake("b", 30, 1, NULL);
@@ -283,11 +279,10 @@ static void untrained(spot_segment *s)
     for (int b = 0; b < 2; b++) s->method[b].status = SPOT_NUMERIC;
 }
 
-static void test_failures_count_as_nothing_found(void **state)
+TEST_IN_FOLDER(test_failures_count_as_nothing_found)
 {
     spot_check *k;
     const spot_check_line *l;
-    (void)state;
     fake("a", 90, 1, perfect);
     accept_run("a", "base.json");
     fake("b", 90, 1, gives_up);
@@ -331,10 +326,9 @@ static void sloppy(spot_segment *s)
     s->method[0].score.fdr = 2 / 3.0;
 }
 
-static void test_less_fdr_is_better(void **state)
+TEST_IN_FOLDER(test_less_fdr_is_better)
 {
     spot_check *k;
-    (void)state;
     fake("a", 30, 1, perfect);
     fake("b", 30, 1, sloppy);
     accept_run("a", "a.json");
@@ -348,11 +342,10 @@ static void test_less_fdr_is_better(void **state)
     spot_check_free(k);
 }
 
-static void test_other_seeds_and_few(void **state)
+TEST_IN_FOLDER(test_other_seeds_and_few)
 {
     spot_check *k;
     const spot_check_line *l;
-    (void)state;
     fake("a", 60, 1, NULL);
     fake("b", 50, 2, NULL);
     accept_run("a", "base.json");
@@ -384,10 +377,9 @@ static void as_the_paper(spot_segment *s)
     s->method[1].score.fdr = s->index % 5 ? 0 : NAN;
 }
 
-static void test_paper(void **state)
+TEST_IN_FOLDER(test_paper)
 {
     spot_check *k;
-    (void)state;
     size = 224;
     fake("a", 300, 1, as_the_paper);
     accept_run("a", "base.json");
@@ -405,7 +397,7 @@ static void test_paper(void **state)
     size = 64;
 }
 
-static void test_quarantine(void **state)
+TEST_IN_FOLDER(test_quarantine)
 {
     spot_ctx c = check_ctx(1);
     spot_accept_options o = { .reason = "first", .quarantine = { "spotlight:dr=jumps, see issue 12", "spotlight:fdr=too",
@@ -413,7 +405,6 @@ static void test_quarantine(void **state)
                               .quarantines = 3, .margin_dr = 0.05 };
     spot_baseline b;
     spot_check *k;
-    (void)state;
     fake("a", 90, 1, perfect);
     fake("b", 90, 1, gives_up);
     CHECK_OK(&c, spot_accept(&c, at("a"), at("base.json"), &o));
@@ -460,13 +451,12 @@ static char *slurp(const char *name, size_t *n)
     return (char *)bytes;
 }
 
-static void test_the_file(void **state)
+TEST_IN_FOLDER(test_the_file)
 {
     spot_ctx c = check_ctx(1);
     spot_baseline b;
     char *text, *again;
     size_t n, m;
-    (void)state;
     fake("a", 30, 1, NULL);
     accept_run("a", "base.json");
     text = slurp("base.json", &n);
@@ -485,7 +475,7 @@ static void test_the_file(void **state)
     free(text);
 }
 
-static void test_files_that_are_none(void **state)
+TEST_IN_FOLDER(test_files_that_are_none)
 {
     static const struct { const char *was, *is, *says; } fault[] = {
         { "\"schema\":1", "\"schema\":2", "schema: this version of Spotter does not know it" },
@@ -506,7 +496,6 @@ static void test_files_that_are_none(void **state)
     spot_baseline b;
     char *text, bad[20000];
     size_t n;
-    (void)state;
     fake("a", 30, 1, NULL);
     accept_run("a", "base.json");
     text = slurp("base.json", &n);
@@ -528,14 +517,13 @@ static void test_files_that_are_none(void **state)
 }
 
 /* 1,000 ECs and 5 methods in less than 150 kB. */
-static void test_a_baseline_is_small(void **state)
+TEST(test_a_baseline_is_small)
 {
     const nights w = { .ecs = 1000, .paired = true };
     spot_ctx c = check_ctx(1);
     night t;
     char *text;
     size_t n;
-    (void)state;
     night_open(&c, &t, &w, 0);
     for (int i = 0; i < 1000; i++) {
         snprintf(t.g.now.ec[i].definition, sizeof(spot_hash), "0123456789abcdef");
@@ -548,23 +536,4 @@ static void test_a_baseline_is_small(void **state)
     if (n >= 150000) fail_msg("%zu bytes", n);
     free(text);
     night_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_same_run_is_fine, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bits_of_another_platform, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_missing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_failures_count_as_nothing_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_less_fdr_is_better, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_seeds_and_few, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_paper, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_quarantine, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_the_file, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_files_that_are_none, set_up, tear_down),
-        cmocka_unit_test(test_a_baseline_is_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@
 #include "sweep/segment.h"
 
 /* Every EC has one owner, ranges are equal but for one, and parts of a shard are the shard. */
-static void ranges_are_a_partition(void **state)
+TEST(ranges_are_a_partition)
 {
-    (void)state;
     for (int ecs = 0; ecs < 60; ecs++)
         for (int shards = 1; shards < 70; shards++) {
             int next = 0;
@@ -33,10 +32,9 @@ static void ranges_are_a_partition(void **state)
         }
 }
 
-static void ranges_of_many_do_not_overflow(void **state)
+TEST(ranges_of_many_do_not_overflow)
 {
     int from, to;
-    (void)state;
     spot_shard_range(&from, &to, 99999, 100000, 1000000);
     assert_true(from == 999990 && to == 1000000);
 }
@@ -118,11 +116,10 @@ static spot_run_status *standing(spot_ctx *c)
     return s;
 }
 
-static void every_state_is_told_from_the_others(void **state)
+TEST_IN_FOLDER(every_state_is_told_from_the_others)
 {
     spot_ctx c = check_ctx(1);
     spot_run_status *s;
-    (void)state;
     make("states");
     for (int i = 0; i < 7; i++) finish(&c, i, "abc", i == 1 ? SPOT_NUMERIC : SPOT_OK);
     finish(&c, 10, "of another config", SPOT_OK);
@@ -162,11 +159,10 @@ static void every_state_is_told_from_the_others(void **state)
     spot_run_status_free(s);
 }
 
-static void the_latest_cut_counts(void **state)
+TEST_IN_FOLDER(the_latest_cut_counts)
 {
     spot_ctx c = check_ctx(1);
     spot_run_status *s;
-    (void)state;
     make("cuts");
     for (int i = 0; i < 10; i++) finish(&c, i, "abc", SPOT_OK);
     begin(0, 2, 20, 100, 900, 300);
@@ -186,11 +182,10 @@ static void the_latest_cut_counts(void **state)
     spot_run_status_free(s);
 }
 
-static void an_empty_run_stands_too(void **state)
+TEST_IN_FOLDER(an_empty_run_stands_too)
 {
     spot_ctx c = check_ctx(1);
     spot_run_status *s;
-    (void)state;
     make("empty");
     CHECK_FAILS(&c, spot_run_status_read(&c, &s, dir, 120), SPOT_IO, "is no run directory");
     spot_run_status_free(s);
@@ -206,10 +201,9 @@ static void an_empty_run_stands_too(void **state)
 }
 
 /* Starts count from the last thing that was kept; those of another shard do not. */
-static void starts_for_nothing_are_counted(void **state)
+TEST_IN_FOLDER(starts_for_nothing_are_counted)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     make("starts");
     assert_int_equal(spot_run_log_starts(&c, dir, 3, 8), 0);
     begin(3, 8, 30, 100, 900, 800);
@@ -235,7 +229,7 @@ static void keep_warning(void *user, spot_log_level level, const char *text)
     if (level == SPOT_LOG_WARN) snprintf(warned, sizeof warned, "%s", text);
 }
 
-static void other_platforms_are_named_and_nothing_hangs(void **state)
+TEST_IN_FOLDER(other_platforms_are_named_and_nothing_hangs)
 {
     static const char stranger[] = "{\"at\":\"%s\",\"event\":\"start\",\"shard\":1,\"shards\":2,\"from\":2,\"to\":4,\"ecs\":4,"
         "\"pid\":7,\"config\":\"abc\",\"host\":\"n2\\u001b[2J\\n\",\"job\":\"\",\"build\":\"b\",\"device\":\"cpu\","
@@ -243,7 +237,6 @@ static void other_platforms_are_named_and_nothing_hangs(void **state)
     spot_ctx c = check_ctx(1);
     char text[600], path[240];
     spot_run_status *s;
-    (void)state;
     c.on_log = keep_warning;
     make("mixed");
     begin(0, 2, 4, 100, 900, 800);
@@ -280,7 +273,7 @@ static void hear(void *user, int file, double alive, const spot_run_log_line *l)
     h->start = *l;
 }
 
-static void what_is_written_is_read(void **state)
+TEST_IN_FOLDER(what_is_written_is_read)
 {
     spot_ctx c = { 0 };
     spot_run_log d;
@@ -288,7 +281,6 @@ static void what_is_written_is_read(void **state)
     heard h = { 0 };
     char platform[512];
     double before = (double)time(NULL);
-    (void)state;
     make("run_log");
     setenv("SLURM_ARRAY_JOB_ID", "812", 1);
     setenv("SLURM_ARRAY_TASK_ID", "3", 1);
@@ -317,19 +309,3 @@ static void what_is_written_is_read(void **state)
     spot_ctx_close(&c);
 }
 
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_are_a_partition),
-        cmocka_unit_test(ranges_of_many_do_not_overflow),
-        IN_A_FOLDER(every_state_is_told_from_the_others),
-        IN_A_FOLDER(the_latest_cut_counts),
-        IN_A_FOLDER(an_empty_run_stands_too),
-        IN_A_FOLDER(other_platforms_are_named_and_nothing_hangs),
-        IN_A_FOLDER(starts_for_nothing_are_counted),
-        IN_A_FOLDER(what_is_written_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -10,7 +10,7 @@
 
 #define FOLDER "fuzz/corpus_coco/"
 
-static void wrong_files_get_their_sentence(void **state)
+TEST(wrong_files_get_their_sentence)
 {
     static const struct { const char *file, *words; } cases[] = {
         { "empty", "empty" },                      { "space", "premature EOF" },
@@ -33,7 +33,6 @@ static void wrong_files_get_their_sentence(void **state)
         { "cut", "not JSON" },                     { "behind", "not JSON" },
         { "deep", "nested deeper than 64" },       { "not_utf8", "not JSON" },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_coco k;
@@ -45,7 +44,7 @@ static void wrong_files_get_their_sentence(void **state)
 }
 
 /* The byte that is named is where the wrong thing is. */
-static void the_byte_is_named(void **state)
+TEST(the_byte_is_named)
 {
     static const struct { const char *text; int byte; } cases[] = {
         { "{\"images\": [], \"annotations\": [{\"image_id\": 1, \"category_id\": 2}], \"categories\": []}", 31 },
@@ -53,7 +52,6 @@ static void the_byte_is_named(void **state)
         { "{\"images\": [{\"id\": null}]}", 23 },
         { "{\"images\": [,]}", 13 },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_coco k;
@@ -64,10 +62,9 @@ static void the_byte_is_named(void **state)
     }
 }
 
-static void what_is_kept(void **state)
+TEST(what_is_kept)
 {
     static const char *const files[] = { FOLDER "good", FOLDER "annotations_first" };
-    (void)state;
     for (int f = 0; f < LEN(files); f++) {
         spot_ctx c = check_ctx(1);
         spot_coco k;
@@ -90,14 +87,13 @@ static void what_is_kept(void **state)
 }
 
 /* A word that goes on for ever must not be held for ever, and a file of 100 MB of outlines needs no more than its boxes. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
     spot_ctx c = check_ctx(1);
     char path[64];
     struct rusage before, after;
     spot_coco k;
     FILE *f;
-    (void)state;
     snprintf(path, sizeof path, "/tmp/spotter_coco_%ld.json", (long)getpid());
     f = fopen(path, "w");
     fputs("{\"categories\":[{\"id\":1,\"name\":\"a\"}],\"images\":[{\"id\":1,\"file_name\":\"a\"}],\"annotations\":[", f);
@@ -121,15 +117,4 @@ static void memory_is_bounded(void **state)
     CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_INPUT, "comes no value within 1048576 bytes");
     remove(path);
     CHECK_FAILS(&c, spot_coco_open(&c, &k, path), SPOT_IO, path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_files_get_their_sentence),
-        cmocka_unit_test(the_byte_is_named),
-        cmocka_unit_test(what_is_kept),
-        cmocka_unit_test(memory_is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,10 @@ static spot_status parse(spot_ctx *c, spot_config *to, const char *text)
     return spot_config_parse(c, to, text, strlen(text), "a.yaml");
 }
 
-static void values_land_where_they_belong(void **state)
+TEST(values_land_where_they_belong)
 {
     spot_ctx c = check_ctx(1);
     const spot_config plain = spot_config_defaults();
-    (void)state;
     CHECK_OK(&c, parse(&c, &cfg,
         "seed: 18446744073709551615\necs: 7\n"
         "scene: {size: 64, rollable: [5, 6], per_bucket: {val: 12}, attribute_choice: layer_first, flip: 0.5}\n"
@@ -163,10 +162,9 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "\x89PNG\r\n", "a.yaml is not a text file" },
 };
 
-static void refusals_say_where_and_what(void **state)
+TEST(refusals_say_where_and_what)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int i = 0; i < LEN(refused); i++) CHECK_FAILS(&c, parse(&c, &cfg, refused[i].text), SPOT_USAGE, refused[i].sentence);
     CHECK_FAILS(&c, spot_config_load(&c, &cfg, "/nowhere.yaml"), SPOT_USAGE,
                 "cannot read the config /nowhere.yaml: No such file");
@@ -174,7 +172,7 @@ static void refusals_say_where_and_what(void **state)
 }
 
 /* The last list varies fastest; what stands beside the lists holds for all. The expanded config is one without lists. */
-static void lists_stand_for_their_product(void **state)
+TEST(lists_stand_for_their_product)
 {
     static const char *const name[] = { "plain", "planespot-scvis mixture.tol=0.1", "planespot-scvis mixture.tol=0.3",
                                         "planespot-pca mixture.tol=0.1", "planespot-pca mixture.tol=0.3",
@@ -182,7 +180,6 @@ static void lists_stand_for_their_product(void **state)
                                         "spotlight", "domino" };
     spot_ctx c = check_ctx(1);
     char *text, words[512], label[80];
-    (void)state;
     CHECK_OK(&c, parse(&c, &cfg,
         "bdms:\n"
         "  - {name: plain, weight: 0.5}\n"
@@ -217,7 +214,7 @@ static void lists_stand_for_their_product(void **state)
 }
 
 /* What some combination reads may be set for all; and a run's own config, which names everything, is read again. */
-static void settings_of_other_reducers_may_stand_where_they_do_no_harm(void **state)
+TEST(settings_of_other_reducers_may_stand_where_they_do_no_harm)
 {
     static const char *const text[] = {
         "bdms: [{reduce: [tsne, umap], tsne: {perplexity: 12}, umap: {neighbours: 9}}]",
@@ -226,7 +223,6 @@ static void settings_of_other_reducers_may_stand_where_they_do_no_harm(void **st
         "bdms: [{reduce: tsne, tsne: {perplexity: [10, 20], iterations: [100, 200]}}]",
     };
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int i = 0; i < LEN(text); i++) {
         char *printed, words[512];
         CHECK_OK(&c, parse(&c, &cfg, text[i]));
@@ -262,11 +258,10 @@ static void change_all(const spot_setting *rows, void *group)
     }
 }
 
-static void printed_configs_read_back(void **state)
+TEST(printed_configs_read_back)
 {
     spot_ctx c = check_ctx(1);
     char *text, words[512];
-    (void)state;
     other = spot_config_defaults();
     change_all(spot_settings, &other);
     other.bdms = 4;
@@ -318,9 +313,8 @@ static void mark(const spot_setting *rows, void *group, const char *base, unsign
     }
 }
 
-static void settings_do_not_overlap(void **state)
+TEST(settings_do_not_overlap)
 {
-    (void)state;
     for (int m = 0; m < SPOT_METHODS; m++) {
         static unsigned char marks[sizeof(spot_config)];
         other = spot_config_defaults();
@@ -331,10 +325,9 @@ static void settings_do_not_overlap(void **state)
 }
 
 /* A default that its own row refuses would be refused when a config that names everything is read again. */
-static void defaults_are_in_range(void **state)
+TEST(defaults_are_in_range)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int m = 0; m < SPOT_METHODS; m++) {
         other = spot_config_defaults();
         other.bdm[0] = spot_bdm_defaults(m);
@@ -343,10 +336,9 @@ static void defaults_are_in_range(void **state)
     }
 }
 
-static void words_near_each_other(void **state)
+TEST(words_near_each_other)
 {
     const char *const names[] = { "sweep", "plan", "tables", "scene", "bench", NULL };
-    (void)state;
     assert_string_equal(spot_nearest("swep", names), "sweep");
     assert_string_equal(spot_nearest("sewep", names), "sweep");
     assert_string_equal(spot_nearest("table", names), "tables");
@@ -356,14 +348,13 @@ static void words_near_each_other(void **state)
 }
 
 /* The configs of the repository load; the fuzz corpus and mutations of it do no harm. */
-static void shipped_configs_and_corpus(void **state)
+TEST(shipped_configs_and_corpus)
 {
     static const char *const folders[] = { "../configs", "fuzz/corpus_config" };
     static unsigned char bytes[8192];
     spot_ctx c = check_ctx(1);
     spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
     int files = 0;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         DIR *dir = opendir(folders[k]);
         assert_non_null(dir);
@@ -387,20 +378,4 @@ static void shipped_configs_and_corpus(void **state)
         closedir(dir);
     }
     assert_true(files >= 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_land_where_they_belong),
-        cmocka_unit_test(refusals_say_where_and_what),
-        cmocka_unit_test(lists_stand_for_their_product),
-        cmocka_unit_test(settings_of_other_reducers_may_stand_where_they_do_no_harm),
-        cmocka_unit_test(printed_configs_read_back),
-        cmocka_unit_test(settings_do_not_overlap),
-        cmocka_unit_test(defaults_are_in_range),
-        cmocka_unit_test(words_near_each_other),
-        cmocka_unit_test(shipped_configs_and_corpus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

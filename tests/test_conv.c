@@ -94,9 +94,8 @@ static double one_output(const bed *b, int n, int o, int p, double g, double *dx
     return sum;
 }
 
-static void agrees_with_loops_in_double(void **state)
+TEST(agrees_with_loops_in_double)
 {
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(cases[k].s, cases[k].rows);
         double *y = calloc(b.ny, sizeof *y), *dx = calloc(b.nx, sizeof *dx), *dw = calloc(b.nw, sizeof *dw), off[3];
@@ -144,9 +143,8 @@ static void finite_difference(bed *b, float *v, const float *gradient, size_t at
     CHECK_NEAR((up - down) / 32, claimed, 1e-3);
 }
 
-static void gradients_are_finite_differences(void **state)
+TEST(gradients_are_finite_differences)
 {
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(cases[k].s, cases[k].rows);
         for (size_t i = 0; i < 3 && b.s.train; i++) {
@@ -157,9 +155,8 @@ static void gradients_are_finite_differences(void **state)
     }
 }
 
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed one = make_bed(cases[k].s, cases[k].rows), two = make_bed(cases[k].s, cases[k].rows);
         run(&one, 1);
@@ -173,9 +170,8 @@ static void threads_leave_no_trace(void **state)
 }
 
 /* A broken pixel must reach the loss. (A fused ReLU may eat it: conv.h.) */
-static void nan_comes_through(void **state)
+TEST(nan_comes_through)
 {
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         bed b = make_bed(cases[k].s, cases[k].rows);
         int seen = b.s.relu;
@@ -187,12 +183,11 @@ static void nan_comes_through(void **state)
     }
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
     spot_ctx c = check_ctx(1);
     spot_conv_shape s = cases[1].s, odd = s, thin = s, uneven = s;
     spot_conv *plan;
-    (void)state;
     odd.k = 5;
     thin.co = 24;
     uneven.lanes = 4;
@@ -207,16 +202,4 @@ static void wrong_calls_are_refused(void **state)
     CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.unpack");
     CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "not made for it");
     spot_conv_close(&c, plan);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_loops_in_double),
-        cmocka_unit_test(gradients_are_finite_differences),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(nan_comes_through),
-        cmocka_unit_test(wrong_calls_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,14 +44,13 @@ static const spot_pace stub = {
     .method = { { .rows = 100, .power = 2, .at = { 3, 6 } }, { .rows = 100, .power = 0, .at = { 7, 7 } } },
 };
 
-static void time_grows_with_images_epochs_and_rows(void **state)
+TEST(time_grows_with_images_epochs_and_rows)
 {
     static spot_config cfg;
     spot_source source = { 0 };
     spot_ec ec = { .images = { 100, 33, 0 } };
     spot_spent s;
 
-    (void)state;
     cfg = spot_config_defaults();
     cfg.model.batch = 64;
     cfg.model.lanes = 2;
@@ -75,7 +74,7 @@ static void time_grows_with_images_epochs_and_rows(void **state)
 }
 
 /* Twice the ECs, epochs and views: about twice the seconds. The calibration itself is real, so the margins are wide. */
-static void a_calibration_measures_every_part(void **state)
+TEST(a_calibration_measures_every_part)
 {
     spot_sweep_options all = { .shards = 1, .pictures = true };
     spot_ctx c = context(1);
@@ -83,7 +82,6 @@ static void a_calibration_measures_every_part(void **state)
     spot_sweep_cost cost;
     double sum;
 
-    (void)state;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, true));
     sum = cost.start + cost.training + cost.pictures + cost.method[0] + cost.method[1];
     assert_true(cost.start > 0 && cost.training > 0 && cost.pictures > 0 && cost.method[0] > 0 && cost.method[1] > 0);
@@ -93,14 +91,13 @@ static void a_calibration_measures_every_part(void **state)
     spot_ctx_close(&c);
 }
 
-static void disk_is_what_stays(void **state)
+TEST(disk_is_what_stays)
 {
     spot_sweep_options o = { .shards = 1 };
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     spot_sweep_cost all, results, pictures;
 
-    (void)state;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &all, false));
     o.pictures = true;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &o, &pictures, false));
@@ -131,11 +128,10 @@ static void put(const char *path, const char *text)
     fclose(f);
 }
 
-static void the_least_limit_counts(void **state)
+TEST_WITH(the_least_limit_counts, set_up, tear_down)
 {
     const char *whose;
 
-    (void)state;
     put("proc/meminfo", "MemTotal:  16000 kB\nMemAvailable:    8000 kB\n");
     assert_int_equal(spot_room_of_memory(root, &whose), 8000 * 1024);
     assert_string_equal(whose, "the machine");
@@ -178,13 +174,12 @@ static void count_warnings(void *user, spot_log_level level, const char *text)
     warnings += level == SPOT_LOG_WARN && strstr(text, "--keep views") != NULL;
 }
 
-static void what_cannot_fit_is_refused(void **state)
+TEST_WITH(what_cannot_fit_is_refused, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
 
-    (void)state;
     memory = 20 << 20;
     refused(&c, cfg, SPOT_NOMEM, "the test leaves 0.02 GB; a lower model.batch, scene.size or model.width would help");
     addresses = 200 << 20;
@@ -203,17 +198,3 @@ static void what_cannot_fit_is_refused(void **state)
     spot_ctx_close(&c);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_grows_with_images_epochs_and_rows),
-        cmocka_unit_test(a_calibration_measures_every_part),
-        cmocka_unit_test(disk_is_what_stays),
-        WITH_FOLDER(the_least_limit_counts),
-        WITH_FOLDER(what_cannot_fit_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -8,12 +8,11 @@
 
 #include "core/team.h"
 
-static void threads_default_to_the_cores_we_may_use(void **state)
+TEST(threads_default_to_the_cores_we_may_use)
 {
     spot_ctx c = { 0 };
     cpu_set_t all, one;
     int first = 0;
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CHECK_OK(&c, spot_ctx_open(&c, "cpu", 0));
     assert_int_equal(c.threads, CPU_COUNT(&all));
@@ -36,10 +35,9 @@ static void threads_default_to_the_cores_we_may_use(void **state)
 }
 
 /* The callbacks, user and stop are the caller's; what the rest held does not matter. */
-static void an_unclean_context_is_no_trouble(void **state)
+TEST(an_unclean_context_is_no_trouble)
 {
     spot_ctx c;
-    (void)state;
     memset(&c, 0x5a, sizeof c);
     c.on_log = NULL;
     c.on_progress = NULL;
@@ -52,10 +50,9 @@ static void an_unclean_context_is_no_trouble(void **state)
     spot_ctx_close(&c);
 }
 
-static void nonsense_is_refused_and_may_be_closed(void **state)
+TEST(nonsense_is_refused_and_may_be_closed)
 {
     spot_ctx c = { 0 };
-    (void)state;
     CHECK_FAILS(&c, spot_ctx_open(&c, "cpu", -1), SPOT_USAGE, "-1 threads asked for");
     spot_ctx_close(&c);
     CHECK_FAILS(&c, spot_ctx_open(&c, "gpu", 1), SPOT_USAGE, "gpu");
@@ -77,10 +74,9 @@ static void call_it_class(void *user, uint32_t problem, char *text, size_t size)
 
 #define SAYS(call, words) ((call), assert_string_equal(heard, (words)))
 
-static void a_sentence_names_its_problem(void **state)
+TEST(a_sentence_names_its_problem)
 {
     spot_ctx c = { .on_log = hear };
-    (void)state;
     CHECK_FAILS(&c, spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3), SPOT_INPUT, "EC 5: row 3");
     spot_fail_of(&c, SPOT_INPUT, 5, "row %d", 3);
     spot_fail(&c, SPOT_INPUT, "a consequence");
@@ -118,25 +114,12 @@ static double share_of(int fast, int threads)
     return (double)right / steps;
 }
 
-static void a_team_is_as_large_as_is_fast(void **state)
+TEST(a_team_is_as_large_as_is_fast)
 {
     spot_team alone = spot_team_of(1);
 
-    (void)state;
     assert_int_equal(spot_team_step(&alone), 1);
     assert_true(share_of(1, 2) > 0.6);
     assert_true(share_of(6, 6) > 0.6);
     assert_true(share_of(3, 6) > 0.6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_default_to_the_cores_we_may_use),
-        cmocka_unit_test(an_unclean_context_is_no_trouble),
-        cmocka_unit_test(nonsense_is_refused_and_may_be_closed),
-        cmocka_unit_test(a_sentence_names_its_problem),
-        cmocka_unit_test(a_team_is_as_large_as_is_fast),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

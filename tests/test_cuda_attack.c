@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda_net.h"
 
+#include "check_scene.h"
 #include "net/attack.h"
 #include "image/raster.h"
 #include "spotter/model.h"
@@ -58,11 +59,10 @@ static float *make_images(int pixels, spot_precision precision)
     return x;
 }
 
-static void steps_agree(void **state)
+TEST(steps_agree)
 {
     spot_ctx cpu = check_ctx(2);
     int made = 5;
-    (void)state;
     for (int k = 0; k < 2 * LEN(cases); k++) {
         spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
         int size = cases[k / 2].size, pixels = size * size, n = LIVE * 3 * pixels;
@@ -110,15 +110,8 @@ typedef struct { spot_arena a; spot_model m; spot_learning lesson; } pupil;
 /* 16 train images in batches of 6: whole ones, the second of which is recorded, and a last one of 4. */
 static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
 {
-    spot_scene_config scene = spot_scene_defaults();
+    spot_scene_config scene = tiny_scene(3, 2, 2, 1, spot_scene_defaults().per_bucket[SPOT_TEST]);
 
-    scene.size = 32;
-    scene.rollable[0] = scene.rollable[1] = 3;
-    scene.extra_layers[0] = scene.extra_layers[1] = 1;
-    scene.blindspots[0] = scene.blindspots[1] = 1;
-    scene.specificity[0] = scene.specificity[1] = 2;
-    scene.per_bucket[SPOT_TRAIN] = 2;
-    scene.per_bucket[SPOT_VAL] = 1;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
     *cfg = spot_model_defaults();
     cfg->width = 16;
@@ -177,25 +170,15 @@ static void learns_what_the_cpu_learns(spot_precision precision, double lr, doub
 
 /* Adam divides by gradients' sizes, and an attack by its gradient's: the rate is low, so that the last bits of one step stay
  * last bits in the next. Tolerances are shares of what the attack adds to the loss. */
-static void fp32_learns_what_the_cpu_learns(void **state)
+TEST(fp32_learns_what_the_cpu_learns)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_FP32, 1e-6, 0.01, 2);
 }
 
 /* At 32 pixels most of what 8 bits leave of gradients is rounding (test_cuda_resnet.c), so the attack finds less. */
-static void bf16_sees_nearly_that(void **state)
+TEST(bf16_sees_nearly_that)
 {
-    (void)state;
     learns_what_the_cpu_learns(SPOT_BF16, 1e-7, 0.5, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_agree),
-        cmocka_unit_test(fp32_learns_what_the_cpu_learns),
-        cmocka_unit_test(bf16_sees_nearly_that),
-    };
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

@@ -1,9 +1,9 @@
 /* test_cuda_bdm.c - every discovery method on CUDA: from views to hypotheses as on the CPU, each problem of a batch as by
  * itself, in the memory that was counted; what it found can be assigned on the host. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_cuda.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -118,12 +118,11 @@ static void a_fit_leaves_the_device(void **state)
     close_data(&of);
 }
 
-static void device_memory_is_counted(void **state)
+TEST(device_memory_is_counted)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_ctx cpu = check_ctx(1), c;
 
-    (void)state;
     open_cuda(&c, 0);
     for (int reduce = SPOT_REDUCE_TSNE; reduce <= SPOT_REDUCE_SCVIS; reduce++) {
         size_t one, all;
@@ -139,14 +138,13 @@ static void device_memory_is_counted(void **state)
 /* -- beside the methods -------------------------------------------------------------------------------------------------- */
 
 /* 150 rows, two blindspots, hypotheses that are noisy copies of them. */
-static void scores_are_the_same(void **state)
+TEST(scores_are_the_same)
 {
     enum { N = 150, H = 6 };
     spot_ctx cpu = check_ctx(1), c;
     const spot_metric_config cfg = spot_metric_defaults();
     int covered = 0;
 
-    (void)state;
     open_cuda(&c, 2);
     for (uint32_t trial = 0; trial < 10; trial++) {
         spot_rng r = spot_rng_at(4, SPOT_RNG_BOOTSTRAP, 0, trial);
@@ -184,7 +182,7 @@ static double now(void)
 }
 
 /* One fit of many iterations, then the same one again, which a signal asks to stop when a third of its time is over. */
-static void kmeans_hears_a_stop_on_its_way(void **state)
+TEST(kmeans_hears_a_stop_on_its_way)
 {
     enum { N = 1500, K = 24 };
     spot_kmeans_job job = { .n = N, .d = 2, .k = K, .given = 1 };
@@ -196,7 +194,6 @@ static void kmeans_hears_a_stop_on_its_way(void **state)
     spot_arena a;
     spot_ctx c;
 
-    (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();              /* a GPU is through before a timer goes off */
     for (int e = 0; e < N * 2; e++) x[e] = (float)spot_rng_uniform(&r);
     for (int e = 0; e < K * 2; e++) centre[e] = 1e-3 * x[e];
@@ -225,19 +222,14 @@ static void kmeans_hears_a_stop_on_its_way(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[2 * LEN(variants) + 3] = {
-        cmocka_unit_test(device_memory_is_counted), cmocka_unit_test(scores_are_the_same),
-        cmocka_unit_test(kmeans_hears_a_stop_on_its_way),
-    };
     static char name[2 * LEN(variants)][80];
-    int count = 3;
 
     for (int i = 0; i < 2 * LEN(variants); i++) {
         struct variant *v = &variants[i / 2];
         if (i % 2 && v->maps) continue;         /* a map's rows are not assigned */
         snprintf(name[i], sizeof *name, i % 2 ? "%s_leaves_the_device" : "%s_agrees", v->name);
-        tests[count++] = (struct CMUnitTest){ name[i], i % 2 ? a_fit_leaves_the_device : a_method_agrees, NULL, NULL, v };
+        add_test(&check_tests, (struct CMUnitTest){ name[i], i % 2 ? a_fit_leaves_the_device : a_method_agrees, NULL,
+                                                    NULL, v });
     }
-    openblas_set_num_threads(1);
-    return has_cuda() ? _cmocka_run_group_tests("methods", tests, (size_t)count, NULL, NULL) : 77;
+    return run_cuda_tests();
 }

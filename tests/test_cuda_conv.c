@@ -143,10 +143,9 @@ static void run_layer(spot_ctx *c, layer *b)
     spot_conv_close(c, plan);
 }
 
-static void convolution_agrees(void **state)
+TEST(convolution_agrees)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < 2 * LEN(cases); k++) {
         spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
         double off[3] = { 0 }, tolerance = k % 2 ? LAST_PLACE : 4e-6;
@@ -188,10 +187,9 @@ static void count_refusals(void *user, spot_log_level level, const char *text)
 /* What stands around a library's convolutions, by one that stands in for cuDNN: for each pass it offers a plan that leaves
  * out one pixel of a batch and one that does not run, which must be refused. In bf16 y is rounded before the bias, too,
  * unless the library adds it, and dw is bf16. */
-static void a_library_is_checked(void **state)
+TEST_IN_FOLDER(a_library_is_checked)
 {
     spot_ctx cpu = check_ctx(2), c;
-    (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
     setenv("SPOT_EMULATOR_CUDNN", "fast=4", 1);
     setenv("SPOT_PLAN_DIR", root, 1), setenv("SPOT_PLANS", "timed", 1);
@@ -216,13 +214,12 @@ static void a_library_is_checked(void **state)
     unsetenv("SPOT_EMULATOR_CUDNN"), unsetenv("SPOT_PLAN_DIR"), setenv("SPOT_PLANS", "heuristic", 1);
 }
 
-static void what_cuda_cannot_is_refused(void **state)
+TEST(what_cuda_cannot_is_refused)
 {
     spot_conv_shape lanes = cases[3].s;
     spot_ctx c, cpu = check_ctx(1);
     float bias = 0;
     spot_conv *plan;
-    (void)state;
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_conv_open(&c, &plan, &cases[8].s));
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, &c, 2, NULL), SPOT_INVALID, "apart from y");
@@ -235,13 +232,4 @@ static void what_cuda_cannot_is_refused(void **state)
     CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "fp32 only");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution_agrees),
-        cmocka_unit_test_setup_teardown(a_library_is_checked, set_up, tear_down),
-        cmocka_unit_test(what_cuda_cannot_is_refused),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

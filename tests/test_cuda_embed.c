@@ -1,8 +1,8 @@
 /* test_cuda_embed.c - views to maps by every reducer: CUDA against the CPU, a problem in a batch against itself alone. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_cuda.h"
 
-#include <cblas.h>
 #include <math.h>
 
 #include "blobs.h"
@@ -139,13 +139,12 @@ static void map(spot_ctx *c, int problems, spot_points *out, const spot_view *v)
     spot_arena_close(&work);
 }
 
-static void components_agree(void **state)
+TEST(components_agree)
 {
     spot_view v[MANY];
     spot_points want[MANY], got[MANY];
     spot_ctx cpu = check_ctx(2);
 
-    (void)state;
     for (int q = 0; q < MANY; q++) {
         size_t bytes = (size_t)cases[q % CASES].n * cases[q % CASES].dim * sizeof(float);
         v[q] = blobs(cases[q % CASES].n, cases[q % CASES].d, 3, (uint64_t)q);
@@ -174,7 +173,7 @@ static void components_agree(void **state)
 }
 
 /* What spot_embed_fit does before and beside t-SNE. */
-static void the_door_knows_devices(void **state)
+TEST(the_door_knows_devices)
 {
     spot_embed_config cfg = spot_embed_defaults();
     spot_view v = blobs(9, 3, 2, 1);
@@ -183,7 +182,6 @@ static void the_door_knows_devices(void **state)
     spot_arena a;
     spot_ctx c;
 
-    (void)state;
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
     cfg.method = SPOT_REDUCE_NONE;
@@ -200,12 +198,7 @@ static void the_door_knows_devices(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[LEN(reducers) + 2] = {
-        cmocka_unit_test(components_agree), cmocka_unit_test(the_door_knows_devices),
-    };
-
     for (int i = 0; i < LEN(reducers); i++)
-        tests[2 + i] = (struct CMUnitTest){ reducers[i].name, maps_agree, NULL, NULL, &reducers[i] };
-    openblas_set_num_threads(1);
-    return RUN_ON_CUDA(tests);
+        add_test(&check_tests, (struct CMUnitTest){ reducers[i].name, maps_agree, NULL, NULL, &reducers[i] });
+    return run_cuda_tests();
 }

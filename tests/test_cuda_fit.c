@@ -1,9 +1,8 @@
 /* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, information, trees, ridge, k-means and Domino's mixture,
  * spotlights. Gaussian mixtures: test_cuda_mixture.c. */
 #define _GNU_SOURCE   /* setenv */
+#include "check_blas.h"
 #include "check_op.h"
-
-#include <cblas.h>
 
 #include "blobs.h"
 #include "fit/domino_mixture.h"
@@ -178,7 +177,7 @@ static spot_arena fit_trees(spot_ctx *c, spot_tree *out, const spot_mat *x, cons
     return a;
 }
 
-static void trees_agree(void **state)
+TEST_ON_CUDA(trees_agree)
 {
     spot_ctx cpu = check_ctx(2), c;
     spot_tree want[TREES], got[TREES];
@@ -187,7 +186,6 @@ static void trees_agree(void **state)
     spot_arena a, b;
     int nodes = 0;
 
-    (void)state;
     for (int q = 0; q < TREES; q++) {
         const int *size = table_sizes[q < TABLES ? q : q % 2 ? 1 : 0];
         y[q] = table_classes(q, size);
@@ -481,7 +479,7 @@ static const spot_op compact = LIGHT("compact_spotlight", false), full_compact =
 
 /* ------------------------------------------------------------------------------------------------------------------------ */
 
-static void what_breaks_a_contract_is_refused(void **state)
+TEST(what_breaks_a_contract_is_refused)
 {
     spot_overlap_problem sets = { .words = 1, .sets = 65, .others = 1, .queries = 1 };
     spot_domino_job many = { .n = 65, .d = 7, .k = 66, .classes = 2 };
@@ -490,7 +488,6 @@ static void what_breaks_a_contract_is_refused(void **state)
     spot_ctx c = check_ctx(1);
     spot_arena a = { 0 };
 
-    (void)state;
     CHECK_FAILS(&c, spot_overlap_count(&c, 1, &sets), SPOT_INVALID, "65 sets");
     CHECK_FAILS(&c, spot_domino_em(&c, &a, 1, &many, &cfg), SPOT_INVALID, "66 slices of (65, 7) points");
     CHECK_FAILS(&c, spot_domino_confusion(&c, 1, &cells), SPOT_INVALID, "3 slices of 65 rows");
@@ -511,9 +508,6 @@ int main(void)
         OP_ROW(full_gaussian, full_sizes, .step = 3),
         OP_ROW(full_compact, full_sizes, .step = 3),
     };
-    static const struct CMUnitTest on_cpu[] = { cmocka_unit_test(what_breaks_a_contract_is_refused) };
-    static const struct CMUnitTest on_cuda[] = { cmocka_unit_test(trees_agree) };
 
-    openblas_set_num_threads(1);
-    return RUN_OPS(rows, on_cpu, on_cuda);
+    return run_ops(rows, LEN(rows));
 }

@@ -196,7 +196,7 @@ static const spot_op descent = { "umap_descent", sizeof(spot_umap_layout), make_
 
 /* -- what is refused ---------------------------------------------------------------------------------------------------- */
 
-static void shapes_that_do_not_fit_are_refused(void **state)
+TEST(shapes_that_do_not_fit_are_refused)
 {
     spot_ctx c = check_ctx(1);
     float v[12] = { 0 }, p[4], rho[2], sigma[2];
@@ -206,7 +206,6 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     spot_umap_row row = { { v, 2, 0 }, p, rho, sigma };
     spot_umap_layout u = { .n = 3, .dim = 33, .steps = 1 };
 
-    (void)state;
     CHECK_FAILS(&c, spot_distance_squared(&c, 1, &d, &a, &b), SPOT_INVALID, "(3,2) to (2,3)");
     CHECK_FAILS(&c, spot_pca_project(&c, 1, &pca), SPOT_INVALID, "3 axes");
     pca.n = 0;
@@ -215,11 +214,10 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     CHECK_FAILS(&c, spot_umap_advance(&c, 1, &u, 0, 1), SPOT_INVALID, "33 dimensions");
 }
 
-static void auto_takes_cuda_when_it_has_every_family(void **state)
+TEST_ON_CUDA(auto_takes_cuda_when_it_has_every_family)
 {
     spot_ctx c;
 
-    (void)state;
     open_cuda(&c, 0);
 #define X(family) assert_non_null(c.ops->family);
     SPOT_OP_FAMILIES(X)
@@ -241,8 +239,6 @@ int main(void)
         OP_ROW(strengths, strength_sizes, .problems = 33),
         OP_ROW(descent, descent_sizes, .problems = 33),
     };
-    static const struct CMUnitTest on_cpu[] = { cmocka_unit_test(shapes_that_do_not_fit_are_refused) };
-    static const struct CMUnitTest on_cuda[] = { cmocka_unit_test(auto_takes_cuda_when_it_has_every_family) };
 
-    return RUN_OPS(rows, on_cpu, on_cuda);
+    return run_ops(rows, LEN(rows));
 }

@@ -162,12 +162,11 @@ static double likelihood(int iterations, int *made)
 
 /* A tolerance under which a fit ends with its 26th iteration, the first of the second launch: what one launch leaves to the
  * next must be all there. */
-static void launches_hand_over(void **state)
+TEST_ON_CUDA(launches_hand_over)
 {
     double last;
     int made;
 
-    (void)state;
     rule.tol = 0;
     last = likelihood(24, &made);
     rule.tol = 1.0001 * (likelihood(25, &made) - last) / 257;
@@ -180,7 +179,7 @@ static void launches_hand_over(void **state)
 
 /* spot_mixture_fit as the sweep calls it, with points and results on the host: the same K and labels on both devices; and
  * from given responsibilities. */
-static void bic_chooses_alike(void **state)
+TEST_ON_CUDA(bic_chooses_alike)
 {
     enum { PROBLEMS = 3 };
     spot_mixture_config cfg = spot_mixture_defaults();
@@ -191,7 +190,6 @@ static void bic_chooses_alike(void **state)
     spot_arena a[2];
     spot_mat x[PROBLEMS];
     double resp[400];
-    (void)state;
     cfg.k_max = 8;
     for (int i = 0; i < 400; i++) resp[i] = 0.8 * (i / 2 % 2 == i % 2) + 0.1;
     for (int p = 0; p < PROBLEMS; p++) x[p] = (spot_mat){ clouds(n[p], 3, 3 + p, 40 + (uint32_t)p), n[p], 3 };
@@ -227,13 +225,12 @@ static void stop_now(int signal)
 }
 
 /* A fit that would never end, stopped while it runs; and one that does not begin. */
-static void stops_on_request(void **state)
+TEST_ON_CUDA(stops_on_request)
 {
     const struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
     spot_op_run *r;
     spot_ctx c;
 
-    (void)state;
     rule.max_iterations = 1 << 30;
     rule.tol = 0;
     open_cuda(&c, 0);
@@ -250,10 +247,6 @@ static void stops_on_request(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest on_cuda[] = {
-        cmocka_unit_test(launches_hand_over), cmocka_unit_test(bic_chooses_alike), cmocka_unit_test(stops_on_request),
-    };
-
     rule = spot_mixture_defaults();
-    return run_ops(rows, LEN(rows), NULL, 0, on_cuda, LEN(on_cuda));
+    return run_ops(rows, LEN(rows));
 }

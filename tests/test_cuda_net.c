@@ -3,6 +3,7 @@
  * 2^-8: half of one from its own rounding, half from a sum whose last bits differ. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_cuda_net.h"
+#include "check_norm.h"
 
 #include "net/head.h"
 #include "net/optim.h"
@@ -83,10 +84,9 @@ static void train(spot_ctx *c, const spot_optim_rule *rule, size_t n, float *v[3
     free(g);
 }
 
-static void optimizer_bits_agree(void **state)
+TEST(optimizer_bits_agree)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(rules); k++)
         for (int j = 0; j < LEN(counts); j++) {
             size_t n = counts[j];
@@ -168,10 +168,9 @@ static void run_head(spot_ctx *c, answers *a, const float *x, spot_plane p, int 
     free(w), free(b), free(t);
 }
 
-static void head_agrees(void **state)
+TEST(head_agrees)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(heads) * LEN(precisions); k++) {
         spot_plane p = heads[k / 2].p;
         int outputs = heads[k / 2].outputs;
@@ -214,11 +213,9 @@ static void head_agrees(void **state)
 /* The CPU's variance is the one that is off: by 7e-6 in the worst of these channels, whose first pixel, around which it
  * is summed, lies four deviations from the mean. CUDA's, summed in shorter pieces, is within 1e-7 of double there. */
 #define CPU_STATS 1e-5
-enum { PARTS = 10 };
-typedef enum { ALONE, IDENTITY, SHORTCUT, POOLED } kind;
 
 /* Ragged: groups of channels that do not fill a block, places that do not fill a tile or a turn, padding. */
-static const struct { kind kind; spot_plane p; bool db; } norms[] = {
+static const norm_case norms[] = {
     { ALONE,    { 5, 4,  32,  6, SPOT_FP32 }, false },
     { ALONE,    { 3, 3,  80, 18, SPOT_FP32 }, true  },     /* 972 places: four tiles */
     { IDENTITY, { 4, 3,  48,  7, SPOT_FP32 }, true  },
@@ -229,101 +226,41 @@ static const struct { kind kind; spot_plane p; bool db; } norms[] = {
     { POOLED,   { 2, 2,  16, 30, SPOT_FP32 }, false },
 };
 
-static float **part(spot_norm *l, int i)
+/* Numbers that the precision has. */
+static bed make_rounded_bed(int k, spot_precision precision)
 {
-    float **all[PARTS] = { &l->weight, &l->bias, &l->running_mean, &l->running_var, &l->mean, &l->invstd, &l->scale,
-                           &l->shift, &l->dweight, &l->dbias };
+    bed b = make_bed(&norms[k], 1);
 
-    return all[i];
-}
-
-/* What goes in, and what forward and back leave there: y, y2, da, db, dz, out and the numbers of two layers. */
-typedef struct {
-    kind kind;
-    spot_plane p, q;            /* of y, of out */
-    spot_norm l[2];
-    float *y, *y2, *out, *da, *db, *dz, *kept;
-    unsigned char *at;
-} bed;
-
-static bed make_bed(int k, spot_precision precision)
-{
-    bed b = { .kind = norms[k].kind, .p = norms[k].p, .q = norms[k].p };
-    size_t row;
-
-    if (b.kind == POOLED) b.q.size /= 2;
-    row = numbers(b.p) / b.p.rows;
-    b.y = random_tensor(numbers(b.p), 0), b.y2 = random_tensor(numbers(b.p), 1), b.out = random_tensor(numbers(b.q), 2);
-    b.da = random_tensor(numbers(b.q), 3), b.db = norms[k].db ? random_tensor(numbers(b.q), 4) : NULL;
-    b.dz = random_tensor(numbers(b.p), 5), b.kept = room(4 * numbers(b.q)), b.at = room(numbers(b.q));
-    for (size_t i = 0; i < numbers(b.p); i++) {
-        b.y[i] = i < b.p.live * row ? 1 + b.y[i] / 2 : NAN;
-        if (i >= b.p.live * row) b.y2[i] = NAN;
-    }
     round_all(b.y, numbers(b.p), precision), round_all(b.y2, numbers(b.p), precision);
     round_all(b.da, numbers(b.q), precision);
     if (b.db) round_all(b.db, numbers(b.q), precision);
-    for (int j = 0; j < 2 * PARTS; j++)
-        *part(&b.l[j / PARTS], j % PARTS) = random_tensor((size_t)b.p.channels, 10 + (uint32_t)j);
     return b;
 }
 
-static void clear_bed(bed *b)
-{
-    float *all[] = { b->y, b->y2, b->out, b->da, b->db, b->dz, b->kept };
-
-    for (int i = 0; i < LEN(all); i++) free(all[i]);
-    for (int i = 0; i < 2 * PARTS; i++) free(*part(&b->l[i / PARTS], i % PARTS));
-    free(b->at);
-}
-
-/* Forward, keeping what it left in `kept`, then back. All pointers lie in c's memory, but for b->kept. */
-static void run_norm(spot_ctx *c, bed *b, void *scratch, float *kept, const bed *host)
-{
-    spot_norm_back back = { .da = b->da, .db = b->db, .y = b->y, .a = &b->l[0] };
-    size_t bytes = spot_precision_bytes(b->q.precision) * numbers(b->q);
-
-    CHECK_OK(c, spot_norm_stats(c, &b->l[0], b->y, b->p, scratch));
-    if (b->kind == SHORTCUT) CHECK_OK(c, spot_norm_stats(c, &b->l[1], b->y2, b->p, scratch));
-    if (b->kind == POOLED) CHECK_OK(c, spot_norm_pool(c, b->out, b->at, b->y, &b->l[0], b->p));
-    else CHECK_OK(c, spot_norm_apply(c, b->out, b->y, &b->l[0], b->kind == ALONE ? NULL : b->y2,
-                                     b->kind == SHORTCUT ? &b->l[1] : NULL, b->p));
-    if (c->device) {
-        void *copy = to_device(c, b->out, bytes);
-        download_plane(c, kept, copy, b->q);
-    } else {
-        memcpy(kept, b->out, bytes);
-    }
-    if (b->kind == IDENTITY || b->kind == SHORTCUT) back.out = b->out, back.dz = host->db ? b->db : b->dz;
-    if (b->kind == SHORTCUT) back.y2 = b->y2, back.b = &b->l[1];
-    if (b->kind == POOLED)
-        CHECK_OK(c, spot_norm_pool_back(c, b->y, b->da, b->db, b->out, b->at, &b->l[0], b->p, scratch));
-    else CHECK_OK(c, spot_norm_backward(c, &back, b->p, scratch));
-}
-
-/* The host's bed through the device: its tensors go there and come back changed. */
+/* The host's bed through the device: its tensors go there and come back changed; dz takes the place of db. */
 static void through_cuda(spot_ctx *c, bed *b)
 {
-    size_t channel = 4 * (size_t)b->p.channels;
-    void *scratch = to_device(c, NULL, spot_norm_scratch(b->p));
+    size_t channel = 4 * (size_t)b->p.channels, bytes = spot_precision_bytes(b->q.precision) * numbers(b->q);
     unsigned char *at = malloc(numbers(b->q));
     bed d = *b;
 
     d.y = upload_plane(c, b->y, b->p), d.y2 = upload_plane(c, b->y2, b->p), d.out = upload_plane(c, b->out, b->q);
     d.da = upload_plane(c, b->da, b->q), d.db = upload_plane(c, b->db, b->q), d.dz = upload_plane(c, b->dz, b->p);
-    d.at = to_device(c, NULL, numbers(b->q));
+    d.at = to_device(c, NULL, numbers(b->q)), d.scratch = to_device(c, NULL, spot_norm_scratch(b->p));
     for (int i = 0; i < 2 * PARTS; i++) {
         float **p = part(&d.l[i / PARTS], i % PARTS);
         *p = to_device(c, *p, channel);
     }
-    run_norm(c, &d, scratch, b->kept, b);
+    forward(c, &d);
+    download_plane(c, b->kept, to_device(c, d.out, bytes), b->q);
+    backward(c, &d, d.db ? d.db : d.dz);
     download_plane(c, b->y, d.y, b->p), download_plane(c, b->y2, d.y2, b->p), download_plane(c, b->dz, d.dz, b->p);
     download_plane(c, b->db, d.db, b->q);
     download(c, at, d.at, numbers(b->q));
     FOR_PLANE(n, ch, i, b->q) b->at[place(n, ch, i, b->q.channels, b->q.size * b->q.size)] = at[place_cuda(n, ch, i, b->q)];
     for (int i = 0; i < 2 * PARTS; i++)
         download(c, *part(&b->l[i / PARTS], i % PARTS), *part(&d.l[i / PARTS], i % PARTS), channel);
-    spot_device_give(c, d.out), spot_device_give(c, d.da), spot_device_give(c, scratch);
+    spot_device_give(c, d.out), spot_device_give(c, d.da), spot_device_give(c, d.scratch);
     free(at);
 }
 
@@ -350,17 +287,18 @@ static void compare_norm(const bed *got, const bed *want, double tensor, int s, 
         same_bits(&first[2 + i], *part((spot_norm *)&got->l[0], i), 4 * (size_t)want->p.channels, s, "numbers of the layer");
 }
 
-static void norm_agrees(void **state)
+TEST(norm_agrees)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(norms) * LEN(precisions); k++) {
         spot_precision precision = precisions[k % 2];
-        bed want = make_bed(k / 2, precision);
-        void *scratch = room(spot_norm_scratch(want.p)), *first[2 + PARTS] = { 0 };
-        run_norm(&cpu, &want, scratch, want.kept, &want);
+        bed want = make_rounded_bed(k / 2, precision);
+        void *first[2 + PARTS] = { 0 };
+        forward(&cpu, &want);
+        memcpy(want.kept, want.out, 4 * numbers(want.q));
+        backward(&cpu, &want, want.db ? want.db : want.dz);
         for (int s = 0; s < LEN(schedules); s++) {
-            bed got = make_bed(k / 2, precision);
+            bed got = make_rounded_bed(k / 2, precision);
             spot_ctx c;
             open_cuda(&c, s);
             got.p.precision = got.q.precision = precision;
@@ -370,16 +308,14 @@ static void norm_agrees(void **state)
             spot_device_close(&c);
         }
         clear_bed(&want);
-        free(scratch);
     }
 }
 
 /* Small whole numbers, most windows with equals; a NaN; scale and shift from the running statistics. */
-static void ties_nan_and_fixed_statistics(void **state)
+TEST(ties_nan_and_fixed_statistics)
 {
-    (void)state;
     for (int k = 0; k < LEN(precisions); k++) {
-        bed cpu = make_bed(6, SPOT_FP32), gpu = make_bed(6, SPOT_FP32);
+        bed cpu = make_bed(&norms[6], 1), gpu = make_bed(&norms[6], 1);
         bed *both[] = { &cpu, &gpu };
         spot_ctx c = check_ctx(2);
         for (int j = 0; j < 2; j++) {
@@ -421,14 +357,4 @@ static void ties_nan_and_fixed_statistics(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimizer_bits_agree),
-        cmocka_unit_test(head_agrees),
-        cmocka_unit_test(norm_agrees),
-        cmocka_unit_test(ties_nan_and_fixed_statistics),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

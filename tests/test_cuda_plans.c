@@ -106,11 +106,10 @@ static int as_before(void **state)
 }
 
 /* Three passes: the fastest right engine is kept for each, and stays when another is faster later. */
-static void the_fastest_right_one_is_kept(void **state)
+TEST_WITH(the_fastest_right_one_is_kept, own_folder, as_before)
 {
     uint64_t five, again, four;
     char path[512];
-    (void)state;
     five = made_with("fast=5", &train);
     assert_int_equal(seen.searched, 3);
     assert_int_equal(seen.wrong, 2 * 3);               /* 1 and 3 */
@@ -129,10 +128,9 @@ static void the_fastest_right_one_is_kept(void **state)
 }
 
 /* Bias and ReLU in cuDNN, where that is faster; the gradient of weights in bf16, where there is no other. */
-static void other_graphs_are_kept(void **state)
+TEST_WITH(other_graphs_are_kept, own_folder, as_before)
 {
     spot_conv_shape s = train;
-    (void)state;
     made_with("fast=4", &looks);
     assert_string_equal(kept("forward"), "fused 4");
     s = looks;
@@ -146,11 +144,10 @@ static void other_graphs_are_kept(void **state)
 }
 
 /* What was kept must be there, and leave the same bits. */
-static void what_is_of_no_use_is_replaced(void **state)
+TEST_WITH(what_is_of_no_use_is_replaced, own_folder, as_before)
 {
     spot_conv_shape one = looks;
     uint64_t five, six;
-    (void)state;
     one.precision = SPOT_FP32;                         /* whose bits show in what order a sum was made */
     five = made_with("fast=5", &one);
     assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
@@ -164,12 +161,11 @@ static void what_is_of_no_use_is_replaced(void **state)
     assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
 }
 
-static void what_is_damaged_is_replaced(void **state)
+TEST_WITH(what_is_damaged_is_replaced, own_folder, as_before)
 {
     static const char *const damage[] = { "", "conv.forward", "conv.forward of another shape\nplain 6\ndigest 00000000\n\n" };
     uint64_t five = made_with("fast=5", &looks);
     char path[512];
-    (void)state;
     for (int i = 0; i < LEN(damage); i++) {
         FILE *f;
         find(path, sizeof path, "forward");
@@ -185,11 +181,10 @@ static void what_is_damaged_is_replaced(void **state)
 }
 
 /* Where nothing can be kept, and where nobody wants it, it is always the first right one. */
-static void without_a_file_nothing_is_timed(void **state)
+TEST_WITH(without_a_file_nothing_is_timed, own_folder, as_before)
 {
     char path[512], nowhere[528];
     uint64_t four, kept_nowhere;
-    (void)state;
     setenv("SPOT_PLANS", "heuristic", 1);
     four = made_with("fast=6", &train);
     assert_int_equal(seen.searched + seen.wavers, 3);
@@ -206,22 +201,20 @@ static void without_a_file_nothing_is_timed(void **state)
     assert_true(made_with("fast=6", &train) != four);
 }
 
-static void a_word_that_is_none_is_refused(void **state)
+TEST_WITH(a_word_that_is_none_is_refused, own_folder, as_before)
 {
     spot_ctx c = device("fast=4");
     spot_conv *plan;
-    (void)state;
     setenv("SPOT_PLANS", "guess", 1);
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_USAGE, "SPOT_PLANS is \"guess\"");
     assert_null(plan);
     spot_device_close(&c);
 }
 
-static void nothing_right_is_a_failure(void **state)
+TEST_WITH(nothing_right_is_a_failure, own_folder, as_before)
 {
     spot_ctx c = device("last=3");
     spot_conv *plan;
-    (void)state;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &train), SPOT_UNSUPPORTED,
                 "no deterministic engine for conv.forward of (2,16,4,4) by (32,16,3,3), stride 1, fp32 on cuda:0");
     assert_null(plan);
@@ -229,13 +222,12 @@ static void nothing_right_is_a_failure(void **state)
 }
 
 /* Processes that find nothing kept and search at once: whatever each finds fastest, all compute with the same. */
-static void processes_agree(void **state)
+TEST_WITH(processes_agree, own_folder, as_before)
 {
     enum { PROCESSES = 6 };
     uint64_t hash[PROCESSES];
     int pipes[2], status[PROCESSES];
     char cudnn[16], path[512];
-    (void)state;
     assert_int_equal(pipe(pipes), 0);
     for (int i = 0; i < PROCESSES; i++)
         if (!fork()) {
@@ -276,11 +268,10 @@ static void *call(void *p)
     return NULL;
 }
 
-static void contexts_agree(void **state)
+TEST_WITH(contexts_agree, own_folder, as_before)
 {
     caller by[3];
     pthread_t thread[LEN(by)];
-    (void)state;
     setenv("SPOT_EMULATOR_CUDNN", "fast=5", 1);
     for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_create(&thread[i], NULL, call, &by[i]), 0);
     for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
@@ -288,10 +279,9 @@ static void contexts_agree(void **state)
 }
 
 /* What there is of it on any device: a plan is searched once, and made again from what was kept. */
-static void a_plan_is_searched_once(void **state)
+TEST_WITH(a_plan_is_searched_once, own_folder, as_before)
 {
     uint64_t first = made_with("fast=5", &train);
-    (void)state;
     assert_int_equal(seen.searched, 3);
     assert_true(first && made_with("fast=6", &train) == first);
     assert_int_equal(seen.searched + seen.useless + seen.cannot, 0);
@@ -299,19 +289,6 @@ static void a_plan_is_searched_once(void **state)
 
 int main(void)
 {
-#define PLAN_TEST(f) cmocka_unit_test_setup_teardown(f, own_folder, as_before)
-    const struct CMUnitTest real[] = { PLAN_TEST(a_plan_is_searched_once) }, tests[] = {
-        PLAN_TEST(a_plan_is_searched_once),
-        PLAN_TEST(the_fastest_right_one_is_kept),
-        PLAN_TEST(other_graphs_are_kept),
-        PLAN_TEST(what_is_of_no_use_is_replaced),
-        PLAN_TEST(what_is_damaged_is_replaced),
-        PLAN_TEST(without_a_file_nothing_is_timed),
-        PLAN_TEST(a_word_that_is_none_is_refused),
-        PLAN_TEST(nothing_right_is_a_failure),
-        PLAN_TEST(processes_agree),
-        PLAN_TEST(contexts_agree),
-    };
-
-    return getenv("SPOT_EMULATOR") ? RUN_ON_CUDA(tests) : RUN_ON_CUDA(real);      /* the stand-in is the emulator's */
+    if (!getenv("SPOT_EMULATOR")) cmocka_set_test_filter("a_plan_is_searched_once");  /* the stand-in is the emulator's */
+    return run_cuda_tests();
 }

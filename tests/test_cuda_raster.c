@@ -31,10 +31,9 @@ static size_t bytes_of(int kind, int n, int size)
 }
 
 /* Images of two ECs in one batch, the first of which varies everything. The device draws its own lists. */
-static void pixels_agree(void **state)
+TEST(pixels_agree)
 {
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int i = 0; i < LEN(canvases); i++) {
         int n = canvases[i].n, size = canvases[i].size;
         spot_ec ec[2] = { some_ec(2, size), some_ec(3 + i, size) };
@@ -75,7 +74,7 @@ static void pixels_agree(void **state)
 
 /* A tile of 1,024 pixels looks only at the objects in its rows, of which it may own the left or the right part. Here one
  * begins and one ends in every row, at either side. */
-static void objects_at_every_row(void **state)
+TEST(objects_at_every_row)
 {
     enum { SIZE = 40, MOST = 2 * SIZE };
     static uint8_t want[MOST * 3 * SIZE * SIZE];
@@ -84,7 +83,6 @@ static void objects_at_every_row(void **state)
     spot_image image[MOST] = { { 0 } };
     spot_geometry g;
     int n = 0;
-    (void)state;
     cfg.size = SIZE;
     g = spot_geometry_of(&cfg);
     for (int room = SIZE - g.shape[SPOT_SQUARE][1].h; n < 2 * room + 2; n++) {
@@ -109,14 +107,13 @@ static void objects_at_every_row(void **state)
 }
 
 /* An output that begins between two stores of 128 bits; what lies before and behind stays. */
-static void pixels_anywhere(void **state)
+TEST(pixels_anywhere)
 {
     enum { SIZE = 64, N = 2, MOST = 4 * 8 * SIZE * SIZE * N + 8 };
     static unsigned char want[MOST], mark[MOST];
     spot_ctx cpu = check_ctx(1);
     spot_ec ec = some_ec(2, SIZE);
     spot_image image[N];
-    (void)state;
     memset(mark, 7, sizeof mark);
     for (int k = 0; k < N; k++) spot_image_draw(&image[k], &ec, SPOT_TRAIN, (uint32_t)k);
     for (int kind = 0; kind < KINDS; kind++) {
@@ -142,7 +139,7 @@ static void pixels_anywhere(void **state)
 }
 
 /* What the CPU refuses comes out as NaN, alone. */
-static void lists_that_are_none_show(void **state)
+TEST(lists_that_are_none_show)
 {
     enum { SIZE = 40, N = 4, VALUES = 3 * SIZE * SIZE };
     static float x[N * VALUES];
@@ -152,7 +149,6 @@ static void lists_that_are_none_show(void **state)
     spot_ctx cpu = check_ctx(1);
     spot_ec ec = some_ec(2, SIZE);
     spot_image image[N];
-    (void)state;
     for (int k = 0; k < N; k++) {
         spot_image_draw(&image[k], &ec, SPOT_TRAIN, (uint32_t)k);
         if (!image[k].object_count) fail_msg("image %d has nothing to spoil", k);
@@ -183,14 +179,4 @@ static void lists_that_are_none_show(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_agree),
-        cmocka_unit_test(objects_at_every_row),
-        cmocka_unit_test(pixels_anywhere),
-        cmocka_unit_test(lists_that_are_none_show),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

@@ -54,22 +54,6 @@ static void close_school(school *b)
     free(b->gradient);
 }
 
-/* The gradient as a model of its own. */
-static void keep_gradient(school *b)
-{
-    spot_net view = b->net;
-
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        view.w[u] = view.dw[u];
-        view.norm[u].weight = view.norm[u].dweight;
-        view.norm[u].bias = view.norm[u].dbias;
-    }
-    view.fc_w = view.fc_dw;
-    view.fc_b = view.fc_db;
-    CHECK_OK(&b->c, spot_net_get(&b->c, &b->m, &view));
-    b->gradient = memcpy(malloc(4 * b->m.floats), b->m.value, 4 * b->m.floats);
-}
-
 static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
 {
     size_t nx = (size_t)s.rows * s.size * s.size * 3;
@@ -84,7 +68,10 @@ static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
         CHECK_OK(&b->c, spot_device_copy(&b->c, b->y, y, 4 * (size_t)LIVE * s.outputs));
         CHECK_OK(&b->c, spot_net_forward(&b->c, &b->net, b->x, LIVE, true));
         CHECK_OK(&b->c, spot_net_backward(&b->c, &b->net, b->y, LIVE, b->loss));
-        if (!step) keep_gradient(b);
+        if (!step) {
+            get_gradient(&b->c, &b->m, &b->net);
+            b->gradient = memcpy(malloc(4 * b->m.floats), b->m.value, 4 * b->m.floats);
+        }
         r.t = step + 1;
         CHECK_OK(&b->c, spot_optim_step(&b->c, b->net.param, b->net.grad, b->net.moment, b->net.square, b->net.params, &r));
         CHECK_OK(&b->c, spot_device_copy(&b->c, &b->losses[step], b->loss, sizeof(double)));
@@ -137,12 +124,11 @@ static void compare_school(school *got, const school *want, spot_net_shape s, in
 
 /* Six images of eight rows, in two lanes on the CPU. bf16 has 8 bits and twenty layers to lose them in, and the last batch
  * norms see six values each: it must go the same way, no more. */
-static void a_net_learns_the_same(void **state)
+TEST(a_net_learns_the_same)
 {
     static const double fp32[3] = { 1e-4, 1e-5, 1e-4 }, bf16_bound[3] = { 0.2, 0.1, 0.6 };
     spot_net_shape s = { .width = 16, .outputs = 1, .size = 32, .rows = 8, .lanes = 2 };
     school want = { .c = check_ctx(2) }, one, two;
-    (void)state;
     attend(&want, s, &sgd);
     compare_school(&one, &want, s, 0, fp32);
     compare_school(&two, &want, s, 2, fp32);
@@ -223,7 +209,7 @@ enum { SEEN = 2, WIDTH = 16, FEATURES = SEEN * 8 * WIDTH };
 /* bf16 has 8 bits and 18 layers to lose them in. How many it loses is the format's affair: rounding as often on the CPU
  * loses as many. Beside that answer a library's may differ where a sum in another order lies on the other side of a tie: a
  * feature by 2^-8. cuDNN may round once more, before the bias, or the bias itself. */
-static void a_net_looks_the_same(void **state)
+TEST(a_net_looks_the_same)
 {
     spot_net_shape s = { .width = WIDTH, .outputs = 1, .size = 32, .rows = 3, .lanes = 1 };
     float feature[4][FEATURES], logit[4][SEEN], rounded[FEATURES], at[SEEN];
@@ -231,7 +217,6 @@ static void a_net_looks_the_same(void **state)
     spot_ctx cpu = check_ctx(2), c;
     spot_arena count = spot_arena_counting(), a;
     spot_model m;
-    (void)state;
     CHECK_OK(&cpu, spot_model_take(&cpu, &count, &m, s.width, s.outputs));
     CHECK_OK(&cpu, spot_arena_open(&cpu, &a, count.peak));
     CHECK_OK(&cpu, spot_model_take(&cpu, &a, &m, s.width, s.outputs));
@@ -265,12 +250,4 @@ static void a_net_looks_the_same(void **state)
     spot_arena_close(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_net_learns_the_same),
-        cmocka_unit_test(a_net_looks_the_same),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

@@ -60,11 +60,10 @@ static void expect_batch(spot_ctx *c, spot_sample *s, const spot_sample *want, i
     give_batch(c, s);
 }
 
-static void images_agree(void **state)
+TEST(images_agree)
 {
     const int sizes[] = { 224, 32 };
     spot_ctx cpu = check_ctx(2);
-    (void)state;
     for (int z = 0; z < LEN(sizes); z++) {
         spot_sample want[LEN(batches)], got[LEN(batches)];
         spot_ec ec[LEN(batches)];
@@ -91,13 +90,12 @@ static void images_agree(void **state)
 }
 
 /* More problems than one launch takes, around the 512 images of a round. */
-static void positives_agree(void **state)
+TEST(positives_agree)
 {
     enum { PROBLEMS = 120 };
     const int images[] = { 0, 1, 31, 32, 33, 511, 512, 513, 1025, 3200 };
     static spot_ec ec[PROBLEMS];
     int *want[PROBLEMS], n[PROBLEMS];
-    (void)state;
     for (int p = 0; p < PROBLEMS; p++) {
         ec[p] = some_ec(p, 64);
         ec[p].images[p % SPOT_SPLITS] = p < 3 * LEN(images) ? images[p % LEN(images)] : 5;
@@ -156,34 +154,31 @@ static void orders_agree_for(int problems, spot_shuffle *job, int schedules_trie
 }
 
 /* Around the tile of 256 steps; more than one launch takes. */
-static void short_orders_agree(void **state)
+TEST(short_orders_agree)
 {
     const uint32_t n[] = { 0, 1, 2, 3, 31, 33, 255, 256, 257, 511, 512, 513, 1000 };
     spot_shuffle job[150];
-    (void)state;
     for (int p = 0; p < LEN(job); p++)
         job[p] = (spot_shuffle){ 3, (uint32_t)p / 7, (uint32_t)p % 7, p < 52 ? n[p % LEN(n)] : 9, NULL };
     orders_agree_for(LEN(job), job, LEN(schedules), 0);
 }
 
 /* Epochs of the authors' length, and one so long that more than ten words are rejected. */
-static void long_orders_agree(void **state)
+TEST(long_orders_agree)
 {
     spot_shuffle epoch[2], longest = { 1, 2, 0, 600000, NULL };
-    (void)state;
     for (uint32_t e = 0; e < LEN(epoch); e++) epoch[e] = (spot_shuffle){ 1, 0, e, 51200, NULL };
     orders_agree_for(LEN(epoch), epoch, 2, 0);
     orders_agree_for(1, &longest, 3, 10);
 }
 
-static void host_memory_is_refused(void **state)
+TEST(host_memory_is_refused)
 {
     spot_ec ec = some_ec(2, 64);
     spot_image image[2];
     uint32_t order[4];
     spot_ctx c;
     void *out;
-    (void)state;
     open_cuda(&c, 0);
     out = to_device(&c, NULL, 3 * 64 * 64 * 2);
     CHECK_FAILS(&c, spot_raster_draw(&c, out, image, 2, &ec.scene), SPOT_UNSUPPORTED, "the draw lists: in host memory");
@@ -196,13 +191,12 @@ static void host_memory_is_refused(void **state)
 }
 
 /* People's pictures are made on the device and brought to the host. */
-static void pictures_come_to_the_host(void **state)
+TEST(pictures_come_to_the_host)
 {
     static uint8_t want[3 * 64 * 64], got[3 * 64 * 64];
     spot_ctx cpu = check_ctx(1), c;
     spot_ec ec = some_ec(2, 64);
     spot_image image[2];
-    (void)state;
     CHECK_OK(&cpu, spot_image_picture(&cpu, &image[0], want, &ec, SPOT_VAL, 70000));
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_image_picture(&c, &image[1], got, &ec, SPOT_VAL, 70000));
@@ -216,16 +210,4 @@ static void pictures_come_to_the_host(void **state)
     spot_device_close(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_agree),
-        cmocka_unit_test(positives_agree),
-        cmocka_unit_test(short_orders_agree),
-        cmocka_unit_test(long_orders_agree),
-        cmocka_unit_test(host_memory_is_refused),
-        cmocka_unit_test(pictures_come_to_the_host),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

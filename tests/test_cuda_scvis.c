@@ -28,9 +28,8 @@ static const struct { int n, d, dim, step, compat; } batches[] = {
 
 enum { PARAMS, X, NOISE, KEEP, PARTS };
 
-static void gradients_agree(void **state)
+TEST(gradients_agree)
 {
-    (void)state;
     for (int i = 0; i < LEN(batches); i++) {
         int n = batches[i].n, d = batches[i].d, dim = batches[i].dim;
         spot_scvis_batch b = { .rows = n, .d = d, .dim = dim, .step = batches[i].step }, on;
@@ -160,34 +159,31 @@ static void check_fit(int problems, const spot_scvis_problem *s, const spot_scvi
     for (int p = 0; p < problems; p++) free(want[p]), free(first[p]), free(got[p]), free((float *)s[p].x);
 }
 
-static void ragged_trainings_agree(void **state)
+TEST(ragged_trainings_agree)
 {
     spot_scvis_config cfg = config(1);
     spot_scvis_problem s[] = { problem(65, 16, 2, 0), problem(300, 20, 2, 1), problem(5, 3, 2, 2) };
 
-    (void)state;
     cfg.iterations = 5;
     check_fit(LEN(s), s, &cfg, LEN(schedules));
 }
 
 /* Without the switches the fifth batch of the second problem is the tail of 44 rows. */
-static void trainings_without_compat_agree(void **state)
+TEST(trainings_without_compat_agree)
 {
     spot_scvis_config cfg = config(0);
     spot_scvis_problem s[] = { problem(33, 7, 3, 3), problem(300, 20, 2, 4) };
 
-    (void)state;
     cfg.iterations = 6;
     check_fit(LEN(s), s, &cfg, LEN(schedules));
 }
 
 /* A training that is over waits for the others. */
-static void trainings_of_unequal_length_agree(void **state)
+TEST(trainings_of_unequal_length_agree)
 {
     spot_scvis_config cfg = config(1);
     spot_scvis_problem s[] = { problem(40, 5, 2, 10), problem(33, 6, 2, 11), problem(70, 4, 2, 12) };
 
-    (void)state;
     s[0].iterations = 3, s[1].iterations = 5, s[2].iterations = 2;
     check_fit(LEN(s), s, &cfg, 3);
 }
@@ -204,7 +200,7 @@ static void count_progress(void *user, const spot_progress *p)
 }
 
 /* The host looks at step 50 and at the last one. */
-static void a_longer_training_agrees(void **state)
+TEST(a_longer_training_agrees)
 {
     spot_scvis_config cfg = config(1);
     spot_scvis_problem s = problem(16, 2, 2, 13);
@@ -212,7 +208,6 @@ static void a_longer_training_agrees(void **state)
     double loss;
     spot_ctx c;
 
-    (void)state;
     cfg.iterations = 52;
     open_cuda(&c, 0);
     c.on_progress = count_progress;
@@ -223,9 +218,8 @@ static void a_longer_training_agrees(void **state)
 }
 
 /* One switch at a time. */
-static void each_switch_is_honoured(void **state)
+TEST(each_switch_is_honoured)
 {
-    (void)state;
     for (int k = 0; k < (int)(sizeof ((spot_scvis_config *)0)->compat / sizeof(int)); k++) {
         spot_scvis_config cfg = config(0);
         spot_scvis_problem s = problem(70, 5, 2, 8);
@@ -238,17 +232,16 @@ static void each_switch_is_honoured(void **state)
 
 /* Too many rows to keep all distances: those of a batch are computed as it comes. In EC 38's first shuffle one word is not
  * fair to its n and is drawn again, which happens in one of 250 such shuffles. */
-static void many_rows_agree(void **state)
+TEST(many_rows_agree)
 {
     spot_scvis_config cfg = config(1);
     spot_scvis_problem s[] = { problem(8200, 3, 2, 38), problem(50, 4, 2, 39), problem(8300, 3, 2, 40) };
 
-    (void)state;
     cfg.iterations = 2;
     check_fit(LEN(s), s, &cfg, 1);
 }
 
-static void failures_are_told(void **state)
+TEST(failures_are_told)
 {
     volatile sig_atomic_t stop = 1;
     spot_scvis_config cfg = config(1);
@@ -258,7 +251,6 @@ static void failures_are_told(void **state)
     spot_arena a;
     spot_ctx c;
 
-    (void)state;
     open_cuda(&c, 2);
     cfg.iterations = 3;
     CHECK_OK(&c, fit(&c, 0, &s, maps, &loss, &cfg));
@@ -277,18 +269,4 @@ static void failures_are_told(void **state)
     free((float *)s.x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_agree),
-        cmocka_unit_test(ragged_trainings_agree),
-        cmocka_unit_test(trainings_without_compat_agree),
-        cmocka_unit_test(trainings_of_unequal_length_agree),
-        cmocka_unit_test(a_longer_training_agrees),
-        cmocka_unit_test(each_switch_is_honoured),
-        cmocka_unit_test(many_rows_agree),
-        cmocka_unit_test(failures_are_told),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

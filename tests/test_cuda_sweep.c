@@ -92,7 +92,7 @@ static void compare(spot_ctx *cpu, spot_ctx *cuda, const spot_config *cfg)
     }
 }
 
-static void a_sweep_finds_what_the_cpu_finds(void **state)
+TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
 {
     const spot_sweep_options wave = { .shards = 1, .pictures = true }, alone = { .shards = 1, .limit = 1, .wave = 1 },
                              workers = { .shards = 1, .limit = 2, .at_once = 2 };
@@ -101,7 +101,6 @@ static void a_sweep_finds_what_the_cpu_finds(void **state)
     spot_sweep_report r;
     size_t before, after, total;
 
-    (void)state;
     CHECK_OK(&cpu, sweep_with(&cpu, cfg, "cpu", wave, &r));
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
@@ -131,14 +130,13 @@ static void hold(size_t bytes)
 }
 
 /* Where a device has no memory for an EC nothing is begun. */
-static void a_small_device_is_not_overrun(void **state)
+TEST_WITH(a_small_device_is_not_overrun, set_up, tear_down)
 {
     spot_ctx c;
     spot_config *cfg;
     spot_sweep_report r;
     size_t before, after, total;
 
-    (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
     open_cuda(&c, 0);
     cfg = small_config(&c);
@@ -156,7 +154,7 @@ static void a_small_device_is_not_overrun(void **state)
     spot_device_close(&c);
 }
 
-static void waves_fit_into_the_device(void **state)
+TEST(waves_fit_into_the_device)
 {
     const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 }, seven = { .shards = 1, .wave = 7 };
     spot_source source;
@@ -164,7 +162,6 @@ static void waves_fit_into_the_device(void **state)
     spot_layout l;
     spot_ctx c;
 
-    (void)state;
     if (!getenv("SPOT_EMULATOR")) skip();
     open_cuda(&c, 0);
     cfg = small_config(&c);
@@ -190,14 +187,4 @@ static void waves_fit_into_the_device(void **state)
     spot_device_close(&c);
 }
 
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(a_sweep_finds_what_the_cpu_finds),
-        IN_A_FOLDER(a_small_device_is_not_overrun),
-        cmocka_unit_test(waves_fit_into_the_device),
-    };
-
-    return RUN_ON_CUDA(tests);
-}
+int main(void) { return run_cuda_tests(); }

@@ -149,7 +149,7 @@ static op_row rows[] = {
     OP_ROW(growing_grid, growing_sizes, .step = LEN(schedules)),
 };
 
-static void failures_are_told(void **state)
+TEST_ON_CUDA(failures_are_told)
 {
     static const int sizes[][SPOT_OP_SIZES] = { { 20, 2, 3, 1, 100 }, { 20, 9, 3, 10000, 100 } };
     op_row row = OP_ROW(long_descent, sizes, .step = 1);
@@ -159,7 +159,6 @@ static void failures_are_told(void **state)
     one *o;
     spot_ctx c;
 
-    (void)state;
     open_cuda(&c, 0);
     r = open_run(&c, &row, false);
     o = r->problem;
@@ -177,7 +176,5 @@ static void failures_are_told(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest on_cuda[] = { cmocka_unit_test(failures_are_told) };
-
-    return run_ops(rows, LEN(rows), NULL, 0, on_cuda, LEN(on_cuda));
+    return run_ops(rows, LEN(rows));
 }

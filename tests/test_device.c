@@ -14,12 +14,11 @@ static void keep_log(void *user, spot_log_level level, const char *text)
     snprintf(told, sizeof told, "%s", text);
 }
 
-static void cpu_is_always_there(void **state)
+TEST(cpu_is_always_there)
 {
     spot_ctx c = { .threads = 1 };
     void *p;
     char back[3];
-    (void)state;
     CHECK_OK(&c, spot_device_open(&c, "cpu"));
     assert_string_equal(spot_device_name(&c), "cpu");
     CHECK_OK(&c, spot_device_take(&c, &p, 3));
@@ -31,19 +30,17 @@ static void cpu_is_always_there(void **state)
     assert_string_equal(spot_device_name(&c), "none");
 }
 
-static void unknown_names_are_refused(void **state)
+TEST(unknown_names_are_refused)
 {
     spot_ctx c = { .threads = 1 };
-    (void)state;
     CHECK_FAILS(&c, spot_device_open(&c, "tpu"), SPOT_USAGE, "\"tpu\"");
     CHECK_FAILS(&c, spot_device_open(&c, ""), SPOT_USAGE, "auto, cpu or cuda");
     spot_device_close(&c);
 }
 
-static void absent_plugin_is_a_sentence(void **state)
+TEST(absent_plugin_is_a_sentence)
 {
     spot_ctx c = { .threads = 1, .on_log = keep_log };
-    (void)state;
     setenv("SPOT_PLUGIN_DIR", "/nowhere", 1);
     CHECK_FAILS(&c, spot_device_open(&c, "cuda"), SPOT_DEVICE, "/nowhere/libspotter_cuda.so is not there");
     assert_int_equal(spot_exit_code(SPOT_DEVICE), 5);
@@ -55,10 +52,9 @@ static void absent_plugin_is_a_sentence(void **state)
 }
 
 /* Whatever the machine has: "cuda" works or says why, "auto" always works and says what it took. */
-static void real_plugin_answers(void **state)
+TEST(real_plugin_answers)
 {
     spot_ctx c = { .threads = 1, .on_log = keep_log };
-    (void)state;
     if (spot_device_open(&c, "cuda") == SPOT_OK) assert_memory_equal(spot_device_name(&c), "cuda:", 5);
     else assert_non_null(strstr(spot_message(&c, SPOT_DEVICE), "cannot compute on CUDA"));
     print_message("cuda: %s\n", c.device ? spot_device_name(&c) : spot_message(&c, SPOT_DEVICE));
@@ -67,15 +63,4 @@ static void real_plugin_answers(void **state)
     CHECK_OK(&c, spot_device_open(&c, "auto"));
     assert_non_null(strstr(told, spot_device_name(&c)));
     spot_device_close(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_is_always_there),
-        cmocka_unit_test(unknown_names_are_refused),
-        cmocka_unit_test(absent_plugin_is_a_sentence),
-        cmocka_unit_test(real_plugin_answers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

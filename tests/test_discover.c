@@ -69,7 +69,7 @@ static spot_discover_options options(const spot_bdm_config *bdm, int bdms)
     return o;
 }
 
-static void finds_what_was_planted(void **state)
+TEST(finds_what_was_planted)
 {
     const spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), planespot(SPOT_REDUCE_PCA) };
     spot_discover_options o = options(bdm, 2);
@@ -77,7 +77,6 @@ static void finds_what_was_planted(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
     assert_int_equal(f.count, 4);
@@ -104,7 +103,7 @@ static void finds_what_was_planted(void **state)
 }
 
 /* Class 2 is always right, class 3 has ten rows: they are named, and have no place in the map. */
-static void leaves_out_and_says_whom(void **state)
+TEST(leaves_out_and_says_whom)
 {
     const spot_bdm_config bdm = planespot(SPOT_REDUCE_NONE);
     spot_discover_options o = options(&bdm, 1);
@@ -112,7 +111,6 @@ static void leaves_out_and_says_whom(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
     assert_int_equal(f.left_out, 2);
@@ -146,7 +144,7 @@ static void assert_same(const spot_finding *a, const spot_finding *b)
 }
 
 /* 200 components on classes of 297 rows and fewer: a class of 30 rows fails, and the other two are as they are without it. */
-static void failures_stay_alone(void **state)
+TEST(failures_stay_alone)
 {
     spot_bdm_config bdm[2] = { planespot(SPOT_REDUCE_PCA), planespot(SPOT_REDUCE_PCA) };
     spot_discover_options o = options(bdm, 2);
@@ -154,7 +152,6 @@ static void failures_stay_alone(void **state)
     static subject x, y;
     spot_findings f, g;
 
-    (void)state;
     make_subject(&x);
     make_subject(&y);
     for (int i = 0, moved = 0; i < N && moved < 25; i++)
@@ -183,7 +180,7 @@ static void failures_stay_alone(void **state)
     spot_findings_close(&f);
 }
 
-static void maps_are_shared(void **state)
+TEST(maps_are_shared)
 {
     spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), planespot(SPOT_REDUCE_TSNE), planespot(SPOT_REDUCE_PCA) };
     spot_discover_options o = options(bdm, 3);
@@ -191,7 +188,6 @@ static void maps_are_shared(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     bdm[1].weight = 1;
     o.seeds = 2;
@@ -207,7 +203,7 @@ static void maps_are_shared(void **state)
 }
 
 /* Beside a search that looks at every row. */
-static void neighbours_are_the_nearest_correct(void **state)
+TEST(neighbours_are_the_nearest_correct)
 {
     const spot_bdm_config bdm = planespot(SPOT_REDUCE_PCA);
     spot_discover_options o = options(&bdm, 1);
@@ -215,7 +211,6 @@ static void neighbours_are_the_nearest_correct(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     o.neighbours = 5;
     CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
@@ -260,7 +255,7 @@ static char *read_file(spot_ctx *c, const char *dir, const char *name, size_t *n
 }
 
 /* One thread and all classes at once; two threads and so little memory that classes go one by one; and from the cache. */
-static void bytes_are_equal(void **state)
+TEST_IN_FOLDER(bytes_are_equal)
 {
     static const char *const files[] = { "slices.csv", "slices.json", "map.npy", "config.yaml", "fit.safetensors" };
     const spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), spot_bdm_defaults(SPOT_SPOTLIGHT) };
@@ -270,7 +265,6 @@ static void bytes_are_equal(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     snprintf(cache, sizeof cache, "%s/kept", root);
     o.fit = true;
@@ -321,7 +315,7 @@ static void count_steps(void *user, const spot_progress *p)
     steps++;
 }
 
-static void goes_on_where_it_stopped(void **state)
+TEST_IN_FOLDER(goes_on_where_it_stopped)
 {
     const spot_bdm_config bdm[] = { planespot(SPOT_REDUCE_TSNE), planespot(SPOT_REDUCE_UMAP) };
     spot_discover_options o = options(bdm, 2);
@@ -331,7 +325,6 @@ static void goes_on_where_it_stopped(void **state)
     char cache[128];
     int whole, rest;
 
-    (void)state;
     make_subject(&x);
     snprintf(cache, sizeof cache, "%s/kept", root);
     c.on_progress = count_steps;
@@ -371,7 +364,7 @@ static yajl_val at(yajl_val v, const char *key)
 }
 
 /* Ids with quotes, commas, line breaks, controls and bytes that are no UTF-8. */
-static void files_hold_odd_names(void **state)
+TEST_IN_FOLDER(files_hold_odd_names)
 {
     static char *const odd[] = { "a,b", "say \"hi\"", "two\nlines", "tab\tand\x01", "caf\xc3\xa9", "latin\xe9!", "</script>",
                                  "", "half \xed\xa0\x80", " blank " };
@@ -384,7 +377,6 @@ static void files_hold_odd_names(void **state)
     yajl_val all, findings, slice;
     size_t n;
 
-    (void)state;
     make_subject(&x);
     for (int i = 0; i < N; i++) x.id[i] = odd[i % LEN(odd)];
     CHECK_OK(&c, spot_discover(&c, &f, &x.s, &o));
@@ -423,7 +415,7 @@ static void files_hold_odd_names(void **state)
 }
 
 /* Rows of several classes: a row counts for each that it has. */
-static void rows_of_several_classes(void **state)
+TEST(rows_of_several_classes)
 {
     static uint8_t has[N][CLASSES];
     static float prob[N][CLASSES];
@@ -433,7 +425,6 @@ static void rows_of_several_classes(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < CLASSES; k++) {
@@ -453,7 +444,7 @@ static void rows_of_several_classes(void **state)
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_USAGE, "each class by itself");
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     spot_bdm_config bdm = planespot(SPOT_REDUCE_PCA);
     spot_discover_options o = options(&bdm, 1);
@@ -461,7 +452,6 @@ static void wrong_arguments(void **state)
     static subject x;
     spot_findings f;
 
-    (void)state;
     make_subject(&x);
     o.neighbours = 9;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INVALID, "9 neighbours");
@@ -477,18 +467,4 @@ static void wrong_arguments(void **state)
     x.feature[17][5] = 0;
     x.confidence[3] = 1.5f;
     CHECK_FAILS(&c, spot_discover(&c, &f, &x.s, &o), SPOT_INPUT, "row 3");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_planted), cmocka_unit_test(leaves_out_and_says_whom),
-        cmocka_unit_test(failures_stay_alone), cmocka_unit_test(maps_are_shared),
-        cmocka_unit_test(neighbours_are_the_nearest_correct),
-        cmocka_unit_test_setup_teardown(bytes_are_equal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(goes_on_where_it_stopped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_hold_odd_names, set_up, tear_down),
-        cmocka_unit_test(rows_of_several_classes), cmocka_unit_test(wrong_arguments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_domino.c - Domino on views that are planted and on views that are poor; its mixture: test_domino_mixture.c.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,8 +14,9 @@
 enum { N = 200, D = 6 };
 typedef struct { float x[N * D], confidence[N]; uint8_t label[N]; } four_groups;
 
-static void plant(four_groups *g)
+static bdm_bed plant(four_groups *g, int threads)
 {
+    bdm_bed b = bed_of(SPOT_DOMINO, threads, N, D, g->x, g->confidence);
     spot_rng r = spot_rng_at(3, SPOT_RNG_BOOTSTRAP, 0, 0);
     const double sure[] = { 0.97, 0.3, 0.05, 0.9 };
 
@@ -24,6 +25,9 @@ static void plant(four_groups *g)
         g->confidence[i] = (float)(sure[i % 4] + 0.02 * spot_rng_uniform(&r));
         g->label[i] = 1;
     }
+    b.view.d = D;
+    b.view.feature = g->x;
+    return b;
 }
 
 static void each_row_once(const spot_hypotheses *found, int n, int all)
@@ -43,106 +47,80 @@ static void each_row_once(const spot_hypotheses *found, int n, int all)
     free(seen);
 }
 
-static void planted_slices_come_first(void **state)
+TEST(planted_slices_come_first)
 {
     four_groups g;
-    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
-    spot_points points = { .n = N, .d = D, .at = g.x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    spot_hypotheses found;
-    spot_ctx c = check_ctx(2);
-    spot_arena a;
+    bdm_bed b = plant(&g, 2);
 
-    (void)state;
-    plant(&g);
-    cfg.domino.components = 4;
+    b.cfg.domino.components = 4;
     for (int start = SPOT_START_CONFUSION; start <= SPOT_START_KMEANS; start++)
         for (int covariance = SPOT_COVARIANCE_DIAG; covariance <= SPOT_COVARIANCE_FULL; covariance++) {
-            cfg.domino.start = start;
-            cfg.domino.covariance = covariance;
-            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-            each_row_once(&found, N, 1);
+            b.cfg.domino.start = start;
+            b.cfg.domino.covariance = covariance;
+            CHECK_OK(&b.c, find_in(&b, &b.cfg));
+            each_row_once(&b.found, N, 1);
             assert_string_equal(heard, "");
             if (start == SPOT_START_KMEANS) {
-                assert_true(found.h[0].len == N / 4 && found.h[0].row[0] == 2);
-                assert_true(found.h[1].len == N / 4 && found.h[1].row[0] == 1);
-                CHECK_NEAR(found.h[0].mean_error, 0.94, 0.005);
-                CHECK_NEAR(found.h[0].score, found.h[0].mean_error, 1e-6);
+                assert_true(b.found.h[0].len == N / 4 && b.found.h[0].row[0] == 2);
+                assert_true(b.found.h[1].len == N / 4 && b.found.h[1].row[0] == 1);
+                CHECK_NEAR(b.found.h[0].mean_error, 0.94, 0.005);
+                CHECK_NEAR(b.found.h[0].score, b.found.h[0].mean_error, 1e-6);
             } else {      /* it tells errors from the rest, but stops at the tolerance before groups part */
-                assert_true(found.h[0].mean_error > 0.75 && found.h[found.len - 1].mean_error < 0.06);
+                assert_true(b.found.h[0].mean_error > 0.75 && b.found.h[b.found.len - 1].mean_error < 0.06);
             }
-            spot_arena_close(&a);
         }
+    spot_arena_close(&b.a);
 }
 
 /* Rows of slices that are not returned go to the best that is, or nowhere. */
-static void the_list_is_cut(void **state)
+TEST(the_list_is_cut)
 {
     four_groups g;
-    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
-    spot_points points = { .n = N, .d = D, .at = g.x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    spot_hypotheses found;
-    spot_ctx c = check_ctx(1);
-    spot_arena a;
+    bdm_bed b = plant(&g, 1);
 
-    (void)state;
-    plant(&g);
-    cfg.domino.components = 4;
-    cfg.domino.start = SPOT_START_KMEANS;
-    cfg.top = 2;
+    b.cfg.domino.components = 4;
+    b.cfg.domino.start = SPOT_START_KMEANS;
+    b.cfg.top = 2;
     for (int assign = SPOT_ASSIGN_KEPT; assign <= SPOT_ASSIGN_ALL; assign++) {
-        cfg.domino.assign = assign;
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        assert_true(found.len == 2 && found.components == 4);
-        each_row_once(&found, N, assign == SPOT_ASSIGN_KEPT);
-        assert_int_equal(found.h[0].len + found.h[1].len, assign == SPOT_ASSIGN_KEPT ? N : N / 2);
-        spot_arena_close(&a);
+        b.cfg.domino.assign = assign;
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        assert_true(b.found.len == 2 && b.found.components == 4);
+        each_row_once(&b.found, N, assign == SPOT_ASSIGN_KEPT);
+        assert_int_equal(b.found.h[0].len + b.found.h[1].len, assign == SPOT_ASSIGN_KEPT ? N : N / 2);
     }
+    spot_arena_close(&b.a);
 }
 
 /* The errors of negatives are those with much confidence. */
-static void labels_turn_errors_round(void **state)
+TEST(labels_turn_errors_round)
 {
     four_groups g;
-    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence, .label = g.label };
-    spot_points points = { .n = N, .d = D, .at = g.x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    spot_hypotheses found;
-    spot_ctx c = check_ctx(1);
-    spot_arena a;
+    bdm_bed b = plant(&g, 1);
 
-    (void)state;
-    plant(&g);
-    cfg.domino.components = 4;
-    cfg.domino.start = SPOT_START_KMEANS;
+    b.view.label = g.label;
+    b.cfg.domino.components = 4;
+    b.cfg.domino.start = SPOT_START_KMEANS;
     for (int both = 0; both < 2; both++) {
         for (int i = 0; i < N; i++) g.label[i] = both && i % 4 < 2;
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        each_row_once(&found, N, 1);
-        assert_int_equal(found.h[0].row[0], both ? 3 : 0);
-        CHECK_NEAR(found.h[0].mean_error, both ? 0.91 : 0.98, 0.005);
-        spot_arena_close(&a);
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        each_row_once(&b.found, N, 1);
+        assert_int_equal(b.found.h[0].row[0], both ? 3 : 0);
+        CHECK_NEAR(b.found.h[0].mean_error, both ? 0.91 : 0.98, 0.005);
     }
+    spot_arena_close(&b.a);
 }
 
 /* What a view may be without being a mistake. */
-static void views_that_say_little(void **state)
+TEST(views_that_say_little)
 {
-    spot_ctx c = check_ctx(2);
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    spot_hypotheses found;
-    spot_arena a;
     four_groups g;
-    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
-    spot_points points = { .n = N, .d = D, .at = g.x };
+    bdm_bed b = plant(&g, 2);
 
-    (void)state;
     for (int kind = 0; kind < 4 * 6; kind++) {
         int what = kind / 4;
-        plant(&g);
-        cfg.domino.start = kind % 2;
-        cfg.domino.covariance = kind / 2 % 2;
+        plant(&g, 2);
+        b.cfg.domino.start = kind % 2;
+        b.cfg.domino.covariance = kind / 2 % 2;
         for (int i = 0; i < N; i++) {
             if (what < 2) g.confidence[i] = (float)what;                                  /* only errors; none */
             if (what == 2) g.confidence[i] = (float)(i % 2);                              /* probabilities of 0 and 1 */
@@ -150,56 +128,49 @@ static void views_that_say_little(void **state)
             if (what == 4) memcpy(&g.x[i * D], &g.x[0], D * sizeof *g.x);                 /* one */
             if (what == 5) g.x[i * D + 1] = -7, g.x[i * D + 2] = 1e6f + g.x[i * D + 2];   /* a constant; far from the origin */
         }
-        CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-        assert_true(found.len >= 1 && found.len <= cfg.top && found.components <= cfg.domino.components);
-        each_row_once(&found, N, 1);
-        if (what < 2) CHECK_NEAR(found.h[0].mean_error, 1 - what, 0);
-        spot_arena_close(&a);
+        CHECK_OK(&b.c, find_in(&b, &b.cfg));
+        assert_true(b.found.len >= 1 && b.found.len <= b.cfg.top && b.found.components <= b.cfg.domino.components);
+        each_row_once(&b.found, N, 1);
+        if (what < 2) CHECK_NEAR(b.found.h[0].mean_error, 1 - what, 0);
     }
+    spot_arena_close(&b.a);
 }
 
-static void few_rows_are_told(void **state)
+TEST(few_rows_are_told)
 {
-    spot_ctx c = check_ctx(1);
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
-    spot_hypotheses found;
-    spot_arena a;
     four_groups g;
-    spot_view view = { .n = 11, .d = 40, .feature = g.x, .confidence = g.confidence };
-    spot_points points = { .n = 11, .d = 128 };
     spot_seed seed = { 1, 0 };
+    bdm_bed b = bed_of(SPOT_DOMINO, 1, 11, 128, NULL, g.confidence);
 
-    (void)state;
-    plant(&g);
-    CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &view.n, view.d, &cfg.embed, 1) + 4096
-                                 + spot_bdm_bytes(1, &view.n, cfg.embed.dim, &cfg, 1)));
+    b.view.d = 40;
+    b.view.feature = g.x;
+    plant(&g, 1);
+    CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, spot_embed_bytes(1, &b.view.n, b.view.d, &b.cfg.embed, 1) + 4096
+                                 + spot_bdm_bytes(1, &b.view.n, b.cfg.embed.dim, &b.cfg, 1)));
     heard[0] = 0;
-    c.on_log = hear;
-    CHECK_OK(&c, spot_embed_fit(&c, &a, 1, &points, &view, &seed, &cfg.embed));
-    CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
+    b.c.on_log = hear;
+    CHECK_OK(&b.c, spot_embed_fit(&b.c, &b.a, 1, &b.points, &b.view, &seed, &b.cfg.embed));
+    CHECK_OK(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &b.cfg));
     assert_non_null(strstr(heard, "11 rows of 40 features have no 128 principal components; the map has 10"));
     assert_non_null(strstr(heard, "11 rows, so domino has 11 components instead of 25"));
-    each_row_once(&found, 11, 1);
-    view.n = points.n = 3;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg), SPOT_INPUT, "3 rows for domino");
-    cfg.domino.start = SPOT_START_KMEANS;
-    for (view.n = points.n = 1; view.n < 4; view.n = ++points.n) {
-        CHECK_OK(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &cfg));
-        each_row_once(&found, view.n, 1);
+    each_row_once(&b.found, 11, 1);
+    b.view.n = b.points.n = 3;
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &b.cfg), SPOT_INPUT,
+                "3 rows for domino");
+    b.cfg.domino.start = SPOT_START_KMEANS;
+    for (b.view.n = b.points.n = 1; b.view.n < 4; b.view.n = ++b.points.n) {
+        CHECK_OK(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &b.cfg));
+        each_row_once(&b.found, b.view.n, 1);
     }
-    spot_arena_close(&a);
+    spot_arena_close(&b.a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
-    spot_ctx c = check_ctx(1);
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO), bad;
-    spot_hypotheses found;
-    spot_arena a;
     four_groups g;
-    spot_view view = { .n = N, .d = D, .feature = g.x, .confidence = g.confidence };
-    spot_points points = { .n = N, .d = D, .at = g.x };
     spot_seed seed = { 1, 0 };
+    bdm_bed b = plant(&g, 1);
+    spot_bdm_config bad;
     static const struct {
         double gamma, gamma_hat, noise, ridge, tol;
         int components, start, iterations;
@@ -212,60 +183,38 @@ static void bad_input_gets_a_sentence(void **state)
         { 1, 1, 0, 0, 0, 3, SPOT_START_CONFUSION, 9, "4 cells of the confusion matrix" },
     };
 
-    (void)state;
-    plant(&g);
     for (int i = 0; i < LEN(no); i++) {
-        bad = cfg;
+        bad = b.cfg;
         bad.domino = (spot_domino_config){ .components = 25, .gamma = no[i].gamma, .gamma_hat = no[i].gamma_hat,
                                            .noise = no[i].noise, .start = no[i].start };
         bad.mixture.ridge = no[i].ridge;
         bad.mixture.tol = no[i].tol;
         bad.mixture.max_iterations = no[i].iterations;
-        CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 24));
+        CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 1 << 24));
         bad.domino.components = no[i].components;
-        CHECK_FAILS(&c, spot_bdm_find(&c, &a, 1, &found, &view, &points, &seed, &bad), SPOT_INVALID, no[i].words);
-        spot_arena_close(&a);
+        CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 1, &b.found, &b.view, &b.points, &seed, &bad), SPOT_INVALID, no[i].words);
+        spot_arena_close(&b.a);
     }
     for (int i = 0; i < N; i++) g.x[i * D + 3] = 0;
-    bad = cfg;
+    bad = b.cfg;
     bad.mixture.ridge = 0;      /* a constant feature has no density without a ridge */
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_NUMERIC, "raise the mixture's ridge");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "raise the mixture's ridge");
     bad.domino.covariance = SPOT_COVARIANCE_FULL;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_NUMERIC, "not positive definite");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_NUMERIC, "not positive definite");
     g.x[7] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 1 of row 1");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 1 of row 1");
     g.x[7] = 0;
     g.confidence[5] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 5");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 5");
+    spot_arena_close(&b.a);
 }
 
-static void names(void **state)
+TEST(names)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
     char text[48];
 
-    (void)state;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "domino");
     assert_true(cfg.domino.gamma == 10 && cfg.domino.gamma_hat < 0 && cfg.domino.components == 25 && cfg.embed.dim == 128
                 && cfg.embed.method == SPOT_REDUCE_PCA && cfg.domino.start == SPOT_START_CONFUSION);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_slices_come_first),
-        cmocka_unit_test(the_list_is_cut),
-        cmocka_unit_test(labels_turn_errors_round),
-        cmocka_unit_test(views_that_say_little),
-        cmocka_unit_test(few_rows_are_told),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-        cmocka_unit_test(names),
-    };
-
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_domino_mixture.c - Domino's mixture against the upstream package and scikit-learn, k-means against scikit-learn, each
  * from the same start. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -130,12 +130,11 @@ static void one_kmeans(FILE *f)
     free(head), free(inertia), free(x), free(start), free(centre), free(label), free(job.label);
 }
 
-static void upstream_agrees(void **state)
+TEST(upstream_agrees)
 {
     FILE *f = fopen("golden/domino.bin", "rb");
     int *count;
 
-    (void)state;
     assert_non_null(f);
     count = get(f, 1, sizeof *count);
     assert_int_equal(*count, 6);
@@ -149,7 +148,7 @@ static void upstream_agrees(void **state)
     fclose(f);
 }
 
-static void k_means_fills_its_clusters(void **state)
+TEST(k_means_fills_its_clusters)
 {
     spot_ctx c = check_ctx(2);
     float x[40 * 2];
@@ -158,7 +157,6 @@ static void k_means_fills_its_clusters(void **state)
     spot_kmeans_job job = { .n = 40, .d = 2, .x = x, .seed = { 4, 1 }, .label = label, .centre = centre };
     spot_arena a;
 
-    (void)state;
     for (int i = 0; i < 40; i++) x[2 * i] = (float)(i % 8), x[2 * i + 1] = (float)(i / 8);
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_kmeans_scratch(1, 40, 2, 40, c.threads)));
     for (job.k = 1; job.k <= 40; job.k += 13) {
@@ -182,15 +180,4 @@ static void k_means_fills_its_clusters(void **state)
     job.k = 41;
     CHECK_FAILS(&c, spot_kmeans_fit(&c, &a, 1, &job), SPOT_INVALID, "41 centres of (40, 2) points");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(upstream_agrees),
-        cmocka_unit_test(k_means_fills_its_clusters),
-    };
-
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,12 +27,11 @@ static spot_status look(spot_ctx *c, spot_arena *a, float first, float second)
     return s;
 }
 
-static void islands_are_where_it_fails(void **state)
+TEST(islands_are_where_it_fails)
 {
     spot_ctx c = check_ctx(1);
     spot_arena a;
     bool seen[N] = { false };
-    (void)state;
     CHECK_OK(&c, look(&c, &a, 0.1f, 0.3f));
     assert_int_equal(found.len, 10);                            /* 2 blobs of 50 rows, 11 rows an island */
     for (int k = 0; k < found.len; k++) {
@@ -50,12 +49,4 @@ static void islands_are_where_it_fails(void **state)
     CHECK_OK(&c, look(&c, &a, 0.9f, 0.9f));                     /* no error at all: nothing to find */
     assert_int_equal(found.len, 0);
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(islands_are_where_it_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

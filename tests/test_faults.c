@@ -22,18 +22,11 @@
 #include "cli/cli.h"
 #include "faults.h"
 #include "stub_model.h"
+#include "tiny_config.h"
 
 enum { MOST_ECS = 8, PATH = 256, TEXT = 1 << 14, HANGS_AFTER = 60 };
 
-static const char sweep_config[] =
-    "seed: 5\n"
-    "ecs: 2\n"
-    "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
-    "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-    "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
-    "bdms:\n"
-    "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-    "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+static const char sweep_config[] = TINY_CONFIG(2);
 
 /* What a forked run leaves for this process. */
 typedef struct {
@@ -522,11 +515,11 @@ static const scenario tables = { "tables", true,  prepare_done, cli_tables, { "s
                                  "disk/run", 2 };
 static const scenario real   = { "real-sweep", false, NULL, cli_sweep, { INTO_RUN }, "disk/run", 2 };
 
-static void a_sweep_survives_every_call(void **state)      { (void)state, check(&sweep, 3, 7, all ? 1 : 499); }
-static void a_resumed_one_does(void **state)               { (void)state, check(&resume, 7, 17, all ? 97 : 0); }
-static void a_merge_survives_every_call(void **state)      { (void)state, check(&merge, 5, 5, all ? 97 : 0); }
-static void tables_do(void **state)                        { (void)state, check(&tables, 5, 5, all ? 97 : 0); }
-static void a_real_sweep_survives_every_call(void **state) { (void)state, check(&real, 97, 97, all ? 499 : 0); }
+TEST(a_sweep_survives_every_call)      { check(&sweep, 3, 7, all ? 1 : 499); }
+TEST(a_resumed_one_does)               { check(&resume, 7, 17, all ? 97 : 0); }
+TEST(a_merge_survives_every_call)      { check(&merge, 5, 5, all ? 97 : 0); }
+TEST(tables_do)                        { check(&tables, 5, 5, all ? 97 : 0); }
+TEST(a_real_sweep_survives_every_call) { check(&real, 97, 97, all ? 499 : 0); }
 
 /* What the scenarios begin with. */
 static void make_sources(void)
@@ -581,16 +574,8 @@ static void without_threads(char **argv)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sweep_survives_every_call),
-        cmocka_unit_test(a_resumed_one_does),
-        cmocka_unit_test(a_merge_survives_every_call),
-        cmocka_unit_test(tables_do),
-        cmocka_unit_test(a_real_sweep_survives_every_call),
-    };
-
     without_threads(argv);
     all = argc > 1 && !strcmp(argv[1], "--all");
     if (argc > 1 + all) cmocka_set_test_filter(argv[1 + all]);
-    return cmocka_run_group_tests(tests, open_home, close_home);
+    return run_all_tests_in(open_home, close_home);
 }

@@ -22,12 +22,11 @@ static spot_results *made(spot_ctx *c, const char *yaml)
     return r;
 }
 
-static void words_of_a_blindspot_read_back(void **state)
+TEST(words_of_a_blindspot_read_back)
 {
     char text[512];
     spot_blindspot b = { .len = 0 }, back;
     unsigned features;
-    (void)state;
     for (int layer = 0; layer < SPOT_LAYERS; layer++)
         for (int k = 0; k < SPOT_ATTRIBUTES; k++)
             for (int v = 0; v < 2; v++) {
@@ -48,13 +47,12 @@ static void words_of_a_blindspot_read_back(void **state)
                                1u << (SPOT_FEATURE_PRESENCE + 2));
 }
 
-static void factors_count_what_they_say(void **state)
+TEST_WITH(factors_count_what_they_say, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, paper_like);
     spot_factor_row row;
     int rows = 0;
-    (void)state;
     for (int i = 0; spot_factor_next(r, &i, &row); rows++) {
         spot_estimate e = spot_factor(r, 3, row.rate, row.level);
         double sum = 0;
@@ -84,14 +82,13 @@ static void factors_count_what_they_say(void **state)
 }
 
 /* Wilson's interval for 8 of 10 is 0.4902 to 0.9433 (Wilson 1927; Brown, Cai & DasGupta 2001 print 0.49, 0.94). */
-static void intervals_are_wilsons(void **state)
+TEST(intervals_are_wilsons)
 {
     bool scored[10];
     spot_rates rates[10] = { { 0 } };
     spot_results_ec ec[10] = { { 0 } };
     spot_results *r = calloc(1, sizeof *r);
     spot_estimate e;
-    (void)state;
     assert_non_null(r);
     r->ecs = 10;
     r->methods = 1;
@@ -132,7 +129,7 @@ static void holds(char *text, const char *words)
     if (!strstr(text, words)) fail_msg("\"%s\" is not in\n%s", words, text);
 }
 
-static void rows_are_found_by_settings(void **state)
+TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, "ecs: 20\nbdms:\n"
@@ -142,7 +139,6 @@ static void rows_are_found_by_settings(void **state)
         " - {method: planespot, name: c, reduce: scvis}\n"
         " - {method: planespot, name: d, reduce: [tsne, pca], weight: [0.025, 0.1]}\n");
     char *text;
-    (void)state;
     text = paper(&c, 2, SPOT_TABLE_TEXT);
     holds(text, "18 of 20 ECs counted; left out: 1 did not learn their blindspots, 1\n  failed to train\n");
     holds(text, "profile tmlr");
@@ -184,7 +180,7 @@ static void rows_are_found_by_settings(void **state)
     spot_results_free(r);
 }
 
-static void runs_of_the_same_ecs_are_joined(void **state)
+TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
 {
     static const char *const yaml[] = { "ecs: 20\nbdms: [{method: spotlight}]\n",
                                         "ecs: 20\nmodel: {robust: {steps: 9}}\nbdms: [{method: barlow}, {method: spotlight}]\n",
@@ -194,7 +190,6 @@ static void runs_of_the_same_ecs_are_joined(void **state)
     const char *dirs[] = { path[0], path[1], path[2] };
     size_t n;
     FILE *f;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         CHECK_OK(&c, spot_config_parse(&c, &other, yaml[i], strlen(yaml[i]), "config"));
         snprintf(path[i], sizeof path[i], "%s/%d", root, i);
@@ -220,7 +215,7 @@ static const char unlike[] =
     " - {method: george, name: g, reduce: tsne}\nmetric: {lambda_r: 0.7}\n";
 
 /* A row is the paper's by what it needs: whatever else is not as there is named, of the method and of the run. */
-static void what_is_not_the_papers_is_named(void **state)
+TEST_WITH(what_is_not_the_papers_is_named, set_up, tear_down)
 {
     static const char run[] = "scene.size=64 (224), scene.specificity=[4, 5] ([5, 7]), model.lr=0.001 (0.0001), "
                               "metric.lambda_r=0.7 (0.8)";
@@ -228,7 +223,6 @@ static void what_is_not_the_papers_is_named(void **state)
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, unlike);
     char *text;
-    (void)state;
     for (int i = 0; i < LEN(formats); i++) {
         text = paper(&c, 2, formats[i]);
         holds(text, run);
@@ -247,14 +241,13 @@ static void what_is_not_the_papers_is_named(void **state)
 }
 
 /* A standard error of 2e-5 is not told as 0.000, nor what is so far apart as 0.500. */
-static void a_note_has_the_digits_it_needs(void **state)
+TEST_WITH(a_note_has_the_digits_it_needs, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, "ecs: 20\nbdms: [{method: spotlight, name: s, min_weight: 0.01}]\n");
     spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char why[1300], *text;
-    (void)state;
     assert_non_null(s);
     for (int i = 0; i < 20; i++) {
         CHECK_OK(&c, spot_segment_read(&c, dir, i, s, &found, why, sizeof why));
@@ -295,7 +288,7 @@ static const char named[] =
     " - {method: planespot, name: \"a|b\", reduce: scvis}\n"
     " - {method: george}\n - {method: multiaccuracy}\n";
 
-static void tables_fit_a_terminal(void **state)
+TEST_WITH(tables_fit_a_terminal, set_up, tear_down)
 {
     static const int numbers[] = { 2, 7, 9, 10, 11, 12, 13, 16 };
     spot_ctx c = check_ctx(1);
@@ -305,7 +298,6 @@ static void tables_fit_a_terminal(void **state)
     int ragged, bars = 0;
     size_t n;
     FILE *f;
-    (void)state;
     for (int i = 0; i <= LEN(numbers); i++) {
         f = open_memstream(&text, &n);
         if (i == LEN(numbers)) CHECK_OK(&c, spot_tables(&c, f, dir, SPOT_TABLE_TEXT, false));
@@ -335,7 +327,7 @@ static void tables_fit_a_terminal(void **state)
     spot_results_free(r);
 }
 
-static void nothing_done_is_said(void **state)
+TEST_WITH(nothing_done_is_said, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, paper_like);
@@ -343,7 +335,6 @@ static void nothing_done_is_said(void **state)
     char command[160], *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    (void)state;
     spot_results_free(r);
     snprintf(command, sizeof command, "rm %s/segments/*/*.json", dir);
     assert_int_equal(system(command), 0);
@@ -385,7 +376,7 @@ static int coloured(const char *name)
     return n;
 }
 
-static void figures_are_drawn_and_told(void **state)
+TEST_WITH(figures_are_drawn_and_told, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, paper_like);
@@ -395,7 +386,6 @@ static void figures_are_drawn_and_told(void **state)
     unsigned char *bytes, *again;
     spot_estimate e;
     size_t n, m;
-    (void)state;
     snprintf(folder, sizeof folder, "%s/figures", root);
     o.out = folder;
     o.csv = open_memstream(&text, &n);
@@ -435,7 +425,7 @@ static void figures_are_drawn_and_told(void **state)
 }
 
 /* The figure itself, before it is drawn: captions and counts are no text in a picture. */
-static void figures_say_what_failed_and_over_how_many(void **state)
+TEST_WITH(figures_say_what_failed_and_over_how_many, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, unlike);
@@ -446,7 +436,6 @@ static void figures_say_what_failed_and_over_how_many(void **state)
     unsigned char *bytes, *other_bytes;
     int least = INT_MAX, most = 0;
     size_t n, m;
-    (void)state;
     assert_non_null(f);
     *f = (spot_figure){ .c = &c, .o = &o, .r = r };
     CHECK_OK(&c, spot_figure_compose(f, 3));
@@ -499,13 +488,12 @@ static void figures_say_what_failed_and_over_how_many(void **state)
     spot_results_free(r);
 }
 
-static void many_methods_need_a_choice(void **state)
+TEST_WITH(many_methods_need_a_choice, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_results *r = made(&c, "ecs: 20\nbdms: [{method: planespot, reduce: pca, weight: [1, 2, 3, 4, 5, 6, 7, 8, 9]}]\n");
     const char *two[] = { "planespot-pca weight=3", "planespot-pca weight=9" };
     spot_figures_options o = { .which = 1u << 3, .png = true, .out = root };
-    (void)state;
     CHECK_FAILS(&c, spot_figures(&c, dir, &o), SPOT_USAGE, "has 9 methods, more than the 8 that a figure tells apart");
     o.method = two;
     o.methods = 2;
@@ -514,7 +502,7 @@ static void many_methods_need_a_choice(void **state)
 }
 
 /* Which shipped config fills which table: every row of the paper's but CLIP's, whose embeddings a user must bring. */
-static void shipped_configs_hold_the_papers_rows(void **state)
+TEST(shipped_configs_hold_the_papers_rows)
 {
     static const struct { const char *config; int table; } of[] = {
         { "paper_synthetic", 2 }, { "paper_synthetic", 13 }, { "paper_synthetic", 16 }, { "ablation_representation", 16 },
@@ -523,7 +511,6 @@ static void shipped_configs_hold_the_papers_rows(void **state)
     };
     spot_ctx c = check_ctx(1);
     char path[128], differs[SPOT_DIFFERS];
-    (void)state;
     for (int i = 0; i < LEN(of); i++) {
         const spot_paper_table *t = spot_paper_find(of[i].table);
         snprintf(path, sizeof path, "../configs/%s.yaml", of[i].config);
@@ -536,25 +523,4 @@ static void shipped_configs_hold_the_papers_rows(void **state)
             if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
         }
     }
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_of_a_blindspot_read_back),
-        cmocka_unit_test(intervals_are_wilsons),
-        cmocka_unit_test(shipped_configs_hold_the_papers_rows),
-        IN_A_FOLDER(factors_count_what_they_say),
-        IN_A_FOLDER(rows_are_found_by_settings),
-        IN_A_FOLDER(runs_of_the_same_ecs_are_joined),
-        IN_A_FOLDER(figures_are_drawn_and_told),
-        IN_A_FOLDER(what_is_not_the_papers_is_named),
-        IN_A_FOLDER(a_note_has_the_digits_it_needs),
-        IN_A_FOLDER(tables_fit_a_terminal),
-        IN_A_FOLDER(nothing_done_is_said),
-        IN_A_FOLDER(figures_say_what_failed_and_over_how_many),
-        IN_A_FOLDER(many_methods_need_a_choice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

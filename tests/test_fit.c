@@ -1,8 +1,8 @@
 /* test_fit.c - what methods keep assigns the rows that were fitted as they were found, and new rows of the same kind likewise;
  * what is damaged is refused. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -194,10 +194,9 @@ static void check_fresh(const study *s, const uint8_t *fitted, const uint8_t *fr
     }
 }
 
-static void rows_come_back_and_new_ones_follow(void **state)
+TEST(rows_come_back_and_new_ones_follow)
 {
     uint8_t *fitted = malloc(N * SPOT_MAX_HYPOTHESES), *fresh = malloc(FRESH * SPOT_MAX_HYPOTHESES);
-    (void)state;
 
     for (int v = 0; v < LEN(variants); v++) {
         spot_ctx c = check_ctx(2), one = check_ctx(1);
@@ -280,10 +279,9 @@ static void damage(spot_ctx *c, uint8_t *member, const study *s, int t)
     }
 }
 
-static void damaged_fits_are_refused(void **state)
+TEST(damaged_fits_are_refused)
 {
     uint8_t *member = malloc(FRESH * SPOT_MAX_HYPOTHESES);
-    (void)state;
 
     for (int v = 0; v < LEN(variants); v += v ? 1 : 4) {       /* one map will do */
         spot_ctx c = check_ctx(1);
@@ -296,13 +294,12 @@ static void damaged_fits_are_refused(void **state)
     free(member);
 }
 
-static void a_tree_that_loops_is_refused(void **state)
+TEST(a_tree_that_loops_is_refused)
 {
     spot_ctx c = check_ctx(1);
     uint8_t *member = malloc(FRESH * SPOT_MAX_HYPOTHESES);
     const variant v = { "barlow", SPOT_BARLOW, 0, NULL };
     study s;
-    (void)state;
 
     open_variant(&s, &c, &v);
     for (int t = 0; t < s.fit.count; t++)
@@ -312,7 +309,7 @@ static void a_tree_that_loops_is_refused(void **state)
     free(member);
 }
 
-static void rows_that_do_not_fit_are_told(void **state)
+TEST(rows_that_do_not_fit_are_told)
 {
     spot_ctx c = check_ctx(1);
     uint8_t member[FRESH * SPOT_MAX_HYPOTHESES];
@@ -320,7 +317,6 @@ static void rows_that_do_not_fit_are_told(void **state)
     spot_view rows;
     spot_fit other;
     study s;
-    (void)state;
 
     open_variant(&s, &c, &v);
     rows = s.fresh;
@@ -346,12 +342,11 @@ static void rows_that_do_not_fit_are_told(void **state)
 }
 
 /* Confidences do not matter to those that never look at them. */
-static void some_methods_need_no_confidence(void **state)
+TEST(some_methods_need_no_confidence)
 {
     static const variant blind[] = { { "", SPOT_SPOTLIGHT, 0, brief }, { "", SPOT_BARLOW, 0, NULL },
                                      { "", SPOT_GEORGE, 0, by_nothing } };
     uint8_t *with = malloc(FRESH * SPOT_MAX_HYPOTHESES), *without = malloc(FRESH * SPOT_MAX_HYPOTHESES);
-    (void)state;
 
     for (int v = 0; v < LEN(blind); v++) {
         spot_ctx c = check_ctx(2);
@@ -367,18 +362,4 @@ static void some_methods_need_no_confidence(void **state)
     }
     free(with);
     free(without);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_come_back_and_new_ones_follow),
-        cmocka_unit_test(damaged_fits_are_refused),
-        cmocka_unit_test(a_tree_that_loops_is_refused),
-        cmocka_unit_test(rows_that_do_not_fit_are_told),
-        cmocka_unit_test(some_methods_need_no_confidence),
-    };
-
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,11 +36,10 @@ static int names(const spot_pieces *p, cut *u)
     return 10000 * len + 1000 * u->label[0] + 100 * u->label[50] + 10 * u->label[100] + u->label[150];
 }
 
-static void the_rule_of_over_clustering(void **state)
+TEST(the_rule_of_over_clustering)
 {
     spot_pieces p;
     cut u;
-    (void)state;
     p = plain(&u);                          /* equal losses are no less: all stay, and no rest is left */
     assert_int_equal(names(&p, &u), 40123);
     fill(u.loss, 0, 50, 0.2);               /* the other piece of cluster 0 now lies below its mean: it is the rest */
@@ -68,13 +67,12 @@ static void the_rule_of_over_clustering(void **state)
 }
 
 /* 0.005 of the rows, where that is more than `least`. */
-static void large_problems_ask_for_more_rows(void **state)
+TEST(large_problems_ask_for_more_rows)
 {
     enum { MANY = 12000 };
     static double before[MANY], after[MANY], loss[MANY];
     static uint16_t cluster[MANY], piece[MANY], label[MANY];
     spot_pieces p = { MANY, 1, 3, cluster, piece, before, after, loss, 25 };
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         after[i] = 1;
         piece[i] = (uint16_t)(i < 59 ? 1 : i < 119 ? 2 : 0);
@@ -104,72 +102,60 @@ static void check_is_group(const spot_hypothesis *h, int group)
     for (int i = 0; i < h->len; i++) assert_int_equal(h->row[i], 4 * i + group);
 }
 
-static void finds_the_failing_piece(void **state)
+TEST(finds_the_failing_piece)
 {
-    spot_ctx c = check_ctx(2);
     float at[2 * N], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    (void)state;
+    bdm_bed b = bed_of(SPOT_GEORGE, 2, N, 2, at, confidence);
     clouds(at, confidence);
     for (int kmeans = 0; kmeans < 2; kmeans++)
         for (int pieces = 0; pieces < 2; pieces++) {
-            spot_hypotheses found;
-            spot_arena a;
             double loss = 0, error = 0;
-            cfg.george.cluster = kmeans;
-            cfg.george.overcluster = pieces ? 2 : 0;
-            cfg.george.clusters = 3;
-            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+            b.cfg.george.cluster = kmeans;
+            b.cfg.george.overcluster = pieces ? 2 : 0;
+            b.cfg.george.clusters = 3;
+            CHECK_OK(&b.c, find_in(&b, &b.cfg));
             assert_string_equal(heard, "");
             if (pieces) {
-                check_is_group(&found.h[0], 2);
+                check_is_group(&b.found.h[0], 2);
                 for (int i = 2; i < N; i += 4) {
                     loss -= log(confidence[i]) / (N / 4);
                     error += (1 - (double)confidence[i]) / (N / 4);
                 }
-                CHECK_NEAR(found.h[0].score, loss, 1e-12);
-                CHECK_NEAR(found.h[0].mean_error, error, 1e-12);
-                check_is_group(&found.h[1], 1);
+                CHECK_NEAR(b.found.h[0].score, loss, 1e-12);
+                CHECK_NEAR(b.found.h[0].mean_error, error, 1e-12);
+                check_is_group(&b.found.h[1], 1);
             } else {
-                assert_int_equal(found.len, 3);
-                assert_int_equal(found.h[0].len, N / 2);
-                check_is_group(&found.h[1], 0);
-                check_is_group(&found.h[2], 3);
+                assert_int_equal(b.found.len, 3);
+                assert_int_equal(b.found.h[0].len, N / 2);
+                check_is_group(&b.found.h[1], 0);
+                check_is_group(&b.found.h[2], 3);
             }
-            for (int k = 1; k < found.len; k++) assert_true(found.h[k].score <= found.h[k - 1].score);
-            spot_arena_close(&a);
+            for (int k = 1; k < b.found.len; k++) assert_true(b.found.h[k].score <= b.found.h[k - 1].score);
         }
+    spot_arena_close(&b.a);
 }
 
 /* Each class is clustered by itself, and errors are against the row's own label. */
-static void classes_are_clustered_apart(void **state)
+TEST(classes_are_clustered_apart)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
     uint8_t label[N];
-    spot_view view = { .n = N, .confidence = confidence, .label = label };
-    spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_GEORGE, 1, N, 2, at, confidence);
+    b.view.label = label;
     clouds(at, confidence);
-    cfg.george.overcluster = 0;
-    cfg.george.clusters = 2;
+    b.cfg.george.overcluster = 0;
+    b.cfg.george.clusters = 2;
     for (int i = 0; i < N; i++) label[i] = group_of(i) < 2;     /* groups 2 and 3 are negatives: 3 is all wrong */
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_int_equal(found.components, 4);
-    check_is_group(&found.h[0], 3);
-    assert_true(found.h[0].mean_error > 0.98);
-    check_is_group(&found.h[3], 0);
-    spot_arena_close(&a);
-    cfg.top = 1;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.components, 4);
+    check_is_group(&b.found.h[0], 3);
+    assert_true(b.found.h[0].mean_error > 0.98);
+    check_is_group(&b.found.h[3], 0);
+    b.cfg.top = 1;
     for (int i = 0; i < N; i++) label[i] = i != 17;             /* a class of one row */
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 1 && found.components == 3 && found.h[0].len == 1 && found.h[0].row[0] == 17);
-    spot_arena_close(&a);
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 1 && b.found.components == 3 && b.found.h[0].len == 1 && b.found.h[0].row[0] == 17);
+    spot_arena_close(&b.a);
 }
 
 /* Every row in one hypothesis at most, every number finite. */
@@ -183,20 +169,14 @@ static void check_sane(const spot_hypotheses *found, int n, int everywhere)
     if (everywhere) assert_int_equal(rows, n);
 }
 
-static void data_that_say_nothing(void **state)
+TEST(data_that_say_nothing)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE);
-    (void)state;
-    cfg.top = SPOT_MAX_HYPOTHESES;
+    bdm_bed b = bed_of(SPOT_GEORGE, 1, N, 2, at, confidence);
+    b.cfg.top = SPOT_MAX_HYPOTHESES;
     for (int kind = 0; kind < 7; kind++) {
-        spot_hypotheses found;
-        spot_arena a;
         clouds(at, confidence);
-        view.n = points.n = kind == 4 ? 3 : kind == 5 ? 7 : N;
+        b.view.n = b.points.n = kind == 4 ? 3 : kind == 5 ? 7 : N;
         for (int i = 0; i < N; i++) {
             if (kind == 0) confidence[i] = 1;                           /* no errors */
             if (kind == 1) confidence[i] = 0;                           /* only errors */
@@ -205,57 +185,37 @@ static void data_that_say_nothing(void **state)
             if (kind == 6) at[2 * i] = (float)(i % 3), at[2 * i + 1] = 0;    /* three points, 80 times each */
         }
         for (int kmeans = 0; kmeans < 2; kmeans++) {
-            cfg.george.cluster = kmeans;
-            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-            check_sane(&found, view.n, 1);
-            if (kind == 0) assert_true(found.h[0].score == 0 && found.h[0].mean_error == 0);
-            if (kind == 1) CHECK_NEAR(found.h[0].score, -log(1e-7), 1e-9);
-            if (kind == 2) assert_int_equal(found.len, 1);
-            if (kind == 6) assert_int_equal(found.len, 3);
-            spot_arena_close(&a);
+            b.cfg.george.cluster = kmeans;
+            CHECK_OK(&b.c, find_in(&b, &b.cfg));
+            check_sane(&b.found, b.view.n, 1);
+            if (kind == 0) assert_true(b.found.h[0].score == 0 && b.found.h[0].mean_error == 0);
+            if (kind == 1) CHECK_NEAR(b.found.h[0].score, -log(1e-7), 1e-9);
+            if (kind == 2) assert_int_equal(b.found.len, 1);
+            if (kind == 6) assert_int_equal(b.found.len, 3);
         }
     }
+    spot_arena_close(&b.a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
-    spot_ctx c = check_ctx(1);
     float at[40 * N] = { 0 }, confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at }, wide = { .n = N, .d = 40, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_GEORGE), bad;
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_GEORGE, 1, N, 2, at, confidence);
+    spot_bdm_config bad;
     clouds(at, confidence);
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &wide, &cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
-    spot_arena_close(&a);
-    bad = cfg, bad.george.overcluster = 200;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+    b.points.d = 40;
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "40 dimensions; 1 to 32 can be clustered");
+    b.points.d = 2;
+    bad = b.cfg, bad.george.overcluster = 200;
+    CHECK_FAILS(&b.c, find_in(&b, &bad),
                 SPOT_INVALID, "george.overcluster is 200; it takes an integer from 0 to 16");
-    spot_arena_close(&a);
-    bad = cfg, bad.george.cluster = 7;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+    bad = b.cfg, bad.george.cluster = 7;
+    CHECK_FAILS(&b.c, find_in(&b, &bad),
                 SPOT_INVALID, "george.cluster is 7; it takes mixture or kmeans");
-    spot_arena_close(&a);
     confidence[3] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 3");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 3");
     confidence[3] = 0;
     at[5] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 2");
-    spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rule_of_over_clustering),
-        cmocka_unit_test(large_problems_ask_for_more_rows),
-        cmocka_unit_test(finds_the_failing_piece),
-        cmocka_unit_test(classes_are_clustered_apart),
-        cmocka_unit_test(data_that_say_nothing),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "coordinate 1 of point 2");
+    spot_arena_close(&b.a);
 }

@@ -92,9 +92,8 @@ static void check_slopes(bed *t, float *v, const float *gradient, size_t n)
     CHECK_NEAR(off / most, 0, 1e-6);
 }
 
-static void loss_and_gradients_are_the_definition(void **state)
+TEST(loss_and_gradients_are_the_definition)
 {
-    (void)state;
     for (int k = 0; k < LEN(planes); k++) {
         bed t = make_bed(planes[k]);
         size_t live = t.nx / t.p.rows * t.p.live;
@@ -109,12 +108,11 @@ static void loss_and_gradients_are_the_definition(void **state)
 }
 
 /* No overflow however sure the model is; NaN stays NaN. */
-static void extreme_logits(void **state)
+TEST(extreme_logits)
 {
     float logit[] = { 1000, -1000, 1000, -1000, 0 }, target[] = { 1, 0, 0, 1, 1 }, d[5];
     spot_ctx c = check_ctx(1);
     double loss;
-    (void)state;
     CHECK_OK(&c, spot_head_loss(&c, &loss, d, logit, target, 5));
     CHECK_NEAR(loss, (2000 + log(2)) / 5, 1e-9);
     CHECK_NEAR(d[0], 0, 0);
@@ -131,9 +129,8 @@ static void extreme_logits(void **state)
     CHECK_FAILS(&c, spot_head_loss(&c, &loss, d, logit, target, 0), SPOT_INVALID, "0 logits");
 }
 
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
-    (void)state;
     for (int k = 0; k < LEN(planes); k++) {
         bed one = make_bed(planes[k]), two = make_bed(planes[k]);
         run(&one, 1);
@@ -146,14 +143,4 @@ static void threads_leave_no_trace(void **state)
         clear_bed(&one);
         clear_bed(&two);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loss_and_gradients_are_the_definition),
-        cmocka_unit_test(extreme_logits),
-        cmocka_unit_test(threads_leave_no_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

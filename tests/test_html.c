@@ -51,11 +51,10 @@ static int number(const char *page, const char *key)
     return atoi(at + strlen(key));
 }
 
-static void test_nothing_becomes_markup(void **state)
+TEST_IN_FOLDER(test_nothing_becomes_markup)
 {
     size_t n;
     char *plain = report(1, false, spot_report_defaults(), &n), *nasty = report(1, true, spot_report_defaults(), &n);
-    (void)state;
     assert_int_equal(strlen(nasty), n);
     assert_int_equal(occurrences(nasty, "<script"), occurrences(plain, "<script"));
     assert_int_equal(occurrences(nasty, "</script>"), occurrences(plain, "</script>"));
@@ -67,23 +66,21 @@ static void test_nothing_becomes_markup(void **state)
     free(nasty);
 }
 
-static void test_same_bytes(void **state)
+TEST_IN_FOLDER(test_same_bytes)
 {
     size_t one, four;
     char *a = report(1, true, spot_report_defaults(), &one), *b = report(4, true, spot_report_defaults(), &four);
-    (void)state;
     assert_int_equal(one, four);
     assert_memory_equal(a, b, one);
     free(a);
     free(b);
 }
 
-static void test_budget(void **state)
+TEST_IN_FOLDER(test_budget)
 {
     spot_report_options r = spot_report_defaults();
     size_t n, tight, full;
     char *page = report(2, false, r, &n), *small, *whole;
-    (void)state;
     assert_int_equal(number(page, "\"there\":"), 299);
     assert_int_equal(number(page, "\"given\":"), 297);
     assert_int_equal(number(page, "\"unreadable\":"), 2);
@@ -108,9 +105,8 @@ static void test_shown(const char *given, const char *want)
     spot_text_free(&t);
 }
 
-static void test_words_are_shown(void **state)
+TEST(test_words_are_shown)
 {
-    (void)state;
     test_shown("plain <b>", "plain <b>");
     test_shown("a\nb\x7f", "a\\x0ab\\x7f");
     test_shown("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
@@ -120,10 +116,9 @@ static void test_words_are_shown(void **state)
     test_shown("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");     /* beyond U+10FFFF */
 }
 
-static void test_base64(void **state)
+TEST(test_base64)
 {
     static const char *const want[] = { "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy" };    /* RFC 4648 */
-    (void)state;
     for (size_t n = 0; n < 7; n++) {
         spot_text t = { 0 };
         spot_text_base64(&t, "foobar", n);
@@ -133,11 +128,10 @@ static void test_base64(void **state)
     }
 }
 
-static void test_every_row_has_its_turn(void **state)
+TEST(test_every_row_has_its_turn)
 {
     static const int sizes[] = { 1, 2, 3, 4, 10, 97, 100, 1000, 1597 };
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int k = 0; k < LEN(sizes); k++) {
         spot_wanted w;
         CHECK_OK(&c, spot_wanted_open(&c, &w, sizes[k]));
@@ -150,7 +144,7 @@ static void test_every_row_has_its_turn(void **state)
 }
 
 /* Rows of two models are the same rows in any order, or there is no page. */
-static void test_two_models(void **state)
+TEST_IN_FOLDER(test_two_models)
 {
     spot_ctx c = check_ctx(1);
     fake_findings a, b;
@@ -159,7 +153,6 @@ static void test_two_models(void **state)
     const spot_discover_options *o[] = { &a.o, &b.o };
     spot_report_options r = spot_report_defaults();
     char path[128], *id;
-    (void)state;
     fake_open(&a, 120, 2, 1, 1);
     fake_open(&b, 120, 2, 1, 2);
     snprintf(path, sizeof path, "%s/two.html", root);
@@ -227,11 +220,10 @@ static void assert_comes_back(spot_ctx *c, const fake_findings *k)
     recalled_close(&is);
 }
 
-static void test_comes_back(void **state)
+TEST_IN_FOLDER(test_comes_back)
 {
     spot_ctx c = check_ctx(2);
     fake_findings k;
-    (void)state;
     fake_open(&k, 300, 3, 2, 1);
     fake_hostile(&k);
     fake_pictures(&c, &k, root);
@@ -251,14 +243,13 @@ static void test_comes_back(void **state)
 }
 
 /* Whoever wrote a folder of findings chose the paths of its pictures: only files that are what was recorded are shown. */
-static void test_pictures_of_others_stay_hidden(void **state)
+TEST_IN_FOLDER(test_pictures_of_others_stay_hidden)
 {
     spot_ctx c = check_ctx(1);
     fake_findings k;
     recalled is;
     char path[128], folder[128];
     struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 1000000000, 5 } };
-    (void)state;
     fake_open(&k, 60, 2, 1, 1);
     fake_pictures(&c, &k, root);
     CHECK_OK(&c, spot_recall_write(&c, root, &k.f, &k.s, &k.o));
@@ -285,13 +276,12 @@ static void test_pictures_of_others_stay_hidden(void **state)
 }
 
 /* Rows of several classes. */
-static void test_several_come_back(void **state)
+TEST_IN_FOLDER(test_several_come_back)
 {
     spot_ctx c = check_ctx(1);
     fake_findings k;
     int *target;
     float *confidence;
-    (void)state;
     fake_open(&k, 120, 3, 1, 1);
     k.f.map = k.points;
     target = k.s.target, confidence = k.s.confidence;
@@ -305,7 +295,7 @@ static void test_several_come_back(void **state)
 }
 
 /* Whatever byte is another, or not there: it is refused in a sentence, or a page can be made of it. */
-static void test_damage(void **state)
+TEST_IN_FOLDER(test_damage)
 {
     spot_ctx c = check_ctx(1);
     fake_findings k;
@@ -314,7 +304,6 @@ static void test_damage(void **state)
     unsigned char *bytes;
     size_t n, m;
     int refused = 0, tried = 0;
-    (void)state;
     snprintf(path, sizeof path, "%s/subject.safetensors", root);
     CHECK_FAILS(&c, recall(&c, &b), SPOT_INPUT, "run the same spotter discover again");
     fake_open(&k, 60, 2, 1, 1);
@@ -346,7 +335,7 @@ static void test_damage(void **state)
 }
 
 /* A method that failed, one that found nothing, and no method at all still make a page. */
-static void test_little_to_show(void **state)
+TEST_IN_FOLDER(test_little_to_show)
 {
     spot_ctx c = check_ctx(1);
     fake_findings k;
@@ -354,7 +343,6 @@ static void test_little_to_show(void **state)
     unsigned char *page;
     size_t n;
     int count;
-    (void)state;
     fake_open(&k, 60, 2, 1, 1);
     count = k.f.count;
     for (int i = 0; i < count; i++) {
@@ -374,11 +362,10 @@ static void test_little_to_show(void **state)
     fake_close(&k);
 }
 
-static void test_refuses(void **state)
+TEST(test_refuses)
 {
     spot_ctx c = check_ctx(1);
     spot_report_options r = spot_report_defaults();
-    (void)state;
     CHECK_FAILS(&c, spot_report_run(&c, "/dev/null/x.html", "/nowhere", &r), SPOT_IO, "/nowhere");
     r.thumb = 4;
     CHECK_FAILS(&c, spot_report_findings(&c, "x.html", 0, NULL, NULL, NULL, &r), SPOT_INVALID, "1 to 16 models");
@@ -413,21 +400,6 @@ static int write_for_browser(char **argv, int argc)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nothing_becomes_markup, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_same_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_two_models, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_comes_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_pictures_of_others_stay_hidden, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_several_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_little_to_show, set_up, tear_down),
-        cmocka_unit_test(test_words_are_shown),
-        cmocka_unit_test(test_base64),
-        cmocka_unit_test(test_every_row_has_its_turn),
-        cmocka_unit_test(test_refuses),
-    };
     if (argc > 3) return write_for_browser(argv, argc);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

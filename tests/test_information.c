@@ -24,12 +24,11 @@ static void mutual(spot_ctx *c, int problems, const spot_information_problem *p)
     spot_arena_close(&a);
 }
 
-static void agrees_with_scikit_learn(void **state)
+TEST(agrees_with_scikit_learn)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/information.bin", "rb");
     int cases, size[2];
-    (void)state;
     assert_non_null(f);
     get(f, &cases, sizeof cases);
     assert_true(cases >= 5);
@@ -90,11 +89,10 @@ static double naive(int n, const double *v, const uint8_t *y)
 }
 
 /* Ties kept: a noise of zeros. */
-static void agrees_with_every_pair(void **state)
+TEST(agrees_with_every_pair)
 {
     enum { N = 120, D = 6 };
     spot_ctx c = check_ctx(2);
-    (void)state;
     for (uint32_t seed = 0; seed < 12; seed++) {
         spot_rng r = spot_rng_at(seed, SPOT_RNG_BOOTSTRAP, 0, 0);
         float x[N * D];
@@ -120,7 +118,7 @@ static void agrees_with_every_pair(void **state)
 }
 
 /* Features of nothing, of the outcome, and of half of it, with noise from the addresses. */
-static void says_what_a_feature_says(void **state)
+TEST(says_what_a_feature_says)
 {
     enum { N = 2000, D = 4 };
     static float x[N * D];
@@ -129,7 +127,6 @@ static void says_what_a_feature_says(void **state)
     spot_ctx c = check_ctx(2);
     spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
     spot_information_problem p = { .n = N, .d = D, .x = x, .y = y, .seed = { 5, 1 }, .information = got };
-    (void)state;
     for (int i = 0; i < N; i++) {
         y[i] = i % 2;
         x[i * D] = (float)spot_rng_normal(&r);
@@ -150,7 +147,7 @@ static void says_what_a_feature_says(void **state)
 }
 
 /* Noise that is drawn has the bits of the generator's numbers, of every row and feature. */
-static void noise_has_addresses(void **state)
+TEST(noise_has_addresses)
 {
     enum { N = 300, D = 3 };
     static float x[N * D];
@@ -159,7 +156,6 @@ static void noise_has_addresses(void **state)
     double drawn[D], given[D];
     spot_ctx c = check_ctx(1);
     spot_information_problem p = { .n = N, .d = D, .x = x, .y = y, .seed = { 11, 4 }, .information = drawn };
-    (void)state;
     for (int j = 0; j < D; j++) {
         spot_rng r = spot_rng_at(11, SPOT_RNG_INFORMATION, 4, (uint32_t)j);
         for (int i = 0; i < N; i++) z[i * D + j] = spot_rng_normal(&r);
@@ -177,14 +173,13 @@ static void noise_has_addresses(void **state)
 }
 
 /* One outcome, one row of an outcome, one row: nothing to say, and no NaN. */
-static void little_to_ask(void **state)
+TEST(little_to_ask)
 {
     spot_ctx c = check_ctx(1);
     float x[] = { 1, 2, 3, 4, 5, 6 };
     uint8_t none[3] = { 0 }, one[] = { 0, 1, 0 };
     double got[2] = { 9, 9 };
     spot_information_problem p = { .n = 3, .d = 2, .x = x, .y = none, .information = got };
-    (void)state;
     mutual(&c, 1, &p);
     assert_true(got[0] == 0 && got[1] == 0);
     got[0] = got[1] = 9;
@@ -200,7 +195,7 @@ static void little_to_ask(void **state)
     CHECK_FAILS(&c, spot_information_mutual(&c, NULL, 1, &p), SPOT_INVALID, "(0,2)");
 }
 
-static void bits_depend_on_neither_threads_nor_batch(void **state)
+TEST(bits_depend_on_neither_threads_nor_batch)
 {
     enum { N = 300, D = 37, PROBLEMS = 3 };
     static float x[N * D];
@@ -209,7 +204,6 @@ static void bits_depend_on_neither_threads_nor_batch(void **state)
     spot_information_problem p[PROBLEMS];
     spot_rng r = spot_rng_at(2, SPOT_RNG_BOOTSTRAP, 0, 0);
     spot_ctx one = check_ctx(1);
-    (void)state;
     for (int i = 0; i < N; i++) {
         y[i] = spot_rng_below(&r, 3) == 0;
         for (int j = 0; j < D; j++) x[i * D + j] = fmaxf(0, (float)spot_rng_normal(&r) + (float)(y[i] * j) / D);
@@ -226,17 +220,4 @@ static void bits_depend_on_neither_threads_nor_batch(void **state)
         mutual(&c, PROBLEMS, p);
         assert_memory_equal(batch, alone, sizeof batch);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_scikit_learn),
-        cmocka_unit_test(agrees_with_every_pair),
-        cmocka_unit_test(says_what_a_feature_says),
-        cmocka_unit_test(noise_has_addresses),
-        cmocka_unit_test(little_to_ask),
-        cmocka_unit_test(bits_depend_on_neither_threads_nor_batch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

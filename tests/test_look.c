@@ -105,7 +105,7 @@ static void logits_of(float *logit, const spot_subject *s, int row, const spot_m
     }
 }
 
-static void pictures_are_seen_as_torchvision_sees_them(void **state)
+TEST_IN_FOLDER(pictures_are_seen_as_torchvision_sees_them)
 {
     enum { D = 128 };
     struct { char name[32]; float logit[2], feature[D]; } want;
@@ -117,7 +117,6 @@ static void pictures_are_seen_as_torchvision_sees_them(void **state)
     const char *net = put_net(2);
     spot_subject_files files = { .images = in_root("pictures"), .model = net, .resize = 70, .crop = 64 };
     FILE *f = fopen("golden/look.bin", "rb");
-    (void)state;
     assert_non_null(f);
     while (fread(&want, sizeof want, 1, f) == 1) {
         char from[64];
@@ -168,12 +167,11 @@ static void put_many(void)
     assert_int_equal(symlink("nowhere", in_root("many/dog/zz.png")), 0);        /* a link that leads nowhere */
 }
 
-static void unreadable_pictures_are_left_out_with_leave_only(void **state)
+TEST_IN_FOLDER(unreadable_pictures_are_left_out_with_leave_only)
 {
     spot_ctx c = context(2);
     spot_subject s = { 0 };
     spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 32, .crop = 32 };
-    (void)state;
     put_many();
     CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "cat/027.png is no PNG that can be read: it is cut short "
                 "(2 of the 32 pictures so far cannot be read; --skip-unreadable leaves such out)");
@@ -197,11 +195,10 @@ static void unreadable_pictures_are_left_out_with_leave_only(void **state)
     spot_subject_close(&s);
 }
 
-static void any_number_of_threads_sees_the_same(void **state)
+TEST_IN_FOLDER(any_number_of_threads_sees_the_same)
 {
     spot_subject s[2] = { { 0 } };
     spot_subject_files files = { .images = in_root("many"), .model = put_net(2), .resize = 0, .crop = 32, .skip = true };
-    (void)state;
     put_many();
     for (int i = 0; i < 2; i++) {
         spot_ctx c = context(1 + 2 * i);
@@ -212,7 +209,7 @@ static void any_number_of_threads_sees_the_same(void **state)
     for (int i = 0; i < 2; i++) spot_subject_close(&s[i]);
 }
 
-static void a_single_output_speaks_for_the_second_class(void **state)
+TEST_IN_FOLDER(a_single_output_speaks_for_the_second_class)
 {
     spot_ctx c = context(1);
     spot_subject s = { 0 };
@@ -220,7 +217,6 @@ static void a_single_output_speaks_for_the_second_class(void **state)
     spot_arena a;
     spot_model m;
     float logit;
-    (void)state;
     put(in_root("p/no/x.png"), "fuzz/corpus_png/rgb_8");
     put(in_root("p/yes/y.JPEG"), "fuzz/corpus_jpeg/rgb_420");
     put_text(in_root("p/yes/readme.md"), "");
@@ -239,7 +235,7 @@ static void a_single_output_speaks_for_the_second_class(void **state)
     spot_arena_close(&a);
 }
 
-static void annotations_give_several_classes(void **state)
+TEST_IN_FOLDER(annotations_give_several_classes)
 {
     static const char text[] =
         "{\"images\": [{\"id\": 5, \"file_name\": \"x.png\"}, {\"id\": 2, \"file_name\": \"sub/y.jpg\"}], "
@@ -252,7 +248,6 @@ static void annotations_give_several_classes(void **state)
     spot_arena a;
     spot_model m;
     float logit[3];
-    (void)state;
     put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
     put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
     put_text(files.coco, text);
@@ -271,13 +266,12 @@ static void annotations_give_several_classes(void **state)
     spot_arena_close(&a);
 }
 
-static void labels_of_a_table_are_read_with_their_pictures(void **state)
+TEST_IN_FOLDER(labels_of_a_table_are_read_with_their_pictures)
 {
     spot_ctx c = context(1);
     spot_subject s;
     spot_subject_files files = { .images = root, .ids = in_root("t.csv:path"), .labels = in_root("t.csv:label"),
                                  .model = put_net(2), .resize = 32, .crop = 32 };
-    (void)state;
     put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
     put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
     put_text(in_root("t.csv"), "path,label\nsub/y.jpg,1\nx.png,1\n");
@@ -292,7 +286,7 @@ static void labels_of_a_table_are_read_with_their_pictures(void **state)
 }
 
 /* Labels that came as arrays: their ids name the pictures. */
-static void labels_of_arrays_name_their_pictures(void **state)
+TEST_IN_FOLDER(labels_of_arrays_name_their_pictures)
 {
     spot_ctx c = context(1);
     char *ids[] = { "sub/y.jpg", "nowhere.jpg", "x.png" }, *classes[] = { "a", "b" };
@@ -300,7 +294,6 @@ static void labels_of_arrays_name_their_pictures(void **state)
     spot_subject s = { .n = 3, .classes = 2, .target = target, .id = ids, .class_name = classes };
     spot_subject_files files = { .images = root, .labels = "l.npy", .model = put_net(2), .resize = 32, .crop = 32,
                                  .skip = true };
-    (void)state;
     put(in_root("x.png"), "fuzz/corpus_png/rgb_8");
     put(in_root("sub/y.jpg"), "fuzz/corpus_jpeg/rgb_420");
     CHECK_OK(&c, spot_subject_look(&c, &s, &files));
@@ -320,12 +313,11 @@ static void labels_of_arrays_name_their_pictures(void **state)
     spot_subject_close(&s);
 }
 
-static void what_does_not_fit_together_is_said(void **state)
+TEST_IN_FOLDER(what_does_not_fit_together_is_said)
 {
     spot_ctx c = context(1);
     spot_subject s = { 0 };
     spot_subject_files files = { .images = in_root("p"), .model = put_net(3), .resize = 256, .crop = 224 };
-    (void)state;
     put(in_root("p/no/x.png"), "fuzz/corpus_png/rgb_8");
     mkdir(in_root("p/yes"), 0777);
     CHECK_FAILS(&c, spot_subject_look(&c, &s, &files), SPOT_INPUT, "p/yes holds no pictures");
@@ -385,15 +377,5 @@ static int show(char **argv)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pictures_are_seen_as_torchvision_sees_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unreadable_pictures_are_left_out_with_leave_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(any_number_of_threads_sees_the_same, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_single_output_speaks_for_the_second_class, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(annotations_give_several_classes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(labels_of_a_table_are_read_with_their_pictures, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(labels_of_arrays_name_their_pictures, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_does_not_fit_together_is_said, set_up, tear_down),
-    };
-    return argc == 5 ? show(argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc == 5 ? show(argv) : run_all_tests();
 }

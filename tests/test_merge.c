@@ -149,7 +149,7 @@ static void cut(spot_ctx *c, const spot_config *cfg, int (*way)(int, int), int s
     }
 }
 
-static void any_cut_makes_the_same_run(void **state)
+TEST_WITH(any_cut_makes_the_same_run, set_up, tear_down)
 {
     static int (*const ways[])(int, int) = { by_range, by_stride, by_chance };
     static const int shards[] = { 1, 2, 4, 16 };
@@ -157,7 +157,6 @@ static void any_cut_makes_the_same_run(void **state)
     spot_config *cfg = whole(&c);
     char name[16][16];
     const char *names[16];
-    (void)state;
     for (int w = 0; w < LEN(ways); w++)
         for (int k = 0; k < LEN(shards); k++) {
             cut(&c, cfg, ways[w], shards[k], name);
@@ -172,14 +171,13 @@ static void any_cut_makes_the_same_run(void **state)
 }
 
 /* Four cuts that overlap, one of which stopped in the middle of it all, in every order and every grouping. */
-static void any_order_makes_the_same_run(void **state)
+TEST_WITH(any_order_makes_the_same_run, set_up, tear_down)
 {
     static const char *const names[] = { "s0", "s1", "s2", "s3" };
     spot_ctx c = check_ctx(1);
     spot_config *cfg = whole(&c);
     char name[16][16], text[64];
     spot_merge_report r;
-    (void)state;
     cut(&c, cfg, by_stride, 4, name);
     for (int i = 0; i < LEN(there); i += 3) give(&c, "s2", "whole", there[i]);
     for (int order = 0; order < 24; order++) {
@@ -211,7 +209,7 @@ static void any_order_makes_the_same_run(void **state)
 }
 
 /* Of segments that differ one is taken whoever is named first: fewer failures, then lesser bytes. */
-static void a_conflict_has_one_end(void **state)
+TEST_WITH(a_conflict_has_one_end, set_up, tear_down)
 {
     static const char *const names[] = { "a", "b", "c" };
     static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
@@ -220,7 +218,6 @@ static void a_conflict_has_one_end(void **state)
     spot_merge_report r;
     unsigned char *bytes[2];
     size_t n;
-    (void)state;
     for (int k = 0; k < 3; k++) {
         shards_begin(&c, in(names[k]), cfg);
         put(&c, cfg, names[k], 0, k == 2 ? 2 : 1);               /* 1, 1, 2 */
@@ -253,12 +250,11 @@ static void a_conflict_has_one_end(void **state)
 }
 
 /* A run that grew: the longest config counts. */
-static void a_run_may_grow(void **state)
+TEST_WITH(a_run_may_grow, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = shards_config(&c, 3), *more = shards_config(&c, 5);
     spot_merge_report r;
-    (void)state;
     shards_begin(&c, in("a"), cfg);
     shards_begin(&c, in("b"), more);
     for (int i = 0; i < 5; i++) put(&c, more, i < 3 ? "a" : "b", i, 0);
@@ -275,14 +271,13 @@ static void a_run_may_grow(void **state)
 
 /* ---- what is not as it should be ---- */
 
-static void what_is_wrong_is_counted(void **state)
+TEST_WITH(what_is_wrong_is_counted, set_up, tear_down)
 {
     const spot_merge_options o = { .partial = false };
     spot_ctx c = check_ctx(1);
     spot_config *cfg = shards_config(&c, 8);
     const char *dirs[] = { in("a"), in("b") };
     spot_merge_report r;
-    (void)state;
     shards_begin(&c, in("a"), cfg);
     shards_begin(&c, in("b"), cfg);
     for (int i = 0; i < 6; i++) put(&c, cfg, "a", i, 0);
@@ -317,7 +312,7 @@ static void what_is_wrong_is_counted(void **state)
 }
 
 /* A checksum that is right does not make a segment: words that tables cannot read and texts that move a cursor are damage. */
-static void a_segment_of_strangers_is_damaged(void **state)
+TEST_WITH(a_segment_of_strangers_is_damaged, set_up, tear_down)
 {
     const spot_merge_options o = { .partial = false };
     spot_ctx c = check_ctx(1);
@@ -325,7 +320,6 @@ static void a_segment_of_strangers_is_damaged(void **state)
     spot_segment *s = calloc(1, sizeof *s);
     const char *dir = in("a");
     spot_merge_report r;
-    (void)state;
     assert_non_null(s);
     shards_begin(&c, dir, cfg);
     shards_fill(&c, s, cfg, 0, 0);
@@ -341,12 +335,11 @@ static void a_segment_of_strangers_is_damaged(void **state)
 }
 
 /* Whatever is no run is refused before anything is made; what is empty counts as empty. */
-static void places_are_looked_at_first(void **state)
+TEST_WITH(places_are_looked_at_first, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = shards_config(&c, 2), *other = shards_config(&c, 2);
     spot_merge_report r;
-    (void)state;
     shards_begin(&c, in("a"), cfg);
     put(&c, cfg, "a", 0, 0);
     put(&c, cfg, "a", 1, 0);
@@ -376,14 +369,13 @@ static void places_are_looked_at_first(void **state)
 }
 
 /* In a source, around it, onto it, by another name: sources are only read. */
-static void out_may_lie_anywhere(void **state)
+TEST_WITH(out_may_lie_anywhere, set_up, tear_down)
 {
     static const char snapshot[] = "find a b -not -path '*/under*' -newer stamp | grep . && exit 1; exit 0";
     spot_ctx c = check_ctx(1);
     spot_config *cfg = whole(&c);
     spot_merge_report r;
     char name[16][16];
-    (void)state;
     cut(&c, cfg, by_chance, 2, name);
     shell("mkdir around && mv s0 a && mv s1 b && ln -s a link && sleep 0.02 && touch stamp");
     CHECK_OK(&c, merge(&c, (const char *[]){ "a", "b", "./a", "link", "a/../b/" }, 5, "out", &r));
@@ -407,7 +399,7 @@ static void out_may_lie_anywhere(void **state)
 
 /* ---- pictures and the cache ---- */
 
-static void pictures_and_values_follow(void **state)
+TEST_WITH(pictures_and_values_follow, set_up, tear_down)
 {
     spot_merge_options o = { .partial = true };
     spot_ctx c = check_ctx(1);
@@ -419,7 +411,6 @@ static void pictures_and_values_follow(void **state)
     spot_merge_report r;
     bool found;
     size_t n;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         shards_begin(&c, dirs[k], cfg);
         put(&c, cfg, k ? "b" : "a", 0, k);
@@ -460,7 +451,7 @@ static void pictures_and_values_follow(void **state)
 }
 
 /* Between file systems links become copies. */
-static void files_are_copied_where_links_cannot_be(void **state)
+TEST_WITH(files_are_copied_where_links_cannot_be, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = shards_config(&c, 1);
@@ -469,7 +460,6 @@ static void files_are_copied_where_links_cannot_be(void **state)
     struct stat here, there_;
     const char *dir = in("a");
     spot_merge_report r;
-    (void)state;
     assert_non_null(mkdtemp(far));
     shards_begin(&c, dir, cfg);
     put(&c, cfg, "a", 0, 0);
@@ -495,12 +485,11 @@ static void stop_soon(void *user, spot_log_level level, const char *text)
     stop = strstr(text, "differs") != NULL && ++asked == 2;      /* the two conflicts, in the second folder */
 }
 
-static void a_stopped_merge_goes_on(void **state)
+TEST_WITH(a_stopped_merge_goes_on, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = whole(&c);
     spot_merge_report r;
-    (void)state;
     shards_begin(&c, in("a"), cfg);
     for (int i = 0; i < LEN(there); i++) put(&c, cfg, "a", there[i], there[i] == 12 || there[i] == 1500);
     merge(&c, (const char *[]){ "a", "whole" }, 2, "once", &r);
@@ -518,11 +507,10 @@ static void a_stopped_merge_goes_on(void **state)
     free(cfg);
 }
 
-static void ranges_are_words(void **state)
+TEST(ranges_are_words)
 {
     static const int number[] = { 0, 2, 3, 12, 13, 14, 40 };
     char text[64];
-    (void)state;
     assert_string_equal(spot_ranges(text, sizeof text, number, LEN(number)), "0, 2-3, 12-14, 40");
     assert_string_equal(spot_ranges(text, sizeof text, number, 0), "");
     assert_string_equal(spot_ranges(text, 18, number, LEN(number)), "0, 2-3, ...");
@@ -588,21 +576,6 @@ static int scale(int ecs)
 
 int main(int argc, char **argv)
 {
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_are_words),
-        IN_A_FOLDER(any_cut_makes_the_same_run),
-        IN_A_FOLDER(any_order_makes_the_same_run),
-        IN_A_FOLDER(a_conflict_has_one_end),
-        IN_A_FOLDER(a_run_may_grow),
-        IN_A_FOLDER(what_is_wrong_is_counted),
-        IN_A_FOLDER(a_segment_of_strangers_is_damaged),
-        IN_A_FOLDER(places_are_looked_at_first),
-        IN_A_FOLDER(out_may_lie_anywhere),
-        IN_A_FOLDER(pictures_and_values_follow),
-        IN_A_FOLDER(files_are_copied_where_links_cannot_be),
-        IN_A_FOLDER(a_stopped_merge_goes_on),
-    };
     if (argc > 1) return scale(atoi(argv[1]));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

@@ -31,13 +31,12 @@ static spot_metric_config with(int profile, double lambda)
 }
 
 /* Appendix A.3: images (X,Y) = 00 01 10 11. S1 = {X=1}, {X=0,Y=1}; S2 = {X=1,Y=0}, {Y=1}. */
-static void the_papers_ambiguous_pair(void **state)
+TEST(the_papers_ambiguous_pair)
 {
     uint32_t mask[] = { 0, 2, 1, 1 };
     spot_hypothesis s2[] = { SET(2), SET(1, 3) };
     spot_hypotheses found = list(s2, 2);
     spot_score s = score(&found, mask, 4, 2, with(SPOT_PROFILE_TMLR, 1));
-    (void)state;
     assert_true(s.bp[0][0] == 1 && s.bp[0][1] == 0 && s.bp[1][0] == 0.5 && s.bp[1][1] == 0.5);
     assert_true(s.br[0] == 0.5 && s.br[1] == 0);
     assert_true(s.dr == 0 && isnan(s.fdr) && s.u == 0);
@@ -48,26 +47,24 @@ static void the_papers_ambiguous_pair(void **state)
 
 /* Two hypotheses, neither enough alone, that overlap: rows 0-5 and 3-9 of a blindspot of ten. A stranger stands
  * between them and one behind: u is 3, so only the first counts as false. */
-static void a_union_covers_and_u_ends_there(void **state)
+TEST(a_union_covers_and_u_ends_there)
 {
     uint32_t mask[20] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     spot_hypothesis h[] = { SET(0, 1, 2, 3, 4, 5), SET(10, 11), SET(3, 4, 5, 6, 7, 8, 9), SET(12), SET(0, 1) };
     spot_hypotheses found = list(h, 5);
     spot_score s = score(&found, mask, 20, 1, spot_metric_defaults());
-    (void)state;
     assert_true(s.br[0] == 1 && s.dr == 1 && s.covered[0] && s.u == 3);
     CHECK_NEAR(s.fdr, 1.0 / 3, 1e-15);
     assert_true(isnan(s.failure[0][SPOT_FOUND]));
 }
 
 /* 8 of 10 is 0.8: reached in the TMLR profile, not in the workshop's. In doubles 0.8 * 10 == 8 but 0.7 * 10 != 7. */
-static void thresholds_hit_exactly(void **state)
+TEST(thresholds_hit_exactly)
 {
     static const struct { double lambda; int part; } cases[] = {
         { 0.8, 8 }, { 0.7, 7 }, { 0.6, 6 }, { 0.3, 3 }, { 0.1, 1 }, { 1.0, 10 },
     };
     int rows[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_hypothesis h = { .len = 10, .row = rows };
         spot_hypotheses found = list(&h, 1);
@@ -85,19 +82,18 @@ static void thresholds_hit_exactly(void **state)
 }
 
 /* The workshop counts "at most lambda" as false, and its BR is strict on its own. */
-static void workshop_fdr_counts_the_threshold_itself(void **state)
+TEST(workshop_fdr_counts_the_threshold_itself)
 {
     uint32_t mask[20] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     spot_hypothesis h[] = { SET(0, 1, 2, 3, 10), SET(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) };
     spot_hypotheses found = list(h, 2);
     spot_score t = score(&found, mask, 20, 1, with(SPOT_PROFILE_TMLR, 0.8));
     spot_score w = score(&found, mask, 20, 1, with(SPOT_PROFILE_WORKSHOP, 0.8));
-    (void)state;
     assert_true(t.u == 2 && t.fdr == 0 && w.u == 2 && w.fdr == 0.5 && w.dr == 1);
 }
 
 /* Blindspots of five: A rows 0-4, B rows 5-9. One row in each of the four bins for A. */
-static void four_ways_to_miss(void **state)
+TEST(four_ways_to_miss)
 {
     uint32_t mask[20] = { 1, 1, 1, 1, 1, 2, 2, 2, 2, 2 };
     spot_hypothesis h[] = { SET(0, 1),                      /* A's own: found */
@@ -105,7 +101,6 @@ static void four_ways_to_miss(void **state)
                             SET(2, 3, 15, 16, 17) };        /* mostly neither: row 3 impure, row 2 stays merged */
     spot_hypotheses found = list(h, 3);
     spot_score s = score(&found, mask, 20, 2, spot_metric_defaults());
-    (void)state;
     CHECK_NEAR(s.failure[0][SPOT_FOUND], 0.4, 1e-15);
     CHECK_NEAR(s.failure[0][SPOT_MERGED], 0.2, 1e-15);
     CHECK_NEAR(s.failure[0][SPOT_IMPURE], 0.2, 1e-15);
@@ -114,30 +109,28 @@ static void four_ways_to_miss(void **state)
     CHECK_NEAR(s.failure[1][SPOT_NOT_RETURNED], 0.6, 1e-15);
 }
 
-static void nothing_found_is_a_score(void **state)
+TEST(nothing_found_is_a_score)
 {
     uint32_t mask[4] = { 1, 1, 0, 0 };
     spot_hypotheses none = { .len = 0 }, empty = { .len = 1 };
     spot_score s = score(&none, mask, 4, 1, spot_metric_defaults());
-    (void)state;
     assert_true(s.dr == 0 && isnan(s.fdr) && s.hypotheses == 0 && s.failure[0][SPOT_NOT_RETURNED] == 1);
     s = score(&empty, mask, 4, 1, spot_metric_defaults());
     assert_true(s.belongs[0] == -1 && s.bp[0][0] == 0 && s.dr == 0);
 }
 
-static void only_the_top_is_looked_at(void **state)
+TEST(only_the_top_is_looked_at)
 {
     uint32_t mask[4] = { 1, 1, 0, 0 };
     spot_hypothesis h[] = { SET(3), SET(0, 1) };
     spot_hypotheses found = list(h, 2);
     spot_metric_config cfg = spot_metric_defaults();
-    (void)state;
     assert_true(score(&found, mask, 4, 1, cfg).dr == 1);
     cfg.top = 1;
     assert_true(score(&found, mask, 4, 1, cfg).dr == 0 && score(&found, mask, 4, 1, cfg).hypotheses == 1);
 }
 
-static void bad_arguments_get_a_sentence(void **state)
+TEST(bad_arguments_get_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     uint32_t mask[4] = { 1, 1, 0, 0 };
@@ -146,7 +139,6 @@ static void bad_arguments_get_a_sentence(void **state)
     spot_hypotheses none = { .len = 0 }, outside = list(out, 1), repeated = list(twice, 1);
     spot_metric_config cfg = spot_metric_defaults(), bad = cfg;
     spot_score s;
-    (void)state;
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &outside, &truth, &cfg), SPOT_INVALID, "row 4");
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &repeated, &truth, &cfg), SPOT_INVALID, "ascend");
     CHECK_FAILS(&c, spot_metric_score(&c, &s, &none, &two, &cfg), SPOT_INPUT, "blindspot 1");
@@ -207,10 +199,9 @@ static void check_failures(const spot_score *s, bool h[H][N], const uint32_t *ma
 
 /* Thresholds that no fraction of at most 60 can meet exactly, so that both profiles and plain doubles must agree.
  * Hypotheses are noisy copies of blindspots (several, so that unions matter) or noise. */
-static void random_lists_agree_with_the_definitions(void **state)
+TEST(random_lists_agree_with_the_definitions)
 {
     int interesting = 0;
-    (void)state;
     for (uint32_t trial = 0; trial < 400; trial++) {
         spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, trial);
         static const double lambda[] = { 0.301, 0.503, 0.801 };
@@ -259,7 +250,7 @@ static void random_lists_agree_with_the_definitions(void **state)
     assert_true(interesting > 20);
 }
 
-static void averages_say_what_they_left_out(void **state)
+TEST(averages_say_what_they_left_out)
 {
     spot_score s[5] = {
         { .blindspots = 2, .dr = 1, .fdr = 0.5, .covered = { true, true } },
@@ -271,7 +262,6 @@ static void averages_say_what_they_left_out(void **state)
     bool use[] = { true, true, true, false, true };
     spot_rates rates[5];
     spot_summary a;
-    (void)state;
     for (int i = 0; i < 5; i++) rates[i] = spot_metric_rates(&s[i]);
     spot_metric_summarise(&a, rates, use, 5);
     assert_int_equal(a.not_learned, 1);
@@ -288,21 +278,4 @@ static void averages_say_what_they_left_out(void **state)
     assert_true(isnan(a.dr.mean) && isnan(a.dr.se) && a.dr.n == 0);
     spot_metric_summarise(&a, rates, NULL, 1);
     assert_true(a.dr.mean == 1 && isnan(a.dr.se));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_ambiguous_pair),
-        cmocka_unit_test(a_union_covers_and_u_ends_there),
-        cmocka_unit_test(thresholds_hit_exactly),
-        cmocka_unit_test(workshop_fdr_counts_the_threshold_itself),
-        cmocka_unit_test(four_ways_to_miss),
-        cmocka_unit_test(nothing_found_is_a_score),
-        cmocka_unit_test(only_the_top_is_looked_at),
-        cmocka_unit_test(bad_arguments_get_a_sentence),
-        cmocka_unit_test(random_lists_agree_with_the_definitions),
-        cmocka_unit_test(averages_say_what_they_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,10 @@ static void open_for(spot_ctx *c, spot_arena *a, int problems, const spot_mat *x
     CHECK_OK(c, spot_arena_open(c, a, spot_mixture_bytes(problems, n, x[0].cols, cfg, c->threads)));
 }
 
-static void exp_is_good_to_an_ulp(void **state)
+TEST(exp_is_good_to_an_ulp)
 {
     spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
     double worst = 0;
-    (void)state;
     for (int i = 0; i < 1 << 18; i++) {
         double x = (i & 1 ? -707 : 1.5) * spot_rng_uniform(&r) + (i & 1 ? 0 : -0.75);
         double got = vd_exp(vd_all(x))[i % LANES];
@@ -100,12 +99,11 @@ static void check_case(spot_ctx *c, FILE *f)
     free(label); free(x.v); free(resp); free(start);
 }
 
-static void agrees_with_scikit_learn(void **state)
+TEST(agrees_with_scikit_learn)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/mixture.bin", "rb");
     int cases;
-    (void)state;
     assert_non_null(f);
     get(f, &cases, sizeof cases);
     for (int i = 0; i < cases; i++) check_case(&c, f);
@@ -115,7 +113,7 @@ static void agrees_with_scikit_learn(void **state)
 
 /* Ten points spread like 0 1 2 and ten equal ones a million away: moments about any centre but their own mean would
  * lose the one covariance, and make the other's rounding error larger than the ridge, often negative. */
-static void far_clusters_keep_their_digits(void **state)
+TEST(far_clusters_keep_their_digits)
 {
     spot_ctx c = check_ctx(1);
     spot_mixture_config cfg = spot_mixture_defaults();
@@ -123,7 +121,6 @@ static void far_clusters_keep_their_digits(void **state)
     double resp[40], square = 0;
     spot_mat x = { v, 20, 1 };
     int label[20];
-    (void)state;
     for (int i = 0; i < 10; i++) square += (i % 3 - 0.9) * (i % 3 - 0.9) / 10;
     for (int trial = 0; trial < 10; trial++) {
         spot_mixture fit;
@@ -143,7 +140,7 @@ static void far_clusters_keep_their_digits(void **state)
 
 /* k-means ends where it should: no centre is farther from the mean of its points than the tolerance allows, no point
  * nearer to another centre, and no cluster of 256 scattered points is empty. */
-static void k_means_settles(void **state)
+TEST(k_means_settles)
 {
     enum { N = 256, BLOCKS = N / LANES, K = 12 };
     static vd x[2 * BLOCKS], live[BLOCKS], near[BLOCKS];
@@ -152,7 +149,6 @@ static void k_means_settles(void **state)
     spot_mixture_work w = { .n = N, .d = 2, .k = K, .blocks = BLOCKS, .x = x, .live = live, .label = label, .near = near,
                             .prefix = prefix, .centre = centre, .sum = sum };
     spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
-    (void)state;
     for (int i = 0; i < 2 * N; i++) x[i / LANES][i % LANES] = spot_rng_uniform(&r);
     for (int b = 0; b < BLOCKS; b++) live[b] = vd_all(1);
     r = spot_rng_at(1, SPOT_RNG_KMEANS, 0, K);
@@ -176,10 +172,9 @@ static void k_means_settles(void **state)
     assert_true(moved <= 1e-4 / 12);   /* the variance of a uniform column */
 }
 
-static void finds_planted_clusters(void **state)
+TEST(finds_planted_clusters)
 {
     spot_ctx c = check_ctx(2);
-    (void)state;
     for (uint32_t seed = 0; seed < 5; seed++) {
         spot_mat x = clouds(500, 3, 5, seed);
         spot_mixture_config cfg = spot_mixture_defaults();
@@ -213,7 +208,7 @@ static void same_fit(const spot_mixture *a, const spot_mixture *b)
 }
 
 /* A ragged batch on one, two and three threads against each problem alone. */
-static void bits_depend_on_neither_threads_nor_batch(void **state)
+TEST(bits_depend_on_neither_threads_nor_batch)
 {
     spot_mat x[] = { clouds(300, 3, 4, 1), clouds(65, 3, 3, 2), clouds(8, 3, 2, 3), clouds(64, 3, 3, 4) };
     spot_seed seeds[] = { { 9, 0 }, { 9, 1 }, { 9, 2 }, { 9, 3 } };
@@ -222,7 +217,6 @@ static void bits_depend_on_neither_threads_nor_batch(void **state)
     spot_arena first[4];
     spot_ctx one = check_ctx(1);
     int *label[4];
-    (void)state;
     cfg.k_max = 8;
     for (int p = 0; p < 4; p++) {
         open_for(&one, &first[p], 1, &x[p], &cfg);
@@ -255,14 +249,13 @@ static spot_status fit_all(spot_ctx *c, spot_arena *a, spot_mixture *best, spot_
     return spot_mixture_fit(c, a, 1, best, &label, all, &x, &seed, cfg);
 }
 
-static void few_and_equal_points(void **state)
+TEST(few_and_equal_points)
 {
     spot_ctx c = check_ctx(2);
     spot_mixture_config cfg = spot_mixture_defaults();
     float point[] = { 3, -2 }, same[20] = { 0 }, two[] = { 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1 };
     spot_mixture best, *all;
     spot_arena a;
-    (void)state;
     CHECK_OK(&c, fit_all(&c, &a, &best, &all, (spot_mat){ point, 1, 2 }, &cfg));
     assert_int_equal(best.k, 1);
     CHECK_NEAR(best.mean[0], 3, 1e-13);
@@ -281,14 +274,13 @@ static void few_and_equal_points(void **state)
 }
 
 /* Without a ridge a component on one point has no covariance; one on many points has. */
-static void ill_conditioned_fits_are_given_up(void **state)
+TEST(ill_conditioned_fits_are_given_up)
 {
     spot_ctx c = check_ctx(2);
     spot_mixture_config cfg = spot_mixture_defaults();
     float x[] = { 0, 0, 1, 0, 0, 1, 1, 1, 50, 50 }, line[] = { 1, 1, 2, 2, 3, 3, 4, 4 };
     spot_mixture best, *all;
     spot_arena a;
-    (void)state;
     cfg.ridge = 0;
     cfg.k_max = 4;
     CHECK_OK(&c, fit_all(&c, &a, &best, &all, (spot_mat){ x, 5, 2 }, &cfg));
@@ -299,7 +291,7 @@ static void ill_conditioned_fits_are_given_up(void **state)
     spot_arena_close(&a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_mixture_config cfg = spot_mixture_defaults(), bad;
@@ -307,7 +299,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_mixture best;
     spot_arena a;
     volatile sig_atomic_t stop = 1;
-    (void)state;
     CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 4, 2 }, &cfg), SPOT_INPUT, "row 3, column 0");
     spot_arena_close(&a);
     bad = cfg; bad.k_min = 10;
@@ -324,20 +315,4 @@ static void bad_input_gets_a_sentence(void **state)
     c.stop = &stop;
     CHECK_FAILS(&c, fit_all(&c, &a, &best, NULL, (spot_mat){ x, 3, 2 }, &cfg), SPOT_STOPPED, "stopped");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_is_good_to_an_ulp),
-        cmocka_unit_test(agrees_with_scikit_learn),
-        cmocka_unit_test(far_clusters_keep_their_digits),
-        cmocka_unit_test(k_means_settles),
-        cmocka_unit_test(finds_planted_clusters),
-        cmocka_unit_test(bits_depend_on_neither_threads_nor_batch),
-        cmocka_unit_test(few_and_equal_points),
-        cmocka_unit_test(ill_conditioned_fits_are_given_up),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

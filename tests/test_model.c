@@ -3,13 +3,14 @@
 
 #include <stdlib.h>
 
+#include "check_scene.h"
 #include "model/trainer.h"
 #include "spotter/model.h"
 
 /* -- itself ----------------------------------------------------------------------------------------------------- */
 
 /* Folded weights and fused ReLUs against the net that trains, with a batch that ends within a piece. */
-static void looking_is_evaluating(void **state)
+TEST(looking_is_evaluating)
 {
     spot_net_shape s = { .width = 32, .outputs = 3, .size = 96, .rows = 16, .lanes = 4 };
     spot_arena count = spot_arena_counting(), a;
@@ -17,7 +18,6 @@ static void looking_is_evaluating(void **state)
     double most = 0;
     spot_look look;
     bed b;
-    (void)state;
     make_bed(&b, s, 2);
     fill_batch(b.x, b.y, 5, &s, 11);
     CHECK_OK(&b.c, spot_net_forward(&b.c, &b.net, b.x, 11, true));      /* moves the running statistics */
@@ -38,13 +38,12 @@ static void looking_is_evaluating(void **state)
 }
 
 /* Made and run with other numbers of threads; 7 images in 3 lanes of 3. */
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
     spot_net_shape s = { .width = 32, .outputs = 1, .size = 64, .rows = 9, .lanes = 3 };
     static const int threads[] = { 1, 2, 3, 5 };
     spot_optim_rule rule = adam;
     float *first = NULL;
-    (void)state;
     for (int k = 0; k < LEN(threads); k++) {
         bed b;
         make_bed(&b, s, threads[k]);
@@ -58,13 +57,12 @@ static void threads_leave_no_trace(void **state)
 }
 
 /* Images that pad a batch enter no sum: five images of a net made for five, and of one made for twelve in four lanes. */
-static void padding_enters_no_sum(void **state)
+TEST(padding_enters_no_sum)
 {
     spot_net_shape small = { .width = 16, .outputs = 1, .size = 32, .rows = 5, .lanes = 1 }, large = small;
     spot_optim_rule rule = sgd;
     double most = 0;
     bed a, b;
-    (void)state;
     large.rows = 12;
     large.lanes = 4;
     make_bed(&a, small, 2);
@@ -79,7 +77,7 @@ static void padding_enters_no_sum(void **state)
 }
 
 /* torch.optim.lr_scheduler.OneCycleLR(max_lr=0.002, total_steps=20), PyTorch 1.13. */
-static void one_cycle_is_pytorchs(void **state)
+TEST(one_cycle_is_pytorchs)
 {
     static const struct { int step; double lr; } cases[] = {
         { 0, 8e-05 },
@@ -92,7 +90,6 @@ static void one_cycle_is_pytorchs(void **state)
         { 19, 8e-09 },
     };
     spot_model_config cfg = { .lr = 0.002, .schedule = SPOT_ONE_CYCLE };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) CHECK_NEAR(spot_learning_rate(&cfg, cases[i].step, 20), cases[i].lr, 1e-12);
     cfg.schedule = SPOT_CONSTANT;
     CHECK_NEAR(spot_learning_rate(&cfg, 7, 20), 0.002, 0);
@@ -102,15 +99,8 @@ static void one_cycle_is_pytorchs(void **state)
 
 static void small_ec(spot_ctx *c, spot_ec *ec)
 {
-    spot_scene_config scene = spot_scene_defaults();
+    spot_scene_config scene = tiny_scene(5, 3, 25, 4, 4);
 
-    scene.size = 32;
-    scene.rollable[0] = scene.rollable[1] = 5;
-    scene.extra_layers[0] = scene.extra_layers[1] = 1;
-    scene.blindspots[0] = scene.blindspots[1] = 1;
-    scene.specificity[0] = scene.specificity[1] = 3;
-    scene.per_bucket[SPOT_TRAIN] = 25;
-    scene.per_bucket[SPOT_VAL] = scene.per_bucket[SPOT_TEST] = 4;
     CHECK_OK(c, spot_ec_draw(c, ec, &scene, 3, 0));
 }
 
@@ -128,7 +118,7 @@ static spot_model_config small_model(void)
 }
 
 /* In an arena of just the bytes that plan tells, on one thread and on two; then look. */
-static void trains_and_looks(void **state)
+TEST(trains_and_looks)
 {
     spot_model_config cfg = small_model();
     spot_learning lesson[2];
@@ -138,7 +128,6 @@ static void trains_and_looks(void **state)
     spot_model m[2];
     spot_ec ec;
     int images;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         spot_ctx c = check_ctx(1 + k);
         size_t bytes;
@@ -168,7 +157,7 @@ static void trains_and_looks(void **state)
     spot_arena_close(&a[1]);
 }
 
-static void diverging_is_said(void **state)
+TEST(diverging_is_said)
 {
     spot_ctx c = check_ctx(2);
     spot_model_config cfg = small_model();
@@ -177,7 +166,6 @@ static void diverging_is_said(void **state)
     spot_arena a;
     spot_model m;
     spot_ec ec;
-    (void)state;
     small_ec(&c, &ec);
     cfg.optimizer = SPOT_SGD;
     cfg.schedule = SPOT_CONSTANT;
@@ -192,17 +180,4 @@ static void diverging_is_said(void **state)
     cfg.batch = 0;
     CHECK_FAILS(&c, spot_model_train(&c, &a, &m, &lesson, &ec, &cfg, NULL), SPOT_INVALID, "model.batch is 0; it takes");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looking_is_evaluating),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(padding_enters_no_sum),
-        cmocka_unit_test(one_cycle_is_pytorchs),
-        cmocka_unit_test(trains_and_looks),
-        cmocka_unit_test(diverging_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

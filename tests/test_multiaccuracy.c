@@ -1,8 +1,8 @@
 /* test_multiaccuracy.c - auditors against scikit-learn's Ridge, rounds against the golden script's and, under compat, those of
  * Domino's slicer; and data that say nothing. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,11 +90,10 @@ static void check_rounds(FILE *f)
     free(points.at), free(view.confidence), free(view.label);
 }
 
-static void agrees_with_the_golden_rounds(void **state)
+TEST(agrees_with_the_golden_rounds)
 {
     FILE *f = fopen("golden/multiaccuracy.bin", "rb");
     int count;
-    (void)state;
     assert_non_null(f);
     get(f, &count, sizeof count);
     while (count--) check_regression(f);
@@ -115,45 +114,35 @@ static void groups(float x[N * D], float confidence[N], uint32_t seed)
     }
 }
 
-static void finds_the_failing_group(void **state)
+TEST(finds_the_failing_group)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_MULTIACCURACY, 1, N, D, x, confidence);
     groups(x, confidence, 1);
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_int_equal(found.len, 10);
-    assert_int_equal(found.h[0].len, N / 4);
-    for (int i = 0; i < N / 4; i++) assert_int_equal(found.h[0].row[i], 4 * i + 3);
-    for (int k = 1; k < found.len; k++) assert_true(found.h[k].score <= found.h[k - 1].score);
-    spot_arena_close(&a);
-    cfg.multiaccuracy.gain = 1;             /* the repaired classifier leaves less than that to the third auditor */
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len >= 1 && found.len < 10 && found.h[found.len - 1].score > 1);
-    spot_arena_close(&a);
-    cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
-    cfg.least = 30;                         /* more than are held out of the group: it is audited among all rows */
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len > 0 && found.h[0].len == N / 4 && found.h[0].row[0] == 3 && found.h[0].score < 5);
-    spot_arena_close(&a);
-    cfg.least = N / 3;                      /* more than are held out at all */
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_int_equal(found.len, 0);
-    spot_arena_close(&a);
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.len, 10);
+    assert_int_equal(b.found.h[0].len, N / 4);
+    for (int i = 0; i < N / 4; i++) assert_int_equal(b.found.h[0].row[i], 4 * i + 3);
+    for (int k = 1; k < b.found.len; k++) assert_true(b.found.h[k].score <= b.found.h[k - 1].score);
+    b.cfg.multiaccuracy.gain = 1;             /* the repaired classifier leaves less than that to the third auditor */
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len >= 1 && b.found.len < 10 && b.found.h[b.found.len - 1].score > 1);
+    b.cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
+    b.cfg.least = 30;                         /* more than are held out of the group: it is audited among all rows */
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len > 0 && b.found.h[0].len == N / 4 && b.found.h[0].row[0] == 3 && b.found.h[0].score < 5);
+    b.cfg.least = N / 3;                      /* more than are held out at all */
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.len, 0);
+    spot_arena_close(&b.a);
 }
 
-static void data_that_say_nothing(void **state)
+TEST(data_that_say_nothing)
 {
     spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
     uint8_t label[N];
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_MULTIACCURACY);
-    (void)state;
     for (int kind = 0; kind < 9; kind++)
         for (int compat = 0; compat < 2; compat++) {
             spot_view view = { .n = kind == 4 ? 3 : kind == 5 ? 12 : N, .confidence = confidence };
@@ -185,42 +174,28 @@ static void data_that_say_nothing(void **state)
         }
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
-    spot_ctx c = check_ctx(1);
     float x[N * D], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = D, .at = x };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_MULTIACCURACY), bad;
     spot_ridge_fit fit = { .n = 1, .d = 1, .scores = 5 };
     spot_ridge_rows rows = { .n = 1, .d = 0 };
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_MULTIACCURACY, 1, N, D, x, confidence);
+    spot_bdm_config bad;
     groups(x, confidence, 3);
-    bad = cfg, bad.multiaccuracy.ridge = 0;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+    bad = b.cfg, bad.multiaccuracy.ridge = 0;
+    CHECK_FAILS(&b.c, find_in(&b, &bad),
                 SPOT_INVALID, "multiaccuracy.ridge is 0; it takes a number from 1e-12");
-    spot_arena_close(&a);
-    bad = cfg, bad.multiaccuracy.held_out = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INVALID, "held_out is nan");
-    spot_arena_close(&a);
+    bad = b.cfg, bad.multiaccuracy.held_out = NAN;
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INVALID, "held_out is nan");
     x[8] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "feature 2 of row 1");
-    spot_arena_close(&a);
-    CHECK_FAILS(&c, spot_ridge_score(&c, 1, &fit), SPOT_INVALID, "5 scores");
-    CHECK_FAILS(&c, spot_ridge_gram(&c, 1, &rows), SPOT_INVALID, "(1,0)");
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "feature 2 of row 1");
+    CHECK_FAILS(&b.c, spot_ridge_score(&b.c, 1, &fit), SPOT_INVALID, "5 scores");
+    CHECK_FAILS(&b.c, spot_ridge_gram(&b.c, 1, &rows), SPOT_INVALID, "(1,0)");
+    spot_arena_close(&b.a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_golden_rounds),
-        cmocka_unit_test(finds_the_failing_group),
-        cmocka_unit_test(data_that_say_nothing),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    openblas_set_num_threads(1);
     first_ec = 7;             /* the golden script's */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

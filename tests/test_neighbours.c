@@ -70,9 +70,8 @@ static void fill(int d, double scale, double offset)
     for (int i = 0; i < N * d; i++) x[i] = (float)(offset + scale * (spot_rng_normal(&r) + (i / d) % 7));
 }
 
-static void of_clusters(void **state)
+TEST(of_clusters)
 {
-    (void)state;
     fill(D, 1, 0);
     agree(D, false);
     fill(1, 1, 0);
@@ -80,9 +79,8 @@ static void of_clusters(void **state)
 }
 
 /* Ties at every distance, and equal rows. */
-static void of_whole_numbers(void **state)
+TEST(of_whole_numbers)
 {
-    (void)state;
     fill(D, 1, 0);
     for (int i = 0; i < N * D; i++) x[i] = rintf(x[i]);
     for (int i = 100; i < 200; i++) memcpy(x + (size_t)i * D, x, D * sizeof *x);
@@ -90,9 +88,8 @@ static void of_whole_numbers(void **state)
 }
 
 /* Rows far from the origin, and so small that squares are denormal or nothing. */
-static void of_extreme_sizes(void **state)
+TEST(of_extreme_sizes)
 {
-    (void)state;
     fill(D, 1, 3e4);
     agree(D, false);
     fill(D, 1e-15, 0);
@@ -104,9 +101,8 @@ static void of_extreme_sizes(void **state)
 }
 
 /* What the filter cannot tell apart: thousands of equal rows; all rows beside one that is very far. */
-static void of_what_rounding_hides(void **state)
+TEST(of_what_rounding_hides)
 {
-    (void)state;
     fill(D, 1, 0);
     for (int i = 0; i < 3000; i++) memcpy(x + (size_t)i * D, x, D * sizeof *x);
     agree(D, true);
@@ -119,25 +115,15 @@ static void of_what_rounding_hides(void **state)
 
 static volatile sig_atomic_t stop = 1;
 
-static void stops_when_asked(void **state)
+TEST(stops_when_asked)
 {
     spot_arena size = spot_arena_counting(), a;
     spot_ctx c = check_ctx(2);
     spot_neighbours s = { { x, N, D }, K, column[1], near[1] };
 
-    (void)state;
     c.stop = &stop;
     CHECK_OK(&c, spot_neighbours_find(&c, &size, 1, &s));
     CHECK_OK(&c, spot_arena_open(&c, &a, size.peak));
     assert_int_equal(spot_neighbours_find(&c, &a, 1, &s), SPOT_STOPPED);
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_clusters), cmocka_unit_test(of_whole_numbers), cmocka_unit_test(of_extreme_sizes),
-        cmocka_unit_test(of_what_rounding_hides), cmocka_unit_test(stops_when_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,23 +5,21 @@
 #include "golden_text.h"
 #include "fit/statistics.h"
 
-static void test_holm(void **state)
+TEST(test_holm)
 {
     double p[] = { 0.01, 0.04, 0.03, 0.005, 0.6 };                 /* statsmodels: multipletests(p, method="holm") */
     static const double want[] = { 0.04, 0.09, 0.09, 0.025, 0.6 };
-    (void)state;
     spot_holm(p, 5);
     for (int i = 0; i < 5; i++) CHECK_NEAR(p[i], want[i], 1e-12);
 }
 
 /* tools/golden/check.py. SciPy resamples with other random numbers: its ends, of 200,000 resamples, are met within what our
  * 10,000 scatter. */
-static void test_intervals_are_scipys(void **state)
+TEST(test_intervals_are_scipys)
 {
     static double v[2000];
     spot_ctx c = check_ctx(1);
     int read = golden_numbers("golden/check.txt", v, LEN(v)), cases = 0;
-    (void)state;
     for (const double *at = v; at < v + read; cases++) {
         int n = (int)at[0], m = (int)at[1];
         const double *x = at + 2, *y = x + n, *want = y + m;       /* mean, 95 %, 90 %, tolerance, p */
@@ -38,9 +36,8 @@ static void test_intervals_are_scipys(void **state)
     assert_int_equal(cases, 4);
 }
 
-static void test_quantiles(void **state)
+TEST(test_quantiles)
 {
-    (void)state;
     CHECK_NEAR(spot_normal_quantile(0.975), 1.959963984540054, 1e-9);
     CHECK_NEAR(spot_normal_quantile(0.05), -1.6448536269514722, 1e-9);
     CHECK_NEAR(spot_normal_tail(1.6448536269514722), 0.05, 1e-12);
@@ -65,25 +62,13 @@ static int alarms(const nights *w, int n, const char *method)
     return alarm;
 }
 
-static void test_nights(void **state)
+TEST(test_nights)
 {
     const nights same = { .ecs = 100, .paired = true, .shared = 0.5, .fresh = 0.3 };
     const nights seeds = { .ecs = 60, .shared = 0.5 };
     const nights drop = { .ecs = 300, .paired = true, .shared = 0.5, .fresh = 0.05, .drop = 0.08 };
     int n = SANITIZED ? 1 : 20;
-    (void)state;
     assert_int_equal(alarms(&same, n, NULL), 0);
     assert_int_equal(alarms(&seeds, n, NULL), 0);
     assert_true(alarms(&drop, n / 2 + 1, "m1") >= n / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holm),
-        cmocka_unit_test(test_intervals_are_scipys),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_nights),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,97 +1,19 @@
 /* test_norm.c - batch norm, ReLU, residual and pool against a few lines in double, whose finite differences are the
  * gradients. Rows behind `live` hold NaN: one that entered a sum would show. ctest: threads */
-#include "check_tensor.h"
+#include "check_norm.h"
 
-#include "net/norm.h"
-
-enum { CHANNELS = 32, PARTS = 10 };
-typedef enum { ALONE, IDENTITY, SHORTCUT, POOLED } kind;   /* what is added: nothing, a tensor, bn of one; the stem */
-
-static const struct { kind kind; int rows, live, size; bool db; } cases[] = {
-    { ALONE,    5, 4,  6, false },
-    { ALONE,    3, 3, 18, true  },     /* 324 pixels: more than one fp32 sum */
-    { IDENTITY, 4, 3,  7, true  },
-    { IDENTITY, 6, 6,  1, false },     /* layer 4 of a 32 px image */
-    { SHORTCUT, 5, 3,  6, true  },
-    { SHORTCUT, 2, 2, 17, false },
-    { POOLED,   4, 3,  6, true  },
-    { POOLED,   2, 2, 18, false },
+enum { CHANNELS = 32 };
+static const norm_case cases[] = {
+    { ALONE,    { 5, 4, CHANNELS,  6, SPOT_FP32 }, false },
+    { ALONE,    { 3, 3, CHANNELS, 18, SPOT_FP32 }, true  },     /* 324 pixels: more than one fp32 sum */
+    { IDENTITY, { 4, 3, CHANNELS,  7, SPOT_FP32 }, true  },
+    { IDENTITY, { 6, 6, CHANNELS,  1, SPOT_FP32 }, false },     /* layer 4 of a 32 px image */
+    { SHORTCUT, { 5, 3, CHANNELS,  6, SPOT_FP32 }, true  },
+    { SHORTCUT, { 2, 2, CHANNELS, 17, SPOT_FP32 }, false },
+    { POOLED,   { 4, 3, CHANNELS,  6, SPOT_FP32 }, true  },
+    { POOLED,   { 2, 2, CHANNELS, 18, SPOT_FP32 }, false },
 };
-
-/* Two layers and every tensor of one case. */
-typedef struct {
-    kind       kind;
-    spot_plane p;
-    int        side;                   /* of out */
-    size_t     n, n_out;               /* numbers of y and of out, all rows */
-    spot_norm  l[2];
-    float     *y, *y2, *out, *da, *db, *dz;
-    unsigned char *at;
-} bed;
-
-static float **parts(spot_norm *l, int i)
-{
-    float **all[PARTS] = { &l->weight, &l->bias, &l->running_mean, &l->running_var, &l->mean, &l->invstd, &l->scale,
-                           &l->shift, &l->dweight, &l->dbias };
-
-    return all[i];
-}
-
-static bed make_bed(int k)
-{
-    bed b = { .kind = cases[k].kind, .p = { cases[k].rows, cases[k].live, CHANNELS, cases[k].size, SPOT_FP32 } };
-    size_t row = (size_t)CHANNELS * b.p.size * b.p.size;
-
-    b.side = b.kind == POOLED ? b.p.size / 2 : b.p.size;
-    b.n = b.p.rows * row;
-    b.n_out = (size_t)b.p.rows * CHANNELS * b.side * b.side;
-    b.y = random_tensor(b.n, 0), b.y2 = random_tensor(b.n, 1), b.out = random_tensor(b.n_out, 2);
-    b.da = random_tensor(b.n_out, 3), b.db = cases[k].db ? random_tensor(b.n_out, 4) : NULL;
-    b.dz = random_tensor(b.n_out, 5), b.at = room(b.n_out);
-    for (size_t i = 0; i < b.n; i++) {
-        b.y[i] = i < b.p.live * row ? 10 + b.y[i] / 2 : NAN;       /* a mean far from 0, as behind a ReLU */
-        if (i >= b.p.live * row) b.y2[i] = NAN;
-    }
-    for (int j = 0; j < 2; j++)
-        for (int i = 0; i < PARTS; i++) *parts(&b.l[j], i) = random_tensor(CHANNELS, 10 + i + PARTS * j);
-    return b;
-}
-
-static void clear_bed(bed *b)
-{
-    float *all[] = { b->y, b->y2, b->out, b->da, b->db, b->dz };
-
-    for (int i = 0; i < LEN(all); i++) free(all[i]);
-    for (int i = 0; i < 2 * PARTS; i++) free(*parts(&b->l[i / PARTS], i % PARTS));
-    free(b->at);
-}
-
-static void forward(bed *b, int threads)
-{
-    spot_ctx c = check_ctx(threads);
-    void *scratch = room(spot_norm_scratch(b->p));
-
-    CHECK_OK(&c, spot_norm_stats(&c, &b->l[0], b->y, b->p, scratch));
-    if (b->kind == SHORTCUT) CHECK_OK(&c, spot_norm_stats(&c, &b->l[1], b->y2, b->p, scratch));
-    if (b->kind == POOLED) CHECK_OK(&c, spot_norm_pool(&c, b->out, b->at, b->y, &b->l[0], b->p));
-    else CHECK_OK(&c, spot_norm_apply(&c, b->out, b->y, &b->l[0], b->kind == ALONE ? NULL : b->y2,
-                                      b->kind == SHORTCUT ? &b->l[1] : NULL, b->p));
-    free(scratch);
-}
-
-static void backward(bed *b, int threads)
-{
-    spot_ctx c = check_ctx(threads);
-    void *scratch = room(spot_norm_scratch(b->p));
-    spot_norm_back back = { .da = b->da, .db = b->db, .y = b->y, .a = &b->l[0] };
-
-    if (b->kind == IDENTITY || b->kind == SHORTCUT) back.out = b->out, back.dz = b->dz;
-    if (b->kind == SHORTCUT) back.y2 = b->y2, back.b = &b->l[1];
-    if (b->kind == POOLED)
-        CHECK_OK(&c, spot_norm_pool_back(&c, b->y, b->da, b->db, b->out, b->at, &b->l[0], b->p, scratch));
-    else CHECK_OK(&c, spot_norm_backward(&c, &back, b->p, scratch));
-    free(scratch);
-}
+enum { MEAN = 10 };                    /* far from 0, as behind a ReLU */
 
 /* -- the same in double, one channel: batch norm knows no other --------------------------------------------------- */
 
@@ -105,7 +27,7 @@ typedef struct {
 
 static channel channel_of(const bed *b, int ch)
 {
-    channel r = { .kind = b->kind, .live = b->p.live, .size = b->p.size, .side = b->side };
+    channel r = { .kind = b->kind, .live = b->p.live, .size = b->p.size, .side = b->q.size };
     int pixels = r.size * r.size, places = r.side * r.side;
 
     for (int i = 0; i < r.live * pixels; i++) {
@@ -175,17 +97,17 @@ static double slope(channel *r, double *v)
 
 /* -- tests ------------------------------------------------------------------------------------------------------ */
 
-static void forward_is_the_formula(void **state)
+TEST(forward_is_the_formula)
 {
+    spot_ctx c = check_ctx(2);
     double worst = 0;
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
-        bed b = make_bed(k);
-        int places = b.side * b.side, n = b.p.live * b.p.size * b.p.size;
+        bed b = make_bed(&cases[k], MEAN);
+        int places = b.q.size * b.q.size, n = b.p.live * b.p.size * b.p.size;
         float running[2];
         for (int ch = 0; ch < CHANNELS; ch++) {
             channel r = channel_of(&b, ch);
-            if (!ch) running[0] = b.l[0].running_mean[0], running[1] = b.l[0].running_var[0], forward(&b, 2);
+            if (!ch) running[0] = b.l[0].running_mean[0], running[1] = b.l[0].running_var[0], forward(&c, &b);
             objective(&r);
             CHECK_NEAR(b.l[0].mean[ch] / r.mean, 1, 1e-6);
             CHECK_NEAR(b.l[0].invstd[ch] * sqrt(r.var + 1e-5), 1, 1e-6);
@@ -198,23 +120,23 @@ static void forward_is_the_formula(void **state)
                 worst = fmax(worst, fabs(got - r.out[i]));
             }
         }
-        for (size_t i = b.n_out / b.p.rows * b.p.live; i < b.n_out; i++) assert_true(b.out[i] == 0);
+        for (size_t i = numbers(b.q) / b.p.rows * b.p.live; i < numbers(b.q); i++) assert_true(b.out[i] == 0);
         clear_bed(&b);
     }
     print_message("forward: off by %.1e\n", worst);
 }
 
-static void gradients_are_finite_differences(void **state)
+TEST(gradients_are_finite_differences)
 {
+    spot_ctx c = check_ctx(2);
     static const int some[] = { 0, 13, CHANNELS - 1 };
     double worst = 0;
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
-        bed b = make_bed(k);
+        bed b = make_bed(&cases[k], MEAN);
         channel r[LEN(some)];
         for (int s = 0; s < LEN(some); s++) r[s] = channel_of(&b, some[s]);
-        forward(&b, 2);
-        backward(&b, 2);
+        forward(&c, &b);
+        backward(&c, &b, b.dz);
         for (int s = 0; s < LEN(some); s++) {
             int pixels = b.p.size * b.p.size, ch = some[s], n = b.p.live * pixels;
             double scale = 0, scale2 = 1;
@@ -233,20 +155,19 @@ static void gradients_are_finite_differences(void **state)
                 CHECK_NEAR(b.l[j].dbias[ch], slope(&r[s], &r[s].bias[j]), 1e-6 * n);
             }
         }
-        for (size_t i = b.n / b.p.rows * b.p.live; i < b.n; i++) assert_true(b.y[i] == 0);
+        for (size_t i = numbers(b.p) / b.p.rows * b.p.live; i < numbers(b.p); i++) assert_true(b.y[i] == 0);
         clear_bed(&b);
     }
     print_message("backward: off by %.1e of the largest\n", worst);
 }
 
 /* Small whole numbers, so that most windows hold equals: the gradient goes to the first. */
-static void pool_gives_ties_to_the_first(void **state)
+TEST(pool_gives_ties_to_the_first)
 {
-    bed b = make_bed(6);
+    bed b = make_bed(&cases[6], MEAN);
     int size = b.p.size, pixels = size * size, places = pixels / 4;
     spot_ctx c = check_ctx(2);
-    (void)state;
-    for (size_t i = 0; i < b.n; i++) b.y[i] = isnan(b.y[i]) ? NAN : (float)((int)b.y[i] % 3 - 1);
+    for (size_t i = 0; i < numbers(b.p); i++) b.y[i] = isnan(b.y[i]) ? NAN : (float)((int)b.y[i] % 3 - 1);
     for (int ch = 0; ch < CHANNELS; ch++) b.l[0].scale[ch] = 1, b.l[0].shift[ch] = 0;
     CHECK_OK(&c, spot_norm_pool(&c, b.out, b.at, b.y, &b.l[0], b.p));
     for (int ch = 0; ch < CHANNELS; ch++) {
@@ -264,19 +185,19 @@ static void pool_gives_ties_to_the_first(void **state)
     clear_bed(&b);
 }
 
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
-    (void)state;
+    spot_ctx c = check_ctx(1), d = check_ctx(2);
     for (int k = 0; k < LEN(cases); k++) {
-        bed one = make_bed(k), two = make_bed(k);
-        forward(&one, 1), forward(&two, 2);
-        assert_memory_equal(one.out, two.out, one.n_out * sizeof(float));
-        backward(&one, 1), backward(&two, 2);
-        assert_memory_equal(one.y, two.y, one.n * sizeof(float));
-        assert_memory_equal(one.y2, two.y2, one.n * sizeof(float));
-        assert_memory_equal(one.dz, two.dz, one.n_out * sizeof(float));
+        bed one = make_bed(&cases[k], MEAN), two = make_bed(&cases[k], MEAN);
+        forward(&c, &one), forward(&d, &two);
+        assert_memory_equal(one.out, two.out, numbers(one.q) * sizeof(float));
+        backward(&c, &one, one.dz), backward(&d, &two, two.dz);
+        assert_memory_equal(one.y, two.y, numbers(one.p) * sizeof(float));
+        assert_memory_equal(one.y2, two.y2, numbers(one.p) * sizeof(float));
+        assert_memory_equal(one.dz, two.dz, numbers(one.q) * sizeof(float));
         for (int i = 0; i < 2 * PARTS; i++)
-            assert_memory_equal(*parts(&one.l[i / PARTS], i % PARTS), *parts(&two.l[i / PARTS], i % PARTS),
+            assert_memory_equal(*part(&one.l[i / PARTS], i % PARTS), *part(&two.l[i / PARTS], i % PARTS),
                                 CHANNELS * sizeof(float));
         clear_bed(&one);
         clear_bed(&two);
@@ -284,33 +205,31 @@ static void threads_leave_no_trace(void **state)
 }
 
 /* One broken pixel: into the statistics of its channel, and with fixed ones through ReLU and pool. */
-static void nan_comes_through(void **state)
+TEST(nan_comes_through)
 {
     spot_ctx c = check_ctx(1);
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
-        bed b = make_bed(k);
-        forward(&b, 1);
+        bed b = make_bed(&cases[k], MEAN);
+        forward(&c, &b);
         b.y[place(0, 5, 0, CHANNELS, b.p.size * b.p.size)] = NAN;
         if (b.kind == POOLED) CHECK_OK(&c, spot_norm_pool(&c, b.out, b.at, b.y, &b.l[0], b.p));
         else CHECK_OK(&c, spot_norm_apply(&c, b.out, b.y, &b.l[0], NULL, NULL, b.p));
-        assert_true(isnan(b.out[place(0, 5, 0, CHANNELS, b.side * b.side)]));
-        forward(&b, 1);
+        assert_true(isnan(b.out[place(0, 5, 0, CHANNELS, b.q.size * b.q.size)]));
+        forward(&c, &b);
         assert_true(isnan(b.l[0].mean[5]) && isnan(b.l[0].shift[5]) && isfinite(b.l[0].mean[6]));
-        backward(&b, 1);
+        backward(&c, &b, b.dz);
         assert_true(isnan(b.l[0].dweight[5]) && isfinite(b.l[0].dweight[6]));
         clear_bed(&b);
     }
 }
 
-static void constant_channels_and_fixed_statistics(void **state)
+TEST(constant_channels_and_fixed_statistics)
 {
-    bed b = make_bed(0);
+    bed b = make_bed(&cases[0], MEAN);
     spot_ctx c = check_ctx(2);
     spot_norm *l = &b.l[0];
-    (void)state;
-    for (size_t i = 0; i < b.n; i++) b.y[i] = 1e4f / 3;
-    forward(&b, 2);
+    for (size_t i = 0; i < numbers(b.p); i++) b.y[i] = 1e4f / 3;
+    forward(&c, &b);
     for (int ch = 0; ch < CHANNELS; ch++) CHECK_NEAR(l->invstd[ch] * sqrt(1e-5), 1, 1e-6);
     l->running_mean[3] = 2, l->running_var[3] = 4, l->weight[3] = 6, l->bias[3] = 1;
     CHECK_OK(&c, spot_norm_fixed(&c, l, CHANNELS));
@@ -320,17 +239,4 @@ static void constant_channels_and_fixed_statistics(void **state)
                 "3 of 2 rows");
     CHECK_FAILS(&c, spot_norm_pool(&c, b.out, NULL, b.y, l, (spot_plane){ 1, 1, CHANNELS, 5, SPOT_FP32 }), SPOT_INVALID, "odd");
     clear_bed(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forward_is_the_formula),
-        cmocka_unit_test(gradients_are_finite_differences),
-        cmocka_unit_test(pool_gives_ties_to_the_first),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(nan_comes_through),
-        cmocka_unit_test(constant_channels_and_fixed_statistics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@ static void step_in_double(parameter *a, double g, const spot_optim_rule *r)
 
 /* Twenty steps, each from the state that fp32 left: to 1e-6 of the parameter and of its move (for Adam of lr: m may
  * be the small difference of large numbers). */
-static void a_step_is_the_formula(void **state)
+TEST(a_step_is_the_formula)
 {
-    (void)state;
     for (int k = 0; k < LEN(rules); k++) {
         float *p = random_tensor(COUNT, 0), *m = calloc(COUNT, sizeof *m), *v = calloc(COUNT, sizeof *v);
         spot_optim_rule r = rules[k];
@@ -58,10 +57,9 @@ static void a_step_is_the_formula(void **state)
     }
 }
 
-static void threads_leave_no_trace_and_nan_stays(void **state)
+TEST(threads_leave_no_trace_and_nan_stays)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
-    (void)state;
     for (int k = 0; k < LEN(rules); k++) {
         float *p[2], *g = random_tensor(COUNT, 1), *m[2], *v[2];
         spot_optim_rule r = rules[k];
@@ -79,23 +77,12 @@ static void threads_leave_no_trace_and_nan_stays(void **state)
     }
 }
 
-static void a_rate_is_a_number(void **state)
+TEST(a_rate_is_a_number)
 {
     spot_ctx c = check_ctx(1);
     spot_optim_rule r = rules[0];
-    (void)state;
     CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "step 0");
     r.t = 1;
     r.lr = NAN;
     CHECK_FAILS(&c, spot_optim_step(&c, NULL, NULL, NULL, NULL, 0, &r), SPOT_INVALID, "nan");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_the_formula),
-        cmocka_unit_test(threads_leave_no_trace_and_nan_stays),
-        cmocka_unit_test(a_rate_is_a_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

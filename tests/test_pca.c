@@ -1,4 +1,5 @@
 /* test_pca.c - principal components against scikit-learn, their signs, and spot_embed_fit's checks. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
 #include <cblas.h>
@@ -18,7 +19,7 @@ static spot_points fit(spot_ctx *c, spot_arena *a, const spot_view *v, const spo
     return out;
 }
 
-static void scores_are_those_of_scikit_learn(void **state)
+TEST(scores_are_those_of_scikit_learn)
 {
     enum { N = 50, D = 7, DIM = 3 };
     spot_ctx c = check_ctx(1);
@@ -28,7 +29,6 @@ static void scores_are_those_of_scikit_learn(void **state)
     spot_arena a;
     spot_points out;
 
-    (void)state;
     assert_int_equal(golden_numbers("golden/pca.txt", want, LEN(want)), LEN(want));
     for (int e = 0; e < N * D; e++) x[e] = (float)(3 + sin(0.31 * e + 0.007 * e * e));
     cfg.method = SPOT_REDUCE_PCA;
@@ -43,11 +43,10 @@ static void scores_are_those_of_scikit_learn(void **state)
 }
 
 /* A loading is the covariance of a score with a feature, but for a positive factor. */
-static void largest_loading_is_positive(void **state)
+TEST(largest_loading_is_positive)
 {
     enum { N = 40, D = 6, DIM = 3 };
 
-    (void)state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         spot_ctx c = check_ctx(1);
         spot_embed_config cfg = spot_embed_defaults();
@@ -80,14 +79,13 @@ static void hear(void *user, spot_log_level level, const char *text)
 }
 
 /* As many dimensions as there can be components, no column of zeros, and a word on it that says whose. */
-static void there_are_no_more_components_than_there_can_be(void **state)
+TEST(there_are_no_more_components_than_there_can_be)
 {
     static const struct { int n, d, hardness, dim, is; } cases[] = {
         { 6, 2, 0, 4, 2 }, { 6, 2, 0, 2, 2 }, { 5, 40, 0, 30, 4 }, { 5, 40, 0, 4, 4 }, { 6, 1, 0, 3, 1 },
         { 6, 3, 1, 9, 3 }, { 6, 3, 1, 3, 3 }, { 5, 40, 1, 30, 5 }, { 6, 3, 1, 1, 1 },
     };
 
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_embed_config cfg = spot_embed_defaults();
@@ -122,12 +120,11 @@ static void there_are_no_more_components_than_there_can_be(void **state)
 
 /* Constant features, repeated ones, fewer rows than features: eigenvalues of 0 and equal ones. What is left of the covariance
  * is in the scores, and they are uncorrelated. */
-static void poor_features_have_components(void **state)
+TEST(poor_features_have_components)
 {
     enum { D = 40 };
     const int rows[] = { 4, 11, 60 };
 
-    (void)state;
     for (int kind = 0; kind < 12; kind++) {
         int n = rows[kind % 3];
         spot_ctx c = check_ctx(1);
@@ -175,7 +172,7 @@ static float feature_of(spot_rng *r, int kind, int i, int j, float before)
 }
 
 /* Against LAPACK's values; residuals and right angles to rounding; the same bits from 1 and from 3 threads. */
-static void leading_eigenvectors(void **state)
+TEST(leading_eigenvectors)
 {
     enum { N = 300, D = 150, KEPT = 70 };
     static float x[N * D];
@@ -184,7 +181,6 @@ static void leading_eigenvectors(void **state)
     spot_ctx c = check_ctx(1);
     spot_eigen s;
 
-    (void)state;
     CHECK_OK(&c, spot_eigen_take(&c, &sizes, &s, D, KEPT));
     CHECK_OK(&c, spot_arena_open(&c, &a, sizes.peak + 64));
     CHECK_OK(&c, spot_eigen_take(&c, &a, &s, D, KEPT));
@@ -215,7 +211,7 @@ static void leading_eigenvectors(void **state)
     spot_arena_close(&a);
 }
 
-static void none_copies_the_features(void **state)
+TEST(none_copies_the_features)
 {
     spot_ctx c = check_ctx(1);
     spot_embed_config cfg = spot_embed_defaults();
@@ -223,7 +219,6 @@ static void none_copies_the_features(void **state)
     spot_arena a;
     spot_points out;
 
-    (void)state;
     cfg.method = SPOT_REDUCE_NONE;
     out = fit(&c, &a, &v, &cfg);
     assert_int_equal(out.d, 3);
@@ -233,7 +228,7 @@ static void none_copies_the_features(void **state)
     blobs_free(&v);
 }
 
-static void says_what_is_wrong_with_the_input(void **state)
+TEST(says_what_is_wrong_with_the_input)
 {
     spot_ctx c = check_ctx(1);
     spot_embed_config cfg = spot_embed_defaults();
@@ -242,7 +237,6 @@ static void says_what_is_wrong_with_the_input(void **state)
     spot_arena a = { 0 };
     spot_points out;
 
-    (void)state;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &few, &seed, &cfg), SPOT_INPUT, "at least 4 rows");
     v.feature[7] = NAN;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_INPUT, "feature 1 of row 2");
@@ -254,16 +248,4 @@ static void says_what_is_wrong_with_the_input(void **state)
     cfg.scvis.lr = NAN;
     CHECK_FAILS(&c, spot_embed_fit(&c, &a, 1, &out, &v, &seed, &cfg), SPOT_USAGE, "scvis.lr is nan");
     blobs_free(&v);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_those_of_scikit_learn), cmocka_unit_test(largest_loading_is_positive),
-        cmocka_unit_test(there_are_no_more_components_than_there_can_be), cmocka_unit_test(poor_features_have_components),
-        cmocka_unit_test(leading_eigenvectors), cmocka_unit_test(none_copies_the_features),
-        cmocka_unit_test(says_what_is_wrong_with_the_input),
-    };
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,14 +20,13 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
-static void pictures_are_as_pil_shows_them(void **state)
+TEST(pictures_are_as_pil_shows_them)
 {
     spot_ctx c = check_ctx(1);
     spot_picture p = { 0 };
     FILE *f = fopen("golden/pictures.bin", "rb");
     char name[32], path[64];
     int32_t head[3], fit[2], pictures = 0;
-    (void)state;
     assert_non_null(f);
     while (fread(name, sizeof name, 1, f) == 1) {
         static uint8_t want[1 << 14], got[1 << 14];
@@ -54,12 +53,11 @@ static void pictures_are_as_pil_shows_them(void **state)
 
 /* Cut anywhere, a file is shown or gets a sentence that names it. PNG's rows end before its last chunk does, and before that
  * a checksum that nobody needs. */
-static void files_cut_short_get_their_sentence(void **state)
+TEST(files_cut_short_get_their_sentence)
 {
     static const struct { const char *file; size_t behind; } cases[] = {
         { "png/rgb_8", 16 }, { "png/gray_4_i", 16 }, { "jpeg/rgb_420", 2 }, { "jpeg/rgb_444_p", 2 }, { "jpeg/cmyk", 2 },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_picture p = { 0 };
         char path[64];
@@ -85,7 +83,7 @@ static void files_cut_short_get_their_sentence(void **state)
     }
 }
 
-static void hostile_files_get_their_sentence(void **state)
+TEST(hostile_files_get_their_sentence)
 {
     static const struct { const char *bytes; size_t size; const char *words; } cases[] = {
         { "", 0, "a.png is neither PNG nor JPEG: it is empty" },
@@ -97,7 +95,6 @@ static void hostile_files_get_their_sentence(void **state)
         { "\xff\xd8\xff\xd9", 4, "JPEG" },
         { "\xff\xd8\xff", 3, "JPEG" },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_picture p = { 0 };
@@ -108,13 +105,12 @@ static void hostile_files_get_their_sentence(void **state)
 }
 
 /* The width and height that a header claims, where the file has them; nothing of the size is taken. */
-static void bombs_are_refused_before_they_are_decoded(void **state)
+TEST(bombs_are_refused_before_they_are_decoded)
 {
     spot_ctx c = check_ctx(1);
     spot_picture p = { 0 };
     size_t size;
     uint8_t *data = read_file("fuzz/corpus_png/bomb", &size);
-    (void)state;
     CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, size, "b.png"), SPOT_INPUT, "says that it has 20000 x 20000 pixels");
     assert_int_equal(p.pixels.size, 0);
     free(data);
@@ -130,12 +126,11 @@ static void bombs_are_refused_before_they_are_decoded(void **state)
     spot_picture_close(&p);
 }
 
-static void what_is_no_file_is_said_to_be_none(void **state)
+TEST(what_is_no_file_is_said_to_be_none)
 {
     spot_ctx c = check_ctx(1);
     spot_picture p = { 0 };
     uint8_t out[3];
-    (void)state;
     CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden"), SPOT_INPUT, "golden is a folder");
     CHECK_FAILS(&c, spot_picture_read(&c, &p, "golden/nowhere.png"), SPOT_IO, "nowhere.png");
     CHECK_FAILS(&c, spot_picture_read(&c, &p, "/dev/zero"), SPOT_INPUT, "/dev/zero is a device");
@@ -144,12 +139,11 @@ static void what_is_no_file_is_said_to_be_none(void **state)
 }
 
 /* What decoding takes is known from the header: a progressive JPEG holds all its coefficients, 2 bytes each. */
-static void memory_is_known_before_decoding(void **state)
+TEST(memory_is_known_before_decoding)
 {
     spot_ctx c = check_ctx(1);
     spot_picture_cost plain, whole;
     spot_blob in;
-    (void)state;
     CHECK_OK(&c, spot_blob_open(&c, &in, "fuzz/corpus_jpeg/rgb_444"));
     CHECK_OK(&c, spot_picture_cost_of(&c, &plain, &in));
     assert_int_equal(plain.file, in.size);
@@ -167,7 +161,7 @@ static void memory_is_known_before_decoding(void **state)
 }
 
 /* One picture at a time, or none: never a picture less because of threads. */
-static void threads_share_the_memory_for_decoding(void **state)
+TEST(threads_share_the_memory_for_decoding)
 {
     enum { PICTURES = 64, THREADS = 4 };
     static const char *const path = "fuzz/corpus_jpeg/rgb_444_p";
@@ -176,7 +170,6 @@ static void threads_share_the_memory_for_decoding(void **state)
     spot_picture_gate gate;
     spot_blob in;
     size_t one;
-    (void)state;
     CHECK_OK(&c, spot_blob_open(&c, &in, path));
     CHECK_OK(&c, spot_picture_cost_of(&c, &cost, &in));
     spot_blob_close(&in);
@@ -229,14 +222,5 @@ static int show(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_are_as_pil_shows_them),
-        cmocka_unit_test(files_cut_short_get_their_sentence),
-        cmocka_unit_test(hostile_files_get_their_sentence),
-        cmocka_unit_test(bombs_are_refused_before_they_are_decoded),
-        cmocka_unit_test(memory_is_known_before_decoding),
-        cmocka_unit_test(threads_share_the_memory_for_decoding),
-        cmocka_unit_test(what_is_no_file_is_said_to_be_none),
-    };
-    return argc > 1 ? show(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? show(argc, argv) : run_all_tests();
 }

@@ -27,12 +27,11 @@ static void check_list(FILE *f, const spot_hypotheses *found, int len)
     }
 }
 
-static void agrees_with_the_recipe(void **state)
+TEST(agrees_with_the_recipe)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/planespot.bin", "rb");
     int n, count, head[5];
-    (void)state;
     assert_non_null(f);
     get(f, &n, sizeof n);
     float *at = malloc((size_t)n * 2 * sizeof *at), *confidence = malloc((size_t)n * sizeof *confidence);
@@ -73,94 +72,70 @@ static void two_clouds(float at[2 * N], float confidence[N])
     }
 }
 
-static void the_list_is_cut_and_ordered(void **state)
+TEST(the_list_is_cut_and_ordered)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    spot_hypotheses found;
-    spot_arena a;
     double sum = 0;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_PLANESPOT, 1, N, 2, at, confidence);
     two_clouds(at, confidence);
-    cfg.top = 1;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.len == 1 && found.components == 2 && found.h[0].len == N / 2);
+    b.cfg.top = 1;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.len == 1 && b.found.components == 2 && b.found.h[0].len == N / 2);
     for (int i = 0; i < N / 2; i++) {
-        assert_int_equal(found.h[0].row[i], N / 2 + i);
+        assert_int_equal(b.found.h[0].row[i], N / 2 + i);
         sum += 1 - (double)confidence[N / 2 + i];
     }
-    CHECK_NEAR(found.h[0].score, sum * sum / (N / 2), 1e-12);
-    spot_arena_close(&a);
+    CHECK_NEAR(b.found.h[0].score, sum * sum / (N / 2), 1e-12);
+    spot_arena_close(&b.a);
 }
 
 /* The second cloud's confidence of 0.1 is an error where its label is positive, and the first one's of 0.9 where not. */
-static void an_error_is_against_the_label(void **state)
+TEST(an_error_is_against_the_label)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
     uint8_t label[N] = { 0 };
-    spot_view view = { .n = N, .confidence = confidence, .label = label };
-    spot_points points = { .n = N, .d = 2, .at = at };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    spot_hypotheses found;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_PLANESPOT, 1, N, 2, at, confidence);
+    b.view.label = label;
     two_clouds(at, confidence);
     for (int order = SPOT_ORDER_SOFT; order <= SPOT_ORDER_HARD; order++)
         for (int positive = 0; positive < 2; positive++) {
-            spot_arena a;
             memset(label, positive, sizeof label);
-            cfg.order = order;
-            CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-            assert_int_equal(found.h[0].row[0], positive ? N / 2 : 0);
-            CHECK_NEAR(found.h[0].mean_error, positive ? 0.89 : 0.91, 0.005);
-            spot_arena_close(&a);
+            b.cfg.order = order;
+            CHECK_OK(&b.c, find_in(&b, &b.cfg));
+            assert_int_equal(b.found.h[0].row[0], positive ? N / 2 : 0);
+            CHECK_NEAR(b.found.h[0].mean_error, positive ? 0.89 : 0.91, 0.005);
         }
+    spot_arena_close(&b.a);
 }
 
 /* The released normalisation divides by the maximum: the same points elsewhere on the plane are scaled otherwise. */
-static void switches_act(void **state)
+TEST(switches_act)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N], far[2 * N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at }, moved = { .n = N, .d = 2, .at = far };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_PLANESPOT, 1, N, 2, at, confidence);
     two_clouds(at, confidence);
     for (int i = 0; i < 2 * N; i++) far[i] = at[i] + 100000;
-    cfg.mixture.k_max = 4;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &moved, &cfg));
-    assert_int_equal(found.components, 2);
-    spot_arena_close(&a);
-    cfg.norm = SPOT_NORM_RELEASED;      /* 1e-4 wide: within the ridge, so only the confidences separate */
-    cfg.weight = 0;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &moved, &cfg));
-    assert_int_equal(found.components, 1);
-    spot_arena_close(&a);
-    cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    cfg.order = SPOT_ORDER_HARD;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
-    assert_true(found.h[0].score == N / 2 && found.h[1].score == 0);
-    CHECK_NEAR(found.h[0].mean_error, 0.89, 0.005);
-    spot_arena_close(&a);
+    b.points.at = far;
+    b.cfg.mixture.k_max = 4;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.components, 2);
+    b.cfg.norm = SPOT_NORM_RELEASED;      /* 1e-4 wide: within the ridge, so only the confidences separate */
+    b.cfg.weight = 0;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_int_equal(b.found.components, 1);
+    b.points.at = at;
+    b.cfg = spot_bdm_defaults(SPOT_PLANESPOT);
+    b.cfg.order = SPOT_ORDER_HARD;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
+    assert_true(b.found.h[0].score == N / 2 && b.found.h[1].score == 0);
+    CHECK_NEAR(b.found.h[0].mean_error, 0.89, 0.005);
+    spot_arena_close(&b.a);
 }
 
-static void maps_that_say_nothing_get_a_message(void **state)
+TEST(maps_that_say_nothing_get_a_message)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N], flat[2 * N], ending[2 * N];
-    spot_view view = { .n = N, .confidence = confidence };
-    spot_points points = { .n = N, .d = 2, .at = at }, line = { .n = N, .d = 2, .at = flat },
-                to_zero = { .n = N, .d = 2, .at = ending };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_PLANESPOT, 1, N, 2, at, confidence);
     two_clouds(at, confidence);
     for (int i = 0; i < N; i++) {
         flat[2 * i] = at[2 * i];
@@ -168,80 +143,59 @@ static void maps_that_say_nothing_get_a_message(void **state)
         ending[2 * i] = i - (N - 1);
         ending[2 * i + 1] = at[2 * i + 1];
     }
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &line, &cfg));
+    b.points.at = flat;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
     assert_non_null(strstr(heard, "column 1 of the map is -7 everywhere"));
-    assert_int_equal(found.components, 2);
-    spot_arena_close(&a);
-    cfg.norm = SPOT_NORM_RELEASED;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &to_zero, &cfg));
+    assert_int_equal(b.found.components, 2);
+    b.cfg.norm = SPOT_NORM_RELEASED;
+    b.points.at = ending;
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
     assert_non_null(strstr(heard, "column 0 of the map has maximum 0"));
-    spot_arena_close(&a);
+    b.points.at = at;
     for (int i = 0; i < N; i++) confidence[i] = 1;
-    CHECK_OK(&c, find(&c, &a, &found, 1, &view, &points, &cfg));
+    CHECK_OK(&b.c, find_in(&b, &b.cfg));
     assert_non_null(strstr(heard, "every confidence is 1"));
-    assert_true(found.len >= 1 && found.h[0].score == 0 && found.h[0].mean_error == 0);
-    spot_arena_close(&a);
+    assert_true(b.found.len >= 1 && b.found.h[0].score == 0 && b.found.h[0].mean_error == 0);
+    spot_arena_close(&b.a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
-    spot_ctx c = check_ctx(1);
     float at[2 * N], confidence[N];
-    spot_view view = { .n = N, .confidence = confidence }, none = { .n = 0 };
-    spot_points points = { .n = N, .d = 2, .at = at }, fewer = { .n = N - 1, .d = 2, .at = at }, no = { .n = 0, .d = 2 };
-    spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT), bad;
-    spot_hypotheses found;
-    spot_arena a;
-    (void)state;
+    bdm_bed b = bed_of(SPOT_PLANESPOT, 1, N, 2, at, confidence);
+    spot_bdm_config bad;
     two_clouds(at, confidence);
     at[7] = INFINITY;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "coordinate 1 of point 3");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "coordinate 1 of point 3");
     at[7] = 0;
     confidence[5] = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &cfg), SPOT_INPUT, "confidence of row 5");
-    spot_arena_close(&a);
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "confidence of row 5");
     confidence[5] = 0.5;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &fewer, &cfg), SPOT_INVALID, "79 points for 80 images");
-    spot_arena_close(&a);
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &none, &no, &cfg), SPOT_INPUT, "no images");
-    spot_arena_close(&a);
-    bad = cfg; bad.weight = NAN;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad),
+    b.points.n = N - 1;
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INVALID, "79 points for 80 images");
+    b.view.n = b.points.n = 0;
+    CHECK_FAILS(&b.c, find_in(&b, &b.cfg), SPOT_INPUT, "no images");
+    b.view.n = b.points.n = N;
+    bad = b.cfg; bad.weight = NAN;
+    CHECK_FAILS(&b.c, find_in(&b, &bad),
                 SPOT_INVALID, "planespot.weight is nan; it takes a number from 0 to 1000");
-    spot_arena_close(&a);
-    bad = cfg; bad.mixture.k_min = bad.mixture.k_max = 64; view.n = points.n = 20;
-    CHECK_FAILS(&c, find(&c, &a, &found, 1, &view, &points, &bad), SPOT_INPUT, "20 points for at least 64");
-    spot_arena_close(&a);
-    CHECK_OK(&c, spot_arena_open(&c, &a, 64));
-    bad = cfg; bad.method = 99;
-    CHECK_FAILS(&c, spot_bdm_find(&c, &a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "method 99");
-    spot_arena_close(&a);
+    bad = b.cfg; bad.mixture.k_min = bad.mixture.k_max = 64; b.view.n = b.points.n = 20;
+    CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "20 points for at least 64");
+    spot_arena_close(&b.a);
+    CHECK_OK(&b.c, spot_arena_open(&b.c, &b.a, 64));
+    bad = b.cfg; bad.method = 99;
+    CHECK_FAILS(&b.c, spot_bdm_find(&b.c, &b.a, 0, NULL, NULL, NULL, NULL, &bad), SPOT_INVALID, "method 99");
+    spot_arena_close(&b.a);
 }
 
-static void names(void **state)
+TEST(names)
 {
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     char text[48];
-    (void)state;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-scvis");
     assert_true(cfg.weight == 0.025 && cfg.mixture.k_min == 1 && cfg.mixture.k_max == 32 && cfg.embed.dim == 2);
     cfg.embed.method = SPOT_REDUCE_TSNE;
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "planespot-tsne");
     strcpy(cfg.name, "mine");
     assert_string_equal(spot_bdm_name(&cfg, text, sizeof text), "mine");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_recipe),
-        cmocka_unit_test(the_list_is_cut_and_ordered),
-        cmocka_unit_test(an_error_is_against_the_label),
-        cmocka_unit_test(switches_act),
-        cmocka_unit_test(maps_that_say_nothing_get_a_message),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

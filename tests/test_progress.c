@@ -17,10 +17,9 @@ static double hear(const char *stage, double done, double total)
     return cli_progress_share(&progress);
 }
 
-static void a_sweep_grows_through_every_stage(void **state)
+TEST(a_sweep_grows_through_every_stage)
 {
     double last;
-    (void)state;
     memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("sweep", 0, 2), 0, 0);
     CHECK_NEAR(hear("train", 5, 10), 0.225, 1e-12);
@@ -37,9 +36,8 @@ static void a_sweep_grows_through_every_stage(void **state)
     CHECK_NEAR(hear("sweep", 2, 2), 1, 0);
 }
 
-static void a_base_model_has_a_bar_of_its_own(void **state)
+TEST(a_base_model_has_a_bar_of_its_own)
 {
-    (void)state;
     memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("base", 1, 4), 0.25, 0);
     CHECK_NEAR(hear("base", 4, 4), 1, 0);
@@ -48,20 +46,9 @@ static void a_base_model_has_a_bar_of_its_own(void **state)
     CHECK_NEAR(hear("train", 10, 10), 0.45, 1e-12);
 }
 
-static void a_stage_without_a_sweep_is_the_whole(void **state)
+TEST(a_stage_without_a_sweep_is_the_whole)
 {
-    (void)state;
     memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("render", 4, 16), 0.25, 0);
     CHECK_NEAR(hear("render", 16, 16), 1, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sweep_grows_through_every_stage),
-        cmocka_unit_test(a_base_model_has_a_bar_of_its_own),
-        cmocka_unit_test(a_stage_without_a_sweep_is_the_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

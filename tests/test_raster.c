@@ -35,10 +35,9 @@ static uint8_t *bytes_of(int n, int size)
 }
 
 /* 33 and 333: rows that begin inside a Philox block. */
-static void spans_follow_the_pixel_rule(void **state)
+TEST(spans_follow_the_pixel_rule)
 {
     const int sizes[] = { 32, 33, 64, 224, 333, SPOT_MAX_SIZE };
-    (void)state;
     for (int s = 0; s < LEN(sizes); s++) {
         int size = sizes[s], n = size > 300 ? 4 : N;
         spot_ctx c = check_ctx(2);
@@ -79,7 +78,7 @@ static uint64_t fnv(const uint8_t *v, size_t n)
 }
 
 /* tools/golden/scene_pil.py: row by row the masks of PIL's rectangle and ellipse, then whole images. */
-static void shapes_are_pils(void **state)
+TEST(shapes_are_pils)
 {
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults();
@@ -88,7 +87,6 @@ static void shapes_are_pils(void **state)
     uint8_t *rgb = bytes_of(1, 224);
     int area[SPOT_LAYERS][2] = { 0 }, layer, size, y, from, to, grey, objects, scenes = 0;
     unsigned long long want;
-    (void)state;
     assert_non_null(f);
     while (fscanf(f, " mask %d %d %d %d %d", &layer, &size, &y, &from, &to) == 5) {
         spot_object o = object_at(&g, layer, size, 0, 0);
@@ -120,14 +118,13 @@ static void shapes_are_pils(void **state)
 }
 
 /* The canvas cuts one row and one column where the authors' placement ends. */
-static void the_last_place_is_cut(void **state)
+TEST(the_last_place_is_cut)
 {
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults();
     spot_geometry g = spot_geometry_of(&cfg);
     uint8_t *rgb = bytes_of(2, 224);         /* the second is not asked for */
     int blue = 0;
-    (void)state;
     spot_image image = { .object_count = 1, .object = { object_at(&g, SPOT_SQUARE, 0, 184, 184) } };
     assert_int_equal(image.object[0].x1, 223);
     memset(rgb + 3 * 224 * 224, 7, 3 * 224 * 224);
@@ -139,11 +136,10 @@ static void the_last_place_is_cut(void **state)
 }
 
 /* Arial's figures at 25 and 50 pixels are the aim (facts: 235 and 916 pixels of ink). */
-static void the_word_has_its_size(void **state)
+TEST(the_word_has_its_size)
 {
     const int want[2][5] = { { 40, 17, 235, 40, 23 }, { 79, 35, 916, 81, 46 } };
     spot_scene_config cfg = spot_scene_defaults();
-    (void)state;
     for (int smaller = 0; smaller < 2; smaller++) {
         cfg.text_alternative = smaller;
         spot_geometry g = spot_geometry_of(&cfg);
@@ -170,7 +166,7 @@ static void the_word_has_its_size(void **state)
     }
 }
 
-static void noise_is_addressed(void **state)
+TEST(noise_is_addressed)
 {
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults();
@@ -179,7 +175,6 @@ static void noise_is_addressed(void **state)
     spot_rng r = spot_rng_at(image.seed, SPOT_RNG_NOISE_VAL, 7, 42);
     uint8_t *rgb = bytes_of(1, 224);
     int specks = 0;
-    (void)state;
     CHECK_OK(&c, spot_raster_draw(&c, rgb, &image, 1, &cfg));
     for (int i = 0; i < 224 * 224; i++) {
         int want = spot_rng_uniform(&r) < 0.1 ? 100 : 200;
@@ -190,14 +185,13 @@ static void noise_is_addressed(void **state)
     free(rgb);
 }
 
-static void alone_together_threads(void **state)
+TEST(alone_together_threads)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     spot_image image[N];
     spot_scene_config cfg;
     size_t bytes = 3 * 64 * 64;
     uint8_t *a = bytes_of(N, 64), *b = bytes_of(N, 64);
-    (void)state;
     some_images(image, N, &cfg, 64);
     for (int jpeg = 0; jpeg < 2; jpeg++) {
         cfg.jpeg_quality = 75 * jpeg;
@@ -212,7 +206,7 @@ static void alone_together_threads(void **state)
     free(b);
 }
 
-static void inputs_are_normalised_bytes(void **state)
+TEST(inputs_are_normalised_bytes)
 {
     const double mean[] = { 0.485, 0.456, 0.406 }, std[] = { 0.229, 0.224, 0.225 };
     spot_ctx c = check_ctx(2);
@@ -221,7 +215,6 @@ static void inputs_are_normalised_bytes(void **state)
     size_t values = (size_t)N * 3 * 50 * 50;
     uint8_t *rgb = bytes_of(N, 50);
     float *x = malloc(values * sizeof *x), *y = malloc(values * sizeof *y);
-    (void)state;
     assert_non_null(x);
     assert_non_null(y);
     some_images(image, N, &cfg, 50);
@@ -238,14 +231,13 @@ static void inputs_are_normalised_bytes(void **state)
     free(y);
 }
 
-static void lists_off_the_canvas_are_refused(void **state)
+TEST(lists_off_the_canvas_are_refused)
 {
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults(), tiny = cfg;
     spot_geometry g = spot_geometry_of(&cfg);
     uint8_t *rgb = bytes_of(1, 224);
     spot_image good = { .object_count = 1, .object = { object_at(&g, SPOT_CIRCLE, 0, 10, 10) } }, bad = good;
-    (void)state;
     bad.object[0].x1 = 300;
     CHECK_FAILS(&c, spot_raster_draw(&c, rgb, &bad, 1, &cfg), SPOT_INVALID, "object 0 of image 0");
     bad = good;
@@ -264,13 +256,12 @@ static void lists_off_the_canvas_are_refused(void **state)
 }
 
 /* tools/golden/scene_pil.py: the same formula through PIL's JPEG. */
-static void jpeg_is_pils(void **state)
+TEST(jpeg_is_pils)
 {
     enum { W = 50, H = 37 };
     static uint8_t rgb[3 * W * H], want[3 * W * H];
     spot_ctx c = check_ctx(1);
     FILE *f = fopen("golden/scene_jpeg.bin", "rb");
-    (void)state;
     assert_non_null(f);
     assert_int_equal(fread(want, 1, sizeof want, f), sizeof want);
     fclose(f);
@@ -283,14 +274,13 @@ static void jpeg_is_pils(void **state)
     CHECK_FAILS(&c, spot_jpeg_round_trip(&c, rgb, 70000, 1, 75), SPOT_NUMERIC, "JPEG of 70000x1");
 }
 
-static void png_keeps_every_byte(void **state)
+TEST(png_keeps_every_byte)
 {
     spot_ctx c = check_ctx(1);
     uint8_t rgb[3 * 7 * 5], back[3 * 7 * 5];
     unsigned char *file;
     size_t size;
     png_image png = { .version = PNG_IMAGE_VERSION };
-    (void)state;
     for (int i = 0; i < LEN(rgb); i++) rgb[i] = (uint8_t)(i * 37);
     CHECK_OK(&c, spot_png_encode(&c, &file, &size, rgb, 7, 5));
     assert_true(png_image_begin_read_from_memory(&png, file, size));
@@ -300,21 +290,4 @@ static void png_keeps_every_byte(void **state)
     assert_true(png_image_finish_read(&png, NULL, back, 0, NULL));
     assert_memory_equal(rgb, back, sizeof rgb);
     free(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_follow_the_pixel_rule),
-        cmocka_unit_test(shapes_are_pils),
-        cmocka_unit_test(the_last_place_is_cut),
-        cmocka_unit_test(the_word_has_its_size),
-        cmocka_unit_test(noise_is_addressed),
-        cmocka_unit_test(alone_together_threads),
-        cmocka_unit_test(inputs_are_normalised_bytes),
-        cmocka_unit_test(lists_off_the_canvas_are_refused),
-        cmocka_unit_test(jpeg_is_pils),
-        cmocka_unit_test(png_keeps_every_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

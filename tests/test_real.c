@@ -88,13 +88,12 @@ static int animals(const spot_photos *p, uint32_t picture)
     return spot_shows(p, picture, 0) + spot_shows(p, picture, 1) + spot_shows(p, picture, 2);
 }
 
-static void tasks_have_the_pictures_that_the_paper_says(void **state)
+TEST_WITH(tasks_have_the_pictures_that_the_paper_says, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_photos_config cfg;
     spot_photos *p, *again, *other;
     int pictures = 480, seen[480] = { 0 }, total = 0, differs = 0;
-    (void)state;
     annotate("a", plain, LEN(plain), pictures, true);
     cfg = settings("a");
     p = open_photos(&c, &cfg, 1);
@@ -128,20 +127,18 @@ static void tasks_have_the_pictures_that_the_paper_says(void **state)
 }
 
 /* COCO's own sizes, from shares alone. */
-static void shares_are_those_of_the_paper(void **state)
+TEST_WITH(shares_are_those_of_the_paper, set_up, tear_down)
 {
     const spot_photos_config cfg = spot_photos_defaults();
-    (void)state;
     assert_int_equal(lround(cfg.val * 123287), 11829);
     assert_int_equal(lround(cfg.test * 123287), 44584);
 }
 
-static void pictures_against_a_super_category(void **state)
+TEST_WITH(pictures_against_a_super_category, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_photos_config cfg;
     spot_photos *p;
-    (void)state;
     annotate("a", plain, LEN(plain), 480, true);
     cfg = settings("a");
     strcpy(cfg.tasks, "vehicle");
@@ -168,14 +165,13 @@ static void count_pair(const spot_photos *p, const spot_ec *ec, int a, int b, in
     }
 }
 
-static void general_pool(void **state)
+TEST_WITH(general_pool, set_up, tear_down)
 {
     enum { ECS = 1200 };
     spot_ctx c = check_ctx(1);
     spot_photos_config cfg;
     spot_photos *p;
     int specific = 0, blindspots = 0, with = 0, first[3] = { 0 }, least[2] = { 0 }, seconds[CATEGORIES] = { 0 };
-    (void)state;
     annotate("a", plain, LEN(plain), 480, true);
     cfg = settings("a");
     cfg.blindspots[1] = 2;
@@ -269,11 +265,10 @@ static void walk_pool(const spot_photos_config *cfg, int ecs, char *text, size_t
     spot_photos_close(p);
 }
 
-static void conditioned_pools(void **state)
+TEST_WITH(conditioned_pools, set_up, tear_down)
 {
     spot_photos_config cfg;
     char text[1024];
-    (void)state;
     annotate("a", plain, LEN(plain), 480, true);
     cfg = settings("a");
     cfg.pool = SPOT_POOL_SINGLES;
@@ -298,10 +293,9 @@ static void conditioned_pools(void **state)
     walk_pool(&cfg, 3 + 2 + 3 + 3, text, sizeof text, 11);
 }
 
-static void labels_are_flipped_where_they_should_be(void **state)
+TEST_WITH(labels_are_flipped_where_they_should_be, set_up, tear_down)
 {
     spot_ctx c = check_ctx(2);
-    (void)state;
     annotate("a", plain, LEN(plain), 480, true);
     for (int flip_val = 0; flip_val < 2; flip_val++) {
         spot_photos_config cfg = settings("a");
@@ -342,7 +336,7 @@ static void labels_are_flipped_where_they_should_be(void **state)
     }
 }
 
-static void the_gap_is_twenty_points(void **state)
+TEST_WITH(the_gap_is_twenty_points, set_up, tear_down)
 {
     enum { N = 40 };
     float confidence[N];
@@ -351,7 +345,6 @@ static void the_gap_is_twenty_points(void **state)
     spot_truth t = { .n = N, .blindspots = 2, .mask = mask };
     spot_model_config cfg = spot_model_defaults();
     spot_learning l = { .blindspots = 2, .outside = 0.25, .learned = true };
-    (void)state;
     spot_learning_by_view(&l, &v, &t, &cfg);                   /* not asked: nothing changes */
     CHECK_NEAR(l.outside, 0.25, 0);
     cfg.learned_gap = 0.2;
@@ -379,7 +372,7 @@ static void the_gap_is_twenty_points(void **state)
 }
 
 /* Pictures of 12 x 8 in squares of 32: bars of 5 rows; or their middle, without. */
-static void pixels_and_their_album(void **state)
+TEST_WITH(pixels_and_their_album, set_up, tear_down)
 {
     spot_ctx c = check_ctx(2);
     static uint8_t rgb[2][32 * 32 * 3];
@@ -389,7 +382,6 @@ static void pixels_and_their_album(void **state)
     spot_store store;
     spot_ec ec;
     char dir[128];
-    (void)state;
     annotate("a", plain, LEN(plain), 96, true);
     cfg = settings("a");
     cfg.pair_least = 1;
@@ -433,11 +425,10 @@ static void pixels_and_their_album(void **state)
 }
 
 /* Broken pictures are counted and the first is named, on any number of threads; no album is left. */
-static void broken_pictures(void **state)
+TEST_WITH(broken_pictures, set_up, tear_down)
 {
     spot_photos_config cfg;
     char dir[128];
-    (void)state;
     annotate("a", plain, LEN(plain), 96, true);
     write_text("a-0.png", "no picture at all", 17);
     write_text("a-4.png", "", 0);
@@ -457,14 +448,13 @@ static void broken_pictures(void **state)
     shell("! ls %s/cache | grep -q album", "run");
 }
 
-static void what_is_refused(void **state)
+TEST_WITH(what_is_refused, set_up, tear_down)
 {
     static const char *const two_kinds[] = { "c", "d" };
     spot_ctx c = check_ctx(1);
     spot_photos_config cfg;
     spot_photos *p;
     spot_ec ec;
-    (void)state;
     annotate("a", plain, LEN(plain), 96, true);
     annotate("none", two_kinds, 2, 96, true);
     annotate("gone", plain, LEN(plain), 96, false);
@@ -501,13 +491,12 @@ static void what_is_refused(void **state)
 }
 
 /* A data set in two files with a folder each is the same one. */
-static void two_files_go_together(void **state)
+TEST_WITH(two_files_go_together, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_photos_config cfg;
     spot_photos *p;
     char path[SPOT_PHOTO_PATH];
-    (void)state;
     annotate("a", plain, LEN(plain), 96, true);
     annotate("b", plain, LEN(plain), 32, true);
     cfg = settings("a");
@@ -525,7 +514,7 @@ static void two_files_go_together(void **state)
 
 /* The whole way, with a network too small to learn anything: the same bytes for any number of threads, in shards, stopped half
  * way; FDR is not known; another picture in a file gives another key. */
-static void a_sweep_on_pictures(void **state)
+TEST_WITH(a_sweep_on_pictures, set_up, tear_down)
 {
     static const char text[] =
         "seed: 5\necs: 4\n"
@@ -540,7 +529,6 @@ static void a_sweep_on_pictures(void **state)
     char filled[1024], *printed, words[256];
     unsigned char *segment;
     size_t n;
-    (void)state;
     annotate("a", plain, LEN(plain), 240, true);
     snprintf(filled, sizeof filled, text, root, root);
     CHECK_OK(&one, spot_config_parse(&one, cfg, filled, strlen(filled), "pictures"));
@@ -574,12 +562,11 @@ static void a_sweep_on_pictures(void **state)
 }
 
 /* A GPU renders its images; pictures do not go there yet, and it says so before anything begins. */
-static void a_gpu_refuses(void **state)
+TEST_WITH(a_gpu_refuses, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = malloc(sizeof *cfg);
     spot_source source;
-    (void)state;
     *cfg = spot_config_defaults();
     strcpy(cfg->data.coco, "a.json");
     c.device = &c;
@@ -588,7 +575,7 @@ static void a_gpu_refuses(void **state)
     free(cfg);
 }
 
-static void scene_and_data_exclude_each_other(void **state)
+TEST_WITH(scene_and_data_exclude_each_other, set_up, tear_down)
 {
     static const struct { const char *text, *words; } cases[] = {
         { "data: {coco: a.json}\nscene: {size: 64}\n", "line 2: scene does not go with data" },
@@ -599,21 +586,7 @@ static void scene_and_data_exclude_each_other(void **state)
     };
     spot_ctx c = check_ctx(1);
     spot_config *cfg = malloc(sizeof *cfg);
-    (void)state;
     for (int i = 0; i < LEN(cases); i++)
         CHECK_FAILS(&c, spot_config_parse(&c, cfg, cases[i].text, strlen(cases[i].text), "a.yaml"), SPOT_USAGE, cases[i].words);
     free(cfg);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(tasks_have_the_pictures_that_the_paper_says), TEST(shares_are_those_of_the_paper),
-        TEST(pictures_against_a_super_category), TEST(general_pool), TEST(conditioned_pools),
-        TEST(labels_are_flipped_where_they_should_be), TEST(the_gap_is_twenty_points), TEST(pixels_and_their_album),
-        TEST(broken_pictures), TEST(what_is_refused), TEST(two_files_go_together), TEST(a_sweep_on_pictures),
-        TEST(a_gpu_refuses), TEST(scene_and_data_exclude_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void check_color(cairo_surface_t *s, int x, int y, int r, int g, int b, i
         fail_msg("pixel (%d, %d) is (%d, %d, %d), not (%d, %d, %d)", x, y, got[0], got[1], got[2], r, g, b);
 }
 
-static void dots_and_thumbnails_stand_where_they_should(void **state)
+TEST_IN_FOLDER(dots_and_thumbnails_stand_where_they_should)
 {
     static const unsigned char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\xdc\0\0\x03\xa2";    /* 1500 x 930 */
     spot_scene_config scene = spot_scene_defaults();
@@ -77,7 +77,6 @@ static void dots_and_thumbnails_stand_where_they_should(void **state)
     unsigned char *bytes, rgb[THUMB * THUMB * 3];
     char path[160];
     size_t n;
-    (void)state;
     scene.size = THUMB;                                                    /* so that a thumbnail is the image itself */
     ec = an_ec(&scene, 0);
     CHECK_OK(&c, draw(&c, "a.png", &ec));
@@ -127,14 +126,13 @@ static void check_text(cairo_surface_t *page, int x, int y, int size, double gre
     cairo_surface_destroy(strip);
 }
 
-static void words_say_how_many(void **state)
+TEST_IN_FOLDER(words_say_how_many)
 {
     spot_scene_config scene = spot_scene_defaults();
     spot_ctx c = check_ctx(1);
     spot_ec ec = an_ec(&scene, 0);
     char path[160], line[400], what[320];
     cairo_surface_t *s;
-    (void)state;
     hypotheses = 10;
     method = "a name of as many bytes as there may be, which is no fewer than 79, and that is"
              "   on the map of another one of as many bytes, so that no page is wide enough";
@@ -152,14 +150,13 @@ static void words_say_how_many(void **state)
     cairo_surface_destroy(s);
 }
 
-static void equal_calls_give_equal_bytes(void **state)
+TEST_IN_FOLDER(equal_calls_give_equal_bytes)
 {
     spot_scene_config scene = spot_scene_defaults();
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     spot_ec ec = an_ec(&scene, 3);
     unsigned char *a, *b;
     size_t n, m;
-    (void)state;
     CHECK_OK(&one, draw(&one, "a.png", &ec));
     CHECK_OK(&two, draw(&two, "b.png", &ec));
     a = file(&one, "a.png", &n);
@@ -170,22 +167,10 @@ static void equal_calls_give_equal_bytes(void **state)
     free(b);
 }
 
-static void a_path_that_cannot_be_is_a_sentence(void **state)
+TEST_IN_FOLDER(a_path_that_cannot_be_is_a_sentence)
 {
     spot_scene_config scene = spot_scene_defaults();
     spot_ctx c = check_ctx(1);
     spot_ec ec = an_ec(&scene, 0);
-    (void)state;
     CHECK_FAILS(&c, draw(&c, "none/a.png", &ec), SPOT_IO, "none/a.png");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(dots_and_thumbnails_stand_where_they_should, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(words_say_how_many, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(equal_calls_give_equal_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_path_that_cannot_be_is_a_sentence, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

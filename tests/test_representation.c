@@ -60,14 +60,13 @@ static void set_file(spot_config *cfg, int b)
 }
 
 /* The classifier's own features, written to files and read back, are found in like those of the classifier. */
-static void files_take_the_place_of_features(void **state)
+TEST_WITH(files_take_the_place_of_features, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_arena a = arena_for(&c, cfg);
     spot_sweep_report r;
     spot_outcome own;
-    (void)state;
     CHECK_OK(&c, sweep(&c, cfg, "own", 0, 1, &r));
     shell("mkdir %s", "embeddings");
     for (int i = 0; i < cfg->ecs; i++) {
@@ -131,7 +130,7 @@ static void write_numbers(spot_ctx *c, const spot_config *cfg, int k, int more, 
     write_embedding(c, k, v, n, columns);
 }
 
-static void files_that_are_wrong_fail_their_method_alone(void **state)
+TEST_WITH(files_that_are_wrong_fail_their_method_alone, set_up, tear_down)
 {
     static const struct { const char *words; int rows, columns, bad; } cases[] = {
         { "is not there; bdms[].embeddings names a folder", 0, 0, -1 },
@@ -145,7 +144,6 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
     spot_sweep_options all = { .shards = 1 };
     spot_sweep_cost cost;
     spot_sweep_report r;
-    (void)state;
     set_file(cfg, 1);
     cfg->ecs = 2;
     CHECK_FAILS(&c, sweep(&c, cfg, "none", 0, 1, &r), SPOT_INPUT, "/embeddings cannot be read: No such file or directory");
@@ -175,7 +173,7 @@ static void files_that_are_wrong_fail_their_method_alone(void **state)
     spot_ctx_close(&c);
 }
 
-static void files_of_something_else_say_what_they_hold(void **state)
+TEST_WITH(files_of_something_else_say_what_they_hold, set_up, tear_down)
 {
     static const float v[6] = { 1, 2, 3, 4, 5, 6 };
     static const struct { const char *words; spot_tensor t[2]; int n; } cases[] = {
@@ -192,7 +190,6 @@ static void files_of_something_else_say_what_they_hold(void **state)
     spot_ctx c = context(1);
     char folder[128], path[160];
     int columns;
-    (void)state;
     shell("mkdir %s", "embeddings");
     snprintf(folder, sizeof folder, "%s/embeddings", root);
     snprintf(path, sizeof path, "%s/ec-000007.safetensors", folder);
@@ -213,14 +210,13 @@ static double errors_of(const spot_outcome *o)
     return sum;
 }
 
-static void a_robust_network_is_trained_once_and_only_when_asked_for(void **state)
+TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_options all = { .shards = 1 };
     spot_sweep_cost plain, both;
     spot_sweep_report r;
-    (void)state;
     cfg->ecs = 2;
     cfg->model.robust.epochs = cfg->model.robust.steps = 1;
     CHECK_OK(&c, sweep(&c, cfg, "plain", 0, 1, &r));
@@ -264,12 +260,11 @@ static void a_robust_network_is_trained_once_and_only_when_asked_for(void **stat
     spot_ctx_close(&c);
 }
 
-static void a_robust_training_that_fails_fails_its_methods_alone(void **state)
+TEST_WITH(a_robust_training_that_fails_fails_its_methods_alone, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
-    (void)state;
     cfg->ecs = 1;
     cfg->model.optimizer = SPOT_SGD;
     cfg->model.robust.epochs = 3;
@@ -286,7 +281,7 @@ static void a_robust_training_that_fails_fails_its_methods_alone(void **state)
     spot_ctx_close(&c);
 }
 
-static void views_come_out_of_a_run(void **state)
+TEST_WITH(views_come_out_of_a_run, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
@@ -294,7 +289,6 @@ static void views_come_out_of_a_run(void **state)
     spot_sweep_report r;
     spot_view v, again, val;
     spot_truth t, u;
-    (void)state;
     cfg->ecs = 1;
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     CHECK_OK(&c, see(&c, &a, cfg, "a", 0, SPOT_TEST, false, &v, &t));
@@ -319,7 +313,7 @@ static void views_come_out_of_a_run(void **state)
 }
 
 /* A view as builds before 0.2 kept it is whole, and gets its head from the model that lies beside it. */
-static void an_old_view_gets_its_head(void **state)
+TEST_WITH(an_old_view_gets_its_head, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_store store;
@@ -332,7 +326,6 @@ static void an_old_view_gets_its_head(void **state)
     spot_seen in = { { .n = 2, .d = 128, .feature = feature, .confidence = confidence, .image = image }, { 2, 2, mask } }, out;
     spot_key k = spot_key_of("k", 1);
     bool there;
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, 32 << 20));
     CHECK_OK(&c, spot_store_open(&c, &store, root));
     CHECK_OK(&c, spot_keep(&c, &store, k, "view", spot_pack_seen, &in));
@@ -350,19 +343,4 @@ static void an_old_view_gets_its_head(void **state)
     assert_memory_equal(in.view.head, out.view.head, 128 * sizeof(float));
     spot_arena_close(&a);
     spot_ctx_close(&c);
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(files_take_the_place_of_features),
-        IN_A_FOLDER(files_that_are_wrong_fail_their_method_alone),
-        IN_A_FOLDER(files_of_something_else_say_what_they_hold),
-        IN_A_FOLDER(a_robust_network_is_trained_once_and_only_when_asked_for),
-        IN_A_FOLDER(a_robust_training_that_fails_fails_its_methods_alone),
-        IN_A_FOLDER(views_come_out_of_a_run),
-        IN_A_FOLDER(an_old_view_gets_its_head),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

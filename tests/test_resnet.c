@@ -72,21 +72,6 @@ static double off_scale(const float *got, const double *want, int n)
     return off / most;
 }
 
-/* The gradient of tensor t in torchvision's order: unpacked into m. */
-static void gradients(bed *b, spot_model *m)
-{
-    spot_net view = b->net;
-
-    for (int u = 0; u < SPOT_UNITS; u++) {
-        view.w[u] = view.dw[u];
-        view.norm[u].weight = view.norm[u].dweight;
-        view.norm[u].bias = view.norm[u].dbias;
-    }
-    view.fc_w = view.fc_dw;
-    view.fc_b = view.fc_db;
-    CHECK_OK(&b->c, spot_net_get(&b->c, m, &view));
-}
-
 /* How far a gradient is from `want`, its root mean square and ENTRIES of its numbers: as a fraction of the former. */
 static double off_gradient(const float *v, size_t n, const double *want)
 {
@@ -102,7 +87,7 @@ static double worst_gradient(bed *b, golden *g)
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     double worst = 0;
 
-    gradients(b, &b->m);
+    get_gradient(&b->c, &b->m, &b->net);
     spot_model_layout(table, g->s.width, g->s.outputs);
     for (int t = 0; t < SPOT_RESNET18_TENSORS; t++) {
         double want[1 + ENTRIES], off;
@@ -116,13 +101,12 @@ static double worst_gradient(bed *b, golden *g)
 }
 
 /* Several batches against torchvision in double, with torchvision's own fp32 as the measure of what fp32 can do. */
-static void agrees_with_torchvision(void **state)
+TEST(agrees_with_torchvision)
 {
     golden g = open_golden();
     double want[MAX_LOGITS], own[2][MAX_BATCHES], off[2][MAX_BATCHES], loss;
     int n = g.batches;
     bed b;
-    (void)state;
 
     make_bed(&b, g.s, 2);
     assert_int_equal(read_line(&g, "own.logits", own[0], n), n);
@@ -176,20 +160,14 @@ static void loses_like_torchvision(const char *name, const char *after, const ch
     fclose(g.f);
 }
 
-static void ten_losses_by_adam(void **state) { (void)state; loses_like_torchvision("adam", "adam_eval", "own.adam", adam); }
-static void ten_losses_by_sgd(void **state)  { (void)state; loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd); }
+TEST(ten_losses_by_adam) { loses_like_torchvision("adam", "adam_eval", "own.adam", adam); }
+TEST(ten_losses_by_sgd)  { loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd); }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_torchvision),
-        cmocka_unit_test(ten_losses_by_adam),
-        cmocka_unit_test(ten_losses_by_sgd),
-    };
-
     if (argc > 1) {
         golden_path = argv[1];
         apart = 0.05;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

@@ -11,7 +11,7 @@
 
 #define FOLDER "fuzz/corpus_safetensors/"
 
-static void hostile_files_get_their_sentence(void **state)
+TEST(hostile_files_get_their_sentence)
 {
     static const struct { const char *file, *words; } cases[] = {
         { "empty", "too few" },                   { "seven", "too few" },
@@ -31,7 +31,6 @@ static void hostile_files_get_their_sentence(void **state)
         { "nul", "NUL byte" },
         { "name_breaks", "a??[2J is not" },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_ctx c = check_ctx(1);
         spot_tensors t;
@@ -42,7 +41,7 @@ static void hostile_files_get_their_sentence(void **state)
 }
 
 /* A tensor of a type that is not read is in nobody's way who does not ask for it. */
-static void strange_types_are_refused_where_they_are_asked_for(void **state)
+TEST(strange_types_are_refused_where_they_are_asked_for)
 {
     static const char *const file[] = { "float8", "sub_byte" }, *const words[] = { "a is of type F8_E4M3", "a is of type F4" };
     static const char both[] = "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]},"
@@ -52,7 +51,6 @@ static void strange_types_are_refused_where_they_are_asked_for(void **state)
     spot_array a = { 0 };
     spot_blob in;
     spot_tensors t;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char path[128];
         snprintf(path, sizeof path, FOLDER "%s", file[i]);
@@ -72,11 +70,10 @@ static void strange_types_are_refused_where_they_are_asked_for(void **state)
     CHECK_FAILS(&c, spot_tensors_read(&c, &a, &in, "a", 0), SPOT_INPUT, "which is not read; convert it");
 }
 
-static void good_files_are_read(void **state)
+TEST(good_files_are_read)
 {
     spot_ctx c = check_ctx(1);
     spot_tensors t;
-    (void)state;
     CHECK_OK(&c, spot_tensors_open(&c, &t, FOLDER "good_two"));
     assert_int_equal(t.count, 2);
     assert_int_equal(spot_tensors_find(&t, "b")->dim[0], 2);
@@ -115,21 +112,19 @@ static void clear(fixture *f)
     spot_arena_close(&f->a);
 }
 
-static void a_model_of_torch_save_is_named(void **state)
+TEST(a_model_of_torch_save_is_named)
 {
     spot_ctx c = check_ctx(1);
     spot_arena count = spot_arena_counting();
     spot_model m;
-    (void)state;
     CHECK_FAILS(&c, spot_model_load(&c, &count, &m, "fuzz/corpus_npz/no_array.npz", 0, 0), SPOT_INPUT,
                 "as torch.save writes, with a pickle in it, which can run any program and is not read; convert it");
 }
 
-static void a_model_reads_back(void **state)
+TEST(a_model_reads_back)
 {
     fixture f;
     spot_model back;
-    (void)state;
     make(&f, 16, 3);
     CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 0, 1));
     assert_int_equal(back.outputs, 3);
@@ -140,11 +135,10 @@ static void a_model_reads_back(void **state)
 }
 
 /* The longest of torchvision's names fit. */
-static void names_are_whole(void **state)
+TEST(names_are_whole)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     int longest = 0;
-    (void)state;
     spot_model_layout(table, 64, 1000);
     for (int t = 0; t < SPOT_RESNET18_TENSORS; t++)
         longest += !strcmp(table[t].name + 7, "0.downsample.1.num_batches_tracked");
@@ -152,14 +146,13 @@ static void names_are_whole(void **state)
 }
 
 /* Weights that were saved before networks counted their batches. */
-static void counts_of_batches_may_be_missing(void **state)
+TEST(counts_of_batches_may_be_missing)
 {
     fixture f;
     spot_model back;
     spot_tensors all;
     spot_tensor kept[SPOT_RESNET18_TENSORS];
     int n = 0;
-    (void)state;
     make(&f, 16, 3);
     CHECK_OK(&f.c, spot_tensors_open(&f.c, &all, f.path));
     for (int i = 0; i < all.count; i++)
@@ -172,13 +165,12 @@ static void counts_of_batches_may_be_missing(void **state)
     clear(&f);
 }
 
-static void another_head_is_started_anew(void **state)
+TEST(another_head_is_started_anew)
 {
     fixture f;
     spot_model back;
     spot_model_tensor table[SPOT_RESNET18_TENSORS];
     size_t body;
-    (void)state;
     make(&f, 16, 1000);
     CHECK_OK(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9));
     spot_model_layout(table, 16, 1);
@@ -190,14 +182,13 @@ static void another_head_is_started_anew(void **state)
 }
 
 /* Renames one tensor in the header, and puts an infinity into the data. */
-static void wrong_models_are_refused_by_name(void **state)
+TEST(wrong_models_are_refused_by_name)
 {
     fixture f;
     spot_model back;
     char *bytes, *at;
     size_t size;
     FILE *file;
-    (void)state;
     make(&f, 16, 1);
     file = fopen(f.path, "rb+");
     bytes = malloc(8 << 20);
@@ -214,20 +205,4 @@ static void wrong_models_are_refused_by_name(void **state)
     CHECK_FAILS(&f.c, spot_model_load(&f.c, &f.a, &back, f.path, 1, 9), SPOT_INPUT, "data_offsets");
     free(bytes);
     clear(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_files_get_their_sentence),
-        cmocka_unit_test(strange_types_are_refused_where_they_are_asked_for),
-        cmocka_unit_test(good_files_are_read),
-        cmocka_unit_test(a_model_of_torch_save_is_named),
-        cmocka_unit_test(a_model_reads_back),
-        cmocka_unit_test(names_are_whole),
-        cmocka_unit_test(counts_of_batches_may_be_missing),
-        cmocka_unit_test(another_head_is_started_anew),
-        cmocka_unit_test(wrong_models_are_refused_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

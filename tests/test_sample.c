@@ -9,14 +9,13 @@
 
 enum { N = 300 };
 
-static void batches_are_single_images(void **state)
+TEST(batches_are_single_images)
 {
     static spot_image image[N];
     static float target[N * SPOT_BASE_TARGETS];
     static uint32_t mask[N], index[N + 12];
     const uint32_t cursor = 9;
     spot_scene_config cfg = spot_scene_defaults();
-    (void)state;
     for (uint32_t i = 0; i < N + 12; i++) index[i] = 3 * (N + 12 - i);
     for (int kind = 0; kind < 8; kind++) {
         bool base = kind & 1, indexed = kind & 2;
@@ -39,14 +38,13 @@ static void batches_are_single_images(void **state)
     }
 }
 
-static void only_what_is_wanted(void **state)
+TEST(only_what_is_wanted)
 {
     spot_scene_config cfg = spot_scene_defaults();
     spot_ec ec = an_ec(&cfg, 1);
     spot_ctx c = check_ctx(2);
     uint32_t mask[5];
     spot_image one;
-    (void)state;
     CHECK_OK(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = 5, .mask = mask }));
     CHECK_OK(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = 5 }));
     CHECK_OK(&c, spot_sample_images(&c, 0, NULL));
@@ -58,13 +56,12 @@ static void only_what_is_wanted(void **state)
     }
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
     spot_scene_config cfg = spot_scene_defaults();
     spot_ec ec = an_ec(&cfg, 1), other = ec, none = { 0 };
     spot_ctx c = check_ctx(1);
     uint32_t order[2];
-    (void)state;
     other.scene.size = 64;
     CHECK_FAILS(&c, spot_sample_images(&c, 2, (spot_sample[]){ { .ec = &ec }, { .ec = &other } }), SPOT_INVALID,
                 "problem 1 draws on 64 pixels");
@@ -91,7 +88,7 @@ static float of_bf16(uint32_t b)
 }
 
 /* Every bf16 is itself, and half-way between two neighbours the even one is taken. */
-static void bf16_is_the_nearest(void **state)
+TEST(bf16_is_the_nearest)
 {
     spot_scene_config cfg = spot_scene_defaults();
     spot_ctx c = check_ctx(2);
@@ -100,7 +97,6 @@ static void bf16_is_the_nearest(void **state)
     static float wide[LEN(x) / 3 * 8];
     spot_image image[6];
     spot_ec ec;
-    (void)state;
     for (uint32_t k = 0; k < 0x7f7f; k++)
         for (uint32_t sign = 0; sign < 0x10000; sign += 0x8000) {
             float low = of_bf16(sign + k), high = of_bf16(sign + k + 1), middle = low + (high - low) / 2;
@@ -124,15 +120,4 @@ static void bf16_is_the_nearest(void **state)
         assert_int_equal(eight[i], spot_bf16_bits(want));
     }
     CHECK_FAILS(&c, spot_raster_input(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_are_single_images),
-        cmocka_unit_test(only_what_is_wanted),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(bf16_is_the_nearest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void same_share(double a, double n, double b, double m, const char *what,
 }
 
 /* tools/golden/scene_pil.py ran the authors' sampler: how often each attribute varies, is named, and is named with 1. */
-static void ecs_are_the_authors(void **state)
+TEST(ecs_are_the_authors)
 {
     enum { ECS = 6000 };
     spot_scene_config cfg = spot_scene_defaults();
@@ -24,7 +24,6 @@ static void ecs_are_the_authors(void **state)
     int one[SPOT_LAYERS][SPOT_ATTRIBUTES] = { 0 }, blindspots = 0, textured = 0, golden_ecs, golden_blindspots;
     int l, a, r, n, o, rows = 0, extras[4] = { 0 }, counts[9] = { 0 }, many[4] = { 0 };
     FILE *f = fopen("golden/scene_ec.txt", "r");
-    (void)state;
     for (uint32_t i = 0; i < ECS; i++) {
         spot_ec ec = an_ec(&cfg, i);
         extras[ec.extras]++;
@@ -65,9 +64,8 @@ static void ecs_are_the_authors(void **state)
 }
 
 /* Feasible, of the asked length, ascending, apart in two attributes, and about things that vary. */
-static void blindspots_obey_the_rules(void **state)
+TEST(blindspots_obey_the_rules)
 {
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         spot_scene_config cfg = spot_scene_defaults();
         int squareless = 0;
@@ -113,9 +111,8 @@ static void blindspots_obey_the_rules(void **state)
 
 /* The second attribute, when all of an EC with a circle vary: of eight pairs (background 3, square 4, the circle's
  * presence) one is the circle's; of three layers, as the paper goes, one is the circle. */
-static void the_choice_of_attributes_shows(void **state)
+TEST(the_choice_of_attributes_shows)
 {
-    (void)state;
     for (int choice = 0; choice < 2; choice++) {
         spot_scene_config cfg = spot_scene_defaults();
         int other = 0;
@@ -140,7 +137,7 @@ static yajl_val child(yajl_val v, const char *name, yajl_type type)
     return found;
 }
 
-static void json_says_what_is_there(void **state)
+TEST(json_says_what_is_there)
 {
     static char text[SPOT_SCENE_JSON], error[256];
     spot_ctx c = check_ctx(1);
@@ -148,7 +145,6 @@ static void json_says_what_is_there(void **state)
     spot_ec ec;
     spot_image image;
     yajl_val v, o;
-    (void)state;
     /* the form by hand */
     image = (spot_image){ .index = 4, .split = SPOT_VAL, .label = 1, .blindspots = 2, .background_color = 1,
         .background_texture = 1, .relative_position = 1, .object_count = 1,
@@ -182,24 +178,22 @@ static void json_says_what_is_there(void **state)
     yajl_tree_free(v);
 }
 
-static void blindspots_in_words(void **state)
+TEST(blindspots_in_words)
 {
     spot_blindspot b = { .len = 3, .triplet = { { SPOT_BACKGROUND, SPOT_RELATIVE_POSITION, 0 },
                                                 { SPOT_SQUARE, SPOT_PRESENCE, 1 }, { SPOT_CIRCLE, SPOT_COLOR, 0 } } };
     char text[64], cut[9];
-    (void)state;
     spot_blindspot_describe(text, sizeof text, &b);
     assert_string_equal(text, "square below, square, circle blue");
     spot_blindspot_describe(cut, sizeof cut, &b);
     assert_string_equal(cut, "square b");
 }
 
-static void impossible_settings_are_named(void **state)
+TEST(impossible_settings_are_named)
 {
     spot_ctx c = check_ctx(1);
     spot_scene_config good = spot_scene_defaults(), s;
     spot_ec ec;
-    (void)state;
     CHECK_OK(&c, spot_scene_check(&c, &good));
 #define REFUSES(words, ...)                                                            \
     do {                                                                               \
@@ -228,17 +222,4 @@ static void impossible_settings_are_named(void **state)
     REFUSES("no 8 unambiguous blindspots",
             s.blindspots[0] = s.blindspots[1] = 8, s.specificity[0] = s.specificity[1] = 5,
             s.extra_layers[0] = s.extra_layers[1] = 1, s.rollable[0] = s.rollable[1] = 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ecs_are_the_authors),
-        cmocka_unit_test(blindspots_obey_the_rules),
-        cmocka_unit_test(the_choice_of_attributes_shows),
-        cmocka_unit_test(json_says_what_is_there),
-        cmocka_unit_test(blindspots_in_words),
-        cmocka_unit_test(impossible_settings_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,11 @@
 
 #include "image/raster.h"
 
-static void images_do_not_depend_on_company(void **state)
+TEST(images_do_not_depend_on_company)
 {
     spot_scene_config cfg = spot_scene_defaults();
     spot_ec ec = an_ec(&cfg, 3), again = an_ec(&cfg, 3);
     spot_image a, b, other;
-    (void)state;
     assert_memory_equal(&ec, &again, sizeof ec);
     for (uint32_t i = 0; i < 500; i++) {
         spot_image_draw(&a, &ec, SPOT_TEST, i);
@@ -24,13 +23,12 @@ static void images_do_not_depend_on_company(void **state)
 }
 
 /* What every EC of a sweep holds, by a sum over all that is told of 900 images and their targets: results depend on it. */
-static void images_stay_what_they_were(void **state)
+TEST(images_stay_what_they_were)
 {
     static char text[SPOT_SCENE_JSON];
     spot_ctx c = check_ctx(1);
     spot_scene_config cfg = spot_scene_defaults();
     uint64_t sum = 0xcbf29ce484222325u;
-    (void)state;
     cfg.flip = 0.5;
     for (uint32_t e = 0; e < 3; e++) {
         spot_ec ec = an_ec(&cfg, e);
@@ -49,9 +47,8 @@ static void images_stay_what_they_were(void **state)
 }
 
 /* A gap counts from the far side of one box, as PIL is given it, to the near side of the next. */
-static void objects_keep_their_distance(void **state)
+TEST(objects_keep_their_distance)
 {
-    (void)state;
     for (int tiny = 0; tiny < 2; tiny++) {
         spot_scene_config cfg = spot_scene_defaults();
         int tight[4] = { 99, 99, 99, 99 }, pairs = 0, crowd = 0;    /* right, left, below, above */
@@ -115,14 +112,13 @@ static int position_of(const spot_image *image, const spot_geometry *g)
     return top == 999 ? -1 : top < 112;
 }
 
-static void labels_and_memberships(void **state)
+TEST(labels_and_memberships)
 {
     int two_above[2], two_of[2];
     spot_geometry g;
     spot_scene_config cfg = spot_scene_defaults();
     double flipped = 0;
     int ecs = 150, above[2][2] = { 0 }, of[2][2] = { 0 };       /* [number][size] */
-    (void)state;
     read_two_squares(two_above, two_of);
     g = spot_geometry_of(&cfg);
     for (int e = 0; e < ecs; e++) {
@@ -157,10 +153,9 @@ static void labels_and_memberships(void **state)
     }
 }
 
-static void shares_are_expectations(void **state)
+TEST(shares_are_expectations)
 {
     enum { IMAGES = 40000 };
-    (void)state;
     for (uint32_t e = 0; e < 24; e++) {
         spot_scene_config cfg = spot_scene_defaults();
         cfg.square_presence = e % 2 ? SPOT_SQUARE_FREE : SPOT_SQUARE_FORCED;
@@ -182,14 +177,13 @@ static void shares_are_expectations(void **state)
 }
 
 /* Where two squares of one size keep their distance, the margin moves their share by half a percent. */
-static void shares_know_the_margin(void **state)
+TEST(shares_know_the_margin)
 {
     enum { IMAGES = 800000 };
     spot_scene_config cfg = spot_scene_defaults();
     int above = 0, of = 0;
     uint32_t e = 0;
     spot_ec ec;
-    (void)state;
     cfg.extra_layers[0] = cfg.extra_layers[1] = 1;
     cfg.rollable[0] = cfg.rollable[1] = 3;
     cfg.blindspots[0] = cfg.blindspots[1] = 1;
@@ -206,11 +200,10 @@ static void shares_know_the_margin(void **state)
     CHECK_NEAR((double)above / of, 8 * spot_blindspot_share(&ec, 0), 4.5 * 0.41 / sqrt(of));
 }
 
-static void flips_by_chance(void **state)
+TEST(flips_by_chance)
 {
     spot_scene_config cfg = spot_scene_defaults();
     int in = 0, wrong[SPOT_SPLITS] = { 0 }, differ = 0, negative = 0;
-    (void)state;
     cfg.flip = 0.3;
     cfg.square_presence = SPOT_SQUARE_FREE;
     for (uint32_t e = 0; e < 20; e++) {
@@ -236,11 +229,10 @@ static void flips_by_chance(void **state)
 }
 
 /* Nothing of a blindspot is in training, where classes are as before; val and test are what they were, with right labels. */
-static void blindspots_are_left_out(void **state)
+TEST(blindspots_are_left_out)
 {
     spot_scene_config cfg = spot_scene_defaults();
     int in[SPOT_SPLITS] = { 0 }, same = 0, of = 0;
-    (void)state;
     for (uint32_t e = 0; e < 20; e++) {
         spot_ec flipped = an_ec(&cfg, e), ec = flipped;
         ec.scene.induce = SPOT_LEAVE_OUT;
@@ -263,12 +255,11 @@ static void blindspots_are_left_out(void **state)
     assert_int_equal(same, of);
 }
 
-static void positives_need_no_rendering(void **state)
+TEST(positives_need_no_rendering)
 {
     spot_scene_config cfg = spot_scene_defaults();
     spot_ec ec = an_ec(&cfg, 2);
     int *index = malloc((size_t)ec.images[SPOT_TEST] * sizeof *index), n, at = 0;
-    (void)state;
     assert_non_null(index);
     n = spot_ec_positives(index, &ec, SPOT_TEST);
     assert_int_equal(spot_ec_positives(NULL, &ec, SPOT_TEST), n);
@@ -279,20 +270,4 @@ static void positives_need_no_rendering(void **state)
     }
     assert_int_equal(at, n);
     free(index);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_do_not_depend_on_company),
-        cmocka_unit_test(images_stay_what_they_were),
-        cmocka_unit_test(objects_keep_their_distance),
-        cmocka_unit_test(labels_and_memberships),
-        cmocka_unit_test(shares_are_expectations),
-        cmocka_unit_test(shares_know_the_margin),
-        cmocka_unit_test(flips_by_chance),
-        cmocka_unit_test(blindspots_are_left_out),
-        cmocka_unit_test(positives_need_no_rendering),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py) and finite differences, the schedule's
  * constants, bits, quality, failures. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,12 +34,11 @@ static spot_scvis_batch golden_batch(int n, int d, int dim, int step)
     return (spot_scvis_batch){ n, d, dim, step, params, x, noise, keep };
 }
 
-static void loss_and_gradient_are_those_of_pytorch(void **state)
+TEST(loss_and_gradient_are_those_of_pytorch)
 {
     static const struct { const char *path; int n, d, dim, step, compat; } cases[] = {
         { "golden/scvis_compat.bin", 48, 8, 2, 3, 1 }, { "golden/scvis_plain.bin", 37, 9, 3, 20, 0 },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         spot_scvis_batch b = golden_batch(cases[i].n, cases[i].d, cases[i].dim, cases[i].step);
         spot_scvis_config cfg = config(cases[i].compat);
@@ -68,7 +67,7 @@ static void loss_and_gradient_are_those_of_pytorch(void **state)
 }
 
 /* Along the gradient itself the loss must rise by its squared norm. */
-static void gradient_is_the_slope(void **state)
+TEST(gradient_is_the_slope)
 {
     spot_scvis_batch b = golden_batch(24, 5, 2, 4);
     spot_scvis_config cfg = config(1);
@@ -78,7 +77,6 @@ static void gradient_is_the_slope(void **state)
     spot_ctx c = check_ctx(1);
     spot_arena a;
 
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, 16 << 20));
     CHECK_OK(&c, spot_scvis_gradient(&c, &a, &b, &cfg, g, &loss, &norm));
     for (size_t e = 0; e < size; e++) squares += (double)g[e] * g[e];
@@ -94,11 +92,10 @@ static void gradient_is_the_slope(void **state)
     free((float *)b.params);
 }
 
-static void iterations_follow_the_original_rule(void **state)
+TEST(iterations_follow_the_original_rule)
 {
     spot_scvis_config cfg = config(1);
 
-    (void)state;
     assert_int_equal(spot_scvis_iterations(100, &cfg), 3000);
     assert_int_equal(spot_scvis_iterations(6400, &cfg), 3000);
     assert_int_equal(spot_scvis_iterations(100000, &cfg), 19500);
@@ -117,14 +114,13 @@ static spot_embed_config short_run(int iterations)
     return cfg;
 }
 
-static void same_bits_alone_in_a_batch_and_on_any_number_of_threads(void **state)
+TEST(same_bits_alone_in_a_batch_and_on_any_number_of_threads)
 {
     enum { P = 3, D = 20 };
     static const int n[P] = { 700, 130, 61 };
     spot_embed_config cfg = short_run(SANITIZED ? 6 : 40);
     float *keep[P] = { 0 };
 
-    (void)state;
     for (int round = 0; round < 3; round++) {      /* threads 1, 2; then each alone on 2 */
         spot_ctx c = check_ctx(round ? 2 : 1);
         spot_view v[P];
@@ -173,12 +169,11 @@ static double purity(const float *y, int n, int centres)
     return (double)right / n;
 }
 
-static void blobs_stay_apart(void **state)
+TEST(blobs_stay_apart)
 {
     enum { N = 300, D = 24, CENTRES = 5 };
     static const int n = N;
 
-    (void)state;
     for (int compat = 0; compat <= 1; compat++) {
         spot_embed_config cfg = short_run(SANITIZED ? 10 : 400);
         spot_ctx c = check_ctx(2);
@@ -198,13 +193,12 @@ static void blobs_stay_apart(void **state)
     }
 }
 
-static void degenerate_inputs_end_finite_or_say_so(void **state)
+TEST(degenerate_inputs_end_finite_or_say_so)
 {
     static const struct { int n, d, distinct, dim; } cases[] = {
         { 4, 1, 4, 2 }, { 50, 3, 1, 1 }, { 33, 6, 2, 2 }, { 40, 5, 40, 3 },
     };
 
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         int n = cases[i].n, d = cases[i].d;
         spot_embed_config cfg = short_run(SANITIZED ? 20 : 100);
@@ -228,7 +222,7 @@ static void degenerate_inputs_end_finite_or_say_so(void **state)
     }
 }
 
-static void stops_on_request(void **state)
+TEST(stops_on_request)
 {
     volatile sig_atomic_t stop = 1;
     spot_embed_config cfg = short_run(3000);
@@ -238,7 +232,6 @@ static void stops_on_request(void **state)
     spot_points out;
     spot_arena a;
 
-    (void)state;
     c.stop = &stop;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, v.d, &cfg, 2)));
     for (cfg.method = SPOT_REDUCE_TSNE; cfg.method <= SPOT_REDUCE_SCVIS; cfg.method++) {
@@ -247,19 +240,4 @@ static void stops_on_request(void **state)
     }
     spot_arena_close(&a);
     blobs_free(&v);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loss_and_gradient_are_those_of_pytorch),
-        cmocka_unit_test(gradient_is_the_slope),
-        cmocka_unit_test(iterations_follow_the_original_rule),
-        cmocka_unit_test(same_bits_alone_in_a_batch_and_on_any_number_of_threads),
-        cmocka_unit_test(blobs_stay_apart),
-        cmocka_unit_test(degenerate_inputs_end_finite_or_say_so),
-        cmocka_unit_test(stops_on_request),
-    };
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

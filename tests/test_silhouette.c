@@ -67,12 +67,11 @@ static void check_search(spot_ctx *c, const known *q)
     spot_arena_close(&a);
 }
 
-static void agrees_with_scikit_learn(void **state)
+TEST(agrees_with_scikit_learn)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/george.bin", "rb");
     int cases;
-    (void)state;
     assert_non_null(f);
     get(f, &cases, sizeof cases);
     for (int q = 0; q < cases; q++) {
@@ -100,7 +99,7 @@ static void agrees_with_scikit_learn(void **state)
 }
 
 /* Three points on a line: by hand. */
-static void by_hand(void **state)
+TEST(by_hand)
 {
     spot_ctx c = check_ctx(1);
     float x[] = { 0, 1, 4 };
@@ -108,7 +107,6 @@ static void by_hand(void **state)
     double s[3];
     spot_labelling l = { { x, 3, 1 }, 2, two, s, 0 };
     spot_arena a;
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
     CHECK_OK(&c, spot_silhouettes(&c, &a, 1, &l));
     assert_true(s[0] == 0.75 && s[2] == 0);
@@ -128,7 +126,7 @@ static void noise(float *x, int count, uint32_t seed)
 }
 
 /* A search of a batch, on several threads, is that of its problems. */
-static void a_batch_equals_its_problems(void **state)
+TEST(a_batch_equals_its_problems)
 {
     spot_ctx one = check_ctx(1), two = check_ctx(2);
     spot_search_config cfg = { .most = 6, .search = 1, .starts = 2, .mixture = spot_mixture_defaults() };
@@ -138,7 +136,6 @@ static void a_batch_equals_its_problems(void **state)
     spot_seed seeds[] = { { 1, 0 }, { 1, 1 }, { 1, 2 } };
     spot_clustering batch[3], alone;
     spot_arena a, b;
-    (void)state;
     for (int kmeans = 0; kmeans < 2; kmeans++) {
         cfg.kmeans = kmeans;
         for (int p = 0; p < 3; p++) noise(x[p], N * D, (uint32_t)p);
@@ -159,7 +156,7 @@ static void a_batch_equals_its_problems(void **state)
 }
 
 /* Two pairs of points: two clusters are better than three or four. Equal scores: the larger number. */
-static void ties_and_starts(void **state)
+TEST(ties_and_starts)
 {
     spot_ctx c = check_ctx(1);
     spot_search_config cfg = { .kmeans = 1, .most = 4, .search = 1, .starts = 1, .mixture = spot_mixture_defaults() };
@@ -169,7 +166,6 @@ static void ties_and_starts(void **state)
     spot_clustering found;
     spot_arena a;
     int n = 8;
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_cluster_search_needs(&c, 1, &n, 1, 1, &cfg).host));
     CHECK_OK(&c, spot_cluster_search(&c, &a, 1, &found, &x, &seed, &cfg));
     assert_true(found.k == 2 && found.label[0] == found.label[1] && found.label[2] == found.label[3] &&
@@ -189,7 +185,7 @@ static void ties_and_starts(void **state)
 }
 
 /* More starts never end at a lower likelihood, and here end higher. */
-static void more_starts_help(void **state)
+TEST(more_starts_help)
 {
     spot_ctx c = check_ctx(1);
     spot_search_config cfg = { .kmeans = 1, .most = 9, .starts = 1, .mixture = spot_mixture_defaults() };
@@ -198,7 +194,6 @@ static void more_starts_help(void **state)
     spot_clustering found;
     double sum[2] = { 0 };
     int n = N, lower = 0;
-    (void)state;
     for (int i = 0; i < 20; i++) {
         spot_seed seed = { 5, (uint32_t)i };
         noise(x, 2 * N, (uint32_t)i);
@@ -223,7 +218,7 @@ static void more_starts_help(void **state)
     assert_true(lower > 5);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_search_config cfg = { .most = 4, .search = 1, .starts = 3, .mixture = spot_mixture_defaults() }, bad;
@@ -234,7 +229,6 @@ static void bad_input_gets_a_sentence(void **state)
     spot_silhouette_job job = { .n = 3, .d = 1, .k = 1025 };
     spot_arena a;
     int n = N;
-    (void)state;
     noise(x, N * D, 1);
     CHECK_OK(&c, spot_arena_open(&c, &a, 4 * spot_cluster_search_needs(&c, 1, &n, 1, D, &cfg).host));
     CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &wide, &seed, &cfg), SPOT_INPUT, "reduce them first");
@@ -249,17 +243,4 @@ static void bad_input_gets_a_sentence(void **state)
     CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &cfg), SPOT_INPUT, "row 1, column 1");
     CHECK_FAILS(&c, spot_silhouette_samples(&c, &job, 1), SPOT_INVALID, "1025 clusters");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_scikit_learn),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(a_batch_equals_its_problems),
-        cmocka_unit_test(ties_and_starts),
-        cmocka_unit_test(more_starts_help),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@
 #include "spotter/work.h"
 #include "spotter/sweep.h"
 #include "stub_model.h"
+#include "tiny_config.h"
 #include "sweep/segment.h"
 
 enum { ECS = 6, METHODS = 2, SHARDS = 16, DIRS = 3, PLACES = DIRS + 2, SICK = PLACES, TREES = 16, AT_ONCE = 4 };
@@ -740,15 +741,7 @@ static bool simulate(uint64_t seed)
 
 static void open_home(void)
 {
-    static const char text[] =
-        "seed: 5\n"
-        "ecs: 6\n"
-        "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 2], specificity: [3, 3],\n"
-        "        per_bucket: {train: 6, val: 6, test: 12}}\n"
-        "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, base: {images: 64, epochs: 1}}\n"
-        "bdms:\n"
-        "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
-        "  - {method: planespot, name: heavy, reduce: pca, weight: 0.5, mixture: {k_max: 4}}\n";
+    static const char text[] = TINY_CONFIG(6);
     spot_ctx c = { 0 };
 
     snprintf(home, sizeof home, "%s/spot_simulate_XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");

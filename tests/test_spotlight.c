@@ -1,8 +1,8 @@
 /* test_spotlight.c - spotlights against the official code's trace, what they find, and views that leave nothing to find.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,6 @@
 #include "fit/spotlight_step.h"
 #include "spotter/bdm.h"
 #include "spotter/rng.h"
-
 
 /* --- The op against tools/golden/spotlight.py */
 
@@ -65,12 +64,11 @@ static void run(spot_ctx *c, const double *loss, const spot_spotlight_config *cf
     free(state);
 }
 
-static void follows_the_official_trace(void **state)
+TEST(follows_the_official_trace)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/spotlight.bin", "rb");
     int cases;
-    (void)state;
     assert_non_null(f);
     get(f, &gold.n, sizeof gold.n);
     get(f, &gold.d, sizeof gold.d);
@@ -166,10 +164,9 @@ static spot_bdm_config settings(void)
     return cfg;
 }
 
-static void finds_what_was_planted(void **state)
+TEST(finds_what_was_planted)
 {
     int rows = N;
-    (void)state;
     plant();
     for (int kernel = 0; kernel < 2; kernel++)
         for (int full = 0; full < 2; full++)
@@ -198,14 +195,13 @@ static void finds_what_was_planted(void **state)
 }
 
 /* Shift and scale of the features do not matter, but under compat, where they may leave no row any weight. */
-static void scale_matters_to_compat_alone(void **state)
+TEST(scale_matters_to_compat_alone)
 {
     spot_bdm_config cfg = settings();
     spot_ctx c = check_ctx(1);
     spot_hypotheses found, again;
     spot_arena a, b;
     int rows = N;
-    (void)state;
     plant();
     CHECK_OK(&c, find(&c, &a, &found, 1, &rows, &cfg));
     for (int e = 0; e < N * D; e++) at[e] = 1024 * at[e] - 4096;
@@ -242,9 +238,8 @@ static void expect_sane(spot_ctx *c, const int *rows, const spot_bdm_config *cfg
     spot_arena_close(&a);
 }
 
-static void views_that_say_nothing(void **state)
+TEST(views_that_say_nothing)
 {
-    (void)state;
     for (int variant = 0; variant < 8; variant++) {      /* kernel, precision, compat */
         spot_bdm_config cfg = settings();
         spot_ctx c = check_ctx(1);
@@ -275,7 +270,7 @@ static void views_that_say_nothing(void **state)
 }
 
 /* Labels turn a confidence round: negatives of confidence 0 are no errors. */
-static void labels_count(void **state)
+TEST(labels_count)
 {
     spot_ctx c = check_ctx(1);
     spot_bdm_config cfg = settings();
@@ -286,7 +281,6 @@ static void labels_count(void **state)
     spot_hypotheses found;
     spot_arena a;
     int rows = N;
-    (void)state;
     plant();
     for (int i = 0; i < N; i++) label[i] = i % GROUPS != 0;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_bdm_bytes(1, &rows, D, &cfg, 1)));
@@ -295,14 +289,13 @@ static void labels_count(void **state)
     spot_arena_close(&a);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     spot_bdm_config cfg = settings(), bad;
     spot_hypotheses found;
     spot_arena a;
     int rows = N;
-    (void)state;
     plant();
 #define REFUSED(what, status, words)                                         \
     bad = cfg;                                                               \
@@ -323,29 +316,13 @@ static void bad_input_gets_a_sentence(void **state)
 }
 
 /* Upstream's plateau rule takes a negative value that is 1e-4 worse for progress; ours does not. */
-static void plateau_rules_differ(void **state)
+TEST(plateau_rules_differ)
 {
     static const double values[] = { 5, 4.99995, 4.9999, 4.9998, 4.9997, 4.9996 };   /* J: -J rises a little each step */
-    (void)state;
     for (int compat = 0; compat < 2; compat++) {
         spot_spotlight_config cfg = { .min_weight = 0.1, .steps = 10, .patience = 3, .lr = 1, .barrier_end = 0.05 };
         spot_spotlight_state s = spot_spotlight_begin(100, &cfg, compat);
         for (int t = 0; t < LEN(values); t++) spot_spotlight_turn(&s, values[t]);
         CHECK_NEAR(s.lr, compat ? 1 : 0.5, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_the_official_trace),
-        cmocka_unit_test(plateau_rules_differ),
-        cmocka_unit_test(finds_what_was_planted),
-        cmocka_unit_test(scale_matters_to_compat_alone),
-        cmocka_unit_test(views_that_say_nothing),
-        cmocka_unit_test(labels_count),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,35 +29,32 @@ static int entries(const char *path)
 }
 
 /* The known XXH3-128 of "" and "a". */
-static void keys_are_xxh3(void **state)
+TEST(keys_are_xxh3)
 {
     char text[33];
-    (void)state;
     spot_key_text(text, spot_key_of("", 0));
     assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
     spot_key_text(text, spot_key_of("a", 1));
     assert_string_equal(text, "a96faf705af16834e6c632b61e964e1f");
 }
 
-static void joined_keys_tell_their_parts_apart(void **state)
+TEST(joined_keys_tell_their_parts_apart)
 {
     spot_key a = spot_key_of("a", 1), b = spot_key_of("b", 1);
     spot_key k[] = { spot_key_join(a, "x", "yz", 2), spot_key_join(a, "xy", "z", 1), spot_key_join(b, "x", "yz", 2),
                      spot_key_join(a, "x", "yw", 2) };
     spot_key again = spot_key_join(a, "x", "yz", 2);
-    (void)state;
     assert_memory_equal(&k[0], &again, sizeof again);
     for (int i = 0; i < LEN(k); i++)
         for (int j = 0; j < i; j++) assert_memory_not_equal(&k[i], &k[j], sizeof k[0]);
 }
 
-static void files_are_replaced_whole(void **state)
+TEST_IN_FOLDER(files_are_replaced_whole)
 {
     spot_ctx c = check_ctx(1);
     char path[128];
     unsigned char *bytes;
     size_t n;
-    (void)state;
     snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "first", 5));
     CHECK_OK(&c, spot_file_write(&c, path, "second\0one", 10));
@@ -71,7 +68,7 @@ static void files_are_replaced_whole(void **state)
 }
 
 /* A limit on file sizes is the full disk that a test can have. */
-static void a_failed_write_leaves_the_old_file(void **state)
+TEST_IN_FOLDER(a_failed_write_leaves_the_old_file)
 {
     spot_ctx c = check_ctx(1);
     struct rlimit old, small = { 1000, RLIM_INFINITY };
@@ -79,7 +76,6 @@ static void a_failed_write_leaves_the_old_file(void **state)
     static char big[5000];
     unsigned char *bytes;
     size_t n;
-    (void)state;
     snprintf(path, sizeof path, "%s/f", root);
     CHECK_OK(&c, spot_file_write(&c, path, "old", 3));
     signal(SIGXFSZ, SIG_IGN);
@@ -95,12 +91,11 @@ static void a_failed_write_leaves_the_old_file(void **state)
     free(bytes);
 }
 
-static void bad_places_are_named(void **state)
+TEST_IN_FOLDER(bad_places_are_named)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
     char path[160];
-    (void)state;
     snprintf(path, sizeof path, "%s/none/f", root);
     CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "none/f: No such file");
     snprintf(path, sizeof path, "%s/f", root);
@@ -121,11 +116,10 @@ static void in_root(const char *command)
 }
 
 /* Temp files of this program alone, an hour old, in the folders of a run alone, and behind no link. */
-static void old_temp_files_go(void **state)
+TEST_IN_FOLDER(old_temp_files_go)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
-    (void)state;
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     in_root("mkdir segments/000 segments/mine cache/3f other other/000");
     in_root("touch segments/new.json.n1-7-0.tmp && touch -d '2 hours ago' thesis.tmp config.yaml.n1-7-0.tmp a-1-2.tmp"
@@ -142,14 +136,13 @@ static void old_temp_files_go(void **state)
 }
 
 /* A stranger's run may be full of links that lead out of it. */
-static void links_are_not_followed_out_of_a_run(void **state)
+TEST_IN_FOLDER(links_are_not_followed_out_of_a_run)
 {
     static const char *const part[] = { "cache", "segments", "pictures", "logs" };
     spot_ctx c = check_ctx(1);
     spot_key key = spot_key_of("", 0);                       /* 99aa... */
     spot_store s;
     char command[100], path[128];
-    (void)state;
     in_root("mkdir elsewhere");
     for (int i = 0; i < LEN(part); i++) {
         snprintf(command, sizeof command, "ln -s elsewhere %s", part[i]);
@@ -169,7 +162,7 @@ static void links_are_not_followed_out_of_a_run(void **state)
 static bool put_x(FILE *f, const void *what) { (void)what; return fputs("x", f) >= 0; }
 
 /* Devices and pipes stay what they are. */
-static void a_device_is_no_file(void **state)
+TEST_IN_FOLDER(a_device_is_no_file)
 {
     spot_ctx c = check_ctx(1);
     unsigned char *bytes;
@@ -177,7 +170,6 @@ static void a_device_is_no_file(void **state)
     struct stat st;
     int fd, out;
     size_t n;
-    (void)state;
     snprintf(path, sizeof path, "%s/pipe", root);
     assert_int_equal(mkfifo(path, 0600), 0);
     CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 10), SPOT_INPUT, "it is a pipe or a device, not a file");
@@ -212,11 +204,10 @@ static void a_device_is_no_file(void **state)
     assert_int_equal(entries(root), 2);
 }
 
-static void a_file_gets_its_folder(void **state)
+TEST_IN_FOLDER(a_file_gets_its_folder)
 {
     spot_ctx c = check_ctx(1);
     char path[128];
-    (void)state;
     snprintf(path, sizeof path, "%s/new/er/f", root);
     CHECK_OK(&c, spot_folder_of(&c, path));
     CHECK_OK(&c, spot_folder_of(&c, path));
@@ -241,7 +232,7 @@ static void scribble(const char *path, const unsigned char *bytes, size_t n)
 }
 
 /* Every single flipped bit and every truncation is noticed, and counts as absent. */
-static void damaged_values_are_absent(void **state)
+TEST_IN_FOLDER(damaged_values_are_absent)
 {
     spot_ctx c = check_ctx(1);
     spot_store s;
@@ -250,7 +241,6 @@ static void damaged_values_are_absent(void **state)
     unsigned char *bytes, *file;
     size_t n, len;
     bool found;
-    (void)state;
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     CHECK_OK(&c, spot_store_get(&c, &s, k, "points", &bytes, &n, &found));
     assert_false(found);
@@ -295,13 +285,12 @@ static void describe(spot_json *j, sample *v)
     spot_json_end(j);
 }
 
-static void json_comes_back(void **state)
+TEST(json_comes_back)
 {
     sample in = { -7, ~0ull, true, { 0.1, -1e-300, NAN, 3 }, "a \"b\"\n" }, out = { 0 };
     spot_json w = { .gen = yajl_gen_alloc(NULL) }, r = { .depth = 1 }, bad = { .depth = 1 };
     const unsigned char *text;
     size_t n;
-    (void)state;
     spot_json_object(&w, NULL);
     describe(&w, &in);
     spot_json_end(&w);
@@ -322,7 +311,7 @@ static void json_comes_back(void **state)
 }
 
 /* Whole under its checksum, but with numbers that nobody could go by: as good as absent, for each kind of value. */
-static void impossible_values_are_absent(void **state)
+TEST_IN_FOLDER(impossible_values_are_absent)
 {
     static const struct { int n, d; double objective; float at[4]; } points = { 2, 2, 1, { 1, 2, 3, 4 } },
         negative = { -1, -1, 1, { 1 } };
@@ -341,7 +330,6 @@ static void impossible_values_are_absent(void **state)
     spot_store s;
     spot_arena a;
     bool found;
-    (void)state;
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 16));
     for (int i = 0; i < LEN(cases); i++) {
@@ -356,24 +344,4 @@ static void impossible_values_are_absent(void **state)
         assert_int_equal(found, epochs == SPOT_MAX_EPOCHS);
     }
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_xxh3),
-        cmocka_unit_test(joined_keys_tell_their_parts_apart),
-        cmocka_unit_test(json_comes_back),
-        IN_A_FOLDER(files_are_replaced_whole),
-        IN_A_FOLDER(a_failed_write_leaves_the_old_file),
-        IN_A_FOLDER(bad_places_are_named),
-        IN_A_FOLDER(old_temp_files_go),
-        IN_A_FOLDER(links_are_not_followed_out_of_a_run),
-        IN_A_FOLDER(a_device_is_no_file),
-        IN_A_FOLDER(a_file_gets_its_folder),
-        IN_A_FOLDER(damaged_values_are_absent),
-        IN_A_FOLDER(impossible_values_are_absent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

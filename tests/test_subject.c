@@ -83,7 +83,7 @@ static spot_status read_subject(fixture *f, spot_subject *s, const char *labels,
     return spot_subject_read(&f->c, s, &files);
 }
 
-static void rows_keep_their_order(void **state)
+TEST_IN_FOLDER(rows_keep_their_order)
 {
     static const int target[ROWS] = { 1, 0, 2, 0, 1 };
     static const float p[ROWS * 3] = { .2f, .7f, .1f, .6f, .3f, .1f, .3f, .3f, .4f, .2f, .5f, .3f, 0, 1, 0 };
@@ -91,7 +91,6 @@ static void rows_keep_their_order(void **state)
     static const char *const id[] = { "a.png", "b c.png", "s/d.png", "none.png", "a.png" };
     fixture f;
     spot_subject s;
-    (void)state;
 
     make(&f);
     CHECK_OK(&f.c, read_subject(&f, &s, "word", "p0..p2", NULL, "id", false));
@@ -120,11 +119,10 @@ static void rows_keep_their_order(void **state)
     spot_subject_close(&s);
 }
 
-static void one_number_a_row(void **state)
+TEST_IN_FOLDER(one_number_a_row)
 {
     fixture f;
     spot_subject s;
-    (void)state;
 
     make(&f);
     CHECK_OK(&f.c, read_subject(&f, &s, "two", "pc", NULL, NULL, false));      /* two classes: it is that of class 1 */
@@ -146,14 +144,13 @@ static void one_number_a_row(void **state)
     spot_subject_close(&s);
 }
 
-static void rows_may_have_many_classes(void **state)
+TEST_IN_FOLDER(rows_may_have_many_classes)
 {
     static const uint8_t has[] = { 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1 };
     fixture f;
     spot_subject s;
     spot_arena a;
     spot_view v;
-    (void)state;
 
     make(&f);
     put("few.csv", "h0,h1,h2,m0,m1,m2,e0,e1\n1,0,1,.9,.2,.6,0,1\n0,0,0,.1,.2,.3,10,11\n0,1,0,.1,.4,.3,20,21\n"
@@ -185,13 +182,12 @@ static void rows_may_have_many_classes(void **state)
     CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "a loss tells about one class");
 }
 
-static void views_are_of_a_class(void **state)
+TEST_IN_FOLDER(views_are_of_a_class)
 {
     fixture f;
     spot_subject s;
     spot_arena a, count = spot_arena_counting();
     spot_view v;
-    (void)state;
 
     make(&f);
     CHECK_OK(&f.c, read_subject(&f, &s, "word", "p0..p2", NULL, NULL, false));
@@ -221,13 +217,12 @@ static void views_are_of_a_class(void **state)
     spot_subject_close(&s);
 }
 
-static void pictures_are_found(void **state)
+TEST_IN_FOLDER(pictures_are_found)
 {
     fixture f;
     spot_subject s;
     spot_subject_files files;
     char path[200];
-    (void)state;
 
     make(&f);
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, "id", true), SPOT_INPUT,
@@ -268,7 +263,7 @@ static void pictures_are_found(void **state)
     spot_subject_close(&s);
 }
 
-static void what_does_not_fit_is_told(void **state)
+TEST_IN_FOLDER(what_does_not_fit_is_told)
 {
     static const struct { const char *labels, *probs, *losses, *ids, *words; } list[] = {
         { NULL, "pc", NULL, NULL, "embeddings want labels" },
@@ -290,7 +285,6 @@ static void what_does_not_fit_is_told(void **state)
         { "y", "pc", NULL, "p0..p2", "has 2 dimensions; (rows) is wanted" },
         { "y", "none", NULL, NULL, "has no column \"none\"" },
     };
-    (void)state;
 
     for (int i = 0; i < LEN(list); i++) {
         fixture f;
@@ -303,13 +297,12 @@ static void what_does_not_fit_is_told(void **state)
     }
 }
 
-static void embeddings_are_looked_at(void **state)
+TEST_IN_FOLDER(embeddings_are_looked_at)
 {
     fixture f;
     spot_subject s;
     spot_subject_files files;
     float v[ROWS * COLUMNS + COLUMNS];
-    (void)state;
 
     make(&f);
     memcpy(v, embedding, sizeof embedding);
@@ -335,7 +328,7 @@ static void embeddings_are_looked_at(void **state)
 }
 
 /* What came another way is looked at as closely. */
-static void a_subject_is_checked(void **state)
+TEST(a_subject_is_checked)
 {
     float feature[4] = { 1, 2, 3, 4 }, prob[4] = { .5f, .5f, .9f, .1f }, confidence[2] = { .5f, .9f }, bad[4];
     int target[2] = { 0, 0 }, far[2] = { 0, 2 };
@@ -344,7 +337,6 @@ static void a_subject_is_checked(void **state)
     spot_subject good = { .n = 2, .d = 2, .classes = 2, .feature = feature, .target = target, .prob = prob,
                           .confidence = confidence, .class_name = names, .id = names }, s;
     spot_ctx c = check_ctx(1);
-    (void)state;
 
     CHECK_OK(&c, spot_subject_check(&c, &good));
 #define REFUSED(change, words)                                          \
@@ -383,19 +375,4 @@ static void a_subject_is_checked(void **state)
     REFUSED(s.prob = bad, "prob: row 0, column 0 is nan");
     REFUSED((s.prob = NULL, s.confidence = bad), "confidence: row 0 is nan");
 #undef REFUSED
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_keep_their_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_number_a_row, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_may_have_many_classes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(views_are_of_a_class, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(pictures_are_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_does_not_fit_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(embeddings_are_looked_at, set_up, tear_down),
-        cmocka_unit_test(a_subject_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

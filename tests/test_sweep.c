@@ -15,7 +15,7 @@
 #include "sweep/segment.h"
 
 /* Which keys a setting moves: b base model, m model, r robust model, p points, f found, c config. */
-static void a_setting_moves_the_keys_it_matters_to(void **state)
+TEST(a_setting_moves_the_keys_it_matters_to)
 {
     spot_ctx c = context(1);
     spot_config *was = config(&c), *is = config(&c);
@@ -42,7 +42,6 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
         { "metric.top",  offsetof(spot_config, metric.top), 1,                    "c"    },
     };
     spot_identity a, b;
-    (void)state;
     CHECK_OK(&c, spot_identify(&c, &a, was, NULL));
     for (int i = 0; i < LEN(cases); i++) {
         char moves[8] = "", words[256];
@@ -75,12 +74,11 @@ static void a_setting_moves_the_keys_it_matters_to(void **state)
     spot_ctx_close(&c);
 }
 
-static void what_cannot_be_leaves_nothing_behind(void **state)
+TEST_WITH(what_cannot_be_leaves_nothing_behind, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
-    (void)state;
     cfg->scene.rollable[0] = cfg->scene.rollable[1] = 16;      /* of two layers: there are not so many */
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "");
     shell("test ! -e %s", "a");
@@ -88,12 +86,11 @@ static void what_cannot_be_leaves_nothing_behind(void **state)
     spot_ctx_close(&c);
 }
 
-static void what_differs_is_named(void **state)
+TEST(what_differs_is_named)
 {
     spot_ctx c = context(1);
     spot_config *there = config(&c), *here = config(&c);
     char words[256];
-    (void)state;
     assert_false(spot_config_differs(words, sizeof words, there, here));
     here->bdm[1].mixture.k_max = 9;
     assert_true(spot_config_differs(words, sizeof words, there, here));
@@ -118,11 +115,10 @@ static void what_differs_is_named(void **state)
 }
 
 /* Of a method only what can change its numbers: no label, nothing of a reducer that it has not, nothing of another method. */
-static void methods_differ_in_what_they_do(void **state)
+TEST(methods_differ_in_what_they_do)
 {
     spot_bdm_config there = spot_bdm_defaults(SPOT_SPOTLIGHT), here = there;
     char words[256];
-    (void)state;
     strcpy(here.name, "mine");
     here.embed.dim = 9;
     here.embed.tsne.perplexity = 7;
@@ -135,7 +131,7 @@ static void methods_differ_in_what_they_do(void **state)
     assert_string_equal(words, "reduce=tsne (none), dim=9 (2), tsne.perplexity=7 (30), lr=0.1 (0.005)");
 }
 
-static void packed_values_come_back(void **state)
+TEST_WITH(packed_values_come_back, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_arena a;
@@ -147,7 +143,6 @@ static void packed_values_come_back(void **state)
     spot_hypotheses h = { .len = 2, .components = 5, .h = { { 2, row, 3.5, .25 }, { 1, row + 2, 1, .5 } } }, back;
     spot_key k = spot_key_of("k", 1);
     bool found;
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
     CHECK_OK(&c, spot_store_open(&c, &s, root));
     CHECK_OK(&c, spot_keep(&c, &s, k, "view", spot_pack_seen, &in));
@@ -167,14 +162,13 @@ static void packed_values_come_back(void **state)
     spot_ctx_close(&c);
 }
 
-static void a_sweep_resumes_shards_and_threads_to_equal_bytes(void **state)
+TEST_WITH(a_sweep_resumes_shards_and_threads_to_equal_bytes, set_up, tear_down)
 {
     spot_ctx one = context(1), two = context(2);
     spot_config *cfg = config(&one);
     spot_sweep_report r;
     bool missing[8] = { false };
     char dir[128];
-    (void)state;
     CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
     assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
     CHECK_OK(&one, sweep(&one, cfg, "a", 0, 1, &r));
@@ -251,13 +245,12 @@ static void take_away(void *user, const spot_progress *p)
     if (user) shell("cp %s/../a/segments/000/ec-000000.json %1$s/segments/000", "d");
 }
 
-static void an_ec_that_another_process_finished_is_done(void **state)
+TEST_WITH(an_ec_that_another_process_finished_is_done, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = config(&c);
     const spot_sweep_options o = { .shards = 1, .wave = 2 };
     spot_sweep_report r;
-    (void)state;
     cfg->ecs = 2;
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     c.on_progress = take_away;
@@ -275,13 +268,12 @@ static void an_ec_that_another_process_finished_is_done(void **state)
 /* The flag goes up at the n-th message of progress, for n = 1, 2, ...: each run gets somewhat further. */
 static volatile sig_atomic_t stop;
 static int countdown;
-static void a_grid_shares_what_is_upstream(void **state)
+TEST_WITH(a_grid_shares_what_is_upstream, set_up, tear_down)
 {
     spot_ctx c = context(1);
     spot_config *cfg = malloc(sizeof *cfg);
     spot_sweep_report r;
     char text[sizeof tiny + 128];
-    (void)state;
     assert_non_null(cfg);
     snprintf(text, sizeof text, "%.*s  - {reduce: pca, weight: [0.1, 0.5], mixture: {k_max: [3, 4]}}\n",
              (int)(strstr(tiny, "bdms:\n") + 6 - tiny), tiny);
@@ -302,13 +294,12 @@ static void count_down(void *user, const spot_progress *p)
     stop = --countdown <= 0;
 }
 
-static void a_stopped_sweep_goes_on(void **state)
+TEST_WITH(a_stopped_sweep_goes_on, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_report r;
     int stops = 0;
-    (void)state;
     CHECK_OK(&c, sweep(&c, cfg, "whole", 0, 1, &r));
     c.stop = &stop;
     c.on_progress = count_down;
@@ -326,13 +317,12 @@ static void a_stopped_sweep_goes_on(void **state)
 }
 
 /* A limit on file sizes is the full disk that a test can have. */
-static void a_full_disk_loses_nothing(void **state)
+TEST_WITH(a_full_disk_loses_nothing, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     struct rlimit old, small;
     spot_sweep_report r;
-    (void)state;
     cfg->ecs = 1;
     CHECK_OK(&c, sweep(&c, cfg, "whole", 0, 1, &r));
     signal(SIGXFSZ, SIG_IGN);
@@ -358,7 +348,7 @@ static void hear(void *user, spot_log_level level, const char *text)
     if (level == SPOT_LOG_WARN) snprintf(heard + strlen(heard), sizeof heard - strlen(heard), "%s\n", text);
 }
 
-static void a_failed_method_is_a_result_and_loses_no_other(void **state)
+TEST_WITH(a_failed_method_is_a_result_and_loses_no_other, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
@@ -368,7 +358,6 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     char dir[128], why[1300], *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    (void)state;
     assert_non_null(s);
     cfg->bdm[0].mixture.k_min = cfg->bdm[0].mixture.k_max = 32;
     cfg->scene.per_bucket[SPOT_TEST] = 1;                    /* 16 test images cannot carry 32 components */
@@ -402,13 +391,12 @@ static void a_failed_method_is_a_result_and_loses_no_other(void **state)
     spot_ctx_close(&c);
 }
 
-static void a_plan_counts_its_cost(void **state)
+TEST(a_plan_counts_its_cost)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_sweep_options all = { .shards = 1 }, part_of = { .shards = 3 };
     spot_sweep_cost cost, part;
-    (void)state;
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &all, &cost, false));
     CHECK_OK(&c, spot_sweep_cost_of(&c, cfg, &part_of, &part, false));
     assert_true(isnan(cost.seconds) && cost.memory > 0 && part.images < cost.images);
@@ -420,7 +408,7 @@ static void a_plan_counts_its_cost(void **state)
 }
 
 /* The second method's map cannot be made. The first one, which would be drawn on it, found what it found. */
-static void a_picture_decides_nothing(void **state)
+TEST_WITH(a_picture_decides_nothing, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
@@ -428,7 +416,6 @@ static void a_picture_decides_nothing(void **state)
     spot_segment *s = calloc(1, sizeof *s);
     spot_segment_state found;
     char dir[128], path[200], why[1300];
-    (void)state;
     assert_non_null(s);
     cfg->ecs = 1;
     cfg->bdm[0] = spot_bdm_defaults(SPOT_BARLOW);
@@ -448,11 +435,10 @@ static void a_picture_decides_nothing(void **state)
 }
 
 /* A method without a map is drawn on the first of the config, wherever it stands there, else on principal components. */
-static void pictures_have_a_map(void **state)
+TEST(pictures_have_a_map)
 {
     spot_config cfg = spot_config_defaults();
     spot_bdm_config map;
-    (void)state;
     cfg.bdms = 4;
     cfg.bdm[0] = spot_bdm_defaults(SPOT_SPOTLIGHT);
     for (int b = 1; b < 4; b++) cfg.bdm[b] = spot_bdm_defaults(SPOT_PLANESPOT);
@@ -467,26 +453,4 @@ static void pictures_have_a_map(void **state)
     map = spot_method_picture_map(&cfg, 0);
     assert_true(map.embed.method == SPOT_REDUCE_PCA && map.embed.dim == 2);
     assert_string_equal(map.name, "the first two principal components");      /* no planespot-pca, where there is none */
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_setting_moves_the_keys_it_matters_to),
-        cmocka_unit_test(what_differs_is_named),
-        cmocka_unit_test(methods_differ_in_what_they_do),
-        IN_A_FOLDER(what_cannot_be_leaves_nothing_behind),
-        IN_A_FOLDER(packed_values_come_back),
-        IN_A_FOLDER(a_sweep_resumes_shards_and_threads_to_equal_bytes),
-        IN_A_FOLDER(an_ec_that_another_process_finished_is_done),
-        IN_A_FOLDER(a_grid_shares_what_is_upstream),
-        IN_A_FOLDER(a_stopped_sweep_goes_on),
-        IN_A_FOLDER(a_full_disk_loses_nothing),
-        IN_A_FOLDER(a_failed_method_is_a_result_and_loses_no_other),
-        IN_A_FOLDER(a_picture_decides_nothing),
-        cmocka_unit_test(a_plan_counts_its_cost),
-        cmocka_unit_test(pictures_have_a_map),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,13 +67,12 @@ static void check_holds(char *text, const char *words)
     if (!strstr(text, words)) fail_msg("\"%s\" is not in\n%s", words, text);
 }
 
-static void tables_average_what_was_learned(void **state)
+TEST_IN_FOLDER(tables_average_what_was_learned)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = config(&c);
     spot_store store;
     char *yaml, *text, path[160];
-    (void)state;
     CHECK_OK(&c, spot_store_open(&c, &store, root));
     CHECK_OK(&c, spot_config_print(&c, cfg, &yaml));
     snprintf(path, sizeof path, "%s/config.yaml", root);
@@ -117,7 +116,7 @@ static void scribble(const char *path, const unsigned char *bytes, size_t n)
     fclose(f);
 }
 
-static void no_damage_to_a_segment_goes_unseen(void **state)
+TEST_IN_FOLDER(no_damage_to_a_segment_goes_unseen)
 {
     spot_ctx c = check_ctx(1);
     spot_config *cfg = config(&c);
@@ -127,7 +126,6 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
     char why[1300], path[160];
     unsigned char *bytes;
     size_t n;
-    (void)state;
     assert_non_null(s);
     CHECK_OK(&c, spot_store_open(&c, &store, root));
     write_segment(&c, root, cfg, 0, true, 1, 0.25);
@@ -154,13 +152,12 @@ static void no_damage_to_a_segment_goes_unseen(void **state)
 }
 
 /* A folder per thousand ECs; what else lies there is none of ours. */
-static void segments_are_listed(void **state)
+TEST_IN_FOLDER(segments_are_listed)
 {
     static const int at[] = { 0, 7, 999, 1000, 1234567 };
     spot_ctx c = check_ctx(1);
     spot_config *cfg = config(&c);
     int *index, n;
-    (void)state;
     CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "a run directory?");
     for (int i = LEN(at) - 1; i >= 0; i--) write_segment(&c, root, cfg, at[i], true, 1, 0);
     shell("cd %s/segments && test -f 000/ec-000999.json -a -f 001/ec-001000.json -a -f 1234/ec-1234567.json &&"
@@ -174,15 +171,4 @@ static void segments_are_listed(void **state)
     CHECK_FAILS(&c, spot_segment_list(&c, root, &index, &n), SPOT_IO, "segments/003: Not a directory");
     free(index);
     free(cfg);
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(no_damage_to_a_segment_goes_unseen),
-        IN_A_FOLDER(segments_are_listed),
-        IN_A_FOLDER(tables_average_what_was_learned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

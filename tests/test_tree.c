@@ -70,12 +70,11 @@ static void check_case(spot_ctx *c, FILE *f)
     free(x.v), free(y);
 }
 
-static void agrees_with_scikit_learn(void **state)
+TEST(agrees_with_scikit_learn)
 {
     spot_ctx c = check_ctx(2);
     FILE *f = fopen("golden/tree.bin", "rb");
     int cases;
-    (void)state;
     assert_non_null(f);
     get(f, &cases, sizeof cases);
     assert_true(cases >= 6);
@@ -139,11 +138,10 @@ static void check_node(naive *v, const int *row, int rows, int level)
     free(left), free(right), free(value);
 }
 
-static void is_the_naive_tree(void **state)
+TEST(is_the_naive_tree)
 {
     enum { N = 150, D = 7 };
     spot_ctx c = check_ctx(2);
-    (void)state;
     for (uint32_t seed = 0; seed < 20; seed++) {
         static float v[N * D];
         uint8_t y[N];
@@ -170,7 +168,7 @@ static void is_the_naive_tree(void **state)
 }
 
 /* Column 1 is column 0 and column 2 its mirror image: all cuts of all three tie. */
-static void ties_go_to_the_lowest(void **state)
+TEST(ties_go_to_the_lowest)
 {
     spot_ctx c = check_ctx(1);
     float v[6 * 3], cut[] = { 1, 2, 3, 4, 5, 6 };
@@ -179,7 +177,6 @@ static void ties_go_to_the_lowest(void **state)
     spot_mat x = { v, 6, 3 };
     spot_arena a;
     spot_tree t;
-    (void)state;
     for (int i = 0; i < 6; i++) { v[3 * i] = v[3 * i + 1] = cut[i]; v[3 * i + 2] = 7 - cut[i]; }
     CHECK_OK(&c, fit(&c, &a, 1, &t, &x, ys, 2));
     assert_true(t.node[0].feature == 0 && t.node[0].threshold == 1.5 && t.nodes == 5 && t.leaves == 3);
@@ -187,14 +184,13 @@ static void ties_go_to_the_lowest(void **state)
     spot_arena_close(&a);
 }
 
-static void nothing_to_cut(void **state)
+TEST(nothing_to_cut)
 {
     spot_ctx c = check_ctx(1);
     float same[] = { 3, 3, 3, 3 }, apart[] = { 1, 2, 3, 4 }, near[] = { 1, 1.0000001f, 1, 1.0000001f };
     uint8_t mixed[] = { 0, 1, 0, 1 }, none[4] = { 0 }, all[] = { 1, 1, 1, 1 };
     const struct { float *v; uint8_t *y; int n; } cases[] = { { same, mixed, 4 }, { apart, none, 4 }, { apart, all, 4 },
                                                               { apart, mixed, 1 }, { near, mixed, 4 } };
-    (void)state;
     for (int k = 0; k < LEN(cases); k++) {
         spot_mat x = { cases[k].v, cases[k].n, 1 };
         const uint8_t *y = cases[k].y;
@@ -207,7 +203,7 @@ static void nothing_to_cut(void **state)
     }
 }
 
-static void bits_depend_on_neither_threads_nor_batch(void **state)
+TEST(bits_depend_on_neither_threads_nor_batch)
 {
     enum { N = 400, D = 9, PROBLEMS = 4 };
     static float v[N * D];
@@ -218,7 +214,6 @@ static void bits_depend_on_neither_threads_nor_batch(void **state)
     spot_arena first[PROBLEMS];
     spot_tree alone[PROBLEMS];
     spot_ctx one = check_ctx(1);
-    (void)state;
     for (int i = 0; i < N * D; i++) v[i] = fmaxf(0, (float)spot_rng_normal(&r));
     for (int i = 0; i < N; i++) y[i] = spot_rng_below(&r, 3) == 0;
     for (int p = 0; p < PROBLEMS; p++) CHECK_OK(&one, fit(&one, &first[p], 1, &alone[p], &x[p], ys, 30));
@@ -240,7 +235,7 @@ static void bits_depend_on_neither_threads_nor_batch(void **state)
     for (int p = 0; p < PROBLEMS; p++) spot_arena_close(&first[p]);
 }
 
-static void bad_input_gets_a_sentence(void **state)
+TEST(bad_input_gets_a_sentence)
 {
     spot_ctx c = check_ctx(1);
     float v[] = { 1, 2, 3, NAN };
@@ -250,7 +245,6 @@ static void bad_input_gets_a_sentence(void **state)
     volatile sig_atomic_t stop = 1;
     spot_arena a;
     spot_tree t;
-    (void)state;
     CHECK_FAILS(&c, fit(&c, &a, 1, &t, &x, &ys, 3), SPOT_INPUT, "row 1, column 1 is nan");
     spot_arena_close(&a);
     CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &wrongs, 3), SPOT_INVALID, "outcome 2 of row 1");
@@ -262,17 +256,4 @@ static void bad_input_gets_a_sentence(void **state)
     c.stop = &stop;
     CHECK_FAILS(&c, fit(&c, &a, 1, &t, &good, &ys, 3), SPOT_STOPPED, "stopped");
     spot_arena_close(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_scikit_learn),
-        cmocka_unit_test(is_the_naive_tree),
-        cmocka_unit_test(ties_go_to_the_lowest),
-        cmocka_unit_test(nothing_to_cut),
-        cmocka_unit_test(bits_depend_on_neither_threads_nor_batch),
-        cmocka_unit_test(bad_input_gets_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* test_tsne.c - t-SNE: gradient, P, quality, bits, and inputs that break others. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,9 +54,8 @@ static double divergence(const spot_tsne_problem *t)
     return kl;
 }
 
-static void gradient_is_the_slope(void **state)
+TEST(gradient_is_the_slope)
 {
-    (void)state;
     for (int dim = 1; dim <= DIMS; dim++) {
         spot_ctx c = check_ctx(2);
         spot_arena a;
@@ -83,7 +82,7 @@ static void gradient_is_the_slope(void **state)
     }
 }
 
-static void joint_probabilities_are_those_of_scikit_learn(void **state)
+TEST(joint_probabilities_are_those_of_scikit_learn)
 {
     enum { COUNT = 40, WIDTH = 6 };
     static float x[COUNT * WIDTH], d[COUNT * COUNT], p[COUNT * COUNT];
@@ -93,7 +92,6 @@ static void joint_probabilities_are_those_of_scikit_learn(void **state)
     spot_ctx c = check_ctx(2);
     int at = 0;
 
-    (void)state;
     assert_int_equal(golden_numbers("golden/tsne.txt", want, LEN(want)), LEN(want));
     for (int e = 0; e < LEN(x); e++) x[e] = golden_wave(e, 0.31, 0.007);
     CHECK_OK(&c, spot_distance_squared(&c, 1, &ds, &xs, &xs));
@@ -104,14 +102,13 @@ static void joint_probabilities_are_those_of_scikit_learn(void **state)
             CHECK_NEAR((p[i * COUNT + j] + p[j * COUNT + i]) / (2.0 * COUNT), want[at], 2e-5 * want[at] + 1e-9);
 }
 
-static void nearest_takes_the_lower_column_of_equals(void **state)
+TEST(nearest_takes_the_lower_column_of_equals)
 {
     float d[2][5] = { { 3, 1, 3, SPOT_FAR, 0 }, { 2, 2, 2, 2, 2 } }, near[2][3];
     int column[2][3];
     uint64_t scratch[5];
     spot_ctx c = check_ctx(1);
 
-    (void)state;
     spot_affinity_search s = { { d[0], 2, 5 }, -1, column[0], { near[0], 2, 3 } };
     CHECK_OK(&c, spot_affinity_nearest(&c, 1, &s, scratch));
     assert_memory_equal(column, ((int[2][3]){ { 0, 1, 4 }, { 0, 1, 2 } }), sizeof column);
@@ -149,13 +146,12 @@ static double trustworthiness(const float *x, const float *y, int n, int d, int 
     return 1 - penalty * 2 / (n * K * (2.0 * n - 3 * K - 1));
 }
 
-static void blobs_are_mapped_the_same_on_any_number_of_threads(void **state)
+TEST(blobs_are_mapped_the_same_on_any_number_of_threads)
 {
     enum { SMALL = 150, LARGE = 333, D = 20 };
     spot_embed_config cfg = spot_embed_defaults();
     float *keep[2][2] = { { 0 } };
 
-    (void)state;
     cfg.method = SPOT_REDUCE_TSNE;
     for (int threads = 1; threads <= 2; threads++) {
         spot_ctx c = check_ctx(threads);
@@ -184,13 +180,12 @@ static void blobs_are_mapped_the_same_on_any_number_of_threads(void **state)
     for (int t = 0; t < 2; t++) free(keep[t][0]), free(keep[t][1]);
 }
 
-static void degenerate_inputs_end_finite(void **state)
+TEST(degenerate_inputs_end_finite)
 {
     static const struct { int n, d, dim, distinct; } cases[] = {
         { 4, 3, 2, 4 }, { 5, 1, 2, 5 }, { 31, 2, 3, 31 }, { 100, 8, 2, 100 }, { 100, 8, 2, 1 }, { 90, 8, 1, 2 },
         { 40, 4, 5, 3 },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         int n = cases[i].n, d = cases[i].d;
         spot_ctx c = check_ctx(2);
@@ -211,17 +206,4 @@ static void degenerate_inputs_end_finite(void **state)
         spot_arena_close(&a);
         blobs_free(&v);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_is_the_slope),
-        cmocka_unit_test(joint_probabilities_are_those_of_scikit_learn),
-        cmocka_unit_test(nearest_takes_the_lower_column_of_equals),
-        cmocka_unit_test(blobs_are_mapped_the_same_on_any_number_of_threads),
-        cmocka_unit_test(degenerate_inputs_end_finite),
-    };
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_tsne_fft.c - t-SNE's interpolated repulsion against the exact one: forces, whole runs, bits, and what it refuses.
  * ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,9 +44,8 @@ static const struct { int n, dim; double size, tolerance; } maps[] = {
     { 2500, 1, 1e-4, 1e-5 }, { 2500, 1, 1, 1e-5 }, { 5000, 1, 40, 5e-3 }, { 2, 2, 1, 1e-4 }, { 300, 2, 0, 1e-9 },
 };
 
-static void forces_are_the_exact_ones(void **state)
+TEST(forces_are_the_exact_ones)
 {
-    (void)state;
     for (int m = 0; m < LEN(maps); m++) {
         spot_tsne_problem t = repelling(maps[m].n, maps[m].dim, maps[m].size);
         int entries = t.n * t.dim;
@@ -64,24 +63,22 @@ static void forces_are_the_exact_ones(void **state)
     }
 }
 
-static void forces_have_the_same_bits_on_any_number_of_threads(void **state)
+TEST(forces_have_the_same_bits_on_any_number_of_threads)
 {
     spot_tsne_problem t = repelling(3000, 2, 20);
     double *one = malloc(6000 * sizeof *one), *three = malloc(6000 * sizeof *three);
 
-    (void)state;
     assert_true(force(&t, SPOT_TSNE_BY_FFT, 1, one) == force(&t, SPOT_TSNE_BY_FFT, 3, three));
     assert_memory_equal(one, three, 6000 * sizeof *one);
     give_back(&t);
     free(one), free(three);
 }
 
-static void auto_interpolates_above_its_limit(void **state)
+TEST(auto_interpolates_above_its_limit)
 {
     spot_tsne_problem t = repelling(SPOT_TSNE_EXACT + 1, 2, 20);
     double *by_fft = malloc(2 * (size_t)t.n * sizeof *by_fft), *by_auto = malloc(2 * (size_t)t.n * sizeof *by_auto);
 
-    (void)state;
     assert_true(force(&t, SPOT_TSNE_BY_FFT, 2, by_fft) == force(&t, SPOT_TSNE_AUTO, 2, by_auto));
     assert_memory_equal(by_fft, by_auto, 2 * (size_t)t.n * sizeof *by_fft);
     give_back(&t);
@@ -108,7 +105,7 @@ static double run(const spot_view *v, int dim, int repulsion, int iterations, in
 }
 
 /* Two descents part in the digits where their forces do, and end in different maps of the same quality. */
-static void whole_runs_end_as_low(void **state)
+TEST(whole_runs_end_as_low)
 {
     enum { N = 700 };
     spot_view v = blobs(N, 10, 6, 3);
@@ -116,7 +113,6 @@ static void whole_runs_end_as_low(void **state)
     int steps = SANITIZED ? 60 : 400;
     double exact = run(&v, 2, SPOT_TSNE_BY_PAIR, steps, 2, map[0]);
 
-    (void)state;
     CHECK_NEAR(run(&v, 2, SPOT_TSNE_AUTO, steps, 2, map[1]), exact, 0);      /* so few points are exact */
     assert_memory_equal(map[0], map[1], sizeof map[0]);
     CHECK_NEAR(run(&v, 2, SPOT_TSNE_BY_FFT, steps, 2, map[0]), exact, 0.02 * exact);
@@ -125,14 +121,13 @@ static void whole_runs_end_as_low(void **state)
     blobs_free(&v);
 }
 
-static void more_dimensions_and_NaNs_are_told(void **state)
+TEST(more_dimensions_and_NaNs_are_told)
 {
     spot_tsne_problem t = repelling(64, 3, 1), many = { .n = 20001, .dim = 3, .stride = spot_tsne_stride(20001) };
     spot_tsne_config cfg = { .iterations = 100, .exaggeration = 12, .repulsion = SPOT_TSNE_BY_FFT };
     spot_ctx c = check_ctx(2);
     spot_arena a;
 
-    (void)state;
     CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)1 << 30));
     CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_UNSUPPORTED, "set tsne.repulsion to exact");
     cfg.repulsion = SPOT_TSNE_AUTO;
@@ -143,17 +138,4 @@ static void more_dimensions_and_NaNs_are_told(void **state)
     CHECK_FAILS(&c, spot_tsne_fit(&c, &a, 1, &t, &cfg), SPOT_NUMERIC, "finite numbers");
     spot_arena_close(&a);
     give_back(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_are_the_exact_ones),
-        cmocka_unit_test(forces_have_the_same_bits_on_any_number_of_threads),
-        cmocka_unit_test(auto_interpolates_above_its_limit),
-        cmocka_unit_test(whole_runs_end_as_low),
-        cmocka_unit_test(more_dimensions_and_NaNs_are_told),
-    };
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

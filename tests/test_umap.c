@@ -1,8 +1,8 @@
 /* test_umap.c - UMAP against umap-learn: curve, strengths, graph, quality of maps; bits; what goes before every reducer; and
  * inputs that break others. Long, since trustworthiness and recall of maps are measured here, in C. ctest: threads */
+#include "check_blas.h"
 #include "checks.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,9 +64,8 @@ static int read_golden(void **state)
     return 0;
 }
 
-static void curve_is_that_of_umap_learn(void **state)
+TEST(curve_is_that_of_umap_learn)
 {
-    (void)state;
     for (int i = 0; i < golden.curves; i++) {
         double a, b;
         spot_umap_curve(&a, &b, golden.curve[i][0], golden.curve[i][1]);
@@ -86,13 +85,12 @@ static void prepare(float *x, const setting *s)
     }
 }
 
-static void strengths_and_graph_are_those_of_umap_learn(void **state)
+TEST(strengths_and_graph_are_those_of_umap_learn)
 {
     static int column[N * K], start[N + 1], to[2 * N * K + 16 * N], begin[N + 2], edge[N * K];
     static float x[N * D], near[N * K], p[N * K], rho[N], sigma[N], joint[2 * N * K + 16 * N];
     spot_ctx c = check_ctx(2);
 
-    (void)state;
     for (const setting *s = golden.s; s < golden.s + 2; s++) {
         int k = s->neighbours - 1, pair = 0;
         spot_neighbours find = { { x, N, D }, k, column, near };
@@ -158,13 +156,12 @@ static void judge(double figure[2], const float *x, const spot_points *y)
     free(before);
 }
 
-static void maps_are_as_good_as_those_of_umap_learn(void **state)
+TEST(maps_are_as_good_as_those_of_umap_learn)
 {
     enum { SEEDS = SANITIZED ? 1 : 3 };
     static float x[N * D];
     const int n = N;
 
-    (void)state;
     for (const setting *s = golden.s; s < golden.s + 2; s++)
         for (int dim = 2; dim >= 1; dim--) {
             double mean[2] = { 0 };
@@ -198,7 +195,7 @@ static void maps_are_as_good_as_those_of_umap_learn(void **state)
         }
 }
 
-static void neighbours_are_exact_and_ties_go_to_the_lower_row(void **state)
+TEST(neighbours_are_exact_and_ties_go_to_the_lower_row)
 {
     enum { ROWS = 7, NEAR = 3 };
     float x[ROWS] = { 0, 1, 1, 3, 1, -1, 8 }, near[ROWS * NEAR];
@@ -208,7 +205,6 @@ static void neighbours_are_exact_and_ties_go_to_the_lower_row(void **state)
     spot_arena a = spot_arena_counting();
     spot_ctx c = check_ctx(2);
 
-    (void)state;
     CHECK_OK(&c, spot_neighbours_find(&c, &a, 1, &find));
     CHECK_OK(&c, spot_arena_open(&c, &a, a.peak));
     CHECK_OK(&c, spot_neighbours_find(&c, &a, 1, &find));
@@ -225,14 +221,13 @@ static void neighbours_are_exact_and_ties_go_to_the_lower_row(void **state)
 
 /* A chain of n points has eigenvectors sqrt(degree) cos(pi k i / (n - 1)). Two chains, one of LONG points and one of SHORT, lie
  * about their places, each within half of the way between these. */
-static void first_maps_are_eigenvectors(void **state)
+TEST(first_maps_are_eigenvectors)
 {
     enum { LONG = 60, SHORT = 30, BOTH = LONG + SHORT };
     int start[BOTH + 1] = { 0 }, to[2 * BOTH], piece[BOTH];
     float weight[2 * BOTH], place[2 * BOTH], y[2 * BOTH];
     spot_ctx c = check_ctx(2);
 
-    (void)state;
     for (int i = 0; i < BOTH; i++) {
         start[i + 1] = start[i];
         for (int j = i - 1; j <= i + 1; j += 2)
@@ -271,7 +266,7 @@ static void first_maps_are_eigenvectors(void **state)
 }
 
 /* Many problems and alone, one thread and three: the same bits. The first is of several pieces. */
-static void bits_do_not_depend_on_threads_or_company(void **state)
+TEST(bits_do_not_depend_on_threads_or_company)
 {
     enum { PROBLEMS = 4, FEATURES = 20 };
     static const int n[PROBLEMS] = { 333, 150, 40, 7 };
@@ -279,7 +274,6 @@ static void bits_do_not_depend_on_threads_or_company(void **state)
     spot_view v[PROBLEMS];
     spot_seed seeds[PROBLEMS];
 
-    (void)state;
     for (int p = 0; p < PROBLEMS; p++) {
         v[p] = blobs(n[p], FEATURES, p ? 1 : 5, (uint64_t)p);
         seeds[p] = (spot_seed){ 1, (uint32_t)p };
@@ -315,13 +309,12 @@ static void hear(void *user, spot_log_level level, const char *text)
     if (level == SPOT_LOG_WARN) snprintf(user, 256, "%s", text);
 }
 
-static void degenerate_inputs_end_finite(void **state)
+TEST(degenerate_inputs_end_finite)
 {
     static const struct { int n, d, dim, distinct, neighbours; } cases[] = {
         { 4, 3, 2, 4, 15 }, { 5, 1, 2, 5, 2 }, { 31, 2, 3, 31, 15 }, { 100, 8, 2, 100, 15 }, { 100, 8, 2, 1, 15 },
         { 90, 8, 1, 2, 15 }, { 40, 4, 5, 3, 10 }, { 60, 6, 8, 60, 10 }, { 60, 4, 32, 60, 59 }, { 64, 3, 2, 64, 2 },
     };
-    (void)state;
     for (int i = 0; i < LEN(cases); i++) {
         int n = cases[i].n, d = cases[i].d;
         char told[256] = "";
@@ -349,14 +342,13 @@ static void degenerate_inputs_end_finite(void **state)
 }
 
 /* hardness: rows of length 1, h = x . w beside the map of x - h w; every reducer, on PCA, whose map a formula gives. */
-static void hardness_comes_first_and_is_taken_out(void **state)
+TEST(hardness_comes_first_and_is_taken_out)
 {
     enum { ROWS = 30, FEATURES = 6 };
     spot_view v = blobs(ROWS, FEATURES, 2, 4), left = v;
     float head[FEATURES] = { 3, 0, -4, 0, 0, 0 }, rest[ROWS * FEATURES];
     const int n = ROWS;
 
-    (void)state;
     v.head = head;
     left.feature = rest;
     for (int normalise = 0; normalise < 2; normalise++)
@@ -400,7 +392,7 @@ static void hardness_comes_first_and_is_taken_out(void **state)
 }
 
 /* A row of zeros stays one, and reducer none gives rows of length 1. */
-static void normalise_makes_rows_of_length_one(void **state)
+TEST(normalise_makes_rows_of_length_one)
 {
     enum { ROWS = 5, FEATURES = 3 };
     float x[ROWS * FEATURES] = { 3, 4, 0, 0, 0, 0, 1, 0, 0, 1e-9f, 0, 0, -2, -2, 1 };
@@ -412,7 +404,6 @@ static void normalise_makes_rows_of_length_one(void **state)
     spot_points out;
     spot_arena a;
 
-    (void)state;
     cfg.method = SPOT_REDUCE_NONE;
     cfg.normalise = 1;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, FEATURES, &cfg, 1)));
@@ -421,7 +412,7 @@ static void normalise_makes_rows_of_length_one(void **state)
     spot_arena_close(&a);
 }
 
-static void says_what_is_wrong(void **state)
+TEST(says_what_is_wrong)
 {
     spot_ctx c = check_ctx(1);
     spot_embed_config cfg = spot_embed_defaults(), bad;
@@ -431,7 +422,6 @@ static void says_what_is_wrong(void **state)
     spot_arena a;
     spot_points out;
 
-    (void)state;
     cfg.method = SPOT_REDUCE_UMAP;
     CHECK_OK(&c, spot_arena_open(&c, &a, spot_embed_bytes(1, &v.n, v.d, &cfg, 1)));
     bad = cfg, bad.umap.neighbours = 1;
@@ -457,21 +447,4 @@ static void says_what_is_wrong(void **state)
     blobs_free(&v);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_that_of_umap_learn),
-        cmocka_unit_test(strengths_and_graph_are_those_of_umap_learn),
-        cmocka_unit_test(maps_are_as_good_as_those_of_umap_learn),
-        cmocka_unit_test(neighbours_are_exact_and_ties_go_to_the_lower_row),
-        cmocka_unit_test(first_maps_are_eigenvectors),
-        cmocka_unit_test(bits_do_not_depend_on_threads_or_company),
-        cmocka_unit_test(degenerate_inputs_end_finite),
-        cmocka_unit_test(hardness_comes_first_and_is_taken_out),
-        cmocka_unit_test(normalise_makes_rows_of_length_one),
-        cmocka_unit_test(says_what_is_wrong),
-    };
-
-    openblas_set_num_threads(1);
-    return cmocka_run_group_tests(tests, read_golden, NULL);
-}
+int main(void) { return run_all_tests_in(read_golden, NULL); }

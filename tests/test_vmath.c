@@ -15,9 +15,8 @@ static double ulps(float got, double exact)
     return fabs(got - exact) / ((double)next - fabsf((float)exact));
 }
 
-static void exp_and_log_are_within_two_ulps(void **state)
+TEST(exp_and_log_are_within_two_ulps)
 {
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         float x = -87.0f + 175.0f * (float)i / COUNT, y = ldexpf(1.0f + (float)i / COUNT, i % 250 - 125);
         assert_true(ulps(spot_expf(x), exp(x)) < 2);
@@ -26,11 +25,10 @@ static void exp_and_log_are_within_two_ulps(void **state)
     }
 }
 
-static void ends_of_the_range(void **state)
+TEST(ends_of_the_range)
 {
     float slope;
 
-    (void)state;
     assert_true(spot_expf(-INFINITY) == 0 && spot_expf(-90.0f) == 0 && spot_expf(0.0f) == 1);
     assert_true(isnan(spot_expf(NAN)) && isfinite(spot_expf(INFINITY)));
     assert_true(spot_logf(1.0f) == 0);
@@ -40,24 +38,14 @@ static void ends_of_the_range(void **state)
     CHECK_NEAR(slope, 1 / (1 + exp(10.0)), 1e-11);
 }
 
-static void a_loop_gives_the_bits_of_single_calls(void **state)
+TEST(a_loop_gives_the_bits_of_single_calls)
 {
     static float x[COUNT], e[COUNT], l[COUNT];
 
-    (void)state;
     for (int i = 0; i < COUNT; i++) x[i] = 1e-3f + 80.0f * (float)i / COUNT;
     for (int i = 0; i < COUNT; i++) e[i] = spot_expf(-x[i]), l[i] = spot_logf(x[i]);
     for (int i = 0; i < COUNT; i += 97) {
         volatile float alone = x[i];
         assert_true(spot_expf(-alone) == e[i] && spot_logf(alone) == l[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_and_log_are_within_two_ulps), cmocka_unit_test(ends_of_the_range),
-        cmocka_unit_test(a_loop_gives_the_bits_of_single_calls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static spot_config *ragged(spot_ctx *c)
 
 static const spot_sweep_options alone = { .shards = 1, .wave = 1 };
 
-static void waves_of_any_width_give_the_same_bytes(void **state)
+TEST_WITH(waves_of_any_width_give_the_same_bytes, set_up, tear_down)
 {
     static const spot_sweep_options ways[] = {
         { .shards = 1, .wave = 3 }, { .shards = 1, .wave = 256 }, { .shards = 1, .at_once = 2 },
@@ -37,7 +37,6 @@ static void waves_of_any_width_give_the_same_bytes(void **state)
     spot_config *cfg = ragged(&c);
     spot_sweep_report r;
 
-    (void)state;
     CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
     for (int i = 0; i < LEN(ways); i += 1 + SANITIZED) {
         char name[16];
@@ -85,7 +84,7 @@ static void spoil_confidence(spot_view *v) { v->confidence[7] = 2; }
 static const char forget_methods[] = "find %s -name '*.points' -delete -o -name '*.found' -delete; rm -rf %1$s/segments/*";
 
 /* EC 1 cannot be embedded, nothing can be found for EC 3, and the others do not notice. */
-static void an_ec_that_fails_fails_alone(void **state)
+TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
 {
     static const char *const names[] = { "ones", "threes", "fives" };
     static const int widths[] = { 1, 3, 5 };
@@ -96,7 +95,6 @@ static void an_ec_that_fails_fails_alone(void **state)
     spot_sweep_report r;
     char dir[128], why[1300];
 
-    (void)state;
     assert_non_null(s);
     CHECK_OK(&c, sweep_with(&c, cfg, "whole", alone, &r));
     for (int i = 0; i < LEN(names); i++) {
@@ -140,7 +138,7 @@ static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_ec_run *p, in
     spot_arena_close(&a);
 }
 
-static void memory_that_is_short_is_shared(void **state)
+TEST_WITH(memory_that_is_short_is_shared, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
@@ -152,7 +150,6 @@ static void memory_that_is_short_is_shared(void **state)
     int through;
     static const int index[] = { 0, 1, 2, 3, 4 };
 
-    (void)state;
     assert_non_null(p);
     CHECK_OK(&c, sweep_with(&c, cfg, "run", alone, &r));
     run = open_run(&c, cfg, "run");
@@ -188,13 +185,12 @@ static void count_down(void *user, const spot_progress *p)
     if (--countdown <= 0) stop = 1;
 }
 
-static void a_stopped_wave_goes_on(void **state)
+TEST_WITH(a_stopped_wave_goes_on, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
     spot_sweep_report r;
 
-    (void)state;
     CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
     c.stop = &stop;
     c.on_progress = count_down;
@@ -217,7 +213,7 @@ static void a_stopped_wave_goes_on(void **state)
 }
 
 /* A limit on file sizes is the full disk that a test can have: one worker meets it, all end, and what comes back is that. */
-static void a_full_disk_ends_all_workers(void **state)
+TEST_WITH(a_full_disk_ends_all_workers, set_up, tear_down)
 {
     spot_ctx c = context(2);
     spot_config *cfg = ragged(&c);
@@ -225,7 +221,6 @@ static void a_full_disk_ends_all_workers(void **state)
     spot_sweep_report r;
     int failures = 0;
 
-    (void)state;
     cfg->model.base.images = 0;
     CHECK_OK(&c, sweep_with(&c, cfg, "alone", alone, &r));
     signal(SIGXFSZ, SIG_IGN);
@@ -280,14 +275,13 @@ static spot_status all_once(spot_ctx *c, spot_arena *a, void *user, int task)
     return SPOT_TAKE(c, a, room, 1000) ? SPOT_CHECK : SPOT_OK;
 }
 
-static void a_crew_ends_together(void **state)
+TEST(a_crew_ends_together)
 {
     spot_ctx c = context(2);
     int culprit = 2, nobody = -1;
     char done[50] = { 0 };
     spot_arena a;
 
-    (void)state;
     c.on_log = hear;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
     CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
@@ -307,16 +301,6 @@ static void a_crew_ends_together(void **state)
 
 int main(void)
 {
-#define IN_A_FOLDER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_crew_ends_together),
-        IN_A_FOLDER(waves_of_any_width_give_the_same_bytes),
-        IN_A_FOLDER(an_ec_that_fails_fails_alone),
-        IN_A_FOLDER(memory_that_is_short_is_shared),
-        IN_A_FOLDER(a_stopped_wave_goes_on),
-        IN_A_FOLDER(a_full_disk_ends_all_workers),
-    };
-
     (void)omp_get_max_threads();       /* clang's OpenMP crashes under TSan when threads of ours come to it before this one */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests();
 }

@@ -90,7 +90,7 @@ static spot_status run(spot_ctx *c, spot_work *w, const char *dir, const config 
 }
 
 /* Two shards, one of which is killed and resumed, end in the bytes of one process. */
-static void killed_shards_end_in_the_same_bytes(void **state)
+TEST_IN_FOLDER(killed_shards_end_in_the_same_bytes)
 {
     const config g = { 40, 1 }, other = { 40, 2 };
     const spot_merge_options o = { .pictures = true };
@@ -100,7 +100,6 @@ static void killed_shards_end_in_the_same_bytes(void **state)
     spot_merge_report r;
     int how;
     spot_work w;
-    (void)state;
     snprintf(a, sizeof a, "%s/a", root), snprintf(b, sizeof b, "%s/b", root), snprintf(out, sizeof out, "%s/out", root);
     CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_NUMERIC, "number 13, squaring: the number is unlucky");
     assert_true(w.planned == 40 && w.done == 40 && w.failed == 1);
@@ -122,12 +121,11 @@ static void killed_shards_end_in_the_same_bytes(void **state)
 }
 
 /* A run grows; a stopped one goes on; one that never comes to a result is given up. */
-static void stopped_runs_go_on(void **state)
+TEST_IN_FOLDER(stopped_runs_go_on)
 {
     const config few = { 5, 1 }, g = { 12, 1 };
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1, .stop = &stop };
     spot_work w;
-    (void)state;
     CHECK_OK(&c, run(&c, &w, "a", &few, 0, 1));
     stops_at = 9;
     for (int i = 0; i < 4; i++, stop = 0) {
@@ -137,13 +135,4 @@ static void stopped_runs_go_on(void **state)
     stops_at = -1;
     CHECK_OK(&c, run(&c, &w, "a", &g, 0, 1));
     assert_true(w.planned == 12 && w.already == 9 && w.done == 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(killed_shards_end_in_the_same_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stopped_runs_go_on, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
