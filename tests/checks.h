@@ -39,7 +39,7 @@ static inline spot_ctx check_ctx(int threads)
 /* TEST(name) { ... } is one test of the program, in which `state` is cmocka's; TEST_WITH gives it a fixture. Tests run in the
  * order of the file, as its constructors do. */
 typedef struct { struct CMUnitTest test[128]; int count; } test_list;
-extern test_list check_tests;      /* main.c has it, and a main() for files without their own */
+extern test_list check_tests;      /* run_tests.c has it, and a main() for files without their own */
 
 static inline void add_test(test_list *list, struct CMUnitTest test)
 {
