@@ -126,7 +126,8 @@ TEST(failures_are_said)
     cfg.optimizer = SPOT_SGD;
     cfg.schedule = SPOT_CONSTANT;
     cfg.lr = 100;
-    cfg.batch = 2;                     /* enough steps for the training loss to overflow before the first epoch ends */
+    cfg.weight_decay = 1;              /* weights grow a hundredfold a step, and an epoch has six */
+    cfg.batch = 4;
     CHECK_FAILS(&c, spot_model_train(&c, &p.a, &p.m, &p.lesson, &ec, &cfg, NULL), SPOT_NUMERIC, "epoch 1, step");
     c.stop = &stop;
     p.a.used = 0;
