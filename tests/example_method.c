@@ -22,21 +22,20 @@ static int worst_row(const spot_view *v, const int *island)
 }
 
 /* Makes island k around a row, with a twentieth of all rows. Writes them, ascending, to *row and moves *row behind them. */
-static void make_island(spot_hypothesis *h, int k, int **row, const space *s, const spot_view *v, const spot_points *p,
-                        int centre)
+static void fill_island(spot_hypothesis *h, int k, int **row, const space *s, const spot_view *v, const spot_points *p, int at)
 {
     int others = 0;
     for (int i = 0; i < v->n; i++) {
         if (s->island[i] >= 0) continue;
         s->near[others++] = (neighbour){ 0, i };
         for (int j = 0; j < p->d; j++) {
-            double x = p->at[(size_t)i * p->d + j] - p->at[(size_t)centre * p->d + j];
+            double x = p->at[(size_t)i * p->d + j] - p->at[(size_t)at * p->d + j];
             s->near[others - 1].far += x * x;
         }
     }
     qsort(s->near, (size_t)others, sizeof *s->near, nearer);
     for (int i = 0; i < others && i <= v->n / 20; i++) s->island[s->near[i].row] = k;
-    *h = (spot_hypothesis){ .row = *row, .score = spot_view_error(v, centre) };
+    *h = (spot_hypothesis){ .row = *row, .score = spot_view_error(v, at) };
     for (int i = 0; i < v->n; i++)
         if (s->island[i] == k) h->row[h->len++] = i, h->mean_error += spot_view_error(v, i);
     h->mean_error /= h->len;
@@ -60,7 +59,7 @@ static spot_status find(spot_ctx *c, spot_arena *a, int problems, spot_hypothese
         for (int i = 0; i < views[p].n; i++) s.island[i] = -1;
         out[p] = (spot_hypotheses){ 0 };
         for (int *row = s.row; out[p].len < cfg->top && (centre = worst_row(&views[p], s.island)) >= 0; out[p].len++)
-            make_island(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
+            fill_island(&out[p].h[out[p].len], out[p].len, &row, &s, &views[p], &points[p], centre);
         out[p].components = out[p].len;
     }
     return SPOT_OK;

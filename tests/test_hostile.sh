@@ -141,10 +141,10 @@ spotter() { printf '%s|' "$@" >>said; }
 eval "$advice"
 [ "$(cat said)" = "sweep|$strange/config.yaml|--out|$strange|" ] && [ ! -e ran ] || fail "advice: $advice"
 
-run 0 "" "$spotter" sweep tiny.yaml --out 'x%a' --submit --dry-run             # Slurm replaces what follows a single %
+run 0 "" sweep tiny.yaml --out 'x%a' --submit --dry-run             # Slurm replaces what follows a single %
 grep -qF "/x%%a/slurm/%A_%a.log'" out || fail "the name of a log for Slurm: $(cat out)"
 mkdir linked outside && ln -s ../outside linked/slurm
-run 3 "slurm is a symbolic link" "$spotter" sweep tiny.yaml --out linked --submit --dry-run
+run 3 "slurm is a symbolic link" sweep tiny.yaml --out linked --submit --dry-run
 [ -z "$(ls outside)" ] || fail "scripts were written behind a link"
 
 # --- oneDNN without the instructions that the build is for: it says so, and still stops when it is asked.

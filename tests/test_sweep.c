@@ -308,7 +308,7 @@ TEST_WITH(a_stopped_sweep_goes_on, set_up, tear_down)
         countdown = 1 + 7 * stops;
         assert_in_range(stops, 0, 200);
         s = sweep(&c, cfg, "stopped", 0, 1, &r);
-        if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
+        if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "continues");
     }
     assert_true(stops > 2);
     check_same_segments(&c, "whole", "stopped", 3);

@@ -203,7 +203,7 @@ TEST_WITH(a_stopped_wave_goes_on, set_up, tear_down)
             countdown = 1 + 15 * stops;
             assert_in_range(stops, 0, 200);
             s = sweep_with(&c, cfg, name, how, &r);
-            if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "goes on");
+            if (s) CHECK_FAILS(&c, s, SPOT_STOPPED, "continues");
         }
         assert_true(stops > 2);
         check_same_segments(&c, "alone", name, 5);
