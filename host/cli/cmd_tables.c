@@ -41,7 +41,7 @@ static spot_status print_tables(spot_ctx *c, void *input)
 }
 
 const cli_command cli_tables_command = {
-    "tables", "detection and false discovery rates (DR, FDR) of a run", "DIR...",
+    "tables", "discovery rates (DR) and false discovery rates (FDR) of a run", "DIR...",
     "  spotter tables runs/quickstart\n"
     "  spotter tables runs/mini --format csv > mini.csv\n"
     "  spotter tables runs/paper --which 2",

@@ -34,7 +34,7 @@ static void print_help(FILE *f)
           "classifier.\n\n"
           "Commands:\n", f);
     for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-8s  %s\n", (*k)->name, (*k)->summary);
-    fputs("  help      options of a COMMAND; `spotter help config`: all settings of a config\n\n"
+    fputs("  help      options of a COMMAND; `spotter help config`: every setting\n\n"
           "Results go to stdout, everything else to stderr.\n"
           "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
           "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
