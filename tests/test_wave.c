@@ -125,6 +125,11 @@ TEST_WITH(an_ec_that_fails_fails_alone, set_up, tear_down)
     spot_ctx_close(&c);
 }
 
+static void close_results(spot_ec_run *p, int ecs)
+{
+    for (int i = 0; i < ecs; i++) spot_segment_close(&p[i].segment);
+}
+
 /* Views are there and methods have `bytes` of memory: how many ECs come through. */
 static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_ec_run *p, int ecs, int *through)
 {
@@ -135,6 +140,7 @@ static void find_in(spot_ctx *c, spot_run *run, size_t bytes, spot_ec_run *p, in
     CHECK_OK(c, spot_pipeline(c, &a, run, p, index, ecs));
     *through = 0;
     for (int i = 0; i < ecs; i++) *through += p[i].trouble == SPOT_OK && !p[i].segment.method[1].status;
+    close_results(p, ecs);
     spot_arena_close(&a);
 }
 
@@ -158,6 +164,7 @@ TEST_WITH(memory_that_is_short_is_shared, set_up, tear_down)
     CHECK_OK(&c, spot_pipeline(&c, &a, &run, p, index, 5));
     five = a.peak;
     views = a.used;
+    close_results(p, 5);
     spot_arena_close(&a);
 
     shell(forget_methods, "run");                              /* all but enough for five, and enough for one of them */
