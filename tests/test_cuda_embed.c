@@ -172,7 +172,7 @@ TEST(components_agree)
     for (int q = 0; q < MANY; q++) blobs_free(&v[q]), free(want[q].at), free(got[q].at);
 }
 
-/* What spot_embed_fit does before and beside t-SNE. */
+/* The steps of spot_embed_fit before and beside t-SNE. */
 TEST(the_door_knows_devices)
 {
     spot_embed_config cfg = spot_embed_defaults();

@@ -22,7 +22,7 @@ static float *clouds(int n, int d, int count, uint32_t seed)
     return x;
 }
 
-/* What the rows of this file differ in beside their points. */
+/* The rows of this file differ in these beside their points. */
 static spot_mixture_config rule;
 
 /* A fit of k components to x (n, d), which malloc gave; resp: to start from. Weights, means and covariances stand together. */

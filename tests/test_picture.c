@@ -138,7 +138,7 @@ TEST(what_is_no_file_is_said_to_be_none)
     spot_picture_close(&p);
 }
 
-/* What decoding takes is known from the header: a progressive JPEG holds all its coefficients, 2 bytes each. */
+/* The header tells the memory of decoding: a progressive JPEG holds all its coefficients, 2 bytes each. */
 TEST(memory_is_known_before_decoding)
 {
     spot_ctx c = check_ctx(1);
