@@ -11,11 +11,11 @@
  * division by zero without failures.
  *
  * A new row belongs to the leaf that it reaches. Assigning a fitted row gives its leaf again. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "bdm/rank.h"
 #include "core/device.h"
 #include "fit/information.h"
 #include "spotter/tree.h"
@@ -118,27 +118,16 @@ static void find_means(double *worth, const spot_points *p)
     for (int j = 0; j < p->d; j++) worth[j] /= p->n;
 }
 
-/* A feature and its worth; a leaf and its score. */
-typedef struct { int which; double worth; } rank;
-
-static int worth_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->worth != y->worth) return x->worth < y->worth ? 1 : -1;
-    return x->which - y->which;
-}
-
-static int by_index(const void *a, const void *b) { return ((const rank *)a)->which - ((const rank *)b)->which; }
+static int by_index(const void *a, const void *b) { return ((const spot_rank *)a)->which - ((const spot_rank *)b)->which; }
 
 /* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. chosen:
  * their indices; may be NULL. */
-static void choose_features(study *s, rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
+static void choose_features(study *s, spot_rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
 {
     int kept = s->x.cols;
 
-    for (int j = 0; j < p->d; j++) ranks[j] = (rank){ j, needs_worth(p->d, cfg) ? s->worth[j] : 0 };
-    qsort(ranks, (size_t)p->d, sizeof *ranks, worth_first);
+    for (int j = 0; j < p->d; j++) ranks[j] = (spot_rank){ .which = j, .score = needs_worth(p->d, cfg) ? s->worth[j] : 0 };
+    spot_ranks_sort(ranks, p->d);
     if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, by_index);
     for (int j = 0; chosen && j < kept; j++) chosen[j] = ranks[cfg->compat ? kept - 1 - j : j].which;
     for (int i = 0; i < p->n; i++)
@@ -146,7 +135,7 @@ static void choose_features(study *s, rank *ranks, const spot_points *p, const s
             s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + ranks[cfg->compat ? kept - 1 - j : j].which];
 }
 
-static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const rank *leaves, int len)
+static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const spot_rank *leaves, int len)
 {
     int *feature, *left, *right, *leaf;
     double *threshold;
@@ -167,7 +156,7 @@ static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const
 }
 
 /* Collects the leaves ordered by score, of equals the left one first; row: (n). */
-static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, rank *ranks,
+static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, int *row, const study *s, spot_rank *ranks,
                                   const spot_view *view, uint32_t ec, const spot_bdm_config *cfg)
 {
     double aler = 0;
@@ -178,15 +167,15 @@ static spot_status collect_leaves(spot_ctx *c, spot_hypotheses *out, spot_fit *f
         double importance = (double)t->ones / t->rows * t->ones / s->failures;
         if (t->feature >= 0) continue;
         aler += importance;
-        if (t->ones || cfg->compat) ranks[len++] = (rank){ k, importance };
+        if (t->ones || cfg->compat) ranks[len++] = (spot_rank){ .which = k, .score = importance };
     }
     spot_log_of(c, SPOT_LOG_DEBUG, ec, "a tree of %d leaves, ALER %.4f, BER %.4f", s->tree.leaves, aler,
                 (double)s->failures / view->n);
-    qsort(ranks, (size_t)len, sizeof *ranks, worth_first);
+    spot_ranks_sort(ranks, len);
     *out = (spot_hypotheses){ .components = len, .len = len < cfg->top ? len : cfg->top };
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
-        *h = (spot_hypothesis){ .score = ranks[k].worth, .row = row };
+        *h = (spot_hypothesis){ .score = ranks[k].score, .row = row };
         for (int i = 0; i < view->n; i++)
             if (s->leaf[i] == ranks[k].which) {
                 row[h->len++] = i;
@@ -228,7 +217,7 @@ static spot_status find_leaves(spot_ctx *c, spot_arena *a, int problems, spot_hy
     spot_tree *tree;
     spot_mat *x;
     study *s;
-    rank *ranks;
+    spot_rank *ranks;
     int **row, count, most = 0, weigh = 0;
 
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));
@@ -321,7 +310,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_ctx quiet = { 0 };
     int most = d, *row;
     unsigned char *each;
-    rank *ranks;
+    spot_rank *ranks;
     study s;
 
     for (int p = 0; p < problems; p++) {

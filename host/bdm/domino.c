@@ -11,11 +11,11 @@
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "bdm/rank.h"
 #include "core/device.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
@@ -153,36 +153,26 @@ static spot_status run_jobs(spot_ctx *c, spot_arena *work, batch *b, int problem
     return SPOT_OK;
 }
 
-typedef struct { int slice, holds; double score; } rank;
-
-static int higher_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return x->slice - y->slice;
-}
-
 /* The index in ranks of the slice with the greatest responsibility for row i, the first of equals. */
-static int best_of(const rank *ranks, int len, const problem *q, int i)
+static int best_of(const spot_rank *ranks, int len, const problem *q, int i)
 {
     int best = 0;
 
     for (int s = 1; s < len; s++)
-        if (q->r[(size_t)ranks[s].slice * q->job.n + i] > q->r[(size_t)ranks[best].slice * q->job.n + i]) best = s;
+        if (q->r[(size_t)ranks[s].which * q->job.n + i] > q->r[(size_t)ranks[best].which * q->job.n + i]) best = s;
     return best;
 }
 
-/* Ranks all slices, highest score first; `holds` counts the rows that have it as their best slice. */
-static void rank_slices(rank *ranks, const problem *q)
+/* Ranks all slices, highest score first; `size` counts the rows that have it as their best slice. */
+static void rank_slices(spot_rank *ranks, const problem *q)
 {
     for (int s = 0; s < q->job.k; s++) {
         double most = -INFINITY;
         for (int c = 0; c < CLASSES; c++) most = fmax(most, q->of_p[s * CLASSES + c] - q->of_y[s * CLASSES + c]);
-        ranks[s] = (rank){ .slice = s, .score = fabs(most) };
+        ranks[s] = (spot_rank){ .which = s, .score = fabs(most) };
     }
-    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].holds++;      /* still unsorted */
-    qsort(ranks, (size_t)q->job.k, sizeof *ranks, higher_first);
+    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].size++;      /* still unsorted */
+    spot_ranks_sort(ranks, q->job.k);
 }
 
 static spot_status keep_array(spot_ctx *c, spot_fit *f, const char *name, const double *from, int rows, int columns)
@@ -194,7 +184,7 @@ static spot_status keep_array(spot_ctx *c, spot_fit *f, const char *name, const 
 }
 
 /* Keeps the mixture, and the slices that rows may be assigned to, best first, with their hypotheses (-1: none). */
-static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const rank *ranks, int len, const int *hypothesis)
+static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const spot_rank *ranks, int len, const int *hypothesis)
 {
     const spot_domino_job *job = &q->job;
     int *slice;
@@ -207,20 +197,20 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const ra
     SPOT_TRY(spot_fit_put(c, f, "domino.label", SPOT_F64, q->of_y, job->k, CLASSES, NULL));
     SPOT_TRY(spot_fit_put(c, f, "domino.prediction", SPOT_F64, q->of_p, job->k, CLASSES, NULL));
     SPOT_TRY(spot_fit_put(c, f, "domino.slice", SPOT_I32, NULL, len, 0, (void **)&slice));
-    for (int s = 0; s < len; s++) slice[s] = ranks[s].slice;
+    for (int s = 0; s < len; s++) slice[s] = ranks[s].which;
     return spot_fit_put(c, f, "domino.hypothesis", SPOT_I32, hypothesis, len, 0, NULL);
 }
 
 static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
                                   const spot_bdm_config *cfg)
 {
-    rank ranks[SPOT_DOMINO_MOST];
+    spot_rank ranks[SPOT_DOMINO_MOST];
     int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top, hypothesis[SPOT_DOMINO_MOST];
     int from = cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept;
 
     rank_slices(ranks, q);
     *out = (spot_hypotheses){ 0 };
-    for (int s = 0; s < q->job.k; s++) out->components += ranks[s].holds > 0;
+    for (int s = 0; s < q->job.k; s++) out->components += ranks[s].size > 0;
     for (int i = 0; i < q->job.n; i++) q->place[i] = best_of(ranks, from, q, i);
     for (int s = 0; s < from; s++) hypothesis[s] = -1;
     for (int s = 0; s < kept; s++) {
@@ -347,7 +337,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 {
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
-    rank ranks[SPOT_DOMINO_MOST];
+    spot_rank ranks[SPOT_DOMINO_MOST];
     problem q = { .row = NULL };
 
     SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
@@ -357,7 +347,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     SPOT_TRY(spot_fit_indices(c, fit, "domino.hypothesis", t->rows, -1, hypotheses - 1, &hypothesis));
     if (t->rows < 1 || t->rows > q.job.k)
         return spot_fail(c, SPOT_INPUT, "the fit chooses among %d of %d slices; it is damaged", t->rows, q.job.k);
-    for (int s = 0; s < t->rows; s++) ranks[s].slice = slice[s];
+    for (int s = 0; s < t->rows; s++) ranks[s].which = slice[s];
     SPOT_TRY(SPOT_TAKE(c, a, q.y, CHUNK));
     SPOT_TRY(SPOT_TAKE(c, a, q.p, CHUNK * CLASSES));
     SPOT_TRY(SPOT_TAKE(c, a, q.r, (size_t)CHUNK * q.job.k));

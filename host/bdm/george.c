@@ -11,11 +11,11 @@
  * Clusters have no model for new rows: a new row belongs to the cluster of the nearest fitted row of its class, after the
  * reducer. Assigning a fitted row gives its cluster again. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "bdm/rank.h"
 #include "bdm/pieces.h"
 #include "fit/silhouette.h"
 
@@ -201,56 +201,46 @@ static spot_status overcluster(spot_ctx *c, spot_arena *a, part *t, int parts, c
     return keep_pieces(c, a, t, parts, u, cfg);
 }
 
-typedef struct { int part, cluster, size; double loss, error; } rank;
-
-static int higher_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->loss != y->loss) return x->loss < y->loss ? 1 : -1;
-    return x->part != y->part ? x->part - y->part : x->cluster - y->cluster;
-}
-
 /* Ranks the clusters that have rows in a problem's parts, highest mean loss first; returns their number. */
-static int rank_clusters(rank *ranks, const part *t, int parts, const spot_view *view)
+static int rank_clusters(spot_rank *ranks, const part *t, int parts, const spot_view *view)
 {
     int len = 0;
 
     for (int q = 0; q < parts; q++) {
-        rank *own = ranks + len;
-        for (int k = 0; k < t[q].clusters; k++) own[k] = (rank){ .part = q, .cluster = k };
+        spot_rank *own = ranks + len;
+        for (int k = 0; k < t[q].clusters; k++) own[k] = (spot_rank){ .part = q, .which = k };
         for (int i = 0; i < t[q].n; i++) {
-            rank *r = &own[t[q].label[i]];
+            spot_rank *r = &own[t[q].label[i]];
             r->size++;
-            r->loss += t[q].loss[i];
+            r->score += t[q].loss[i];
             r->error += spot_view_error(view, t[q].row[i]);
         }
         for (int k = 0; k < t[q].clusters; k++) {
-            rank r = own[k];
+            spot_rank r = own[k];
             if (!r.size) continue;
-            r.loss /= r.size;
+            r.score /= r.size;
             r.error /= r.size;
             ranks[len++] = r;
         }
     }
-    qsort(ranks, (size_t)len, sizeof *ranks, higher_first);
+    spot_ranks_sort(ranks, len);
     return len;
 }
 
 static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, const part *t, int parts,
                                       const spot_view *view, int top)
 {
-    rank ranks[2 * SPOT_SILHOUETTE_CLUSTERS];
+    spot_rank ranks[2 * SPOT_SILHOUETTE_CLUSTERS];
 
     *out = (spot_hypotheses){ .components = rank_clusters(ranks, t, parts, view) };
     out->len = out->components < top ? out->components : top;
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
         const part *from = &t[ranks[k].part];
-        *h = (spot_hypothesis){ .score = ranks[k].loss, .mean_error = ranks[k].error };
+        *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
         SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
         for (int i = 0; i < from->n; i++)
-            if (from->label[i] == ranks[k].cluster) h->row[h->len++] = from->row[i];
+            if (from->label[i] == ranks[k].which) h->row[h->len++] = from->row[i];
     }
     return SPOT_OK;
 }

@@ -20,13 +20,12 @@
  * a fitted row gives its hypotheses again. */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bdm/auditors.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
-#include "core/device.h"
+#include "bdm/rank.h"
 #include "fit/ridge.h"
 #include "spotter/rng.h"
 
@@ -245,17 +244,7 @@ static spot_status solve_all(spot_ctx *c, spot_arena *a, int problems, audit *t,
     return s;
 }
 
-typedef struct { int auditor, size; double score, error; } rank;
-
-static int higher_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return x->auditor - y->auditor;
-}
-
-static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const rank *ranks, int len)
+static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const spot_rank *ranks, int len)
 {
     int *part, d = t->a.d;
     double *w, *b, *most;
@@ -266,11 +255,11 @@ static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const
     SPOT_TRY(spot_fit_put(c, f, "auditor.most", SPOT_F64, NULL, len, 0, (void **)&most));
     SPOT_TRY(spot_fit_put(c, f, "auditor.part", SPOT_I32, NULL, len, 0, (void **)&part));
     for (int k = 0; k < len; k++) {
-        const double *chosen = t->chosen + (size_t)ranks[k].auditor * (size_t)(d + 2);
+        const double *chosen = t->chosen + (size_t)ranks[k].which * (size_t)(d + 2);
         memcpy(w + (size_t)k * d, chosen, (size_t)d * sizeof *w);
         b[k] = chosen[d];
         most[k] = chosen[d + 1];
-        part[k] = t->which[ranks[k].auditor];
+        part[k] = t->which[ranks[k].which];
     }
     return SPOT_OK;
 }
@@ -278,12 +267,12 @@ static spot_status keep_auditors(spot_ctx *c, spot_fit *f, const audit *t, const
 static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypotheses *out, spot_fit *fit, const audit *t,
                                       bool compat)
 {
-    rank ranks[SPOT_MAX_HYPOTHESES];
+    spot_rank ranks[SPOT_MAX_HYPOTHESES];
     int n = t->a.n;
 
     *out = (spot_hypotheses){ .len = 0 };
     for (int k = 0; k < t->len; k++) {
-        rank r = { .auditor = k, .score = t->score[k] };
+        spot_rank r = { .which = k, .score = t->score[k] };
         for (int i = 0; i < n; i++) {
             if (!t->member[(size_t)k * n + i]) continue;
             r.size++;
@@ -293,11 +282,11 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
         if (r.size) ranks[out->len++] = r;
     }
     out->components = out->len;
-    if (!compat) qsort(ranks, (size_t)out->len, sizeof *ranks, higher_first);     /* else in the order of rounds */
+    if (!compat) spot_ranks_sort(ranks, out->len);     /* else in the order of rounds */
     if (fit) SPOT_TRY(keep_auditors(c, fit, t, ranks, out->len));
     for (int k = 0; k < out->len; k++) {
         spot_hypothesis *h = &out->h[k];
-        const uint8_t *member = t->member + (size_t)ranks[k].auditor * n;
+        const uint8_t *member = t->member + (size_t)ranks[k].which * n;
         *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
         SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
         for (int i = 0; i < n; i++) if (member[i]) h->row[h->len++] = i;

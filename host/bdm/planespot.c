@@ -5,10 +5,10 @@
  * differ by some 1e-14 of their size. */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "bdm/rank.h"
 
 /* Normalises a column of the map: (x - lo) / scale; 0 if scale is 0. */
 typedef struct { double lo, scale; } column_scale;
@@ -58,43 +58,32 @@ static spot_status build_representation(spot_ctx *c, spot_arena *a, spot_mat *r,
     return SPOT_OK;
 }
 
-/* A cluster and its score, size * (mean error)^2. */
-typedef struct { int cluster, size; double error, score; } rank;
-
-static int higher_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return x->cluster - y->cluster;
-}
-
-/* Ranks the clusters that have rows, highest score first; returns their number. */
-static int rank_clusters(rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
+/* Ranks the clusters that have rows by size * (mean error)^2, highest first; returns their number. */
+static int rank_clusters(spot_rank *ranks, const spot_mixture *best, const int *label, const spot_view *view, int how)
 {
     double wrong[SPOT_MAX_COMPONENTS] = { 0 };
     int len = 0;
 
-    for (int k = 0; k < best->k; k++) ranks[k] = (rank){ .cluster = k };
+    for (int k = 0; k < best->k; k++) ranks[k] = (spot_rank){ .which = k };
     for (int i = 0; i < view->n; i++) {
-        rank *r = &ranks[label[i]];
+        spot_rank *r = &ranks[label[i]];
         r->size++;
         r->error += spot_view_error(view, i);
         wrong[label[i]] += spot_view_error(view, i) > 0.5;
     }
     for (int k = 0; k < best->k; k++) {
-        rank r = ranks[k];
+        spot_rank r = ranks[k];
         double errors = how == SPOT_ORDER_HARD ? wrong[k] : r.error;
         if (!r.size) continue;
         r.score = errors * (errors / r.size);
         r.error /= r.size;
         ranks[len++] = r;
     }
-    qsort(ranks, (size_t)len, sizeof *ranks, higher_first);
+    spot_ranks_sort(ranks, len);
     return len;
 }
 
-static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const rank *ranks, int len)
+static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, const spot_rank *ranks, int len)
 {
     int *component;
 
@@ -102,7 +91,7 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *fit, const spot_mixture *m, c
     SPOT_TRY(spot_fit_put(c, fit, "mixture.mean", SPOT_F64, m->mean, m->k, m->d, NULL));
     SPOT_TRY(spot_fit_put(c, fit, "mixture.covariance", SPOT_F64, m->covariance, m->k, m->d * m->d, NULL));
     SPOT_TRY(spot_fit_put(c, fit, "component", SPOT_I32, NULL, len, 0, (void **)&component));
-    for (int k = 0; k < len; k++) component[k] = ranks[k].cluster;
+    for (int k = 0; k < len; k++) component[k] = ranks[k].which;
     return SPOT_OK;
 }
 
@@ -110,7 +99,7 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
                                       const spot_mixture *best, const int *label, const spot_view *view,
                                       const spot_bdm_config *cfg)
 {
-    rank ranks[SPOT_MAX_COMPONENTS];
+    spot_rank ranks[SPOT_MAX_COMPONENTS];
 
     *out = (spot_hypotheses){ .components = rank_clusters(ranks, best, label, view, cfg->order) };
     out->len = out->components < cfg->top ? out->components : cfg->top;
@@ -120,7 +109,7 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
         *h = (spot_hypothesis){ .score = ranks[k].score, .mean_error = ranks[k].error };
         SPOT_TRY(SPOT_TAKE(c, a, h->row, ranks[k].size));
         for (int i = 0; i < view->n; i++)
-            if (label[i] == ranks[k].cluster) h->row[h->len++] = i;
+            if (label[i] == ranks[k].which) h->row[h->len++] = i;
     }
     return SPOT_OK;
 }

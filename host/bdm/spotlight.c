@@ -25,6 +25,7 @@
 
 #include "bdm/fit.h"
 #include "bdm/methods.h"
+#include "bdm/rank.h"
 #include "core/device.h"
 #include "fit/spotlight_fit.h"
 
@@ -45,8 +46,6 @@ typedef struct {
     double *centre, *scale; /* (d), (1): arrays of the fit, as the two below; NULL without a fit */
     double *shone, *least;  /* (top, parameters), (top): parameters and least weight of each spotlight, in order of discovery */
 } problem_state;
-
-typedef struct { double weight; int row; } rank;
 
 static int padded(int d) { return (d + SPOT_SPOTLIGHT_LANES - 1) / SPOT_SPOTLIGHT_LANES * SPOT_SPOTLIGHT_LANES; }
 
@@ -130,39 +129,31 @@ static void begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, const spot
                     "more than another", l->loss[0]);
 }
 
-static int heavier_first(const void *a, const void *b)
-{
-    const rank *x = a, *y = b;
-
-    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
-    return x->row - y->row;
-}
-
 /* Lists the members of a spotlight, ascending; returns their number. greatest: the greatest weight. *limit: the least weight
  * of a member. */
-static int list_members(int *row, rank *ranks, const problem_state *l, double greatest, const spot_bdm_config *cfg,
+static int list_members(int *row, spot_rank *ranks, const problem_state *l, double greatest, const spot_bdm_config *cfg,
                         double *limit)
 {
     int n = l->op.n, len = 0, most = (int)lround(cfg->spotlight.min_weight * n);
     double least = cfg->threshold * greatest;
-    rank last = { 0, 0 };
+    spot_rank last = { 0 };
 
     if (cfg->spotlight.membership == SPOT_MEMBER_TOP) {
-        for (int i = 0; i < n; i++) ranks[i] = (rank){ l->weight[i], i };
-        qsort(ranks, (size_t)n, sizeof *ranks, heavier_first);
+        for (int i = 0; i < n; i++) ranks[i] = (spot_rank){ .which = i, .score = l->weight[i] };
+        spot_ranks_sort(ranks, n);
         last = ranks[most > 1 ? most - 1 : 0];
     }
-    *limit = cfg->spotlight.membership == SPOT_MEMBER_TOP ? last.weight : least;
+    *limit = cfg->spotlight.membership == SPOT_MEMBER_TOP ? last.score : least;
     for (int i = 0; i < n; i++) {
-        rank r = { l->weight[i], i };
-        if (cfg->spotlight.membership == SPOT_MEMBER_TOP ? heavier_first(&r, &last) <= 0 : r.weight >= least && r.weight > 0)
+        spot_rank r = { .which = i, .score = l->weight[i] };
+        if (cfg->spotlight.membership == SPOT_MEMBER_TOP ? spot_rank_order(&r, &last) <= 0 : r.score >= least && r.score > 0)
             row[len++] = i;
     }
     return len;
 }
 
 /* Makes the hypothesis of a spotlight, and the losses for the next one. l->start holds the parameters. */
-static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state *l, rank *ranks, uint32_t ec,
+static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state *l, spot_rank *ranks, uint32_t ec,
                                const spot_view *view, const spot_bdm_config *cfg)
 {
     spot_hypothesis h = { .row = l->row };
@@ -271,7 +262,7 @@ static int higher_first(const void *a, const void *b)
 }
 
 /* Scratch memory. */
-typedef struct { spot_spotlight_problem *ops; rank *ranks; } space;
+typedef struct { spot_spotlight_problem *ops; spot_rank *ranks; } space;
 
 static int largest(int problems, const int *n)
 {
