@@ -14,53 +14,53 @@ static bool same_number(const spot_check_line *a, const spot_check_line *b)
 
 static void write_nights(spot_page *p, const spot_history *h)
 {
-    spot_page_open(p, "nights", '[');
+    spot_json_array(p->at, "nights", 0, 0);
     for (int i = 0; i < h->nights; i++) {
         const spot_night *t = &h->night[i];
-        spot_page_open(p, NULL, '{');
+        spot_json_object(p->at, NULL);
         spot_page_text(p, "at", t->at);
         spot_page_text(p, "commit", t->commit);
         spot_page_text(p, "build", t->check.build);
         spot_page_text(p, "device", t->check.device);
         spot_page_text(p, "config", t->check.config);
-        spot_page_int(p, "numbers", t->check.numbers);
-        spot_page_int(p, "failed", t->check.failed);
+        spot_json_put_int(p->at, "numbers", t->check.numbers);
+        spot_json_put_int(p->at, "failed", t->check.failed);
         spot_page_text(p, "baseline", t->check.baseline);
-        spot_page_open(p, "said", '[');                /* failures without a number, such as broken bits */
+        spot_json_array(p->at, "said", 0, 0);                /* failures without a number, such as broken bits */
         for (int l = 0; l < t->check.lines; l++) {
             const spot_check_line *v = &t->check.line[l];
             if (!isnan(v->now) || (v->verdict != SPOT_BROKEN && v->verdict != SPOT_TOO_GOOD)) continue;
             spot_page_print(p, NULL, "%s: %s%s%s: %s%s", spot_verdict_name(v->verdict), v->method, *v->method ? " " : "",
                             v->metric, v->why, v->quarantined ? " (in quarantine)" : "");
         }
-        spot_page_close(p, ']');
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
+        spot_json_end(p->at);
     }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 /* night, verdict, quarantined, n, before, now, low, high, margin: page_trend.js unpacks them in this order. */
 static void write_points(spot_page *p, const spot_history *h, const spot_check_line *of)
 {
-    spot_page_open(p, "points", '[');
+    spot_json_array(p->at, "points", 0, 0);
     for (int i = 0; i < h->nights; i++)
         for (int l = 0; l < h->night[i].check.lines; l++) {
             const spot_check_line *v = &h->night[i].check.line[l];
             if (isnan(v->now) || !same_number(v, of)) continue;
-            spot_page_open(p, NULL, '[');
-            spot_page_int(p, NULL, i);
-            spot_page_int(p, NULL, v->verdict);
-            spot_page_int(p, NULL, v->quarantined);
-            spot_page_int(p, NULL, v->n);
+            spot_json_array(p->at, NULL, 0, 0);
+            spot_json_put_int(p->at, NULL, i);
+            spot_json_put_int(p->at, NULL, v->verdict);
+            spot_json_put_int(p->at, NULL, v->quarantined);
+            spot_json_put_int(p->at, NULL, v->n);
             spot_page_real(p, NULL, v->before);
             spot_page_real(p, NULL, v->now);
             spot_page_real(p, NULL, v->before + v->low);
             spot_page_real(p, NULL, v->before + v->high);
             spot_page_real(p, NULL, v->margin);
-            spot_page_close(p, ']');
+            spot_json_end(p->at);
             break;
         }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 /* In the order of the latest night; then numbers that only earlier nights have. */
@@ -79,16 +79,16 @@ static spot_status write_series(spot_page *p, const spot_history *h)
             while (k < n && !same_number(s[k], v)) k++;
             if (k == n && !isnan(v->now)) s[n++] = v;
         }
-    spot_page_open(p, "series", '[');
+    spot_json_array(p->at, "series", 0, 0);
     for (int k = 0; k < n; k++) {
-        spot_page_open(p, NULL, '{');
+        spot_json_object(p->at, NULL);
         spot_page_text(p, "layer", s[k]->layer);
         spot_page_text(p, "method", s[k]->method);
         spot_page_text(p, "metric", s[k]->metric);
         write_points(p, h, s[k]);
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
     }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
     free(s);
     return SPOT_OK;
 }
@@ -102,10 +102,10 @@ static spot_status write_page(spot_ctx *c, const char *path, const spot_history 
     SPOT_TRY(spot_page_begin(&p, c, &o, "trend", "Nights"));
     p.frame = "trend.html";
     spot_page_text(&p, "source", name);
-    spot_page_int(&p, "damaged", h->damaged);
-    spot_page_open(&p, "verdicts", '[');
+    spot_json_put_int(p.at, "damaged", h->damaged);
+    spot_json_array(p.at, "verdicts", 0, 0);
     for (int v = 0; v < SPOT_VERDICTS; v++) spot_page_text(&p, NULL, spot_verdict_name((spot_verdict)v));
-    spot_page_close(&p, ']');
+    spot_json_end(p.at);
     write_nights(&p, h);
     s = write_series(&p, h);
     return spot_page_write(&p, path, s);

@@ -1,6 +1,4 @@
 /* html.c - puts a page together from its template and its parts. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/page/html.h"
@@ -18,7 +16,7 @@ spot_status spot_page_begin(spot_page *p, spot_ctx *c, const spot_report_options
         return spot_fail(c, SPOT_INVALID, "a report needs a budget, and thumbnails of 16 to 240 pixels, not %d", o->thumb);
     SPOT_TRY(spot_json_begin(c, &p->what, NULL));
     p->at = &p->what;
-    spot_page_open(p, NULL, '{');
+    spot_json_object(p->at, NULL);
     spot_page_text(p, "kind", kind);
     spot_page_text(p, "title", title);
     spot_page_text(p, "spotter", SPOT_VERSION);
@@ -66,7 +64,7 @@ spot_status spot_page_write(spot_page *p, const char *path, spot_status s)
 {
     spot_text out = { 0 };
 
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
     if (s == SPOT_OK) s = spot_json_whole(p->c, &p->what, path);
     if (s == SPOT_OK) assemble_page(&out, p);
     if (s == SPOT_OK && (p->blocks.status || out.status))

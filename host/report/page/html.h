@@ -27,10 +27,8 @@ typedef struct {
     int       count;               /* number of blocks */
 } spot_page;
 
-/* Add members to p->at; key NULL in an array. Texts are escaped: none ends the HTML element of the JSON. */
-void spot_page_open (spot_page *p, const char *key, char bracket);         /* '{' or '[' */
-void spot_page_close(spot_page *p, char bracket);                          /* '}' or ']' */
-void spot_page_int  (spot_page *p, const char *key, long long v);
+/* Add members to p->at; spot_json_put_int and the like add the rest. Texts are escaped: none ends the HTML element of the
+ * JSON. */
 void spot_page_real (spot_page *p, const char *key, double v);             /* six digits; null for NaN */
 void spot_page_text (spot_page *p, const char *key, const char *v);        /* null for NULL */
 __attribute__((format(printf, 3, 4)))
@@ -55,7 +53,7 @@ uint8_t spot_page_confidence(double confidence);
 /* The source of pictures. Several threads call read, each with its own context and picture. */
 typedef struct {
     int   rows;
-    bool (*has) (void *user, int row);
+    bool (*has) (void *user, int row);         /* NULL: every row has a picture */
     spot_status (*read)(spot_ctx *c, void *user, int row, spot_picture *out);
     void *user;
 } spot_picture_source;

@@ -4,7 +4,6 @@
  *     places    the rows of one class of one model: examined together, and on one map
  *     maps      a place's points, once for each reduction
  *     findings  a method's slices of a place, members as indices into the place */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,39 +128,39 @@ static void write_accuracy(spot_page *p, const spot_subject *s)
         for (int k = 0; !s->target && s->has && k < s->classes; k++)
             if (s->has[(size_t)i * (size_t)s->classes + (size_t)k]) of++, wrong += spot_subject_wrong(s, i, k);
     }
-    spot_page_int(p, "judged", of);
-    spot_page_int(p, "wrong", wrong);
+    spot_json_put_int(p->at, "judged", of);
+    spot_json_put_int(p->at, "wrong", wrong);
 }
 
 static void write_models(report *r)
 {
     spot_page *p = r->p;
 
-    spot_page_open(p, "models", '[');
+    spot_json_array(p->at, "models", 0, 0);
     for (int k = 0; k < r->models; k++) {
         const spot_subject *s = r->s[k];
-        spot_page_open(p, NULL, '{');
+        spot_json_object(p->at, NULL);
         if (r->models > 1) spot_page_print(p, "name", "model %d", k + 1);
         else spot_page_text(p, "name", "the model");
         spot_page_text(p, "source", s->source);
-        spot_page_int(p, "rows", s->n);
-        spot_page_int(p, "skipped", s->skipped);
-        spot_page_int(p, "several", !s->target);
+        spot_json_put_int(p->at, "rows", s->n);
+        spot_json_put_int(p->at, "skipped", s->skipped);
+        spot_json_put_int(p->at, "several", !s->target);
         write_accuracy(p, s);
         write_predictions(p, s, r->row[k]);
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
     }
-    spot_page_close(p, ']');
-    spot_page_open(p, "left_out", '[');
+    spot_json_end(p->at);
+    spot_json_array(p->at, "left_out", 0, 0);
     for (int k = 0; k < r->models; k++)
         for (int i = 0; i < r->f[k]->left_out; i++) {
-            spot_page_open(p, NULL, '{');
-            spot_page_int(p, "model", k);
-            spot_page_int(p, "class", r->f[k]->left_class[i]);
-            spot_page_int(p, "rows", spot_subject_rows(r->s[k], r->f[k]->left_class[i]));
-            spot_page_close(p, '}');
+            spot_json_object(p->at, NULL);
+            spot_json_put_int(p->at, "model", k);
+            spot_json_put_int(p->at, "class", r->f[k]->left_class[i]);
+            spot_json_put_int(p->at, "rows", spot_subject_rows(r->s[k], r->f[k]->left_class[i]));
+            spot_json_end(p->at);
         }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 static void write_place(report *r, const place *at)
@@ -173,11 +172,11 @@ static void write_place(report *r, const place *at)
     int *row = malloc(((size_t)f->n + 1) * sizeof *row);
     uint8_t *wrong = calloc((size_t)f->n + 1, 1);
 
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "model", model);
-    spot_page_int(p, "class", at->cls);
-    spot_page_int(p, "n", f->n);
-    spot_page_int(p, "wrong", f->wrong);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "model", model);
+    spot_json_put_int(p->at, "class", at->cls);
+    spot_json_put_int(p->at, "n", f->n);
+    spot_json_put_int(p->at, "wrong", f->wrong);
     if (!row || !wrong) p->blocks.status = SPOT_NOMEM;
     else {
         for (int i = 0; i < f->n; i++) {
@@ -190,7 +189,7 @@ static void write_place(report *r, const place *at)
         spot_page_block(p, "confidence", r->at, (size_t)f->n);
         spot_page_block(p, "bad", wrong, (size_t)f->n);
     }
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
     free(row);
     free(wrong);
 }
@@ -199,17 +198,17 @@ static void write_slice(report *r, const spot_slice *s)
 {
     spot_page *p = r->p;
 
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "size", s->size);
-    spot_page_int(p, "wrong", s->wrong);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "size", s->size);
+    spot_json_put_int(p->at, "wrong", s->wrong);
     spot_page_real(p, "rate", s->error_rate);
     spot_page_real(p, "confidence", s->mean_confidence);
     spot_page_real(p, "share", s->share);
     spot_page_real(p, "score", s->score);
-    spot_page_open(p, "near", '[');
-    for (int i = 0; i < s->neighbours; i++) spot_page_int(p, NULL, r->local[s->neighbour[i]]);
-    spot_page_close(p, ']');
-    spot_page_close(p, '}');
+    spot_json_array(p->at, "near", 0, 0);
+    for (int i = 0; i < s->neighbours; i++) spot_json_put_int(p->at, NULL, r->local[s->neighbour[i]]);
+    spot_json_end(p->at);
+    spot_json_end(p->at);
 }
 
 /* The members of all slices, one slice after another. */
@@ -234,17 +233,17 @@ static void write_finding(report *r, int i)
     char name[80];
 
     for (int k = 0; k < f->n; k++) r->local[f->row[k]] = k;
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "place", r->place_of[i]);
-    spot_page_int(p, "map", r->map_of[i]);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "place", r->place_of[i]);
+    spot_json_put_int(p->at, "map", r->map_of[i]);
     spot_page_text(p, "method", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
     spot_page_print(p, "seed", "%llu", (unsigned long long)f->seed);
     spot_page_text(p, "failed", f->status ? f->message : NULL);
-    spot_page_open(p, "slices", '[');
+    spot_json_array(p->at, "slices", 0, 0);
     for (int k = 0; k < f->slices; k++) write_slice(r, &f->slice[k]);
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
     write_members(r, f);
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
 }
 
 /* Writes the part of the findings' map that has the rows of a finding. */
@@ -265,35 +264,35 @@ static void write_map(report *r, const map *m)
     const spot_finding *f = finding(r, m->finding, &model);
     char name[80];
 
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "place", m->place);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "place", m->place);
     if (m->shared) spot_page_text(p, "of", NULL);
     else spot_page_text(p, "of", spot_bdm_name(&r->o[model]->bdm[f->bdm], name, sizeof name));
-    spot_page_int(p, "columns", m->shared ? 2 : f->points.d);
+    spot_json_put_int(p->at, "columns", m->shared ? 2 : f->points.d);
     if (m->shared) write_shared(r, f, r->f[model]->map);
     else spot_page_map(p, "xy", f->points.at, f->points.n, f->points.d);
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
 }
 
 static void write_all(report *r)
 {
     spot_page *p = r->p;
 
-    spot_page_open(p, "classes", '[');
+    spot_json_array(p->at, "classes", 0, 0);
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
-    spot_page_close(p, ']');
-    spot_page_int(p, "rows", r->s[0]->n);
+    spot_json_end(p->at);
+    spot_json_put_int(p->at, "rows", r->s[0]->n);
     if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
     write_models(r);
-    spot_page_open(p, "places", '[');
+    spot_json_array(p->at, "places", 0, 0);
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);
-    spot_page_close(p, ']');
-    spot_page_open(p, "maps", '[');
+    spot_json_end(p->at);
+    spot_json_array(p->at, "maps", 0, 0);
     for (int k = 0; k < r->maps; k++) write_map(r, &r->map[k]);
-    spot_page_close(p, ']');
-    spot_page_open(p, "findings", '[');
+    spot_json_end(p->at);
+    spot_json_array(p->at, "findings", 0, 0);
     for (int i = 0; i < r->findings; i++) write_finding(r, i);
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 /* ---- pictures ---- */

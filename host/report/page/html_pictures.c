@@ -137,7 +137,7 @@ static spot_status add_sheet(sheets *a, const int *row, int n, size_t room, bool
     *fits = bytes * 4 / 3 + 100 <= room;
     if (*fits) {
         spot_page_element(a->p, 's', a->sheet++, jpeg, bytes);
-        spot_page_int(a->p, NULL, a->side);
+        spot_json_put_int(a->p->at, NULL, a->side);
         a->spent += bytes * 4 / 3 + 100;
         a->pictures += (size_t)n;
         a->given += n - failed;
@@ -183,7 +183,7 @@ static int keep_available(spot_wanted *w, const spot_picture_source *from)
     int n = 0, strips = 0;
 
     for (int i = 0; i < w->n; i++)
-        if (from->has(from->user, w->row[i])) {
+        if (!from->has || from->has(from->user, w->row[i])) {
             strips += i < w->strips;
             w->row[n++] = w->row[i];
         }
@@ -195,12 +195,12 @@ static void write_sizes(sheets *a, int there, int side)
 {
     spot_page *p = a->p;
 
-    spot_page_int(p, "there", there);
-    spot_page_int(p, "given", a->given);
-    spot_page_int(p, "unreadable", a->unreadable);
-    spot_page_int(p, "wanted", side);
-    spot_page_int(p, "strips", a->strip_side);
-    spot_page_int(p, "others", a->side);
+    spot_json_put_int(p->at, "there", there);
+    spot_json_put_int(p->at, "given", a->given);
+    spot_json_put_int(p->at, "unreadable", a->unreadable);
+    spot_json_put_int(p->at, "wanted", side);
+    spot_json_put_int(p->at, "strips", a->strip_side);
+    spot_json_put_int(p->at, "others", a->side);
     spot_page_block(p, "tile", a->tile, (size_t)a->from->rows * sizeof *a->tile);
     spot_page_block(p, "shape", a->shape, (size_t)a->from->rows * 2);
 }
@@ -221,12 +221,12 @@ spot_status spot_page_pictures(spot_page *p, const spot_picture_source *from, sp
     if (!a.rgb || !a.tile || !a.shape) s = spot_fail(p->c, SPOT_NOMEM, "no memory for the pictures of %d rows", from->rows);
     else {
         for (int i = 0; i < from->rows; i++) a.tile[i] = NONE;
-        spot_page_open(p, "pictures", '{');
-        spot_page_open(p, "sheets", '[');
+        spot_json_object(p->at, "pictures");
+        spot_json_array(p->at, "sheets", 0, 0);
         s = add_sheets(&a, w, room);
-        spot_page_close(p, ']');
+        spot_json_end(p->at);
         write_sizes(&a, there, side);
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
         if (a.unreadable)
             spot_log(p->c, SPOT_LOG_WARN, "%d of %d pictures could not be read; the first: %s", a.unreadable, there, a.why);
         if (a.given + a.unreadable < there)

@@ -8,20 +8,20 @@
 
 static void write_average(spot_page *p, const char *key, const spot_average *v)
 {
-    spot_page_open(p, key, '{');
+    spot_json_object(p->at, key);
     spot_page_real(p, "mean", v->n ? v->mean : NAN);
     spot_page_real(p, "se", v->n ? v->se : NAN);
-    spot_page_int(p, "n", v->n);
-    spot_page_close(p, '}');
+    spot_json_put_int(p->at, "n", v->n);
+    spot_json_end(p->at);
 }
 
 static void write_fact(spot_page *p, const char *name, const char *value, const char *note)
 {
-    spot_page_open(p, NULL, '[');
+    spot_json_array(p->at, NULL, 0, 0);
     spot_page_text(p, NULL, name);
     spot_page_text(p, NULL, value);
     spot_page_text(p, NULL, note);
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 static void write_facts(spot_page *p, const spot_results *r)
@@ -29,7 +29,7 @@ static void write_facts(spot_page *p, const spot_results *r)
     char value[32], note[160];
     int best = -1;
 
-    spot_page_open(p, "facts", '[');
+    spot_json_array(p->at, "facts", 0, 0);
     snprintf(value, sizeof value, "%d", r->ecs);
     snprintf(note, sizeof note, "of %d planned%s", r->planned, r->not_learned ? "" : ", all learned");
     if (r->not_learned) snprintf(note, sizeof note, "of %d planned, %d not learned", r->planned, r->not_learned);
@@ -42,27 +42,27 @@ static void write_facts(spot_page *p, const spot_results *r)
         snprintf(value, sizeof value, "%.2f", r->method[best].sum.dr.mean);
         write_fact(p, "best discovery rate", value, r->method[best].name);
     }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 static void write_methods(spot_page *p, const spot_results *r)
 {
     char counted[300], origin[300];
 
-    spot_page_open(p, "methods", '[');
+    spot_json_array(p->at, "methods", 0, 0);
     for (int b = 0; b < r->methods; b++) {
         const spot_results_method *m = &r->method[b];
-        spot_page_open(p, NULL, '{');
+        spot_json_object(p->at, NULL);
         spot_page_text(p, "name", m->name);
         write_average(p, "dr", &m->sum.dr);
         write_average(p, "fdr", &m->sum.fdr);
-        spot_page_open(p, "missed", '[');
+        spot_json_array(p->at, "missed", 0, 0);
         for (int k = 0; k < SPOT_FAILURES; k++) spot_page_real(p, NULL, m->sum.failure[k].n ? m->sum.failure[k].mean : NAN);
-        spot_page_close(p, ']');
-        spot_page_int(p, "failed", m->failed);
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
+        spot_json_put_int(p->at, "failed", m->failed);
+        spot_json_end(p->at);
     }
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
     spot_page_print(p, "caption", "Discovery rate and false discovery rate, means over ECs (standard errors); then why "
                     "blindspots were missed, as shares of their images. %s; %s.",
                     spot_results_counted(counted, sizeof counted, r), spot_results_origin(origin, sizeof origin, r));
@@ -77,11 +77,11 @@ static spot_status write_figure(spot_ctx *c, void *user, int number, const spot_
     SPOT_TRY(spot_chart_svg(c, &svg, &n, chart));
     spot_page_element(p, 'f', number, svg, n);
     free(svg);
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "number", number);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "number", number);
     spot_page_text(p, "title", chart->title);
     spot_page_text(p, "caption", chart->caption);
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
     return SPOT_OK;
 }
 
@@ -91,9 +91,9 @@ static spot_status write_figures(spot_page *p, const spot_results *r)
     char why[1024] = "";
     spot_status s;
 
-    spot_page_open(p, "figures", '[');
+    spot_json_array(p->at, "figures", 0, 0);
     s = spot_figures_take(p->c, r, write_figure, p);
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
     if (s != SPOT_USAGE && s != SPOT_INPUT) return s;
     snprintf(why, sizeof why, "%s", spot_message(p->c, s));
     spot_forget(p->c);

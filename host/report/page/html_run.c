@@ -24,25 +24,12 @@ typedef struct {
     spot_run_values *values;       /* values in the run's cache */
     spot_segment *segment;         /* segment of the current EC */
     spot_text   ids;               /* one line for each row */
+    spot_text   pictures;          /* (rows), picture */
+    spot_text   wishes;            /* (requests), request */
     spot_json   findings, maps;    /* members of the page, written at the same time as the member "places" */
-    picture    *picture;           /* (rows) */
-    request    *request;
     int rows, requests, places, found, mapped, missing;
-    size_t rows_room, requests_room;
     spot_ec    *ec;                /* (ecs of the config), for pictures */
 } run;
-
-static spot_status grow_array(spot_ctx *c, void **at, size_t *room, size_t want, size_t size)
-{
-    void *more;
-
-    if (want <= *room) return SPOT_OK;
-    *room = want * 3 / 2 + 1024;
-    more = realloc(*at, *room * size);
-    if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the report's rows");
-    *at = more;
-    return SPOT_OK;
-}
 
 static bool is_wrong(const spot_view *v, int i) { return v->confidence[i] < 0.5f; }
 
@@ -50,8 +37,9 @@ static bool is_wrong(const spot_view *v, int i) { return v->confidence[i] < 0.5f
 
 static void add_request(run *u, int turn, int row)
 {
-    u->request[u->requests] = (request){ turn, u->requests, u->rows + row };
-    u->requests++;
+    const request one = { turn, u->requests++, u->rows + row };
+
+    spot_text_add(&u->wishes, &one, sizeof one);
 }
 
 /* Writes the correct rows outside of h that are nearest to its mean in the classifier's features. */
@@ -75,9 +63,9 @@ static void write_near(run *u, const spot_view *v, const spot_hypothesis *h, con
             if (at < NEAR) best[at] = best[at - 1], near[at] = near[at - 1];
         if (at < NEAR) best[at] = apart, near[at] = i;
     }
-    spot_page_open(u->p, "near", '[');
-    for (int k = 0; k < n; k++) spot_page_int(u->p, NULL, near[k]);
-    spot_page_close(u->p, ']');
+    spot_json_array(u->p->at, "near", 0, 0);
+    for (int k = 0; k < n; k++) spot_json_put_int(u->p->at, NULL, near[k]);
+    spot_json_end(u->p->at);
     for (int k = 0; k < n; k++) add_request(u, 0, near[k]);
 }
 
@@ -91,8 +79,8 @@ static void write_slice(run *u, const spot_view *v, const spot_hypothesis *h, co
         wrong += is_wrong(v, h->row[j]);
         confidence += v->confidence[h->row[j]] / h->len;
     }
-    spot_page_int(p, "size", h->len);
-    spot_page_int(p, "wrong", wrong);
+    spot_json_put_int(p->at, "size", h->len);
+    spot_json_put_int(p->at, "wrong", wrong);
     spot_page_real(p, "rate", (double)wrong / h->len);
     spot_page_real(p, "confidence", confidence);
     spot_page_real(p, "share", all_wrong ? (double)wrong / all_wrong : NAN);
@@ -120,21 +108,19 @@ static spot_status write_slices(run *u, spot_arena *a, const spot_view *v, const
 
     for (int k = 0; k < found->len; k++) total += (size_t)found->h[k].len;
     SPOT_TRY(SPOT_TAKE(u->c, a, all, total + 1));
-    SPOT_TRY(grow_array(u->c, (void **)&u->request, &u->requests_room, (size_t)u->requests + total + NEAR * SPOT_MAX_HYPOTHESES,
-                  sizeof *u->request));
-    spot_page_open(u->p, "slices", '[');
+    spot_json_array(u->p->at, "slices", 0, 0);
     for (int k = 0; k < found->len; k++) {
         const spot_hypothesis *h = &found->h[k];
         if (!h->len) continue;
         memset(x->in, 0, (size_t)v->n * sizeof *x->in);
         for (int j = 0; j < h->len; j++) x->in[h->row[j]] = true, all[used++] = h->row[j];
-        spot_page_open(u->p, NULL, '{');
+        spot_json_object(u->p->at, NULL);
         write_slice(u, v, h, score, k, wrong);
         write_near(u, v, h, x->in, x->middle);
-        spot_page_close(u->p, '}');
+        spot_json_end(u->p->at);
         SPOT_TRY(request_slice(u, h, k, x->at, x->row));
     }
-    spot_page_close(u->p, ']');
+    spot_json_end(u->p->at);
     spot_page_ascending(u->p, "members", all, used);
     return SPOT_OK;
 }
@@ -147,12 +133,12 @@ static void write_score(run *u, const spot_score *score)
 
     spot_page_real(p, "dr", score->dr);
     spot_page_real(p, "fdr", score->fdr);
-    spot_page_open(p, "covered", '[');
-    for (int m = 0; m < score->blindspots; m++) spot_page_int(p, NULL, score->covered[m]);
-    spot_page_close(p, ']');
-    spot_page_open(p, "recall", '[');
+    spot_json_array(p->at, "covered", 0, 0);
+    for (int m = 0; m < score->blindspots; m++) spot_json_put_int(p->at, NULL, score->covered[m]);
+    spot_json_end(p->at);
+    spot_json_array(p->at, "recall", 0, 0);
     for (int m = 0; m < score->blindspots; m++) spot_page_real(p, NULL, score->br[m]);
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
 }
 
 static void write_map(run *u, const spot_points *map, int of)
@@ -160,12 +146,12 @@ static void write_map(run *u, const spot_points *map, int of)
     spot_page *p = u->p;
 
     p->at = &u->maps;
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "place", u->places);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "place", u->places);
     spot_page_text(p, "of", of >= 0 ? u->r->method[of].name : "the first two principal components");
-    spot_page_int(p, "columns", map->d);
+    spot_json_put_int(p->at, "columns", map->d);
     spot_page_map(p, "xy", map->at, map->n, map->d);
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
     p->at = &p->what;
 }
 
@@ -187,15 +173,15 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
         kept[of + 1] = u->mapped++;
     }
     p->at = &u->findings;
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "place", u->places);
-    spot_page_int(p, "map", map.at ? kept[of + 1] : -1);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "place", u->places);
+    spot_json_put_int(p->at, "map", map.at ? kept[of + 1] : -1);
     spot_page_text(p, "method", u->r->method[b].name);
     spot_page_text(p, "seed", "0");
     spot_page_text(p, "failed", o->status ? o->message : there ? NULL : "the run's cache has its findings no longer");
     if (!o->status) write_score(u, &o->score);
     s = write_slices(u, a, &seen->view, &found, o->status ? NULL : &o->score, wrong, x);
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
     p->at = &p->what;
     u->found++;
     return s;
@@ -203,17 +189,16 @@ static spot_status write_finding(run *u, spot_arena *a, const spot_seen *seen, i
 
 /* ---- an EC ---- */
 
-static spot_status add_rows(run *u, const spot_view *v)
+static void add_rows(run *u, const spot_view *v)
 {
     char id[48];
 
-    SPOT_TRY(grow_array(u->c, (void **)&u->picture, &u->rows_room, (size_t)(u->rows + v->n), sizeof *u->picture));
     for (int i = 0; i < v->n; i++) {
-        u->picture[u->rows + i] = (picture){ (uint32_t)u->segment->index, v->image[i] };
+        const picture one = { (uint32_t)u->segment->index, v->image[i] };
+        spot_text_add(&u->pictures, &one, sizeof one);
         snprintf(id, sizeof id, "EC %d test-%06d\n", u->segment->index, v->image[i]);
         spot_text_adds(&u->ids, id);
     }
-    return SPOT_OK;
 }
 
 static spot_status open_scratch(run *u, spot_arena *a, scratch *x, const spot_view *v)
@@ -237,27 +222,27 @@ static void write_place(run *u, const spot_seen *seen, int wrong, const scratch 
     const spot_segment *g = u->segment;
     spot_page *p = u->p;
 
-    spot_page_open(p, NULL, '{');
-    spot_page_int(p, "model", 0);
-    spot_page_int(p, "class", -1);
-    spot_page_int(p, "ec", g->index);
-    spot_page_int(p, "n", seen->view.n);
-    spot_page_int(p, "wrong", wrong);
+    spot_json_object(p->at, NULL);
+    spot_json_put_int(p->at, "model", 0);
+    spot_json_put_int(p->at, "class", -1);
+    spot_json_put_int(p->at, "ec", g->index);
+    spot_json_put_int(p->at, "n", seen->view.n);
+    spot_json_put_int(p->at, "wrong", wrong);
     spot_page_real(p, "outside", g->lesson.outside);
-    spot_page_int(p, "learned", g->lesson.learned);
+    spot_json_put_int(p->at, "learned", g->lesson.learned);
     spot_page_ascending(p, "rows", x->all, seen->view.n);
     spot_page_block(p, "confidence", x->at, (size_t)seen->view.n);
     spot_page_block(p, "bad", x->bad, (size_t)seen->view.n);
     spot_page_block(p, "mask", seen->truth.mask, (size_t)seen->view.n * sizeof *seen->truth.mask);
-    spot_page_open(p, "truth", '[');
+    spot_json_array(p->at, "truth", 0, 0);
     for (int m = 0; m < g->blindspots; m++) {
-        spot_page_open(p, NULL, '{');
+        spot_json_object(p->at, NULL);
         spot_page_text(p, "text", g->blindspot[m]);
         spot_page_real(p, "inside", g->lesson.inside[m]);
-        spot_page_close(p, '}');
+        spot_json_end(p->at);
     }
-    spot_page_close(p, ']');
-    spot_page_close(p, '}');
+    spot_json_end(p->at);
+    spot_json_end(p->at);
 }
 
 static spot_status add_view(run *u, spot_arena *a, const spot_seen *seen)
@@ -266,7 +251,7 @@ static spot_status add_view(run *u, spot_arena *a, const spot_seen *seen)
     size_t mark;
     scratch x;
 
-    SPOT_TRY(add_rows(u, &seen->view));
+    add_rows(u, &seen->view);
     SPOT_TRY(open_scratch(u, a, &x, &seen->view));
     for (int i = 0; i < seen->view.n; i++) wrong += x.bad[i];
     write_place(u, seen, wrong, &x);
@@ -304,12 +289,10 @@ static spot_status add_ec(run *u, int index)
 
 /* ---- pictures ---- */
 
-static bool has_picture(void *user, int row) { (void)user, (void)row; return true; }
-
 static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *out)
 {
     run *u = user;
-    const picture *at = &u->picture[row];
+    const picture *at = (const picture *)(const void *)u->pictures.bytes + row;
     int size, k = 0;
     spot_image image;
 
@@ -328,14 +311,15 @@ static int by_turn(const void *a, const void *b)
 
 static spot_status add_pictures(run *u)
 {
-    spot_picture_source from = { u->rows, has_picture, draw_picture, u };
+    spot_picture_source from = { u->rows, NULL, draw_picture, u };
+    request *wish = (request *)(void *)u->wishes.bytes;
     spot_wanted w;
     spot_status s = spot_wanted_open(u->c, &w, u->rows);
 
-    if (u->requests) qsort(u->request, (size_t)u->requests, sizeof *u->request, by_turn);
+    if (u->requests) qsort(wish, (size_t)u->requests, sizeof *wish, by_turn);
     for (int i = 0; s == SPOT_OK && i < u->requests; i++) {
-        spot_wanted_add(&w, u->request[i].row);
-        if (u->request[i].turn < 100) w.strips = w.n;
+        spot_wanted_add(&w, wish[i].row);
+        if (wish[i].turn < 100) w.strips = w.n;
     }
     if (s == SPOT_OK) {
         spot_wanted_rest(&w, u->rows);
@@ -357,26 +341,27 @@ static spot_status write_rest(run *u)
     SPOT_TRY(spot_json_whole(u->c, &u->maps, "maps"));
     spot_json_put_raw(&p->what, "findings", u->findings.out.bytes, u->findings.out.used);
     spot_json_put_raw(&p->what, "maps", u->maps.out.bytes, u->maps.out.used);
-    spot_page_int(p, "rows", u->rows);
+    spot_json_put_int(p->at, "rows", u->rows);
     spot_page_block(p, "ids", u->ids.used ? u->ids.bytes : "", u->ids.used);
-    spot_page_open(p, "models", '[');
-    spot_page_open(p, NULL, '{');
+    spot_json_array(p->at, "models", 0, 0);
+    spot_json_object(p->at, NULL);
     spot_page_text(p, "name", "the classifiers");
     spot_page_print(p, "source", "%s: %d ECs, %d methods", u->r->dir, u->r->ecs, u->r->methods);
-    spot_page_close(p, '}');
-    spot_page_close(p, ']');
-    spot_page_open(p, "classes", '[');
-    spot_page_close(p, ']');
-    spot_page_open(p, "notes", '[');
+    spot_json_end(p->at);
+    spot_json_end(p->at);
+    spot_json_array(p->at, "classes", 0, 0);
+    spot_json_end(p->at);
+    spot_json_array(p->at, "notes", 0, 0);
     if (u->missing)
         spot_page_print(p, NULL, "%d EC%s no map here: the cache has no view of %s (`spotter sweep --keep results` and "
                         "`spotter merge` without --cache leave none), or one of another version of Spotter.",
                         u->missing, u->missing == 1 ? " has" : "s have", u->missing == 1 ? "it" : "them");
     if (u->r->bad) spot_page_print(p, NULL, "%d result segment%s damaged or of another config and not counted.",
                                     u->r->bad, u->r->bad == 1 ? " is" : "s are");
-    spot_page_close(p, ']');
+    spot_json_end(p->at);
     spot_page_text(p, "legend", SPOT_RESULTS_U);
-    return u->ids.status ? spot_fail(u->c, SPOT_NOMEM, "no memory for the names of %d rows", u->rows) : SPOT_OK;
+    if (!u->ids.status && !u->pictures.status && !u->wishes.status) return SPOT_OK;
+    return spot_fail(u->c, SPOT_NOMEM, "no memory for the %d rows of the report", u->rows);
 }
 
 static spot_status write_page(run *u)
@@ -388,13 +373,13 @@ static spot_status write_page(run *u)
     SPOT_TRY(spot_json_begin(u->c, &u->maps, NULL));
     spot_json_array(&u->findings, NULL, 0, 0);
     spot_json_array(&u->maps, NULL, 0, 0);
-    spot_page_open(u->p, "places", '[');
+    spot_json_array(u->p->at, "places", 0, 0);
     for (int i = 0; i < u->r->ecs; i++) {
         SPOT_TRY(add_ec(u, u->r->ec[i].index));
         spot_tell(u->c, "report", u->r->ec[i].index, i + 1, u->r->ecs, "");
         SPOT_TRY(spot_check_stop(u->c));
     }
-    spot_page_close(u->p, ']');
+    spot_json_end(u->p->at);
     SPOT_TRY(write_rest(u));
     return add_pictures(u);
 }
@@ -418,8 +403,8 @@ spot_status spot_report_run(spot_ctx *c, const char *path, const char *dir, cons
     spot_text_free(&u.ids);
     spot_json_free(&u.findings);
     spot_json_free(&u.maps);
-    free(u.picture);
-    free(u.request);
+    spot_text_free(&u.pictures);
+    spot_text_free(&u.wishes);
     spot_segment_free(u.segment);
     free(u.ec);
     spot_results_free(u.r);

@@ -28,20 +28,7 @@ void spot_text_base64(spot_text *t, const void *bytes, size_t n)
 
 /* ---- the JSON ---- */
 
-void spot_page_open(spot_page *p, const char *key, char bracket)
-{
-    if (bracket == '{') spot_json_object(p->at, key);
-    else spot_json_array(p->at, key, 0, 0);
-}
-
-void spot_page_close(spot_page *p, char bracket)
-{
-    (void)bracket;
-    spot_json_end(p->at);
-}
-
-void spot_page_int (spot_page *p, const char *key, long long v) { spot_json_put_int(p->at, key, v); }
-void spot_page_real(spot_page *p, const char *key, double v)    { spot_json_put_number(p->at, key, "%.6g", v); }
+void spot_page_real(spot_page *p, const char *key, double v) { spot_json_put_number(p->at, key, "%.6g", v); }
 
 /* < as \u003c: no text ends the HTML element of the JSON or begins a comment. */
 static void add_quoted(spot_text *t, const char *s, size_t n)
@@ -98,7 +85,7 @@ void spot_page_block(spot_page *p, const char *key, const void *bytes, size_t n)
     uLongf size = compressBound(n);
     Bytef *z = malloc(size);
 
-    spot_page_int(p, key, p->count);
+    spot_json_put_int(p->at, key, p->count);
     if (!z || compress2(z, &size, bytes, n, Z_BEST_COMPRESSION) != Z_OK) p->blocks.status = SPOT_NOMEM;
     else spot_page_element(p, 'b', p->count++, z, size);
     free(z);
