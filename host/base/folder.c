@@ -12,18 +12,20 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
+
 enum { DEEPEST = 32, MOST = INT_MAX / 2 };
 
-/* Offsets into walk.text, which holds all paths: the path, and its last part. */
+/* Offsets into walk.text: the path, and its last part. */
 typedef struct { size_t path, name; int cls; } entry;
 
 typedef struct {
     spot_ctx    *c;
     spot_folder *f;
-    char        *text;
-    size_t       used, room;
-    entry       *at;
-    size_t       count, most;
+    spot_text    text;                /* all paths, each with its NUL */
+    spot_text    entries;
+    entry       *at;                  /* (count): the entries */
+    size_t       count;
     char         path[PATH_MAX];      /* the present folder or file: root/class/... */
     size_t       root;                /* length of root, with the slash */
 } walk;
@@ -40,24 +42,15 @@ static bool is_picture(const char *name)
 
 static spot_status add_entry(walk *w, size_t name, int cls)
 {
-    size_t len = strlen(w->path + w->root) + 1;
+    const entry e = { w->text.used, name - w->root, cls };
 
     if (w->count == MOST) return spot_fail(w->c, SPOT_INPUT, "%s holds more than %d pictures", w->path, MOST);
-    if (w->used + len > w->room) {
-        char *text = realloc(w->text, 2 * w->room + len + PATH_MAX);
-        if (!text) return spot_fail(w->c, SPOT_NOMEM, "no memory for the names of %zu pictures", w->count);
-        w->text = text;
-        w->room = 2 * w->room + len + PATH_MAX;
-    }
-    if (w->count == w->most) {
-        entry *at = realloc(w->at, (2 * w->most + 256) * sizeof *at);
-        if (!at) return spot_fail(w->c, SPOT_NOMEM, "no memory for a list of %zu pictures", w->count);
-        w->at = at;
-        w->most = 2 * w->most + 256;
-    }
-    memcpy(w->text + w->used, w->path + w->root, len);
-    w->at[w->count++] = (entry){ w->used, name - w->root, cls };
-    w->used += len;
+    spot_text_add(&w->text, w->path + w->root, strlen(w->path + w->root) + 1);
+    spot_text_add(&w->entries, &e, sizeof e);
+    if (w->text.status || w->entries.status)
+        return spot_fail(w->c, SPOT_NOMEM, "no memory for a list of %zu pictures", w->count);
+    w->at = (entry *)(void *)w->entries.bytes;
+    w->count++;
     return SPOT_OK;
 }
 
@@ -120,7 +113,7 @@ static int compare_places(const void *a, const void *b)
 
 static void sort_entries(walk *w, size_t from)
 {
-    sorting = w->text;
+    sorting = w->text.bytes;
     qsort(w->at + from, w->count - from, sizeof *w->at, compare_places);
 }
 
@@ -136,7 +129,7 @@ static spot_status list_pictures(walk *w)
     sort_entries(w, 0);
     for (int k = 0; k < f->classes; k++) {
         size_t before = w->count, end = strlen(w->path);
-        append_name(w, end, w->text + w->at[k].path);
+        append_name(w, end, w->text.bytes + w->at[k].path);
         SPOT_TRY(list_folder(w, 1, k));
         if (w->count == before)
             return spot_fail(w->c, SPOT_INPUT, "%s holds no pictures; remove the folder, or it would count as a class",
@@ -157,11 +150,11 @@ static spot_status fill_folder(walk *w)
     f->class_name = names;
     f->path = names + f->classes;
     f->cls = (int *)(names + w->count);
-    for (size_t i = 0; i < w->count; i++) names[i] = w->text + w->at[i].path;
+    for (size_t i = 0; i < w->count; i++) names[i] = w->text.bytes + w->at[i].path;
     for (int i = 0; i < f->n; i++) f->cls[i] = w->at[f->classes + i].cls;
-    f->owned[0] = w->text;
+    f->owned[0] = w->text.bytes;
     f->owned[1] = names;
-    w->text = NULL;
+    w->text.bytes = NULL;
     return SPOT_OK;
 }
 
@@ -178,8 +171,8 @@ spot_status spot_folder_list(spot_ctx *c, spot_folder *f, const char *root)
     if (!s) w->root += w->path[w->root - 1] != '/';
     if (!s) s = list_pictures(w);
     if (!s) s = fill_folder(w);
-    free(w->text);
-    free(w->at);
+    spot_text_free(&w->text);
+    spot_text_free(&w->entries);
     free(w);
     if (s) memset(f, 0, sizeof *f);
     return s;

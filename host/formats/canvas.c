@@ -3,10 +3,10 @@
 
 #include <cairo-svg.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "spotter/store.h"
 
 double spot_canvas_text_width(cairo_t *cr, double size, int bold, const char *text)
@@ -123,25 +123,15 @@ void spot_canvas_outline(cairo_t *cr, const spot_dot *hull, int n, double margin
     cairo_stroke(cr);
 }
 
-typedef struct { unsigned char *bytes; size_t used, size; } buffer;
-
 static cairo_status_t append(void *closure, const unsigned char *data, unsigned int length)
 {
-    buffer *b = closure;
+    spot_text *t = closure;
 
-    if (b->used + length > b->size) {
-        size_t size = (b->used + length) * 2;
-        unsigned char *more = realloc(b->bytes, size);
-        if (!more) return CAIRO_STATUS_NO_MEMORY;
-        b->bytes = more;
-        b->size = size;
-    }
-    memcpy(b->bytes + b->used, data, length);
-    b->used += length;
-    return CAIRO_STATUS_SUCCESS;
+    spot_text_add(t, data, length);
+    return t->status ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
 }
 
-static spot_status write_out(spot_ctx *c, cairo_status_t made, const buffer *b, const char *path)
+static spot_status write_out(spot_ctx *c, cairo_status_t made, const spot_text *b, const char *path)
 {
     if (made == CAIRO_STATUS_SUCCESS) return spot_file_write(c, path, b->bytes, b->used);
     return spot_fail(c, made == CAIRO_STATUS_NO_MEMORY ? SPOT_NOMEM : SPOT_IO, "%s: cairo could not make the picture: %s",
@@ -150,17 +140,17 @@ static spot_status write_out(spot_ctx *c, cairo_status_t made, const buffer *b, 
 
 spot_status spot_canvas_save(spot_ctx *c, cairo_t *cr, const char *path)
 {
-    buffer b = { 0 };
+    spot_text b = { 0 };
     cairo_status_t made = cairo_status(cr);            /* the surface does not have cr's status */
     spot_status s;
 
     if (made == CAIRO_STATUS_SUCCESS) made = cairo_surface_write_to_png_stream(cairo_get_target(cr), append, &b);
     s = write_out(c, made, &b, path);
-    free(b.bytes);
+    spot_text_free(&b);
     return s;
 }
 
-static cairo_status_t draw_svg(buffer *b, double width, double height, spot_canvas_draw *draw, const void *user)
+static cairo_status_t draw_svg(spot_text *b, double width, double height, spot_canvas_draw *draw, const void *user)
 {
     cairo_surface_t *surface = cairo_svg_surface_create_for_stream(append, b, width, height);
     cairo_t *cr = cairo_create(surface);
@@ -178,13 +168,13 @@ static cairo_status_t draw_svg(buffer *b, double width, double height, spot_canv
 spot_status spot_canvas_svg(spot_ctx *c, char **bytes, size_t *n, double width, double height, spot_canvas_draw *draw,
                             const void *user)
 {
-    buffer b = { 0 };
+    spot_text b = { 0 };
     cairo_status_t made = draw_svg(&b, width, height, draw, user);
 
-    *bytes = made == CAIRO_STATUS_SUCCESS ? (char *)b.bytes : NULL;
+    *bytes = made == CAIRO_STATUS_SUCCESS ? b.bytes : NULL;
     *n = *bytes ? b.used : 0;
     if (*bytes) return SPOT_OK;
-    free(b.bytes);
+    spot_text_free(&b);
     return spot_fail(c, SPOT_NOMEM, "cairo could not make a picture: %s", cairo_status_to_string(made));
 }
 
@@ -192,14 +182,14 @@ spot_status spot_canvas_write(spot_ctx *c, const char *path, double width, doubl
                               const void *user)
 {
     const char *end = strrchr(path, '.');
-    buffer b = { 0 };
+    spot_text b = { 0 };
     cairo_surface_t *surface;
     cairo_t *cr;
     spot_status s;
 
     if (end && !strcmp(end, ".svg")) {
         s = write_out(c, draw_svg(&b, width, height, draw, user), &b, path);
-        free(b.bytes);
+        spot_text_free(&b);
         return s;
     }
     surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * scale), (int)(height * scale));

@@ -8,37 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 enum { PIECE = 1 << 20 };
 
-static spot_status fail_write(spot_ctx *c, const char *path, int error)
-{
-    return spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space or look at the path, and run the same command again",
-                     path, strerror(error));
-}
-
 static spot_status add_names(spot_ctx *c, spot_batch *b, const char *temp, const char *path)
 {
-    size_t t = strlen(temp) + 1, p = strlen(path) + 1;
+    const size_t used = b->names.used;
 
-    if (b->used + t + p > b->room) {
-        size_t room = 2 * (b->room + t + p);
-        char *more = realloc(b->names, room);
-        if (!more) {
-            unlink(temp);
-            return spot_fail(c, SPOT_NOMEM, "no memory for the names of files to be written");
-        }
-        b->names = more;
-        b->room = room;
-    }
-    memcpy(b->names + b->used, temp, t);
-    memcpy(b->names + b->used + t, path, p);
-    b->used += t + p;
-    return SPOT_OK;
+    spot_text_add(&b->names, temp, strlen(temp) + 1);
+    spot_text_add(&b->names, path, strlen(path) + 1);
+    if (!b->names.status) return SPOT_OK;
+    b->names.used = used;
+    unlink(temp);
+    return spot_fail(c, SPOT_NOMEM, "no memory for the names of files to be written");
 }
 
 /* Opens a temp file for writing and adds it to the batch. */
@@ -62,7 +47,9 @@ spot_status spot_batch_write(spot_ctx *c, spot_batch *b, const char *path, const
     b->dirty = true;
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
-    return error ? fail_write(c, path, error) : SPOT_OK;
+    if (!error) return SPOT_OK;
+    return spot_fail(c, SPOT_IO, "cannot write %s: %s; free some space or look at the path, and run the same command again",
+                     path, strerror(error));
 }
 
 static int copy_bytes(int to, int from, unsigned char *piece)
@@ -105,13 +92,13 @@ spot_status spot_batch_link(spot_ctx *c, spot_batch *b, const char *path, const 
 
 typedef struct { const char *temp, *path; } entry;
 
-/* Reads the file at b->names + *at and moves *at to the next; false after the last. */
+/* Reads the file at b->names.bytes + *at and moves *at to the next; false after the last. */
 static bool next_entry(const spot_batch *b, size_t *at, entry *e)
 {
-    if (*at >= b->used) return false;
-    e->temp = b->names + *at;
+    if (*at >= b->names.used) return false;
+    e->temp = b->names.bytes + *at;
     e->path = e->temp + strlen(e->temp) + 1;
-    *at = (size_t)(e->path + strlen(e->path) + 1 - b->names);
+    *at = (size_t)(e->path + strlen(e->path) + 1 - b->names.bytes);
     return true;
 }
 
@@ -170,7 +157,7 @@ spot_status spot_batch_commit(spot_ctx *c, spot_batch *b)
         return spot_fail(c, SPOT_IO, "cannot write %s or what goes with it: %s; free some space and run the same command again",
                          first.path, strerror(error));
     }
-    b->used = 0;
+    b->names.used = 0;
     b->dirty = false;
     return SPOT_OK;
 }
@@ -181,6 +168,6 @@ void spot_batch_drop(spot_batch *b)
 
     for (size_t at = 0; next_entry(b, &at, &e);)
         if (*e.temp) unlink(e.temp);
-    free(b->names);
+    spot_text_free(&b->names);
     *b = (spot_batch){ 0 };
 }

@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "spotter/store.h"
 
 typedef struct {
-    char  *names;              /* temp NUL path NUL for each file; temp "": already in its place */
-    size_t used, room;
-    bool   dirty;              /* some files are not on the disk yet */
+    spot_text names;           /* temp NUL path NUL for each file; temp "": already in its place */
+    bool      dirty;           /* some files are not on the disk yet */
 } spot_batch;
 
 /* A zeroed batch is empty. write: adds n bytes at path. link: adds the file `from` at path; a hard link at once if the file

@@ -151,21 +151,9 @@ spot_status spot_frame_load(spot_ctx *c, const spot_study *y, const char *dir, i
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-typedef struct { int *unit, n, room; } units;
-
-static spot_status add_unit(spot_ctx *c, units *l, int unit)
-{
-    if (l->n == l->room) {
-        int *more = realloc(l->unit, (size_t)(l->room = 2 * l->room + 64) * sizeof *more);
-        if (!more) return spot_fail(c, SPOT_NOMEM, "no memory to list %d segments", l->n);
-        l->unit = more;
-    }
-    l->unit[l->n++] = unit;
-    return SPOT_OK;
-}
-
-/* Lists the folder whose first unit is `first`. Other names are temporary files, or files of other programs. */
-static spot_status list_folder(spot_ctx *c, const spot_study *y, units *l, const char *path, int first)
+/* Adds the units, as ints, of the folder whose first unit is `first`. Other names are temporary files, or files of other
+ * programs. */
+static spot_status list_folder(spot_ctx *c, const spot_study *y, spot_text *units, const char *path, int first)
 {
     size_t prefix = strlen(y->prefix);
     char again[64];
@@ -178,7 +166,9 @@ static spot_status list_folder(spot_ctx *c, const spot_study *y, units *l, const
         if (strncmp(e->d_name, y->prefix, prefix) || sscanf(e->d_name + prefix, "-%d.json", &i) != 1) continue;
         if (i < 0 || i / SPOT_ECS_A_FOLDER != first / SPOT_ECS_A_FOLDER) continue;
         snprintf(again, sizeof again, "%s-%06d.json", y->prefix, i);
-        if (!strcmp(again, e->d_name)) s = add_unit(c, l, i);
+        if (strcmp(again, e->d_name)) continue;
+        spot_text_add(units, &i, sizeof i);
+        if (units->status) s = spot_fail(c, SPOT_NOMEM, "no memory to list the segments of %s", path);
     }
     if (s == SPOT_OK && errno)
         s = spot_fail(c, SPOT_IO, "cannot list %s: %s; run the same command again", path, strerror(errno));
@@ -191,7 +181,7 @@ spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, i
     char path[1200], again[16];
     struct dirent *e;
     int k;
-    units l = { 0 };
+    spot_text units = { 0 };
     spot_status s = SPOT_OK;
     DIR *d;
 
@@ -205,13 +195,13 @@ spot_status spot_frame_list(spot_ctx *c, const spot_study *y, const char *dir, i
         snprintf(again, sizeof again, "%03d", k);
         if (strcmp(again, e->d_name)) continue;
         snprintf(path, sizeof path, "%s/segments/%s", dir, again);
-        s = list_folder(c, y, &l, path, k * SPOT_ECS_A_FOLDER);
+        s = list_folder(c, y, &units, path, k * SPOT_ECS_A_FOLDER);
     }
     if (s == SPOT_OK && errno)
         s = spot_fail(c, SPOT_IO, "cannot list %s/segments: %s; run the same command again", dir, strerror(errno));
     closedir(d);
-    if (l.n) qsort(l.unit, (size_t)l.n, sizeof *l.unit, ascending);
-    *unit = l.unit;
-    *n = l.n;
+    *unit = (int *)(void *)units.bytes;
+    *n = (int)(units.used / sizeof **unit);
+    if (*n) qsort(*unit, (size_t)*n, sizeof **unit, ascending);
     return s;
 }

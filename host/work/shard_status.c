@@ -24,11 +24,7 @@ typedef struct {
     double seconds;                    /* ... and their time together */
 } process;
 
-typedef struct {
-    process *p;
-    int      n, room;
-    bool     full;                     /* no memory for more */
-} processes;
+typedef struct { spot_text list; process *p; int n; } processes;       /* p: the list's n processes */
 
 enum { MISSING, DONE, FAILED, DAMAGED };       /* state of a unit's segment */
 
@@ -52,14 +48,11 @@ const char *spot_shard_state_name(spot_shard_state s)
 
 static process *add_process(processes *w)
 {
-    if (w->n == w->room) {
-        process *more = realloc(w->p, (size_t)(w->room = 2 * w->room + 64) * sizeof *more);
-        if (!more) {
-            w->full = true;
-            return NULL;
-        }
-        w->p = more;
-    }
+    static const process none;
+
+    spot_text_add(&w->list, &none, sizeof none);
+    if (w->list.status) return NULL;
+    w->p = (process *)(void *)w->list.bytes;
     return &w->p[w->n++];
 }
 
@@ -70,10 +63,10 @@ static void read_line(void *user, int file, double alive, const spot_run_log_lin
     processes *w = &v->all;
     bool starts = !strcmp(l->event, "start") && l->start.shards > 0 && l->start.shard >= 0 && l->start.shard < l->start.shards
                && l->start.ecs >= 0;
-    process *p = starts && !w->full ? add_process(w) : w->n && w->p[w->n - 1].file == file ? &w->p[w->n - 1] : NULL;
+    process *p = starts ? add_process(w) : w->n && w->p[w->n - 1].file == file ? &w->p[w->n - 1] : NULL;
 
     spot_run_makers_add(&v->makers, file, l);
-    if (!p || w->full) return;
+    if (!p || w->list.status) return;
     if (starts) *p = (process){ .start = l->start, .file = file, .began = l->at, .step = l->at };
     p->alive = alive > l->at ? alive : l->at;
     if (!strcmp(l->event, "done") && isfinite(l->seconds)) {
@@ -250,7 +243,7 @@ static spot_status read_run(spot_ctx *c, spot_run_status *s, run_view *v, const 
 
     snprintf(path, sizeof path, "%s/logs", dir);
     if (!access(path, F_OK)) SPOT_TRY(spot_run_log_read(c, dir, "", read_line, v));
-    if (v->all.full) return spot_fail(c, SPOT_NOMEM, "no memory for all processes of %s", dir);
+    if (v->all.list.status) return spot_fail(c, SPOT_NOMEM, "no memory for all processes of %s", dir);
     SPOT_TRY(choose_cut(c, v, dir));
     v->unit = calloc((size_t)v->units, 1);
     if (!v->unit) return spot_fail(c, SPOT_NOMEM, "no memory for %d %s", v->units, v->study->units);
@@ -270,7 +263,7 @@ spot_status spot_work_status(spot_ctx *c, const spot_study *y, spot_run_status *
     *s = calloc(1, sizeof **s);
     if (!*s) return spot_fail(c, SPOT_NOMEM, "no memory");
     status = read_run(c, *s, &v, dir);
-    free(v.all.p);
+    spot_text_free(&v.all.list);
     free(v.unit);
     return status;
 }
