@@ -112,7 +112,7 @@ ok found --embeddings new.npy --probs newp.npy --labels some.csv --out some_foun
 grep -q '10 rows have classes that were not examined, as class "newt"' err || fail "nobody was told of newts: $(cat err)"
 
 # --- what does not fit
-refused 3 'narrow.npy has 7 numbers a row, the findings are of rows of 12' found --embeddings narrow.npy --labels newy.csv \
+refused 3 'narrow.npy has 7 numbers per row, and the findings have 12' found --embeddings narrow.npy --labels newy.csv \
     --probs newp.npy
 refused 3 'row 17 has class "zebra", which is none of the 3' found --embeddings new.npy --labels zebra.csv --probs newp.npy
 refused 3 'nines.npy' found --embeddings new.npy --labels nines.npy --probs newp.npy

@@ -96,12 +96,12 @@ for e in e.npy all.npz:e e64.npy; do
     rm -r same
 done
 ok --embeddings e.npy --labels y.npy --losses losses.npy --method planespot-pca --no-report --json --out losses
-grep -q 'losses.npy: the true class has exp(-loss); a row is wrong below 1/2' err || fail "nothing says when a row is wrong"
+grep -q 'losses.npy: the true class has exp(-loss); a row below 1/2 counts as wrong' err || fail "no rule for wrong rows"
 /usr/bin/python3 -c 'import json, sys; assert json.load(open("out"))["findings"] == 2' || fail "--json is not one object"
 ok --config found/config.yaml --embeddings e.npy --labels y.npy --probs p.npy --out again
 cmp -s found/config.yaml again/config.yaml || fail "config.yaml does not give itself"
 ok --embeddings e.npy --labels words.npy --probs p3.npy --method domino --no-report --no-fit --out words
-grep -q 'p3.npy: its columns are taken for the words of words.npy sorted by name: "ant" first, "zebra" last' err ||
+grep -q 'p3.npy: its columns are taken as the words of words.npy sorted by name: "ant" first, "zebra" last' err ||
     fail "nothing says which column is which word"
 grep -Eq 'at most [0-9]+\.[0-9] MB of memory' err || fail "a little memory is not told in MB: $(cat err)"
 ok "${all[@]}" --class all --seed 1,2 --out seeds

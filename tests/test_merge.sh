@@ -33,7 +33,7 @@ r = json.load(open("out"))
 assert (r["status"], r["out"], r["ecs"], r["merged"], r["missing"], r["damaged"]) == ("INPUT", "less", 5, 3, 1, 1), r
 assert r["missing_ecs"] == [[0, 0]] and r["damaged_ecs"] == [[1, 1]] and r["conflict_ecs"] == [], r
 END
-run 0 "going on with the rest" sweep tiny.yaml --out some --threads 1
+run 0 "continuing with the rest" sweep tiny.yaml --out some --threads 1
 same some whole
 
 # The command line.

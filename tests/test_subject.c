@@ -132,7 +132,7 @@ TEST_IN_FOLDER(one_number_a_row)
     CHECK_NEAR(s.prob[0], 0.3, 1e-6);
     CHECK_NEAR(s.prob[1], 0.7, 1e-6);
     assert_true(s.confidence[4] == 1);                                         /* 1.0000004 is a softmax's rounding */
-    assert_non_null(strstr(f.logs, "taken for that of class 1"));
+    assert_non_null(strstr(f.logs, "taken as the probability of class 1"));
     spot_subject_close(&s);
     CHECK_OK(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false));        /* three: of the true class */
     CHECK_NEAR(s.confidence[0], 0.7, 1e-6);
@@ -177,9 +177,10 @@ TEST_IN_FOLDER(rows_may_have_many_classes)
     CHECK_FAILS(&f.c, spot_subject_view(&f.c, &a, &v, &s, -1), SPOT_INPUT, "several classes at once");
     spot_arena_close(&a);
     spot_subject_close(&s);
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0", NULL, NULL, false), SPOT_INPUT, "one for each class is wanted");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0", NULL, NULL, false), SPOT_INPUT,
+                "give one probability for each class");
     CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", "m0,m1", NULL, NULL, false), SPOT_INPUT, "has 2 columns");
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "a loss tells about one class");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "h0..h2", NULL, "m0", NULL, false), SPOT_INPUT, "a loss concerns one class");
 }
 
 TEST_IN_FOLDER(views_are_of_a_class)
@@ -266,23 +267,23 @@ TEST_IN_FOLDER(pictures_are_found)
 TEST_IN_FOLDER(what_does_not_fit_is_told)
 {
     static const struct { const char *labels, *probs, *losses, *ids, *words; } list[] = {
-        { NULL, "pc", NULL, NULL, "embeddings want labels" },
+        { NULL, "pc", NULL, NULL, "embeddings need labels" },
         { "y", NULL, NULL, NULL, "give probabilities or losses" },
         { "y", "pc", "loss", NULL, "give probabilities or losses" },
         { "neg", "pc", NULL, NULL, "t.csv:neg: row 3 is -1; a whole number from 0" },
         { "half", "pc", NULL, NULL, "t.csv:half: row 2 is 0.5; a whole number" },
         { "far", "p0..p2", NULL, NULL, "t.csv:far: row 4 has class 3, " },
         { "word", "p0,p1", NULL, NULL, "has 2 columns, " },
-        { "y", "bad", NULL, NULL, "t.csv:bad: row 2 is 1.5; a probability from 0 to 1" },
-        { "y", "score", NULL, NULL, "t.csv:score: row 0 is 2.5; a probability" },
-        { "y", "score,p1,p2", NULL, NULL, "row 0, column 0 is 2.5; a probability" },
+        { "y", "bad", NULL, NULL, "t.csv:bad: row 2 is 1.5; it must be a probability from 0 to 1" },
+        { "y", "score", NULL, NULL, "t.csv:score: row 0 is 2.5; it must be a probability" },
+        { "y", "score,p1,p2", NULL, NULL, "row 0, column 0 is 2.5; it must be a probability" },
         { "y", "pc,p1,p2", NULL, NULL, "the probabilities of row 0 sum to 1.5" },
         { "y", "nan", NULL, NULL, "t.csv:nan: row 2 is nan" },
         { "y", NULL, "negloss", NULL, "t.csv:negloss: row 2 is -0.2; a cross-entropy is 0 or more" },
-        { "y", NULL, "p0..p2", NULL, "has 2 dimensions; (rows) is wanted" },
+        { "y", NULL, "p0..p2", NULL, "has 2 dimensions; it must be (rows)" },
         { "y", "word", NULL, NULL, "t.csv:word: row 0 is \"dog\" where a number is wanted" },
         { "many0..many2", "m0..m2", NULL, NULL, "row 4, column 2 is 2; a whole number from 0 to 1" },
-        { "y", "pc", NULL, "p0..p2", "has 2 dimensions; (rows) is wanted" },
+        { "y", "pc", NULL, "p0..p2", "has 2 dimensions; it must be (rows)" },
         { "y", "none", NULL, NULL, "has no column \"none\"" },
     };
 
@@ -313,7 +314,7 @@ TEST_IN_FOLDER(embeddings_are_looked_at)
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS + 1, COLUMNS));
     CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "e.npy has 6 rows, ");
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, 0));
-    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "has 1 dimension; (rows, features) is");
+    CHECK_FAILS(&f.c, read_subject(&f, &s, "y", "pc", NULL, NULL, false), SPOT_INPUT, "has 1 dimension; it must be (rows");
     CHECK_OK(&f.c, spot_npy_write(&f.c, f.e, v, ROWS, COLUMNS));
     files = (spot_subject_files){ .embeddings = f.e, .labels = column(&f, "y", 0), .probs = column(&f, "pc", 1),
                                   .memory = 100 };
@@ -324,7 +325,7 @@ TEST_IN_FOLDER(embeddings_are_looked_at)
     CHECK_OK(&f.c, spot_subject_read(&f.c, &s, &files));
     spot_subject_close(&s);
     files.coco = "c.json";
-    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "c.json is for looking at pictures");
+    CHECK_FAILS(&f.c, spot_subject_read(&f.c, &s, &files), SPOT_INPUT, "c.json belongs to pictures");
 }
 
 /* What came another way is looked at as closely. */
@@ -345,13 +346,13 @@ TEST(a_subject_is_checked)
         change;                                                         \
         CHECK_FAILS(&c, spot_subject_check(&c, &s), SPOT_INPUT, words); \
     } while (0)
-    REFUSED(s.n = 0, "wants rows");
-    REFUSED(s.feature = NULL, "wants rows");
+    REFUSED(s.n = 0, "needs rows");
+    REFUSED(s.feature = NULL, "needs rows");
     REFUSED(s.target = far, "target: row 1 has class 2 of 2 classes");
     REFUSED(s.target = NULL, "either each row has one class");
     REFUSED(s.has = has, "either each row has one class");
     REFUSED((s.target = NULL, s.has = has), "has: row 1, column 1 is 2");
-    REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "want the probability of each class");
+    REFUSED((s.target = NULL, s.has = has, s.prob = NULL), "need the probability of each class");
     REFUSED(s.confidence = NULL, "true class is not known");
     memcpy(bad, feature, sizeof bad);
     bad[2] = INFINITY;

@@ -4,7 +4,6 @@
  * two versions can be compared with diff. */
 #include "check/baseline.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ const char *spot_check_metric(int metric)
     return metric >= 0 && metric < SPOT_CHECK_METRICS ? name[metric] : "unknown";
 }
 
-/* The document and the place of its first fault; reading: whether memory ran out. */
+/* A document and its first fault: place and words. full: memory ran out while reading. */
 typedef struct { spot_json j; char where[160], what[160]; bool full; } document;
 
 static void fault(document *d, const char *where, const char *what)
@@ -28,7 +27,7 @@ static void fault(document *d, const char *where, const char *what)
     snprintf(d->what, sizeof d->what, "%s", what);
 }
 
-/* Turns json.c's complaint about the member that was just read into a fault at `where`. */
+/* If the member that was just read is wrong, records a fault at `where`. */
 static void check_member(document *d, const char *where)
 {
     if (d->j.wrong) fault(d, where, "it is missing or of another type");
@@ -48,7 +47,7 @@ static void text_of(document *d, const char *key, const char *where, char *v, si
     check_member(d, where);
     if (strlen(buffer) >= size) fault(d, where, "it is too long");
     for (const char *p = buffer; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f) fault(d, where, "it holds a control character");
+        if ((unsigned char)*p < ' ' || *p == 0x7f) fault(d, where, "it has a control character");
     snprintf(v, size, "%.*s", (int)size - 1, buffer);
 }
 
@@ -66,7 +65,7 @@ static void real(document *d, const char *key, double *v, double least, double m
 {
     spot_json_real(&d->j, key, v);
     check_member(d, key);
-    if (!(*v >= least && *v <= most)) fault(d, key, "it is no number, or out of range");
+    if (!(*v >= least && *v <= most)) fault(d, key, "it is not a number, or it is out of range");
 }
 
 /* Memory for the n members of the array that begins here; NULL, without a fault, if n is 0. */
@@ -98,7 +97,7 @@ static bool column(document *d, const char *key, int n)
     bool fits = spot_json_array(&d->j, key, n, SPOT_BASELINE_ECS) == n;
 
     check_member(d, key);
-    if (!fits) fault(d, key, "it has not as many members as there are ECs");
+    if (!fits) fault(d, key, "it does not have one member per EC");
     if (!fits) spot_json_end(&d->j);
     return fits;
 }
@@ -202,11 +201,11 @@ static void describe_ecs(document *d, spot_baseline *b)
         texts(d, "definition", n, e->definition, sizeof *e, sizeof e->definition);
         texts(d, "segment", n, e->segment, sizeof *e, sizeof e->segment);
     } else {
-        fault(d, "ecs", "there are none");
+        fault(d, "ecs", "it has no EC");
     }
     spot_json_end(&d->j);
     for (int i = 1; i < b->ecs; i++)
-        if (b->ec[i].index <= b->ec[i - 1].index) fault(d, "index", "an EC is there twice, or they are not in order");
+        if (b->ec[i].index <= b->ec[i - 1].index) fault(d, "index", "an EC appears twice, or the ECs are not in order");
 }
 
 static void describe_method(document *d, spot_baseline *b, int m)
@@ -229,7 +228,7 @@ static void describe_method(document *d, spot_baseline *b, int m)
         if (f[i].covered > b->ec[i].blindspots || f[i].strangers > f[i].u)
             fault(d, name, "it covers more blindspots than there are, or has more strangers than hypotheses");
     for (int k = 0; k < m; k++)
-        if (!strcmp(b->method[k].name, name)) fault(d, name, "the method is there twice");
+        if (!strcmp(b->method[k].name, name)) fault(d, name, "the method appears twice");
 }
 
 /* Ends at the first fault, so that a damaged file cannot ask for more memory than in proportion to its own size. */

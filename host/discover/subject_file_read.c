@@ -148,8 +148,8 @@ static spot_status get_pictures(reader *r)
         others++;
     }
     if (others)
-        spot_log(r->c, SPOT_LOG_WARN, "%s: %d pictures are left out: %s; --images FOLDER says where they are", r->path, others,
-                 recorded ? "the files have changed since" : "an earlier Spotter did not record what the files were");
+        spot_log(r->c, SPOT_LOG_WARN, "%s: %d pictures are left out: %s; give their folder with --images FOLDER", r->path,
+                 others, recorded ? "the files have changed since" : "an earlier Spotter did not record their size and time");
     return SPOT_OK;
 }
 
@@ -224,7 +224,7 @@ static spot_status check_rows(reader *r, const char *name, const int *row, int n
     SPOT_TRY(check_ints(r, name, row, n, 0, r->s->n - 1));
     for (int i = 0; i < n; i++)
         if (!spot_subject_is_of(r->s, row[i], cls) || (ascending && i && row[i] <= row[i - 1]))
-            return damaged(r, name, "names rows of another class, or in disorder");
+            return damaged(r, name, "names rows of another class, or rows that do not ascend");
     return SPOT_OK;
 }
 
@@ -330,8 +330,8 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (snprintf(path, sizeof path, "%s/subject.safetensors", dir) >= PATH)
         return spot_fail(c, SPOT_USAGE, "the name of the folder is longer than %d bytes", PATH - 24);
     if (stat(path, &st))
-        return spot_fail(c, SPOT_INPUT, "%s has no subject.safetensors, by which a report is made; run the same spotter "
-                         "discover again, which its cache makes quick", dir);
+        return spot_fail(c, SPOT_INPUT, "%s has no subject.safetensors, which a report needs; run the same spotter discover "
+                         "again, which its cache makes quick", dir);
     SPOT_TRY(spot_tensors_open(c, &r.all, path));
     how = get_subject(&r);
     if (how == SPOT_OK) how = get_methods(&r, o);
@@ -346,6 +346,6 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
 
 spot_status spot_findings_pictures(spot_ctx *c, spot_subject *s, const char *folder)
 {
-    if (!s->id) return spot_fail(c, SPOT_INPUT, "these findings have no ids by which pictures in %s could be found", folder);
+    if (!s->id) return spot_fail(c, SPOT_INPUT, "these findings have no ids, so the pictures in %s cannot be found", folder);
     return spot_gallery_paths(c, s, folder, false);
 }

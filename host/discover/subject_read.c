@@ -1,8 +1,6 @@
 /* subject_read.c - files of arrays -> subject. The small files are read first, so that an array that does not fit is reported
  * before the large embeddings are read. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <float.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -36,8 +34,8 @@ static spot_status spend(reading *r, size_t bytes, const char *name)
 {
     r->used += bytes;
     if (!r->files->memory || r->used <= r->files->memory) return SPOT_OK;
-    return spot_fail(r->c, SPOT_NOMEM, "%s: with it %zu bytes of memory are taken where %zu are allowed", name, r->used,
-                     r->files->memory);
+    return spot_fail(r->c, SPOT_NOMEM, "%s: with this file the arrays take %zu bytes of memory, and %zu are allowed", name,
+                     r->used, r->files->memory);
 }
 
 /* Reads an array and compares its number of rows with the others'. (n, 1) counts as (n). */
@@ -49,10 +47,10 @@ static spot_status read_rows(reading *r, spot_array *a, const char *where, int m
     SPOT_TRY(spend(r, a->count * spot_dtype_size(a->type), a->name));
     if (a->rank == 2 && a->dim[1] == 1 && most_rank) a->rank = 1;
     if (a->rank < 1 || a->rank > 2 || (most_rank == 1 && a->rank > 1) || (!most_rank && a->rank != 2))
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d dimension%s; %s is wanted", a->name, a->rank, a->rank == 1 ? "" : "s",
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d dimension%s; it must be %s", a->name, a->rank, a->rank == 1 ? "" : "s",
                          !most_rank ? "(rows, features)" : most_rank == 1 ? "(rows)" : "(rows) or (rows, classes)");
     if (a->dim[0] < 1 || a->dim[0] > INT_MAX || (a->rank == 2 && (a->dim[1] < 1 || a->dim[1] > INT_MAX)))
-        return spot_fail(r->c, SPOT_INPUT, "%s is empty, or has more rows or columns than %d", a->name, INT_MAX);
+        return spot_fail(r->c, SPOT_INPUT, "%s is empty, or has more than %d rows or columns", a->name, INT_MAX);
     if (r->first && a->dim[0] != r->s->n)
         return spot_fail(r->c, SPOT_INPUT, "%s has %" PRId64 " rows, %s has %d: they do not belong together", a->name,
                          a->dim[0], r->first, r->s->n);
@@ -61,7 +59,7 @@ static spot_status read_rows(reading *r, spot_array *a, const char *where, int m
     return SPOT_OK;
 }
 
-/* Hands the block of an array to the subject. */
+/* Converts the array to floats, which the subject owns. */
 static spot_status keep_floats(reading *r, float **out, spot_array *a)
 {
     if (spot_dtype_size(a->type) < sizeof(float)) SPOT_TRY(spend(r, a->count * sizeof(float), a->name));
@@ -81,7 +79,7 @@ static spot_status number_words(reading *r, spot_array *a)
     int classes = 0;
 
     for (int i = 0; i < s->n; i++)
-        if (!*word[i]) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; a label is wanted", a->name, i);
+        if (!*word[i]) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; every row needs a label", a->name, i);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->class_name, s->n));
     memcpy(s->class_name, word, (size_t)s->n * sizeof *word);
     qsort(s->class_name, (size_t)s->n, sizeof *word, by_text);
@@ -109,8 +107,8 @@ static spot_status find_words(reading *r, const spot_array *a)
         char **at = bsearch(&word[i], sorted, (size_t)known->classes, sizeof *sorted, by_text);
         int k = 0;
         if (!at) {
-            st = spot_fail(r->c, SPOT_INPUT, "%s: row %d has class \"%.80s\", which is none of the %d that the findings are "
-                           "of, \"%.80s\" to \"%.80s\"", a->name, i, word[i], known->classes, sorted[0],
+            st = spot_fail(r->c, SPOT_INPUT, "%s: row %d has class \"%.80s\", which is none of the %d classes of the "
+                           "findings, \"%.80s\" to \"%.80s\"", a->name, i, word[i], known->classes, sorted[0],
                            sorted[known->classes - 1]);
             break;
         }
@@ -131,7 +129,7 @@ static spot_status read_several(reading *r, const spot_array *a)
     st = spot_array_ints(r->c, v, a, 0, 1);
     s->classes = (int)a->dim[1];
     if (!st && r->known && s->classes != r->known->classes)
-        st = spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings are of %d classes", a->name, s->classes,
+        st = spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings have %d classes", a->name, s->classes,
                        r->known->classes);
     if (!st) st = SPOT_SUBJECT_TAKE(r->c, s, s->has, a->count);
     for (size_t i = 0; !st && i < a->count; i++) s->has[i] = (uint8_t)v[i];
@@ -169,8 +167,8 @@ static void round_in(float *p, size_t n)
 /* Logs that a probability below 0.5 counts as wrong, since without the other classes the largest is not known. */
 static spot_status log_half(const reading *r, const char *name, const char *what)
 {
-    spot_log(r->c, SPOT_LOG_INFO, "%s: %s; a row is wrong below 1/2, since those of the other classes are not known", name,
-             what);
+    spot_log(r->c, SPOT_LOG_INFO, "%s: %s; a row below 1/2 counts as wrong, since the probabilities of other classes are not "
+             "known", name, what);
     return SPOT_OK;
 }
 
@@ -180,21 +178,21 @@ static spot_status from_column(reading *r, float *p, const char *name)
     spot_subject *s = r->s;
 
     if (s->has)
-        return spot_fail(r->c, SPOT_INPUT, "%s has one probability a row, %s says which of %d classes a row has: one for each "
-                         "class is wanted", name, r->files->labels, s->classes);
+        return spot_fail(r->c, SPOT_INPUT, "%s has one probability per row, but %s gives a row any of %d classes; give one "
+                         "probability for each class", name, r->files->labels, s->classes);
     for (int i = 0; i < s->n; i++)
         if (!(p[i] >= 0 && p[i] <= 1))
-            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a probability from 0 to 1 is wanted, not a score", name, i,
+            return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; it must be a probability from 0 to 1, not a score", name, i,
                              p[i]);
     s->confidence = p;
-    if (s->classes != 2) return log_half(r, name, "taken for that of the true class");
+    if (s->classes != 2) return log_half(r, name, "taken as the probability of the true class");
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->prob, 2 * (size_t)s->n));
     for (int i = 0; i < s->n; i++) {
         s->prob[2 * i + 1] = p[i];
         s->prob[2 * i] = 1 - p[i];
         s->confidence[i] = s->prob[2 * i + s->target[i]];
     }
-    spot_log(r->c, SPOT_LOG_INFO, "%s: one probability a row and two classes: taken for that of class %s", name,
+    spot_log(r->c, SPOT_LOG_INFO, "%s: one probability per row and two classes: taken as the probability of class %s", name,
              s->class_name ? s->class_name[1] : "1");
     return SPOT_OK;
 }
@@ -204,10 +202,10 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
     spot_subject *s = r->s;
 
     if (columns != s->classes && r->known)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings are of %d classes", name, columns, s->classes);
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, the findings have %d classes", name, columns, s->classes);
     if (columns != s->classes && (s->has || s->class_name))
         return spot_fail(r->c, SPOT_INPUT, "%s has %d columns, %s has %d classes%s", name, columns, r->files->labels,
-                         s->classes, s->has ? "" : "; where words are labels, each class must occur, or give class numbers");
+                         s->classes, s->has ? "" : "; if labels are words, each class must occur; else give class numbers");
     for (int i = 0; s->target && i < s->n; i++)
         if (s->target[i] >= columns)
             return spot_fail(r->c, SPOT_INPUT, "%s: row %d has class %d, %s has columns for %d classes, numbered from 0",
@@ -216,7 +214,7 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
     s->prob = p;
     if (s->has) return SPOT_OK;
     if (s->class_name && !r->known)
-        spot_log(r->c, SPOT_LOG_INFO, "%s: its columns are taken for the words of %s sorted by name: \"%.80s\" first, "
+        spot_log(r->c, SPOT_LOG_INFO, "%s: its columns are taken as the words of %s sorted by name: \"%.80s\" first, "
                  "\"%.80s\" last", name, r->files->labels, s->class_name[0], s->class_name[columns - 1]);
     SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, s->confidence, s->n));
     for (int i = 0; i < s->n; i++) s->confidence[i] = p[(size_t)i * (size_t)columns + (size_t)s->target[i]];
@@ -226,7 +224,8 @@ static spot_status from_matrix(reading *r, float *p, int columns, const char *na
 static spot_status from_losses(reading *r, float *loss, const char *name)
 {
     if (r->s->has)
-        return spot_fail(r->c, SPOT_INPUT, "%s: a loss tells about one class, the rows have several; give probabilities", name);
+        return spot_fail(r->c, SPOT_INPUT, "%s: a loss concerns one class, and the rows have several; give probabilities",
+                         name);
     for (int i = 0; i < r->s->n; i++) {
         if (!(loss[i] >= -ROUNDING))
             return spot_fail(r->c, SPOT_INPUT, "%s: row %d is %g; a cross-entropy is 0 or more", name, i, loss[i]);
@@ -243,8 +242,8 @@ static spot_status read_prob(reading *r, spot_array *a)
 
     if (r->known && !where) return SPOT_SUBJECT_TAKE(r->c, r->s, r->s->confidence, r->s->n);
     if (!r->files->probs == !r->files->losses)
-        return spot_fail(r->c, SPOT_INPUT, "how good the classifier is about each row must be known: give probabilities or "
-                         "losses, one of the two");
+        return spot_fail(r->c, SPOT_INPUT, "the classifier's answer for each row is missing: give probabilities or losses, "
+                         "one of the two");
     SPOT_TRY(read_rows(r, a, where, r->files->probs ? 2 : 1));
     SPOT_TRY(keep_floats(r, &p, a));
     if (r->files->losses) return from_losses(r, p, a->name);
@@ -301,7 +300,7 @@ static spot_status check_ids(reading *r, const char *name)
     }
     n = *id[row[0]] ? n : row[0];              /* an empty id sorts first */
     free(row);
-    if (n < r->s->n) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; an id is wanted", name, n);
+    if (n < r->s->n) return spot_fail(r->c, SPOT_INPUT, "%s: row %d is an empty word; every row needs an id", name, n);
     if (twice)
         spot_log(r->c, SPOT_LOG_WARN, "%s: %d rows have the id of an earlier row, the first of them is row %d, %.200s", name,
                  twice, first, id[first]);
@@ -340,15 +339,15 @@ static spot_status read_pictures(reading *r)
 
     if (!r->files->images) return SPOT_OK;
     if (stat(r->files->images, &st) || !S_ISDIR(st.st_mode))
-        return spot_fail(r->c, SPOT_IO, "%s is no folder; the one with the pictures is wanted", r->files->images);
+        return spot_fail(r->c, SPOT_IO, "%s is no folder; give the folder of the pictures", r->files->images);
     if (!r->files->ids)
-        return spot_fail(r->c, SPOT_INPUT, "which picture in %s belongs to which row? give ids that name them",
+        return spot_fail(r->c, SPOT_INPUT, "the pictures in %s cannot be matched to rows; give ids that name them",
                          r->files->images);
     SPOT_TRY(find_pictures(r, &missing, &first));
     if (missing > TOLD) spot_log(r->c, SPOT_LOG_WARN, "and %d more", missing - TOLD);
     if (missing && !r->files->skip)
         return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d pictures are not in %s, the first is row %d, %.300s; skip them, or "
-                         "mend the ids", r->files->ids, missing, s->n, r->files->images, first, s->id[first]);
+                         "correct the ids", r->files->ids, missing, s->n, r->files->images, first, s->id[first]);
     s->skipped = missing;
     return SPOT_OK;
 }
@@ -377,9 +376,9 @@ static spot_status read_arrays(reading *r)
     spot_subject *s = r->s;
     const char *prob = f->probs ? f->probs : f->losses;
 
-    if (!f->labels) return spot_fail(r->c, SPOT_INPUT, "embeddings want labels: the true class of each row");
+    if (!f->labels) return spot_fail(r->c, SPOT_INPUT, "embeddings need labels: the true class of each row");
     if (f->coco || f->model)
-        return spot_fail(r->c, SPOT_INPUT, "%s is for looking at pictures; with embeddings give labels and probabilities",
+        return spot_fail(r->c, SPOT_INPUT, "%s belongs to pictures; with embeddings give labels and probabilities",
                          f->coco ? f->coco : f->model);
     SPOT_TRY(read_part(r, read_labels));
     SPOT_TRY(read_part(r, read_prob));
@@ -398,8 +397,8 @@ static spot_status look_at_pictures(reading *r)
     const spot_subject_files *f = r->files;
 
     if (!f->labels != !f->ids || f->probs || f->losses)
-        return spot_fail(r->c, SPOT_INPUT, "without embeddings a network looks at pictures: no probabilities or losses, and "
-                         "labels together with ids that name the pictures, or neither");
+        return spot_fail(r->c, SPOT_INPUT, "without embeddings a network reads pictures: give no probabilities or losses, "
+                         "and give labels together with ids that name the pictures, or neither");
     if (f->labels) SPOT_TRY(read_part(r, read_labels));
     if (f->labels) SPOT_TRY(read_part(r, read_ids));
     return spot_subject_look(r->c, r->s, f);
@@ -425,8 +424,8 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     memset(s, 0, sizeof *s);
     st = read_part(&r, read_features);
     if (!st && s->d != known->features)
-        st = spot_fail(c, SPOT_INPUT, "%s has %d numbers a row, the findings are of rows of %d; use what the same network "
-                       "makes of the new ones", files->embeddings, s->d, known->features);
+        st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
+                       "from the same network", files->embeddings, s->d, known->features);
     if (!st) st = read_part(&r, read_labels);
     if (!st) st = read_part(&r, read_prob);
     if (!st) st = read_part(&r, read_ids);

@@ -188,7 +188,7 @@ static void log_planned(spot_ctx *c, const spot_work *w)
     if (w->already == w->planned)
         spot_log(c, SPOT_LOG_INFO, "%d of %d %s of %s are done; nothing to do", w->already, w->planned, units, w->dir);
     else if (w->already)
-        spot_log(c, SPOT_LOG_INFO, "%d of %d %s are done; going on with the rest", w->already, w->planned, units);
+        spot_log(c, SPOT_LOG_INFO, "%d of %d %s are done; continuing with the rest", w->already, w->planned, units);
 }
 
 /* SPOT_STOPPED when n more units, at the pace of the last batch, would end too late. */
@@ -196,7 +196,7 @@ static spot_status check_time(spot_ctx *c, const spot_work *w, int n, double pac
 {
     if (!w->seconds || spot_clock() - w->since + n * pace <= w->seconds) return SPOT_OK;
     return spot_fail(c, SPOT_STOPPED, "stopped before the next %s: it would take %.0f s, more than the time left; the same "
-                     "command goes on", w->study->unit, n * pace);
+                     "command continues", w->study->unit, n * pace);
 }
 
 static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int n)
@@ -266,8 +266,8 @@ static spot_status check_starts(spot_ctx *c, const spot_work *w)
 
     if (!w->starts || starts < w->starts) return SPOT_STOPPED;
     spot_forget(c);
-    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before it kept one stage of one "
-                     "%s; give it more time, another machine or a higher --starts (%s/logs shows how far it came)",
+    return spot_fail(c, SPOT_DEVICE, "shard %d of %d was begun %d times and stopped each time before it stored one stage of "
+                     "one %s; give it more time, another machine or a higher --starts (%s/logs shows its last step)",
                      w->shard, w->shards, starts, w->study->unit, w->dir);
 }
 
