@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check/layers.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +27,13 @@ static spot_status parse_quarantine(spot_ctx *c, spot_quarantine *q, const char 
                      words);
 }
 
-static bool same_number(const spot_quarantine *q, const spot_quarantine *what)
-{
-    return q->metric == what->metric && !strcmp(q->method, what->method);
-}
-
 static void release_quarantine(spot_baseline *b, const spot_quarantine *what)
 {
     int n = 0;
 
     for (int i = 0; i < b->quarantines; i++)
-        if (!same_number(&b->quarantine[i], what)) b->quarantine[n++] = b->quarantine[i];
+        if (b->quarantine[i].metric != what->metric || strcmp(b->quarantine[i].method, what->method))
+            b->quarantine[n++] = b->quarantine[i];
     b->quarantines = n;
 }
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/json_tree.h"
-#include "spotter/store.h"
 
 enum { MOST_LINES = 2000 };
 

@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "discover/claim.h"
 #include "discover/fits.h"
-#include "discover/search.h"
 #include "spotter/store.h"
 
 typedef struct {

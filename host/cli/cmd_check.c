@@ -1,7 +1,6 @@
 /* cmd_check.c - spotter check: a run against a baseline. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -15,7 +15,6 @@
 #include "embed/embed_settings.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
-#include "spotter/store.h"
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 

@@ -129,14 +129,6 @@ static spot_status print_ecs(spot_ctx *c, spot_json *j, const options *o, const 
     return s;
 }
 
-/* Mean number of programs that computed or waited for a core in the last minute. */
-static double load_average(void)
-{
-    double of[1];
-
-    return getloadavg(of, 1) == 1 ? of[0] : 0;
-}
-
 static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
     spot_json_put_int(j, "memory_bytes", (long long)cost->memory);
@@ -216,11 +208,12 @@ static spot_status plan_sweep(spot_ctx *c, void *input)
 {
     static spot_config cfg;
     const options *o = input;
-    double busy = load_average();      /* before the calibration, which loads the machine itself */
+    double busy = 0;           /* programs that computed or waited for a core, as a mean over the last minute */
     spot_json j = { .gen = NULL };
     spot_status s;
 
     SPOT_TRY(cli_config(c, &cfg, o->config));
+    getloadavg(&busy, 1);      /* before the calibration, which loads the machine itself */
     if (o->json) SPOT_TRY(spot_json_open(c, &j));
     s = print_plan(c, o->json ? &j : NULL, o, &cfg, busy);
     if (s == SPOT_OK && o->json) spot_json_print(&j, stdout);

@@ -1,6 +1,5 @@
 /* cmd_report.c - spotter report: a sweep's run, or the findings of one or several models, as one HTML file. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -243,11 +243,6 @@ static int run_status(int argc, char **argv)
         done = status->done == status->ecs;
         if (o.json) s = print_json(&c, status);
         else {
-            for (int i = 0; i < status->shards; i++) {               /* the logs may be from an untrusted user */
-                spot_plain(status->shard[i].host);
-                spot_plain(status->shard[i].job);
-                spot_plain(status->shard[i].why);
-            }
             print_totals(status);
             print_shards(status, &o);
             print_advice(status, &o);

@@ -135,19 +135,14 @@ static void log_shard(spot_ctx *c, const options *o, const spot_config *cfg)
     spot_log(c, SPOT_LOG_INFO, "shard %d of %d (%s), from %s", o->sweep.shard, o->sweep.shards, ecs, o->shard_from);
 }
 
-static spot_status run_here(spot_ctx *c, options *o, const spot_config *cfg, spot_sweep_report *r)
+static spot_status run_shard(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
+                             int *code)
 {
-    cli_log_device(c, &o->machine);
+    if (!o->gpus) cli_log_device(c, &o->machine);
     log_shard(c, o, cfg);
+    if (o->gpus) return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
     limit_time(o);
     return spot_sweep_run(c, cfg, &o->sweep, r);
-}
-
-static spot_status share_gpus(spot_ctx *c, options *o, const spot_config *cfg, int argc, char **argv, spot_sweep_report *r,
-                              int *code)
-{
-    log_shard(c, o, cfg);
-    return cli_gpus(c, o->gpus, &o->sweep, &o->machine, argc, argv, r, code);
 }
 
 static spot_status status_of(int code)
@@ -181,7 +176,7 @@ static int run_sweep(int argc, char **argv)
     }
     if (s == SPOT_OK) {
         double since = spot_clock();
-        s = o.gpus ? share_gpus(&c, &o, &cfg, argc, argv, &report, &code) : run_here(&c, &o, &cfg, &report);
+        s = run_shard(&c, &o, &cfg, argc, argv, &report, &code);
         report.seconds = spot_clock() - since;
         cli_log_close();
         if (o.json && !code) s = print_json(&c, &report, s, o.sweep.out);

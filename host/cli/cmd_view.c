@@ -1,6 +1,5 @@
 /* cmd_view.c - spotter view: features and confidences of a run's classifier on an EC, as a file for other programs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

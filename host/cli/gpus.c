@@ -127,12 +127,6 @@ static spot_status start_process(spot_ctx *c, child *k, char **words)
 
 /* ---- output and end of the processes ---- */
 
-static void print_line(const child *k, int n, bool json)
-{
-    if (json) fprintf(stderr, "%.*s\n", n, k->line);
-    else fprintf(stderr, "[gpu %d] %.*s\n", k->gpu, n, k->line);
-}
-
 static void read_log(child *k, bool json)
 {
     ssize_t n = read(k->err, k->line + k->line_used, (size_t)(LINE - k->line_used));
@@ -141,7 +135,8 @@ static void read_log(child *k, bool json)
     if (n > 0) k->line_used += (int)n;
     while ((end = memchr(k->line, '\n', (size_t)k->line_used)) || k->line_used == LINE || (n <= 0 && k->line_used)) {
         int used = end ? (int)(end - k->line) : k->line_used, past = used + (end != NULL);
-        print_line(k, used, json);
+        if (!json) fprintf(stderr, "[gpu %d] ", k->gpu);
+        fprintf(stderr, "%.*s\n", used, k->line);
         memmove(k->line, k->line + past, (size_t)(k->line_used -= past));
     }
     if (n > 0 || (n < 0 && errno == EINTR)) return;

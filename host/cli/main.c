@@ -12,7 +12,6 @@
 #include "base/nearest.h"
 #include "base/room.h"
 #include "cli/cli.h"
-#include "core/ops.h"
 
 const cli_command *const cli_commands[] = {
 #define X(name) &cli_##name##_command,
@@ -38,12 +37,6 @@ static void print_help(FILE *f)
           "Results go to stdout, everything else to stderr.\n"
           "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
           "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
-}
-
-static void print_version(void)
-{
-    printf("spotter %s, numbers %d, devices: cpu, cuda where libspotter_cuda.so and a GPU are there\n",
-           SPOT_VERSION, SPOT_NUMBERS);
 }
 
 static int reject_command(const char *word)
@@ -151,7 +144,9 @@ static void *answer_call(void *user)
         k->code = spot_exit_code(SPOT_USAGE);
     }
     else if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) k->code = help(k->argc, k->argv);
-    else if (!strcmp(word, "--version") || !strcmp(word, "version")) print_version();
+    else if (!strcmp(word, "--version") || !strcmp(word, "version"))
+        printf("spotter %s, numbers %d, devices: cpu, cuda where libspotter_cuda.so and a GPU are there\n", SPOT_VERSION,
+               SPOT_NUMBERS);
     else k->code = run_command(word, k->argc - 1, k->argv + 1);
     return NULL;
 }

@@ -168,24 +168,18 @@ static spot_status reduce_group(discovery *run)
     return SPOT_OK;
 }
 
-/* points -> hypotheses. A fit belongs to its finding, and spot_findings_close closes it. */
-static spot_status find_in_group(discovery *run)
-{
-    spot_status s = spot_chain_found(&run->chain);
-
-    for (int i = 0; i < run->chain.count && run->chain.fit; i++) finding_of(run, i)->fit = run->chain.fit[i];
-    return s;
-}
-
 static spot_status run_method(discovery *run)
 {
     spot_chain *k = &run->chain;
     size_t mark = run->work.used;
+    spot_status s;
 
     k->method = method_of(run);
     for (int i = 0; i < k->count; i++) begin_finding(run, i);
     SPOT_TRY(reduce_group(run));
-    SPOT_TRY(find_in_group(run));
+    s = spot_chain_found(k);
+    for (int i = 0; i < k->count && k->fit; i++) finding_of(run, i)->fit = k->fit[i];      /* spot_findings_close closes it */
+    SPOT_TRY(s);
     for (int i = 0; i < k->count; i++)
         if (!k->skip[i])
             SPOT_TRY(spot_slices_of(run->c, &run->findings->arena, &run->work, finding_of(run, i), run->subject, &k->view[i],

@@ -1,5 +1,4 @@
 /* discover_cost.c - the classes to examine, the memory that they need, and how many fit into memory together. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

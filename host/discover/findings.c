@@ -1,7 +1,5 @@
 /* findings.c - turns a method's hypotheses into slices: rows, error rate, nearest correct rows. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "discover/search.h"
 

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config_table.h"
-#include "discover/search.h"
 #include "discover/subject_file.h"
 #include "formats/safetensors.h"
 #include "spotter/config.h"

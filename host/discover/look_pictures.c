@@ -209,15 +209,6 @@ static void fill_head(looker *l)
 
 /* -- before looking ---------------------------------------------------------------------------------------------------- */
 
-/* Labels that are numbers leave open how many classes there are: the network knows. */
-static spot_status name_classes(looker *l)
-{
-    int known = l->m.outputs > 1 ? l->m.outputs : 2;
-
-    if (l->s->target && l->s->classes < known) l->s->classes = known;
-    return spot_subject_numbers(l->c, l->s, &l->s->class_name, l->s->classes);
-}
-
 static spot_status open_model(looker *l)
 {
     const char *path = l->files->model;
@@ -227,7 +218,11 @@ static spot_status open_model(looker *l)
     SPOT_TRY(spot_model_load(l->c, &count, &l->m, path, 0, 0));
     SPOT_TRY(spot_arena_open(l->c, &l->weights, count.peak));
     SPOT_TRY(spot_model_load(l->c, &l->weights, &l->m, path, 0, 0));
-    if (!s->class_name) SPOT_TRY(name_classes(l));
+    if (!s->class_name) {      /* labels that are numbers leave open how many classes there are: the network knows */
+        int known = l->m.outputs > 1 ? l->m.outputs : 2;
+        if (s->target && s->classes < known) s->classes = known;
+        SPOT_TRY(spot_subject_numbers(l->c, s, &s->class_name, s->classes));
+    }
     if (l->m.outputs == 1 && s->classes == 2 && s->target) return SPOT_OK;
     if (l->m.outputs != s->classes || (s->classes == 1 && s->target))
         return spot_fail(l->c, SPOT_INPUT, "%s has %d outputs, %s has %d classes (%.80s ... %.80s); as many are wanted%s", path,

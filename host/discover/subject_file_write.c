@@ -1,7 +1,6 @@
 /* subject_file_write.c - writes subject.safetensors: see subject_file.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "discover/subject_file.h"

@@ -12,12 +12,6 @@
 
 enum { GROUP = 16 };   /* problems in one search of neighbours */
 
-/* Lowers a perplexity that n - 1 neighbours cannot have. */
-static double possible_perplexity(double perplexity, int n) { return perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : perplexity; }
-
-/* Neighbours per point, without the point itself. */
-static int neighbours_for(double perplexity, int n) { return (int)fmin(n - 1, floor(3 * perplexity + 1)); }
-
 /* Scratch memory of a group of problems until P is complete. */
 typedef struct {
     spot_neighbours search[GROUP];
@@ -68,12 +62,12 @@ static spot_status find_joint(spot_ctx *c, spot_arena *a, int problems, spot_tsn
     for (int q = 0; q < problems; q++) {
         spot_affinity_graph *g = &all.graph[q];
         int n = views[q].n;
-        double perplexity = possible_perplexity(cfg->perplexity, n);
+        double perplexity = cfg->perplexity > n - 1 ? fmax((n - 1) / 3.0, 1) : cfg->perplexity;
 
         if (perplexity < cfg->perplexity && !a->counting)
             spot_log_of(c, SPOT_LOG_WARN, t[q].ec, "%d points have no perplexity of %g, t-SNE uses %.1f", n, cfg->perplexity,
                         perplexity);
-        *g = (spot_affinity_graph){ .n = n, .k = neighbours_for(perplexity, n) };
+        *g = (spot_affinity_graph){ .n = n, .k = (int)fmin(n - 1, floor(3 * perplexity + 1)) };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
         SPOT_TRY(take_joint(c, a, g));
         t[q].start = g->start;

@@ -47,12 +47,6 @@ static spot_status take_jobs(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs,
     return SPOT_OK;
 }
 
-static spot_status take_labelling(spot_ctx *c, spot_arena *a, spot_labelling *l, int n)
-{
-    SPOT_TRY(SPOT_TAKE(c, a, l->label, n));
-    return SPOT_TAKE(c, a, l->silhouette, n);
-}
-
 /* Sum of squared distances of the points to the means of their clusters. */
 static double sum_of_squares(const spot_mixture_job *job, spot_mat x)
 {
@@ -135,7 +129,8 @@ static spot_status prepare_batch(spot_ctx *c, spot_arena *a, batch *b, size_t *b
     for (int p = 0; p < problems; p++)
         for (int i = 0; i < clusters_tried(x[p].rows, cfg); i++, at++) {
             spot_labelling l = { .k = 1 };
-            SPOT_TRY(take_labelling(c, a, &l, x[p].rows));
+            SPOT_TRY(SPOT_TAKE(c, a, l.label, x[p].rows));
+            SPOT_TRY(SPOT_TAKE(c, a, l.silhouette, x[p].rows));
             if (!a->counting) b->labellings[at] = l;
         }
     *begin = a->used;

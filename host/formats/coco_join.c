@@ -2,7 +2,6 @@
 #include "formats/coco_join.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

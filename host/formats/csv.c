@@ -32,13 +32,6 @@ static int by_name(const void *a, const void *b, void *of)
     return order ? order : (i > k) - (i < k);
 }
 
-static void close_header(header *h)
-{
-    free(h->name);
-    free(h->order);
-    *h = (header){ 0 };
-}
-
 static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
 {
     spot_csv_cells cells = spot_csv_record(b, 0);
@@ -345,7 +338,8 @@ spot_status spot_csv_read(spot_ctx *c, spot_array *a, const spot_blob *in, const
     if (!s && b.records == 1 && b.at == b.end && b.start[1] == b.have)
         s = spot_fail(c, SPOT_INPUT, "%s has a header and no rows", in->name);
     if (!s) s = h.wanted == 1 ? read_column(c, a, &h, &b, limit) : read_matrix(c, a, &h, &b, limit);
-    close_header(&h);
+    free(h.name);
+    free(h.order);
     spot_csv_close(&b);
     return s;
 }

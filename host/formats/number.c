@@ -6,7 +6,6 @@
  * division; its half unit of error matters only where the two doubles beside the result are almost equally near, and
  * those few, like everything longer, go to the C library. (Clinger 1990, with the wider type in place of a bound.) */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>

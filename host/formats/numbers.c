@@ -1,7 +1,6 @@
 /* numbers.c - converts an array's values to floats or ints, and checks each. */
 #define _GNU_SOURCE
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * PIL's BILINEAR is a triangle over the source pixels whose half width is the scale (1 when enlarging), first along rows, then
  * along columns, each rounded to a byte. Weights are normalised to sum 1 in double, then rounded to 22 fractional bits; sums
  * of weight x byte are rounded half up. Only the cropped part of the resized picture is computed. */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* photos.c - selects the pictures of each task's splits from annotations (paper, G.1 and H.1). */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  * grow, and the first ECs of a pool cover its cells evenly. */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

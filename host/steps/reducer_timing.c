@@ -14,12 +14,6 @@ enum { FEW = 5, MORE = 25 };       /* iterations */
 #define FILTERED 0.45
 #define BY_FFT   0.15
 
-static int *iterations_of(spot_embed_config *cfg)
-{
-    return cfg->method == SPOT_REDUCE_TSNE ? &cfg->tsne.iterations
-         : cfg->method == SPOT_REDUCE_SCVIS ? &cfg->scvis.iterations : NULL;
-}
-
 int spot_reducer_iterations(const spot_embed_config *cfg, int n)
 {
     return cfg->method == SPOT_REDUCE_TSNE ? cfg->tsne.iterations
@@ -47,7 +41,8 @@ spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_ti
 {
     const spot_seed seed = { 0, 0 };
     spot_embed_config some = *cfg;
-    int *iterations = iterations_of(&some);
+    int *iterations = cfg->method == SPOT_REDUCE_TSNE ? &some.tsne.iterations
+                    : cfg->method == SPOT_REDUCE_SCVIS ? &some.scvis.iterations : NULL;
     spot_spent more = { 0, 0 }, at;
 
     *t = (spot_reducer_timing){ .rows = view->n };

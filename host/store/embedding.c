@@ -18,11 +18,6 @@ enum { PATH = 512, MOST_COLUMNS = 1 << 20 };
 
 static int is_embedding(const struct dirent *e) { return !fnmatch("ec-[0-9]*.safetensors", e->d_name, 0); }
 
-static bool fits(const spot_tensor *e)
-{
-    return e && e->type == SPOT_F32 && e->rank == 2 && e->dim[0] > 0 && e->dim[1] > 0 && e->dim[1] < MOST_COLUMNS;
-}
-
 /* "I64 of shape (800, 2)", or why there is no such tensor. */
 static void describe_tensor(char *words, size_t size, const spot_tensors *t, const spot_tensor *e)
 {
@@ -38,12 +33,14 @@ static void describe_tensor(char *words, size_t size, const spot_tensors *t, con
 /* *e points into t. */
 static spot_status open_file(spot_ctx *c, spot_tensors *t, const spot_tensor **e, const char *path)
 {
+    const spot_tensor *found;
     char words[256];
 
     SPOT_TRY(spot_tensors_open(c, t, path));
-    *e = spot_tensors_find(t, "embedding");
-    if (fits(*e)) return SPOT_OK;
-    describe_tensor(words, sizeof words, t, *e);
+    *e = found = spot_tensors_find(t, "embedding");
+    if (found && found->type == SPOT_F32 && found->rank == 2 && found->dim[0] > 0 && found->dim[1] > 0
+        && found->dim[1] < MOST_COLUMNS) return SPOT_OK;
+    describe_tensor(words, sizeof words, t, found);
     spot_tensors_close(t);
     return spot_fail(c, SPOT_INPUT, "%s: the tensor \"embedding\" is %s; one of type F32 and shape (images, features) is "
                      "wanted", path, words);

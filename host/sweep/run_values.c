@@ -1,6 +1,5 @@
 /* run_values.c - reads the cache of a run (spotter/run.h); and spot_sweep_view, which can also run a model of the cache. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

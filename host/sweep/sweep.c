@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/device.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "store/pixel_cache.h"

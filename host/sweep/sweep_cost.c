@@ -83,19 +83,17 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
     return SPOT_OK;
 }
 
-static spot_status features_of(spot_ctx *c, int *features, const spot_config *cfg, const spot_bdm_config *bdm)
-{
-    *features = 8 * cfg->model.width;
-    return bdm->representation == SPOT_BY_FILE ? spot_embedding_columns(c, features, bdm->embeddings) : SPOT_OK;
-}
-
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
                            const spot_sweep_options *o, int ecs, int rows)
 {
     size_t base = base_bytes(cfg), workers;
     spot_bytes wave;
 
-    for (int b = 0; b < cfg->bdms; b++) SPOT_TRY(features_of(c, &l->features[b], cfg, &cfg->bdm[b]));
+    for (int b = 0; b < cfg->bdms; b++) {
+        l->features[b] = 8 * cfg->model.width;
+        if (cfg->bdm[b].representation == SPOT_BY_FILE)
+            SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
+    }
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(choose_widths(c, l, cfg, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "spotter/source.h"
 #include "sweep/pipeline.h"

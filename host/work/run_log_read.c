@@ -14,13 +14,6 @@
 
 enum { LOG_LIMIT = 1 << 30 };
 
-/* Logs may come from other machines, and people read them in terminals. */
-static void make_plain(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
-}
-
 static bool parse_line(spot_run_log_line *l, const char *text)
 {
     spot_json j = { .depth = 1 };
@@ -32,9 +25,10 @@ static bool parse_line(spot_run_log_line *l, const char *text)
     if (YAJL_IS_OBJECT(j.at[0])) spot_run_log_describe(&j, l);
     else j.wrong = "the line";
     yajl_tree_free(j.at[0]);
+    /* Logs may come from other machines, and people read them in terminals. */
     char *const text_of[] = { l->event, l->status, l->text, l->start.config, l->start.host, l->start.job, l->start.build,
                               l->start.device, l->start.unit, l->start.platform };
-    for (size_t i = 0; i < sizeof text_of / sizeof *text_of; i++) make_plain(text_of[i]);
+    for (size_t i = 0; i < sizeof text_of / sizeof *text_of; i++) spot_plain(text_of[i]);
     return !j.wrong;
 }
 

@@ -249,14 +249,6 @@ spot_status spot_figure_compose(spot_figure *f, int number)
     return spot_figure_caption(f);
 }
 
-static spot_status draw_figure(spot_figure *f, int number)
-{
-    SPOT_TRY(spot_figure_compose(f, number));
-    if (f->methods) return output_figure(f);
-    spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
-    return SPOT_OK;
-}
-
 /* Chooses the styled methods before the first figure: one message, and equal styles in all figures. */
 static spot_status choose_styled(spot_figure *f)
 {
@@ -284,8 +276,12 @@ static spot_status check_counted(spot_ctx *c, const spot_results *r)
 static spot_status draw_all(spot_figure *f)
 {
     SPOT_TRY(choose_styled(f));
-    for (int number = 2; number <= 4; number++)
-        if (f->o->which >> number & 1) SPOT_TRY(draw_figure(f, number));
+    for (int number = 2; number <= 4; number++) {
+        if (!(f->o->which >> number & 1)) continue;
+        SPOT_TRY(spot_figure_compose(f, number));
+        if (f->methods) SPOT_TRY(output_figure(f));
+        else spot_log(f->c, SPOT_LOG_INFO, "there is no figure 2: %s has no two settings of one method", f->r->dir);
+    }
     return SPOT_OK;
 }
 

@@ -5,8 +5,6 @@
  * "covered[presence of a circle=with]"; n and left_out count ECs, for "covered" blindspots. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "report/table/columns.h"
