@@ -1,8 +1,9 @@
 /* text.c - see text.h. */
-#define _GNU_SOURCE                    /* fopencookie */
+#define _GNU_SOURCE                    /* fopencookie, qsort_r */
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,22 @@ static ssize_t write_text(void *user, const char *bytes, size_t n)
 }
 
 FILE *spot_text_stream(spot_text *t) { return fopencookie(t, "w", (cookie_io_functions_t){ .write = write_text }); }
+
+/* ---- words ---- */
+
+static int compare_words(const void *a, const void *b, void *words)
+{
+    char *const *word = words;
+    const int i = *(const int *)a, k = *(const int *)b, order = strcmp(word[i], word[k]);
+
+    return order ? order : (i > k) - (i < k);
+}
+
+void spot_words_sort(int *order, char *const *word, int n)
+{
+    for (int i = 0; i < n; i++) order[i] = i;
+    qsort_r(order, (size_t)n, sizeof *order, compare_words, (void *)(uintptr_t)word);
+}
 
 /* ---- UTF-8 ---- */
 

@@ -24,6 +24,9 @@ void spot_text_visible(spot_text *t, const char *s);
 /* Adds s as UTF-8; a byte that is not UTF-8 becomes U+FFFD. */
 void spot_text_utf8(spot_text *t, const char *s);
 
+/* order (n): the indices of the words, sorted by byte order; of equal words the first comes first. */
+void spot_words_sort(int *order, char *const *word, int n);
+
 size_t spot_utf8_char(const char *text, size_t n);     /* length of the first character; 0: not well-formed */
 size_t spot_utf8     (const char *text, size_t n);     /* index of the first byte that is not UTF-8, or n */
 

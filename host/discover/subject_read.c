@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "discover/fits.h"
 #include "discover/gallery.h"
 #include "discover/look_pictures.h"
@@ -276,14 +277,6 @@ static spot_status name_rows(reading *r, spot_array *a)
     return SPOT_OK;
 }
 
-static int by_id(const void *a, const void *b, void *of)
-{
-    char **id = of;
-    int i = *(const int *)a, k = *(const int *)b, order = strcmp(id[i], id[k]);
-
-    return order ? order : (i > k) - (i < k);
-}
-
 /* Warns about equal ids, which crops of one picture may share on purpose. An empty id names nothing. */
 static spot_status check_ids(reading *r, const char *name)
 {
@@ -291,8 +284,7 @@ static spot_status check_ids(reading *r, const char *name)
     int n = r->s->n, twice = 0, first = n, *row = malloc((size_t)n * sizeof *row);
 
     if (!row) return spot_fail(r->c, SPOT_NOMEM, "no memory to compare the ids of %s", name);
-    for (int i = 0; i < n; i++) row[i] = i;
-    qsort_r(row, (size_t)n, sizeof *row, by_id, id);
+    spot_words_sort(row, id, n);
     for (int i = 1; i < n; i++) {
         if (strcmp(id[row[i]], id[row[i - 1]])) continue;
         twice++;

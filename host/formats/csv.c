@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "formats/csv_records.h"
 
 enum { MAX_COLUMNS = 1 << 20 };
@@ -23,14 +24,6 @@ typedef struct {
 typedef enum { GOOD, QUOTES, FEWER, MORE, EMPTY, NO_NUMBER } fault;
 
 /* -- the header ------------------------------------------------------------------------------------------------ */
-
-static int by_name(const void *a, const void *b, void *of)
-{
-    char **name = of;
-    int i = *(const int *)a, k = *(const int *)b, order = strcmp(name[i], name[k]);
-
-    return order ? order : (i > k) - (i < k);
-}
 
 static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
 {
@@ -53,12 +46,11 @@ static spot_status read_header(spot_ctx *c, header *h, const spot_csv_block *b)
     for (int i = 0; i < h->columns; i++) {
         spot_csv_cell_next(&cells, &cell);
         h->name[i] = text;
-        h->order[i] = i;
         h->slot[i] = -1;
         text += spot_csv_unquote(text, &cell);
         *text++ = 0;
     }
-    qsort_r(h->order, (size_t)h->columns, sizeof *h->order, by_name, h->name);
+    spot_words_sort(h->order, h->name, h->columns);
     return SPOT_OK;
 }
 

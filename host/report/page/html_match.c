@@ -4,23 +4,11 @@
 
 #include "report/page/html.h"
 
-static char *const *ids_at;        /* qsort has no user pointer; one caller at a time sorts */
-
-static int by_id(const void *a, const void *b)
-{
-    const int i = *(const int *)a, j = *(const int *)b, order = strcmp(ids_at[i], ids_at[j]);
-
-    return order ? order : (i > j) - (i < j);
-}
-
 static int *sorted_by_id(const spot_subject *s)
 {
     int *index = malloc((size_t)s->n * sizeof *index);
 
-    if (!index) return NULL;
-    for (int i = 0; i < s->n; i++) index[i] = i;
-    ids_at = s->id;
-    qsort(index, (size_t)s->n, sizeof *index, by_id);
+    if (index) spot_words_sort(index, s->id, s->n);
     return index;
 }
 
