@@ -17,6 +17,7 @@
 #include <yajl/yajl_parse.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 /* Limits of the text: its nesting, and the length of a token or the space before one, which yajl buffers. */
 enum { DEEPEST = 64, LONGEST = 1 << 20, PIECE = 1 << 16 };
@@ -35,9 +36,6 @@ static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [SUPER] = { "supercategory", 1 << CATEGORIES },
 };
 
-/* An array that doubles. */
-typedef struct { void *at; size_t count, room; } pile;
-
 typedef struct {
     spot_ctx   *c;
     const char *name;
@@ -50,7 +48,7 @@ typedef struct {
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
     size_t      text, super;              /* offsets in texts of FILE_NAME or NAME, and of SUPER */
-    pile        images, categories, annotations, texts;
+    spot_text   images, categories, annotations, texts;
     spot_status status;                   /* of the first error */
 } reader;
 
@@ -70,22 +68,11 @@ static void refuse(reader *r, size_t byte, const char *fmt, ...)
     r->status = spot_fail(r->c, SPOT_INPUT, "%s, byte %zu: %s", r->name, byte, text);
 }
 
-static int append_items(reader *r, pile *p, const void *v, size_t count, size_t size)
+static int append_bytes(reader *r, spot_text *t, const void *bytes, size_t n)
 {
-    if (!count) return 1;                              /* p->at may still be NULL */
-    if (p->count + count > p->room) {
-        size_t room = 2 * p->room + count + 64;
-        void *at = realloc(p->at, room * size);
-        if (!at) {
-            r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->name, room * size);
-            return 0;
-        }
-        p->at = at;
-        p->room = room;
-    }
-    memcpy((char *)p->at + p->count * size, v, count * size);
-    p->count += count;
-    return 1;
+    spot_text_add(t, bytes, n);
+    if (t->status) r->status = spot_fail(r->c, SPOT_NOMEM, "%s: no memory for %zu bytes of annotations", r->name, t->used + n);
+    return !t->status;
 }
 
 /* -- one object of a list -------------------------------------------------------------------------------------------- */
@@ -101,7 +88,7 @@ static int end_image(reader *r)
     spot_coco_image v = { .id = r->whole[ID], .width = (int)r->whole[WIDTH], .height = (int)r->whole[HEIGHT] };
 
     v.file = (char *)(uintptr_t)r->text;           /* an address once the texts have stopped moving */
-    return need_member(r, ID) && need_member(r, FILE_NAME) && append_items(r, &r->images, &v, 1, sizeof v);
+    return need_member(r, ID) && need_member(r, FILE_NAME) && append_bytes(r, &r->images, &v, sizeof v);
 }
 
 static int end_category(reader *r)
@@ -109,10 +96,10 @@ static int end_category(reader *r)
     spot_coco_category v = { r->whole[ID], (char *)(uintptr_t)r->text, (char *)(uintptr_t)r->super };
 
     if (!(r->has >> SUPER & 1)) {
-        v.super = (char *)(uintptr_t)r->texts.count;
-        if (!append_items(r, &r->texts, "", 1, 1)) return 0;
+        v.super = (char *)(uintptr_t)r->texts.used;
+        if (!append_bytes(r, &r->texts, "", 1)) return 0;
     }
-    return need_member(r, ID) && need_member(r, NAME) && append_items(r, &r->categories, &v, 1, sizeof v);
+    return need_member(r, ID) && need_member(r, NAME) && append_bytes(r, &r->categories, &v, sizeof v);
 }
 
 static int end_annotation(reader *r)
@@ -125,7 +112,7 @@ static int end_annotation(reader *r)
     if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
     for (int k = 0; k < 4; k++) v.box[k] = (float)r->box[k];
     v.area = (float)(r->has >> AREA & 1 ? r->area : r->box[2] * r->box[3]);
-    return append_items(r, &r->annotations, &v, 1, sizeof v);
+    return append_bytes(r, &r->annotations, &v, sizeof v);
 }
 
 /* -- yajl's events --------------------------------------------------------------------------------------------------- */
@@ -207,8 +194,8 @@ static int on_string(void *at, const unsigned char *text, size_t len)
     if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
         return REFUSE(r, here(r), "\"%s\" is empty or holds a NUL", members[r->member].name);
-    *(r->member == SUPER ? &r->super : &r->text) = r->texts.count;
-    return append_items(r, &r->texts, text, len, 1) && append_items(r, &r->texts, "", 1, 1);
+    *(r->member == SUPER ? &r->super : &r->text) = r->texts.used;
+    return append_bytes(r, &r->texts, text, len) && append_bytes(r, &r->texts, "", 1);
 }
 
 static int on_key(void *at, const unsigned char *key, size_t len)
@@ -288,22 +275,25 @@ static const yajl_callbacks callbacks = {
 
 static spot_status finish_document(reader *r, spot_coco *k)
 {
+    const size_t images = r->images.used / sizeof *k->image, categories = r->categories.used / sizeof *k->category;
+    const size_t boxes = r->annotations.used / sizeof(spot_coco_raw);
+
     for (int list = IMAGES; list <= CATEGORIES; list++)
         if (!(r->seen >> list & 1))
             return spot_fail(r->c, SPOT_INPUT, "%s has no \"%s\": no annotations in COCO's format", r->name, list_name[list]);
-    if (r->images.count > INT_MAX - 2 || r->categories.count > INT_MAX - 2 || r->annotations.count > INT_MAX - 2)
+    if (images > INT_MAX - 2 || categories > INT_MAX - 2 || boxes > INT_MAX - 2)
         return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
-    *k = (spot_coco){ .images = (int)r->images.count, .categories = (int)r->categories.count,
-                      .boxes = (int)r->annotations.count, .image = r->images.at, .category = r->categories.at,
-                      .owned = r->texts.at };
-    r->images.at = r->categories.at = r->texts.at = NULL;      /* k owns them from now on */
+    *k = (spot_coco){ .images = (int)images, .categories = (int)categories, .boxes = (int)boxes,
+                      .image = (spot_coco_image *)(void *)r->images.bytes,
+                      .category = (spot_coco_category *)(void *)r->categories.bytes, .owned = r->texts.bytes };
+    r->images.bytes = r->categories.bytes = r->texts.bytes = NULL;     /* k owns them from now on */
     for (int i = 0; i < k->images; i++) k->image[i].file = (char *)k->owned + (uintptr_t)k->image[i].file;
     for (int i = 0; i < k->categories; i++) {
         spot_coco_category *of = &k->category[i];
         of->name = (char *)k->owned + (uintptr_t)of->name;
         of->super = (char *)k->owned + (uintptr_t)of->super;
     }
-    return spot_coco_join(r->c, k, r->annotations.at, r->name);
+    return spot_coco_join(r->c, k, (spot_coco_raw *)(void *)r->annotations.bytes, r->name);
 }
 
 /* Parses one piece; the last has 0 bytes. */
@@ -337,10 +327,10 @@ static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
     if (!s) s = finish_document(r, k);
     if (s) spot_coco_close(k);
     if (r->yajl) yajl_free(r->yajl);
-    free(r->images.at);
-    free(r->categories.at);
-    free(r->annotations.at);
-    free(r->texts.at);
+    spot_text_free(&r->images);
+    spot_text_free(&r->categories);
+    spot_text_free(&r->annotations);
+    spot_text_free(&r->texts);
     return s;
 }
 
