@@ -24,14 +24,6 @@ static const cli_row table[] = {
     { .kind = CLI_END }
 };
 
-static spot_tensor make_tensor(const char *name, spot_dtype type, const void *data, int rows, int columns)
-{
-    spot_tensor t = { .name = name, .type = type, .rank = columns ? 2 : 1, .dim = { rows, columns }, .data = data };
-
-    t.bytes = (size_t)rows * (size_t)(columns ? columns : 1) * (type == SPOT_I64 ? sizeof(int64_t) : sizeof(float));
-    return t;
-}
-
 static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, const spot_view *v, const spot_truth *t)
 {
     spot_tensor all[6];
@@ -46,12 +38,12 @@ static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, co
         image[i] = v->image[i];
         mask[i] = t->mask[i];
     }
-    all[n++] = make_tensor("feature", SPOT_F32, v->feature, v->n, v->d);
-    all[n++] = make_tensor("confidence", SPOT_F32, v->confidence, v->n, 0);
-    all[n++] = make_tensor("label", SPOT_I64, label, v->n, 0);
-    all[n++] = make_tensor("image", SPOT_I64, image, v->n, 0);
-    all[n++] = make_tensor("blindspots", SPOT_I64, mask, v->n, 0);
-    if (v->head) all[n++] = make_tensor("head", SPOT_F32, v->head, v->d, 0);
+    all[n++] = spot_tensor_of("feature", SPOT_F32, (size_t)v->n, v->d, v->feature);
+    all[n++] = spot_tensor_of("confidence", SPOT_F32, (size_t)v->n, 0, v->confidence);
+    all[n++] = spot_tensor_of("label", SPOT_I64, (size_t)v->n, 0, label);
+    all[n++] = spot_tensor_of("image", SPOT_I64, (size_t)v->n, 0, image);
+    all[n++] = spot_tensor_of("blindspots", SPOT_I64, (size_t)v->n, 0, mask);
+    if (v->head) all[n++] = spot_tensor_of("head", SPOT_F32, (size_t)v->d, 0, v->head);
     SPOT_TRY(spot_tensors_save(c, path, all, n));
     printf("%s\n", path);
     return SPOT_OK;

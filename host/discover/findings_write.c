@@ -232,12 +232,9 @@ static spot_status write_fit(spot_ctx *c, const char *dir, const spot_findings *
     for (int i = 0; i < f->count && all && names; i++)
         for (int k = 0; k < f->finding[i].fit.count; k++) {
             const spot_fit_tensor *t = &f->finding[i].fit.tensor[k];
-            size_t entries = (size_t)t->rows * (size_t)(t->columns ? t->columns : 1);
             char *name = names + count * NAME;
             snprintf(name, NAME, "%d/%s", i, t->name);
-            all[count++] = (spot_tensor){ .name = name, .type = t->type, .rank = t->columns ? 2 : 1,
-                                          .dim = { t->rows, t->columns }, .data = t->data,
-                                          .bytes = entries * spot_dtype_size(t->type) };
+            all[count++] = spot_tensor_of(name, t->type, (size_t)t->rows, t->columns, t->data);
         }
     s = all && names ? spot_tensors_save(c, path, all, (int)count) : spot_fail(c, SPOT_NOMEM, "no memory to write %s", path);
     free(all);

@@ -17,12 +17,9 @@ typedef struct {
     char       (*map_name)[NAME];
 } recorder;
 
-/* columns 0: (rows). */
 static void borrow(recorder *w, const char *name, spot_dtype type, size_t rows, int columns, const void *data)
 {
-    w->tensor[w->count++] = (spot_tensor){ .name = name, .type = type, .rank = columns ? 2 : 1, .data = data,
-                                           .dim = { (int64_t)rows, columns },
-                                           .bytes = rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type) };
+    w->tensor[w->count++] = spot_tensor_of(name, type, rows, columns, data);
 }
 
 static spot_status add(recorder *w, const char *name, spot_dtype type, size_t rows, int columns, void **data)

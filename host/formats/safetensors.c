@@ -301,6 +301,12 @@ static bool write_all(FILE *f, const void *what)
     return good;
 }
 
+spot_tensor spot_tensor_of(const char *name, spot_dtype type, size_t rows, int columns, const void *data)
+{
+    return (spot_tensor){ .name = name, .type = type, .rank = columns ? 2 : 1, .dim = { (int64_t)rows, columns },
+                          .data = data, .bytes = rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type) };
+}
+
 spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *tensor, int count)
 {
     spot_json j;
