@@ -33,16 +33,6 @@ typedef struct {
     int     *place, *row;      /* (n): index of a row's slice in the list; the rows of all hypotheses */
 } problem;
 
-static spot_status check_settings(spot_ctx *c, const spot_bdm_config *cfg)
-{
-    const spot_domino_config *o = &cfg->domino;
-
-    if (o->start == SPOT_START_CONFUSION && o->components < CLASSES * CLASSES)
-        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
-                         "raise it, or set start: kmeans", CLASSES * CLASSES, o->components);
-    return SPOT_OK;
-}
-
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
 /* Allocates one problem: the host's arrays in `host`, those of c's device in `work`. */
@@ -282,13 +272,16 @@ static spot_status find_slices(spot_ctx *c, spot_arena *a, int problems, spot_hy
                                const spot_bdm_config *cfg)
 {
     spot_arena there = spot_arena_counting(), sizes = there;
+    bool cells = cfg->domino.start == SPOT_START_CONFUSION;
     int **row, n = 0, d = 0;
     spot_status s;
     size_t mark;
 
-    SPOT_TRY(check_settings(c, cfg));
+    if (cells && cfg->domino.components < CLASSES * CLASSES)
+        return spot_fail(c, SPOT_INVALID, "domino starts from the %d cells of the confusion matrix, and components is %d; "
+                         "raise it, or set start: kmeans", CLASSES * CLASSES, cfg->domino.components);
     for (int i = 0; i < problems; i++)
-        if (cfg->domino.start == SPOT_START_CONFUSION && views[i].n < CLASSES * CLASSES)
+        if (cells && views[i].n < CLASSES * CLASSES)
             return spot_fail_of(c, SPOT_INPUT, seeds[i].ec, "%d rows for domino, which needs at least %d", views[i].n,
                                 CLASSES * CLASSES);
     SPOT_TRY(SPOT_TAKE(c, a, row, problems));

@@ -55,12 +55,6 @@ static void decode_picture(batch *b, int k, spot_picture *p)
     spot_picture_give_back(p);
 }
 
-static void decode_batch(batch *b)
-{
-#pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
-    for (int k = 0; k < b->n; k++) decode_picture(b, k, &b->picture[omp_get_thread_num()]);
-}
-
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
 
 static void move_row(spot_subject *s, int to, int from)
@@ -178,7 +172,8 @@ static spot_status infer_all(looker *l)
         b->n = b->first ? BATCH : FIRST;
         if (b->n > l->all - b->first) b->n = l->all - b->first;
         SPOT_TRY(spot_check_stop(l->c));
-        decode_batch(b);
+#pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
+        for (int k = 0; k < b->n; k++) decode_picture(b, k, &b->picture[omp_get_thread_num()]);
         SPOT_TRY(infer_batch(l, b));
         report_progress(l, b->first + b->n);
     }

@@ -20,16 +20,6 @@ typedef struct {
     spot_affinity_graph graph[GROUP];
 } group;
 
-/* Allocates P, which outlives the group. */
-static spot_status take_joint(spot_ctx *c, spot_arena *a, spot_affinity_graph *g)
-{
-    size_t room = spot_affinity_room(g->n, g->k);
-
-    SPOT_TRY(SPOT_TAKE(c, a, g->start, g->n + 1));
-    SPOT_TRY(SPOT_TAKE(c, a, g->to, room));
-    return SPOT_TAKE(c, a, g->joint, room);
-}
-
 /* Allocates a problem's scratch memory. */
 static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, const spot_view *v)
 {
@@ -69,7 +59,9 @@ static spot_status find_joint(spot_ctx *c, spot_arena *a, int problems, spot_tsn
                         perplexity);
         *g = (spot_affinity_graph){ .n = n, .k = (int)fmin(n - 1, floor(3 * perplexity + 1)) };
         all.rule[q] = (spot_affinity_rule){ log(perplexity), 1e-5, 100 };
-        SPOT_TRY(take_joint(c, a, g));
+        SPOT_TRY(SPOT_TAKE(c, a, g->start, n + 1));        /* P outlives the group */
+        SPOT_TRY(SPOT_TAKE(c, a, g->to, spot_affinity_room(n, g->k)));
+        SPOT_TRY(SPOT_TAKE(c, a, g->joint, spot_affinity_room(n, g->k)));
         t[q].start = g->start;
         t[q].to = g->to;
         t[q].p = g->joint;
