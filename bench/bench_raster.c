@@ -173,14 +173,11 @@ const spot_op spot_op_render = { "render", sizeof(spot_op_scenes), make_scenes, 
 /* size: pixels a side, ECs, images of each, channels, precision. */
 static spot_status open_scenes(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
-    const int one[][SPOT_OP_SIZES] = { { size[0], size[1], size[1] * size[2], size[3], size[4], -1 } };
-    spot_op_run *r = NULL;
-    spot_status e = spot_op_open(c, &r, &spot_op_render, 1, one, 1, 1, false);
+    const int one[SPOT_OP_SIZES] = { size[0], size[1], size[1] * size[2], size[3], size[4], -1 };
     const spot_op_scenes *s;
 
-    *state = r;
-    if (e != SPOT_OK) return e;
-    s = r->problem;
+    SPOT_TRY(spot_op_bench_open(c, state, &spot_op_render, 1, one));
+    s = ((const spot_op_run *)*state)->problem;
     work->items = s->images;
     work->bytes = (double)s->images * (double)(numbers_of_image(s) * bytes_of_number(s));
     return SPOT_OK;

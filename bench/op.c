@@ -76,6 +76,19 @@ float *spot_op_noise(spot_op_run *r, int id, size_t count)
 
 void *spot_op_room(spot_op_run *r, size_t bytes) { return take_memory(r, bytes); }
 
+enum { LINK = 64 };             /* each array on the host begins behind the address of the one before it */
+
+void *spot_op_host(spot_op_run *r, size_t bytes)
+{
+    void **p = aligned_alloc(LINK, (LINK + bytes + LINK - 1) / LINK * LINK);
+
+    if (!p) return fail(r, spot_fail(r->c, SPOT_NOMEM, "no memory for the problems of %s", r->op->name));
+    memset(p, 0, LINK + bytes);
+    *p = r->host;
+    r->host = p;
+    return (char *)p + LINK;
+}
+
 static void add(spot_op_run *r, spot_op_result result)
 {
     void *more = realloc(r->result, (size_t)(r->results + 1) * sizeof *r->result);
@@ -184,7 +197,21 @@ void spot_op_close(spot_op_run *r)
     }
     spot_arena_close(&r->scratch);
     spot_arena_close(&r->gathered);
+    spot_arena_close(&r->answers);
+    for (void *p = r->host, *next; p; p = next) {
+        next = *(void **)p;
+        free(p);
+    }
     free(r->problem), free(r->result), free(r->memory), free(r);
+}
+
+spot_status spot_op_bench_open(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size)
+{
+    spot_op_run *r = NULL;
+    spot_status s = spot_op_open(c, &r, op, problems, (const int(*)[SPOT_OP_SIZES])size, 1, 1, false);
+
+    *state = r;
+    return s;
 }
 
 spot_status spot_op_bench_run(spot_ctx *c, void *state)

@@ -142,6 +142,11 @@ static const int domino_sizes[][SPOT_OP_SIZES] = {
     { 65, 7, 5, 2, 0, 0 }, { 1, 1, 1, 1, 0, 1 }, { 64, 130, 9, 2, 0, 0 }, { 129, 3, 17, 3, 0, 1 }, { 40, 5, 40, 2, 0, 1 },
     { 70, 4, 4, 2, 1, 0 }, { 17, 66, 2, 2, 1, 1 }, { 100, 1, 6, 2, 0, 0 },
 };
+
+/* As they are, but many points are equal, and of some jobs fewer differ than there are centres: the number that differ. */
+static const int equal_sizes[][SPOT_OP_SIZES] = {
+    { 40, 3, 9, 0, 0, 0, 3 }, { 65, 2, 40, 0, 0, 0, 20 }, { 33, 5, 4, 0, 0, 0, 4 },
+};
 static const int ill_sizes[][SPOT_OP_SIZES] = { { 65, 7, 5, 2, 0, 0 }, { 70, 4, 4, 2, 1, 0 } };
 
 static void make_kmeans(spot_op_run *r, void *problem, const int *size)
@@ -149,6 +154,8 @@ static void make_kmeans(spot_op_run *r, void *problem, const int *size)
     spot_kmeans_job *j = problem;
     spot_view v = blobs(size[0], size[1], 4, (uint64_t)r->number);
 
+    for (int e = size[6] * size[1]; size[6] && e < size[0] * size[1]; e++)
+        v.feature[e] = v.feature[e % (size[6] * size[1])];
     *j = (spot_kmeans_job){ .n = size[0], .d = size[1], .k = size[2], .seed = { 3, (uint32_t)r->number } };
     j->x = spot_op_given(r, v.feature, (size_t)size[0] * size[1] * sizeof(float));
     j->label = spot_op_out(r, "labels", SPOT_OP_INT, (size_t)size[0], 0);
@@ -166,7 +173,8 @@ static spot_status run_kmeans(spot_op_run *r, void *problems, int count)
     return SPOT_OK;
 }
 
-static const spot_op kmeans = { "kmeans", sizeof(spot_kmeans_job), make_kmeans, run_kmeans, NULL, false };
+#define KMEANS(name) { name, sizeof(spot_kmeans_job), make_kmeans, run_kmeans, NULL, false }
+static const spot_op kmeans = KMEANS("kmeans"), kmeans_of_equals = KMEANS("kmeans_of_equal_points");
 
 /* Classes and probabilities, points with or without a first column that is constant. */
 static void make_rows(spot_op_run *r, spot_domino_job *j, const int *size, bool constant)
@@ -375,6 +383,7 @@ int main(void)
         OP_ROW(silhouette, silhouette_sizes, .problems = 90),
         OP_ROW(ridge, ridge_sizes, .problems = 70, .again = 2),
         OP_ROW(kmeans, domino_sizes, .step = 2),
+        OP_ROW(kmeans_of_equals, equal_sizes, .step = 2),
         OP_ROW(domino, domino_sizes, .step = 2),
         OP_ROW(domino_ill, ill_sizes, .step = 2),
         OP_ROW(gaussian, spherical_sizes, .step = 1),

@@ -96,9 +96,12 @@ static spot_status check_clouds(spot_op_run *r, void *problem)
     return SPOT_OK;
 }
 
-/* Few and equal points: clusters that start empty, distances of 0, ties. points, components, how many differ */
+/* Few and equal points: clusters that start empty, distances of 0, ties; candidates for a second centre that are as good as
+ * each other, at both sides of the first. points, components, how many differ */
 static const int equal_sizes[][SPOT_OP_SIZES] = { { 6, 1, 2 },  { 6, 2, 2 },  { 6, 3, 2 }, { 6, 4, 2 },
-                                                  { 40, 1, 1 }, { 40, 4, 1 }, { 40, 9, 1 } };
+                                                  { 40, 1, 1 }, { 40, 4, 1 }, { 40, 9, 1 },
+                                                  { 6, 2, 3 },  { 9, 2, 3 },  { 12, 2, 3 }, { 15, 2, 3 },
+                                                  { 18, 2, 3 }, { 21, 2, 3 }, { 24, 2, 3 }, { 27, 2, 3 } };
 
 static void make_equal(spot_op_run *r, void *problem, const int *size)
 {

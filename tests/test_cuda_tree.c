@@ -12,9 +12,11 @@ static int threads_of(const spot_op_run *r) { return r->c->device ? 0 : r->c->th
 
 /* -- information -------------------------------------------------------------------------------------------------------- */
 
-/* rows, features, rows of class 1: one row, one feature, a class of none, of one, ends of warps and blocks, many ties. */
+/* rows, features, rows of class 1: one row, one feature, a class of none, of one (with and without given noise), ends of warps
+ * and blocks, many ties. */
 static const int table_sizes[][SPOT_OP_SIZES] = {
     { 1, 1, 0 }, { 33, 4, 0 }, { 50, 7, 20 }, { 64, 3, 1 }, { 257, 5, 60 }, { 31, 40, 31 }, { 130, 2, 128 },
+    { 65, 3, 1 },
 };
 enum { TABLES = LEN(table_sizes), TREES = 58 };
 
