@@ -79,7 +79,7 @@ static spot_status open_barlow(spot_ctx *c, void **state, const int *size, spot_
     return spot_op_bench_open(c, state, &spot_op_barlow, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2], size[3] });
 }
 
-static const spot_bench_kind kind = { open_barlow, spot_op_check_views, spot_op_find_views, spot_op_bench_close };
+static const spot_bench_kind kind = { open_barlow, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_barlow[] = {
     { "barlow", "3,200 x 512, depth 11", "views", SPOT_ON_CPU, &kind, { 1, 3200, 512, 11 }, { 1, 200, 140, 4 } },

@@ -77,7 +77,7 @@ static spot_status open_slices(spot_ctx *c, void **state, const int *size, spot_
                               (int[SPOT_OP_SIZES]){ size[1], size[2], size[3], size[4] });
 }
 
-static const spot_bench_kind kind = { open_slices, spot_op_check_views, spot_op_find_views, spot_op_bench_close };
+static const spot_bench_kind kind = { open_slices, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_domino[] = {
     { "domino", "3,200 x 512, PCA 128, K = 25", "ECs", SPOT_ON_CPU, &kind, { 1, 3200, 512, 128, 25 }, { 1, 90, 12, 6, 5 } },

@@ -204,7 +204,7 @@ static spot_status open_points(spot_ctx *c, void **state, const int *size, spot_
                               (int[SPOT_OP_SIZES]){ size[2], size[3] });
 }
 
-static const spot_bench_kind kind = { open_points, spot_op_check_views, spot_op_find_views, spot_op_bench_close };
+static const spot_bench_kind kind = { open_points, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_george[] = {
     { "george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CPU, &kind, { SPOT_GEORGE, 1, 3200, 2 },

@@ -64,7 +64,7 @@ static spot_status open_lights(spot_ctx *c, void **state, const int *size, spot_
                               (int[SPOT_OP_SIZES]){ size[1], size[2], size[3], size[4] });
 }
 
-static const spot_bench_kind kind = { open_lights, spot_op_check_views, spot_op_find_views, spot_op_bench_close };
+static const spot_bench_kind kind = { open_lights, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_spotlight[] = {
     { "spotlight", "10 of 1,000 steps, 3,200 x 512", "steps", SPOT_ON_CPU, &kind, { 1, 3200, 512, 1000, 10 },

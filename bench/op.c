@@ -147,6 +147,14 @@ spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes)
     return spot_arena_open_device(r->c, &r->scratch, bytes);
 }
 
+spot_status spot_op_answers(spot_op_run *r, size_t bytes)
+{
+    r->answers.used = 0;
+    if (r->answers.size >= bytes) return SPOT_OK;
+    spot_arena_close(&r->answers);
+    return spot_arena_open(r->c, &r->answers, bytes);
+}
+
 const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int count)
 {
     unsigned char *all = r->gathered.base + r->gathered.used;
@@ -228,6 +236,16 @@ spot_status spot_op_bench_check(spot_ctx *c, void *state)
 
     SPOT_TRY(spot_op_bench_run(c, state));
     return r->op->check(r, (char *)r->problem + (size_t)(r->problems - 1) * r->op->bytes);
+}
+
+spot_status spot_op_bench_check_all(spot_ctx *c, void *state)
+{
+    spot_op_run *r = state;
+
+    SPOT_TRY(spot_op_bench_run(c, state));
+    for (r->number = 0; r->number < r->problems; r->number++)
+        SPOT_TRY(r->op->check(r, (char *)r->problem + (size_t)r->number * r->op->bytes));
+    return SPOT_OK;
 }
 
 void spot_op_bench_close(spot_ctx *c, void *state)

@@ -76,6 +76,7 @@ void  spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind 
 /* For `run`: scratch of the run's device, valid until the next call; and one member of `count` problems as an array. */
 spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes);
 const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int count);
+spot_status spot_op_answers(spot_op_run *r, size_t bytes);      /* empties r->answers, on the host, of at least so many bytes */
 #define SPOT_OP_ALL(r, problem, member, count) spot_op_all((r), &(problem)->member, sizeof (problem)->member, (count))
 
 /* A call of an op in `run`. */
@@ -91,6 +92,7 @@ size_t spot_op_size(spot_op_kind kind);
  * does, too, and checks the last. */
 spot_status spot_op_bench_open(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size);
 spot_status spot_op_bench_check(spot_ctx *c, void *state);
+spot_status spot_op_bench_check_all(spot_ctx *c, void *state);     /* each problem; r->number is the problem's */
 spot_status spot_op_bench_run(spot_ctx *c, void *state);
 void        spot_op_bench_close(spot_ctx *c, void *state);
 

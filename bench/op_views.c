@@ -37,10 +37,7 @@ static spot_status open_answers(spot_op_run *r, const spot_op_views *p, int coun
     size_t bytes = count == r->problems ? needed(r->c, p, count, rows) : 0;
 
     for (int q = 0; count < r->problems && q < r->problems; q++) bytes += needed(r->c, p, 1, &p[q].view.n);
-    r->answers.used = 0;
-    if (r->answers.size >= bytes) return SPOT_OK;
-    spot_arena_close(&r->answers);
-    return spot_arena_open(r->c, &r->answers, bytes);
+    return spot_op_answers(r, bytes);
 }
 
 static spot_status find(spot_op_run *r, spot_op_views *p, int count)
@@ -85,14 +82,4 @@ spot_status spot_op_find_views(spot_ctx *c, void *state)
 
     (void)c;
     return find(r, r->problem, r->problems);
-}
-
-spot_status spot_op_check_views(spot_ctx *c, void *state)
-{
-    spot_op_run *r = state;
-
-    SPOT_TRY(spot_op_bench_run(c, state));
-    for (r->number = 0; r->number < r->problems; r->number++)
-        SPOT_TRY(r->op->check(r, (spot_op_views *)r->problem + r->number));
-    return SPOT_OK;
 }

@@ -24,9 +24,8 @@ void spot_op_make_features(spot_op_run *r, spot_op_views *p, int features);
 /* `run` of a method, which also writes down what was found for the tests. */
 spot_status spot_op_run_views(spot_op_run *r, void *problems, int count);
 
-/* The functions of a spot_bench_kind: run only finds; check checks all problems. */
+/* A run of a spot_bench_kind: it only finds. */
 spot_status spot_op_find_views(spot_ctx *c, void *state);
-spot_status spot_op_check_views(spot_ctx *c, void *state);
 
 /* size: rows, features, depth */
 extern const spot_op spot_op_barlow;
