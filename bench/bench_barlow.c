@@ -4,28 +4,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "spotter/bdm.h"
-
-typedef struct {
-    int problems;
-    spot_bdm_config  cfg;
-    spot_view       *view;      /* (problems) */
-    spot_points     *points;
-    spot_seed       *seed;
-    spot_hypotheses *found;
-    spot_arena       arena;     /* on the host; on a GPU the copies are timed, too */
-} barlow;
-
-static void close_barlow(spot_ctx *c, void *state)
-{
-    barlow *s = state;
-
-    (void)c;
-    spot_arena_close(&s->arena);
-    for (int p = 0; s->view && p < s->problems; p++) free(s->view[p].feature), free(s->view[p].confidence);
-    free(s->view), free(s->points), free(s->seed), free(s->found);
-    free(s);
-}
+#include "op_views.h"
 
 /* Number i of quadratic sequences, uniform and then normal; the peer's script has the same formulas. */
 static double uniform(double i, double a, double b) { return fmod(i * a + fmod(i * i * b, 1), 1); }
@@ -50,51 +29,19 @@ static void fill_view(const spot_view *v, int problem)
     }
 }
 
-/* size: problems, rows, features, depth. */
-static spot_status open_barlow(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+static void make_barlow(spot_op_run *r, void *problem, const int *size)
 {
-    barlow *s = *state = calloc(1, sizeof *s);
-    size_t count = (size_t)size[0], n = (size_t)size[1], d = (size_t)size[2];
-    int *rows = malloc(count * sizeof *rows);
-    spot_status e = SPOT_OK;
+    spot_op_views *p = problem;
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_BARLOW);
 
-    if (s) {
-        s->problems = size[0];
-        s->view = calloc(count, sizeof *s->view), s->points = calloc(count, sizeof *s->points);
-        s->seed = calloc(count, sizeof *s->seed), s->found = calloc(count, sizeof *s->found);
-    }
-    if (!s || !rows || !s->view || !s->points || !s->seed || !s->found)
-        e = spot_fail(c, SPOT_NOMEM, "no memory for the views of a bench");
-    for (int p = 0; p < size[0] && e == SPOT_OK; p++) {
-        spot_view *v = &s->view[p];
-        *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc(n * d * sizeof(float)),
-                          .confidence = malloc(n * sizeof(float)) };
-        if (!v->feature || !v->confidence) e = spot_fail(c, SPOT_NOMEM, "no memory for a view of a bench");
-        else fill_view(v, p);
-        s->points[p] = (spot_points){ .n = v->n, .d = v->d, .at = v->feature };
-        s->seed[p] = (spot_seed){ 1, (uint32_t)p };
-        rows[p] = v->n;
-    }
-    if (e == SPOT_OK) {
-        s->cfg = spot_bdm_defaults(SPOT_BARLOW);
-        s->cfg.barlow.depth = size[3];
-        work->items = s->problems;
-        e = spot_arena_open(c, &s->arena, spot_bdm_needs(c, s->problems, rows, size[2], &s->cfg).host);
-    }
-    free(rows);
-    return e;
-}
-
-static spot_status run_barlow(spot_ctx *c, void *state)
-{
-    barlow *s = state;
-
-    s->arena.used = 0;
-    return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
+    cfg.barlow.depth = size[2];
+    spot_op_make_views(r, p, &cfg, size[0]);
+    spot_op_make_features(r, p, size[1]);
+    if (r->status == SPOT_OK) fill_view(&p->view, r->number);
 }
 
 /* Each leaf's score follows from its rows; no row twice; best first; at least one leaf, better than chance. */
-static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
+static spot_status check_leaves(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
 {
     int failures = 0, rows = 0, last = -1;
     double before = INFINITY;
@@ -116,16 +63,23 @@ static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hyp
     return SPOT_OK;
 }
 
-static spot_status check_barlow(spot_ctx *c, void *state)
+static spot_status check_barlow(spot_op_run *r, void *problem)
 {
-    barlow *s = state;
+    const spot_op_views *p = problem;
 
-    SPOT_TRY(run_barlow(c, state));
-    for (int p = 0; p < s->problems; p++) SPOT_TRY(check_problem(c, &s->view[p], &s->found[p]));
-    return SPOT_OK;
+    return check_leaves(r->c, &p->view, &p->found);
 }
 
-static const spot_bench_kind kind = { open_barlow, check_barlow, run_barlow, close_barlow };
+const spot_op spot_op_barlow = { "barlow", sizeof(spot_op_views), make_barlow, spot_op_run_views, check_barlow, false };
+
+/* size: problems, rows, features, depth. */
+static spot_status open_barlow(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = size[0];
+    return spot_op_bench_open(c, state, &spot_op_barlow, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2], size[3] });
+}
+
+static const spot_bench_kind kind = { open_barlow, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_barlow[] = {
     { "barlow", "3,200 x 512, depth 11", "views", SPOT_ON_CPU, &kind, { 1, 3200, 512, 11 }, { 1, 200, 140, 4 } },

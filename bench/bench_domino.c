@@ -4,34 +4,13 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "spotter/bdm.h"
+#include "op_views.h"
 
 enum { GROUPS = 24 };
 
-typedef struct {
-    int problems;
-    spot_bdm_config cfg;
-    spot_view *view;           /* (problems) */
-    spot_points *points;
-    spot_hypotheses *found;
-    spot_seed *seed;
-    spot_arena arena;          /* on a GPU the copies are timed, too */
-} slices;
-
-static void close_slices(spot_ctx *c, void *state)
-{
-    slices *s = state;
-
-    (void)c;
-    spot_arena_close(&s->arena);
-    for (int p = 0; s->view && p < s->problems; p++) free(s->view[p].feature), free(s->view[p].confidence);
-    free(s->view), free(s->points), free(s->found), free(s->seed);
-    free(s);
-}
-
 /* Rectified features of 24 groups of different sizes, and confidences that depend on the group; the peer's script has the same
  * formulas. */
-static void fill_view(spot_view *v, int problem)
+static void fill_view(const spot_view *v, int problem)
 {
     for (int row = 0; row < v->n; row++) {
         int i = row + problem * v->n, g = i * 7 % GROUPS % (GROUPS - i % 5);
@@ -44,53 +23,22 @@ static void fill_view(spot_view *v, int problem)
     }
 }
 
-/* size: problems, rows of each, features, dimensions, slices. */
-static spot_status open_slices(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+static void make_slices(spot_op_run *r, void *problem, const int *size)
 {
-    slices *s = *state = calloc(1, sizeof *s);
-    size_t n = (size_t)size[0];
-    int *rows = malloc(n * sizeof *rows);
-    spot_status e = SPOT_OK;
+    spot_op_views *p = problem;
+    spot_bdm_config cfg = spot_bdm_defaults(SPOT_DOMINO);
 
-    if (s) {
-        s->problems = size[0];
-        s->view = calloc(n, sizeof *s->view), s->points = calloc(n, sizeof *s->points);
-        s->found = calloc(n, sizeof *s->found), s->seed = calloc(n, sizeof *s->seed);
-    }
-    if (!s || !rows || !s->view || !s->points || !s->found || !s->seed)
-        e = spot_fail(c, SPOT_NOMEM, "no memory for the slices of a bench");
-    for (int p = 0; p < size[0] && e == SPOT_OK; p++) {
-        spot_view *v = &s->view[p];
-        rows[p] = size[1];
-        s->seed[p] = (spot_seed){ 1, (uint32_t)p };
-        *v = (spot_view){ .n = size[1], .d = size[2], .feature = malloc((size_t)size[1] * size[2] * sizeof(float)),
-                          .confidence = malloc((size_t)size[1] * sizeof(float)) };
-        if (v->feature && v->confidence) fill_view(v, p);
-        else e = spot_fail(c, SPOT_NOMEM, "no memory for %d rows of a bench", size[1]);
-    }
-    if (e == SPOT_OK) {
-        s->cfg = spot_bdm_defaults(SPOT_DOMINO);
-        s->cfg.embed.dim = size[3];
-        s->cfg.domino.components = size[4];
-        work->items = s->problems;
-        e = spot_arena_open(c, &s->arena, spot_embed_needs(c, s->problems, rows, size[2], &s->cfg.embed).host
-                                          + spot_bdm_needs(c, s->problems, rows, size[3], &s->cfg).host);
-    }
-    free(rows);
-    return e;
-}
-
-static spot_status run_slices(spot_ctx *c, void *state)
-{
-    slices *s = state;
-
-    s->arena.used = 0;
-    SPOT_TRY(spot_embed_fit(c, &s->arena, s->problems, s->points, s->view, s->seed, &s->cfg.embed));
-    return spot_bdm_find(c, &s->arena, s->problems, s->found, s->view, s->points, s->seed, &s->cfg);
+    cfg.embed.dim = size[2];
+    cfg.domino.components = size[3];
+    spot_op_make_views(r, p, &cfg, size[0]);
+    spot_op_make_features(r, p, size[1]);
+    p->points = (spot_points){ .n = size[0], .d = size[2] };
+    p->reduced = true;
+    if (r->status == SPOT_OK) fill_view(&p->view, r->number);
 }
 
 /* Every row occurs once; errors and order agree with the list. */
-static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
+static spot_status check_rows(spot_ctx *c, const spot_view *v, const spot_hypotheses *found)
 {
     int rows = 0;
     double sum = 0;
@@ -112,16 +60,24 @@ static spot_status check_problem(spot_ctx *c, const spot_view *v, const spot_hyp
     return SPOT_OK;
 }
 
-static spot_status check_slices(spot_ctx *c, void *state)
+static spot_status check_slices(spot_op_run *r, void *problem)
 {
-    slices *s = state;
+    const spot_op_views *p = problem;
 
-    SPOT_TRY(run_slices(c, state));
-    for (int p = 0; p < s->problems; p++) SPOT_TRY(check_problem(c, &s->view[p], &s->found[p]));
-    return SPOT_OK;
+    return check_rows(r->c, &p->view, &p->found);
 }
 
-static const spot_bench_kind kind = { open_slices, check_slices, run_slices, close_slices };
+const spot_op spot_op_domino = { "domino", sizeof(spot_op_views), make_slices, spot_op_run_views, check_slices, false };
+
+/* size: problems, rows of each, features, dimensions, slices. */
+static spot_status open_slices(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = size[0];
+    return spot_op_bench_open(c, state, &spot_op_domino, size[0],
+                              (int[SPOT_OP_SIZES]){ size[1], size[2], size[3], size[4] });
+}
+
+static const spot_bench_kind kind = { open_slices, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_domino[] = {
     { "domino", "3,200 x 512, PCA 128, K = 25", "ECs", SPOT_ON_CPU, &kind, { 1, 3200, 512, 128, 25 }, { 1, 90, 12, 6, 5 } },

@@ -1,36 +1,15 @@
 /* bench_george.c - GEORGE on maps and Multiaccuracy on features, for one EC or a hundred at once; from arrays on the host to
  * hypotheses. Peer: bench/peers/george_sklearn.py, on the same numbers. */
 #include "bench.h"
+#include "op_views.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "spotter/bdm.h"
 #include "spotter/rng.h"
 
 enum { GROUPS = 16 };
-
-typedef struct {
-    int problems;
-    spot_bdm_config cfg;
-    spot_view *view;           /* (problems), and so the next three */
-    spot_points *points;
-    spot_seed *seed;
-    spot_hypotheses *found;
-    spot_arena arena;
-} bench;
-
-static void close_bench(spot_ctx *c, void *state)
-{
-    bench *b = state;
-
-    (void)c;
-    spot_arena_close(&b->arena);
-    for (int p = 0; b->view && b->points && p < b->problems; p++) free(b->view[p].confidence), free(b->points[p].at);
-    free(b->view), free(b->points), free(b->seed), free(b->found);
-    free(b);
-}
 
 /* Uniform in (-1/2, 1/2), by a hash that the peer's script has, too. */
 static double noise(uint32_t i)
@@ -54,45 +33,30 @@ static void fill_points(spot_points x, float *confidence, int problem)
     }
 }
 
-/* size: method, problems, rows of each, coordinates. */
-static spot_status open_bench(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+static void make_points(spot_op_run *r, spot_op_views *p, int method, const int *size)
 {
-    bench *b = *state = calloc(1, sizeof *b);
-    size_t count = (size_t)size[1], numbers = (size_t)size[2] * (size_t)size[3];
-    int *rows = malloc(count * sizeof *rows), filled = 0;
-    spot_bytes needs;
-    spot_status e;
+    const spot_bdm_config cfg = spot_bdm_defaults(method);
 
-    if (b && rows) {
-        b->problems = size[1];
-        b->cfg = spot_bdm_defaults(size[0]);
-        b->view = calloc(count, sizeof *b->view), b->points = calloc(count, sizeof *b->points);
-        b->seed = calloc(count, sizeof *b->seed), b->found = calloc(count, sizeof *b->found);
-    }
-    for (int p = 0; b && rows && b->view && b->points && b->seed && b->found && p < size[1]; p++, filled++) {
-        rows[p] = size[2];
-        b->seed[p] = (spot_seed){ 1, (uint32_t)p };
-        b->points[p] = (spot_points){ size[2], size[3], malloc(numbers * sizeof(float)), NAN };
-        b->view[p] = (spot_view){ .n = size[2], .confidence = malloc((size_t)size[2] * sizeof(float)) };
-        if (!b->points[p].at || !b->view[p].confidence) break;
-        fill_points(b->points[p], b->view[p].confidence, p);
-    }
-    if (filled < size[1]) e = spot_fail(c, SPOT_NOMEM, "no memory for a bench");
-    else {
-        work->items = size[1];
-        needs = spot_bdm_needs(c, size[1], rows, size[3], &b->cfg);
-        e = spot_arena_open(c, &b->arena, needs.host);
-    }
-    free(rows);
-    return e;
+    spot_op_make_views(r, p, &cfg, size[0]);
+    p->points.d = size[1];
+    p->points.at = spot_op_host(r, (size_t)size[0] * (size_t)size[1] * sizeof(float));
+    if (r->status == SPOT_OK) fill_points(p->points, p->view.confidence, r->number);
 }
 
-static spot_status run_bench(spot_ctx *c, void *state)
-{
-    bench *b = state;
+static void make_george(spot_op_run *r, void *problem, const int *size) { make_points(r, problem, SPOT_GEORGE, size); }
+static void make_audit(spot_op_run *r, void *problem, const int *size)  { make_points(r, problem, SPOT_MULTIACCURACY, size); }
 
-    b->arena.used = 0;
-    return spot_bdm_find(c, &b->arena, b->problems, b->found, b->view, b->points, b->seed, &b->cfg);
+/* All hypotheses, so that every row is in one. */
+static spot_status run_george(spot_op_run *r, void *problems, int count)
+{
+    spot_op_views *p = problems;
+    const int top = spot_bdm_defaults(SPOT_GEORGE).top;
+    spot_status s;
+
+    if (count) p->cfg.top = SPOT_MAX_HYPOTHESES;
+    s = spot_op_run_views(r, problems, count);
+    if (count) p->cfg.top = top;
+    return s;
 }
 
 static double distance(const spot_points *x, int i, int j)
@@ -115,9 +79,10 @@ static double silhouette(const spot_points *x, const spot_hypotheses *h, const i
 }
 
 /* Checks that every row is in one hypothesis, each hypothesis's mean loss, and some silhouettes of this partition. */
-static spot_status check_clusters(spot_ctx *c, const bench *b, const spot_hypotheses *h, const spot_points *x,
-                                  const float *confidence, int *of, spot_labelling *l)
+static spot_status check_clusters(spot_op_run *run, const spot_hypotheses *h, const spot_points *x, const float *confidence,
+                                  int *of, spot_labelling *l)
 {
+    spot_ctx *c = run->c;
     int rows = 0;
 
     for (int k = 0; k < h->len; k++) {
@@ -132,25 +97,21 @@ static spot_status check_clusters(spot_ctx *c, const bench *b, const spot_hypoth
     if (rows != x->n || h->len != h->components)
         return spot_fail(c, SPOT_CHECK, "%d of %d rows in %d of %d hypotheses", rows, x->n, h->len, h->components);
     *l = (spot_labelling){ { x->at, x->n, x->d }, h->len, l->label, l->silhouette, 0 };
-    SPOT_TRY(spot_silhouettes(c, (spot_arena *)&b->arena, 1, l));
+    SPOT_TRY(spot_silhouettes(c, &run->answers, 1, l));
     for (int i = 0; i < x->n; i += x->n / 20)
         SPOT_TRY(spot_bench_near(c, "silhouette", (size_t)i, l->silhouette[i], silhouette(x, h, of, i), 1e-9));
     return SPOT_OK;
 }
 
-static spot_status check_george(spot_ctx *c, void *state)
+static spot_status check_george(spot_op_run *r, void *problem)
 {
-    bench *b = state;
-    int top = b->cfg.top, n = b->points->n;
-    spot_labelling l = { .label = calloc((size_t)n, sizeof(uint16_t)), .silhouette = malloc((size_t)n * sizeof(double)) };
-    int *of = calloc((size_t)n, sizeof *of);
-    spot_status s = of && l.label && l.silhouette ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a check");
+    const spot_op_views *p = problem;
+    size_t n = (size_t)p->view.n;
+    spot_labelling l = { .label = calloc(n, sizeof(uint16_t)), .silhouette = malloc(n * sizeof(double)) };
+    int *of = calloc(n, sizeof *of);
+    spot_status s = of && l.label && l.silhouette ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory for a check");
 
-    b->cfg.top = SPOT_MAX_HYPOTHESES;
-    if (s == SPOT_OK) s = run_bench(c, state);
-    for (int p = 0; p < b->problems && s == SPOT_OK; p += b->problems > 1 ? b->problems - 1 : 1)
-        s = check_clusters(c, b, &b->found[p], &b->points[p], b->view[p].confidence, of, &l);
-    b->cfg.top = top;
+    if (s == SPOT_OK) s = check_clusters(r, &p->found, &p->points, p->view.confidence, of, &l);
     free(of), free(l.label), free(l.silhouette);
     return s;
 }
@@ -222,28 +183,37 @@ static spot_status check_audit(spot_ctx *c, const spot_points *x, const float *p
     return spot_bench_near(c, "correlation of the best auditor", 0, found, best, 1e-6 * best);
 }
 
-static spot_status check_multiaccuracy(spot_ctx *c, void *state)
+/* The first problem and the last: an audit takes longer than the method. */
+static spot_status check_multiaccuracy(spot_op_run *r, void *problem)
 {
-    bench *b = state;
+    const spot_op_views *p = problem;
 
-    SPOT_TRY(run_bench(c, state));
-    for (int p = 0; p < b->problems; p += b->problems > 1 ? b->problems - 1 : 1)
-        SPOT_TRY(check_audit(c, &b->points[p], b->view[p].confidence, b->seed[p], b->cfg.least,
-                             b->found[p].h[0].score));
-    return SPOT_OK;
+    if (r->number && r->number < r->problems - 1) return SPOT_OK;
+    return check_audit(r->c, &p->points, p->view.confidence, p->seed, p->cfg.least, p->found.h[0].score);
 }
 
-static const spot_bench_kind george = { open_bench, check_george, run_bench, close_bench };
-static const spot_bench_kind audit = { open_bench, check_multiaccuracy, run_bench, close_bench };
+#define METHOD(name, make, run, check) { name, sizeof(spot_op_views), make, run, check, false }
+const spot_op spot_op_george = METHOD("george", make_george, run_george, check_george);
+const spot_op spot_op_multiaccuracy = METHOD("multiaccuracy", make_audit, spot_op_run_views, check_multiaccuracy);
+
+/* size: method, problems, rows of each, coordinates. */
+static spot_status open_points(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = size[1];
+    return spot_op_bench_open(c, state, size[0] == SPOT_GEORGE ? &spot_op_george : &spot_op_multiaccuracy, size[1],
+                              (int[SPOT_OP_SIZES]){ size[2], size[3] });
+}
+
+static const spot_bench_kind kind = { open_points, spot_op_bench_check_all, spot_op_find_views, spot_op_bench_close };
 
 const spot_bench_row spot_bench_george[] = {
-    { "george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CPU, &george, { SPOT_GEORGE, 1, 3200, 2 },
+    { "george", "3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CPU, &kind, { SPOT_GEORGE, 1, 3200, 2 },
       { SPOT_GEORGE, 1, 320, 2 } },
-    { "george", "100 ECs of 3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CUDA, &george, { SPOT_GEORGE, 100, 3200, 2 },
+    { "george", "100 ECs of 3,200 x 2, 2 to 10 clusters, 5 pieces", "ECs", SPOT_ON_CUDA, &kind, { SPOT_GEORGE, 100, 3200, 2 },
       { SPOT_GEORGE, 2, 64, 2 } },
-    { "multiaccuracy", "3,200 x 512, 10 auditors", "ECs", SPOT_ON_CPU, &audit, { SPOT_MULTIACCURACY, 1, 3200, 512 },
+    { "multiaccuracy", "3,200 x 512, 10 auditors", "ECs", SPOT_ON_CPU, &kind, { SPOT_MULTIACCURACY, 1, 3200, 512 },
       { SPOT_MULTIACCURACY, 1, 320, 20 } },
-    { "multiaccuracy", "100 ECs of 3,200 x 512, 10 auditors", "ECs", SPOT_ON_CUDA, &audit,
+    { "multiaccuracy", "100 ECs of 3,200 x 512, 10 auditors", "ECs", SPOT_ON_CUDA, &kind,
       { SPOT_MULTIACCURACY, 100, 3200, 512 }, { SPOT_MULTIACCURACY, 2, 100, 20 } },
     { .op = NULL },
 };

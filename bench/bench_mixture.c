@@ -1,33 +1,12 @@
 /* bench_mixture.c - the 32 mixtures of a PlaneSpot run, for one EC or a hundred at once. Peer:
  * bench/peers/mixture_sklearn.py, on the same points. */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
-#include "spotter/cluster.h"
+#include "op_mixtures.h"
 
 enum { GROUPS = 16 };
-
-typedef struct {
-    int problems, ks;
-    spot_mixture_config cfg;
-    spot_mat *x;               /* (problems) of (points, 3) */
-    spot_arena arena;          /* points and results are on the host; on a GPU the copies are timed, too */
-    spot_mixture *best, **all; /* (problems), (problems, ks) */
-    int **label;
-    spot_seed *seed;
-} mixtures;
-
-static void close_mixtures(spot_ctx *c, void *state)
-{
-    mixtures *s = state;
-
-    (void)c;
-    spot_arena_close(&s->arena);
-    for (int p = 0; s->x && p < s->problems; p++) free(s->x[p].v);
-    free(s->x), free(s->best), free(s->all), free(s->label), free(s->seed);
-    free(s);
-}
 
 /* A normal number from the additive sequences of two irrational steps; the peer's script has the same formulas. */
 static double normal(int i, double first, double second)
@@ -49,44 +28,59 @@ static void fill_points(spot_mat x, int problem)
     }
 }
 
-/* size: problems, points of each, largest K. */
-static spot_status open_mixtures(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+static void make_mixtures(spot_op_run *r, void *problem, const int *size)
 {
-    mixtures *s = *state = calloc(1, sizeof *s);
+    spot_op_mixtures *p = problem;
     size_t n = (size_t)size[0];
-    int *rows = malloc(n * sizeof *rows);
-    spot_status e = SPOT_OK;
 
-    if (s) {
-        s->problems = size[0], s->ks = size[2];
-        s->x = calloc(n, sizeof *s->x), s->best = calloc(n, sizeof *s->best), s->all = calloc(n, sizeof *s->all);
-        s->label = calloc(n, sizeof *s->label), s->seed = calloc(n, sizeof *s->seed);
-    }
-    if (!s || !rows || !s->x || !s->best || !s->all || !s->label || !s->seed)
-        e = spot_fail(c, SPOT_NOMEM, "no memory for the mixtures of a bench");
-    for (int p = 0; p < size[0] && e == SPOT_OK; p++) {
-        rows[p] = size[1];
-        s->seed[p] = (spot_seed){ 1, (uint32_t)p };
-        s->x[p] = (spot_mat){ malloc((size_t)size[1] * 3 * sizeof(float)), size[1], 3 };
-        if (s->x[p].v) fill_points(s->x[p], p);
-        else e = spot_fail(c, SPOT_NOMEM, "no memory for %d points of a bench", size[1]);
-    }
-    if (e == SPOT_OK) {
-        s->cfg = spot_mixture_defaults();
-        s->cfg.k_max = s->ks;
-        work->items = (double)s->problems * s->ks;
-        e = spot_arena_open(c, &s->arena, spot_mixture_bytes(s->problems, rows, 3, &s->cfg, c->threads));
-    }
-    free(rows);
-    return e;
+    p->cfg = spot_mixture_defaults();
+    p->cfg.k_max = p->ks = size[1];
+    p->seed = (spot_seed){ 1, (uint32_t)r->number };
+    p->x = (spot_mat){ spot_op_host(r, 3 * n * sizeof(float)), size[0], 3 };
+    p->chosen = spot_op_host(r, n * sizeof *p->chosen);
+    p->bic = spot_op_host(r, (size_t)p->ks * sizeof *p->bic);
+    if (r->status == SPOT_OK) fill_points(p->x, r->number);
+    spot_op_told(r, "K", &p->best.k, SPOT_OP_INT, 1, 0);
+    spot_op_told(r, "labels", p->chosen, SPOT_OP_INT, n, 0);
+    spot_op_told(r, "BIC", p->bic, SPOT_OP_DOUBLE, (size_t)p->ks, 1e-8);
 }
 
-static spot_status run_mixtures(spot_ctx *c, void *state)
+/* Room for the answers of all calls of a run: of one call, or of one for each problem. */
+static spot_status open_answers(spot_op_run *r, const spot_op_mixtures *p, int count, const int *rows)
 {
-    mixtures *s = state;
+    size_t bytes = count == r->problems ? spot_mixture_bytes(count, rows, 3, &p->cfg, r->c->threads) : 0;
 
-    s->arena.used = 0;
-    return spot_mixture_fit(c, &s->arena, s->problems, s->best, s->label, s->all, s->x, s->seed, &s->cfg);
+    for (int q = 0; count < r->problems && q < r->problems; q++)
+        bytes += spot_mixture_bytes(1, &p[q].x.rows, 3, &p->cfg, r->c->threads);
+    return spot_op_answers(r, bytes);
+}
+
+/* Points and results are on the host; on a GPU the copies are timed, too. */
+static spot_status fit(spot_op_run *r, spot_op_mixtures *p, int count)
+{
+    const int *rows = SPOT_OP_ALL(r, p, x.rows, count);
+    const spot_mat *x = SPOT_OP_ALL(r, p, x, count);
+    const spot_seed *seed = SPOT_OP_ALL(r, p, seed, count);
+    spot_mixture *best = (void *)SPOT_OP_ALL(r, p, best, count), **all = (void *)SPOT_OP_ALL(r, p, all, count);
+    int **label = (void *)SPOT_OP_ALL(r, p, label, count);
+
+    if (p == r->problem) SPOT_TRY(open_answers(r, p, count, rows));
+    SPOT_OP(r, spot_mixture_fit(r->c, &r->answers, count, best, label, all, x, seed, &p->cfg));
+    for (int q = 0; q < count; q++) p[q].best = best[q], p[q].all = all[q], p[q].label = label[q];
+    return SPOT_OK;
+}
+
+static spot_status run_mixtures(spot_op_run *r, void *problems, int count)
+{
+    spot_op_mixtures *p = problems;
+
+    if (!count) return SPOT_OK;
+    SPOT_TRY(fit(r, p, count));
+    for (int q = 0; q < count; q++) {
+        memcpy(p[q].chosen, p[q].label, (size_t)p[q].x.rows * sizeof *p->chosen);
+        for (int i = 0; i < p[q].ks; i++) p[q].bic[i] = p[q].all[i].bic;
+    }
+    return SPOT_OK;
 }
 
 /* Weighted density of a point by cofactors and the determinant, not by the kernel's algorithm. */
@@ -105,38 +99,46 @@ static double density(const spot_mixture *f, int k, const float *x)
     return f->weight[k] * exp(-0.5 * square / determinant) / sqrt(pow(6.283185307179586, 3) * determinant);
 }
 
-/* Every fit's likelihood and BIC from its own parameters. */
-static spot_status check_problem(spot_ctx *c, const mixtures *s, int problem)
+/* Every fit's likelihood and BIC from its own parameters, of the first problem and the last. */
+static spot_status check_mixtures(spot_op_run *r, void *problem)
 {
-    spot_mat x = s->x[problem];
+    const spot_op_mixtures *s = problem;
 
-    for (int i = 0; i < s->ks; i++) {
-        const spot_mixture *f = &s->all[problem][i];
+    for (int i = 0; i < s->ks && (!r->number || r->number == r->problems - 1); i++) {
+        const spot_mixture *f = &s->all[i];
         double sum = 0, bic;
-        for (int p = 0; p < x.rows; p++) {
+        for (int p = 0; p < s->x.rows; p++) {
             double all = 0;
-            for (int k = 0; k < f->k; k++) all += density(f, k, x.v + 3 * p);
+            for (int k = 0; k < f->k; k++) all += density(f, k, s->x.v + 3 * p);
             sum += log(all);
         }
-        bic = (10 * f->k - 1) * log(x.rows) - 2 * sum;
+        bic = (10 * f->k - 1) * log(s->x.rows) - 2 * sum;
         if (!(fabs(sum - f->log_likelihood) <= 1e-8 * fabs(sum)) || !(fabs(bic - f->bic) <= 1e-8 * fabs(bic)) ||
-            !(s->best[problem].bic <= f->bic))
-            return spot_fail(c, SPOT_CHECK, "problem %d, K=%d: likelihood %.10g, BIC %.10g; its parameters give %.10g, %.10g",
-                             problem, f->k, f->log_likelihood, f->bic, sum, bic);
+            !(s->best.bic <= f->bic))
+            return spot_fail(r->c, SPOT_CHECK, "problem %d, K=%d: likelihood %.10g, BIC %.10g; its parameters give %.10g, "
+                             "%.10g", r->number, f->k, f->log_likelihood, f->bic, sum, bic);
     }
     return SPOT_OK;
 }
 
-static spot_status check_mixtures(spot_ctx *c, void *state)
-{
-    mixtures *s = state;
+const spot_op spot_op_bic = { "mixtures_by_bic", sizeof(spot_op_mixtures), make_mixtures, run_mixtures, check_mixtures, true };
 
-    SPOT_TRY(run_mixtures(c, state));
-    for (int p = 0; p < s->problems; p += s->problems > 1 ? s->problems - 1 : 1) SPOT_TRY(check_problem(c, s, p));
-    return SPOT_OK;
+/* size: problems, points of each, largest K. */
+static spot_status open_mixtures(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = (double)size[0] * size[2];
+    return spot_op_bench_open(c, state, &spot_op_bic, size[0], (int[SPOT_OP_SIZES]){ size[1], size[2] });
 }
 
-static const spot_bench_kind kind = { open_mixtures, check_mixtures, run_mixtures, close_mixtures };
+static spot_status fit_all(spot_ctx *c, void *state)
+{
+    spot_op_run *r = state;
+
+    (void)c;
+    return fit(r, r->problem, r->problems);
+}
+
+static const spot_bench_kind kind = { open_mixtures, spot_op_bench_check_all, fit_all, spot_op_bench_close };
 
 const spot_bench_row spot_bench_mixture[] = {
     { "mixture", "K = 1..32 on 3,000 x 3, BIC", "fits", SPOT_ON_CPU, &kind, { 1, 3000, 32 }, { 1, 300, 3 } },

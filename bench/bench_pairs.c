@@ -219,13 +219,8 @@ const spot_op spot_op_pairs = { "pairs", sizeof(spot_op_pair), make_pair, run_pa
 /* size: problems, points of each, features, neighbours. */
 static spot_status open_op(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size, spot_bench_work *work)
 {
-    spot_op_run *r = NULL;
-    spot_status s;
-
     work->items = problems;
-    s = spot_op_open(c, &r, op, problems, (const int(*)[SPOT_OP_SIZES])size, 1, 1, false);
-    *state = r;
-    return s;
+    return spot_op_bench_open(c, state, op, problems, size);
 }
 
 /* Subtract, multiply, add. */

@@ -4,88 +4,105 @@
 #include <string.h>
 
 #include "bench.h"
-#include "core/device.h"
 #include "image/raster.h"
-#include "image/sample.h"
+#include "image/scene_draw.h"
 #include "net/conv.h"
+#include "op_scene.h"
 
-enum { MOST_ECS = 16, CHECKED = 128 };
+enum { CHECKED = 128 };
 
-typedef struct {
-    spot_scene_config cfg;
-    spot_ec ec[MOST_ECS];
-    spot_sample sample[MOST_ECS];      /* a share of the images each */
-    int ecs, each, images;
-    int channels;                      /* 0: bytes */
-    spot_precision precision;
-    spot_image *image;                 /* (images), on c's device as out is */
-    void *out;                         /* (images, size, size, channels or 3 bytes) */
-} scenes;
-
-static void close_scenes(spot_ctx *c, void *state)
+spot_status spot_op_ec(spot_ctx *c, spot_ec *ec, int kind, int size)
 {
-    scenes *s = state;
+    spot_scene_config cfg = spot_scene_defaults();
 
-    spot_device_give(c, s->out);
-    spot_device_give(c, s->image);
-    free(s);
+    cfg.size = size;
+    if (kind < 0) return spot_ec_draw(c, ec, &cfg, 1, (uint32_t)(-1 - kind));
+    if (kind % 3 == 1) cfg.flip = 0.4;
+    if (kind % 3 == 1) cfg.square_presence = SPOT_SQUARE_FREE;
+    if (kind % 6 == 3) cfg.induce = SPOT_LEAVE_OUT;
+    if (kind % 3 != 2) return spot_ec_draw(c, ec, &cfg, 5, (uint32_t)kind);
+    spot_ec_base(ec, &cfg, 77, 3000, 100);
+    return SPOT_OK;
 }
 
-static size_t bytes_of_image(const scenes *s)
-{
-    size_t pixels = (size_t)s->cfg.size * (size_t)s->cfg.size;
+static size_t bytes_of_number(const spot_op_scenes *s) { return s->channels ? spot_precision_bytes(s->precision) : 1; }
 
-    return s->channels ? pixels * (size_t)s->channels * spot_precision_bytes(s->precision) : pixels * 3;
+static size_t numbers_of_image(const spot_op_scenes *s)
+{
+    return (size_t)s->cfg.size * (size_t)s->cfg.size * (size_t)(s->channels ? s->channels : 3);
 }
 
-static spot_status sample(spot_ctx *c, void *state)
+/* Many ECs with the authors' settings give their share of noise and stripes. */
+static void make_lists(spot_op_run *r, spot_op_scenes *s, int kind)
 {
-    scenes *s = state;
-
-    return spot_sample_images(c, s->ecs, s->sample);
-}
-
-/* size: pixels a side, ECs, images of each, channels, precision. Many ECs with the authors' settings give their share of
- * noise and stripes. */
-static spot_status open_scenes(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
-{
-    scenes *s = *state = calloc(1, sizeof *s);
-
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for the scenes of a bench");
-    s->cfg = spot_scene_defaults();
-    s->cfg.size = size[0], s->ecs = size[1], s->each = size[2], s->channels = size[3];
-    s->precision = (spot_precision)size[4];
-    s->images = s->ecs * s->each;
-    work->items = s->images;
-    work->bytes = (double)s->images * (double)bytes_of_image(s);
-    SPOT_TRY(spot_device_take(c, (void **)&s->image, (size_t)s->images * sizeof *s->image));
-    SPOT_TRY(spot_device_take(c, &s->out, (size_t)s->images * bytes_of_image(s)));
-    for (int e = 0; e < s->ecs; e++) {
-        SPOT_TRY(spot_ec_draw(c, &s->ec[e], &s->cfg, 1, (uint32_t)e));
-        s->sample[e] = (spot_sample){ .ec = &s->ec[e], .split = SPOT_TEST, .n = s->each, .image = s->image + e * s->each };
+    s->image = spot_op_out(r, "draw lists", SPOT_OP_BYTE, (size_t)s->images * sizeof *s->image, 0);
+    for (int e = 0; e < s->ecs && r->status == SPOT_OK; e++) {
+        int first = s->images * e / s->ecs, n = s->images * (e + 1) / s->ecs - first;
+        r->status = spot_op_ec(r->c, &s->ec[e], kind < 0 ? -1 - e : e ? kind + e - 1 : 2, s->cfg.size);
+        s->sample[e] = (spot_sample){ .ec = &s->ec[e], .split = kind < 0 ? SPOT_TEST : SPOT_VAL, .n = n,
+                                      .first = (uint32_t)(kind < 0 ? 0 : first), .image = s->image + first };
     }
-    return sample(c, s);
 }
 
-static spot_status draw(spot_ctx *c, void *state)
+/* A tile of 1,024 pixels looks only at the objects in its rows, of which it may own the left or the right part. */
+static void make_squares(spot_op_run *r, spot_op_scenes *s)
 {
-    scenes *s = state;
+    const spot_geometry g = spot_geometry_of(&s->cfg);
+    int room = g.size - g.shape[SPOT_SQUARE][1].h;
+    spot_image *image;
 
-    if (!s->channels) return spot_raster_draw(c, s->out, s->image, s->images, &s->cfg);
-    return spot_raster_input(c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg);
+    s->images = 2 * room + 2;
+    image = calloc((size_t)s->images, sizeof *image);
+    for (int i = 0; image && i < s->images; i++) {
+        spot_object *o = &image[i].object[0];
+        *o = (spot_object){ .layer = SPOT_SQUARE, .size = 1, .place_x = (int16_t)(i % 2 * room), .place_y = (int16_t)(i / 2) };
+        spot_scene_box(o, &g);
+        image[i].object_count = 1;
+    }
+    s->image = spot_op_given(r, image, (size_t)s->images * sizeof *image);
 }
 
-static spot_status sample_and_draw(spot_ctx *c, void *state)
+static void make_scenes(spot_op_run *r, void *problem, const int *size)
 {
-    SPOT_TRY(sample(c, state));
-    return draw(c, state);
+    spot_op_scenes *s = problem;
+    size_t unit, numbers;
+
+    s->cfg = spot_scene_defaults();
+    s->cfg.size = size[0], s->ecs = size[1], s->images = size[2], s->channels = size[3];
+    s->precision = (spot_precision)size[4];
+    if (s->ecs) make_lists(r, s, size[5]);
+    else        make_squares(r, s);
+    unit = bytes_of_number(s), numbers = (size_t)s->images * numbers_of_image(s);
+    s->out = spot_op_out(r, "pixels", SPOT_OP_BYTE, unit * (numbers + 2 * (size_t)size[6]), 0);
+    if (s->out) s->out += unit * (size_t)size[6];
+    if (size[7]) s->x = spot_op_out(r, "normalised", SPOT_OP_FLOAT, numbers, 0);
 }
+
+static spot_status draw_scenes(spot_op_run *r, spot_op_scenes *s, int count)
+{
+    for (int q = 0; q < count; q++, s++) {
+        if (s->channels) SPOT_OP(r, spot_raster_input(r->c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg));
+        else             SPOT_OP(r, spot_raster_draw(r->c, s->out, s->image, s->images, &s->cfg));
+        if (s->x) SPOT_OP(r, spot_raster_normalise(r->c, s->x, s->out, s->images, s->cfg.size));
+    }
+    return SPOT_OK;
+}
+
+static spot_status run_scenes(spot_op_run *r, void *problems, int count)
+{
+    spot_op_scenes *s = problems;
+
+    for (int q = 0; q < count; q++) if (s[q].ecs) SPOT_OP(r, spot_sample_images(r->c, s[q].ecs, s[q].sample));
+    return draw_scenes(r, s, count);
+}
+
+static float normalised(uint8_t byte, int k) { return ((float)byte / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k]; }
 
 /* Writes channel k of a pixel by the pixel rule to `to`; returns its bytes. */
-static size_t wanted(unsigned char *to, const scenes *s, uint32_t rgb, int k)
+static size_t wanted(unsigned char *to, const spot_op_scenes *s, uint32_t rgb, int k)
 {
     uint8_t byte = (uint8_t)(k < 3 ? rgb >> (16 - 8 * k) : 0);
-    float v = k < 3 ? ((float)byte / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k] : 0;
+    float v = k < 3 ? normalised(byte, k) : 0;
     uint16_t bits = spot_bf16_bits(v);
 
     if (!s->channels)                    return memcpy(to, &byte, 1), sizeof byte;
@@ -93,46 +110,90 @@ static size_t wanted(unsigned char *to, const scenes *s, uint32_t rgb, int k)
     return memcpy(to, &v, 4), sizeof v;
 }
 
-static spot_status check_image(spot_ctx *c, const scenes *s, int i, unsigned char *got)
+/* Every byte of an image by the pixel rule, its draw list by its EC. */
+static spot_status check_image(spot_op_run *r, const spot_op_scenes *s, int i, unsigned char *got)
 {
     const spot_geometry g = spot_geometry_of(&s->cfg);
-    spot_image image;
+    spot_image image, want;
 
-    spot_image_draw(&image, &s->ec[i / s->each], SPOT_TEST, (uint32_t)(i % s->each));
-    SPOT_TRY(spot_device_copy(c, got, (unsigned char *)s->out + (size_t)i * bytes_of_image(s), bytes_of_image(s)));
+    SPOT_TRY(spot_op_fetch(r, &image, s->image + i, sizeof image));
+    for (int e = 0, first = 0; e < s->ecs; first += s->sample[e++].n) {
+        if (i < first || i >= first + s->sample[e].n) continue;
+        spot_image_draw(&want, &s->ec[e], s->sample[e].split, s->sample[e].first + (uint32_t)(i - first));
+        if (memcmp(&image, &want, sizeof want))
+            return spot_fail(r->c, SPOT_CHECK, "the draw list of image %d is not as spot_image_draw makes it", i);
+    }
+    SPOT_TRY(spot_op_fetch(r, got, s->out + (size_t)i * numbers_of_image(s) * bytes_of_number(s),
+                           numbers_of_image(s) * bytes_of_number(s)));
     for (int y = 0; y < g.size; y++)
         for (int x = 0; x < g.size; x++) {
             uint32_t rgb = spot_raster_pixel(&g, &image, x, y);
             for (int k = 0; k < (s->channels ? s->channels : 3); k++) {
-                unsigned char want[4];
-                size_t n = wanted(want, s, rgb, k);
-                if (memcmp(got, want, n))
-                    return spot_fail(c, SPOT_CHECK, "channel %d of pixel (%d,%d) of image %d is not as raster_pixel.h says", k,
-                                     x, y, i);
+                unsigned char number[4];
+                size_t n = wanted(number, s, rgb, k);
+                if (memcmp(got, number, n))
+                    return spot_fail(r->c, SPOT_CHECK, "channel %d of pixel (%d,%d) of image %d is not as raster_pixel.h says",
+                                     k, x, y, i);
                 got += n;
             }
         }
     return SPOT_OK;
 }
 
-/* Compares every byte of up to 128 images, with the last, with the pixel rule. */
-static spot_status check(spot_ctx *c, void *state, spot_status (*run)(spot_ctx *c, void *state))
+/* The numbers that image i's bytes become. */
+static spot_status check_normalised(spot_op_run *r, const spot_op_scenes *s, int i, const unsigned char *byte, float *x)
 {
-    scenes *s = state;
-    int step = (s->images + CHECKED - 1) / CHECKED;
-    unsigned char *got = malloc(bytes_of_image(s));
-    spot_status e = got ? run(c, s) : spot_fail(c, SPOT_NOMEM, "no memory to check images");
+    size_t numbers = numbers_of_image(s);
 
-    for (int i = s->images - 1; i >= 0 && e == SPOT_OK; i -= step) e = check_image(c, s, i, got);
-    free(got);
+    SPOT_TRY(spot_op_fetch(r, x, s->x + (size_t)i * numbers, numbers * sizeof *x));
+    for (size_t e = 0; e < numbers; e++)
+        SPOT_TRY(spot_bench_near(r->c, "normalised byte", e, x[e], normalised(byte[e], (int)(e % 3)), 0));
+    return SPOT_OK;
+}
+
+/* Up to 128 images, with the last. */
+static spot_status check_scenes(spot_op_run *r, void *problem)
+{
+    const spot_op_scenes *s = problem;
+    int step = (s->images + CHECKED - 1) / CHECKED;
+    unsigned char *got = malloc(numbers_of_image(s) * bytes_of_number(s));
+    float *x = malloc(numbers_of_image(s) * sizeof *x);
+    spot_status e = got && x ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory to check images");
+
+    for (int i = s->images - 1; i >= 0 && e == SPOT_OK; i -= step) {
+        e = check_image(r, s, i, got);
+        if (e == SPOT_OK && s->x) e = check_normalised(r, s, i, got, x);
+    }
+    free(got), free(x);
     return e;
 }
 
-static spot_status check_draw(spot_ctx *c, void *state) { return check(c, state, draw); }
-static spot_status check_both(spot_ctx *c, void *state) { return check(c, state, sample_and_draw); }
+const spot_op spot_op_render = { "render", sizeof(spot_op_scenes), make_scenes, run_scenes, check_scenes, false };
 
-static const spot_bench_kind drawn = { open_scenes, check_draw, draw, close_scenes };
-static const spot_bench_kind sampled = { open_scenes, check_both, sample_and_draw, close_scenes };
+/* size: pixels a side, ECs, images of each, channels, precision. */
+static spot_status open_scenes(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    const int one[SPOT_OP_SIZES] = { size[0], size[1], size[1] * size[2], size[3], size[4], -1 };
+    const spot_op_scenes *s;
+
+    SPOT_TRY(spot_op_bench_open(c, state, &spot_op_render, 1, one));
+    s = ((const spot_op_run *)*state)->problem;
+    work->items = s->images;
+    work->bytes = (double)s->images * (double)(numbers_of_image(s) * bytes_of_number(s));
+    return SPOT_OK;
+}
+
+/* The draw lists are those of the check. */
+static spot_status draw(spot_ctx *c, void *state)
+{
+    spot_op_run *r = state;
+
+    (void)c;
+    return draw_scenes(r, r->problem, r->problems);
+}
+
+static const spot_bench_kind drawn = { open_scenes, spot_op_bench_check, draw, spot_op_bench_close };
+static const spot_bench_kind sampled = { open_scenes, spot_op_bench_check, spot_op_bench_run, spot_op_bench_close };
 
 const spot_bench_row spot_bench_raster[] = {
     { "render", "224 px, bytes",         "images", SPOT_ON_CPU, &drawn, { 224, 16, 8, 0 }, { 64, 2, 2, 0 } },

@@ -76,6 +76,19 @@ float *spot_op_noise(spot_op_run *r, int id, size_t count)
 
 void *spot_op_room(spot_op_run *r, size_t bytes) { return take_memory(r, bytes); }
 
+enum { LINK = 64 };             /* each array on the host begins behind the address of the one before it */
+
+void *spot_op_host(spot_op_run *r, size_t bytes)
+{
+    void **p = aligned_alloc(LINK, (LINK + bytes + LINK - 1) / LINK * LINK);
+
+    if (!p) return fail(r, spot_fail(r->c, SPOT_NOMEM, "no memory for the problems of %s", r->op->name));
+    memset(p, 0, LINK + bytes);
+    *p = r->host;
+    r->host = p;
+    return (char *)p + LINK;
+}
+
 static void add(spot_op_run *r, spot_op_result result)
 {
     void *more = realloc(r->result, (size_t)(r->results + 1) * sizeof *r->result);
@@ -134,6 +147,14 @@ spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes)
     return spot_arena_open_device(r->c, &r->scratch, bytes);
 }
 
+spot_status spot_op_answers(spot_op_run *r, size_t bytes)
+{
+    r->answers.used = 0;
+    if (r->answers.size >= bytes) return SPOT_OK;
+    spot_arena_close(&r->answers);
+    return spot_arena_open(r->c, &r->answers, bytes);
+}
+
 const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int count)
 {
     unsigned char *all = r->gathered.base + r->gathered.used;
@@ -184,7 +205,21 @@ void spot_op_close(spot_op_run *r)
     }
     spot_arena_close(&r->scratch);
     spot_arena_close(&r->gathered);
+    spot_arena_close(&r->answers);
+    for (void *p = r->host, *next; p; p = next) {
+        next = *(void **)p;
+        free(p);
+    }
     free(r->problem), free(r->result), free(r->memory), free(r);
+}
+
+spot_status spot_op_bench_open(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size)
+{
+    spot_op_run *r = NULL;
+    spot_status s = spot_op_open(c, &r, op, problems, (const int(*)[SPOT_OP_SIZES])size, 1, 1, false);
+
+    *state = r;
+    return s;
 }
 
 spot_status spot_op_bench_run(spot_ctx *c, void *state)
@@ -201,6 +236,16 @@ spot_status spot_op_bench_check(spot_ctx *c, void *state)
 
     SPOT_TRY(spot_op_bench_run(c, state));
     return r->op->check(r, (char *)r->problem + (size_t)(r->problems - 1) * r->op->bytes);
+}
+
+spot_status spot_op_bench_check_all(spot_ctx *c, void *state)
+{
+    spot_op_run *r = state;
+
+    SPOT_TRY(spot_op_bench_run(c, state));
+    for (r->number = 0; r->number < r->problems; r->number++)
+        SPOT_TRY(r->op->check(r, (char *)r->problem + (size_t)r->number * r->op->bytes));
+    return SPOT_OK;
 }
 
 void spot_op_bench_close(spot_ctx *c, void *state)

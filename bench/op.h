@@ -50,6 +50,8 @@ struct spot_op_run {
     spot_op_result *result;
     void **memory;              /* (taken) */
     spot_arena scratch, gathered;
+    spot_arena answers;         /* of calls that return arrays on the host */
+    void *host;                 /* the newest array of spot_op_host */
     spot_status status;         /* of the first failed allocation */
 };
 
@@ -62,6 +64,7 @@ void        spot_op_close(spot_op_run *r);
 void *spot_op_input(spot_op_run *r, const void *from, size_t bytes);          /* a copy; NULL of NULL */
 void *spot_op_given(spot_op_run *r, void *from, size_t bytes);                /* frees `from`, which malloc gave */
 float *spot_op_noise(spot_op_run *r, int id, size_t count);                   /* spot_noise */
+void *spot_op_host(spot_op_run *r, size_t bytes);                             /* zeros on the host */
 void *spot_op_room(spot_op_run *r, size_t bytes);                             /* not filled, not a result */
 void *spot_op_out(spot_op_run *r, const char *what, spot_op_kind kind, size_t count, double off);
 void *spot_op_both(spot_op_run *r, const char *what, const void *from, spot_op_kind kind, size_t count, double off);
@@ -73,6 +76,7 @@ void  spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind 
 /* For `run`: scratch of the run's device, valid until the next call; and one member of `count` problems as an array. */
 spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes);
 const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int count);
+spot_status spot_op_answers(spot_op_run *r, size_t bytes);      /* empties r->answers, on the host, of at least so many bytes */
 #define SPOT_OP_ALL(r, problem, member, count) spot_op_all((r), &(problem)->member, sizeof (problem)->member, (count))
 
 /* A call of an op in `run`. */
@@ -84,9 +88,11 @@ spot_status spot_op_fetch(spot_op_run *r, void *to, const void *from, size_t byt
 
 size_t spot_op_size(spot_op_kind kind);
 
-/* The functions of a spot_bench_kind with a spot_op_run as state: run does all problems; check does, too, and checks the
- * last. */
+/* The functions of a spot_bench_kind with a spot_op_run as state: open makes problems of one size; run does all problems; check
+ * does, too, and checks the last. */
+spot_status spot_op_bench_open(spot_ctx *c, void **state, const spot_op *op, int problems, const int *size);
 spot_status spot_op_bench_check(spot_ctx *c, void *state);
+spot_status spot_op_bench_check_all(spot_ctx *c, void *state);     /* each problem; r->number is the problem's */
 spot_status spot_op_bench_run(spot_ctx *c, void *state);
 void        spot_op_bench_close(spot_ctx *c, void *state);
 

@@ -31,23 +31,6 @@ static inline spot_ec an_ec(const spot_scene_config *cfg, uint32_t index)
     return ec;
 }
 
-/* ECs of many kinds, all on one canvas: the authors' settings, labels flipped by chance, a base model's, and blindspots that
- * are left out of training. */
-static inline spot_ec some_ec(int kind, int size)
-{
-    spot_scene_config cfg = spot_scene_defaults();
-    spot_ctx c = check_ctx(1);
-    spot_ec ec;
-
-    cfg.size = size;
-    if (kind % 3 == 1) cfg.flip = 0.4;
-    if (kind % 3 == 1) cfg.square_presence = SPOT_SQUARE_FREE;
-    if (kind % 6 == 3) cfg.induce = SPOT_LEAVE_OUT;
-    if (kind % 3 == 2) spot_ec_base(&ec, &cfg, 77, 3000, 100);
-    else CHECK_OK(&c, spot_ec_draw(&c, &ec, &cfg, 5, (uint32_t)kind));
-    return ec;
-}
-
 /* The value that blindspot m asks of an attribute, or -1. */
 static inline int asks(const spot_ec *ec, int m, int layer, int attribute)
 {

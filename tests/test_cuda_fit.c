@@ -1,19 +1,17 @@
-/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, information, trees, ridge, k-means and Domino's mixture,
- * spotlights. Gaussian mixtures: test_cuda_mixture.c. */
+/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, ridge, k-means and Domino's mixture, spotlights. Information and
+ * trees: test_cuda_tree.c; Gaussian mixtures: test_cuda_mixture.c. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
 #include "check_op.h"
 
 #include "blobs.h"
 #include "fit/domino_mixture.h"
-#include "fit/information.h"
 #include "fit/kmeans.h"
 #include "fit/overlap.h"
 #include "fit/ridge.h"
 #include "fit/silhouette.h"
 #include "fit/spotlight_fit.h"
 #include "noise.h"
-#include "spotter/tree.h"
 
 static int threads_of(const spot_op_run *r) { return r->c->device ? 0 : r->c->threads; }
 
@@ -89,129 +87,6 @@ static spot_status run_silhouette(spot_op_run *r, void *problems, int count)
 
 static const spot_op silhouette = { "silhouette", sizeof(spot_silhouette_job), make_silhouette, run_silhouette, NULL, false };
 
-/* -- information -------------------------------------------------------------------------------------------------------- */
-
-/* rows, features, rows of class 1: one row, one feature, a class of none, of one, ends of warps and blocks, many ties. */
-static const int table_sizes[][SPOT_OP_SIZES] = {
-    { 1, 1, 0 }, { 33, 4, 0 }, { 50, 7, 20 }, { 64, 3, 1 }, { 257, 5, 60 }, { 31, 40, 31 }, { 130, 2, 128 },
-};
-enum { TABLES = LEN(table_sizes) };
-
-static uint8_t *table_classes(int q, const int *size)
-{
-    uint8_t *y = malloc((size_t)size[0]);
-
-    for (int i = 0; i < size[0]; i++) y[i] = q < TABLES ? i * 7 % size[0] < size[2] : i % 3 == q % 3;
-    return y;
-}
-
-static float *table_values(int q, const int *size, const uint8_t *y)
-{
-    float *x = normals((size_t)size[0] * size[1], 7, q);
-
-    for (int i = 0; i < size[0] * size[1]; i++) {
-        int j = i % size[1];
-        x[i] += y[i / size[1]] * (float)(j % 3);
-        x[i] = j % 4 == 3 ? 2 : j % 3 ? fmaxf(0, x[i]) : roundf(2 * x[i]);
-    }
-    return x;
-}
-
-/* Noise is given to every third problem. */
-static void make_information(spot_op_run *r, void *problem, const int *size)
-{
-    spot_information_problem *p = problem;
-    size_t values = (size_t)size[0] * size[1];
-    spot_rng rng = noise_at(8, r->number);
-    uint8_t *y = table_classes(r->number, size);
-    double *noise = r->number % 3 ? NULL : normal_doubles(&rng, values);
-
-    for (size_t i = 0; noise && r->number % 2 && i < values; i++) noise[i] = 0;
-    *p = (spot_information_problem){ .n = size[0], .d = size[1], .seed = { 3, (uint32_t)r->number } };
-    p->x = spot_op_given(r, table_values(r->number, size, y), values * sizeof(float));
-    p->y = spot_op_given(r, y, (size_t)size[0]);
-    p->noise = spot_op_given(r, noise, values * sizeof *noise);
-    p->information = spot_op_out(r, "information", SPOT_OP_DOUBLE, (size_t)size[1], 0);
-}
-
-static spot_status run_information(spot_op_run *r, void *problems, int count)
-{
-    spot_arena *a;
-
-    SPOT_TRY(spot_op_scratch(r, &a, spot_information_scratch(r->problems, 257, 40, threads_of(r))));
-    SPOT_OP(r, spot_information_mutual(r->c, a, count, problems));
-    return SPOT_OK;
-}
-
-static spot_status check_information(spot_op_run *r, void *problem)
-{
-    const spot_information_problem *p = problem;
-    double got[40];
-
-    SPOT_TRY(spot_op_fetch(r, got, p->information, (size_t)p->d * sizeof *got));
-    if (r->number == 2 || r->number == 4) assert_true(got[2] > 0 && got[3] == 0);
-    if (r->number == 1) assert_true(got[0] < 1e-12);
-    return SPOT_OK;
-}
-
-static const spot_op information = { "information", sizeof(spot_information_problem), make_information, run_information,
-                                     check_information, false };
-
-/* -- trees, whose arrays lie on the host -------------------------------------------------------------------------------- */
-
-enum { TREES = 58 };      /* more than go into one launch; after the first round small ones */
-
-static spot_arena fit_trees(spot_ctx *c, spot_tree *out, const spot_mat *x, const uint8_t *const *y)
-{
-    spot_bytes all = { 0, 0 };
-    spot_arena a;
-
-    for (int q = 0; q < TREES; q++) {
-        spot_bytes one = spot_tree_needs(c, 1, &x[q].rows, x[q].cols, 9);
-        all.host += one.host;
-        all.device += one.device;
-    }
-    assert_true((all.device > 0) == (c->device != NULL));
-    CHECK_OK(c, spot_arena_open(c, &a, all.host));
-    CHECK_OK(c, spot_tree_fit(c, &a, TREES, out, x, y, 9));
-    return a;
-}
-
-TEST_ON_CUDA(trees_agree)
-{
-    spot_ctx cpu = check_ctx(2), c;
-    spot_tree want[TREES], got[TREES];
-    const uint8_t *y[TREES];
-    spot_mat x[TREES];
-    spot_arena a, b;
-    int nodes = 0;
-
-    for (int q = 0; q < TREES; q++) {
-        const int *size = table_sizes[q < TABLES ? q : q % 2 ? 1 : 0];
-        y[q] = table_classes(q, size);
-        x[q] = (spot_mat){ table_values(q, size, y[q]), size[0], size[1] };
-    }
-    a = fit_trees(&cpu, want, x, y);
-    for (int s = 0; s < LEN(schedules); s += 2) {
-        open_cuda(&c, s);
-        b = fit_trees(&c, got, x, y);
-        for (int q = 0; q < TREES; q++) {
-            assert_true(got[q].nodes == want[q].nodes && got[q].leaves == want[q].leaves && got[q].weight == want[q].weight);
-            for (int k = 0; k < got[q].nodes; k++) {
-                const spot_tree_node *u = &got[q].node[k], *v = &want[q].node[k];
-                assert_true(u->feature == v->feature && u->left == v->left && u->right == v->right && u->rows == v->rows);
-                assert_true(u->ones == v->ones && u->threshold == v->threshold);
-            }
-            nodes += got[q].nodes;
-        }
-        spot_arena_close(&b);
-        spot_device_close(&c);
-    }
-    assert_true(nodes > 3 * 5 * TREES);
-    spot_arena_close(&a);
-    for (int q = 0; q < TREES; q++) free((void *)y[q]), free(x[q].v);
-}
-
 /* -- ridge -------------------------------------------------------------------------------------------------------------- */
 
 /* rows, features, rows that are used, scores: edges of tiles, slabs and blocks, no rows, one row, one column. */
@@ -267,6 +142,11 @@ static const int domino_sizes[][SPOT_OP_SIZES] = {
     { 65, 7, 5, 2, 0, 0 }, { 1, 1, 1, 1, 0, 1 }, { 64, 130, 9, 2, 0, 0 }, { 129, 3, 17, 3, 0, 1 }, { 40, 5, 40, 2, 0, 1 },
     { 70, 4, 4, 2, 1, 0 }, { 17, 66, 2, 2, 1, 1 }, { 100, 1, 6, 2, 0, 0 },
 };
+
+/* As they are, but many points are equal, and of some jobs fewer differ than there are centres: the number that differ. */
+static const int equal_sizes[][SPOT_OP_SIZES] = {
+    { 40, 3, 9, 0, 0, 0, 3 }, { 65, 2, 40, 0, 0, 0, 20 }, { 33, 5, 4, 0, 0, 0, 4 },
+};
 static const int ill_sizes[][SPOT_OP_SIZES] = { { 65, 7, 5, 2, 0, 0 }, { 70, 4, 4, 2, 1, 0 } };
 
 static void make_kmeans(spot_op_run *r, void *problem, const int *size)
@@ -274,6 +154,8 @@ static void make_kmeans(spot_op_run *r, void *problem, const int *size)
     spot_kmeans_job *j = problem;
     spot_view v = blobs(size[0], size[1], 4, (uint64_t)r->number);
 
+    for (int e = size[6] * size[1]; size[6] && e < size[0] * size[1]; e++)
+        v.feature[e] = v.feature[e % (size[6] * size[1])];
     *j = (spot_kmeans_job){ .n = size[0], .d = size[1], .k = size[2], .seed = { 3, (uint32_t)r->number } };
     j->x = spot_op_given(r, v.feature, (size_t)size[0] * size[1] * sizeof(float));
     j->label = spot_op_out(r, "labels", SPOT_OP_INT, (size_t)size[0], 0);
@@ -291,7 +173,8 @@ static spot_status run_kmeans(spot_op_run *r, void *problems, int count)
     return SPOT_OK;
 }
 
-static const spot_op kmeans = { "kmeans", sizeof(spot_kmeans_job), make_kmeans, run_kmeans, NULL, false };
+#define KMEANS(name) { name, sizeof(spot_kmeans_job), make_kmeans, run_kmeans, NULL, false }
+static const spot_op kmeans = KMEANS("kmeans"), kmeans_of_equals = KMEANS("kmeans_of_equal_points");
 
 /* Classes and probabilities, points with or without a first column that is constant. */
 static void make_rows(spot_op_run *r, spot_domino_job *j, const int *size, bool constant)
@@ -498,9 +381,9 @@ int main(void)
     static op_row rows[] = {      /* problems: more than go into one launch, the large ones once */
         OP_ROW(overlap, overlap_sizes, .problems = 70),
         OP_ROW(silhouette, silhouette_sizes, .problems = 90),
-        OP_ROW(information, table_sizes, .problems = 58, .again = 2, .step = 2),
         OP_ROW(ridge, ridge_sizes, .problems = 70, .again = 2),
         OP_ROW(kmeans, domino_sizes, .step = 2),
+        OP_ROW(kmeans_of_equals, equal_sizes, .step = 2),
         OP_ROW(domino, domino_sizes, .step = 2),
         OP_ROW(domino_ill, ill_sizes, .step = 2),
         OP_ROW(gaussian, spherical_sizes, .step = 1),

@@ -7,6 +7,7 @@
 
 #include "fit/mixture.h"
 #include "noise.h"
+#include "op_mixtures.h"
 
 /* n points in overlapping clouds. */
 static float *clouds(int n, int d, int count, uint32_t seed)
@@ -96,9 +97,12 @@ static spot_status check_clouds(spot_op_run *r, void *problem)
     return SPOT_OK;
 }
 
-/* Few and equal points: clusters that start empty, distances of 0, ties. points, components, how many differ */
+/* Few and equal points: clusters that start empty, distances of 0, ties; candidates for a second centre that are as good as
+ * each other, at both sides of the first. points, components, how many differ */
 static const int equal_sizes[][SPOT_OP_SIZES] = { { 6, 1, 2 },  { 6, 2, 2 },  { 6, 3, 2 }, { 6, 4, 2 },
-                                                  { 40, 1, 1 }, { 40, 4, 1 }, { 40, 9, 1 } };
+                                                  { 40, 1, 1 }, { 40, 4, 1 }, { 40, 9, 1 },
+                                                  { 6, 2, 3 },  { 9, 2, 3 },  { 12, 2, 3 }, { 15, 2, 3 },
+                                                  { 18, 2, 3 }, { 21, 2, 3 }, { 24, 2, 3 }, { 27, 2, 3 } };
 
 static void make_equal(spot_op_run *r, void *problem, const int *size)
 {
@@ -142,8 +146,12 @@ static const spot_op of_one = { "mixture_of_two_launches", sizeof(spot_mixture_j
 static const spot_op of_equals = { "mixture_of_equal_points", sizeof(spot_mixture_job), make_equal, run_fit, NULL, true };
 static const spot_op ill = { "mixture_that_is_ill", sizeof(spot_mixture_job), make_ill, run_ill, check_ill, true };
 
+/* points, largest K: the sizes of a problem differ, that of a call does not. */
+static const int bic_sizes[][SPOT_OP_SIZES] = { { 200, 8 }, { 66, 8 }, { 150, 8 } };
+
 static op_row rows[] = { OP_ROW(mixture, cloud_sizes, .step = 1), OP_ROW(of_equals, equal_sizes, .step = 1),
-                         OP_ROW(ill, ill_sizes, .step = 1), OP_ROW(of_one, one_size, .step = 1) };
+                         OP_ROW(ill, ill_sizes, .step = 1), OP_ROW(of_one, one_size, .step = 1),
+                         OP_ROW(spot_op_bic, bic_sizes, .step = 2, .on_host = true) };
 
 /* The likelihood of rows[3] after that many iterations on the CPU, without a tolerance. */
 static double likelihood(int iterations, int *made)

@@ -1,202 +1,190 @@
-/* test_cuda_scene.c - scenes that never leave the device: draw lists, positives and orders, CUDA's against the CPU's, all
- * to the byte. Pixels: test_cuda_raster.c. */
+/* test_cuda_scene.c - kernels/image/sample: scenes that never leave the device, as draw lists, positives and orders, all to the
+ * byte. Pixels: test_cuda_raster.c. */
 #define _GNU_SOURCE   /* setenv */
-#include "check_cuda.h"
-#include "check_scene.h"
+#include "check_op.h"
 
-#include "image/raster.h"
-#include "image/sample.h"
+#include "op_scene.h"
 #include "spotter/rng.h"
 #include "spotter/source.h"
 
-/* Ragged on purpose: edges of warps and blocks, one image, none. More problems than one launch takes. */
-static const struct { int n, first, indexed, cursor; spot_split split; } batches[] = {
-    { 1, 0, 0, 0, SPOT_TRAIN }, { 31, 7, 1, 0, SPOT_TEST }, { 33, 0, 0, 1, SPOT_VAL }, { 0, 0, 0, 0, SPOT_TRAIN },
-    { 255, 3, 1, 1, SPOT_TRAIN }, { 257, 0, 0, 0, SPOT_VAL }, { 128, 99, 1, 1, SPOT_TRAIN }, { 129, 0, 1, 0, SPOT_TRAIN },
-    { 2, 4000000, 0, 1, SPOT_TRAIN },
-};
-enum { CURSOR = 5 };
+/* -- draw lists, targets, blindspots ------------------------------------------------------------------------------------ */
 
-/* Problem p on c. The arrays of a problem without images are not there at all. */
-static spot_sample batch_on(spot_ctx *c, int p, const spot_ec *ec)
+enum { INDEXED = 1, CURSOR = 2, CURSOR_AT = 5 };
+
+/* pixels a side, images, the first one, index and cursor, split: edges of warps and blocks, one image, none. More problems
+ * than one launch takes. */
+#define BATCHES(size)                                                                                       \
+    { size, 1, 0, 0, SPOT_TRAIN }, { size, 31, 7, INDEXED, SPOT_TEST }, { size, 33, 0, CURSOR, SPOT_VAL },  \
+    { size, 0, 0, 0, SPOT_TRAIN }, { size, 255, 3, INDEXED | CURSOR, SPOT_TRAIN }, { size, 257, 0, 0, SPOT_VAL }, \
+    { size, 128, 99, INDEXED | CURSOR, SPOT_TRAIN }, { size, 129, 0, INDEXED, SPOT_TRAIN }, \
+    { size, 2, 4000000, CURSOR, SPOT_TRAIN }
+static const int batch_sizes[][SPOT_OP_SIZES] = { BATCHES(224), BATCHES(32) };
+enum { BATCH_KINDS = LEN(batch_sizes) / 2 };
+
+typedef struct { spot_ec ec; spot_sample sample; int flags; } batch_problem;
+
+static uint32_t indexed(uint32_t i) { return 7919 * (i + 1) % 50021; }
+
+/* The arrays of a problem without images are not there at all. */
+static void make_batch(spot_op_run *r, void *problem, const int *size)
 {
-    int n = batches[p].n, numbers = batches[p].first + CURSOR + n;
-    const uint32_t cursor = CURSOR;
-    spot_sample s = { .ec = ec, .split = batches[p].split, .n = n, .first = (uint32_t)batches[p].first };
+    batch_problem *p = problem;
+    size_t n = (size_t)size[1], numbers = (size_t)size[2] + CURSOR_AT + n;
+    const uint32_t cursor = CURSOR_AT;
 
-    if (batches[p].indexed) {
-        uint32_t *index = malloc((size_t)numbers * sizeof *index);
-        for (int i = 0; i < numbers; i++) index[i] = (uint32_t)(7919 * (i + 1) % 50021);
-        s.index = to_device(c, index, (size_t)numbers * sizeof *index);
-        free(index);
+    r->status = spot_op_ec(r->c, &p->ec, r->number % BATCH_KINDS, size[0]);
+    p->flags = size[3];
+    p->sample = (spot_sample){ .ec = &p->ec, .split = (spot_split)size[4], .n = size[1], .first = (uint32_t)size[2] };
+    if (p->flags & INDEXED) {
+        uint32_t *index = malloc(numbers * sizeof *index);
+        for (size_t i = 0; i < numbers; i++) index[i] = indexed((uint32_t)i);
+        p->sample.index = spot_op_given(r, index, numbers * sizeof *index);
     }
-    if (batches[p].cursor) s.cursor = to_device(c, &cursor, sizeof cursor);
-    if (!n) return s;
-    s.image = to_device(c, NULL, (size_t)n * sizeof *s.image);
-    s.target = to_device(c, NULL, (size_t)(n * ec->targets) * sizeof *s.target);
-    s.mask = to_device(c, NULL, (size_t)n * sizeof *s.mask);
-    return s;
+    if (p->flags & CURSOR) p->sample.cursor = spot_op_input(r, &cursor, sizeof cursor);
+    if (!n) return;
+    p->sample.image = spot_op_out(r, "draw lists", SPOT_OP_BYTE, n * sizeof *p->sample.image, 0);
+    p->sample.target = spot_op_out(r, "targets", SPOT_OP_FLOAT, n * (size_t)p->ec.targets, 0);
+    p->sample.mask = spot_op_out(r, "masks", SPOT_OP_INT, n, 0);
 }
 
-static void give_batch(spot_ctx *c, const spot_sample *s)
+/* A call takes ECs of one canvas. */
+static spot_status run_batches(spot_op_run *r, void *problems, int count)
 {
-    spot_device_give(c, (void *)s->index);
-    spot_device_give(c, (void *)s->cursor);
-    spot_device_give(c, s->image);
-    spot_device_give(c, s->target);
-    spot_device_give(c, s->mask);
-}
+    batch_problem *p = problems;
+    int equal;
 
-static void expect_batch(spot_ctx *c, spot_sample *s, const spot_sample *want, int p, int schedule)
-{
-    size_t n = (size_t)s->n;
-
-    if (n) expect_bytes(c, s->image, want->image, n * sizeof *s->image, "draw lists", p, schedule);
-    if (n) expect_bytes(c, s->target, want->target, n * (size_t)s->ec->targets * sizeof *s->target, "targets", p, schedule);
-    if (n) expect_bytes(c, s->mask, want->mask, n * sizeof *s->mask, "masks", p, schedule);
-    s->image = NULL;
-    s->target = NULL;
-    s->mask = NULL;
-    give_batch(c, s);
-}
-
-TEST(images_agree)
-{
-    const int sizes[] = { 224, 32 };
-    spot_ctx cpu = check_ctx(2);
-    for (int z = 0; z < LEN(sizes); z++) {
-        spot_sample want[LEN(batches)], got[LEN(batches)];
-        spot_ec ec[LEN(batches)];
-        for (int p = 0; p < LEN(batches); p++) {
-            ec[p] = some_ec(p, sizes[z]);
-            want[p] = batch_on(&cpu, p, &ec[p]);
-        }
-        CHECK_OK(&cpu, spot_sample_images(&cpu, LEN(batches), want));
-        for (int s = 0; s < LEN(schedules); s++) {
-            spot_ctx c;
-            open_cuda(&c, s);
-            for (int p = 0; p < LEN(batches); p++) got[p] = batch_on(&c, p, &ec[p]);
-            CHECK_OK(&c, spot_sample_images(&c, LEN(batches), got));
-            for (int p = 0; p < LEN(batches); p++) expect_batch(&c, &got[p], &want[p], p, s);
-            for (int p = 0; p < LEN(batches); p++) {
-                got[p] = batch_on(&c, p, &ec[p]);
-                CHECK_OK(&c, spot_sample_images(&c, 1, &got[p]));
-                expect_batch(&c, &got[p], &want[p], p, s);
-            }
-            spot_device_close(&c);
-        }
-        for (int p = 0; p < LEN(batches); p++) give_batch(&cpu, &want[p]);
+    if (!count) SPOT_OP(r, spot_sample_images(r->c, 0, NULL));
+    for (int first = 0; first < count; first += equal) {
+        for (equal = 1; first + equal < count && p[first + equal].ec.scene.size == p[first].ec.scene.size; equal++) {}
+        SPOT_OP(r, spot_sample_images(r->c, equal, SPOT_OP_ALL(r, p + first, sample, equal)));
     }
+    return SPOT_OK;
 }
 
-/* More problems than one launch takes, around the 512 images of a round. */
-TEST(positives_agree)
+static spot_status check_batch(spot_op_run *r, void *problem)
 {
-    enum { PROBLEMS = 120 };
-    const int images[] = { 0, 1, 31, 32, 33, 511, 512, 513, 1025, 3200 };
-    static spot_ec ec[PROBLEMS];
-    int *want[PROBLEMS], n[PROBLEMS];
-    for (int p = 0; p < PROBLEMS; p++) {
-        ec[p] = some_ec(p, 64);
-        ec[p].images[p % SPOT_SPLITS] = p < 3 * LEN(images) ? images[p % LEN(images)] : 5;
-        n[p] = spot_ec_positives(NULL, &ec[p], p % SPOT_SPLITS);
-        want[p] = malloc((size_t)(n[p] + 1) * sizeof *want[p]);
-        spot_ec_positives(want[p], &ec[p], p % SPOT_SPLITS);
+    const batch_problem *p = problem;
+    uint32_t at = p->sample.first + (p->flags & CURSOR ? CURSOR_AT : 0), mask;
+    float target[SPOT_BASE_TARGETS], want[SPOT_BASE_TARGETS];
+    size_t targets = (size_t)p->ec.targets;
+    spot_image image, one;
+
+    for (uint32_t i = 0; i < (uint32_t)p->sample.n; i++) {
+        SPOT_TRY(spot_op_fetch(r, &image, p->sample.image + i, sizeof image));
+        SPOT_TRY(spot_op_fetch(r, target, p->sample.target + i * targets, targets * sizeof *target));
+        SPOT_TRY(spot_op_fetch(r, &mask, p->sample.mask + i, sizeof mask));
+        spot_image_draw(&one, &p->ec, p->sample.split, p->flags & INDEXED ? indexed(at + i) : at + i);
+        spot_image_targets(want, &one, &p->ec);
+        assert_memory_equal(&image, &one, sizeof one);
+        assert_memory_equal(target, want, targets * sizeof *want);
+        assert_int_equal(mask, one.blindspots);
     }
-    for (int s = -1; s < LEN(schedules); s++) {        /* -1: the CPU's own */
-        spot_positives of[PROBLEMS];
-        spot_ctx c = check_ctx(2);
-        if (s >= 0) open_cuda(&c, s);
-        for (int alone = 0; alone < 2; alone++) {
-            for (int p = 0; p < PROBLEMS; p++)
-                of[p] = (spot_positives){ &ec[p], p % SPOT_SPLITS, to_device(&c, NULL, (size_t)n[p] * sizeof **want) };
-            if (!alone) CHECK_OK(&c, spot_sample_positives(&c, PROBLEMS, of));
-            for (int p = 0; p < PROBLEMS; p++) {
-                if (alone) CHECK_OK(&c, spot_sample_positives(&c, 1, &of[p]));
-                expect_bytes(&c, of[p].index, want[p], (size_t)n[p] * sizeof **want, "positives", p, s < 0 ? 0 : s);
-            }
-        }
-        if (s >= 0) spot_device_close(&c);
-    }
-    for (int p = 0; p < PROBLEMS; p++) free(want[p]);
+    return SPOT_OK;
 }
 
-/* Words that were rejected while {SPOT_RNG_SHUFFLE, ec, epoch} ordered n images; the order too. */
-static int host_order(uint32_t *order, const spot_shuffle *s)
+static const spot_op batches = { "samples", sizeof(batch_problem), make_batch, run_batches, check_batch, false };
+
+/* -- positives ---------------------------------------------------------------------------------------------------------- */
+
+/* images, around the 512 of a round, in every split; more problems than one launch takes, the later ones small. */
+#define IMAGES { 0 }, { 1 }, { 31 }, { 32 }, { 33 }, { 511 }, { 512 }, { 513 }, { 1025 }, { 3200 }
+static const int positive_sizes[][SPOT_OP_SIZES] = { IMAGES, IMAGES, IMAGES };
+
+typedef struct { spot_ec ec; spot_positives of; } positive_problem;
+
+static void make_positives(spot_op_run *r, void *problem, const int *size)
 {
-    spot_rng r = spot_rng_at(s->seed, SPOT_RNG_SHUFFLE, s->ec, s->epoch);
+    positive_problem *p = problem;
+    spot_split split = (spot_split)(r->number % SPOT_SPLITS);
 
-    spot_rng_shuffle(&r, order, s->n);
-    return (int)(4 * r.counter[0] - (uint32_t)r.left - s->n);
+    r->status = spot_op_ec(r->c, &p->ec, r->number, 64);
+    p->ec.images[split] = size[0];
+    p->of = (spot_positives){ &p->ec, split, NULL };
+    p->of.index = spot_op_out(r, "positives", SPOT_OP_INT, (size_t)spot_ec_positives(NULL, &p->ec, split), 0);
 }
 
-static void orders_agree_for(int problems, spot_shuffle *job, int schedules_tried, int rejected_at_least)
+static spot_status run_positives(spot_op_run *r, void *problems, int count)
 {
-    uint32_t **want = malloc((size_t)problems * sizeof *want);
-    int rejected = 0;
+    positive_problem *p = problems;
 
-    for (int p = 0; p < problems; p++) {
-        want[p] = malloc((job[p].n + 1) * sizeof **want);
-        rejected += host_order(want[p], &job[p]);
-    }
-    if (rejected < rejected_at_least) fail_msg("only %d words were rejected: the case tries nothing", rejected);
-    for (int s = -1; s < schedules_tried; s++) {
-        spot_ctx c = check_ctx(2);
-        if (s >= 0) open_cuda(&c, s);
-        for (int p = 0; p < problems; p++) job[p].order = to_device(&c, NULL, job[p].n * sizeof **want);
-        CHECK_OK(&c, spot_sample_shuffle(&c, problems, job));
-        for (int p = 0; p < problems; p++)
-            expect_bytes(&c, job[p].order, want[p], job[p].n * sizeof **want, "order", p, s < 0 ? 0 : s);
-        if (s >= 0) spot_device_close(&c);
-    }
-    for (int p = 0; p < problems; p++) free(want[p]);
-    free(want);
+    SPOT_OP(r, spot_sample_positives(r->c, count, SPOT_OP_ALL(r, p, of, count)));
+    return SPOT_OK;
 }
 
-/* Around the tile of 256 steps; more than one launch takes. */
-TEST(short_orders_agree)
+static spot_status check_positives(spot_op_run *r, void *problem)
 {
-    const uint32_t n[] = { 0, 1, 2, 3, 31, 33, 255, 256, 257, 511, 512, 513, 1000 };
-    spot_shuffle job[150];
-    for (int p = 0; p < LEN(job); p++)
-        job[p] = (spot_shuffle){ 3, (uint32_t)p / 7, (uint32_t)p % 7, p < 52 ? n[p % LEN(n)] : 9, NULL };
-    orders_agree_for(LEN(job), job, LEN(schedules), 0);
+    const positive_problem *p = problem;
+    int want[3200], got[3200], n = spot_ec_positives(want, &p->ec, p->of.split);
+
+    SPOT_TRY(spot_op_fetch(r, got, p->of.index, (size_t)n * sizeof *got));
+    assert_memory_equal(got, want, (size_t)n * sizeof *got);
+    return SPOT_OK;
 }
+
+static const spot_op positives = { "positives", sizeof(positive_problem), make_positives, run_positives, check_positives,
+                                   false };
+
+/* -- orders of an epoch ------------------------------------------------------------------------------------------------- */
+
+/* images, seed, words that are rejected at least: around the tile of 256 steps; more than one launch takes. */
+#define SHORT { 0, 3 }, { 1, 3 }, { 2, 3 }, { 3, 3 }, { 9, 3 }, { 31, 3 }, { 33, 3 }, { 255, 3 }, { 256, 3 }, { 257, 3 }, \
+              { 511, 3 }, { 512, 3 }, { 513, 3 }, { 1000, 3 }
+static const int short_sizes[][SPOT_OP_SIZES] = { SHORT, SHORT, SHORT, SHORT };
 
 /* Epochs of the authors' length, and one so long that more than ten words are rejected. */
-TEST(long_orders_agree)
+static const int long_sizes[][SPOT_OP_SIZES] = { { 51200, 1 }, { 51200, 1 }, { 600000, 1, 10 } };
+
+typedef struct { spot_shuffle job; int rejected; } order_problem;
+
+static void make_order(spot_op_run *r, void *problem, const int *size)
 {
-    spot_shuffle epoch[2], longest = { 1, 2, 0, 600000, NULL };
-    for (uint32_t e = 0; e < LEN(epoch); e++) epoch[e] = (spot_shuffle){ 1, 0, e, 51200, NULL };
-    orders_agree_for(LEN(epoch), epoch, 2, 0);
-    orders_agree_for(1, &longest, 3, 10);
+    order_problem *p = problem;
+
+    p->job = (spot_shuffle){ (uint64_t)size[1], (uint32_t)r->number / 7, (uint32_t)r->number % 7, (uint32_t)size[0], NULL };
+    if (size[2]) p->job.ec = 2, p->job.epoch = 0;
+    p->job.order = spot_op_out(r, "order", SPOT_OP_INT, (size_t)size[0], 0);
+    p->rejected = size[2];
 }
 
-TEST(host_memory_is_refused)
+static spot_status run_orders(spot_op_run *r, void *problems, int count)
 {
-    spot_ec ec = some_ec(2, 64);
-    spot_image image[2];
-    uint32_t order[4];
-    spot_ctx c;
-    void *out;
-    open_cuda(&c, 0);
-    out = to_device(&c, NULL, 3 * 64 * 64 * 2);
-    CHECK_FAILS(&c, spot_raster_draw(&c, out, image, 2, &ec.scene), SPOT_UNSUPPORTED, "the draw lists: in host memory");
-    CHECK_FAILS(&c, spot_sample_images(&c, 1, &(spot_sample){ .ec = &ec, .n = 2, .image = image }), SPOT_UNSUPPORTED,
-                "image: in host memory");
-    CHECK_FAILS(&c, spot_sample_positives(&c, 1, &(spot_positives){ &ec, SPOT_VAL, order }), SPOT_UNSUPPORTED, "index");
-    CHECK_FAILS(&c, spot_sample_shuffle(&c, 1, &(spot_shuffle){ .n = 4, .order = order }), SPOT_UNSUPPORTED, "order");
-    spot_device_give(&c, out);
-    spot_device_close(&c);
+    order_problem *p = problems;
+
+    SPOT_OP(r, spot_sample_shuffle(r->c, count, SPOT_OP_ALL(r, p, job, count)));
+    return SPOT_OK;
 }
+
+/* The order of spot_rng_shuffle from {SPOT_RNG_SHUFFLE, ec, epoch}. */
+static spot_status check_order(spot_op_run *r, void *problem)
+{
+    const order_problem *p = problem;
+    spot_rng rng = spot_rng_at(p->job.seed, SPOT_RNG_SHUFFLE, p->job.ec, p->job.epoch);
+    size_t n = p->job.n;
+    uint32_t *want = malloc((n + 1) * sizeof *want), *got = malloc((n + 1) * sizeof *got);
+    int rejected;
+
+    spot_rng_shuffle(&rng, want, p->job.n);
+    rejected = (int)(4 * rng.counter[0] - (uint32_t)rng.left - p->job.n);
+    if (rejected < p->rejected) fail_msg("only %d words were rejected: the case tries nothing", rejected);
+    SPOT_TRY(spot_op_fetch(r, got, p->job.order, n * sizeof *got));
+    assert_memory_equal(got, want, n * sizeof *got);
+    free(want), free(got);
+    return SPOT_OK;
+}
+
+#define ORDERS(name) { name, sizeof(order_problem), make_order, run_orders, check_order, false }
+static const spot_op short_orders = ORDERS("short_orders"), long_orders = ORDERS("long_orders");
+
+/* -- pictures ----------------------------------------------------------------------------------------------------------- */
 
 /* People's pictures are made on the device and brought to the host. */
-TEST(pictures_come_to_the_host)
+TEST_ON_CUDA(pictures_come_to_the_host)
 {
     static uint8_t want[3 * 64 * 64], got[3 * 64 * 64];
     spot_ctx cpu = check_ctx(1), c;
-    spot_ec ec = some_ec(2, 64);
     spot_image image[2];
+    spot_ec ec;
+    CHECK_OK(&cpu, spot_op_ec(&cpu, &ec, 2, 64));
     CHECK_OK(&cpu, spot_image_picture(&cpu, &image[0], want, &ec, SPOT_VAL, 70000));
     open_cuda(&c, 0);
     CHECK_OK(&c, spot_image_picture(&c, &image[1], got, &ec, SPOT_VAL, 70000));
@@ -210,4 +198,14 @@ TEST(pictures_come_to_the_host)
     spot_device_close(&c);
 }
 
-int main(void) { return run_cuda_tests(); }
+int main(void)
+{
+    static op_row rows[] = {
+        OP_ROW(batches, batch_sizes, .alone_step = 1),
+        OP_ROW(positives, positive_sizes, .problems = 120, .again = 5, .alone_step = 1),
+        OP_ROW(short_orders, short_sizes, .problems = 150, .again = 5),
+        OP_ROW(long_orders, long_sizes, .step = 2),
+    };
+
+    return run_ops(rows, LEN(rows));
+}

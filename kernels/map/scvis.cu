@@ -218,6 +218,8 @@ static spot_status gradient_cuda(spot_ctx *c, spot_arena *scratch, const spot_sc
     spot_scvis_device net = { b->rows, b->d, b->dim, b->rows, INT_MAX }, *on_device;
     spot_scvis_now t = now_at(cfg, b->step);
 
+    SPOT_TRY(spot_cuda_needs_all(c, "scvis.gradient", { { b->params, "params" }, { b->x, "x" }, { b->noise, "noise" },
+                                                        { b->keep, "keep" }, { gradient, "gradient" } }));
     net.gathered = 1;
     net.rows = b->rows;
     SPOT_TRY(SPOT_TAKE(c, scratch, on_device, 1));
