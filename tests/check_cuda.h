@@ -15,6 +15,10 @@ static const char *const schedules[] = { "identity", "reversed", "shuffled:1" };
 static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "shuffled:2", "shuffled:3" };
 #endif
 
+/* From one schedule to the next where a case tries them all: ASan's build passes over "reversed", which op_one_by_one keeps,
+ * and which the Release build tries on the same cases. */
+enum { NEXT_SCHEDULE = 1 + SANITIZED };
+
 static inline const char *schedule(int s) { return schedules[s % LEN(schedules)]; }
 
 /* A CUDA context; on the emulator under the s-th schedule. On a GPU every s is one more run. */

@@ -1,5 +1,5 @@
 /* test_cuda_bdm.c - every discovery method on CUDA: from views to hypotheses as on the CPU, each problem of a batch as by
- * itself, in the memory that was counted; what it found can be assigned on the host. */
+ * itself, in the memory that was counted; what it found can be assigned on the host. ctest: long */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
 #include "check_cuda.h"
@@ -38,11 +38,13 @@ static void answer_to(spot_ctx *c, answer *o, int from, int problems, const meth
                              cfg));
 }
 
+/* Under the first and the third schedule. ASan's build leaves the first to a_fit_leaves_the_device. */
 static void a_method_agrees(void **state)
 {
     const struct variant *v = *state;
     const spot_bdm_config cfg = config_of(v);
     bool emulated = getenv("SPOT_EMULATOR") != NULL;
+    const int first = SANITIZED ? 2 : 0;
     spot_ctx cpu = check_ctx(2), c;
     answer want, got, alone;
     method_data of;
@@ -51,7 +53,7 @@ static void a_method_agrees(void **state)
     answer_to(&cpu, &want, 0, PROBLEMS, &of, &cfg, false);
     assert_int_equal(needs_of(&cpu, PROBLEMS, &cfg).device, 0);
     for (int q = 0; q < PROBLEMS; q++) assert_int_equal(want.found[q].len > 0, !(v->spared && q == 1));
-    for (int s = 0; s < LEN(schedules); s += 2) {
+    for (int s = first; s < LEN(schedules); s += 2) {
         size_t before, after, total;
         open_cuda(&c, s);
         assert_true(needs_of(&c, PROBLEMS, &cfg).device > needs_of(&c, 1, &cfg).device);
@@ -63,7 +65,7 @@ static void a_method_agrees(void **state)
             size_t bytes = (size_t)got.points[q].n * got.points[q].d * sizeof(float);
             if (emulated || !v->maps) check_same_hypotheses(&got.found[q], &want.found[q], v->score);
             if (emulated) assert_memory_equal(got.points[q].at, want.points[q].at, bytes);
-            if (s) continue;
+            if (s != first) continue;
             answer_to(&c, &alone, q, 1, &of, &cfg, false);
             check_same_hypotheses(alone.found, &got.found[q], 0);
             assert_memory_equal(alone.points->at, got.points[q].at, bytes);

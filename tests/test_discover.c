@@ -1,5 +1,5 @@
 /* spot_discover: planted slices are found, who is left out and why, failures stay alone, bytes are equal, files are whole.
- * ctest: threads */
+ * ctest: threads, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 

@@ -1,17 +1,31 @@
 #!/usr/bin/env bash
-# test_recipes.sh BUILD: follows the recipes of .github/CONTRIBUTING.md in a copy of the tree: writes the files of its ```c
-# blocks, adds the + lines of its ```diff blocks behind the lines before them, builds, and runs the result.
+# test_recipes.sh BUILD: does what the pages say, in one copy of the tree, which is built once. .github/CONTRIBUTING.md: writes
+# the files of its ```c blocks and adds the + lines of its ```diff blocks behind the lines before them. host/bdm/README.md, a
+# method in one file and one row with a setting of its own: the file from the page's first block of C, the row from its second,
+# the setting's member from its third and the setting's table from its fourth. Then runs the result.
 # ctest: long
 set -euo pipefail
-
-build=$(realpath "$1")
+. "$(dirname "$0")/lib.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+page=host/bdm/README.md
+block()   # N: the page's Nth block of C
+{
+    awk -v want="$1" '/^```/ { if (inside) inside = 0; else if ($0 == "```c") inside = ++n; next } inside == want' "$page"
+}
+
+block 1 > "$dir/islands.c"
+cmp -s "$dir/islands.c" tests/example_method.c || fail "$page and tests/example_method.c differ: $(diff "$dir/islands.c" \
+    tests/example_method.c | head -5)"
+[ "$(wc -l < tests/example_method.c)" -lt 80 ] || fail "the example has 80 lines or more"
 
 mkdir "$dir/tree"
 cp -r CMakeLists.txt kernels host include bench tools tests "$dir/tree"
+{ grep -v '^const spot_method' "$dir/islands.c"; block 4; } > "$dir/tree/host/bdm/islands.c"
+header=$dir/tree/include/spotter/bdm.h last=$(block 2 | head -1 | sed 's/ *\\$//')
+grep -qF "$last" "$header" || fail "$page: \"$last\" is no row of $header"
+row=$last block=$(block 2) member=$(block 3) awk 'index($0, ENVIRON["row"]) == 1 { print ENVIRON["block"]; next }
+    /^} spot_bdm_config;/ { print ENVIRON["member"] } { print }' "$header" > "$dir/new.h"
+mv "$dir/new.h" "$header"
 python3 - .github/CONTRIBUTING.md "$dir/tree" <<'PY'
 import re, sys
 page, tree = open(sys.argv[1]).read(), sys.argv[2]
@@ -60,14 +74,24 @@ cat > "$dir/my.yaml" <<'YAML'
 ecs: 1
 scene: {size: 32, rollable: [4, 4], blindspots: [1, 1], specificity: [3, 3], per_bucket: {train: 8, val: 4, test: 8}}
 model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3}
+bdms: [{method: islands, reduce: [pca, none], share: 0.1}]
 YAML
-"$spotter" sweep "$dir/my.yaml" --out "$dir/run" --submit --shards 1 --dry-run --nice 7 > "$dir/log" 2>&1 ||
+"$spotter" sweep "$dir/my.yaml" --out "$dir/array" --submit --shards 1 --dry-run --nice 7 > "$dir/log" 2>&1 ||
     fail "$(cat "$dir/log")"
 grep -qE -- "--nice '?7" "$dir/log" || fail "the array does not get --nice: $(cat "$dir/log")"
+
+# The method: a sweep, its tables, its setting in the run and out of its range.
+"$spotter" sweep "$dir/my.yaml" --out "$dir/run" 2> "$dir/log" || fail "$(tail -3 "$dir/log")"
+"$spotter" tables "$dir/run" --format csv > "$dir/tables"
+grep -q '^"islands",0,dr,' "$dir/tables" || grep -q '^"islands-pca",0,dr,' "$dir/tables" || fail "$(cat "$dir/tables")"
+grep -q '^    share: 0.1$' "$dir/run/config.yaml" || fail "the run's config lacks the setting: $(tail "$dir/run/config.yaml")"
+sed 's/share: 0.1/share: 0.6/' "$dir/my.yaml" > "$dir/bad.yaml"
+if "$spotter" plan "$dir/bad.yaml" --quick > "$dir/log" 2>&1; then fail "a share of 0.6 is taken"; fi
+grep -q "share is 0.6; it takes a number from 0.001 to 0.5" "$dir/log" || fail "$(tail -3 "$dir/log")"
 
 # The study: what its recipe names is there.
 for file in include/spotter/work.h host/cli/cli.h tests/layers.py tests/test_work.c; do
     [ -e "$file" ] || fail "the recipe of a study names $file"
 done
 [ "$(wc -l < tests/test_work.c)" -le 150 ] || fail "tests/test_work.c has more than 150 lines"
-echo "the recipes hold"
+echo "the recipes hold: an op, a setting, a flag, a study; a method is one file and one row, its setting a member and a row"

@@ -1,7 +1,6 @@
 # The kernels once more, compiled by the host compiler against the block emulator, as a plugin like the real one; and the
 # emulator's own tests. CUDA is not needed.
 enable_language(CXX)
-set(SPOT_EMULATOR_SOURCES tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp)
 
 # x.cu is compiled as C++ through a file of one line, because CMake would hand x.cu itself to nvcc.
 function(spot_emulated_sources list)
@@ -28,14 +27,18 @@ function(spot_emulated target)
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()
 
-add_library(spotter_emulated MODULE ${SPOT_EMULATED} ${SPOT_EMULATOR_SOURCES} tests/emulator/conv_cudnn.cpp
+add_library(emulator OBJECT tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp)
+spot_emulated(emulator)
+set_target_properties(emulator PROPERTIES CXX_VISIBILITY_PRESET hidden)
+
+add_library(spotter_emulated MODULE ${SPOT_EMULATED} $<TARGET_OBJECTS:emulator> tests/emulator/conv_cudnn.cpp
   tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(spotter_emulated PRIVATE OpenMP::OpenMP_C)
 
-add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} ${SPOT_EMULATOR_SOURCES})
+add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} $<TARGET_OBJECTS:emulator>)
 spot_emulated(test_emulator)
 target_link_libraries(test_emulator PRIVATE libspotter PkgConfig::CMOCKA)
 add_test(NAME test_emulator COMMAND test_emulator)
