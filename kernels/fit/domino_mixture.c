@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/jobs.h"
 #include "core/lanes.h"
 #include "core/outer.h"
 #include "core/philox.h"
@@ -397,33 +398,38 @@ static void begin_job(const work *w, const spot_domino_job *job)
         for (int i = 0; i < n; i++) job->r[(size_t)k * n + i] = job->label[i] == k;
 }
 
-/* False when it was stopped. */
-static bool fit_one(spot_ctx *c, work w, spot_domino_job *job, int threads, const spot_mixture_config *cfg)
+static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *config, int threads)
 {
+    const spot_mixture_config *cfg = config;
+    spot_domino_job *job = one;
+    work *w = lane;
     double before = -INFINITY;
 
-    w.tiles = spot_tiles(job->n);
-    w.wide = shares(job->classes);
-    w.threads = threads;
-    begin_job(&w, job);
+    w->tiles = spot_tiles(job->n);
+    w->wide = shares(job->classes);
+    w->threads = threads;
+    begin_job(w, job);
     job->iterations = job->converged = 0;
-    job->ill = maximise_slices(&w, job, cfg->ridge);
+    job->ill = maximise_slices(w, job, cfg->ridge);
     while (!job->ill && !job->converged && job->iterations < cfg->max_iterations) {
-        double now = expect_tiles(&w, job);
-        if (spot_check_stop(c) != SPOT_OK) return false;
-        job->ill = maximise_slices(&w, job, cfg->ridge);
+        double now = expect_tiles(w, job);
+        SPOT_TRY(spot_check_stop(c));
+        job->ill = maximise_slices(w, job, cfg->ridge);
         if (job->bound) job->bound[job->iterations] = now;
         job->iterations++;
         job->converged = fabs(now - before) < cfg->tol;
         job->last_bound = before = now;
     }
-    if (!job->ill) expect_tiles(&w, job);
-    return true;
+    if (!job->ill) expect_tiles(w, job);
+    return SPOT_OK;
 }
 
-static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int classes, int full, int threads)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
+    const spot_domino_job *job = most;
+    int n = job->n, d = job->d, k = job->k, classes = job->classes, full = job->full;
     size_t tiles = (size_t)spot_tiles(n), wide = (size_t)d * ROWS64;
+    work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, tiles * wide));
     SPOT_TRY(SPOT_TAKE(c, a, w->p, tiles * classes * ROWS64));
@@ -440,52 +446,27 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, 
     return SPOT_TAKE(c, a, w->row, (size_t)threads * n);
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int classes, int full,
-                              int threads)
-{
-    int lanes = spot_abreast(count, threads);
-
-    SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
-    for (int l = 0; l < lanes; l++) {
-        work counted;
-        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*all)[l], n, d, k, classes, full, threads / lanes));
-    }
-    return SPOT_OK;
-}
+static const spot_job_kind kind = { sizeof(work), sizeof(spot_domino_job), take_work, fit_one };
 
 size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full, int threads)
 {
-    spot_ctx c = { 0 };
+    const spot_domino_job most = { .n = n, .d = d, .k = k, .classes = classes, .full = full };
+    spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
     spot_domino_space space;
-    work *all;
 
-    if (threads) take_works(&c, &a, &all, count, n, d, k, classes, full, threads);
+    if (threads) spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
     else         spot_domino_space_take(&c, &a, &space, count, n, d, k, classes, full);
     return a.peak;
 }
 
 static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {
-    size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, classes = 0, full = 0, lanes = spot_abreast(count, c->threads), stopped = 0;
-    work *all;
+    const spot_domino_job most = { .n = SPOT_MOST(count, jobs, n), .d = SPOT_MOST(count, jobs, d),
+                                   .k = SPOT_MOST(count, jobs, k), .classes = SPOT_MOST(count, jobs, classes),
+                                   .full = SPOT_MOST(count, jobs, full) };
 
-    for (int j = 0; j < count; j++) {
-        n = jobs[j].n > n ? jobs[j].n : n;
-        d = jobs[j].d > d ? jobs[j].d : d;
-        k = jobs[j].k > k ? jobs[j].k : k;
-        classes = jobs[j].classes > classes ? jobs[j].classes : classes;
-        full |= jobs[j].full;
-    }
-    SPOT_TRY(take_works(c, scratch, &all, count, n, d, k, classes, full, c->threads));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
-    for (int j = 0; j < count; j++)
-        if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes, cfg))
-#pragma omp atomic write
-            stopped = 1;
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
+    return spot_run_jobs(c, scratch, &kind, spot_abreast(count, c->threads), &most, count, jobs, cfg);
 }
 
 spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job)
@@ -496,7 +477,7 @@ spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job
     if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
         return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,
                          job->classes);
-    SPOT_TRY(take_work(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
+    SPOT_TRY(take_work(c, scratch, &w, job, c->threads));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
     w.tiles = spot_tiles(job->n);

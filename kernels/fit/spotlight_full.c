@@ -7,7 +7,6 @@
  * of which the last is the gradient through P = V e^a V^-1 as upstream writes it. */
 #include <cblas.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "core/lanes.h"
@@ -109,12 +108,16 @@ static void clear_moments(work *w)
     memset(w->far, 0, ((size_t)w->p->n + 8) * sizeof(double));      /* its padding counts as rows of no interest */
 }
 
-static spot_status fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat)
+static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *setup, int threads)
 {
-    const spot_spotlight_problem *p = w->p;
+    const spot_spotlight_problem *p = problem;
+    const spot_spotlight_config *cfg = ((const spot_spotlight_setup *)setup)->cfg;
+    int compat = ((const spot_spotlight_setup *)setup)->compat, steps = spot_spotlight_steps(cfg, compat), lost = 0;
     spot_spotlight_state s = spot_spotlight_begin(p->n, cfg, compat);
-    int steps = spot_spotlight_steps(cfg, compat), lost = 0;
+    work *w = lane;
 
+    (void)threads;
+    w->p = p;
     clear_moments(w);
     for (int t = 0; t < steps; t++) {
         double k = 0, kl = 0;
@@ -149,27 +152,25 @@ static spot_status take_rows(spot_ctx *c, spot_arena *a, work *w, size_t n, size
     return SPOT_TAKE(c, a, w->scale, d);
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int workers, int rows, int cols)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
-    size_t n = (size_t)rows, d = (size_t)cols;
+    size_t n = (size_t)((const spot_spotlight_problem *)most)->n, d = (size_t)((const spot_spotlight_problem *)most)->d;
+    work *w = lane;
 
-    SPOT_TRY(SPOT_TAKE(c, a, *all, workers));
-    for (int t = 0; t < workers; t++) {
-        work w;
-        SPOT_TRY(take_rows(c, a, &w, n, d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.m, d * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.gram, d * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.turned, d * d));
-        for (int i = 0; i < 2; i++) {
-            SPOT_TRY(SPOT_TAKE(c, a, w.axis_moment[i], d * d));
-            SPOT_TRY(SPOT_TAKE(c, a, w.mean_moment[i], d));
-            SPOT_TRY(SPOT_TAKE(c, a, w.precision_moment[i], d));
-        }
-        SPOT_TRY(SPOT_TAKE(c, a, w.sum, d));
-        if (!a->counting) (*all)[t] = w;
+    (void)threads;
+    SPOT_TRY(take_rows(c, a, w, n, d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->m, d * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->gram, d * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->turned, d * d));
+    for (int i = 0; i < 2; i++) {
+        SPOT_TRY(SPOT_TAKE(c, a, w->axis_moment[i], d * d));
+        SPOT_TRY(SPOT_TAKE(c, a, w->mean_moment[i], d));
+        SPOT_TRY(SPOT_TAKE(c, a, w->precision_moment[i], d));
     }
-    return SPOT_OK;
+    return SPOT_TAKE(c, a, w->sum, d);
 }
+
+const spot_job_kind spot_spotlight_full_kind = { sizeof(work), sizeof(spot_spotlight_problem), take_work, fit_one };
 
 spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel)
 {
@@ -184,38 +185,4 @@ spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const sp
     }
     scratch->used = mark;
     return SPOT_OK;
-}
-
-static int workers_for(int problems, int threads) { return problems < threads ? problems : threads; }
-
-size_t spot_spotlight_full_scratch(int problems, int n, int d, int threads)
-{
-    spot_ctx quiet = { 0 };
-    spot_arena a = spot_arena_counting();
-    work *all;
-
-    take_works(&quiet, &a, &all, workers_for(problems, threads), n, d);
-    return a.peak;
-}
-
-spot_status spot_spotlight_full(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
-                                const spot_spotlight_config *cfg, int compat)
-{
-    size_t mark = scratch->used;
-    int n, d, workers = workers_for(problems, c->threads), stopped = 0;
-    work *all;
-
-    spot_spotlight_sizes(&n, &d, problems, p);
-    SPOT_TRY(take_works(c, scratch, &all, workers, n, d));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int q = 0; q < problems; q++) {
-        work *w = &all[omp_get_thread_num()];
-        w->p = &p[q];
-        if (fit_one(c, w, cfg, compat) != SPOT_OK) {
-#pragma omp atomic write
-            stopped = 1;
-        }
-    }
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
 }
