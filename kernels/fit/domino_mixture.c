@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/columns.h"
 #include "core/jobs.h"
 #include "core/lanes.h"
 #include "core/outer.h"
@@ -38,7 +39,6 @@ typedef struct {
 } work;
 
 static double *slice_of(double *of, int k, size_t each) { return of + (size_t)k * each; }
-static int rows_of(const spot_domino_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
 
 /* square (64) = |factor (x - mean)|^2 of a tile. */
 static void full_squares(double *square, const work *w, const spot_domino_job *job, const float *tile, int k)
@@ -91,7 +91,7 @@ static void log_densities(double *l, const work *w, const spot_domino_job *job, 
 static void expect_tile(const work *w, const spot_domino_job *job, int t)
 {
     double *l = w->l + (size_t)omp_get_thread_num() * job->k * ROWS64, top[ROWS64], sum[ROWS64] = { 0 }, all = 0;
-    int rows = rows_of(job, t);
+    int rows = spot_tile_rows(job->n, t);
 
     log_densities(l, w, job, t);
     memcpy(top, l, sizeof top);
@@ -303,35 +303,20 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
     return ill;
 }
 
-/* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather_rows(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row,
-                        int rows, int j0, bool weighted)
-{
-    int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
-    const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
-
-    for (int i = 0; i < rows; i++) {
-        const float *x = job->x + (size_t)row[i] * job->d + j0;
-        double own = weighted ? r[row[i]] : 1;
-        for (int j = 0; j < columns; j++) slab[i][j] = own * (x[j] - mean[j]);
-        for (int j = columns; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
-    }
-}
-
 /* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
     double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
-    double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
+    const double *mean = slice_of(job->mean, k, d), *r = slice_of(job->r, k, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
     for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
-        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
-        gather_rows(a, job, k, row + h, rows, a0, true);
-        gather_rows(b, job, k, row + h, rows, b0, false);
-        spot_outer_add(sum, a, b, rows);
+        double weight[SPOT_OUTER_DEPTH];
+        spot_outer_rows some = { d, held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH, job->x, mean, row + h, weight };
+        for (int i = 0; i < some.rows; i++) weight[i] = r[some.row[i]];
+        spot_outer_add(sum, &some, a0, b0);
     }
     for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
         for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
@@ -388,10 +373,7 @@ static void begin_job(const work *w, const spot_domino_job *job)
         share[0] = share[1 + job->y[i]] = 1;
         for (int c = 0; c < classes; c++) share[1 + classes + c] = job->p[(size_t)i * classes + c];
     }
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
-    for (int j = 0; j < d; j++) mean[j] /= n;
+    spot_column_means(mean, job->x, n, d, 0, d);
     for (int k = 1; k < job->k; k++) memcpy(slice_of(mean, k, d), mean, (size_t)d * sizeof *mean);
     if (job->full) memset(w->factor, 0, (size_t)job->k * d * d * sizeof *w->factor);
     for (int k = 0; k < job->k && job->label; k++)

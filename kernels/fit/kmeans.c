@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/columns.h"
 #include "core/jobs.h"
 #include "core/rows64.h"
 #include "core/team.h"
@@ -30,8 +31,6 @@ static double *own_dist(const work *w, const spot_kmeans_job *job)
     return w->dist + (size_t)omp_get_thread_num() * k * ROWS64;
 }
 
-static int rows_of(const spot_kmeans_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
-
 static void set_minus(double *minus, const float *x, int d)
 {
     for (int j = 0; j < d; j++) minus[j] = -(double)x[j];
@@ -45,7 +44,7 @@ static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
         double *dist = own_dist(w, job);
         spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, trials);
         for (int i = 0; i < trials; i++)
-            for (int r = 0; r < rows_of(job, t); r++) {
+            for (int r = 0; r < spot_tile_rows(job->n, t); r++) {
                 double near = w->near[t * ROWS64 + r], own = dist[i * ROWS64 + r];
                 w->trial[(size_t)i * job->n + t * ROWS64 + r] = own < near ? own : near;
             }
@@ -111,7 +110,7 @@ static bool assign_points(const work *w, const spot_kmeans_job *job)
                 label[r] = nearer ? k : label[r];
                 near[r] = nearer ? dist[k * ROWS64 + r] : near[r];
             }
-        for (int r = 0; r < rows_of(job, t); r++) {
+        for (int r = 0; r < spot_tile_rows(job->n, t); r++) {
             moved |= job->label[t * ROWS64 + r] != label[r];
             job->label[t * ROWS64 + r] = label[r];
             w->near[t * ROWS64 + r] = near[r];
@@ -169,25 +168,6 @@ static double recentre(const work *w, const spot_kmeans_job *job)
     return moved;
 }
 
-static double mean_variance(const work *w, const spot_kmeans_job *job)
-{
-    int n = job->n, d = job->d;
-    double *mean = w->mean, *square = w->minus, sum = 0;
-
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    memset(square, 0, (size_t)d * sizeof *square);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
-    for (int j = 0; j < d; j++) mean[j] /= n;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) {
-            double off = job->x[(size_t)i * d + j] - mean[j];
-            square[j] += off * off;
-        }
-    for (int j = 0; j < d; j++) sum += square[j] / n;
-    return sum / d;
-}
-
 static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, int threads)
 {
     work *w = lane;
@@ -200,7 +180,7 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, 
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < w->tiles; t++) spot_pack_rows(w->tile + (size_t)t * job->d * ROWS64, job->x, job->n, job->d, t);
     for (int j = 0; j < job->d; j++) w->one[j] = 1;
-    tolerance = 1e-4 * mean_variance(w, job);
+    tolerance = 1e-4 * spot_mean_variance(job->x, job->n, job->d);
     for (int i = 0; i < job->n; i++) job->label[i] = -1;
     if (!job->given) plus_plus(w, job);
     for (job->iterations = 0; job->iterations < LLOYD;) {

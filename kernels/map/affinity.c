@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <omp.h>
 
+#include "core/jobs.h"
 #include "core/philox.h"
 
 enum { LANES = 16 };
@@ -106,9 +107,8 @@ static void find_nearest(const float *d, int m, int own, int k, int *column, flo
 
 static spot_status nearest_cpu(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *scratch)
 {
-    int widest = 0;
+    int widest = SPOT_MOST(problems, s, d.cols);
 
-    for (int p = 0; p < problems; p++) widest = s[p].d.cols > widest ? s[p].d.cols : widest;
     for (int p = 0; p < problems; p++) {
         int m = s[p].d.cols, k = s[p].near.cols;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/columns.h"
 #include "core/vmath.h"
 #include "map/affinity.h"
 
@@ -53,10 +54,9 @@ static void mean_of_rows(const packed_rows *f, int threads)
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int j0 = 0; j0 < f->d; j0 += LANES) {
         int cols = f->d - j0 < LANES ? f->d - j0 : LANES;
-        double sum[LANES] = { 0 };
-        for (int i = 0; i < f->n; i++)
-            for (int j = 0; j < cols; j++) sum[j] += f->s->x.v[(size_t)i * f->d + j0 + j];
-        for (int j = 0; j < cols; j++) f->mean[j0 + j] = (float)(sum[j] / f->n);
+        double mean[LANES];
+        spot_column_means(mean, f->s->x.v, f->n, f->d, j0, cols);
+        for (int j = 0; j < cols; j++) f->mean[j0 + j] = (float)mean[j];
     }
 }
 
