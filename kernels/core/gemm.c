@@ -20,14 +20,15 @@ static inline __attribute__((always_inline)) void add_tiles(float *c, size_t ldc
     const float *row[ROWS];
 
     for (int j0 = 0; j0 < cols; j0 += COLS)
-        for (int k0 = 0; k0 < depth; k0 += DEPTH) {
+        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += DEPTH) {      /* with depth 0, too: squares sum to 0 */
             int width = cols - j0 < COLS ? cols - j0 : COLS, deep = depth - k0 < DEPTH ? depth - k0 : DEPTH;
 
             pack_panel(panel, b + (squares ? j0 * ldb + k0 : k0 * ldb + j0), ldb, width, deep, squares);
             for (int i0 = 0; i0 < rows; i0 += ROWS) {
                 int high = rows - i0 < ROWS ? rows - i0 : ROWS;
                 for (int i = 0; i < ROWS; i++) row[i] = a + (i0 + (i < high ? i : 0)) * row_step + k0 * k_step;
-                for (int i = 0; i < high; i++) memcpy(sum[i], c + (i0 + i) * ldc + j0, width * sizeof(float));
+                if (squares && !k0) memset(sum, 0, sizeof sum);
+                else for (int i = 0; i < high; i++) memcpy(sum[i], c + (i0 + i) * ldc + j0, width * sizeof(float));
                 spot_gemm_tile(sum, row, k_step, panel, deep, squares);
                 for (int i = 0; i < high; i++) memcpy(c + (i0 + i) * ldc + j0, sum[i], width * sizeof(float));
             }
@@ -41,8 +42,8 @@ void spot_gemm_add(float *c, size_t ldc, const float *a, size_t row_step, size_t
     else             add_tiles(c, ldc, a, row_step, k_step, b, ldb, rows, cols, depth, 0);
 }
 
-void spot_gemm_add_squares(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, int rows, int cols,
-                           int depth)
+void spot_gemm_squares(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, int rows, int cols,
+                       int depth)
 {
     add_tiles(c, ldc, a, lda, 1, b, ldb, rows, cols, depth, 1);
 }

@@ -1,8 +1,8 @@
 /* gemm.h - sums of products on one thread, fp32, for CPU kernels that cut their own tiles.
  *
- * Every element is one fmaf chain in the order of k that starts at the old value of C. The bits depend neither on how the
- * caller cuts the matrices nor on the vector width. (OpenBLAS does not guarantee this, and Debian 12's lacks AVX-512 on some
- * CPUs.) */
+ * Every element is one fmaf chain in the order of k that starts at the old value of C, or at 0 for squares. The bits depend
+ * neither on how the caller cuts the matrices nor on the vector width. (OpenBLAS does not guarantee this, and Debian 12's
+ * lacks AVX-512 on some CPUs.) */
 #ifndef SPOTTER_GEMM_H
 #define SPOTTER_GEMM_H
 
@@ -18,9 +18,9 @@ enum { SPOT_GEMM_ROWS = 8, SPOT_GEMM_COLS = 32 };
 void spot_gemm_add(float *c, size_t ldc, const float *a, size_t row_step, size_t k_step, const float *b, size_t ldb,
                    int rows, int cols, int depth);
 
-/* c[i,j] += sum over k of (a[i,k] - b[j,k])^2: a (rows, depth) with lda floats a row, b (cols, depth) with ldb. */
-void spot_gemm_add_squares(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, int rows, int cols,
-                           int depth);
+/* c[i,j] = sum over k of (a[i,k] - b[j,k])^2: a (rows, depth) with lda floats a row, b (cols, depth) with ldb. */
+void spot_gemm_squares(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, int rows, int cols,
+                       int depth);
 
 /* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences. The 8 x 32 sums stay
  * in registers. */
