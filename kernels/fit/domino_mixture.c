@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/columns.h"
-#include "core/jobs.h"
 #include "core/lanes.h"
 #include "core/outer.h"
 #include "core/philox.h"
+#include "core/problems.h"
 #include "core/rows64.h"
 #include "core/team.h"
 #include "fit/domino_scratch.h"

@@ -8,7 +8,7 @@
 #include <omp.h>
 
 #include "core/columns.h"
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "core/sort.h"
 
 enum { COLUMNS = 16, DRAWN = 64 };

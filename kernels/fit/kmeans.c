@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/columns.h"
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "core/rows64.h"
 #include "core/team.h"
 #include "fit/kmeans_scratch.h"

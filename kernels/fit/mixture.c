@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "fit/mixture_cpu.h"
 #include "fit/mixture_scratch.h"
 #include "fit/mixture_step.h"

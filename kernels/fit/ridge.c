@@ -2,8 +2,8 @@
  * the scores. */
 #include "fit/ridge.h"
 
-#include "core/jobs.h"
 #include "core/outer.h"
+#include "core/problems.h"
 
 enum { TILE = SPOT_OUTER_TILE, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
 

@@ -2,7 +2,7 @@
 #ifndef SPOTTER_SPOTLIGHT_CPU_H
 #define SPOTTER_SPOTLIGHT_CPU_H
 
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "fit/spotlight_step.h"
 
 /* k and u = -dk/dD of `rows` distances D. rows is a multiple of 8; arrays are aligned to 64 bytes. */

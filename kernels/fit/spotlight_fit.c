@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/jobs.h"
 #include "core/lanes.h"
+#include "core/problems.h"
 #include "core/team.h"
 #include "core/vmath64.h"
 #include "fit/spotlight_cpu.h"

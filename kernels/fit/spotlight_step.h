@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/hd.h"
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "fit/spotlight_fit.h"
 
 enum { SPOTLIGHT_TILE = 128 };   /* rows of one chain */

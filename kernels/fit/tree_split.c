@@ -4,7 +4,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "core/sort.h"
 
 /* 2 row + y in the order of column f, into its half of level 0. key: 2 n */

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <omp.h>
 
-#include "core/jobs.h"
 #include "core/philox.h"
+#include "core/problems.h"
 
 enum { LANES = 16 };
 

@@ -1,7 +1,7 @@
 /* neighbours.c - tiles of distances, and the selection from each, of a group of problems at a time. */
 #include "map/neighbours.h"
 
-#include "core/jobs.h"
+#include "core/problems.h"
 #include "map/affinity.h"
 #include "map/distance.h"
 

@@ -2,8 +2,8 @@
  * where the last one ended, so that two vectors of 16 points keep the core busy while one alone would wait. */
 #include "map/umap.h"
 
-#include "core/jobs.h"
 #include "core/philox.h"
+#include "core/problems.h"
 #include "map/umap_step.h"
 
 enum { LANES = 32, RUN = 16, ROUND = 16 };   /* points moved together; edges checked together; due edges to hold */

@@ -1,10 +1,10 @@
-/* jobs.h - independent jobs of one kind on the CPU, side by side in lanes.
+/* problems.h - independent jobs of one kind on the CPU, side by side in lanes.
  *
  * A lane is memory for one job at a time, of the size that the largest job needs, and c->threads / lanes threads. Many jobs get
  * a lane for each thread; a few get one lane, in which all threads share every job. Results depend neither on the lanes nor on
  * the threads. */
-#ifndef SPOTTER_JOBS_H
-#define SPOTTER_JOBS_H
+#ifndef SPOTTER_PROBLEMS_H
+#define SPOTTER_PROBLEMS_H
 
 #include "spotter/arena.h"
 

@@ -1,5 +1,5 @@
-/* jobs.c - see jobs.h. */
-#include "core/jobs.h"
+/* problems.c - see problems.h. */
+#include "core/problems.h"
 
 #include <omp.h>
 #include <stddef.h>
