@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/lanes.h"
 #include "core/outer.h"
 #include "core/philox.h"

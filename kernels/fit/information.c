@@ -7,7 +7,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/problems.h"
 #include "core/sort.h"
 

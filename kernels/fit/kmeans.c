@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/problems.h"
 #include "core/rows64.h"
 #include "core/team.h"

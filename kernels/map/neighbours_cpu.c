@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/gemm.h"
 #include "core/vmath.h"
 #include "map/affinity.h"

@@ -1,7 +1,7 @@
 /* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
 #include "map/pca.h"
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/outer.h"
 
 enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/columns.h"
+#include "core/column_sums.h"
 #include "core/team.h"
 #include "map/distance.h"
 #include "map/scvis_net.h"

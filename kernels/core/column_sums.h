@@ -1,7 +1,7 @@
-/* columns.h - means and squared deviations of the columns of x (n, d), for CPU kernels. A column's sum is one fp64 chain in the
- * order of the rows. Callers pass few columns at a time, j0 .. j0+cols-1, so that the sums stay in the cache. */
-#ifndef SPOTTER_COLUMNS_H
-#define SPOTTER_COLUMNS_H
+/* column_sums.h - means and squared deviations of the columns of x (n, d), for CPU kernels. A column's sum is one fp64 chain in
+ * the order of the rows. Callers pass few columns at a time, j0 .. j0+cols-1, so that the sums stay in the cache. */
+#ifndef SPOTTER_COLUMN_SUMS_H
+#define SPOTTER_COLUMN_SUMS_H
 
 #include <stddef.h>
 
