@@ -53,6 +53,7 @@ void spot_device_give(spot_ctx *c, void *p)
 
 spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes)
 {
+    if (to == from || !bytes) return SPOT_OK;
     if (c->device) return plugin_of(c)->copy(c, to, from, bytes);
     memcpy(to, from, bytes);
     return SPOT_OK;

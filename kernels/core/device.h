@@ -34,7 +34,8 @@ spot_status spot_device_count(spot_ctx *c, int *n);
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
 
-/* Copies bytes; each side may lie in host or device memory. The copy is complete when it returns. */
+/* Copies bytes; each side may lie in host or device memory. The copy is complete when it returns. It does nothing when both
+ * sides are the same, as in code that keeps one array on the CPU and two elsewhere. */
 spot_status spot_device_copy(spot_ctx *c, void *to, const void *from, size_t bytes);
 
 /* Sets memory of c's device to zero, in order with c's kernels. */

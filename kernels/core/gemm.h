@@ -1,15 +1,45 @@
-/* gemm.h - C += A B on one thread, fp32, for CPU kernels that cut their own tiles.
+/* gemm.h - sums of products on one thread, fp32, for CPU kernels that cut their own tiles.
  *
- * Every element is one fmaf chain in the order of k that starts at the old value of C. The bits depend neither on how the
- * caller cuts the matrices nor on the vector width. (OpenBLAS does not guarantee this, and Debian 12's lacks AVX-512 on some
- * CPUs.) */
+ * Every element is one fmaf chain in the order of k that starts at the old value of C, or at 0 for squares. The bits depend
+ * neither on how the caller cuts the matrices nor on the vector width. (OpenBLAS does not guarantee this, and Debian 12's
+ * lacks AVX-512 on some CPUs.) */
 #ifndef SPOTTER_GEMM_H
 #define SPOTTER_GEMM_H
 
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
-/* c (rows, cols) with ldc floats a row; a[i * row_step + k * k_step]; b (depth, cols) with ldb floats a row. */
+#include "core/lanes.h"
+
+enum { SPOT_GEMM_ROWS = 8, SPOT_GEMM_COLS = 32 };
+
+/* C += A B: c (rows, cols) with ldc floats a row; a[i * row_step + k * k_step]; b (depth, cols) with ldb floats a row. */
 void spot_gemm_add(float *c, size_t ldc, const float *a, size_t row_step, size_t k_step, const float *b, size_t ldb,
                    int rows, int cols, int depth);
+
+/* c[i,j] = sum over k of (a[i,k] - b[j,k])^2: a (rows, depth) with lda floats a row, b (cols, depth) with ldb. */
+void spot_gemm_squares(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, int rows, int cols,
+                       int depth);
+
+/* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences. The 8 x 32 sums stay
+ * in registers. */
+static inline __attribute__((always_inline)) void spot_gemm_tile(float sum[][SPOT_GEMM_COLS], const float *const *row,
+                                                                 size_t k_step, float (*panel)[SPOT_GEMM_COLS],
+                                                                 int depth, int squares)
+{
+    float s[SPOT_GEMM_ROWS][SPOT_GEMM_COLS];
+
+    memcpy(s, sum, sizeof s);
+    for (int k = 0; k < depth; k++)
+        for (int i = 0; i < SPOT_GEMM_ROWS; i++) {
+            float a = row[i][(size_t)k * k_step];
+            for (int j = 0; j < SPOT_GEMM_COLS; j++) {
+                float x = squares ? a - panel[k][j] : a, y = squares ? x : panel[k][j];
+                s[i][j] = fmaf(x, y, s[i][j]);
+            }
+        }
+    memcpy(sum, s, sizeof s);
+}
 
 #endif

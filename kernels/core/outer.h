@@ -1,5 +1,5 @@
-/* outer.h - sums of outer products of rows in fp64, a tile of 64 x 64 columns at a time, for CPU kernels that lay out the rows
- * themselves. Every sum is one fmaf chain in the order of the rows, so its bits are those of a plain loop. */
+/* outer.h - sums of outer products of centred rows in fp64, a tile of 64 x 64 columns at a time, for CPU kernels. Every sum is
+ * one fmaf chain in the order of the rows, so its bits are those of a plain loop. */
 #ifndef SPOTTER_OUTER_H
 #define SPOTTER_OUTER_H
 
@@ -31,11 +31,40 @@ static inline void spot_outer_strided(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TIL
         }
 }
 
-/* sum[j][k] += a[i][j] b[i][k] for all i in order. */
-static inline void spot_outer_add(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE], double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE],
-                                  double b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], int rows)
+/* Rows of a matrix x of d columns, less their centre. */
+typedef struct {
+    int d, rows;
+    const float  *x;
+    const double *centre;      /* (d) */
+    const int    *row;         /* (rows): their numbers in x; NULL: the first rows of x */
+    const double *weight;      /* (rows); NULL: 1 each */
+} spot_outer_rows;
+
+/* Columns j0 .. of rows i0 .., times their weights if `weighted`; columns past the last are 0. */
+static inline void spot_outer_load(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_outer_rows *s, int i0, int rows,
+                                   int j0, int weighted)
 {
-    spot_outer_strided(sum, a[0], SPOT_OUTER_TILE, 1, b, rows);
+    int cols = s->d - j0 < SPOT_OUTER_TILE ? s->d - j0 : SPOT_OUTER_TILE;
+
+    for (int i = 0; i < rows; i++) {
+        const float *x = s->x + (size_t)(s->row ? s->row[i0 + i] : i0 + i) * s->d + j0;
+        double weight = weighted && s->weight ? s->weight[i0 + i] : 1;
+        for (int j = 0; j < cols; j++) slab[i][j] = weight * (x[j] - s->centre[j0 + j]);
+        for (int j = cols; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
+    }
+}
+
+/* sum[j][k] += weight (x[j0+j] - centre[j0+j]) (x[k0+k] - centre[k0+k]) for all rows in order. */
+static inline void spot_outer_add(double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE], const spot_outer_rows *s, int j0, int k0)
+{
+    double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
+
+    for (int i0 = 0; i0 < s->rows; i0 += SPOT_OUTER_DEPTH) {
+        int rows = s->rows - i0 < SPOT_OUTER_DEPTH ? s->rows - i0 : SPOT_OUTER_DEPTH;
+        spot_outer_load(a, s, i0, rows, j0, 1);
+        spot_outer_load(b, s, i0, rows, k0, 0);
+        spot_outer_strided(sum, a[0], SPOT_OUTER_TILE, 1, b, rows);
+    }
 }
 
 #endif

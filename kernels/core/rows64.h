@@ -14,6 +14,7 @@
 enum { ROWS64 = 64, SPOT_ROW_VECTORS = 4, SPOT_CENTRES = LANES == 8 ? 4 : 2 };   /* a register tile: 4 vectors x 4 centres */
 
 static inline int spot_tiles(int n) { return (n + ROWS64 - 1) / ROWS64; }
+static inline int spot_tile_rows(int n, int t) { return n - t * ROWS64 < ROWS64 ? n - t * ROWS64 : ROWS64; }
 
 /* Copies rows 64 t .. of x (n,d) to tile (d,64), and the last row where there are fewer. */
 static inline void spot_pack_rows(float *tile, const float *x, int n, int d, int t)

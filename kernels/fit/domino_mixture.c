@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/column_sums.h"
 #include "core/lanes.h"
 #include "core/outer.h"
 #include "core/philox.h"
+#include "core/problems.h"
 #include "core/rows64.h"
 #include "core/team.h"
 #include "fit/domino_scratch.h"
@@ -37,7 +39,6 @@ typedef struct {
 } work;
 
 static double *slice_of(double *of, int k, size_t each) { return of + (size_t)k * each; }
-static int rows_of(const spot_domino_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
 
 /* square (64) = |factor (x - mean)|^2 of a tile. */
 static void full_squares(double *square, const work *w, const spot_domino_job *job, const float *tile, int k)
@@ -90,7 +91,7 @@ static void log_densities(double *l, const work *w, const spot_domino_job *job, 
 static void expect_tile(const work *w, const spot_domino_job *job, int t)
 {
     double *l = w->l + (size_t)omp_get_thread_num() * job->k * ROWS64, top[ROWS64], sum[ROWS64] = { 0 }, all = 0;
-    int rows = rows_of(job, t);
+    int rows = spot_tile_rows(job->n, t);
 
     log_densities(l, w, job, t);
     memcpy(top, l, sizeof top);
@@ -302,35 +303,20 @@ static int maximise_group(const work *w, const spot_domino_job *job, int k0, int
     return ill;
 }
 
-/* slab[i][j] = (x - mean) of row i0+i and column j0+j, times r if weighted; 0 past the last column. */
-static void gather_rows(double slab[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], const spot_domino_job *job, int k, const int *row,
-                        int rows, int j0, bool weighted)
-{
-    int columns = job->d - j0 < SPOT_OUTER_TILE ? job->d - j0 : SPOT_OUTER_TILE;
-    const double *mean = slice_of(job->mean, k, job->d) + j0, *r = job->r + (size_t)k * job->n;
-
-    for (int i = 0; i < rows; i++) {
-        const float *x = job->x + (size_t)row[i] * job->d + j0;
-        double own = weighted ? r[row[i]] : 1;
-        for (int j = 0; j < columns; j++) slab[i][j] = own * (x[j] - mean[j]);
-        for (int j = columns; j < SPOT_OUTER_TILE; j++) slab[i][j] = 0;
-    }
-}
-
 /* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
  * diagonal. */
 static void second_moments(const work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
     double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
-    double a[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE], b[SPOT_OUTER_DEPTH][SPOT_OUTER_TILE];
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
+    const double *mean = slice_of(job->mean, k, d), *r = slice_of(job->r, k, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
     for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
-        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
-        gather_rows(a, job, k, row + h, rows, a0, true);
-        gather_rows(b, job, k, row + h, rows, b0, false);
-        spot_outer_add(sum, a, b, rows);
+        double weight[SPOT_OUTER_DEPTH];
+        spot_outer_rows some = { d, held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH, job->x, mean, row + h, weight };
+        for (int i = 0; i < some.rows; i++) weight[i] = r[some.row[i]];
+        spot_outer_add(sum, &some, a0, b0);
     }
     for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
         for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
@@ -387,43 +373,45 @@ static void begin_job(const work *w, const spot_domino_job *job)
         share[0] = share[1 + job->y[i]] = 1;
         for (int c = 0; c < classes; c++) share[1 + classes + c] = job->p[(size_t)i * classes + c];
     }
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
-    for (int j = 0; j < d; j++) mean[j] /= n;
+    spot_column_means(mean, job->x, n, d, 0, d);
     for (int k = 1; k < job->k; k++) memcpy(slice_of(mean, k, d), mean, (size_t)d * sizeof *mean);
     if (job->full) memset(w->factor, 0, (size_t)job->k * d * d * sizeof *w->factor);
     for (int k = 0; k < job->k && job->label; k++)
         for (int i = 0; i < n; i++) job->r[(size_t)k * n + i] = job->label[i] == k;
 }
 
-/* False when it was stopped. */
-static bool fit_one(spot_ctx *c, work w, spot_domino_job *job, int threads, const spot_mixture_config *cfg)
+static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *config, int threads)
 {
+    const spot_mixture_config *cfg = config;
+    spot_domino_job *job = one;
+    work *w = lane;
     double before = -INFINITY;
 
-    w.tiles = spot_tiles(job->n);
-    w.wide = shares(job->classes);
-    w.threads = threads;
-    begin_job(&w, job);
+    w->tiles = spot_tiles(job->n);
+    w->wide = shares(job->classes);
+    w->threads = threads;
+    begin_job(w, job);
     job->iterations = job->converged = 0;
-    job->ill = maximise_slices(&w, job, cfg->ridge);
+    job->ill = maximise_slices(w, job, cfg->ridge);
     while (!job->ill && !job->converged && job->iterations < cfg->max_iterations) {
-        double now = expect_tiles(&w, job);
-        if (spot_check_stop(c) != SPOT_OK) return false;
-        job->ill = maximise_slices(&w, job, cfg->ridge);
+        double now = expect_tiles(w, job);
+        SPOT_TRY(spot_check_stop(c));
+        job->ill = maximise_slices(w, job, cfg->ridge);
         if (job->bound) job->bound[job->iterations] = now;
         job->iterations++;
         job->converged = fabs(now - before) < cfg->tol;
         job->last_bound = before = now;
     }
-    if (!job->ill) expect_tiles(&w, job);
-    return true;
+    if (!job->ill) expect_tiles(w, job);
+    return SPOT_OK;
 }
 
-static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int classes, int full, int threads)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
+    const spot_domino_job *job = most;
+    int n = job->n, d = job->d, k = job->k, classes = job->classes, full = job->full;
     size_t tiles = (size_t)spot_tiles(n), wide = (size_t)d * ROWS64;
+    work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, tiles * wide));
     SPOT_TRY(SPOT_TAKE(c, a, w->p, tiles * classes * ROWS64));
@@ -440,52 +428,27 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, 
     return SPOT_TAKE(c, a, w->row, (size_t)threads * n);
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int classes, int full,
-                              int threads)
-{
-    int lanes = spot_abreast(count, threads);
-
-    SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
-    for (int l = 0; l < lanes; l++) {
-        work counted;
-        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*all)[l], n, d, k, classes, full, threads / lanes));
-    }
-    return SPOT_OK;
-}
+static const spot_job_kind kind = { sizeof(work), sizeof(spot_domino_job), take_work, fit_one };
 
 size_t spot_domino_scratch(int count, int n, int d, int k, int classes, int full, int threads)
 {
-    spot_ctx c = { 0 };
+    const spot_domino_job most = { .n = n, .d = d, .k = k, .classes = classes, .full = full };
+    spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
     spot_domino_space space;
-    work *all;
 
-    if (threads) take_works(&c, &a, &all, count, n, d, k, classes, full, threads);
+    if (threads) spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
     else         spot_domino_space_take(&c, &a, &space, count, n, d, k, classes, full);
     return a.peak;
 }
 
 static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_domino_job *jobs, const spot_mixture_config *cfg)
 {
-    size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, classes = 0, full = 0, lanes = spot_abreast(count, c->threads), stopped = 0;
-    work *all;
+    const spot_domino_job most = { .n = SPOT_MOST(count, jobs, n), .d = SPOT_MOST(count, jobs, d),
+                                   .k = SPOT_MOST(count, jobs, k), .classes = SPOT_MOST(count, jobs, classes),
+                                   .full = SPOT_MOST(count, jobs, full) };
 
-    for (int j = 0; j < count; j++) {
-        n = jobs[j].n > n ? jobs[j].n : n;
-        d = jobs[j].d > d ? jobs[j].d : d;
-        k = jobs[j].k > k ? jobs[j].k : k;
-        classes = jobs[j].classes > classes ? jobs[j].classes : classes;
-        full |= jobs[j].full;
-    }
-    SPOT_TRY(take_works(c, scratch, &all, count, n, d, k, classes, full, c->threads));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
-    for (int j = 0; j < count; j++)
-        if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes, cfg))
-#pragma omp atomic write
-            stopped = 1;
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
+    return spot_run_jobs(c, scratch, &kind, spot_abreast(count, c->threads), &most, count, jobs, cfg);
 }
 
 spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job *job)
@@ -496,7 +459,7 @@ spot_status spot_domino_expect(spot_ctx *c, spot_arena *scratch, spot_domino_job
     if (job->n < 1 || job->k < 1 || job->k > SPOT_DOMINO_MOST || job->d < 1 || job->classes < 1 || job->classes > 255)
         return spot_fail(c, SPOT_INVALID, "domino.expect: %d slices of (%d, %d) points in %d classes", job->k, job->n, job->d,
                          job->classes);
-    SPOT_TRY(take_work(c, scratch, &w, job->n, job->d, job->k, job->classes, job->full, c->threads));
+    SPOT_TRY(take_work(c, scratch, &w, job, c->threads));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
     w.tiles = spot_tiles(job->n);

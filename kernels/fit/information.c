@@ -7,6 +7,8 @@
 #include <math.h>
 #include <omp.h>
 
+#include "core/column_sums.h"
+#include "core/problems.h"
 #include "core/sort.h"
 
 enum { COLUMNS = 16, DRAWN = 64 };
@@ -17,25 +19,19 @@ typedef struct { double scale[COLUMNS], noise[COLUMNS]; } scales;
 /* Sums go row by row, like numpy's. */
 static scales scales_of(const spot_information_problem *p, int j0, int columns)
 {
-    double mean[COLUMNS] = { 0 }, square[COLUMNS] = { 0 }, size[COLUMNS] = { 0 };
+    double mean[COLUMNS], square[COLUMNS], size[COLUMNS] = { 0 };
     int varies[COLUMNS] = { 0 };
     const float *x = p->x + j0;
-    scales s;
+    scales s = { { 0 }, { 0 } };
 
-    for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < columns; j++) {
-            mean[j] += x[(size_t)i * p->d + j];
-            varies[j] |= x[(size_t)i * p->d + j] != x[j];
-        }
-    for (int j = 0; j < columns; j++) mean[j] /= p->n;
-    for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < columns; j++) {
-            double off = x[(size_t)i * p->d + j] - mean[j];
-            square[j] += off * off;
-        }
+    spot_column_means(mean, p->x, p->n, p->d, j0, columns);
+    spot_column_squares(square, mean, p->x, p->n, p->d, j0, columns);
     for (int j = 0; j < columns; j++) s.scale[j] = spot_information_scale(square[j] / p->n);
     for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < columns; j++) size[j] += fabs(x[(size_t)i * p->d + j] / s.scale[j]);
+        for (int j = 0; j < columns; j++) {
+            size[j] += fabs(x[(size_t)i * p->d + j] / s.scale[j]);
+            varies[j] |= x[(size_t)i * p->d + j] != x[j];
+        }
     for (int j = 0; j < columns; j++) {
         s.noise[j] = spot_information_noise(size[j] / p->n);
         if (!varies[j]) s.scale[j] = 0;
@@ -134,13 +130,8 @@ static spot_status mutual_cpu(spot_ctx *c, spot_arena *scratch, int problems, co
 {
     size_t mark = scratch->used;
     double *psi, *work;
-    int n = 0, d = 0, tiles;
+    int n = SPOT_MOST(problems, p, n), tiles = (SPOT_MOST(problems, p, d) + COLUMNS - 1) / COLUMNS;
 
-    for (int q = 0; q < problems; q++) {
-        if (p[q].n > n) n = p[q].n;
-        if (p[q].d > d) d = p[q].d;
-    }
-    tiles = (d + COLUMNS - 1) / COLUMNS;
     SPOT_TRY(SPOT_TAKE(c, scratch, psi, n + 1));
     SPOT_TRY(SPOT_TAKE(c, scratch, work, (size_t)c->threads * 3 * n));
     spot_information_psi(psi, n);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/column_sums.h"
+#include "core/problems.h"
 #include "core/rows64.h"
 #include "core/team.h"
 #include "fit/kmeans_scratch.h"
@@ -29,8 +31,6 @@ static double *own_dist(const work *w, const spot_kmeans_job *job)
     return w->dist + (size_t)omp_get_thread_num() * k * ROWS64;
 }
 
-static int rows_of(const spot_kmeans_job *job, int t) { return job->n - t * ROWS64 < ROWS64 ? job->n - t * ROWS64 : ROWS64; }
-
 static void set_minus(double *minus, const float *x, int d)
 {
     for (int j = 0; j < d; j++) minus[j] = -(double)x[j];
@@ -44,7 +44,7 @@ static void try_centres(const work *w, const spot_kmeans_job *job, int trials)
         double *dist = own_dist(w, job);
         spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, trials);
         for (int i = 0; i < trials; i++)
-            for (int r = 0; r < rows_of(job, t); r++) {
+            for (int r = 0; r < spot_tile_rows(job->n, t); r++) {
                 double near = w->near[t * ROWS64 + r], own = dist[i * ROWS64 + r];
                 w->trial[(size_t)i * job->n + t * ROWS64 + r] = own < near ? own : near;
             }
@@ -110,7 +110,7 @@ static bool assign_points(const work *w, const spot_kmeans_job *job)
                 label[r] = nearer ? k : label[r];
                 near[r] = nearer ? dist[k * ROWS64 + r] : near[r];
             }
-        for (int r = 0; r < rows_of(job, t); r++) {
+        for (int r = 0; r < spot_tile_rows(job->n, t); r++) {
             moved |= job->label[t * ROWS64 + r] != label[r];
             job->label[t * ROWS64 + r] = label[r];
             w->near[t * ROWS64 + r] = near[r];
@@ -168,51 +168,37 @@ static double recentre(const work *w, const spot_kmeans_job *job)
     return moved;
 }
 
-static double mean_variance(const work *w, const spot_kmeans_job *job)
+static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, int threads)
 {
-    int n = job->n, d = job->d;
-    double *mean = w->mean, *square = w->minus, sum = 0;
-
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    memset(square, 0, (size_t)d * sizeof *square);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) mean[j] += job->x[(size_t)i * d + j];
-    for (int j = 0; j < d; j++) mean[j] /= n;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) {
-            double off = job->x[(size_t)i * d + j] - mean[j];
-            square[j] += off * off;
-        }
-    for (int j = 0; j < d; j++) sum += square[j] / n;
-    return sum / d;
-}
-
-/* False when it was stopped. */
-static bool fit_one(spot_ctx *c, work w, spot_kmeans_job *job, int threads)
-{
+    work *w = lane;
+    spot_kmeans_job *job = one;
     double tolerance;
 
-    w.tiles = spot_tiles(job->n);
-    w.threads = threads;
+    (void)cfg;
+    w->tiles = spot_tiles(job->n);
+    w->threads = threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < w.tiles; t++) spot_pack_rows(w.tile + (size_t)t * job->d * ROWS64, job->x, job->n, job->d, t);
-    for (int j = 0; j < job->d; j++) w.one[j] = 1;
-    tolerance = 1e-4 * mean_variance(&w, job);
+    for (int t = 0; t < w->tiles; t++) spot_pack_rows(w->tile + (size_t)t * job->d * ROWS64, job->x, job->n, job->d, t);
+    for (int j = 0; j < job->d; j++) w->one[j] = 1;
+    tolerance = 1e-4 * spot_mean_variance(job->x, job->n, job->d);
     for (int i = 0; i < job->n; i++) job->label[i] = -1;
-    if (!job->given) plus_plus(&w, job);
+    if (!job->given) plus_plus(w, job);
     for (job->iterations = 0; job->iterations < LLOYD;) {
         job->iterations++;
-        if (spot_check_stop(c) != SPOT_OK) return false;
-        if (!assign_points(&w, job) || recentre(&w, job) <= tolerance) break;
+        SPOT_TRY(spot_check_stop(c));
+        if (!assign_points(w, job) || recentre(w, job) <= tolerance) break;
     }
-    assign_points(&w, job);
-    job->inertia = sum_of(w.near, job->n);
-    return true;
+    assign_points(w, job);
+    job->inertia = sum_of(w->near, job->n);
+    return SPOT_OK;
 }
 
-static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, int k, int threads)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
+    const spot_kmeans_job *job = most;
+    int n = job->n, d = job->d, k = job->k;
     size_t centres = (size_t)(k > TRIALS ? k : TRIALS);
+    work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(n) * d * ROWS64));
     SPOT_TRY(SPOT_TAKE(c, a, w->one, d));
@@ -224,49 +210,26 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, work *w, int n, int d, 
     return SPOT_TAKE(c, a, w->count, k);
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int count, int n, int d, int k, int threads)
-{
-    int lanes = spot_abreast(count, threads);
-
-    SPOT_TRY(SPOT_TAKE(c, a, *all, lanes));
-    for (int l = 0; l < lanes; l++) {
-        work counted;
-        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*all)[l], n, d, k, threads / lanes));
-    }
-    return SPOT_OK;
-}
+static const spot_job_kind kind = { sizeof(work), sizeof(spot_kmeans_job), take_work, fit_one };
 
 size_t spot_kmeans_scratch(int count, int n, int d, int k, int threads)
 {
-    spot_ctx c = { 0 };
+    const spot_kmeans_job most = { .n = n, .d = d, .k = k };
+    spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
     spot_kmeans_space space;
-    work *all;
 
-    if (threads) take_works(&c, &a, &all, count, n, d, k, threads);
+    if (threads) spot_run_jobs(&c, &a, &kind, spot_abreast(count, threads), &most, 0, NULL, NULL);
     else         spot_kmeans_space_take(&c, &a, &space, count, n, d, k);
     return a.peak;
 }
 
 static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int count, spot_kmeans_job *jobs)
 {
-    size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, lanes = spot_abreast(count, c->threads), stopped = 0;
-    work *all;
+    const spot_kmeans_job most = { .n = SPOT_MOST(count, jobs, n), .d = SPOT_MOST(count, jobs, d),
+                                   .k = SPOT_MOST(count, jobs, k) };
 
-    for (int j = 0; j < count; j++) {
-        if (jobs[j].n > n) n = jobs[j].n;
-        if (jobs[j].d > d) d = jobs[j].d;
-        if (jobs[j].k > k) k = jobs[j].k;
-    }
-    SPOT_TRY(take_works(c, scratch, &all, count, n, d, k, c->threads));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(lanes)
-    for (int j = 0; j < count; j++)
-        if (!fit_one(c, all[omp_get_thread_num()], &jobs[j], c->threads / lanes))
-#pragma omp atomic write
-            stopped = 1;
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
+    return spot_run_jobs(c, scratch, &kind, spot_abreast(count, c->threads), &most, count, jobs, NULL);
 }
 
 const spot_kmeans_ops spot_kmeans_cpu = { .fit = fit_cpu };

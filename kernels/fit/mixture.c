@@ -2,10 +2,10 @@
 #include "fit/mixture.h"
 
 #include <float.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/problems.h"
 #include "fit/mixture_cpu.h"
 #include "fit/mixture_scratch.h"
 #include "fit/mixture_step.h"
@@ -180,25 +180,10 @@ static void load_job(spot_mixture_work *w, const spot_mixture_job *job)
     }
 }
 
-static void start_job(spot_mixture_work *w, const spot_mixture_job *job)
+static void fit_one(spot_mixture_work *w, spot_mixture *fit, const spot_mixture_config *cfg)
 {
-    spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k + 256 * job->start);
-
-    spot_mixture_start(w, &r);
-}
-
-static void store_labels(const spot_mixture_job *job, const spot_mixture_work *w)
-{
-    for (int i = 0; i < w->n; i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
-}
-
-static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixture_config *cfg)
-{
-    spot_mixture *fit = &job->fit;
     double before = -INFINITY;
 
-    load_job(w, job);
-    if (!job->resp) start_job(w, job);
     fit->iterations = fit->converged = 0;
     fit->ill = first_maximise(w, fit, cfg->ridge);
     while (!fit->ill && !fit->converged && fit->iterations < cfg->max_iterations) {
@@ -208,15 +193,17 @@ static void fit_one(spot_mixture_work *w, spot_mixture_job *job, const spot_mixt
         fit->converged = fabs(now - before) < cfg->tol;
         before = now;
     }
-    if (fit->ill) return;
-    fit->log_likelihood = BY_DIMENSION(label_step, w);
-    store_labels(job, w);
+    if (!fit->ill) fit->log_likelihood = BY_DIMENSION(label_step, w);
 }
 
-static spot_status take_work(spot_ctx *c, spot_arena *a, spot_mixture_work *w, int n, int d, int k)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
-    size_t blocks = (size_t)blocks_of(n), stride = 1 + (size_t)d * (d + 3) / 2;
+    const spot_mixture *fit = most;
+    int d = fit->d, k = fit->k;
+    size_t blocks = (size_t)blocks_of(fit->n), stride = 1 + (size_t)d * (d + 3) / 2;
+    spot_mixture_work *w = lane;
 
+    (void)threads;
     SPOT_TRY(SPOT_TAKE(c, a, w->x, d * blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->live, blocks));
     SPOT_TRY(SPOT_TAKE(c, a, w->label, blocks));
@@ -230,71 +217,69 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, spot_mixture_work *w, i
 }
 
 /* The order of the jobs: the longest first, so that no thread starts a long one at the end. */
-typedef struct { double cost; int job; } queued;
+typedef struct { double cost; spot_mixture_job *job; } queued;
 
 static int longer_first(const void *a, const void *b)
 {
     const queued *x = a, *y = b;
 
     if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
-    return x->job - y->job;
+    return x->job < y->job ? -1 : 1;
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, spot_mixture_work **work, queued **queue, int jobs, int n, int d,
-                              int k, int threads)
+/* EM of a job; without a config only k-means. */
+static spot_status run_job(spot_ctx *c, void *lane, void *entry, const void *cfg, int threads)
 {
-    SPOT_TRY(SPOT_TAKE(c, a, *queue, jobs));
-    SPOT_TRY(SPOT_TAKE(c, a, *work, threads));
-    for (int t = 0; t < threads; t++) {
-        spot_mixture_work counted;
-        SPOT_TRY(take_work(c, a, a->counting ? &counted : &(*work)[t], n, d, k));
+    spot_mixture_job *job = ((queued *)entry)->job;
+    spot_mixture_work *w = lane;
+
+    (void)threads;
+    SPOT_TRY(spot_check_stop(c));
+    load_job(w, job);
+    if (!job->resp) {
+        spot_rng r = spot_rng_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)w->k + 256 * job->start);
+        spot_mixture_start(w, &r);
     }
+    if (cfg) fit_one(w, &job->fit, cfg);
+    for (int i = 0; i < w->n && !(cfg && job->fit.ill); i++) job->label[i] = (uint8_t)w->label[i / LANES][i % LANES];
     return SPOT_OK;
 }
 
+static const spot_job_kind kind = { sizeof(spot_mixture_work), sizeof(queued), take_work, run_job };
+
+static int lanes_for(int jobs, int threads) { return threads < jobs ? threads : jobs; }
+
 size_t spot_mixture_scratch(int jobs, int n, int d, int k, int threads)
 {
-    spot_ctx c = { 0 };
+    const spot_mixture most = { .n = n, .d = d, .k = k };
+    spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
     spot_mixture_space space;
-    spot_mixture_work *work;
     queued *queue;
 
-    if (threads) take_works(&c, &a, &work, &queue, jobs, n, d, k, threads);
-    else         spot_mixture_space_take(&c, &a, &space, jobs, n, d, k);
+    if (!threads) {
+        spot_mixture_space_take(&c, &a, &space, jobs, n, d, k);
+        return a.peak;
+    }
+    SPOT_TAKE(&c, &a, queue, jobs);
+    spot_run_jobs(&c, &a, &kind, lanes_for(jobs, threads), &most, 0, NULL, NULL);
     return a.peak;
 }
 
-/* EM of every job; without cfg only k-means. */
 static spot_status em_cpu(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count, const spot_mixture_config *cfg)
 {
+    const spot_mixture most = { .n = SPOT_MOST(count, jobs, fit.n), .d = SPOT_MOST(count, jobs, fit.d),
+                                .k = SPOT_MOST(count, jobs, fit.k) };
     size_t mark = scratch->used;
-    int n = 0, d = 0, k = 0, stopped = 0, threads = c->threads < count ? c->threads : count;
-    spot_mixture_work *work;
+    spot_status status;
     queued *queue;
 
-    for (int j = 0; j < count; j++) {
-        if (jobs[j].fit.n > n) n = jobs[j].fit.n;
-        if (jobs[j].fit.d > d) d = jobs[j].fit.d;
-        if (jobs[j].fit.k > k) k = jobs[j].fit.k;
-    }
-    SPOT_TRY(take_works(c, scratch, &work, &queue, count, n, d, k, threads));
-    for (int j = 0; j < count; j++) queue[j] = (queued){ (double)jobs[j].fit.n * jobs[j].fit.k, j };
+    SPOT_TRY(SPOT_TAKE(c, scratch, queue, count));
+    for (int j = 0; j < count; j++) queue[j] = (queued){ (double)jobs[j].fit.n * jobs[j].fit.k, &jobs[j] };
     qsort(queue, (size_t)count, sizeof *queue, longer_first);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int j = 0; j < count; j++) {
-        spot_mixture_work *w = &work[omp_get_thread_num()];
-        spot_mixture_job *job = &jobs[queue[j].job];
-        if (spot_check_stop(c) == SPOT_OK) {
-            if (cfg) fit_one(w, job, cfg);
-            else load_job(w, job), start_job(w, job), store_labels(job, w);
-        } else {
-#pragma omp atomic write
-            stopped = 1;
-        }
-    }
+    status = spot_run_jobs(c, scratch, &kind, lanes_for(count, c->threads), &most, count, queue, cfg);
     scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
+    return status;
 }
 
 static spot_status kmeans_cpu(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jobs, int count)

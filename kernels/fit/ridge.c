@@ -2,35 +2,17 @@
  * the scores. */
 #include "fit/ridge.h"
 
-#include <stdbool.h>
-
 #include "core/outer.h"
+#include "core/problems.h"
 
-enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
-
-/* slab[r][j] = x[row[r0+r], j0+j] less its centre, times the weight if `weighted`; columns past the last are 0. */
-static void load_centred(double slab[DEPTH][TILE], const spot_ridge_rows *s, int r0, int rows, int j0, bool weighted)
-{
-    int cols = s->d - j0 < TILE ? s->d - j0 : TILE;
-
-    for (int r = 0; r < rows; r++) {
-        const float *x = s->x + (size_t)s->row[r0 + r] * s->d + j0;
-        double weight = weighted && s->weight ? s->weight[r0 + r] : 1;
-        for (int j = 0; j < cols; j++) slab[r][j] = weight * (x[j] - s->centre[j0 + j]);
-        for (int j = cols; j < TILE; j++) slab[r][j] = 0;
-    }
-}
+enum { TILE = SPOT_OUTER_TILE, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
 
 static void gram_tile(const spot_ridge_rows *s, int j0, int k0)
 {
-    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE], b[DEPTH][TILE];
+    const spot_outer_rows all = { s->d, s->rows, s->x, s->centre, s->row, s->weight };
+    double sum[TILE][TILE] = { { 0 } };
 
-    for (int r0 = 0; r0 < s->rows; r0 += DEPTH) {
-        int rows = s->rows - r0 < DEPTH ? s->rows - r0 : DEPTH;
-        load_centred(a, s, r0, rows, j0, true);
-        load_centred(b, s, r0, rows, k0, false);
-        spot_outer_add(sum, a, b, rows);
-    }
+    spot_outer_add(sum, &all, j0, k0);
     for (int j = j0; j < j0 + TILE && j < s->d; j++)
         for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < s->d; k++) s->out[(size_t)j * s->d + k] += sum[j - j0][k - k0];
 }
@@ -61,10 +43,8 @@ static void moment_tile(const spot_ridge_rows *s, int j0)
 
 static spot_status moment_cpu(spot_ctx *c, int count, const spot_ridge_rows *sets)
 {
-    int most = 0;
+    int most = (SPOT_MOST(count, sets, d) + TILE - 1) / TILE;
 
-    for (int q = 0; q < count; q++) if (sets[q].d > most) most = sets[q].d;
-    most = (most + TILE - 1) / TILE;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < count * most; t++)
         if (t % most * TILE < sets[t / most].d) moment_tile(&sets[t / most], t % most * TILE);
@@ -109,10 +89,8 @@ static void score_row(const spot_ridge_fit *f, int i)
 
 static spot_status score_cpu(spot_ctx *c, int count, const spot_ridge_fit *fits)
 {
-    int most = 0;
+    int most = (SPOT_MOST(count, fits, n) + BAND - 1) / BAND;
 
-    for (int q = 0; q < count; q++) if (fits[q].n > most) most = fits[q].n;
-    most = (most + BAND - 1) / BAND;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < count * most; t++)
         for (int i = t % most * BAND; i < t % most * BAND + BAND && i < fits[t / most].n; i++) score_row(&fits[t / most], i);

@@ -3,10 +3,10 @@
 #include "fit/spotlight_fit.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "core/lanes.h"
+#include "core/problems.h"
 #include "core/team.h"
 #include "core/vmath64.h"
 #include "fit/spotlight_cpu.h"
@@ -24,39 +24,22 @@ VD_INLINE double fold_lanes(vd lane[PARTS])
     return lane[0][0];
 }
 
-VD_INLINE double dot_product(const float *x, const double *y, int d)
-{
-    vd sum[PARTS] = { { 0 } };
-
-    for (int j = 0; j < d; j += WIDE)
-        for (int q = 0; q < PARTS; q++)
-            sum[q] = vd_fma(vd_wide(x + j + q * LANES), *(const vd *)(y + j + q * LANES), sum[q]);
-    return fold_lanes(sum);
-}
-
-static double square_of_row(const float *x, int d)
+/* The product of row x with the mean; without x the mean's squared length, without a mean the row's. */
+VD_INLINE double dot_product(const float *x, const double *mean, int d)
 {
     vd sum[PARTS] = { { 0 } };
 
     for (int j = 0; j < d; j += WIDE)
         for (int q = 0; q < PARTS; q++) {
-            vd v = vd_wide(x + j + q * LANES);
-            sum[q] = vd_fma(v, v, sum[q]);
+            int at = j + q * LANES;
+            vd a = x ? vd_wide(x + at) : *(const vd *)(mean + at), b = mean ? *(const vd *)(mean + at) : a;
+            sum[q] = vd_fma(a, b, sum[q]);
         }
     return fold_lanes(sum);
 }
 
-static double square_of_mean(const double *mean, int d)
-{
-    vd sum[PARTS] = { { 0 } };
-
-    for (int j = 0; j < d; j += WIDE)
-        for (int q = 0; q < PARTS; q++) {
-            vd v = *(const vd *)(mean + j + q * LANES);
-            sum[q] = vd_fma(v, v, sum[q]);
-        }
-    return fold_lanes(sum);
-}
+static double square_of_row(const float *x, int d) { return dot_product(x, NULL, d); }
+static double square_of_mean(const double *mean, int d) { return dot_product(NULL, mean, d); }
 
 /* The state of a problem. Its sums do not depend on which thread has a tile. */
 typedef struct {
@@ -158,6 +141,8 @@ static void sum_tiles(double s[SPOTLIGHT_SUMS], const work *w)
             s[e] += w->partial[(size_t)t * (2 * w->p->d + SPOTLIGHT_SUMS) + 2 * w->p->d + e];
 }
 
+static double precision_of(double log_precision) { return vd_exp(vd_all(fmin(log_precision, 700)))[0]; }
+
 static void weigh_tile(const work *w, int tile, double precision, double mean2)
 {
     int end = (tile + 1) * TILE < w->p->n ? (tile + 1) * TILE : w->p->n;
@@ -171,14 +156,36 @@ static void weigh_tile(const work *w, int tile, double precision, double mean2)
     }
 }
 
-/* All steps of one problem by a team. Each thread computes its own, equal copy of state and precision. */
-static void fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat, int threads)
+/* Weights of all rows, by the threads of the team that calls it. */
+static void weigh_rows(const work *w, double log_precision)
 {
-    const spot_spotlight_problem *p = w->p;
-    int steps = spot_spotlight_steps(cfg, compat);
+    double precision = precision_of(log_precision), mean2 = square_of_mean(w->p->mean, w->p->d);
 
+#pragma omp for schedule(static)
+    for (int tile = 0; tile < w->tiles; tile++) weigh_tile(w, tile, precision, mean2);
+}
+
+static int tiles_of(const spot_spotlight_problem *p) { return (p->n + TILE - 1) / TILE; }
+
+static void begin_problem(work *w, const spot_spotlight_problem *p, int kernel)
+{
+    w->p = p;
+    w->kernel = kernel;
+    w->tiles = tiles_of(p);
+    w->stopped = 0;
     memset(w->first, 0, (size_t)p->d * sizeof *w->first);
     memset(w->second, 0, (size_t)p->d * sizeof *w->second);
+}
+
+/* All steps of one problem by a team. Each thread computes its own, equal copy of state and precision. */
+static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *setup, int threads)
+{
+    const spot_spotlight_problem *p = problem;
+    const spot_spotlight_config *cfg = ((const spot_spotlight_setup *)setup)->cfg;
+    int compat = ((const spot_spotlight_setup *)setup)->compat, steps = spot_spotlight_steps(cfg, compat);
+    work *w = lane;
+
+    begin_problem(w, p, cfg->kernel);
 #pragma omp parallel num_threads(threads)
     {
         spot_spotlight_state state = spot_spotlight_begin(p->n, cfg, compat);
@@ -189,7 +196,7 @@ static void fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int 
         for (int t = 0; t < steps; t++) {
             double s[SPOTLIGHT_SUMS];
             spot_spotlight_pull g;
-            precision = vd_exp(vd_all(fmin(a, 700)))[0];
+            precision = precision_of(a);
             mean2 = square_of_mean(p->mean, p->d);
 #pragma omp master
             if (spot_check_stop(c) != SPOT_OK) w->stopped = 1;
@@ -207,66 +214,35 @@ static void fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int 
 #pragma omp master
             if (p->trace) memcpy(p->trace + 3 * t, (double[]){ g.objective, s[SUM_K], state.lr }, 3 * sizeof *p->trace);
         }
-        precision = vd_exp(vd_all(fmin(a, 700)))[0];
-        mean2 = square_of_mean(p->mean, p->d);
-#pragma omp for schedule(static)
-        for (int tile = 0; tile < w->tiles; tile++) weigh_tile(w, tile, precision, mean2);
+        weigh_rows(w, a);
 #pragma omp master
         {
             *p->log_precision = a;
             if (lost) memset(p->weight, 0, (size_t)p->n * sizeof *p->weight);
         }
     }
+    return w->stopped ? SPOT_STOPPED : SPOT_OK;
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int workers, int n, int d)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
-    int tiles = (n + TILE - 1) / TILE;
+    const spot_spotlight_problem *p = most;
+    work *w = lane;
 
-    SPOT_TRY(SPOT_TAKE(c, a, *all, workers));
-    for (int t = 0; t < workers; t++) {
-        work w = { .tiles = tiles };
-        SPOT_TRY(SPOT_TAKE(c, a, w.square, n));
-        SPOT_TRY(SPOT_TAKE(c, a, w.partial, (size_t)tiles * (2 * (size_t)d + SPOTLIGHT_SUMS)));
-        SPOT_TRY(SPOT_TAKE(c, a, w.first, d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.second, d));
-        if (!a->counting) (*all)[t] = w;
-    }
-    return SPOT_OK;
+    (void)threads;
+    SPOT_TRY(SPOT_TAKE(c, a, w->square, p->n));
+    SPOT_TRY(SPOT_TAKE(c, a, w->partial, (size_t)tiles_of(p) * (2 * (size_t)p->d + SPOTLIGHT_SUMS)));
+    SPOT_TRY(SPOT_TAKE(c, a, w->first, p->d));
+    return SPOT_TAKE(c, a, w->second, p->d);
 }
 
-static spot_status spherical_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
-                                 const spot_spotlight_config *cfg, int compat)
-{
-    size_t mark = scratch->used;
-    int n, d, workers = spot_abreast(problems, c->threads), stopped = 0;
-    work *all;
-
-    spot_spotlight_sizes(&n, &d, problems, p);
-    SPOT_TRY(take_works(c, scratch, &all, workers, n, d));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int q = 0; q < problems; q++) {
-        work *w = &all[omp_get_thread_num()];
-        w->p = &p[q];
-        w->kernel = cfg->kernel;
-        w->tiles = (p[q].n + TILE - 1) / TILE;
-        w->stopped = 0;
-        fit_one(c, w, cfg, compat, c->threads / workers);
-        if (w->stopped) {
-#pragma omp atomic write
-            stopped = 1;
-        }
-    }
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
-}
+static const spot_job_kind spherical_kind = { sizeof(work), sizeof(spot_spotlight_problem), take_work, fit_one };
 
 spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p,
                                  const spot_spotlight_config *cfg)
 {
-    work w = { .p = p, .kernel = cfg->kernel, .tiles = (p->n + TILE - 1) / TILE };
+    work w = { .p = p, .kernel = cfg->kernel, .tiles = tiles_of(p) };
     size_t mark = scratch->used;
-    double precision, mean2;
 
     if (p->n < 1 || p->d < 1 || p->d % WIDE)
         return spot_fail(c, SPOT_INVALID, "spotlight.weigh: (%d,%d); rows, and columns in multiples of %d", p->n, p->d, WIDE);
@@ -275,28 +251,42 @@ spot_status spot_spotlight_weigh(spot_ctx *c, spot_arena *scratch, const spot_sp
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
     for (int i = 0; i < p->n; i++) w.square[i] = square_of_row(p->x + (size_t)i * p->d, p->d);
-    precision = vd_exp(vd_all(fmin(*p->log_precision, 700)))[0];
-    mean2 = square_of_mean(p->mean, p->d);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int tile = 0; tile < w.tiles; tile++) weigh_tile(&w, tile, precision, mean2);
+#pragma omp parallel num_threads(c->threads)
+    weigh_rows(&w, *p->log_precision);
     return SPOT_OK;
 }
 
-const spot_spotlight_ops spot_spotlight_cpu = { .spherical = spherical_cpu, .full = spot_spotlight_full };
+static const spot_job_kind *kind_of(const spot_spotlight_config *cfg)
+{
+    return cfg->precision == SPOT_PRECISION_FULL ? &spot_spotlight_full_kind : &spherical_kind;
+}
+
+/* Matrix products of full precision have one thread a problem. */
+static int lanes_for(const spot_spotlight_config *cfg, int problems, int threads)
+{
+    return cfg->precision == SPOT_PRECISION_FULL && problems < threads ? problems : spot_abreast(problems, threads);
+}
+
+static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
+                           const spot_spotlight_config *cfg, int compat)
+{
+    const spot_spotlight_problem most = { .n = SPOT_MOST(problems, p, n), .d = SPOT_MOST(problems, p, d) };
+    const spot_spotlight_setup setup = { cfg, compat };
+
+    return spot_run_jobs(c, scratch, kind_of(cfg), lanes_for(cfg, problems, c->threads), &most, problems, (void *)p, &setup);
+}
+
+const spot_spotlight_ops spot_spotlight_cpu = { .spherical = fit_cpu, .full = fit_cpu };
 
 size_t spot_spotlight_scratch(int problems, int n, int d, const spot_spotlight_config *cfg, int threads)
 {
-    spot_ctx quiet = { 0 };
+    const spot_spotlight_problem most = { .n = n, .d = d };
+    spot_ctx c = { .threads = threads };
     spot_arena a = spot_arena_counting();
     spot_spotlight_space there;
-    work *all;
 
-    if (!threads) {
-        spot_spotlight_space_take(&quiet, &a, &there, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
-        return a.peak;
-    }
-    if (cfg->precision == SPOT_PRECISION_FULL) return spot_spotlight_full_scratch(problems, n, d, threads);
-    take_works(&quiet, &a, &all, spot_abreast(problems, threads), n, d);
+    if (threads) spot_run_jobs(&c, &a, kind_of(cfg), lanes_for(cfg, problems, threads), &most, 0, NULL, NULL);
+    else         spot_spotlight_space_take(&c, &a, &there, problems, n, d, cfg->precision == SPOT_PRECISION_FULL);
     return a.peak;
 }
 

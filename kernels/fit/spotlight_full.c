@@ -7,7 +7,6 @@
  * of which the last is the gradient through P = V e^a V^-1 as upstream writes it. */
 #include <cblas.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "core/lanes.h"
@@ -18,8 +17,8 @@ typedef struct {
     double *x, *y;                      /* (n, d): x - mean, then c y; y */
     double *far, *k, *u;                /* (n), u then c */
     double *m, *gram, *turned;          /* (d, d) */
-    double *axis_moment[2], *mean_moment[2], *precision_moment[2];
-    double *scale, *sum;                /* (d): e^a; sum c y */
+    double *moment[2];                  /* (d (d + 2)): Adam's of axes, mean, log_precision */
+    double *scale, *sum, *rise;         /* (d): e^a; sum c y; dJ/dmean, then dJ/da */
 } work;
 
 static void multiply_matrices(double *c, const double *a, const double *b, int rows, int cols, int depth, int transposed)
@@ -71,29 +70,35 @@ static void weigh_rows(work *w, int kernel)
     spot_spotlight_weights(kernel, w->k, w->u, w->far, (n + 7) / 8 * 8);
 }
 
+/* Adam's step of parameters `first` .. of w->moment. */
+static void step_array(const work *w, const spot_spotlight_state *s, double *value, const double *rise, size_t first,
+                       size_t count)
+{
+    double *m = w->moment[0] + first, *v = w->moment[1] + first;
+
+    for (size_t e = 0; e < count; e++) value[e] = spot_spotlight_adam(s, value[e], rise[e], &m[e], &v[e]);
+}
+
 /* Adam's step of all parameters, from c in w->u. */
 static void step_parameters(work *w, const spot_spotlight_state *s)
 {
     const spot_spotlight_problem *p = w->p;
     int n = p->n, d = p->d;
+    size_t square = (size_t)d * d;
 
     cblas_dgemv(CblasRowMajor, CblasTrans, n, d, 1, w->y, d, w->u, 1, 0, w->sum, 1);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < d; j++) w->x[(size_t)i * d + j] = w->u[i] * w->y[(size_t)i * d + j];
     multiply_matrices(w->m, w->y, w->x, d, d, n, 1);
     for (int j = 0; j < d; j++) w->sum[j] *= -2 * w->scale[j];
-    for (int i = 0; i < d; i++) {
-        double rise = cblas_ddot(d, p->axes + (size_t)i * d, 1, w->sum, 1);
-        p->mean[i] = spot_spotlight_adam(s, p->mean[i], rise, &w->mean_moment[0][i], &w->mean_moment[1][i]);
-    }
-    for (int j = 0; j < d; j++)
-        p->log_precision[j] = spot_spotlight_adam(s, p->log_precision[j], w->scale[j] * w->m[(size_t)j * d + j],
-                                                  &w->precision_moment[0][j], &w->precision_moment[1][j]);
+    for (int i = 0; i < d; i++) w->rise[i] = cblas_ddot(d, p->axes + (size_t)i * d, 1, w->sum, 1);
+    step_array(w, s, p->mean, w->rise, square, d);
+    for (int j = 0; j < d; j++) w->rise[j] = w->scale[j] * w->m[(size_t)j * d + j];
+    step_array(w, s, p->log_precision, w->rise, square + d, d);
     for (int j = 0; j < d; j++)
         for (int k = 0; k < d; k++) w->m[(size_t)j * d + k] *= w->scale[k] - w->scale[j];
     multiply_matrices(w->turned, p->axes, w->m, d, d, d, 0);
-    for (size_t e = 0; e < (size_t)d * d; e++)
-        p->axes[e] = spot_spotlight_adam(s, p->axes[e], w->turned[e], &w->axis_moment[0][e], &w->axis_moment[1][e]);
+    step_array(w, s, p->axes, w->turned, 0, square);
     orthogonalise(p->axes, w->gram, w->turned, d);
 }
 
@@ -101,20 +106,20 @@ static void clear_moments(work *w)
 {
     size_t d = (size_t)w->p->d;
 
-    for (int i = 0; i < 2; i++) {
-        memset(w->axis_moment[i], 0, d * d * sizeof(double));
-        memset(w->mean_moment[i], 0, d * sizeof(double));
-        memset(w->precision_moment[i], 0, d * sizeof(double));
-    }
+    for (int i = 0; i < 2; i++) memset(w->moment[i], 0, d * (d + 2) * sizeof(double));
     memset(w->far, 0, ((size_t)w->p->n + 8) * sizeof(double));      /* its padding counts as rows of no interest */
 }
 
-static spot_status fit_one(spot_ctx *c, work *w, const spot_spotlight_config *cfg, int compat)
+static spot_status fit_one(spot_ctx *c, void *lane, void *problem, const void *setup, int threads)
 {
-    const spot_spotlight_problem *p = w->p;
+    const spot_spotlight_problem *p = problem;
+    const spot_spotlight_config *cfg = ((const spot_spotlight_setup *)setup)->cfg;
+    int compat = ((const spot_spotlight_setup *)setup)->compat, steps = spot_spotlight_steps(cfg, compat), lost = 0;
     spot_spotlight_state s = spot_spotlight_begin(p->n, cfg, compat);
-    int steps = spot_spotlight_steps(cfg, compat), lost = 0;
+    work *w = lane;
 
+    (void)threads;
+    w->p = p;
     clear_moments(w);
     for (int t = 0; t < steps; t++) {
         double k = 0, kl = 0;
@@ -149,27 +154,22 @@ static spot_status take_rows(spot_ctx *c, spot_arena *a, work *w, size_t n, size
     return SPOT_TAKE(c, a, w->scale, d);
 }
 
-static spot_status take_works(spot_ctx *c, spot_arena *a, work **all, int workers, int rows, int cols)
+static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void *most, int threads)
 {
-    size_t n = (size_t)rows, d = (size_t)cols;
+    size_t n = (size_t)((const spot_spotlight_problem *)most)->n, d = (size_t)((const spot_spotlight_problem *)most)->d;
+    work *w = lane;
 
-    SPOT_TRY(SPOT_TAKE(c, a, *all, workers));
-    for (int t = 0; t < workers; t++) {
-        work w;
-        SPOT_TRY(take_rows(c, a, &w, n, d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.m, d * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.gram, d * d));
-        SPOT_TRY(SPOT_TAKE(c, a, w.turned, d * d));
-        for (int i = 0; i < 2; i++) {
-            SPOT_TRY(SPOT_TAKE(c, a, w.axis_moment[i], d * d));
-            SPOT_TRY(SPOT_TAKE(c, a, w.mean_moment[i], d));
-            SPOT_TRY(SPOT_TAKE(c, a, w.precision_moment[i], d));
-        }
-        SPOT_TRY(SPOT_TAKE(c, a, w.sum, d));
-        if (!a->counting) (*all)[t] = w;
-    }
-    return SPOT_OK;
+    (void)threads;
+    SPOT_TRY(take_rows(c, a, w, n, d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->m, d * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->gram, d * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->turned, d * d));
+    for (int i = 0; i < 2; i++) SPOT_TRY(SPOT_TAKE(c, a, w->moment[i], d * (d + 2)));
+    SPOT_TRY(SPOT_TAKE(c, a, w->sum, d));
+    return SPOT_TAKE(c, a, w->rise, d);
 }
+
+const spot_job_kind spot_spotlight_full_kind = { sizeof(work), sizeof(spot_spotlight_problem), take_work, fit_one };
 
 spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const spot_spotlight_problem *p, int kernel)
 {
@@ -184,38 +184,4 @@ spot_status spot_spotlight_full_weigh(spot_ctx *c, spot_arena *scratch, const sp
     }
     scratch->used = mark;
     return SPOT_OK;
-}
-
-static int workers_for(int problems, int threads) { return problems < threads ? problems : threads; }
-
-size_t spot_spotlight_full_scratch(int problems, int n, int d, int threads)
-{
-    spot_ctx quiet = { 0 };
-    spot_arena a = spot_arena_counting();
-    work *all;
-
-    take_works(&quiet, &a, &all, workers_for(problems, threads), n, d);
-    return a.peak;
-}
-
-spot_status spot_spotlight_full(spot_ctx *c, spot_arena *scratch, int problems, const spot_spotlight_problem *p,
-                                const spot_spotlight_config *cfg, int compat)
-{
-    size_t mark = scratch->used;
-    int n, d, workers = workers_for(problems, c->threads), stopped = 0;
-    work *all;
-
-    spot_spotlight_sizes(&n, &d, problems, p);
-    SPOT_TRY(take_works(c, scratch, &all, workers, n, d));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int q = 0; q < problems; q++) {
-        work *w = &all[omp_get_thread_num()];
-        w->p = &p[q];
-        if (fit_one(c, w, cfg, compat) != SPOT_OK) {
-#pragma omp atomic write
-            stopped = 1;
-        }
-    }
-    scratch->used = mark;
-    return stopped ? SPOT_STOPPED : SPOT_OK;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/hd.h"
+#include "core/problems.h"
 #include "fit/spotlight_fit.h"
 
 enum { SPOTLIGHT_TILE = 128 };   /* rows of one chain */
@@ -71,11 +72,8 @@ static SPOT_HD inline void spot_spotlight_end_step(spot_spotlight_state *s, doub
 /* The most rows and columns of any problem. */
 static inline void spot_spotlight_sizes(int *n, int *d, int problems, const spot_spotlight_problem *p)
 {
-    *n = *d = 0;
-    for (int q = 0; q < problems; q++) {
-        if (p[q].n > *n) *n = p[q].n;
-        if (p[q].d > *d) *d = p[q].d;
-    }
+    *n = SPOT_MOST(problems, p, n);
+    *d = SPOT_MOST(problems, p, d);
 }
 
 /* The state before the first step. */

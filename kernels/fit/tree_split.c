@@ -4,6 +4,7 @@
 #include <math.h>
 #include <omp.h>
 
+#include "core/problems.h"
 #include "core/sort.h"
 
 /* 2 row + y in the order of column f, into its half of level 0. key: 2 n */
@@ -19,11 +20,9 @@ static void sort_column(const spot_tree_problem *p, int f, uint64_t *key)
 
 static spot_status sort_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_tree_problem *p)
 {
-    size_t mark = scratch->used, each = 0;
+    size_t mark = scratch->used, each = 2 * (size_t)SPOT_MOST(problems, p, n);
     uint64_t *key;
 
-    for (int q = 0; q < problems; q++)
-        if ((size_t)p[q].n * 2 > each) each = (size_t)p[q].n * 2;
     SPOT_TRY(SPOT_TAKE(c, scratch, key, each * c->threads));
     for (int q = 0; q < problems; q++) {
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)

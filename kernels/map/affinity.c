@@ -5,28 +5,30 @@
 #include <omp.h>
 
 #include "core/philox.h"
+#include "core/problems.h"
 
 enum { LANES = 16 };
 
-/* p_j = exp(-beta (d_j - least)), with its sum and its product with the distances. */
+/* p_j = exp(-beta (d_j - least)) of 16 entries or fewer, added to the lanes' sums of p and of its product with d - least. */
+static inline __attribute__((always_inline)) void weigh_entries(float *p, const float *d, int count, float beta, float least,
+                                                                float *sum, float *dot)
+{
+    for (int l = 0; l < count; l++) {
+        float x = d[l] - least, e = spot_expf(-beta * x);
+        p[l] = e;
+        sum[l] += e;
+        dot[l] = fmaf(x, e, dot[l]);
+    }
+}
+
+/* weigh_entries for a whole row. */
 static inline void weigh_row(float *p, const float *d, int k, float beta, float least, float *sum, float *dot)
 {
     float s[LANES] = { 0 }, t[LANES] = { 0 };
     int j = 0;
 
-    for (; j + LANES <= k; j += LANES)
-        for (int l = 0; l < LANES; l++) {
-            float x = d[j + l] - least, e = spot_expf(-beta * x);
-            p[j + l] = e;
-            s[l] += e;
-            t[l] = fmaf(x, e, t[l]);
-        }
-    for (int l = 0; j + l < k; l++) {
-        float x = d[j + l] - least, e = spot_expf(-beta * x);
-        p[j + l] = e;
-        s[l] += e;
-        t[l] = fmaf(x, e, t[l]);
-    }
+    for (; j + LANES <= k; j += LANES) weigh_entries(p + j, d + j, LANES, beta, least, s, t);
+    weigh_entries(p + j, d + j, k - j, beta, least, s, t);
     *sum = spot_fold(s);
     *dot = spot_fold(t);
 }
@@ -106,9 +108,8 @@ static void find_nearest(const float *d, int m, int own, int k, int *column, flo
 
 static spot_status nearest_cpu(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *scratch)
 {
-    int widest = 0;
+    int widest = SPOT_MOST(problems, s, d.cols);
 
-    for (int p = 0; p < problems; p++) widest = s[p].d.cols > widest ? s[p].d.cols : widest;
     for (int p = 0; p < problems; p++) {
         int m = s[p].d.cols, k = s[p].near.cols;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)

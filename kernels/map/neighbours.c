@@ -1,6 +1,7 @@
 /* neighbours.c - tiles of distances, and the selection from each, of a group of problems at a time. */
 #include "map/neighbours.h"
 
+#include "core/problems.h"
 #include "map/affinity.h"
 #include "map/distance.h"
 
@@ -28,21 +29,22 @@ static spot_status search_tile(spot_ctx *c, int problems, const spot_neighbours 
     return spot_affinity_nearest(c, count, search, keys);
 }
 
-static spot_status search_group(spot_ctx *c, spot_arena *a, int problems, const spot_neighbours *s)
+/* The plain search: all tiles, or those that `left` names. */
+static spot_status search_group(spot_ctx *c, spot_arena *a, int problems, const spot_neighbours *s, const uint8_t *left)
 {
     float *held[GROUP];
     uint64_t *keys;
     size_t mark = a->used;
-    int tallest = 0;
+    int tallest = SPOT_MOST(problems, s, x.rows);
 
     for (int p = 0; p < problems; p++) {
         int n = s[p].x.rows;
         SPOT_TRY(SPOT_TAKE(c, a, held[p], (size_t)(n < ROW_TILE ? n : ROW_TILE) * n));
-        tallest = n > tallest ? n : tallest;
     }
     SPOT_TRY(SPOT_TAKE(c, a, keys, (size_t)c->threads * tallest));
     a->used = mark;
     for (int i0 = 0; i0 < tallest && !a->counting; i0 += ROW_TILE) {
+        if (left && !left[i0 / ROW_TILE]) continue;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(search_tile(c, problems, s, held, keys, i0));
     }
@@ -55,21 +57,13 @@ static spot_status search_many(spot_ctx *c, spot_arena *a, const spot_neighbours
     size_t mark = a->used;
     int tiles = (s->x.rows + ROW_TILE - 1) / ROW_TILE, after = 0;
     uint8_t *left;
-    uint64_t *keys;
-    float *held;
 
     SPOT_TRY(SPOT_TAKE(c, a, left, tiles));
     SPOT_TRY(spot_neighbours_filter(c, a, s, left));
-    SPOT_TRY(SPOT_TAKE(c, a, held, (size_t)ROW_TILE * s->x.rows));
-    SPOT_TRY(SPOT_TAKE(c, a, keys, (size_t)c->threads * s->x.rows));
+    for (int t = 0; t < tiles && !a->counting; t++) after += left[t];
+    if (after) spot_log(c, SPOT_LOG_DEBUG, "neighbours: %d of %d tiles are searched without the filter", after, tiles);
+    SPOT_TRY(search_group(c, a, 1, s, left));
     a->used = mark;
-    for (int t = 0; t < tiles && !a->counting; t++) {
-        if (!left[t]) continue;
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(search_tile(c, 1, s, &held, keys, t * ROW_TILE));
-        after++;
-    }
-    if (after) spot_log(c, SPOT_LOG_DEBUG, "neighbours: %d of %d tiles searched without the filter", after, tiles);
     return SPOT_OK;
 }
 
@@ -82,7 +76,7 @@ spot_status spot_neighbours_find(spot_ctx *c, spot_arena *scratch, int problems,
             return spot_fail(c, SPOT_INVALID, "neighbours, problem %d: %d of %d rows", p, s[p].k, s[p].x.rows);
     for (int p = 0, n; p < problems; p += n) {
         for (n = 0; p + n < problems && n < GROUP && !goes_alone(c, &s[p + n]); n++) { }
-        if (n) SPOT_TRY(search_group(c, scratch, n, s + p));
+        if (n) SPOT_TRY(search_group(c, scratch, n, s + p, NULL));
         else SPOT_TRY(search_many(c, scratch, &s[p + n++]));
     }
     return SPOT_OK;

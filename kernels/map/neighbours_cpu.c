@@ -18,10 +18,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/column_sums.h"
+#include "core/gemm.h"
 #include "core/vmath.h"
 #include "map/affinity.h"
 
-enum { PANEL = 32, ROWS = 8, TILE = SPOT_NEIGHBOURS_TILE, DEPTH = 128, LANES = 16 };   /* 128 features of a panel fit L1 */
+enum { PANEL = SPOT_GEMM_COLS, ROWS = SPOT_GEMM_ROWS, TILE = SPOT_NEIGHBOURS_TILE };
+enum { DEPTH = 128, LANES = 16 };      /* 128 features of a panel fit L1 */
 
 #define SLACK 1e-35f           /* below it roundings are no longer in proportion */
 
@@ -53,10 +56,9 @@ static void mean_of_rows(const packed_rows *f, int threads)
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int j0 = 0; j0 < f->d; j0 += LANES) {
         int cols = f->d - j0 < LANES ? f->d - j0 : LANES;
-        double sum[LANES] = { 0 };
-        for (int i = 0; i < f->n; i++)
-            for (int j = 0; j < cols; j++) sum[j] += f->s->x.v[(size_t)i * f->d + j0 + j];
-        for (int j = 0; j < cols; j++) f->mean[j0 + j] = (float)(sum[j] / f->n);
+        double mean[LANES];
+        spot_column_means(mean, f->s->x.v, f->n, f->d, j0, cols);
+        for (int j = 0; j < cols; j++) f->mean[j0 + j] = (float)mean[j];
     }
 }
 
@@ -79,30 +81,18 @@ static void pack_panel(const packed_rows *f, int p, double shrink)
 
 /* ---- products ---- */
 
-/* sum (8, 32) += rows of a panel, from its a-th column on, times those of another, over `depth` features. */
-static inline __attribute__((always_inline)) void multiply_rows(float sum[][PANEL], const float *a, const float *b, int depth)
-{
-    float s[ROWS][PANEL];
-
-    memcpy(s, sum, sizeof s);
-    for (int k = 0; k < depth; k++)
-        for (int i = 0; i < ROWS; i++) {
-            float x = a[(size_t)k * PANEL + i];
-            for (int j = 0; j < PANEL; j++) s[i][j] = fmaf(x, b[(size_t)k * PANEL + j], s[i][j]);
-        }
-    memcpy(sum, s, sizeof s);
-}
-
 /* Products of the tile's rows, which begin at row i0, with the panel's. */
 static void multiply_tile(const tile_work *w, const packed_rows *f, int i0, int rows, int panel)
 {
     memset(w->dot, 0, (size_t)TILE * sizeof *w->dot);
     for (int k0 = 0; k0 < f->d; k0 += DEPTH) {
-        const float *b = f->packed + ((size_t)panel * f->d + k0) * PANEL;
+        float (*b)[PANEL] = (float (*)[PANEL])(f->packed + ((size_t)panel * f->d + k0) * PANEL);
         int depth = f->d - k0 < DEPTH ? f->d - k0 : DEPTH;
         for (int r = 0; r < rows; r += ROWS) {
-            const float *a = f->packed + ((size_t)((i0 + r) / PANEL) * f->d + k0) * PANEL + r % PANEL;
-            multiply_rows(w->dot + r, a, b, depth);
+            const float *row[ROWS];
+            for (int i = 0; i < ROWS; i++)
+                row[i] = f->packed + ((size_t)((i0 + r) / PANEL) * f->d + k0) * PANEL + r % PANEL + i;
+            spot_gemm_tile(w->dot + r, row, PANEL, b, depth, 0);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
 #include "map/pca.h"
 
+#include "core/column_sums.h"
 #include "core/outer.h"
 
 enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };
@@ -8,36 +9,19 @@ enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
 {
-    int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
-    double sum[TILE] = { 0 };
-
-    for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < cols; j++) sum[j] += p->x[(size_t)i * p->d + j0 + j];
-    for (int j = 0; j < cols; j++) p->mean[j0 + j] = sum[j] / p->n;
-}
-
-/* slab[i][j] = x[i0+i, j0+j] less its mean; columns past the last are 0. */
-static void load_centred(double slab[DEPTH][TILE], const spot_pca_problem *p, int i0, int rows, int j0)
-{
+    double mean[TILE];
     int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
 
-    for (int i = 0; i < rows; i++) {
-        const float *x = p->x + (size_t)(i0 + i) * p->d + j0;
-        for (int j = 0; j < cols; j++) slab[i][j] = x[j] - p->mean[j0 + j];
-        for (int j = cols; j < TILE; j++) slab[i][j] = 0;
-    }
+    spot_column_means(mean, p->x, p->n, p->d, j0, cols);
+    memcpy(p->mean + j0, mean, (size_t)cols * sizeof *mean);
 }
 
 static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
 {
-    double sum[TILE][TILE] = { { 0 } }, a[DEPTH][TILE], b[DEPTH][TILE];
+    const spot_outer_rows all = { p->d, p->n, p->x, p->mean, NULL, NULL };
+    double sum[TILE][TILE] = { { 0 } };
 
-    for (int i0 = 0; i0 < p->n; i0 += DEPTH) {
-        int rows = p->n - i0 < DEPTH ? p->n - i0 : DEPTH;
-        load_centred(a, p, i0, rows, j0);
-        load_centred(b, p, i0, rows, k0);
-        spot_outer_add(sum, a, b, rows);
-    }
+    spot_outer_add(sum, &all, j0, k0);
     for (int j = j0; j < j0 + TILE && j < p->d; j++)
         for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/column_sums.h"
 #include "core/team.h"
 #include "map/distance.h"
 #include "map/scvis_net.h"
@@ -56,10 +57,9 @@ static void prepare_input(float *out, const spot_scvis_problem *s, int max_abs)
         return;
     }
     for (size_t j = 0; j < d; j++) {
-        double mean = 0, squares = 0;
-        for (size_t i = 0; i < n; i++) mean += s->x[i * d + j];
-        mean /= (double)n;
-        for (size_t i = 0; i < n; i++) squares += (s->x[i * d + j] - mean) * (s->x[i * d + j] - mean);
+        double mean, squares;
+        spot_column_means(&mean, s->x, s->n, s->d, (int)j, 1);
+        spot_column_squares(&squares, &mean, s->x, s->n, s->d, (int)j, 1);
         double scale = squares > 0 ? sqrt((double)n / squares) : 0;
         for (size_t i = 0; i < n; i++) out[i * d + j] = (float)((s->x[i * d + j] - mean) * scale);
     }

@@ -359,34 +359,26 @@ spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_t
     return s;
 }
 
-/* `count` doubles from the device. */
-static spot_status fetch_doubles(spot_ctx *c, double *to, const double *from, size_t count)
-{
-    return spot_device_copy(c, to, from, count * sizeof *to);
-}
-
 spot_status spot_tsne_gradient(spot_ctx *c, spot_arena *scratch, const spot_tsne_problem *t, const spot_tsne_config *cfg,
                                double *gradient, double *kl)
 {
     int tiles = spot_tsne_tiles(t->n), entries = t->n * t->dim;
-    size_t mark = scratch->used, count;
-    spot_tsne_walk w, here;
+    size_t mark = scratch->used, count, bytes = (size_t)entries * sizeof(double);
+    spot_tsne_walk w;
     spot_team team = spot_team_of(c->threads);
     spot_tsne_batch b = { .problems = 1, .walk = &w, .team = &team };
-    double *partial, *host = malloc((2 * (size_t)entries + SPOT_TSNE_SUMS * tiles) * sizeof *host), *sums;
+    double *partial, *host = malloc(2 * bytes + SPOT_TSNE_SUMS * tiles * sizeof *host), *sums = host + 2 * entries;
     spot_status s = host ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a gradient of %d points", t->n);
 
     if (s == SPOT_OK) s = take_batch(c, scratch, &b, &partial, &count, t, cfg);
     if (s == SPOT_OK) s = advance_batch(c, &b, 0, 1);
-    if (s == SPOT_OK) s = fetch_doubles(c, host, w.attract, entries);
-    if (s == SPOT_OK) s = fetch_doubles(c, host + entries, w.repel, entries);
-    if (s == SPOT_OK) s = fetch_doubles(c, host + 2 * entries, partial, count);
+    if (s == SPOT_OK) s = spot_device_copy(c, host, w.attract, bytes);
+    if (s == SPOT_OK) s = spot_device_copy(c, host + entries, w.repel, bytes);
+    if (s == SPOT_OK) s = spot_device_copy(c, sums, partial, count * sizeof *sums);
     if (s == SPOT_OK) {
-        here = w;
-        here.attract = host;
-        here.repel = host + entries;
-        sums = host + 2 * entries;
-        for (int e = 0; e < entries; e++) gradient[e] = spot_tsne_slope(&here, e, spot_tsne_z(sums, tiles));
+        w.attract = host;
+        w.repel = host + entries;
+        for (int e = 0; e < entries; e++) gradient[e] = spot_tsne_slope(&w, e, spot_tsne_z(sums, tiles));
         *kl = divergence(sums, tiles);
     }
     free(host);

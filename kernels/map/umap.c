@@ -3,6 +3,7 @@
 #include "map/umap.h"
 
 #include "core/philox.h"
+#include "core/problems.h"
 #include "map/umap_step.h"
 
 enum { LANES = 32, RUN = 16, ROUND = 16 };   /* points moved together; edges checked together; due edges to hold */
@@ -149,9 +150,8 @@ static void step_wave(const spot_umap_layout *u, int first, int step)
 
 static spot_status advance_cpu(spot_ctx *c, int problems, const spot_umap_layout *u, int first, int count)
 {
-    int largest = 0;
+    int largest = SPOT_MOST(problems, u, n);
 
-    for (int p = 0; p < problems; p++) largest = u[p].n > largest ? u[p].n : largest;
 #pragma omp parallel num_threads(c->threads)
     for (int step = first; step < first + count; step++) {
 #pragma omp for collapse(2) schedule(dynamic)
