@@ -1,164 +1,500 @@
-/* bench_tail.c - the ends of a training step on a GPU: head and loss, forward and backward, and the optimizer. */
+/* bench_tail.c - the ends of a training step: head and loss, forward and backward, the optimizer, and an adversary's steps:
+ * their problems for the tests, and what they take on a GPU. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench.h"
 #include "core/device.h"
-#include "net/head.h"
-#include "net/optim.h"
+#include "core/imagenet.h"
+#include "image/raster.h"
+#include "op_net.h"
 
-enum { PARTS = 12 };
-
-typedef struct {
-    spot_plane p;              /* head */
-    size_t count;              /* optimizer: parameters */
-    void *part[PARTS];         /* on c's device */
-} tail;
-
-static void close_tail(spot_ctx *c, void *state)
-{
-    tail *s = state;
-
-    for (int i = 0; i < PARTS; i++) spot_device_give(c, s->part[i]);
-    free(s);
-}
-
-/* Takes part[i], filled with tensor i unless it is only written. */
-static spot_status part(spot_ctx *c, tail *s, int i, size_t count, spot_precision p, bool filled)
-{
-    SPOT_TRY(spot_device_take(c, &s->part[i], count * spot_precision_bytes(p) + 8));
-    return filled ? spot_noise_fill(c, s->part[i], i, count, p) : SPOT_OK;
-}
+enum { CHECKED = 24 };
 
 /* -- head ------------------------------------------------------------------------------------------------------- */
 
-enum { X, W, B, TARGET, DX, FEATURE, LOGIT, DLOGIT, DW, DB, LOSS };
+enum { X, W, B, TARGET, HEAD_IDS };                 /* noise of a problem, from its id */
 
-/* size: channels, pixels a side, images, precision; one output, whose target is a random number. */
-static spot_status open_head(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+static float target_of(const spot_op_headed *p, size_t i) { return spot_noise(p->id + TARGET, i, SPOT_FP32) > 0; }
+
+static void make_head(spot_op_run *r, void *problem, const int *size)
 {
-    tail *s = *state = calloc(1, sizeof *s);
-    size_t rows = (size_t)size[2], channels = (size_t)size[0], numbers = rows * channels * (size_t)size[1] * (size_t)size[1];
-    spot_precision p = (spot_precision)size[3];
+    spot_op_headed *p = problem;
+    spot_op_tensor t;
+    size_t live = (size_t)size[1], channels = (size_t)size[2], outputs = (size_t)size[4], logits = live * outputs;
+    float *target = malloc((logits + 1) * sizeof *target);
 
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
-    s->p = (spot_plane){ size[2], size[2], size[0], size[1], p };
-    work->items = s->p.rows;
-    work->bytes = 2.0 * (double)(numbers * spot_precision_bytes(p));
-    SPOT_TRY(part(c, s, X, numbers, p, true));
-    SPOT_TRY(part(c, s, W, channels, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, B, 1, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, TARGET, rows, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, DX, numbers, p, false));
-    SPOT_TRY(part(c, s, FEATURE, rows * channels, SPOT_FP32, false));
-    SPOT_TRY(part(c, s, LOGIT, rows, SPOT_FP32, false));
-    SPOT_TRY(part(c, s, DLOGIT, rows, SPOT_FP32, false));
-    SPOT_TRY(part(c, s, DW, channels, SPOT_FP32, false));
-    SPOT_TRY(part(c, s, DB, 1, SPOT_FP32, false));
-    return part(c, s, LOSS, 2, SPOT_FP32, false);
+    *p = (spot_op_headed){ .outputs = size[4], .id = HEAD_IDS * r->number, .precision = (spot_precision)size[5] };
+    p->p = (spot_plane){ size[0], size[1], size[2], size[3], p->precision };
+    t = spot_op_plane(p->p);
+    for (size_t i = 0; target && i < logits; i++) target[i] = target_of(p, i);
+    p->target = spot_op_given(r, target, logits * sizeof *target);
+    p->x = spot_op_tensor_noise(r, t, p->id + X);
+    p->w = spot_op_noise(r, p->id + W, outputs * channels);
+    p->b = spot_op_noise(r, p->id + B, outputs);
+    p->feature = spot_op_out(r, "features", SPOT_OP_FLOAT, live * channels, 1e-6);
+    p->bare = spot_op_out(r, "features alone", SPOT_OP_FLOAT, live * channels, 1e-6);
+    p->logit = spot_op_out(r, "logits", SPOT_OP_FLOAT, logits, 1e-6);
+    p->loss = spot_op_out(r, "loss", SPOT_OP_DOUBLE, 1, 1e-6);
+    p->bare_loss = spot_op_out(r, "loss alone", SPOT_OP_DOUBLE, 1, 1e-6);
+    p->dlogit = spot_op_out(r, "gradients of logits", SPOT_OP_FLOAT, logits, 1e-6);
+    p->dw = spot_op_out(r, "gradients of weights", SPOT_OP_FLOAT, outputs * channels, 1e-6);
+    p->db = spot_op_out(r, "gradients of biases", SPOT_OP_FLOAT, outputs, 1e-6);
+    p->dx = spot_op_tensor_blank(r, t, SPOT_OP_FLOAT);
+    spot_op_tensor_part(r, "gradients of x", p->dx, t, SPOT_OP_FLOAT, p->precision == SPOT_BF16 ? 0x1p-8 : 1e-6, 0);
+    if (!r->c->device) p->p.precision = SPOT_FP32;
 }
 
-static spot_status head(spot_ctx *c, void *state)
+static spot_status there_and_back(spot_op_run *r, const spot_op_headed *p)
 {
-    tail *s = state;
-
-    SPOT_TRY(spot_head_forward(c, s->part[FEATURE], s->part[LOGIT], s->part[X], s->part[W], s->part[B], s->p, 1));
-    SPOT_TRY(spot_head_loss(c, s->part[LOSS], s->part[DLOGIT], s->part[LOGIT], s->part[TARGET], s->p.rows));
-    return spot_head_backward(c, s->part[DX], s->part[DW], s->part[DB], s->part[DLOGIT], s->part[FEATURE], s->part[W], s->p, 1);
+    SPOT_OP(r, spot_head_forward(r->c, p->feature, p->logit, p->x, p->w, p->b, p->p, p->outputs));
+    SPOT_OP(r, spot_head_loss(r->c, p->loss, p->dlogit, p->logit, p->target, p->p.live * p->outputs));
+    SPOT_OP(r, spot_head_backward(r->c, p->dx, p->dw, p->db, p->dlogit, p->feature, p->w, p->p, p->outputs));
+    return SPOT_OK;
 }
 
-/* NHWC: the mean over pixels of channel k of image n. */
-static double mean(const tail *s, int n, int k)
+/* Features alone and the loss alone are calls of their own. */
+static spot_status run_head(spot_op_run *r, void *problems, int count)
 {
-    int pixels = s->p.size * s->p.size;
-    double sum = 0;
+    spot_op_headed *p = problems;
 
-    for (int i = 0; i < pixels; i++)
-        sum += spot_noise(X, ((size_t)n * pixels + i) * s->p.channels + k, s->p.precision) / pixels;
-    return sum;
-}
-
-static spot_status check_head(spot_ctx *c, void *state)
-{
-    tail *s = state;
-    int pixels = s->p.size * s->p.size, k = s->p.channels - 1;
-    double loss = 0, dw = 0, got, dz = 0;
-
-    SPOT_TRY(head(c, state));
-    for (int n = 0; n < s->p.rows; n++) {
-        double z = spot_noise(B, 0, SPOT_FP32), t = spot_noise(TARGET, (size_t)n, SPOT_FP32);
-        for (int j = 0; j < s->p.channels; j++) z += mean(s, n, j) * spot_noise(W, (size_t)j, SPOT_FP32);
-        loss += (fmax(z, 0) - z * t + log1p(exp(-fabs(z)))) / s->p.rows;
-        dz = (1 / (1 + exp(-z)) - t) / s->p.rows;
-        dw += dz * mean(s, n, k);
-        SPOT_TRY(spot_number_at(c, &got, s->part[LOGIT], (size_t)n, SPOT_FP32));
-        SPOT_TRY(spot_bench_near(c, "logit", (size_t)n, got, z, 1e-4));
-    }
-    SPOT_TRY(spot_device_copy(c, &got, s->part[LOSS], sizeof got));
-    SPOT_TRY(spot_bench_near(c, "loss", 0, got, loss, 1e-4));
-    SPOT_TRY(spot_number_at(c, &got, s->part[DW], (size_t)k, SPOT_FP32));
-    SPOT_TRY(spot_bench_near(c, "gradient of weight", (size_t)k, got, dw, 1e-5));
-    dz *= spot_noise(W, (size_t)k, SPOT_FP32) / pixels;      /* of the last image's last pixel */
-    SPOT_TRY(spot_number_at(c, &got, s->part[DX], (size_t)s->p.rows * pixels * s->p.channels - 1, s->p.precision));
-    return spot_bench_near(c, "gradient of the last number", 0, got, dz, 0x1p-7 * fabs(dz));
-}
-
-/* -- optimizer -------------------------------------------------------------------------------------------------- */
-
-enum { P, G, M, V, ROUNDED };
-
-static const spot_optim_rule adam = { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .t = 10 };
-
-/* size: parameters. Read: p, g, m, v. Written: p, m, v and the bf16 weights for convolutions. */
-static spot_status open_optim(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
-{
-    tail *s = *state = calloc(1, sizeof *s);
-
-    if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
-    s->count = (size_t)size[0];
-    work->items = size[0];
-    work->bytes = (4 * 4 + 3 * 4 + 2) * (double)size[0];
-    SPOT_TRY(part(c, s, P, s->count, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, G, s->count, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, M, s->count, SPOT_FP32, true));
-    SPOT_TRY(part(c, s, V, s->count, SPOT_FP32, false));
-    SPOT_TRY(part(c, s, ROUNDED, s->count, SPOT_BF16, false));
-    return spot_device_clear(c, s->part[V], s->count * sizeof(float));
-}
-
-static spot_status optim(spot_ctx *c, void *state)
-{
-    tail *s = state;
-    spot_optim_rule rule = adam;
-
-    rule.rounded = s->part[ROUNDED];
-    return spot_optim_step(c, s->part[P], s->part[G], s->part[M], s->part[V], s->count, &rule);
-}
-
-static spot_status check_optim(spot_ctx *c, void *state)
-{
-    tail *s = state;
-
-    SPOT_TRY(optim(c, state));
-    for (size_t e = 0; e < 24; e++) {
-        size_t i = e ? e * 2654435761u % s->count : s->count - 1;
-        double g = spot_noise(G, i, SPOT_FP32), m = 0.9 * spot_noise(M, i, SPOT_FP32) + 0.1 * g, v = 0.001 * g * g + 1e-30, got;
-        double rate = adam.lr / (1 - pow(0.9, adam.t)), root = sqrt(1 - pow(0.999, adam.t));
-        double want = spot_noise(P, i, SPOT_FP32) - rate * m / (sqrt(v) / root + 1e-8);
-        SPOT_TRY(spot_number_at(c, &got, s->part[P], i, SPOT_FP32));
-        SPOT_TRY(spot_bench_near(c, "parameter", i, got, want, 1e-6 * fabs(want) + 1e-5 * fabs(rate * m * root) / sqrt(v)));
-        SPOT_TRY(spot_number_at(c, &got, s->part[ROUNDED], i, SPOT_BF16));
-        SPOT_TRY(spot_bench_near(c, "rounded parameter", i, got, want, 0x1p-8 * fabs(want) + 1e-6));
+    for (int q = 0; q < count; q++, p++) {
+        SPOT_OP(r, spot_head_forward(r->c, p->bare, NULL, p->x, NULL, NULL, p->p, p->outputs));
+        SPOT_TRY(there_and_back(r, p));
+        SPOT_OP(r, spot_head_loss(r->c, p->bare_loss, NULL, p->logit, p->target, p->p.live * p->outputs));
     }
     return SPOT_OK;
 }
 
-static const spot_bench_kind heads = { open_head, check_head, head, close_tail };
-static const spot_bench_kind optims = { open_optim, check_optim, optim, close_tail };
+/* The mean over pixels of channel k of image n. */
+static double mean(const spot_op_headed *p, int n, int k)
+{
+    int pixels = p->p.size * p->p.size;
+    double sum = 0;
+
+    for (int i = 0; i < pixels; i++)
+        sum += spot_noise(p->id + X, ((size_t)n * pixels + i) * p->p.channels + k, p->precision) / pixels;
+    return sum;
+}
+
+static double weight(const spot_op_headed *p, int o, int k)
+{
+    return spot_noise(p->id + W, (size_t)o * p->p.channels + k, SPOT_FP32);
+}
+
+static spot_status check_float(spot_op_run *r, const char *what, const float *v, size_t i, double want, double off)
+{
+    float got;
+
+    SPOT_TRY(spot_op_fetch(r, &got, v + i, sizeof got));
+    return spot_bench_near(r->c, what, i, got, want, off);
+}
+
+/* All logits, the loss, the gradients of the last channel's weights and of the last live number. */
+static spot_status check_head(spot_op_run *r, void *problem)
+{
+    const spot_op_headed *p = problem;
+    const spot_op_tensor t = spot_op_plane(p->p);
+    int k = p->p.channels - 1, logits = p->p.live * p->outputs;
+    double loss = 0, dx = 0, got;
+
+    for (int o = 0; o < p->outputs; o++) {
+        double dw = 0, db = 0;
+        for (int n = 0; n < p->p.live; n++) {
+            size_t i = (size_t)n * p->outputs + o;
+            double z = spot_noise(p->id + B, (size_t)o, SPOT_FP32), y = target_of(p, i), dz;
+            for (int j = 0; j < p->p.channels; j++) z += mean(p, n, j) * weight(p, o, j);
+            loss += (fmax(z, 0) - z * y + log1p(exp(-fabs(z)))) / logits;
+            dz = (1 / (1 + exp(-z)) - y) / logits;
+            dw += dz * mean(p, n, k), db += dz;
+            if (n == p->p.live - 1) dx += dz * weight(p, o, k) / t.pixels;
+            SPOT_TRY(check_float(r, "logit", p->logit, i, z, 1e-4));
+        }
+        SPOT_TRY(check_float(r, "gradient of weight", p->dw, (size_t)o * p->p.channels + k, dw, 1e-5));
+        SPOT_TRY(check_float(r, "gradient of bias", p->db, (size_t)o, db, 1e-5));
+    }
+    SPOT_TRY(spot_op_fetch(r, &got, p->loss, sizeof got));
+    SPOT_TRY(spot_bench_near(r->c, "loss", 0, got, loss, 1e-4));
+    SPOT_TRY(spot_op_number(r, &got, p->dx, &t, (size_t)p->p.live * t.pixels * t.channels - 1));
+    return spot_bench_near(r->c, "gradient of the last number", 0, got, dx, 0x1p-7 * fabs(dx));
+}
+
+const spot_op spot_op_head = { "head", sizeof(spot_op_headed), make_head, run_head, check_head, true };
+
+/* -- optimizer -------------------------------------------------------------------------------------------------- */
+
+enum { P, M, G, OPTIM_IDS };
+
+static const spot_optim_rule rules[] = {
+    { .adam = 1, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1e-2 },
+    { .lr = 1e-2, .momentum = 0.9, .decay = 1e-3 },
+};
+
+static double rate_of(const spot_op_stepped *p, int step)
+{
+    static const double part[SPOT_OP_STEPS] = { 1, 0.5, 0, 2 };
+
+    return rules[p->sgd].lr * part[step];
+}
+
+static void make_course(spot_op_run *r, spot_op_stepped *p)
+{
+    static const double loss = 0.5;
+    static const int none;
+    static const uint32_t seen = 7;
+    double rates[SPOT_OP_STEPS];
+
+    for (int i = 0; i < SPOT_OP_STEPS; i++) rates[i] = rate_of(p, i);
+    p->course = (spot_optim_course){ .rates = spot_op_input(r, rates, sizeof rates), .batch = 3,
+                                     .loss = spot_op_input(r, &loss, sizeof loss),
+                                     .losses = spot_op_out(r, "losses", SPOT_OP_DOUBLE, SPOT_OP_STEPS, 0),
+                                     .made = spot_op_both(r, "steps made", &none, SPOT_OP_INT, 1, 0),
+                                     .seen = spot_op_both(r, "images seen", &seen, SPOT_OP_INT, 1, 0) };
+}
+
+/* A course's rate passes through pow() on the device, which a GPU may round otherwise. */
+static void make_optim(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_stepped *p = problem;
+    size_t n = (size_t)size[0];
+    const spot_op_tensor t = { 1, 1, 1, size[0], 1, SPOT_BF16 };
+    float *none = calloc(n, sizeof *none);
+
+    *p = (spot_op_stepped){ .count = n, .sgd = size[1], .replayed = size[2], .id = OPTIM_IDS * r->number };
+    p->g = spot_op_noise(r, p->id + G, n);
+    for (int k = 0; k < 2; k++) {
+        double off = k ? 1e-6 : 0;
+        p->p[k] = spot_op_noise(r, p->id + P, n);
+        p->m[k] = spot_op_noise(r, p->id + M, n);
+        p->v[k] = spot_op_input(r, none, n * sizeof *none);
+        spot_op_part(r, k ? "p by a course" : "p", p->p[k], SPOT_OP_FLOAT, n, off);
+        spot_op_part(r, k ? "m by a course" : "m", p->m[k], SPOT_OP_FLOAT, n, off);
+        spot_op_part(r, k ? "v by a course" : "v", p->v[k], SPOT_OP_FLOAT, n, off);
+        if (r->c->device) p->rounded[k] = spot_op_tensor_blank(r, t, SPOT_OP_FLOAT);
+        spot_op_tensor_part(r, k ? "bf16 of p by a course" : "bf16 of p", p->rounded[k] ? p->rounded[k] : p->p[k], t,
+                            SPOT_OP_FLOAT, k ? 0x1p-8 : 0, 0);
+    }
+    make_course(r, p);
+    free(none);
+}
+
+static spot_status step(spot_op_run *r, const spot_op_stepped *p, int k, spot_optim_rule rule)
+{
+    rule.rounded = p->rounded[k];
+    SPOT_OP(r, spot_optim_step(r->c, p->p[k], p->g, p->m[k], p->v[k], p->count, &rule));
+    return SPOT_OK;
+}
+
+static spot_status replay(spot_op_run *r, const spot_op_stepped *p, const spot_optim_rule *rule)
+{
+    void *graph = NULL;
+    spot_status s;
+
+    SPOT_TRY(spot_device_record(r->c));
+    s = step(r, p, 1, *rule);
+    if (s == SPOT_OK) s = spot_device_recorded(r->c, &graph);
+    for (int t = 0; s == SPOT_OK && t < SPOT_OP_STEPS; t++) s = spot_device_replay(r->c, graph);
+    spot_device_forget(r->c, graph);
+    return s;
+}
+
+static spot_status run_optim(spot_op_run *r, void *problems, int count)
+{
+    spot_op_stepped *p = problems;
+
+    for (int q = 0; q < count; q++, p++) {
+        bool replayed = p->replayed && r->c->device && !r->misplaced;
+        spot_optim_rule told = rules[p->sgd], by_course = told;
+        by_course.course = &p->course;
+        for (told.t = 1; told.t <= SPOT_OP_STEPS; told.t++) {
+            told.lr = rate_of(p, told.t - 1);
+            SPOT_TRY(step(r, p, 0, told));
+            if (!replayed) SPOT_TRY(step(r, p, 1, by_course));
+        }
+        if (replayed) SPOT_TRY(replay(r, p, &by_course));
+    }
+    return SPOT_OK;
+}
+
+/* The formulas in double. */
+static void step_in_double(double *p, double *m, double *v, double g, double lr, int t, const spot_optim_rule *rule)
+{
+    g += rule->decay * *p;
+    if (rule->adam) {
+        *m = rule->beta1 * *m + (1 - rule->beta1) * g;
+        *v = rule->beta2 * *v + (1 - rule->beta2) * g * g;
+        *p -= lr * (*m / (1 - pow(rule->beta1, t))) / (sqrt(*v / (1 - pow(rule->beta2, t))) + rule->epsilon);
+    } else {
+        *m = t == 1 ? g : rule->momentum * *m + g;
+        *p -= lr * *m;
+    }
+}
+
+/* bf16 of p is p to the nearest, ties to even. */
+static spot_status compare_rounded(spot_op_run *r, const spot_op_stepped *s, int k, float *p, uint16_t *rounded)
+{
+    SPOT_TRY(spot_op_fetch(r, p, s->p[k], s->count * sizeof *p));
+    SPOT_TRY(spot_op_fetch(r, rounded, s->rounded[k], s->count * sizeof *rounded));
+    for (size_t i = 0; i < s->count; i++)
+        if (rounded[i] != spot_bf16_bits(p[i]))
+            return spot_fail(r->c, SPOT_CHECK, "parameter %zu, %.9g, has the bits %04x in bf16", i, p[i], rounded[i]);
+    return SPOT_OK;
+}
+
+static spot_status check_rounded(spot_op_run *r, const spot_op_stepped *s, int k)
+{
+    float *p = malloc(s->count * sizeof *p);
+    uint16_t *rounded = malloc(s->count * sizeof *rounded);
+    spot_status done = p && rounded ? compare_rounded(r, s, k, p, rounded)
+                                    : spot_fail(r->c, SPOT_NOMEM, "no memory to check the optimizer");
+
+    free(p), free(rounded);
+    return done;
+}
+
+static spot_status check_optim(spot_op_run *r, void *problem)
+{
+    const spot_op_stepped *s = problem;
+    double losses[SPOT_OP_STEPS];
+
+    for (size_t e = 0; e < CHECKED && e < s->count; e++) {
+        size_t i = e ? e * 2654435761u % s->count : s->count - 1;
+        double p = spot_noise(s->id + P, i, SPOT_FP32), m = spot_noise(s->id + M, i, SPOT_FP32), v = 0, moved = 0, was = p;
+        double g = spot_noise(s->id + G, i, SPOT_FP32);
+        for (int t = 1; t <= SPOT_OP_STEPS; t++, moved += fabs(p - was), was = p)
+            step_in_double(&p, &m, &v, g, rate_of(s, t - 1), t, &rules[s->sgd]);
+        for (int k = 0; k < 2; k++) {
+            SPOT_TRY(check_float(r, "parameter", s->p[k], i, p, 1e-6 * (fabs(p) + moved)));
+            SPOT_TRY(check_float(r, "m of parameter", s->m[k], i, m, 1e-6 * (fabs(m) + fabs(g) + 1)));
+            SPOT_TRY(check_float(r, "v of parameter", s->v[k], i, v, 1e-6 * v));
+            if (s->rounded[k] && !e) SPOT_TRY(check_rounded(r, s, k));
+        }
+    }
+    SPOT_TRY(spot_op_fetch(r, losses, s->course.losses, sizeof losses));
+    for (size_t t = 0; t < SPOT_OP_STEPS; t++) SPOT_TRY(spot_bench_near(r->c, "loss of step", t, losses[t], 0.5, 0));
+    return SPOT_OK;
+}
+
+const spot_op spot_op_optim = { "optim", sizeof(spot_op_stepped), make_optim, run_optim, check_optim, true };
+
+/* -- adversary -------------------------------------------------------------------------------------------------- */
+
+enum { CLEAN, GRAD, ATTACK_IDS, MOVES = 2 };
+enum { FLAT = 1, BROKEN };
+
+/* Pixel values from 0 to 1, ends included, normalised as the raster does. */
+static float clean_of(const spot_op_attacked *p, size_t i)
+{
+    float v = spot_noise(p->id + CLEAN, i, SPOT_FP32), pixel = v < -1 ? 0 : v > 1 ? 1 : (v + 1) / 2;
+
+    return spot_op_rounded((pixel - spot_imagenet[0][i % 3]) / spot_imagenet[1][i % 3], p->image.precision);
+}
+
+static float gradient_of(const spot_op_attacked *p, size_t i)
+{
+    if (p->odd && i < 3 * (size_t)p->image.pixels) return p->odd == FLAT ? 0 : i == 7 ? NAN : 1;
+    return spot_noise(p->id + GRAD, i, p->image.precision);
+}
+
+static void make_attack(spot_op_run *r, void *problem, const int *size)
+{
+    spot_op_attacked *p = problem;
+    int stem = r->c->ops->conv->stem, made = 5;
+    spot_precision precision = (spot_precision)size[6];
+    size_t n = (size_t)size[0] * 3 * size[2] * size[2];
+    float *v = malloc((n + 1) * sizeof *v);
+
+    *p = (spot_op_attacked){ .p = { size[0], size[1], stem, size[2], r->c->device ? precision : SPOT_FP32 },
+                             .image = { size[0], size[1], 3, size[2] * size[2], stem, precision },
+                             .moved = { size[1], size[1], 3, size[2] * size[2], 3, SPOT_FP32 },
+                             .rule = { size[4] / 10.0, size[5] / 10.0, size[3], 3, 9, NULL },
+                             .id = ATTACK_IDS * r->number, .odd = size[7] };
+    p->rule.made = spot_op_input(r, &made, sizeof made);
+    for (size_t i = 0; v && i < n; i++) v[i] = clean_of(p, i);
+    if (v) p->clean = spot_op_tensor_of(r, p->image, v);
+    for (size_t i = 0; v && i < n; i++) v[i] = gradient_of(p, i);
+    if (v) p->grad = spot_op_tensor_of(r, p->image, v);
+    else if (r->status == SPOT_OK) r->status = spot_fail(r->c, SPOT_NOMEM, "no memory for the problems of attack");
+    p->x = spot_op_tensor_blank(r, p->image, SPOT_OP_FLOAT);
+    p->d = spot_op_tensor_blank(r, p->moved, SPOT_OP_FLOAT);
+    /* |d| is at most epsilon: each number within 1e-6 of epsilon; x, too, divided by a deviation */
+    spot_op_tensor_part(r, "d", p->d, p->moved, SPOT_OP_FLOAT, 5e-7, p->rule.epsilon);
+    if (precision == SPOT_BF16)
+        spot_op_tensor_part(r, "x", p->x, p->image, SPOT_OP_FLOAT, 0x1p-8, 0x1p8 * 1e-6 * (1 + p->rule.epsilon / 0.2));
+    else
+        spot_op_tensor_part(r, "x", p->x, p->image, SPOT_OP_FLOAT, 2.5e-7, 1 + p->rule.epsilon / 0.2);
+    free(v);
+}
+
+static spot_status move(spot_op_run *r, const spot_op_attacked *p)
+{
+    SPOT_OP(r, spot_attack_move(r->c, p->x, p->d, p->clean, p->grad, p->p, &p->rule));
+    return SPOT_OK;
+}
+
+static spot_status run_attack(spot_op_run *r, void *problems, int count)
+{
+    spot_op_attacked *p = problems;
+
+    for (int q = 0; q < count; q++, p++) {
+        SPOT_OP(r, spot_attack_start(r->c, p->x, p->d, p->clean, p->p, &p->rule));
+        for (int i = 0; i < MOVES; i++) SPOT_TRY(move(r, p));
+    }
+    return SPOT_OK;
+}
+
+static double length_of(const double *v, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+static double cut(const spot_op_attacked *p, size_t i, double d)
+{
+    double pixel = (double)clean_of(p, i) * spot_imagenet[1][i % 3] + spot_imagenet[0][i % 3];
+
+    return fmin(fmax(pixel + d, 0), 1) - pixel;
+}
+
+/* A start that is not random and the moves of image `image`, from the text of attack.h. In bf16 a clean pixel may lie outside
+ * [0, 1], and the start cuts it. */
+static void move_in_double(const spot_op_attacked *p, size_t image, double *d, double *g)
+{
+    size_t n = 3 * (size_t)p->image.pixels, from = image * n;
+    double steep, far;
+
+    for (size_t i = 0; i < n; i++) g[i] = gradient_of(p, from + i) / (double)spot_imagenet[1][i % 3];
+    for (size_t i = 0; i < n; i++) d[i] = cut(p, from + i, 0);
+    steep = length_of(g, n);
+    for (int k = 0; k < MOVES; k++) {
+        for (size_t i = 0; i < n && steep > 0; i++) d[i] += p->rule.length * g[i] / steep;
+        far = length_of(d, n);
+        for (size_t i = 0; i < n; i++) d[i] = cut(p, from + i, far > p->rule.epsilon ? d[i] * p->rule.epsilon / far : d[i]);
+    }
+}
+
+/* One image's d, x; scratch: two images in double. A random start is not computed again: its d lies in the ball. */
+static spot_status compare_image(spot_op_run *r, const spot_op_attacked *p, size_t image, const float *d, const float *x,
+                                 double *scratch)
+{
+    size_t n = 3 * (size_t)p->image.pixels, from = image * n;
+    double *want = scratch, last_place = p->image.precision == SPOT_BF16 ? 0x1p-8 : 0;
+
+    move_in_double(p, image, want, scratch + n);
+    for (size_t i = 0; i < n; i++) {
+        float clean = clean_of(p, from + i), std = spot_imagenet[1][i % 3], pixel = clean * std + spot_imagenet[0][i % 3];
+        double moved = clean + d[from + i] / std;
+        if (!p->rule.random) SPOT_TRY(spot_bench_near(r->c, "d", from + i, d[from + i], want[i], 1e-6 * p->rule.epsilon));
+        SPOT_TRY(spot_bench_near(r->c, "pixel", from + i, pixel + d[from + i], 0.5, 0.5 + 1e-6));
+        SPOT_TRY(spot_bench_near(r->c, "x", from + i, x[from + i], moved, 1e-5 + last_place * fabs(moved)));
+        want[i] = d[from + i];
+    }
+    if (length_of(want, n) <= p->rule.epsilon * (1 + 1e-6)) return SPOT_OK;
+    return spot_fail(r->c, SPOT_CHECK, "image %zu is %g from where it was, at most %g are allowed", image, length_of(want, n),
+                     p->rule.epsilon);
+}
+
+static spot_status check_images(spot_op_run *r, const spot_op_attacked *p, float *d, float *x, double *scratch)
+{
+    const spot_op_result result[2] = {
+        { .what = "d", .p = p->d, .kind = SPOT_OP_FLOAT, .count = spot_op_numbers(&p->moved), .off = 1, .tensor = p->moved },
+        { .what = "x", .p = p->x, .kind = SPOT_OP_FLOAT, .count = spot_op_numbers(&p->image), .off = 1, .tensor = p->image },
+    };
+
+    SPOT_TRY(spot_op_result_back(r, d, &result[0]));
+    SPOT_TRY(spot_op_result_back(r, x, &result[1]));
+    for (int n = p->odd == BROKEN; n < p->image.live; n++)
+        SPOT_TRY(compare_image(r, p, (size_t)n, d, x, scratch));
+    for (size_t i = 0; p->odd == BROKEN && i < 3 * (size_t)p->image.pixels; i++)
+        if (!isnan(d[i])) return spot_fail(r->c, SPOT_CHECK, "number %zu is %g after a gradient with a NaN", i, d[i]);
+    return SPOT_OK;
+}
+
+static spot_status check_attack(spot_op_run *r, void *problem)
+{
+    const spot_op_attacked *p = problem;
+    size_t n = spot_op_numbers(&p->image);
+    float *d = malloc(2 * n * sizeof *d);
+    double *scratch = malloc(6 * (size_t)p->image.pixels * sizeof *scratch);
+    spot_status s = d && scratch ? check_images(r, p, d, d + n, scratch)
+                                 : spot_fail(r->c, SPOT_NOMEM, "no memory to check an attack");
+
+    free(d), free(scratch);
+    return s;
+}
+
+const spot_op spot_op_attack = { "attack", sizeof(spot_op_attacked), make_attack, run_attack, check_attack, true };
+
+/* -- timed passes ------------------------------------------------------------------------------------------------ */
+
+static spot_status open_op(spot_ctx *c, void **state, const spot_op *op, const int size[SPOT_OP_SIZES])
+{
+    spot_op_run *r = NULL;
+    spot_status s = spot_op_open(c, &r, op, 1, (const int(*)[SPOT_OP_SIZES])size, 1, 1, false);
+
+    *state = r;
+    return s;
+}
+
+/* size: channels, pixels a side, images, precision; one output. x is read, dx written. */
+static spot_status open_head(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = size[2];
+    work->bytes = 2.0 * size[2] * size[0] * size[1] * size[1] * (double)spot_precision_bytes((spot_precision)size[3]);
+    return open_op(c, state, &spot_op_head, (int[SPOT_OP_SIZES]){ size[2], size[2], size[0], size[1], 1, size[3] });
+}
+
+static spot_status head(spot_ctx *c, void *state)
+{
+    (void)c;
+    return there_and_back(state, ((spot_op_run *)state)->problem);
+}
+
+/* size: parameters. Read: p, g, m, v. Written: p, m, v and the bf16 weights for convolutions. */
+static spot_status open_optim(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    work->items = size[0];
+    work->bytes = (4 * 4 + 3 * 4 + 2) * (double)size[0];
+    return open_op(c, state, &spot_op_optim, (int[SPOT_OP_SIZES]){ size[0], 0, 0 });
+}
+
+static spot_status optim(spot_ctx *c, void *state)
+{
+    spot_optim_rule rule = rules[0];
+
+    (void)c;
+    rule.t = 10;
+    return step(state, ((spot_op_run *)state)->problem, 0, rule);
+}
+
+/* size: pixels a side, images, precision. clean is read once and the gradient twice, d twice; d is written twice, x once. */
+static spot_status open_attack(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    double pixels = (double)size[1] * size[0] * size[0], each = (double)spot_precision_bytes((spot_precision)size[2]);
+
+    work->items = size[1];
+    work->bytes = pixels * (4 * 8 * each + 4 * 3 * sizeof(float));
+    return open_op(c, state, &spot_op_attack, (int[SPOT_OP_SIZES]){ size[1], size[1], size[0], false, 15, 10, size[2], 0 });
+}
+
+static spot_status attack(spot_ctx *c, void *state)
+{
+    (void)c;
+    return move(state, ((spot_op_run *)state)->problem);
+}
+
+#define KIND(name) static const spot_bench_kind kind_##name = { open_##name, spot_op_bench_check, name, spot_op_bench_close }
+KIND(head);
+KIND(optim);
+KIND(attack);
 
 const spot_bench_row spot_bench_tail[] = {
-    { "head", "512 channels, 7 px, batch 256, bf16, there and back", "images", SPOT_ON_CUDA, &heads, { 512, 7, 256, SPOT_BF16 },
-      { 32, 3, 4, SPOT_BF16 } },
-    { "optim", "Adam, 11.2 million parameters, bf16 copies", "parameters", SPOT_ON_CUDA, &optims, { 11177537 }, { 1500 } },
+    { "head", "512 channels, 7 px, batch 256, bf16, there and back", "images", SPOT_ON_CUDA, &kind_head,
+      { 512, 7, 256, SPOT_BF16 }, { 32, 3, 4, SPOT_BF16 } },
+    { "optim", "Adam, 11.2 million parameters, bf16 copies", "parameters", SPOT_ON_CUDA, &kind_optim, { 11177537 }, { 1500 } },
+    { "attack", "a move, 224 px, batch 256, bf16", "images", SPOT_ON_CUDA, &kind_attack, { 224, 256, SPOT_BF16 },
+      { 9, 2, SPOT_BF16 } },
     { 0 },
 };

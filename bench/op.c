@@ -111,7 +111,7 @@ void *spot_op_both(spot_op_run *r, const char *what, const void *from, spot_op_k
     if (from) memcpy(blank, from, bytes);
     else      memset(blank, UNWRITTEN, bytes);
     p = spot_op_given(r, blank, bytes);
-    add(r, (spot_op_result){ what, r->number, p, kind, count, off, 0, false });
+    add(r, (spot_op_result){ what, r->number, p, kind, count, off, 0, false, { 0 } });
     return p;
 }
 
@@ -131,12 +131,12 @@ void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_k
 
 void spot_op_part(spot_op_run *r, const char *what, void *part, spot_op_kind kind, size_t count, double off)
 {
-    add(r, (spot_op_result){ what, r->number, part, kind, count, off, 0, false });
+    add(r, (spot_op_result){ what, r->number, part, kind, count, off, 0, false, { 0 } });
 }
 
 void spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off)
 {
-    add(r, (spot_op_result){ what, r->number, member, kind, count, off, 0, true });
+    add(r, (spot_op_result){ what, r->number, member, kind, count, off, 0, true, { 0 } });
 }
 
 spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes)

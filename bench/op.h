@@ -12,6 +12,7 @@
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
+#include "spotter/model.h"
 
 enum { SPOT_OP_SIZES = 8 };
 
@@ -26,6 +27,16 @@ typedef struct {
     bool own_bits;              /* the emulator may differ from the CPU's bits by a result's tolerance */
 } spot_op;
 
+/* A tensor of a network. Its layout and type depend on the device (conv.h): on the CPU blocks of channels in fp32, on CUDA
+ * pixels in `precision`. Tests compare it as (rows, pixels, channels) in fp32, where all NaNs are one. If its `off` is 0, the
+ * CPU's numbers are rounded to `precision` first. */
+typedef struct {
+    int rows, live;             /* rows from `live` on pad the batch */
+    int channels, pixels;
+    int pitch;                  /* channels that a pixel takes on CUDA; those behind `channels` are 0 in live rows */
+    spot_precision precision;
+} spot_op_tensor;
+
 /* A result of an op. Its numbers differ from the CPU's by at most `off` times the largest of them; with least > 0, each by at
  * most off (least + itself). off 0: the same bits; INFINITY: compared only between schedules, not with the CPU's. */
 typedef enum { SPOT_OP_BYTE, SPOT_OP_INT, SPOT_OP_FLOAT, SPOT_OP_DOUBLE } spot_op_kind;
@@ -38,6 +49,7 @@ typedef struct {
     size_t count;
     double off, least;
     bool on_host;               /* a member of the problem's description */
+    spot_op_tensor tensor;      /* rows 0: an array that has the same layout on every device */
 } spot_op_result;
 
 struct spot_op_run {
@@ -73,6 +85,16 @@ void *spot_op_each(spot_op_run *r, const char *what, const void *from, spot_op_k
 void  spot_op_part(spot_op_run *r, const char *what, void *part, spot_op_kind kind, size_t count, double off);
 void  spot_op_told(spot_op_run *r, const char *what, void *member, spot_op_kind kind, size_t count, double off);
 
+/* For `make`: tensors of a network. `from` is (rows, pixels, channels) and is rounded to the precision. Noise is spot_noise in
+ * that order, in rows from `live` on NaN. */
+size_t spot_op_numbers(const spot_op_tensor *t);
+float  spot_op_rounded(float v, spot_precision precision);
+void  *spot_op_tensor_of(spot_op_run *r, spot_op_tensor t, const float *from);
+void  *spot_op_tensor_noise(spot_op_run *r, spot_op_tensor t, int id);
+void  *spot_op_tensor_blank(spot_op_run *r, spot_op_tensor t, spot_op_kind kind);      /* bytes or floats; unwritten */
+void   spot_op_tensor_part(spot_op_run *r, const char *what, void *part, spot_op_tensor t, spot_op_kind kind, double off,
+                           double least);
+
 /* For `run`: scratch of the run's device, valid until the next call; and one member of `count` problems as an array. */
 spot_status spot_op_scratch(spot_op_run *r, spot_arena **out, size_t bytes);
 const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int count);
@@ -83,8 +105,12 @@ spot_status spot_op_answers(spot_op_run *r, size_t bytes);      /* empties r->an
 #define SPOT_OP(r, call) SPOT_TRY(spot_op_judge((r), (call)))
 spot_status spot_op_judge(spot_op_run *r, spot_status s);
 
-/* Results and inputs back on the host, for `check`. */
+/* Results and inputs back on the host, for `check`; and number i of a tensor's (rows, pixels, channels). */
 spot_status spot_op_fetch(spot_op_run *r, void *to, const void *from, size_t bytes);
+spot_status spot_op_number(spot_op_run *r, double *out, const void *tensor, const spot_op_tensor *t, size_t i);
+
+/* A result on the host, in the layout in which it is compared. */
+spot_status spot_op_result_back(spot_op_run *r, void *to, const spot_op_result *result);
 
 size_t spot_op_size(spot_op_kind kind);
 

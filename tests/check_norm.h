@@ -1,4 +1,4 @@
-/* check_norm.h - a batch norm layer, what is joined to it, and all their tensors, for the tests on the CPU and on CUDA. */
+/* check_norm.h - a batch norm layer, what is joined to it, and all their tensors, for test_norm.c. */
 #ifndef SPOTTER_TESTS_CHECK_NORM_H
 #define SPOTTER_TESTS_CHECK_NORM_H
 

@@ -55,10 +55,8 @@ static inline void **fetch_results(spot_op_run *r)
 
     for (int i = 0; i < r->results; i++) {
         const spot_op_result *o = &r->result[i];
-        size_t bytes = o->count * spot_op_size(o->kind);
-        value[i] = malloc(bytes + 1);
-        if (o->on_host) memcpy(value[i], o->p, bytes);
-        else CHECK_OK(r->c, spot_op_fetch(r, value[i], o->p, bytes));
+        value[i] = malloc(o->count * spot_op_size(o->kind) + 1);
+        CHECK_OK(r->c, spot_op_result_back(r, value[i], o));
     }
     return value;
 }

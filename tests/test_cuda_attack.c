@@ -1,5 +1,5 @@
-/* test_cuda_attack.c - an adversary's steps on CUDA against the CPU's, and a whole training against one, which is recorded
- * and replayed. ctest: heavy, ctest: long */
+/* test_cuda_attack.c - a whole training against an adversary on CUDA, recorded and replayed, against the CPU's. Single steps
+ * are in test_cuda_net.c. ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
 #include "check_cuda_net.h"
 
@@ -7,103 +7,6 @@
 #include "net/attack.h"
 #include "image/raster.h"
 #include "spotter/model.h"
-
-enum { STEM = 8, LIVE = 3, STEPS = 2 };
-
-static const struct { int size; double epsilon, length; bool random; } cases[] = {
-    { 32, 1.5, 1.0, false }, { 32, 1.5, 4.0, true }, { 33, 0.7, 0.1, true }, { 3, 100, 30, false },
-};
-
-/* (LIVE, 3, pixels) <-> (LIVE, pixels, channels) in the precision; channels behind the third are 0. */
-static void *upload(spot_ctx *c, const float *from, int pixels, spot_precision precision)
-{
-    size_t bytes = spot_precision_bytes(precision);
-    unsigned char *to = calloc((size_t)LIVE * pixels * STEM, bytes);
-    void *device;
-
-    for (int i = 0; i < LIVE * pixels; i++)
-        for (int ch = 0; ch < 3; ch++) {
-            float v = from[(i / pixels * 3 + ch) * pixels + i % pixels];
-            memcpy(to + ((size_t)i * STEM + ch) * bytes, (char *)&v + 4 - bytes, bytes);
-        }
-    device = to_device(c, to, (size_t)LIVE * pixels * STEM * bytes);
-    free(to);
-    return device;
-}
-
-static void fetch(spot_ctx *c, float *to, void *device, int pixels, int channels, spot_precision precision)
-{
-    size_t bytes = spot_precision_bytes(precision);
-    unsigned char *from = malloc((size_t)LIVE * pixels * channels * bytes);
-
-    download(c, from, device, (size_t)LIVE * pixels * channels * bytes);
-    for (int i = 0; i < LIVE * pixels; i++)
-        for (int ch = 0; ch < channels; ch++) {
-            float v = 0;
-            memcpy((char *)&v + 4 - bytes, from + ((size_t)i * channels + ch) * bytes, bytes);
-            if (ch < 3) to[(i / pixels * 3 + ch) * pixels + i % pixels] = v;
-            else        assert_true(v == 0);
-        }
-    free(from);
-}
-
-static float *make_images(int pixels, spot_precision precision)
-{
-    float *x = random_tensor((size_t)LIVE * 3 * pixels, 40);
-
-    for (int i = 0; i < LIVE * 3 * pixels; i++) {
-        int ch = i / pixels % 3;
-        x[i] = ((x[i] < -1 ? 0 : x[i] > 1 ? 1 : (x[i] + 1) / 2) - spot_imagenet[0][ch]) / spot_imagenet[1][ch];
-    }
-    round_all(x, (size_t)LIVE * 3 * pixels, precision);
-    return x;
-}
-
-TEST(steps_agree)
-{
-    spot_ctx cpu = check_ctx(2);
-    int made = 5;
-    for (int k = 0; k < 2 * LEN(cases); k++) {
-        spot_precision precision = k % 2 ? SPOT_BF16 : SPOT_FP32;
-        int size = cases[k / 2].size, pixels = size * size, n = LIVE * 3 * pixels;
-        spot_attack_rule rule = { cases[k / 2].epsilon, cases[k / 2].length, cases[k / 2].random, 3, 9, &made };
-        spot_plane p = { LIVE, LIVE, 3, size, SPOT_FP32 }, q = { LIVE, LIVE, STEM, size, precision };
-        float *clean = make_images(pixels, precision), *grad = random_tensor(n, 41), *x = room(n * 4), *d = room(n * 4);
-        float *got = room(n * 4), *moved = room(n * 4);
-        void *first[2] = { 0 };
-        double off = 0;
-        round_all(grad, n, precision);
-        CHECK_OK(&cpu, spot_attack_start(&cpu, x, d, clean, p, &rule));
-        for (int i = 0; i < STEPS; i++) CHECK_OK(&cpu, spot_attack_move(&cpu, x, d, clean, grad, p, &rule));
-        for (int s = 0; s < LEN(schedules); s++) {
-            spot_attack_rule here = rule;
-            void *dc, *dg, *dx, *dd;
-            spot_ctx c;
-            open_cuda(&c, s);
-            dc = upload(&c, clean, pixels, precision), dg = upload(&c, grad, pixels, precision);
-            dx = to_device(&c, NULL, (size_t)LIVE * pixels * STEM * spot_precision_bytes(precision));
-            dd = to_device(&c, NULL, n * sizeof(float));
-            here.made = to_device(&c, &made, sizeof made);
-            CHECK_OK(&c, spot_attack_start(&c, dx, dd, dc, q, &here));
-            for (int i = 0; i < STEPS; i++) CHECK_OK(&c, spot_attack_move(&c, dx, dd, dc, dg, q, &here));
-            fetch(&c, got, dx, pixels, STEM, precision);
-            fetch(&c, moved, dd, pixels, 3, SPOT_FP32);
-            same_bits(&first[0], got, n * sizeof *got, s, "x");
-            same_bits(&first[1], moved, n * sizeof *moved, s, "d");
-            for (int i = 0; i < n; i++) {
-                CHECK_NEAR(moved[i], d[i], 1e-6 * rule.epsilon);
-                CHECK_NEAR(got[i], x[i], 1e-6 * (1 + rule.epsilon / 0.2) + (k % 2 ? 0x1p-8 * fabs(x[i]) : 0));
-                off = fmax(off, fabs(moved[i] - d[i]));
-            }
-            spot_device_give(&c, dc), spot_device_give(&c, dg), spot_device_give(&c, (void *)here.made);
-            spot_device_close(&c);
-        }
-        print_message("case %d, %s: d off by %.1e of epsilon\n", k / 2, k % 2 ? "bf16" : "fp32", off / rule.epsilon);
-        free(clean), free(grad), free(x), free(d), free(got), free(moved);
-    }
-}
-
-/* -- a training ---------------------------------------------------------------------------------------------------- */
 
 typedef struct { spot_arena a; spot_model m; spot_learning lesson; } pupil;
 
