@@ -21,6 +21,9 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     if (e == cudaSuccess && count) e = cudaSetDevice(0);
     if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
     if (e == cudaSuccess && count) e = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess && count) e = cudaMalloc((void **)&state->tickets, SPOT_TICKETS * sizeof *state->tickets);
+    if (e == cudaSuccess && count)
+        e = cudaMemsetAsync(state->tickets, 0, SPOT_TICKETS * sizeof *state->tickets, state->stream);
     if (e != cudaSuccess || !count) {
         snprintf(why, why_size, "no GPU is available here (%s)", count ? cudaGetErrorString(e) : e == cudaSuccess
                  ? "the driver shows none" : cudaGetErrorString(e));
@@ -68,6 +71,7 @@ static void cuda_close(void *device)
 
     spot_conv_forget(state);
     spot_cublas_forget(state);
+    cudaFree(state->tickets);
     cudaStreamDestroy(state->stream);
     free(state);
 }

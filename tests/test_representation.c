@@ -260,6 +260,48 @@ TEST_WITH(a_robust_network_is_trained_once_and_only_when_asked_for, set_up, tear
     spot_ctx_close(&c);
 }
 
+/* The largest difference of the heads of the robust network, which hardly moves, and of the classifier. */
+static double distance_from_classifier(spot_ctx *c, spot_config *cfg, const char *name, spot_robust_start from)
+{
+    spot_arena a = arena_for(c, cfg);
+    spot_sweep_report r;
+    spot_view plain, robust;
+    spot_truth t;
+    double far = 0;
+    cfg->model.robust.from = from;
+    CHECK_OK(c, sweep(c, cfg, name, 0, 1, &r));
+    CHECK_OK(c, see(c, &a, cfg, name, 0, SPOT_TEST, false, &plain, &t));
+    CHECK_OK(c, see(c, &a, cfg, name, 0, SPOT_TEST, true, &robust, &t));
+    for (int j = 0; j < plain.d; j++) far = fmax(far, fabs(plain.head[j] - robust.head[j]));
+    spot_arena_close(&a);
+    return far;
+}
+
+TEST_WITH(a_robust_network_starts_from_the_classifier_if_asked, set_up, tear_down)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    spot_sweep_report r;
+    double near, far;
+    cfg->ecs = 1;
+    cfg->model.robust.epochs = cfg->model.robust.steps = 1;
+    cfg->model.robust.epsilon = 0;
+    cfg->model.robust.lr = 1e-9;
+    cfg->bdm[1].representation = SPOT_BY_ROBUST;
+    far = distance_from_classifier(&c, cfg, "start", SPOT_FROM_START);
+    near = distance_from_classifier(&c, cfg, "classifier", SPOT_FROM_CLASSIFIER);
+    print_message("from the start %.3g, from the classifier %.3g\n", far, near);
+    assert_true(near < 1e-5 && far > 1e-3);
+
+    /* without the classifier in the store it is trained again, to the same bytes */
+    shell("cd %s && rm segments/* && find . -name '*.robust*' -delete && find . -name '*.model' -delete", "classifier");
+    CHECK_OK(&c, sweep(&c, cfg, "classifier", 0, 1, &r));
+    CHECK_OK(&c, sweep(&c, cfg, "again", 0, 1, &r));
+    check_same_segments(&c, "classifier", "again", 1);
+    free(cfg);
+    spot_ctx_close(&c);
+}
+
 TEST_WITH(a_robust_training_that_fails_fails_its_methods_alone, set_up, tear_down)
 {
     spot_ctx c = context(2);

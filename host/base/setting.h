@@ -40,6 +40,7 @@ typedef struct spot_setting {
     const struct spot_setting *of;                   /* a NAME in the same table */
     unsigned values;                                 /* bit v: the setting is read if `of` has value v; 0: always */
     bool (*when)(const void *group);                 /* whether a group of settings has this one; NULL: always */
+    bool newer;                                      /* than existing runs: its default is not part of keys */
     const char *otherwise;                           /* the error if a config sets it although `when` is false */
     const char *help;                                /* a noun phrase that stands alone */
 } spot_setting;

@@ -25,6 +25,8 @@ static const spot_setting robust_rows[] = {
     S("random",  SWITCH, random, "attack's start on the sphere around the image (false: the image itself)", SPOT_SWITCH),
     S("epochs",  INT,  epochs,  "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
     S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(1e-4)),
+    S("from",    NAME, from,    "weights that it starts from: those that the classifier started from, or the trained classifier",
+      SPOT_ONE_OF("start", "classifier"), .newer = true),
 #undef S
     SPOT_END
 };
@@ -314,7 +316,7 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
         size_t model = spot_model_layout(table, cfg->width, ec.targets) * sizeof(float);
         spot_bytes here;
         SPOT_TRY(count_trainer(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
-        here.host += model + 64;
+        here.host += model * (robust && cfg->robust.from == SPOT_FROM_CLASSIFIER ? 2 : 1) + 64;
         *needs = spot_bytes_larger(*needs, here);
     }
     return SPOT_OK;

@@ -18,9 +18,9 @@ static spot_status keep_and_log(spot_ctx *c, spot_run *run, const spot_ec *ec, s
     return SPOT_OK;
 }
 
-/* Recalls the model and the lesson, or trains. */
+/* Recalls the model and the lesson, or trains from `start` (may be NULL). */
 static spot_status train_network(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
-                                 const spot_ec *ec, spot_model *m, spot_learning *l)
+                                 const spot_ec *ec, const spot_model *start, spot_model *m, spot_learning *l)
 {
     double since = spot_clock();
     bool model, lesson;
@@ -29,7 +29,7 @@ static spot_status train_network(spot_ctx *c, spot_arena *a, spot_run *run, cons
     SPOT_TRY(spot_recall(c, a, &run->store, key, net->lesson, spot_pack_learning, l, &lesson));
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
-    SPOT_TRY(net->train(c, a, m, l, ec, &run->cfg->model, run->base.width ? &run->base : NULL));
+    SPOT_TRY(net->train(c, a, m, l, ec, &run->cfg->model, start));
     SPOT_TRY(spot_keep(c, &run->store, key, net->lesson, spot_pack_learning, l));
     SPOT_TRY(keep_and_log(c, run, ec, key, net->model, spot_pack_model, m, spot_clock() - since));
     return spot_check_stop(c);
@@ -73,19 +73,41 @@ static void log_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
     spot_run_log_write(&run->run_log, "convolutions", (int)ec->index, NAN, text);
 }
 
-spot_status spot_network_view(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
-                              const spot_ec *ec, spot_seen *seen, spot_learning *lesson)
+static spot_status look_and_keep(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
+                                 const spot_ec *ec, const spot_model *m, spot_seen *seen)
 {
-    spot_model model = { 0 };
-    double since;
-    bool there;
+    double since = spot_clock();
 
-    SPOT_TRY(spot_network_view_recall(c, a, &run->store, net, key, seen, lesson, &there));
-    if (there) return SPOT_OK;
-    SPOT_TRY(train_network(c, a, run, net, key, ec, &model, lesson));
-    since = spot_clock();
-    SPOT_TRY(spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, SPOT_TEST, &run->cfg->model));
+    SPOT_TRY(spot_model_look(c, a, &seen->view, &seen->truth, m, ec, SPOT_TEST, &run->cfg->model));
     SPOT_TRY(keep_and_log(c, run, ec, key, net->view, spot_pack_seen, seen, spot_clock() - since));
     log_plans(c, run, ec);
     return spot_check_stop(c);
+}
+
+static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
+
+spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec, spot_seen *seen,
+                                 spot_learning *lesson)
+{
+    spot_model m = { 0 };
+    bool there;
+
+    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_classifier, key, seen, lesson, &there));
+    if (there) return SPOT_OK;
+    SPOT_TRY(train_network(c, a, run, &spot_classifier, key, ec, base_of(run), &m, lesson));
+    return look_and_keep(c, a, run, &spot_classifier, key, ec, &m, seen);
+}
+
+spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,
+                             spot_seen *seen, spot_learning *lesson)
+{
+    bool from_classifier = run->cfg->model.robust.from == SPOT_FROM_CLASSIFIER, there;
+    spot_model m = { 0 }, start = { 0 };
+    spot_learning first;
+
+    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_robust, key, seen, lesson, &there));
+    if (there) return SPOT_OK;
+    if (from_classifier) SPOT_TRY(train_network(c, a, run, &spot_classifier, classifier, ec, base_of(run), &start, &first));
+    SPOT_TRY(train_network(c, a, run, &spot_robust, key, ec, from_classifier ? &start : base_of(run), &m, lesson));
+    return look_and_keep(c, a, run, &spot_robust, key, ec, &m, seen);
 }

@@ -68,11 +68,11 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     spot_learning lesson;
     spot_status s;
 
-    s = spot_network_view(w->c, w->a, w->run, &spot_classifier, p->key, &p->ec, &p->seen, &p->segment.lesson);
+    s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec, &p->seen, &p->segment.lesson);
     SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
-    s = spot_network_view(w->c, w->a, w->run, &spot_robust, p->robust_key, &p->ec, &seen, &lesson);
+    s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec, &seen, &lesson);
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 

@@ -61,13 +61,33 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 /* n, at most `most`, at least 1. */
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
-/* Chooses wave and at_once: from o, else by the device; then lowers them until the device's memory suffices. On the CPU nearly
- * all time is training, and segments come sooner one by one. A GPU trains two ECs at once, so that it has work while one
- * model is written to the disk. */
-static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_sweep_options *o, int ecs,
-                                 int rows)
+/* ECs that a GPU trains at once: two of the paper's (width 64, 224 pixels, batch 256), so that it has work while one model is
+ * written to the disk; more where a step is small, because such a step leaves most of the GPU idle, but not more than threads
+ * to feed them. How many are best was not measured. */
+static int trainings_on_gpu(const spot_ctx *c, const spot_config *cfg, const spot_source *source)
 {
-    int wide = o->wave ? o->wave : c->device ? 32 : 1, abreast = o->at_once ? o->at_once : c->device ? 2 : 1;
+    enum { PAPERS = 2, MOST = 16 };
+    double step = cfg->model.width / 64.0 * (source->scene.size / 224.0) * sqrt(cfg->model.batch / 256.0);
+    double n = ceil(PAPERS / step);
+
+    return (int)fmin(n, c->threads > PAPERS ? fmin(c->threads, MOST) : PAPERS);
+}
+
+/* At most `most` ECs a wave, in waves of nearly equal length: a short wave takes nearly as long as a full one. */
+static int even_wave(int ecs, int most)
+{
+    int waves = (ecs + most - 1) / most;
+
+    return waves ? (ecs + waves - 1) / waves : 1;
+}
+
+/* Chooses wave and at_once: from o, else by the device; then lowers them until the device's memory suffices. On the CPU nearly
+ * all time is training, and segments come sooner one by one. */
+static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
+                                 const spot_sweep_options *o, int ecs, int rows)
+{
+    int wide = o->wave ? o->wave : c->device ? even_wave(ecs, 32) : 1;
+    int abreast = o->at_once ? o->at_once : c->device ? trainings_on_gpu(c, cfg, source) : 1;
     size_t left, total;
 
     l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
@@ -95,7 +115,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
-    SPOT_TRY(choose_widths(c, l, cfg, o, ecs, rows));
+    SPOT_TRY(choose_widths(c, l, cfg, source, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);

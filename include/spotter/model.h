@@ -34,6 +34,10 @@ typedef struct {
     double lr;
 } spot_base_config;
 
+/* SPOT_FROM_START: what the classifier started from (base model, model.init or chance). SPOT_FROM_CLASSIFIER: the trained
+ * classifier, which needs fewer epochs. */
+typedef enum { SPOT_FROM_START, SPOT_FROM_CLASSIFIER } spot_robust_start;
+
 /* A second network for methods that use robust features (bdms: representation: robust), trained against an adversary
  * (Madry et al. 2018): an attack changes each batch by at most epsilon in L2, so that its loss grows, before the training
  * step. All other settings are those of spot_model_config. */
@@ -44,6 +48,7 @@ typedef struct {
     int    random;             /* 1: the attack starts on the sphere around each image; 0: at the image */
     int    epochs;
     double lr;
+    int    from;               /* spot_robust_start: the weights that the training starts from */
 } spot_robust_config;
 
 typedef struct {

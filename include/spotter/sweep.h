@@ -29,7 +29,7 @@ typedef struct {
     int limit;                 /* at most this many ECs of the config; 0 = all */
     bool pictures;             /* a PNG per EC */
     int wave;                  /* ECs whose stages after the view run as one batch; 0: 1 on the CPU, 32 on a GPU */
-    int at_once;               /* ECs of a wave that train at the same time; 0: 1, 2 on a GPU. Neither changes a result */
+    int at_once;               /* ECs of a wave that train at the same time; 0: 1, on a GPU 2 to 16. Neither changes a result */
     double seconds;            /* time limit: no wave starts that would end later, at the pace so far; 0: no limit */
     spot_kept keep;            /* applies also to ECs that were done before */
     int starts;                /* a shard that was started this often and stopped with nothing kept ends in SPOT_DEVICE; else a

@@ -29,11 +29,14 @@ static inline const spot_plugin *spot_cuda_memory(const spot_ctx *c)
     return ((const spot_device *)c->device)->plugin;
 }
 
+enum { SPOT_TICKETS = 1 << 13 };
+
 /* The state of a device. */
 typedef struct {
     cudaStream_t stream;           /* orders all work of c */
     int sync;                      /* wait for every kernel, so that a failure names its kernel */
     int recording;
+    unsigned *tickets;             /* (SPOT_TICKETS), 0 between kernels: how many blocks of a launch have finished */
     struct spot_cudnn *cudnn;      /* these two, and the plans made so far: opened by the first convolution, */
     struct spot_conv *convs;       /* closed by spot_conv_forget */
     struct spot_cublas *cublas;    /* opened by the first product, closed by spot_cublas_forget */

@@ -49,4 +49,31 @@ template <typename T> static __device__ inline void spot_store(T *to, const floa
     *(uint4 *)to = u.word;
 }
 
+/* Four numbers as they lie in memory: 16 bytes of floats, 8 of bf16. A thread that keeps sums per channel owns four channels
+ * rather than spot_lanes<T>::N, so that the sums of bf16 fit into its registers. `from` is aligned to the four numbers. */
+template <typename T> struct spot_four;
+template <> struct spot_four<float>     { uint4 word; };
+template <> struct spot_four<spot_bf16> { uint2 word; };
+
+template <typename T> static __device__ inline spot_four<T> spot_load_four(const T *from)
+{
+    return { ((const spot_four<T> *)from)->word };
+}
+
+template <typename T> static __device__ inline void spot_widen_four(float *v, spot_four<T> four)
+{
+    union { spot_four<T> four; T number[4]; } u;
+
+    u.four = four;
+    for (int j = 0; j < 4; j++) v[j] = spot_widen(u.number[j]);
+}
+
+template <typename T> static __device__ inline void spot_store_four(T *to, const float *v)
+{
+    union { spot_four<T> four; T number[4]; } u;
+
+    for (int j = 0; j < 4; j++) spot_round(&u.number[j], v[j]);
+    ((spot_four<T> *)to)->word = u.four.word;
+}
+
 #endif

@@ -1,5 +1,6 @@
-/* tile.cuh - a 64 x 64 tile of a matrix product in fp64: a block of 16 x 16 threads owns it, a thread 4 x 4 of its numbers. The
- * factors pass through shared memory in slabs of 16 rows. A number is one fma chain in the order of the rows. */
+/* tile.cuh - a 64 x 64 tile of numbers that are chains over the rows of two factors: a block of 16 x 16 threads owns it, a
+ * thread 4 x 4 of its numbers. The factors pass through shared memory in slabs of 16 rows. A number is one chain in the order
+ * of the rows. */
 #ifndef SPOTTER_TILE_CUH
 #define SPOTTER_TILE_CUH
 
@@ -7,15 +8,22 @@
 
 enum { SPOT_TILE = 64, SPOT_TILE_SIDE = 16, SPOT_TILE_OWN = SPOT_TILE / SPOT_TILE_SIDE, SPOT_TILE_SLAB = 16 };
 
-/* sum[a][b] += left[t][16 a + y] right[t][16 b + x] for t < rows, (x, y) the thread. left, right (16, 64): slabs. */
-static __device__ inline void spot_tile_add(double sum[SPOT_TILE_OWN][SPOT_TILE_OWN], const double *left, const double *right,
-                                            int rows)
+/* The steps of a chain. */
+struct spot_tile_product { static __device__ inline double step(double sum, double a, double b) { return fma(a, b, sum); } };
+struct spot_tile_distance {
+    static __device__ inline float step(float sum, float a, float b) { float x = a - b; return fmaf(x, x, sum); }
+};
+
+/* sum[a][b] takes the step with left[t][16 a + y] and right[t][16 b + x] for t < rows, (x, y) the thread. left, right
+ * (16, PITCH): slabs. */
+template <typename STEP, int PITCH = SPOT_TILE, typename T>
+static __device__ inline void spot_tile_add(T sum[SPOT_TILE_OWN][SPOT_TILE_OWN], const T *left, const T *right, int rows)
 {
     for (int t = 0; t < rows; t++)
         for (int a = 0; a < SPOT_TILE_OWN; a++)
             for (int b = 0; b < SPOT_TILE_OWN; b++)
-                sum[a][b] = fma(left[t * SPOT_TILE + a * SPOT_TILE_SIDE + threadIdx.y],
-                                right[t * SPOT_TILE + b * SPOT_TILE_SIDE + threadIdx.x], sum[a][b]);
+                sum[a][b] = STEP::step(sum[a][b], left[t * PITCH + a * SPOT_TILE_SIDE + threadIdx.y],
+                                       right[t * PITCH + b * SPOT_TILE_SIDE + threadIdx.x]);
 }
 
 #endif

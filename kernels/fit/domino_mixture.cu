@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) second_kernel(const state 
             slab_b[e] = own > 0 && b < d ? job->x[(size_t)i * d + b] - mean[b] : 0.0;
         }
         __syncthreads();
-        spot_tile_add(sum, slab_a, slab_b, SLAB);
+        spot_tile_add<spot_tile_product>(sum, slab_a, slab_b, SLAB);
         __syncthreads();
     }
     for (int u = 0; u < OWN; u++)

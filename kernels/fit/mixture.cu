@@ -66,7 +66,7 @@ template <int D> static __device__ double expect(const state *f, const work *w, 
         total += w->point[i];
         if (label) f->label[i] = (uint8_t)best;
     }
-    return block_sum(total, w->partial);
+    return spot_block_sum<THREADS>(total);
 }
 
 /* M step, first half: moments about the present means. */
@@ -178,9 +178,8 @@ static inline __host__ __device__ int kernel_of(int d) { return d >= 2 && d <= 4
 template <int D> static __global__ void __launch_bounds__(THREADS) em_kernel(spot_mixture_space m, unsigned count,
                                                                              spot_mixture_config cfg)
 {
-    SPOT_SHARED(double, partial, TRIALS * WARPS);
     SPOT_SHARED(unsigned, turn, 1);
-    const work w = work_of(&m, partial);
+    const work w = work_of(&m);
 
     for (unsigned own; (own = next_fit(&m, turn)) < count;) {
         state f = m.fit[own];   /* every thread has its copy, and all copies go the same way */

@@ -1,11 +1,11 @@
-/* mixture.cuh - a block's workspace and its sums, for mixture.cu and mixture_start.cu.
+/* mixture.cuh - a block's workspace, for mixture.cu and mixture_start.cu.
  *
  * A sum over points is one warp's (each lane in the order of points, then a butterfly), or the block's (its warps' sums in
  * order). */
 #ifndef SPOTTER_MIXTURE_CUH
 #define SPOTTER_MIXTURE_CUH
 
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "fit/mixture_scratch.h"
 
 enum { THREADS = 256, WARP = SPOT_MIXTURE_WARP, WARPS = THREADS / WARP, TRIALS = 6 };   /* 2 + floor(ln 64) trials */
@@ -16,13 +16,11 @@ static inline __device__ int warp()   { return threadIdx.x / WARP; }
 
 typedef struct {
     double *moment, *point, *tile;   /* the block's part of the scratch */
-    double *partial;                 /* shared: (TRIALS, WARPS) */
 } work;
 
-static inline __device__ work work_of(const spot_mixture_space *m, double *partial)
+static inline __device__ work work_of(const spot_mixture_space *m)
 {
-    return { m->moment + blockIdx.x * m->moments, m->point + blockIdx.x * m->points, m->tile + blockIdx.x * m->tiles,
-             partial };
+    return { m->moment + blockIdx.x * m->moments, m->point + blockIdx.x * m->points, m->tile + blockIdx.x * m->tiles };
 }
 
 /* Blocks take fits in their order. No result depends on the block. */
@@ -35,27 +33,6 @@ static inline __device__ unsigned next_fit(const spot_mixture_space *m, unsigned
     own = *turn;
     __syncthreads();
     return own;
-}
-
-/* sum[i] becomes the block's sum, the same in all threads. Also a barrier for memory. */
-static inline __device__ void block_sums(double *sum, int count, double *partial)
-{
-    for (int i = 0; i < count; i++) {
-        double s = spot_warp_sum(sum[i]);
-        if (!lane()) partial[i * WARPS + warp()] = s;
-    }
-    __syncthreads();
-    for (int i = 0; i < count; i++) {
-        sum[i] = 0;
-        for (int w = 0; w < WARPS; w++) sum[i] += partial[i * WARPS + w];
-    }
-    __syncthreads();
-}
-
-static inline __device__ double block_sum(double x, double *partial)
-{
-    block_sums(&x, 1, partial);
-    return x;
 }
 
 /* Labels by k-means for every fit that has no responsibilities to start from. */

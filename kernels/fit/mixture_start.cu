@@ -82,9 +82,10 @@ static __device__ void plus_plus(const state *f, const work *w, double *want, in
         for (int i = thread(); i < f->n; i += THREADS)
             for (int t = 0; t < f->trials; t++)
                 sum[t] += min(w->point[i], squared_distance(f->x + (size_t)i * f->d, f->x + (size_t)chosen[t] * f->d, f->d));
-        block_sums(sum, f->trials, w->partial);
-        for (int t = 0; t < f->trials; t++)
-            if (sum[t] < least) { least = sum[t]; best = chosen[t]; }
+        for (int t = 0; t < f->trials; t++) {
+            double all = spot_block_sum<THREADS>(sum[t]);
+            if (all < least) { least = all; best = chosen[t]; }
+        }
         add_centre(f, w, k, best);
     }
 }
@@ -170,38 +171,37 @@ static __device__ double recentre(const state *f, const work *w)
             own[a] = mean;
         }
     }
-    return block_sum(moved, w->partial);
+    return spot_block_sum<THREADS>(moved);
 }
 
-static __device__ double mean_variance(const state *f, const work *w)
+static __device__ double mean_variance(const state *f)
 {
     double total = 0;
 
     for (int a = 0; a < f->d; a++) {
         double mean = 0, square = 0;
         for (int i = thread(); i < f->n; i += THREADS) mean += f->x[(size_t)i * f->d + a];
-        mean = block_sum(mean, w->partial) / f->n;
+        mean = spot_block_sum<THREADS>(mean) / f->n;
         for (int i = thread(); i < f->n; i += THREADS) {
             double diff = f->x[(size_t)i * f->d + a] - mean;
             square += diff * diff;
         }
-        total += block_sum(square, w->partial) / f->n;
+        total += spot_block_sum<THREADS>(square) / f->n;
     }
     return total / f->d;
 }
 
 static __global__ void __launch_bounds__(THREADS) start_kernel(spot_mixture_space m, unsigned count)
 {
-    SPOT_SHARED(double, partial, TRIALS * WARPS);
     SPOT_SHARED(double, want, TRIALS);
     SPOT_SHARED(int, chosen, TRIALS);
     SPOT_SHARED(unsigned, turn, 1);
-    const work w = work_of(&m, partial);
+    const work w = work_of(&m);
 
     for (unsigned own; (own = next_fit(&m, turn)) < count;) {
         const state f = m.fit[own];
         if (f.resp) continue;
-        double tolerance = 1e-4 * mean_variance(&f, &w);
+        double tolerance = 1e-4 * mean_variance(&f);
         for (int i = thread(); i < f.n; i += THREADS) f.label[i] = NOBODY;
         plus_plus(&f, &w, want, chosen);
         for (int i = 0; i < LLOYD; i++)

@@ -1,5 +1,5 @@
 /* overlap.cu - a warp a query, its lanes over words. */
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "fit/overlap.h"
 
 enum { THREADS = 256, WARP = SPOT_WARP, WARPS = THREADS / WARP, BATCH = 64 };

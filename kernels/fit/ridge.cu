@@ -1,6 +1,6 @@
 /* ridge.cu - a block owns a 64 x 64 tile of a gram (tile.cuh), a thread a column of a moment, a warp a score. */
 #include "core/tile.cuh"
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "fit/ridge.h"
 
 enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, THREADS = 256, BATCH = 64,
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) gram_kernel(const __grid_c
         load_centred(slab_a, s, r0, j0, s->weight);
         load_centred(slab_b, s, r0, k0, NULL);
         __syncthreads();
-        spot_tile_add(sum, slab_a, slab_b, min((int)SLAB, s->rows - r0));
+        spot_tile_add<spot_tile_product>(sum, slab_a, slab_b, min((int)SLAB, s->rows - r0));
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)

@@ -3,7 +3,7 @@
 #define SPOTTER_SPOTLIGHT_FIT_CUH
 
 #include "core/vmath64.cuh"
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "fit/spotlight_scratch.h"
 
 enum { SPOTLIGHT_THREADS = 256, SPOTLIGHT_POLL = 32 };   /* steps between two looks at the stop flag */

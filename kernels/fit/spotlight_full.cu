@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/sums.cuh"
 #include "core/tile.cuh"
 #include "fit/spotlight_fit.cuh"
 
@@ -55,7 +56,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) multiply_kernel(problem *a
             right[e] = t < depth && j < d ? right_of(w, l, t, j) : 0.0;
         }
         __syncthreads();
-        spot_tile_add(sum, left, right, SLAB);
+        spot_tile_add<spot_tile_product>(sum, left, right, SLAB);
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)
@@ -173,7 +174,6 @@ static __global__ void __launch_bounds__(THREADS) turn_kernel(problem *all, int 
 /* grid (problems): the distance of V from orthogonal, by its gram; left counts the problems that need another round */
 static __global__ void __launch_bounds__(THREADS) measure_kernel(problem *all, unsigned *left)
 {
-    SPOT_SHARED(double, partial, 2 * THREADS);
     problem *l = &all[blockIdx.x];
     const size_t d = l->p.d;
     double off = 0, square = 0;
@@ -184,14 +184,9 @@ static __global__ void __launch_bounds__(THREADS) measure_kernel(problem *all, u
         off = fma(rest, rest, off);
         square = fma(l->gram[e], l->gram[e], square);
     }
-    partial[threadIdx.x] = off;
-    partial[THREADS + threadIdx.x] = square;
-    __syncthreads();
+    off = spot_block_sum<THREADS>(off);
+    square = spot_block_sum<THREADS>(square);
     if (threadIdx.x) return;
-    for (int t = 1; t < THREADS; t++) {
-        off += partial[t];
-        square += partial[THREADS + t];
-    }
     l->straight = l->off <= 1e-7;      /* the round before was the last */
     l->off = sqrt(off);
     l->shrink = l->off < 1 ? 1 : 1 / sqrt(square);

@@ -1,7 +1,7 @@
 /* affinity.cu - neighbours, conditional and joint probabilities. A warp searches a row's neighbours, a half-warp its beta:
  * 16 lanes, because the CPU's rows have 16 partial sums. */
 #include "core/philox.h"
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "map/affinity_step.h"
 
 enum { THREADS = 256, WARP = SPOT_WARP, ROWS = THREADS / WARP, LANES = SPOT_HALF_WARP, BATCH = 40 };

@@ -1,9 +1,9 @@
-/* distance.cu - a block owns 64 x 64 pairs, a thread 4 x 4 of them: features pass by in slabs through shared memory,
- * and each pair's chain runs in the order of k, as distance.h demands. */
-#include "core/cuda.cuh"
+/* distance.cu - a block owns 64 x 64 pairs (tile.cuh). Each pair's chain runs in the order of k, as distance.h demands. */
+#include "core/tile.cuh"
 #include "map/distance.h"
 
-enum { TILE = 64, SIDE = 16, OWN = TILE / SIDE, SLAB = 16, PITCH = TILE + 1, BATCH = 64 };
+enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, BATCH = 64,
+       PITCH = TILE + 1 };      /* against bank conflicts: neighbouring threads write neighbouring rows of a slab */
 
 /* The problems of one launch travel as its argument (at most 4 kB), so that nothing is allocated or copied. */
 typedef struct { float *d; const float *a, *b; int n, m, k; } pairs;
@@ -35,12 +35,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) squared_kernel(const __gri
         load_slab(slab_a, p->a, i0, p->n, k0, p->k);
         load_slab(slab_b, p->b, j0, p->m, k0, p->k);
         __syncthreads();
-        for (int t = 0; t < min((int)SLAB, p->k - k0); t++)
-            for (int i = 0; i < OWN; i++)
-                for (int j = 0; j < OWN; j++) {
-                    float x = slab_a[t * PITCH + i * SIDE + threadIdx.y] - slab_b[t * PITCH + j * SIDE + threadIdx.x];
-                    sum[i][j] = fmaf(x, x, sum[i][j]);
-                }
+        spot_tile_add<spot_tile_distance, PITCH>(sum, slab_a, slab_b, min((int)SLAB, p->k - k0));
         __syncthreads();
     }
     for (int i = 0; i < OWN; i++)

@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(SIDE * SIDE) covariance_kernel(const __
         load_centred(slab_a, p, i0, j0);
         load_centred(slab_b, p, i0, k0);
         __syncthreads();
-        spot_tile_add(sum, slab_a, slab_b, min((int)SLAB, p->n - i0));
+        spot_tile_add<spot_tile_product>(sum, slab_a, slab_b, min((int)SLAB, p->n - i0));
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)

@@ -6,7 +6,7 @@
 #ifndef SPOTTER_SCVIS_CUH
 #define SPOTTER_SCVIS_CUH
 
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "map/scvis_step.h"
 #include "map/scvis_net.h"
 
@@ -88,20 +88,6 @@ spot_status spot_scvis_means(spot_ctx *c, const spot_scvis_fleet *f, int first);
 static inline __device__ bool spot_scvis_idle(const spot_scvis_device *net, const spot_scvis_now *t)
 {
     return t->step > net->total || net->failed;
-}
-
-/* The block's sum, the same in every thread: each warp's, then the warps in order. All threads must call. */
-static inline __device__ double spot_scvis_block_sum(double x)
-{
-    SPOT_SHARED(double, warp, SPOT_SCVIS_THREADS / 32);
-    double sum = 0;
-
-    x = spot_warp_sum(x);
-    __syncthreads();                  /* other threads may still read the last sum */
-    if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = x;
-    __syncthreads();
-    for (int w = 0; w < SPOT_SCVIS_THREADS / 32; w++) sum += warp[w];
-    return sum;
 }
 
 #endif

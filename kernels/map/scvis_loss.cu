@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS) force_kernel(const spot_scvis_
     if (spot_scvis_idle(net, &t) || (int)blockIdx.x * ROWS >= rows) return;
     float scale = (float)(spot_scvis_tsne_factor(&t.cfg, t.step, net->d) / rows);
     double cost = force_on_row(net, min(own, rows - 1), lane, scale, own < rows);
-    double sum = spot_scvis_block_sum(!lane && own < rows ? cost : 0);
+    double sum = spot_block_sum<SPOT_SCVIS_THREADS>(!lane && own < rows ? cost : 0);
     if (!threadIdx.x) net->force_part[blockIdx.x] = sum;
 }
 

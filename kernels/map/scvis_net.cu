@@ -249,8 +249,8 @@ static __global__ void __launch_bounds__(THREADS, 2) decode_kernel(const spot_sc
     backward(net, slabs, MU, net->dropped, SIGMA, r, n);
     for (int l = ENC3; l > ENC1; l--) backward(net, slabs, l, weights_of(net, l), 0, r, n);
 
-    fit = spot_scvis_block_sum(fit);
-    kl = spot_scvis_block_sum(kl);
+    fit = spot_block_sum<SPOT_SCVIS_THREADS>(fit);
+    kl = spot_block_sum<SPOT_SCVIS_THREADS>(kl);
     if (threadIdx.x) return;
     net->tile_part[2 * blockIdx.x] = fit;
     net->tile_part[2 * blockIdx.x + 1] = kl;
@@ -326,8 +326,8 @@ static __global__ void __launch_bounds__(THREADS, 2) weigh_kernel(const spot_scv
         squares = weight_gradient(net, (float *)slabs, l, r0, o0, (float)t.cfg.l2, &weights);
         if (!r0) squares += bias_gradient(net, &net->layer[l], o0);
     }
-    squares = spot_scvis_block_sum(squares);
-    weights = spot_scvis_block_sum(weights);
+    squares = spot_block_sum<SPOT_SCVIS_THREADS>(squares);
+    weights = spot_block_sum<SPOT_SCVIS_THREADS>(weights);
     if (threadIdx.x) return;
     net->item_part[2 * blockIdx.x] = squares;
     net->item_part[2 * blockIdx.x + 1] = weights;

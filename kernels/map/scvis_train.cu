@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS) judge_kernel(spot_scvis_device
     for (int q = threadIdx.x; q < spot_scvis_cut(net->rows, TILE); q += THREADS)
         for (int k = 0; k < 2; k++) sum[2 + k] += net->tile_part[2 * q + k];
     for (int q = threadIdx.x; q < spot_scvis_cut(net->rows, SPOT_SCVIS_ROWS); q += THREADS) sum[4] += net->force_part[q];
-    for (int k = 0; k < 5; k++) sum[k] = spot_scvis_block_sum(sum[k]);
+    for (int k = 0; k < 5; k++) sum[k] = spot_block_sum<SPOT_SCVIS_THREADS>(sum[k]);
     if (threadIdx.x) return;
     net->norm = sqrt(sum[0]);
     net->loss = (spot_scvis_tsne_factor(&t.cfg, t.step, net->d) * sum[4] - sum[2]

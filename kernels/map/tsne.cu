@@ -2,7 +2,7 @@
  * a half-warp a row's attraction; Z leaves as one sum a block. Kernel 2 adds those in order and takes the step. Two
  * launches an iteration, whatever the number of maps, and those of tsne_fft.cu for each that is interpolated; partial sums
  * have the CPU's shape (tsne.h), and so its bits. */
-#include "core/warp.cuh"
+#include "core/sums.cuh"
 #include "map/tsne_fft.cuh"
 #include "map/tsne_step.h"
 

@@ -1,26 +1,15 @@
 /* head.cu - the layers after the last block. They are little work: plain kernels whose threads sum in a fixed order. */
 #include "core/lanes.cuh"
+#include "core/sums.cuh"
 #include "net/head.h"
 
 enum { THREADS = 256 };
-
-static __device__ double sum_of_block(double *shared, double mine)
-{
-    double sum = 0;
-
-    shared[threadIdx.x] = mine;
-    __syncthreads();
-    for (int t = 0; threadIdx.x == 0 && t < THREADS; t++) sum += shared[t];
-    __syncthreads();
-    return sum;                 /* thread 0's */
-}
 
 /* grid (live): a block pools an image, a channel to a thread, and multiplies it with the rows of w. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) forward_kernel(float *feature, float *logit, const T *x, const float *w,
                                                                  const float *b, int channels, int pixels, int outputs)
 {
-    SPOT_SHARED(double, shared, THREADS);
     const T *image = x + (size_t)blockIdx.x * pixels * channels;
     float *f = feature + (size_t)blockIdx.x * channels;
 
@@ -32,7 +21,7 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(float *feature,
     for (int o = 0; b && o < outputs; o++) {
         double z = 0;
         for (int k = threadIdx.x; k < channels; k += THREADS) z += (double)f[k] * w[(size_t)o * channels + k];
-        z = sum_of_block(shared, z);        /* f[k] was written by the thread that read it */
+        z = spot_block_sum<THREADS>(z);        /* f[k] was written by the thread that read it */
         if (threadIdx.x == 0) logit[(size_t)blockIdx.x * outputs + o] = (float)(b[o] + z);
     }
 }
@@ -41,7 +30,6 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(float *feature,
 static __global__ void __launch_bounds__(THREADS) loss_kernel(double *loss, float *dlogit, const float *logit,
                                                               const float *target, int count)
 {
-    SPOT_SHARED(double, shared, THREADS);
     double sum = 0;
 
     for (int i = threadIdx.x; i < count; i += THREADS) {
@@ -49,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS) loss_kernel(double *loss, floa
         sum += (z > 0 ? z : 0) - z * t + log1p(exp(-fabs(z)));     /* z * t keeps a NaN */
         if (dlogit) dlogit[i] = (float)((1 / (1 + exp(-z)) - t) / count);
     }
-    sum = sum_of_block(shared, sum);
+    sum = spot_block_sum<THREADS>(sum);
     if (threadIdx.x == 0) *loss = sum / count;
 }
 

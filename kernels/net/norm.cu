@@ -1,45 +1,10 @@
 /* norm.cu - forward: statistics, apply, pool. */
-#include "net/norm.cuh"
+#include "net/norm_sums.cuh"
 
-/* grid (tiles, groups / 8) */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) stats_kernel(double *partial, const T *y, tiling k)
+static __device__ inline void finish_stats(spot_norm l, const double *sum, double around, double n, int ch)
 {
-    constexpr int N = spot_lanes<T>::N;
-    SPOT_SHARED(double, shared, HIGH * WIDE * N);
-    int ch = own_channel<T>();
-    size_t i = blockIdx.x * k.each + threadIdx.x / WIDE, end = min((blockIdx.x + 1) * k.each, k.places);
-    double sum[2][N] = { { 0 } };
-    float around[N], v[N];
+    double off = sum[0] / n, var = sum[1] / n - off * off, mean = around + off, invstd;
 
-    if (ch < k.channels) spot_load(around, y + ch);
-    while (ch < k.channels && i < end) {
-        float s[N] = { 0 }, q[N] = { 0 };
-        for (int t = 0; t < SHORT && i < end; t++, i += HIGH) {
-            spot_load(v, y + i * k.channels + ch);
-            for (int j = 0; j < N; j++) {
-                float a = v[j] - around[j];
-                s[j] += a;
-                q[j] += a * a;
-            }
-        }
-        for (int j = 0; j < N; j++) sum[0][j] += s[j], sum[1][j] += q[j];
-    }
-    for (int n = 0; n < 2; n++) column_sums<T>(shared, partial, sum[n], n, k.channels);
-}
-
-/* grid (channels / 8) */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) finish_stats_kernel(spot_norm l, const double *partial, const T *y,
-                                                                      tiling k)
-{
-    SPOT_SHARED(double, shared, THREADS);
-    int ch = blockIdx.x * FINISH + threadIdx.x % FINISH;
-    double first = tile_sums(shared, partial, 0, k.count, k.channels, ch);
-    double second = tile_sums(shared, partial, 1, k.count, k.channels, ch);
-    double n = (double)k.places, off = first / n, var = second / n - off * off, mean = spot_widen(y[ch]) + off, invstd;
-
-    if (threadIdx.x >= FINISH) return;
     if (var < 0) var = 0;                            /* a constant channel, rounded; NaN stays */
     invstd = 1 / sqrt(var + 1e-5);
     l.mean[ch] = (float)mean;
@@ -48,6 +13,38 @@ static __global__ void __launch_bounds__(THREADS) finish_stats_kernel(spot_norm 
     l.shift[ch] = (float)(l.bias[ch] - mean * l.weight[ch] * invstd);
     l.running_mean[ch] = (float)(0.9 * l.running_mean[ch] + 0.1 * mean);
     l.running_var[ch] = (float)(0.9 * l.running_var[ch] + 0.1 * var * (n > 1 ? n / (n - 1) : 1));
+}
+
+/* Grid: sums_grid. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, 4) stats_kernel(spot_norm l, const T *y, tiling k)
+{
+    constexpr int TURN = 4;                          /* places whose loads are under way at once */
+    SPOT_SHARED(double, total, 2 * ROWS * COLUMN);
+    int ch = sums_channel(), summed = 0;
+    size_t end = sums_end(&k);
+    float sum[2][OWN] = { { 0 } }, around[OWN];
+    double all[2];
+
+    clear_sums<2>(total);
+    if (ch < k.channels) spot_widen_four(around, spot_load_four(y + ch));
+    for (size_t i = sums_first(&k); ch < k.channels && i < end; i += TURN * ROWS) {
+        spot_four<T> four[TURN];
+        float v[OWN];
+        for (int t = 0; t < TURN; t++) four[t] = spot_load_four(y + min(i + t * ROWS, end - 1) * k.channels + ch);
+        for (int t = 0; t < TURN && i + t * ROWS < end; t++) {
+            spot_widen_four(v, four[t]);
+            for (int j = 0; j < OWN; j++) {
+                float a = v[j] - around[j];
+                sum[0][j] += a;
+                sum[1][j] += a * a;
+            }
+        }
+        summed += TURN;
+        if (summed % SHORT == 0) flush_sums<2>(total, sum);
+    }
+    flush_sums<2>(total, sum);
+    if (column_totals<2>(all, &ch, total, &k)) finish_stats(l, all, spot_widen(y[ch]), (double)k.places, ch);
 }
 
 /* grid (ceil(channels / 256)) */
@@ -101,23 +98,24 @@ template <int N> static __device__ inline void store_bytes(unsigned char *to, co
 /* grid (ceil(windows / 128), groups / 8); windows of all rows. The nine pixels are in norm.c's order. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned char *which, const T *y, const float *scale,
-                                                              const float *shift, size_t windows, size_t live, int size,
-                                                              int channels)
+                                                              const float *shift, unsigned windows, unsigned live,
+                                                              unsigned size, int channels)
 {
     constexpr int N = spot_lanes<T>::N;
-    int ch = own_channel<T>(), side = size / 2;
+    int ch = own_channel<T>();
+    unsigned side = size / 2;
 
     if (ch >= channels) return;
     for (int t = 0; t < TURNS; t++) {
-        size_t w = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, row = w / (side * side);
-        int oy = w / side % side, ox = w % side, first[N];
+        unsigned w = (blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, line = w / side, row = line / side;
+        int oy = line - row * side, ox = w - line * side, first[N];
         float best[N] = { 0 }, v[N];
         if (w >= windows) return;
         for (int j = 0; j < N; j++) first[j] = 4;                /* none above 0: the centre */
         for (int k = 0; k < 9 && w < live; k++) {
             int py = 2 * oy - 1 + k / 3, px = 2 * ox - 1 + k % 3;
-            if (py < 0 || py >= size || px < 0 || px >= size) continue;
-            spot_load(v, y + ((row * size + py) * size + px) * channels + ch);
+            if (py < 0 || py >= (int)size || px < 0 || px >= (int)size) continue;
+            spot_load(v, y + ((size_t)(row * size + py) * size + px) * channels + ch);
             for (int j = 0; j < N; j++) {
                 float z = v[j] * scale[ch + j] + shift[ch + j];
                 bool better = z > best[j] || z != z;             /* a NaN counts as the largest */
@@ -125,25 +123,24 @@ static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned c
                 first[j] = better ? k : first[j];
             }
         }
-        spot_store(out + w * channels + ch, best);
-        if (which && w < live) store_bytes<N>(which + w * channels + ch, first);
+        spot_store(out + (size_t)w * channels + ch, best);
+        if (which && w < live) store_bytes<N>(which + (size_t)w * channels + ch, first);
     }
 }
 
 template <typename T>
-static void launch_stats(cudaStream_t stream, const spot_norm *l, const T *y, spot_plane p, double *partial)
+static void launch_stats(cudaStream_t stream, const spot_norm *l, const T *y, tiling k)
 {
-    tiling k = tiles_of(pixels_of(p.live, p), p.channels);
-
-    SPOT_LAUNCH(stats_kernel<T>, grid_of<T>(k.count, p.channels), THREADS, 0, stream, partial, y, k);
-    SPOT_LAUNCH(finish_stats_kernel<T>, p.channels / FINISH, THREADS, 0, stream, *l, partial, y, k);
+    SPOT_LAUNCH(stats_kernel<T>, sums_grid(&k), THREADS, 0, stream, *l, y, k);
 }
 
 static spot_status stats_cuda(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch)
 {
+    tiling k = tiles_of(c, pixels_of(p.live, p), p.channels, scratch);
+
     SPOT_TRY(spot_cuda_needs(c, y, "norm.stats: y"));
-    if (p.precision == SPOT_BF16) launch_stats(spot_cuda_stream(c), l, (const spot_bf16 *)y, p, (double *)scratch);
-    else                          launch_stats(spot_cuda_stream(c), l, (const float *)y, p, (double *)scratch);
+    if (p.precision == SPOT_BF16) launch_stats(spot_cuda_stream(c), l, (const spot_bf16 *)y, k);
+    else                          launch_stats(spot_cuda_stream(c), l, (const float *)y, k);
     return spot_cuda_launched(c, "norm.stats of " SHAPE(p));
 }
 

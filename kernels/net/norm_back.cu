@@ -1,5 +1,5 @@
 /* norm_back.cu - the backward step: one pass for the sums, one that uses them. */
-#include "net/norm.cuh"
+#include "net/norm_sums.cuh"
 
 /* The arrays of the back kernels: spot_norm_back and the numbers of its two layers. */
 template <typename T> struct back_args {
@@ -8,57 +8,67 @@ template <typename T> struct back_args {
     const float *scale, *shift, *mean, *mean2;
 };
 
-/* Sums of dz and of dz * (y - mean) for y and y2; writes dz unless it is NULL. Grid as stats_kernel. */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) back_sums_kernel(double *partial, back_args<T> b, tiling k)
+/* dy = a*dz + b*(y - mean) + c: slope (3, channels) of one layer (norm.c, slope_of); n pixels. */
+static __device__ inline void finish_back(spot_norm l, float *slope, double dz, double dz_y, double n, int channels, int ch)
 {
-    constexpr int N = spot_lanes<T>::N;
-    SPOT_SHARED(double, shared, HIGH * WIDE * N);
-    int ch = own_channel<T>();
-    size_t i = blockIdx.x * k.each + threadIdx.x / WIDE, end = min((blockIdx.x + 1) * k.each, k.places);
-    double sum[SUMS][N] = { { 0 } };
+    double a = (double)l.weight[ch] * l.invstd[ch];
 
-    while (ch < k.channels && i < end) {
-        float s[SUMS][N] = { { 0 } };
-        for (int t = 0; t < SHORT && i < end; t++, i += HIGH) {
-            size_t at = i * k.channels + ch;
-            float dz[N], db[N], y[N], y2[N], out[N];
-            spot_load(dz, b.da + at);
-            spot_load(y, b.y + at);
-            if (b.db) spot_load(db, b.db + at);
-            if (b.out) spot_load(out, b.out + at);
-            if (b.y2) spot_load(y2, b.y2 + at);
-            for (int j = 0; j < N; j++) {
-                if (b.db) dz[j] += db[j];
-                dz[j] = keep(dz[j], above_zero(b.out ? out[j] : y[j] * b.scale[ch + j] + b.shift[ch + j]));
-                s[0][j] += dz[j];
-                s[1][j] += dz[j] * (y[j] - b.mean[ch + j]);
-                if (b.y2) s[2][j] += dz[j] * (y2[j] - b.mean2[ch + j]);
-            }
-            if (b.dz) spot_store(b.dz + at, dz);
-        }
-        for (int n = 0; n < SUMS; n++)
-            for (int j = 0; j < N; j++) sum[n][j] += s[n][j];
-    }
-    for (int n = 0; n < (b.y2 ? 3 : 2); n++) column_sums<T>(shared, partial, sum[n], n, k.channels);
-}
-
-/* dy = a*dz + b*(y - mean) + c: slope (3, channels) of one layer (norm.c, slope_of). Grid (channels / 8). */
-static __global__ void __launch_bounds__(THREADS) finish_back_kernel(spot_norm l, float *slope, const double *partial,
-                                                                     int which, tiling k)
-{
-    SPOT_SHARED(double, shared, THREADS);
-    int ch = blockIdx.x * FINISH + threadIdx.x % FINISH;
-    double dz = tile_sums(shared, partial, 0, k.count, k.channels, ch);
-    double dz_y = tile_sums(shared, partial, which, k.count, k.channels, ch), n = (double)k.places, a;
-
-    if (threadIdx.x >= FINISH) return;
     l.dbias[ch] = (float)dz;
     l.dweight[ch] = (float)(dz_y * l.invstd[ch]);
-    a = (double)l.weight[ch] * l.invstd[ch];
     slope[ch] = (float)a;
-    slope[k.channels + ch] = (float)(-a * l.invstd[ch] * l.dweight[ch] / n);
-    slope[2 * k.channels + ch] = (float)(-a * l.dbias[ch] / n);
+    slope[channels + ch] = (float)(-a * l.invstd[ch] * l.dweight[ch] / n);
+    slope[2 * channels + ch] = (float)(-a * l.dbias[ch] / n);
+}
+
+/* A thread's numbers of N places before they are used, so that the loads are under way together. */
+template <typename T, int N> struct back_loads { spot_four<T> da[N], db[N], out[N], y[N], y2[N]; };
+
+/* Sums of dz and of dz * (y - mean) for y and, if DUAL, y2; with JOIN, where out is given, writes dz. Grid: sums_grid. */
+template <typename T, bool JOIN, bool DUAL>
+static __global__ void __launch_bounds__(THREADS, 3) back_sums_kernel(spot_norm l, spot_norm l2, back_args<T> b, float *slope,
+                                                                      tiling k)
+{
+    constexpr int TURN = JOIN || sizeof(T) == 4 ? 2 : 4, N = DUAL ? 3 : 2;
+    SPOT_SHARED(double, total, N * ROWS * COLUMN);
+    int ch = sums_channel(), summed = 0;
+    size_t end = sums_end(&k);
+    float sum[N][OWN] = { { 0 } };
+    double all[N];
+
+    clear_sums<N>(total);
+    for (size_t i = sums_first(&k); ch < k.channels && i < end; i += TURN * ROWS) {
+        back_loads<T, TURN> in;
+        for (int t = 0; t < TURN; t++) {
+            size_t at = min(i + t * ROWS, end - 1) * k.channels + ch;
+            in.da[t] = spot_load_four(b.da + at);
+            in.y[t] = spot_load_four(b.y + at);
+            if (b.db) in.db[t] = spot_load_four(b.db + at);
+            if (JOIN) in.out[t] = spot_load_four(b.out + at);
+            if (DUAL) in.y2[t] = spot_load_four(b.y2 + at);
+        }
+        for (int t = 0; t < TURN && i + t * ROWS < end; t++) {
+            float dz[OWN], v[OWN], y[OWN];
+            spot_widen_four(dz, in.da[t]);
+            if (b.db) spot_widen_four(v, in.db[t]);
+            for (int j = 0; b.db && j < OWN; j++) dz[j] += v[j];
+            spot_widen_four(y, in.y[t]);
+            if (JOIN) spot_widen_four(v, in.out[t]);
+            for (int j = 0; j < OWN; j++) {
+                dz[j] = keep(dz[j], above_zero(JOIN ? v[j] : y[j] * b.scale[ch + j] + b.shift[ch + j]));
+                sum[0][j] += dz[j];
+                sum[1][j] += dz[j] * (y[j] - b.mean[ch + j]);
+            }
+            if (DUAL) spot_widen_four(v, in.y2[t]);
+            for (int j = 0; DUAL && j < OWN; j++) sum[N - 1][j] += dz[j] * (v[j] - b.mean2[ch + j]);
+            if (JOIN) spot_store_four(b.dz + (i + t * ROWS) * k.channels + ch, dz);
+        }
+        summed += TURN;
+        if (summed % SHORT == 0) flush_sums<N>(total, sum);
+    }
+    flush_sums<N>(total, sum);
+    if (!column_totals<N>(all, &ch, total, &k)) return;
+    finish_back(l, slope, all[0], all[1], (double)k.places, k.channels, ch);
+    if (DUAL) finish_back(l2, slope + 3 * k.channels, all[0], all[N - 1], (double)k.places, k.channels, ch);
 }
 
 /* A layer's gradient without a * dz. */
@@ -108,7 +118,20 @@ template <int N> static __device__ inline void load_bytes(unsigned char *v, cons
     }
 }
 
-/* The gradient of the windows at `at`; 0 where the ReLU was 0. */
+/* The gradient of a window's 4 channels at `at`; 0 where the ReLU was 0. */
+template <typename T>
+static __device__ inline void window_gradient_four(float *dz, const T *da, const T *db, const T *out, size_t at)
+{
+    float v[OWN];
+
+    spot_widen_four(dz, spot_load_four(da + at));
+    if (db) spot_widen_four(v, spot_load_four(db + at));
+    for (int j = 0; db && j < OWN; j++) dz[j] += v[j];
+    spot_widen_four(v, spot_load_four(out + at));
+    for (int j = 0; j < OWN; j++) dz[j] = keep(dz[j], above_zero(v[j]));
+}
+
+/* The same of the channels of 16 bytes. */
 template <typename T>
 static __device__ inline void window_gradient(float *dz, const T *da, const T *db, const T *out, size_t at)
 {
@@ -124,120 +147,133 @@ static __device__ inline void window_gradient(float *dz, const T *da, const T *d
     for (int j = 0; j < N; j++) dz[j] = keep(dz[j], above_zero(v[j]));
 }
 
-/* Only the largest pixel of a window has a gradient, so the sums run over windows. Grid (tiles of windows, groups / 8). */
+/* Only the largest pixel of a window has a gradient, so the sums run over windows; k.places counts them. All nine pixels are
+ * read, 4 channels at once, because the largest ones of neighbouring channels lie apart. Grid: sums_grid. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) pool_sums_kernel(double *partial, const T *y, const T *da, const T *db,
-                                                                   const T *out, const unsigned char *which,
-                                                                   const float *mean, int size, tiling k)
+static __global__ void __launch_bounds__(THREADS, 3) pool_sums_kernel(spot_norm l, const T *y, const T *da, const T *db,
+                                                                      const T *out, const unsigned char *which,
+                                                                      float *slope, unsigned size, double pixels, tiling k)
 {
-    constexpr int N = spot_lanes<T>::N;
-    SPOT_SHARED(double, shared, HIGH * WIDE * N);
-    int ch = own_channel<T>(), side = size / 2;
-    size_t w = blockIdx.x * k.each + threadIdx.x / WIDE, end = min((blockIdx.x + 1) * k.each, k.places);
-    double sum[2][N] = { { 0 } };
+    SPOT_SHARED(double, total, 2 * ROWS * COLUMN);
+    int ch = sums_channel(), summed = 0;
+    unsigned side = size / 2, end = (unsigned)sums_end(&k);
+    float sum[2][OWN] = { { 0 } };
+    double all[2];
 
-    while (ch < k.channels && w < end) {
-        float s[N] = { 0 }, q[N] = { 0 };
-        for (int t = 0; t < SHORT && w < end; t++, w += HIGH) {
-            size_t at = w * k.channels + ch, row = w / (side * side);
-            int oy = w / side % side, ox = w % side;
-            unsigned char from[N];
-            float dz[N];
-            window_gradient(dz, da, db, out, at);
-            load_bytes<N>(from, which + at);
-            for (int j = 0; j < N; j++) {
-                size_t pixel = (row * size + 2 * oy - 1 + from[j] / 3) * size + 2 * ox - 1 + from[j] % 3;
-                s[j] += dz[j];
-                q[j] += dz[j] * (spot_widen(y[pixel * k.channels + ch + j]) - mean[ch + j]);
-            }
+    clear_sums<2>(total);
+    for (unsigned w = (unsigned)sums_first(&k); ch < k.channels && w < end; w += ROWS) {
+        size_t at = (size_t)w * k.channels + ch;
+        unsigned line = w / side, row = line / side, from = *(const unsigned *)(which + at);
+        int top = 2 * (line - row * side) - 1, left = 2 * (w - line * side) - 1;
+        float dz[OWN], v[OWN], best[OWN] = { 0 };
+        window_gradient_four(dz, da, db, out, at);
+        for (int place = 0; place < 9; place++) {
+            int py = top + place / 3, px = left + place % 3;
+            if (py < 0 || px < 0) continue;          /* `which` never names a pixel outside */
+            spot_widen_four(v, spot_load_four(y + ((size_t)(row * size + py) * size + px) * k.channels + ch));
+            for (int j = 0; j < OWN; j++) best[j] = (from >> 8 * j & 255) == (unsigned)place ? v[j] : best[j];
         }
-        for (int j = 0; j < N; j++) sum[0][j] += s[j], sum[1][j] += q[j];
+        for (int j = 0; j < OWN; j++) {
+            sum[0][j] += dz[j];
+            sum[1][j] += dz[j] * (best[j] - l.mean[ch + j]);
+        }
+        if (++summed % SHORT == 0) flush_sums<2>(total, sum);
     }
-    for (int n = 0; n < 2; n++) column_sums<T>(shared, partial, sum[n], n, k.channels);
+    flush_sums<2>(total, sum);
+    if (column_totals<2>(all, &ch, total, &k)) finish_back(l, slope, all[0], all[1], pixels, k.channels, ch);
 }
 
 /* A pixel sums over the one to four windows that hold it, in their order. Grid as apply_kernel, over y's pixels. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T *da, const T *db, const T *out,
                                                                    const unsigned char *which, const float *slope,
-                                                                   const float *mean, size_t places, size_t live, int size,
-                                                                   int channels)
+                                                                   const float *mean, unsigned places, unsigned live,
+                                                                   unsigned size, int channels)
 {
     constexpr int N = spot_lanes<T>::N;
-    int ch = own_channel<T>(), side = size / 2;
+    int ch = own_channel<T>();
+    unsigned side = size / 2;
 
     if (ch >= channels) return;
     for (int t = 0; t < TURNS; t++) {
-        size_t i = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, row = i / (size * size);
-        int py = i / size % size, px = i % size;
+        unsigned i = (blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, line = i / size, row = line / size;
+        unsigned py = line - row * size, px = i - line * size;
+        size_t own = (size_t)i * channels + ch;
         float v[N] = { 0 }, dz[N];
         unsigned char from[N];
         if (i >= places) return;
         if (i < live) {
-            spot_load(v, y + i * channels + ch);
+            spot_load(v, y + own);
             for (int j = 0; j < N; j++) v[j] = rest(slope, mean, v[j], channels, ch + j);
-            for (int oy = py / 2; oy <= (py + 1) / 2 && oy < side; oy++)
-                for (int ox = px / 2; ox <= (px + 1) / 2 && ox < side; ox++) {
-                    size_t at = ((row * side + oy) * side + ox) * channels + ch;
-                    int place = (py - 2 * oy + 1) * 3 + px - 2 * ox + 1;
+            for (unsigned oy = py / 2; oy <= (py + 1) / 2 && oy < side; oy++)
+                for (unsigned ox = px / 2; ox <= (px + 1) / 2 && ox < side; ox++) {
+                    size_t at = ((size_t)(row * side + oy) * side + ox) * channels + ch;
+                    unsigned place = (py + 1 - 2 * oy) * 3 + px + 1 - 2 * ox;
                     load_bytes<N>(from, which + at);
                     window_gradient(dz, da, db, out, at);
                     for (int j = 0; j < N; j++)
                         if (from[j] == place) v[j] += slope[ch + j] * dz[j];
                 }
         }
-        spot_store(y + i * channels + ch, v);
+        spot_store(y + own, v);
     }
 }
 
-template <typename T> static void launch_back(cudaStream_t stream, const spot_norm_back *b, spot_plane p, double *partial)
-{
-    tiling k = tiles_of(pixels_of(p.live, p), p.channels);
-    size_t places = pixels_of(p.rows, p);
-    float *slope = (float *)(partial + (size_t)k.count * SUMS * p.channels);
-    back_args<T> a = { (const T *)b->da, (const T *)b->db, (const T *)b->out, (T *)b->dz, (T *)b->y, (T *)b->y2,
-                       b->a->scale, b->a->shift, b->a->mean, b->b ? b->b->mean : NULL };
+/* The slopes stand behind the sums of the tiles. */
+static inline float *slopes_of(const tiling *k) { return (float *)(k->partial + (size_t)k->count * SUMS * k->channels); }
 
-    SPOT_LAUNCH(back_sums_kernel<T>, grid_of<T>(k.count, p.channels), THREADS, 0, stream, partial, a, k);
-    SPOT_LAUNCH(finish_back_kernel, p.channels / FINISH, THREADS, 0, stream, *b->a, slope, partial, 1, k);
-    if (b->b) SPOT_LAUNCH(finish_back_kernel, p.channels / FINISH, THREADS, 0, stream, *b->b, slope + 3 * p.channels,
-                          partial, 2, k);
+template <typename T> static void launch_back(cudaStream_t stream, const spot_norm_back *b, spot_plane p, tiling k)
+{
+    size_t places = pixels_of(p.rows, p);
+    float *slope = slopes_of(&k);
+    spot_norm l2 = b->b ? *b->b : *b->a;
+    back_args<T> a = { (const T *)b->da, (const T *)b->db, (const T *)b->out, (T *)b->dz, (T *)b->y, (T *)b->y2,
+                       b->a->scale, b->a->shift, b->a->mean, l2.mean };
+
+    if (b->b)
+        SPOT_LAUNCH((back_sums_kernel<T, true, true>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
+    else if (b->out)
+        SPOT_LAUNCH((back_sums_kernel<T, true, false>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
+    else
+        SPOT_LAUNCH((back_sums_kernel<T, false, false>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
     SPOT_LAUNCH(back_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, a, slope, places, k.places,
                 p.channels);
 }
 
 spot_status spot_norm_back_cuda(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch)
 {
+    tiling k = tiles_of(c, pixels_of(p.live, p), p.channels, scratch);
+
     SPOT_TRY(spot_cuda_needs(c, b->y, "norm.back: y"));
-    (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(spot_cuda_stream(c), b, p, (double *)scratch);
+    (p.precision == SPOT_BF16 ? launch_back<spot_bf16> : launch_back<float>)(spot_cuda_stream(c), b, p, k);
     return spot_cuda_launched(c, "norm.back of " SHAPE(p));
 }
 
+/* The gradient is a mean over pixels, not over windows. */
 template <typename T>
 static void launch_pool_back(cudaStream_t stream, T *y, const T *da, const T *db, const T *out, const unsigned char *which,
-                             const spot_norm *l, spot_plane p, double *partial)
+                             const spot_norm *l, spot_plane p, tiling k)
 {
-    tiling k = tiles_of(pixels_of(p.live, p) / 4, p.channels), all = k;
-    float *slope = (float *)(partial + (size_t)k.count * SUMS * p.channels);
-    size_t places = pixels_of(p.rows, p);
+    float *slope = slopes_of(&k);
+    unsigned places = (unsigned)pixels_of(p.rows, p), live = (unsigned)pixels_of(p.live, p);
 
-    all.places = pixels_of(p.live, p);          /* the gradient is a mean over pixels, not over windows */
-    SPOT_LAUNCH(pool_sums_kernel<T>, grid_of<T>(k.count, p.channels), THREADS, 0, stream, partial, y, da, db, out, which,
-                l->mean, p.size, k);
-    SPOT_LAUNCH(finish_back_kernel, p.channels / FINISH, THREADS, 0, stream, *l, slope, partial, 1, all);
+    SPOT_LAUNCH(pool_sums_kernel<T>, sums_grid(&k), THREADS, 0, stream, *l, y, da, db, out, which, slope, p.size,
+                (double)live, k);
     SPOT_LAUNCH(pool_back_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, y, da, db, out, which, slope,
-                l->mean, places, all.places, p.size, p.channels);
+                l->mean, places, live, p.size, p.channels);
 }
 
 spot_status spot_norm_pool_back_cuda(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
                                      const unsigned char *which, const spot_norm *l, spot_plane p, void *scratch)
 {
+    tiling k = tiles_of(c, pixels_of(p.live, p) / 4, p.channels, scratch);
+
     SPOT_TRY(spot_cuda_needs(c, y, "norm.pool_back: y"));
     if (p.precision == SPOT_BF16)
         launch_pool_back(spot_cuda_stream(c), (spot_bf16 *)y, (const spot_bf16 *)da, (const spot_bf16 *)db,
-                         (const spot_bf16 *)out, which, l, p, (double *)scratch);
+                         (const spot_bf16 *)out, which, l, p, k);
     else
         launch_pool_back(spot_cuda_stream(c), (float *)y, (const float *)da, (const float *)db, (const float *)out, which,
-                         l, p, (double *)scratch);
+                         l, p, k);
     return spot_cuda_launched(c, "norm.pool_back of " SHAPE(p));
 }

@@ -114,7 +114,7 @@ template <typename T> struct emu_same { typedef T type; };   /* so that atomicAd
 #define EMU_ATOMIC(name, result)                                               \
     template <typename T> T name(T *p, typename emu_same<T>::type v)           \
     {                                                                          \
-        return emu_atomic(p, [=](T old) { return (T)(result); });              \
+        return emu_atomic(p, [=]([[maybe_unused]] T old) { return (T)(result); });              \
     }
 EMU_ATOMIC(atomicAdd,  old + v)
 EMU_ATOMIC(atomicMin,  v < old ? v : old)
@@ -131,6 +131,7 @@ template <typename T> T atomicCAS(T *p, typename emu_same<T>::type expected, typ
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
 struct uchar4 { unsigned char x, y, z, w; };
+struct uint2  { unsigned x, y; };
 struct uint4  { unsigned x, y, z, w; };
 inline float2 make_float2(float x, float y) { return { x, y }; }
 inline float4 make_float4(float x, float y, float z, float w) { return { x, y, z, w }; }
