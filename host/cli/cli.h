@@ -42,7 +42,7 @@ typedef struct { const char *device; int threads, log_json; } cli_machine;
     { "wave",    0,   "N", CLI_INT, CLI_AT(sweep.wave), 1, SPOT_WIDEST_WAVE,                                                 \
       .otherwise = "CPU: 1; GPU: 32, or as many as memory holds",                                                            \
       .help = "number of ECs that take the steps after training together; no effect on results" },                           \
-    { "at-once", 0,   "N", CLI_INT, CLI_AT(sweep.at_once), 1, SPOT_MOST_AT_ONCE, .otherwise = "CPU: 1; GPU: 2 to 16, by the size of a step", \
+    { "at-once", 0,   "N", CLI_INT, CLI_AT(sweep.at_once), 1, SPOT_MOST_AT_ONCE, .otherwise = "CPU: 1; GPU: 2 to 16",        \
       .help = "number of ECs of a wave that train side by side; no effect on results" },                                     \
     { "keep",    0,   "all|views|results", CLI_CHOICE, CLI_AT(sweep.keep), .preset = "all",                                  \
       .help = "content of DIR/cache for ECs that are done: everything; no networks (45 MB each); nothing" },                 \

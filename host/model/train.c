@@ -25,7 +25,7 @@ static const spot_setting robust_rows[] = {
     S("random",  SWITCH, random, "attack's start on the sphere around the image (false: the image itself)", SPOT_SWITCH),
     S("epochs",  INT,  epochs,  "passes over the training images", SPOT_IN(1, SPOT_MAX_EPOCHS), SPOT_DEF(10)),
     S("lr",      REAL, lr,      "learning rate; the peak of one_cycle", SPOT_IN(1e-9, 100), SPOT_DEF(1e-4)),
-    S("from",    NAME, from,    "weights that it starts from: those that the classifier started from, or the trained classifier",
+    S("from",    NAME, from,    "first weights: those that the classifier started from, or the trained classifier",
       SPOT_ONE_OF("start", "classifier"), .newer = true),
 #undef S
     SPOT_END
