@@ -137,6 +137,7 @@ static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cos
     spot_json_put_number(j, "album_bytes", "%.0f", cost->album);
     spot_json_put_int(j, "wave", cost->wave);
     spot_json_put_number(j, "images", "%.0f", cost->images);
+    spot_json_put_text(j, "precision", spot_precision_name((spot_precision)cfg->model.precision));
     spot_json_put_number(j, "load", "%.2f", busy);
     spot_json_put_number(j, "seconds", "%.1f", cost->seconds);             /* null without a calibration */
     spot_json_put_number(j, "cpu_seconds", "%.1f", cost->cpu_seconds);
@@ -182,8 +183,9 @@ static void print_cost(spot_ctx *c, const options *o, const spot_config *cfg, co
     if (o->sweep.keep == SPOT_KEEP_ALL && cost->disk > 1e10) printf(" (less with --keep views or --keep results)");
     if (cost->album > 0) printf(", %s of it the pixels of all pictures", cli_memory(disk, cost->album));
     printf("\n");
-    if (cost->images < 1e6) printf("images  %.0f %s and trained on, all epochs\n", cost->images, made);
-    else printf("images  %.1f million %s and trained on, all epochs\n", cost->images / 1e6, made);
+    if (cost->images < 1e6) printf("images  %.0f", cost->images);
+    else printf("images  %.1f million", cost->images / 1e6);
+    printf(" %s and trained on in %s, all epochs\n", made, spot_precision_name((spot_precision)cfg->model.precision));
     if (isfinite(cost->seconds)) print_time(c, o, cost, busy);
 }
 

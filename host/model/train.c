@@ -31,6 +31,10 @@ static const spot_setting robust_rows[] = {
     SPOT_END
 };
 
+static const char *const precisions[] = { "fp32", "tf32", "bf16", NULL };
+
+const char *spot_precision_name(spot_precision p) { return precisions[p]; }
+
 const spot_setting spot_model_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_model_config, field, help, __VA_ARGS__)
     S("arch",      NAME, arch,      "network", SPOT_ONE_OF("resnet18"), SPOT_DEF(SPOT_ARCH_RESNET18)),
@@ -43,7 +47,7 @@ const spot_setting spot_model_settings[] = {
     S("momentum",  REAL, momentum,  "momentum (SGD only)", SPOT_IN(0, 0.9999), SPOT_DEF(0.9)),
     S("weight_decay", REAL, weight_decay, "L2 penalty on every weight", SPOT_IN(0, 1)),
     S("schedule",  NAME, schedule,  "learning-rate schedule", SPOT_ONE_OF("constant", "one_cycle"), SPOT_DEF(SPOT_CONSTANT)),
-    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32 only)", SPOT_ONE_OF("fp32", "tf32", "bf16"),
+    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32 only)", .names = precisions,
       SPOT_DEF(SPOT_FP32)),
     S("init",      TEXT, init,      "initial weights: a .safetensors file with torchvision's names; \"\": He initialisation",
       .hi = 256),

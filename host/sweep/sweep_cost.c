@@ -124,6 +124,13 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     return SPOT_OK;
 }
 
+static void warn_of_precision(spot_ctx *c, const spot_config *cfg)
+{
+    if (c->device && cfg->model.precision == SPOT_FP32)
+        spot_log(c, SPOT_LOG_WARN, "model.precision is fp32, which a GPU computes without its tensor cores: about six times as "
+                 "long as bf16 (predicted); set model.precision: bf16, or tf32");
+}
+
 /* -- room on this machine ------------------------------------------------------------------------------------- */
 
 #define PICTURE 150e3              /* bytes of a PNG, if none was drawn */
@@ -207,6 +214,7 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
         return spot_fail(c, SPOT_NOMEM, "this sweep takes %.2f GB of memory and %s leaves %.2f GB; %s would help", needs / 1e9,
                          whose, left / 1e9, remedy(l, false));
     SPOT_TRY(check_addresses(c, needs));
+    warn_of_precision(c, cfg);
     return check_disk(c, l, cfg, source, o, ecs, rows);
 }
 
@@ -315,6 +323,7 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
     SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
     SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
+    warn_of_precision(c, cfg);
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
     cost->album = source->photos ? spot_pixel_cache_bytes(source->photos) : 0;

@@ -51,6 +51,9 @@ typedef struct {
     int    from;               /* spot_robust_start: the weights that the training starts from */
 } spot_robust_config;
 
+/* "fp32", "tf32", "bf16": as a config writes it. */
+const char *spot_precision_name(spot_precision p);
+
 typedef struct {
     int    arch;               /* spot_arch */
     int    width;              /* channels of the first stage, a multiple of 16; 64 in ResNet-18 */

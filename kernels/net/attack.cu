@@ -1,91 +1,101 @@
-/* attack.cu - one block per image. A thread sums every 256th pixel; then every thread adds all sums in order. */
+/* attack.cu - one block per image. A pixel is read and written 16 bytes at a time. */
 #include "core/imagenet.h"
 #include "core/lanes.cuh"
+#include "core/sums.cuh"
 #include "net/attack.h"
 
-enum { THREADS = 256, STEM = 8 };
+enum { THREADS = 512, STEM = 8 };
 
 static const __device__ float imagenet[2][3] = SPOT_IMAGENET;
 
-/* Gives every thread the root of the sum of all `mine`. */
-static __device__ double root_of_block(double *shared, double mine)
+/* The three channels of a pixel; its other channels are 0. */
+template <typename T> static __device__ inline void load_pixel(float v[3], const T *pixel)
 {
-    double sum = 0;
+    float all[spot_lanes<T>::N];
 
-    __syncthreads();
-    shared[threadIdx.x] = mine;
-    __syncthreads();
-    for (int t = 0; t < THREADS; t++) sum += shared[t];
-    return sqrt(sum);
+    spot_load(all, pixel);
+    for (int ch = 0; ch < 3; ch++) v[ch] = all[ch];
 }
 
-/* move_pixels of attack.c for one pixel. */
-template <typename T> static __device__ void move_pixel(T *x, float *d, const T *clean, float scale)
+template <typename T> static __device__ inline void store_pixel(T *pixel, const float v[3])
 {
-    for (int ch = 0; ch < 3; ch++) {
-        float from = spot_widen(clean[ch]), pixel = from * imagenet[1][ch] + imagenet[0][ch], at = pixel + d[ch] * scale;
-        d[ch] = (at < 0 ? 0 : at > 1 ? 1 : at) - pixel;
-        spot_round(&x[ch], from + d[ch] / imagenet[1][ch]);
+    for (int first = 0; first < STEM; first += spot_lanes<T>::N) {
+        float all[spot_lanes<T>::N] = { 0 };
+        for (int ch = 0; ch < 3 && !first; ch++) all[ch] = v[ch];
+        spot_store(pixel + first, all);
     }
-    for (int ch = 3; ch < STEM; ch++) spot_round(&x[ch], 0);
 }
 
-static __device__ float noise_at(const spot_attack_rule *rule, int image, int pixels, int j)
+/* move_pixels of attack.c for one pixel, d of which has become v. */
+template <typename T> static __device__ inline void move_pixel(T *x, float *d, const T *clean, const float v[3], float scale)
 {
-    uint32_t blocks = (3 * (uint32_t)pixels + 3) / 4, word[4];
-    const uint32_t counter[4] = { image * blocks + j / 4, (uint32_t)*rule->made, rule->ec, SPOT_RNG_ADVERSARY };
+    float from[3];
 
-    spot_philox4x32_10(word, counter, rule->seed);
-    return spot_attack_noise(word[j % 4]);
+    load_pixel(from, clean);
+    for (int ch = 0; ch < 3; ch++) {
+        float pixel = from[ch] * imagenet[1][ch] + imagenet[0][ch], at = pixel + v[ch] * scale;
+        d[ch] = (at < 0 ? 0 : at > 1 ? 1 : at) - pixel;
+        from[ch] += d[ch] / imagenet[1][ch];
+    }
+    store_pixel(x, from);
 }
 
-/* grid (live) */
+/* grid (live). A thread draws four numbers of the noise at once, which belong to up to three pixels. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) start_kernel(T *x, float *d, const T *clean, int pixels,
                                                                spot_attack_rule rule)
 {
-    SPOT_SHARED(double, shared, THREADS);
     size_t image = (size_t)blockIdx.x * pixels;
+    uint32_t blocks = (3 * (uint32_t)pixels + 3) / 4, word[4];
     double sum = 0, scale = 0;
 
-    for (int i = threadIdx.x; i < pixels; i += THREADS)
-        for (int ch = 0; ch < 3; ch++) {
-            float v = rule.random ? noise_at(&rule, blockIdx.x, pixels, 3 * i + ch) : 0;
-            d[3 * (image + i) + ch] = v;
+    for (uint32_t b = threadIdx.x; rule.random && b < blocks; b += THREADS) {
+        const uint32_t counter[4] = { blockIdx.x * blocks + b, (uint32_t)*rule.made, rule.ec, SPOT_RNG_ADVERSARY };
+        spot_philox4x32_10(word, counter, rule.seed);
+        for (int k = 0; k < 4 && 4 * b + k < 3 * (uint32_t)pixels; k++) {
+            float v = spot_attack_noise(word[k]);
+            d[3 * image + 4 * b + k] = v;
             sum += (double)v * v;
         }
-    if (rule.random) scale = rule.epsilon / root_of_block(shared, sum);
-    for (int i = threadIdx.x; i < pixels; i += THREADS)
-        move_pixel(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i), (float)scale);
+    }
+    if (rule.random) scale = rule.epsilon / sqrt(spot_block_sum<THREADS>(sum));      /* also waits for all of d */
+    for (int i = threadIdx.x; i < pixels; i += THREADS) {
+        float *own = d + 3 * (image + i), v[3] = { 0 };
+        for (int ch = 0; rule.random && ch < 3; ch++) v[ch] = own[ch];
+        move_pixel(x + STEM * (image + i), own, clean + STEM * (image + i), v, (float)scale);
+    }
 }
 
-/* grid (live) */
+/* grid (live). |d + by g|^2 = |d|^2 + 2 by d.g + by^2 |g|^2, so that the new length is known before d is changed. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) move_kernel(T *x, float *d, const T *clean, const T *grad, int pixels,
                                                               double epsilon, double length)
 {
-    SPOT_SHARED(double, shared, THREADS);
+    const double inverse[3] = { 1.0 / imagenet[1][0], 1.0 / imagenet[1][1], 1.0 / imagenet[1][2] };
     size_t image = (size_t)blockIdx.x * pixels;
-    double sum = 0, steep, far;
+    double gg = 0, dg = 0, dd = 0, by, far;
+    float v[3];
 
-    for (int i = threadIdx.x; i < pixels; i += THREADS)
+    for (int i = threadIdx.x; i < pixels; i += THREADS) {
+        load_pixel(v, grad + STEM * (image + i));
         for (int ch = 0; ch < 3; ch++) {
-            double g = (double)spot_widen(grad[STEM * (image + i) + ch]) / imagenet[1][ch];
-            sum += g * g;
+            double g = v[ch] * inverse[ch], at = d[3 * (image + i) + ch];
+            gg += g * g;
+            dg += at * g;
+            dd += at * at;
         }
-    steep = root_of_block(shared, sum);
-    sum = 0;
-    for (int i = threadIdx.x; i < pixels; i += THREADS)
-        for (int ch = 0; ch < 3; ch++) {
-            double by = steep == 0 ? 0 : length / steep / imagenet[1][ch];
-            float v = d[3 * (image + i) + ch] + (float)(by * spot_widen(grad[STEM * (image + i) + ch]));
-            d[3 * (image + i) + ch] = v;
-            sum += (double)v * v;
-        }
-    far = root_of_block(shared, sum);
-    for (int i = threadIdx.x; i < pixels; i += THREADS)
-        move_pixel(x + STEM * (image + i), d + 3 * (image + i), clean + STEM * (image + i),
-            (float)(far > epsilon ? epsilon / far : 1));
+    }
+    gg = spot_block_sum<THREADS>(gg);
+    dg = spot_block_sum<THREADS>(dg);
+    dd = spot_block_sum<THREADS>(dd);
+    by = gg == 0 ? 0 : length / sqrt(gg);
+    far = sqrt(dd + 2 * by * dg + by * by * gg);
+    for (int i = threadIdx.x; i < pixels; i += THREADS) {
+        float *own = d + 3 * (image + i);
+        load_pixel(v, grad + STEM * (image + i));
+        for (int ch = 0; ch < 3; ch++) v[ch] = own[ch] + (float)(by * inverse[ch] * v[ch]);
+        move_pixel(x + STEM * (image + i), own, clean + STEM * (image + i), v, (float)(far > epsilon ? epsilon / far : 1));
+    }
 }
 
 template <typename T>
