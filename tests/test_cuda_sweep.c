@@ -159,27 +159,30 @@ TEST(waves_fit_into_the_device)
     const spot_sweep_options o = { .shards = 1, .wave = 20, .at_once = 3 }, seven = { .shards = 1, .wave = 7 };
     spot_source source;
     spot_config *cfg;
+    size_t left, total, taken;
     spot_layout l;
     spot_ctx c;
 
     if (!getenv("SPOT_EMULATOR")) skip();
     open_cuda(&c, 0);
+    CHECK_OK(&c, spot_device_room(&c, &left, &total));
+    taken = total - left;                                        /* by the context itself */
     cfg = small_config(&c);
     CHECK_OK(&c, spot_source_open(&c, &source, cfg));
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 2, 16));
     assert_true(l.wave == 2 && l.at_once == 2);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 3);
-    hold(2 * l.worker.device);
+    hold(taken + 2 * l.worker.device);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device);
     unsetenv("SPOT_EMULATOR_MEMORY");
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &seven, 100, 3200));
     assert_true(l.all.device > 3 * l.worker.device);             /* that many rows take more than training */
-    hold(l.all.device);
+    hold(taken + l.all.device);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
     assert_true(l.wave == 7 && l.at_once == 3);
-    hold(1000);
+    hold(taken + 1000);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
     assert_true(l.wave == 1 && l.at_once == 1);
     unsetenv("SPOT_EMULATOR_MEMORY");

@@ -294,7 +294,7 @@ TEST_WITH(a_robust_network_starts_from_the_classifier_if_asked, set_up, tear_dow
     assert_true(near < 1e-5 && far > 1e-3);
 
     /* without the classifier in the store it is trained again, to the same bytes */
-    shell("cd %s && rm segments/* && find . -name '*.robust*' -delete && find . -name '*.model' -delete", "classifier");
+    shell("cd %s && rm -r segments/* && find . -name '*.robust*' -delete && find . -name '*.model' -delete", "classifier");
     CHECK_OK(&c, sweep(&c, cfg, "classifier", 0, 1, &r));
     CHECK_OK(&c, sweep(&c, cfg, "again", 0, 1, &r));
     check_same_segments(&c, "classifier", "again", 1);
