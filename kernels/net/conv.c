@@ -8,6 +8,7 @@
 
 #include "core/bf16.h"
 #include "core/lanes.h"
+#include "net/conv_amx.h"
 #include "net/conv_dnnl.h"
 #include "net/conv_image.h"
 
@@ -52,6 +53,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     p->x_row = (size_t)s->ci * s->size * s->size * number;
     p->y_row = (size_t)s->co * p->out * p->out * number;
     p->w_count = (size_t)s->co * s->ci * s->k * s->k;
+    p->amx = spot_conv_amx_able(s);
     e = spot_conv_open_passes(p);
     if (e) close_cpu(p);
     DNNL_TRY(c, "plan a convolution", e);
@@ -63,7 +65,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
 /* Scratch: the pads of the lanes, then turned weights (forward, data), or the gradients of lanes 1... (weights). */
 static size_t scratch_cpu(const spot_conv *p)
 {
-    size_t most = p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
+    size_t most = p->amx ? spot_conv_amx_scratch(&p->s) : p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
 
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
@@ -184,6 +186,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
     int lanes = rows / p->piece;
 
     SPOT_TRY(spot_check_stop(c));
+    if (p->amx) return spot_conv_amx_weights(c, &p->s, dw, x, dy, rows, scratch), SPOT_OK;
     DNNL_TRY(c, "run a weight gradient", run_pass(c, p, SPOT_WEIGHTS, x, dw, other, dy, NULL, rows, scratch));
 #pragma omp parallel for num_threads(c->threads)
     for (size_t i = 0; i < p->w_count; i += 16)                        /* w_count is a multiple of 16 */

@@ -35,11 +35,11 @@ static bool winograd_is_faster(const spot_conv_shape *s, int kind)
     return kind == SPOT_WEIGHTS || !s->train ? tiles >= 32 : tiles >= 64;
 }
 
-static dnnl_format_tag_t packed_tag(const spot_conv_shape *s)
+static dnnl_format_tag_t packed_tag(const spot_conv *p)
 {
-    bool first = s->ci == 3;
+    bool first = p->s.ci == 3;
 
-    if (s->precision == SPOT_BF16) return first ? dnnl_Ohwi16o : dnnl_OIhw16i16o;
+    if (p->s.precision == SPOT_BF16) return first ? dnnl_Ohwi16o : p->amx ? dnnl_OIhw16o16i : dnnl_OIhw16i16o;
     return first ? TAG_FIRST : TAG_WEIGHTS;
 }
 
@@ -54,11 +54,11 @@ static void describe_tensors(const spot_conv *p, int kind, dnnl_alg_kind_t algor
     bool half = s->precision == SPOT_BF16, turned = kind == SPOT_DATA && algorithm == dnnl_convolution_direct;
     bool ahead = half || (algorithm == dnnl_convolution_winograd && !s->train);
     dnnl_data_type_t type = half ? dnnl_bf16 : dnnl_f32;
-    dnnl_format_tag_t own = !turned ? packed_tag(s) : half ? dnnl_format_tag_any : s->k == 1 ? TAG_TURNED_1 : TAG_TURNED;
+    dnnl_format_tag_t own = !turned ? packed_tag(p) : half ? dnnl_format_tag_any : s->k == 1 ? TAG_TURNED_1 : TAG_TURNED;
 
     dnnl_memory_desc_init_by_tag(&t->x, 4, xd, type, half ? dnnl_nhwc : s->ci == 3 ? dnnl_nchw : TAG_ACTIVATION);
     dnnl_memory_desc_init_by_tag(&t->y, 4, yd, type, half ? dnnl_nhwc : TAG_ACTIVATION);
-    dnnl_memory_desc_init_by_tag(&t->w, 4, wd, type, ahead ? dnnl_format_tag_any : packed_tag(s));
+    dnnl_memory_desc_init_by_tag(&t->w, 4, wd, type, ahead ? dnnl_format_tag_any : packed_tag(p));
     dnnl_memory_desc_init_by_tag(&t->own, 4, wd, kind == SPOT_WEIGHTS ? dnnl_f32 : type, own);
     dnnl_memory_desc_init_by_tag(&t->bias, 1, bd, dnnl_f32, dnnl_a);
 }
@@ -167,12 +167,12 @@ dnnl_status_t spot_conv_open_passes(spot_conv *p)
 
     if (!e) e = dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags);
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->oihw, 4, wd, dnnl_f32, dnnl_oihw);
-    if (!e) e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_f32, packed_tag(&p->s));
-    if (!e) e = dnnl_memory_desc_init_by_tag(&p->rounded, 4, wd, dnnl_bf16, packed_tag(&p->s));
+    if (!e) e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_f32, packed_tag(p));
+    if (!e) e = dnnl_memory_desc_init_by_tag(&p->rounded, 4, wd, dnnl_bf16, packed_tag(p));
     omp_set_num_threads(1);                /* a primitive is made for the present number of threads */
     if (!e) e = open_pass(p, SPOT_FORWARD);
     if (!e && p->s.train && p->s.ci > 3) e = open_pass(p, SPOT_DATA);
-    if (!e && p->s.train) e = open_pass(p, SPOT_WEIGHTS);
+    if (!e && p->s.train && !p->amx) e = open_pass(p, SPOT_WEIGHTS);
     omp_set_num_threads(threads);
     return e;
 }
@@ -217,10 +217,10 @@ static void turn_floats(spot_ctx *c, const spot_conv *p, float *to, const float 
 }
 
 /* In bf16 a pass reads pairs of the channel that it sums over, (pairs) x kept channels x 2, in blocks at these strides. */
-typedef struct { size_t sum, kept, y, x; int pairs, wide; bool data; } pairing;
+typedef struct { size_t sum, kept, y, x; int pairs, wide; bool data, lie; } pairing;   /* lie: pairs already lie together */
 
 /* False where oneDNN wants another order. */
-static bool describe_pairs(pairing *q, const dnnl_memory_desc_t *md, bool data)
+static bool describe_pairs(pairing *q, const dnnl_memory_desc_t *md, bool data, bool amx)
 {
     const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
     int sum = !data, n = b->inner_nblks;
@@ -229,7 +229,7 @@ static bool describe_pairs(pairing *q, const dnnl_memory_desc_t *md, bool data)
         || b->inner_idxs[n - 2] != !sum || b->inner_blks[n - 2] % H || (n == 3 && b->inner_idxs[0] != sum))
         return false;
     *q = (pairing){ (size_t)b->strides[sum], (size_t)b->strides[!sum], (size_t)b->strides[2], (size_t)b->strides[3],
-                    n == 3 ? (int)b->inner_blks[0] : 1, (int)b->inner_blks[n - 2], data };
+                    n == 3 ? (int)b->inner_blks[0] : 1, (int)b->inner_blks[n - 2], data, data != amx };
     return true;
 }
 
@@ -242,10 +242,10 @@ static void pair_block(const pairing *q, uint16_t *to, const uint16_t *from, int
     for (int j = 0; j < H; j += 2) {
         int sum = (q->data ? out : in) + j, block = sum / (2 * q->pairs);
         uint16_t *t = to + block * q->sum + (size_t)(sum % (2 * q->pairs) / 2) * (size_t)q->wide * 2;
-        if (q->data)
+        if (q->lie)
             for (int i = 0; i < H; i++) memcpy(t + 2 * i, from + i * H + j, 2 * sizeof *t);
         else
-            for (int o = 0; o < H; o++) t[2 * o] = from[j * H + o], t[2 * o + 1] = from[(j + 1) * H + o];
+            for (int i = 0; i < H; i++) t[2 * i] = from[j * H + i], t[2 * i + 1] = from[(j + 1) * H + i];
     }
 }
 
@@ -265,7 +265,7 @@ dnnl_status_t spot_conv_turn(spot_ctx *c, const spot_conv *p, int kind, void *to
     pairing q;
 
     if (p->s.precision != SPOT_BF16) return turn_floats(c, p, to, packed), dnnl_success;
-    if (p->s.ci == 3 || !describe_pairs(&q, &a->weights, kind == SPOT_DATA))
+    if (p->s.ci == 3 || !describe_pairs(&q, &a->weights, kind == SPOT_DATA, p->amx))
         return spot_conv_reorder(p, &a->weights, to, &p->rounded, packed);
     if (a->turned > p->w_count * sizeof(uint16_t)) memset(to, 0, a->turned);           /* channels that oneDNN adds */
     turn_halves(c, p, &q, to, packed);
