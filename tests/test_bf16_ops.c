@@ -19,6 +19,7 @@ static const struct { spot_conv_shape s; int rows; } convs[] = {
     { {  4, 2,  48, 64, 1, 2,  8, true,  false, false, false, SPOT_BF16 }, 4 },     /* a shortcut */
     { {  3, 1,  16, 32, 1, 1,  7, true,  false, false, false, SPOT_BF16 }, 3 },
     { {  4, 2, 512, 16, 3, 1,  2, true,  false, false, false, SPOT_BF16 }, 4 },     /* deep: sums of 4608 */
+    { {  4, 4,   3, 32, 7, 2, 128, true, false, false, false, SPOT_BF16 }, 3 },    /* the stem on larger images */
     { {  6, 2,  16, 16, 3, 1, 96, true,  false, false, false, SPOT_BF16 }, 6 },     /* more pixels than the caches hold */
     { {  2, 1,  48, 32, 3, 2, 64, true,  false, false, false, SPOT_BF16 }, 2 },
     { {  8, 2,  64, 96, 3, 1, 14, true,  false, false, false, SPOT_BF16 }, 8 },

@@ -65,8 +65,10 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
 /* Scratch: the pads of the lanes, then turned weights (forward, data), or the gradients of lanes 1... (weights). */
 static size_t scratch_cpu(const spot_conv *p)
 {
-    size_t most = p->amx ? spot_conv_amx_scratch(&p->s) : p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
+    size_t most = p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
+    size_t amx = p->amx ? spot_conv_amx_scratch(&p->s) : 0;
 
+    if (amx > most) most = amx;
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
         size_t lanes = k == SPOT_WEIGHTS ? p->w_count * sizeof(float) * (p->s.lanes - 1) : 0;

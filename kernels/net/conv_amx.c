@@ -19,38 +19,44 @@ typedef uint32_t vw __attribute__((vector_size(64), may_alias));
 typedef struct {
     int out, side, area, pixels, steps, span, margin, pairs, phases;
     int ci, co;                            /* in blocks */
-    size_t x_bytes, dy_bytes, index_bytes;
+    size_t x_bytes, dy_bytes, index_bytes, dw_bytes;
 } grid;
 
 /* Steps whose operands stay in the caches, but enough that dw is read and written again less often than they are. */
 static int most_steps(const spot_conv_shape *s, const grid *g)
 {
-    size_t step = (size_t)(g->co + 2 * g->phases * g->ci) * BLOCK * BLOCK * sizeof(uint16_t);
+    size_t step = (size_t)(g->co + (s->ci == 3 ? s->k : 2 * g->phases * g->ci)) * BLOCK * BLOCK * sizeof(uint16_t);
     size_t near = (1 << 20) + (size_t)s->co * s->ci * s->k * s->k * sizeof(float) / 2;
 
     return (int)(near / step) + 1;
 }
 
-static void set_span(grid *g, int span, int pad)
+static void set_span(grid *g, const spot_conv_shape *s, int span)
 {
+    int pad = g->side - g->out;
+
     g->span = span;
     g->margin = pad * (g->side + 2) / 2 * 2;
     g->pairs = (g->margin + span * BLOCK + pad * (g->side + 1)) / 2 + 2;
     g->x_bytes = (size_t)g->phases * 2 * g->ci * g->pairs * BLOCK * 2 * sizeof(uint16_t);
     g->dy_bytes = (size_t)g->co * span * BLOCK * BLOCK * sizeof(uint16_t);
     g->index_bytes = ((size_t)g->pairs * 2 * sizeof(int) + 63) / 64 * 64;
+    g->dw_bytes = 0;
+    if (s->ci > 3) return;
+    g->x_bytes = (size_t)s->k * span * BLOCK * BLOCK * sizeof(uint16_t);
+    g->dw_bytes = (size_t)g->co * s->k * BLOCK * BLOCK * sizeof(float);
 }
 
 static grid grid_of(const spot_conv_shape *s, int rows)
 {
-    int pad = s->k / 2, out = s->size / s->stride, side = out + pad, spans;
-    grid g = { .out = out, .side = side, .area = side * side, .phases = s->k == 1 ? 1 : s->stride * s->stride,
+    int out = s->size / s->stride, side = s->ci == 3 ? out : out + s->k / 2, spans;
+    grid g = { .out = out, .side = side, .area = side * side, .phases = s->k == 1 || s->ci == 3 ? 1 : s->stride * s->stride,
                .ci = (s->ci + BLOCK - 1) / BLOCK, .co = (s->co + BLOCK - 1) / BLOCK };
 
     g.pixels = rows * g.area;
     g.steps = (g.pixels + BLOCK - 1) / BLOCK;
     spans = (g.steps + most_steps(s, &g) - 1) / most_steps(s, &g);
-    set_span(&g, (g.steps + spans - 1) / spans, pad);
+    set_span(&g, s, (g.steps + spans - 1) / spans);
     return g;
 }
 
@@ -58,15 +64,16 @@ bool spot_conv_amx_able(const spot_conv_shape *s)
 {
     int isa = dnnl_cpu_isa_avx512_core_amx;
 
-    return s->precision == SPOT_BF16 && s->train && s->ci > 3 && s->k < 7 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
+    if (s->precision != SPOT_BF16 || !s->train || (s->ci == 3 ? 3 * s->k > BLOCK : s->k > 3)) return false;
+    return ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
 }
 
 size_t spot_conv_amx_scratch(const spot_conv_shape *s)
 {
     grid g = grid_of(s, s->rows);
 
-    set_span(&g, g.steps < most_steps(s, &g) ? g.steps : most_steps(s, &g), s->k / 2);     /* fewer rows may have it */
-    return g.x_bytes + g.dy_bytes + g.index_bytes;
+    set_span(&g, s, g.steps < most_steps(s, &g) ? g.steps : most_steps(s, &g));            /* fewer rows may have it */
+    return g.x_bytes + g.dy_bytes + g.index_bytes + g.dw_bytes;
 }
 
 /* -- operands ---------------------------------------------------------------------------------------------------- */
@@ -102,6 +109,33 @@ static inline vh interleave(vh a, vh b, int upper)
                                        58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
     return __builtin_shufflevector(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8, 40, 9, 41, 10, 42, 11, 43,
                                    12, 44, 13, 45, 14, 46, 15, 47);
+}
+
+/* The numbers of an image's three channels under row ky of the taps of pixel i, 3k of them, of which the last stay 0. */
+static inline vh image_row(const uint16_t *x, int i, const grid *g, const spot_conv_shape *s, int ky)
+{
+    int n = i / g->area, row = i % g->area / g->side * s->stride + ky - s->k / 2, left = i % g->side * s->stride - s->k / 2;
+    int from = left < 0 ? -left : 0, end = s->size - left < s->k ? s->size - left : s->k;
+    vh v = { 0 };
+
+    if (i >= g->pixels || row < 0 || row >= s->size) return v;
+    x += (((size_t)n * s->size + row) * s->size + left + from) * 3;
+    if (s->k == 7 && end - from == 7) memcpy(&v, x, 21 * sizeof *x);
+    else                              memcpy((uint16_t *)&v + 3 * from, x, 3 * (size_t)(end - from) * sizeof *x);
+    return v;
+}
+
+/* Pairs of pixels, (k, pairs, 32, 2): image_row of each. */
+static void pair_rows(spot_ctx *c, const spot_conv_shape *s, const grid *g, uint16_t *to, const uint16_t *x, int first)
+{
+#pragma omp parallel for collapse(2) num_threads(c->threads)
+    for (int ky = 0; ky < s->k; ky++)
+        for (int j = 0; j < g->span * TILE; j++) {
+            vh a = image_row(x, first * BLOCK + 2 * j, g, s, ky), b = image_row(x, first * BLOCK + 2 * j + 1, g, s, ky);
+            vh *t = (vh *)(to + ((size_t)ky * g->span * TILE + j) * BLOCK * 2);
+            t[0] = interleave(a, b, 0);
+            t[1] = interleave(a, b, 1);
+        }
 }
 
 /* Pairs of pixels, (ci/32, pairs, 32, 2), that begin at an even pixel, then the same from an odd one. */
@@ -242,6 +276,53 @@ static void multiply_taps(const spot_conv_shape *s, const grid *g, float *dw, co
     }
 }
 
+/* Row ky of the taps of an image's channels, for block `out` of dy's: dw (co/32, k, 2, 2, 16 co, 16 numbers of a row). */
+static void multiply_rows(const spot_conv_shape *s, const grid *g, float *dw, const uint16_t *xs, const uint16_t *dys, int out,
+                          int ky, bool fresh)
+{
+    int pieces = (g->span + STEPS - 1) / STEPS;
+    float *c[2][2], *first = dw + (size_t)(out * s->k + ky) * BLOCK * BLOCK;
+
+    for (int i = 0; i < 4; i++) c[i / 2][i % 2] = first + i * TILE * TILE;
+    for (int piece = 0; piece < pieces; piece++) {
+        int from = g->span * piece / pieces, end = g->span * (piece + 1) / pieces;
+        multiply(c, dys + ((size_t)out * g->span + from) * BLOCK * BLOCK, xs + ((size_t)ky * g->span + from) * BLOCK * BLOCK,
+                 end - from, fresh && !piece);
+    }
+}
+
+/* dw as multiply_rows leaves it -> (co/16, k, k, 3, 16). */
+static void place_rows(const spot_conv_shape *s, float *dw, const float *from)
+{
+    int taps = 3 * s->k;
+
+    for (int o = 0; o < s->co; o++)
+        for (int t = 0; t < s->k * taps; t++) {
+            const float *tile = from + (((size_t)(o / BLOCK) * s->k + t / taps) * 4 + o % BLOCK / TILE * 2 + t % taps / TILE)
+                              * TILE * TILE;
+            dw[((size_t)(o / TILE) * s->k * taps + t) * TILE + o % TILE] = tile[o % TILE * TILE + t % taps % TILE];
+        }
+}
+
+static void add_image_span(spot_ctx *c, const spot_conv_shape *s, const grid *g, const void *x, const void *dy, int first,
+                           char *scratch)
+{
+    uint16_t *xs = (uint16_t *)(void *)scratch, *dys = (uint16_t *)(void *)(scratch + g->x_bytes);
+    int *index = (int *)(void *)(scratch + g->x_bytes + g->dy_bytes);
+    float *dw = (float *)(void *)((char *)index + g->index_bytes);
+
+    index_pixels(c, index, g, first * BLOCK, g->span * BLOCK, g->out, 1, 0);
+    transpose_pixels(c, dys, dy, index, g, s->co);
+    pair_rows(c, s, g, xs, x, first);
+#pragma omp parallel num_threads(c->threads)
+    {
+        begin_tiles();
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < g->co * s->k; i++) multiply_rows(s, g, dw, xs, dys, i / s->k, i % s->k, !first);
+        end_tiles();
+    }
+}
+
 /* The pixels from block `first` on. Blocks after the last hold 0. */
 static void add_span(spot_ctx *c, const spot_conv_shape *s, const grid *g, float *dw, const void *x, const void *dy, int first,
                      char *scratch)
@@ -270,5 +351,8 @@ void spot_conv_amx_weights(spot_ctx *c, const spot_conv_shape *s, float *dw, con
 {
     grid g = grid_of(s, rows);
 
-    for (int first = 0; first < g.steps; first += g.span) add_span(c, s, &g, dw, x, dy, first, scratch);
+    for (int first = 0; first < g.steps; first += g.span)
+        if (s->ci == 3) add_image_span(c, s, &g, x, dy, first, scratch);
+        else            add_span(c, s, &g, dw, x, dy, first, scratch);
+    if (s->ci == 3) place_rows(s, dw, (const float *)(void *)((char *)scratch + g.x_bytes + g.dy_bytes + g.index_bytes));
 }
