@@ -22,6 +22,8 @@ static const struct { spot_conv_shape s; int rows; } convs[] = {
     { {  4, 4,   3, 32, 7, 2, 128, true, false, false, false, SPOT_BF16 }, 3 },    /* the stem on larger images */
     { {  6, 2,  16, 16, 3, 1, 96, true,  false, false, false, SPOT_BF16 }, 6 },     /* more pixels than the caches hold */
     { {  2, 1,  48, 32, 3, 2, 64, true,  false, false, false, SPOT_BF16 }, 2 },
+    { {  3, 1, 256, 512, 3, 1, 5, true,  false, false, false, SPOT_BF16 }, 3 },     /* deep: all passes by AMX */
+    { {  8, 4, 512, 256, 3, 1, 2, true,  false, false, false, SPOT_BF16 }, 6 },
     { {  8, 2,  64, 96, 3, 1, 14, true,  false, false, false, SPOT_BF16 }, 8 },
     { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_BF16 }, 4 },
     { {  8, 2,  64, 64, 3, 1, 16, false, true,  true,  true,  SPOT_BF16 }, 8 },

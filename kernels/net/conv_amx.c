@@ -5,6 +5,7 @@
 #include <oneapi/dnnl/dnnl.h>
 #include <string.h>
 
+#include "core/bf16.h"
 #include "core/lanes.h"
 
 /* A block: 32 channels, or 32 pixels. A thread's product is of 2 x 2 tiles, two blocks of channels; STEPS blocks of pixels stay
@@ -355,4 +356,99 @@ void spot_conv_amx_weights(spot_ctx *c, const spot_conv_shape *s, float *dw, con
         if (s->ci == 3) add_image_span(c, s, &g, x, dy, first, scratch);
         else            add_span(c, s, &g, dw, x, dy, first, scratch);
     if (s->ci == 3) place_rows(s, dw, (const float *)(void *)((char *)scratch + g.x_bytes + g.dy_bytes + g.index_bytes));
+}
+
+/* -- forward, and back to x ---------------------------------------------------------------------------------------- */
+
+/* Where the weights of one call exceed a core's cache oneDNN waits for them; elsewhere it is as fast or faster. */
+bool spot_conv_amx_deep(const spot_conv_shape *s)
+{
+    return spot_conv_amx_able(s) && s->k == 3 && s->stride == 1 && s->ci % BLOCK == 0 && s->co % BLOCK == 0
+        && (size_t)s->ci * s->co >= 512 * 256;
+}
+
+/* Pixels of the padded x: before the first, and after the last, lies the furthest tap. */
+static size_t padded_pixels(const grid *g) { return (size_t)g->steps * BLOCK + 2 * (g->side + 1); }
+
+size_t spot_conv_amx_product_scratch(const spot_conv_shape *s)
+{
+    grid g = grid_of(s, s->rows);
+    size_t most = s->ci > s->co ? s->ci : s->co, pixels = padded_pixels(&g);
+
+    return pixels * most * sizeof(uint16_t) + (pixels * sizeof(int) + 63) / 64 * 64;
+}
+
+/* x -> (channels/32, padded pixels, 32). */
+static void pad_pixels(spot_ctx *c, uint16_t *to, const uint16_t *x, const int *index, int pixels, int channels)
+{
+#pragma omp parallel for collapse(2) num_threads(c->threads)
+    for (int block = 0; block < channels / BLOCK; block++)
+        for (int i = 0; i < pixels; i++)
+            *(vh *)(to + ((size_t)block * pixels + i) * BLOCK) = pixel_at(x, index[i], channels, block);
+}
+
+/* sum: 32 pixels x 32 channels, in tiles; over nine taps and `blocks` blocks of channels. x: the first pixel at the first tap;
+ * tap t is `at[t]` pixels on. w, v: the weights of the two tiles of channels. */
+WITH_AMX static void multiply_pixels(float sum[4][TILE * TILE], const uint16_t *x, const int at[9], size_t pixels,
+                                     const uint16_t *w, const uint16_t *v, int blocks)
+{
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int t = 0; t < 9; t++) {
+        const uint16_t *a = x + (ptrdiff_t)at[t] * BLOCK;
+        for (int k = 0; k < blocks; k++, a += pixels * BLOCK, w += TILE * BLOCK, v += TILE * BLOCK) {
+            _tile_loadd(6, w, 64);
+            _tile_loadd(4, a, 64);
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_loadd(7, v, 64);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_loadd(5, a + TILE * BLOCK, 64);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+        }
+    }
+    _tile_stored(0, sum[0], 64);
+    _tile_stored(1, sum[1], 64);
+    _tile_stored(2, sum[2], 64);
+    _tile_stored(3, sum[3], 64);
+}
+
+/* Rounds the sums of the pixels that y has. */
+static void place_pixels(uint16_t *y, float sum[4][TILE * TILE], const int *index, int channels, int block)
+{
+    for (int p = 0; p < BLOCK; p++) {
+        uint16_t *to = index[p] < 0 ? NULL : y + (size_t)index[p] * channels + block * BLOCK;
+        if (!to) continue;
+        for (int j = 0; j < BLOCK; j++) to[j] = spot_bf16_bits(sum[p / TILE * 2 + j / TILE][p % TILE * TILE + j % TILE]);
+    }
+}
+
+void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, void *y, const void *x, const void *w, int rows,
+                           void *scratch)
+{
+    grid g = grid_of(s, rows);
+    int in = back ? s->co : s->ci, out = back ? s->ci : s->co, edge = g.side + 1, pixels = (int)padded_pixels(&g), at[9];
+    uint16_t *xs = scratch;
+    int *index = (int *)(void *)(xs + (size_t)pixels * in);
+    size_t tile = (size_t)9 * in * TILE;
+
+    for (int t = 0; t < 9; t++) at[t] = (back ? -1 : 1) * ((t / 3 - 1) * g.side + t % 3 - 1);
+    index_pixels(c, index, &g, -edge, pixels, g.out, 1, 0);
+    pad_pixels(c, xs, x, index, pixels, in);
+#pragma omp parallel num_threads(c->threads)
+    {
+        begin_tiles();
+#pragma omp for collapse(2) schedule(dynamic, 8)
+        for (int block = 0; block < out / BLOCK; block++)
+            for (int step = 0; step < g.steps; step++) {
+                float sum[4][TILE * TILE] __attribute__((aligned(64)));
+                int first = edge + step * BLOCK;
+                const uint16_t *ws = (const uint16_t *)w + 2 * block * tile;
+                multiply_pixels(sum, xs + (size_t)first * BLOCK, at, (size_t)pixels, ws, ws + tile, in / BLOCK);
+                place_pixels(y, sum, index + first, out, block);
+            }
+        end_tiles();
+    }
 }

@@ -170,8 +170,8 @@ dnnl_status_t spot_conv_open_passes(spot_conv *p)
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_f32, packed_tag(p));
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->rounded, 4, wd, dnnl_bf16, packed_tag(p));
     omp_set_num_threads(1);                /* a primitive is made for the present number of threads */
-    if (!e) e = open_pass(p, SPOT_FORWARD);
-    if (!e && p->s.train && p->s.ci > 3) e = open_pass(p, SPOT_DATA);
+    if (!e && !p->deep) e = open_pass(p, SPOT_FORWARD);
+    if (!e && !p->deep && p->s.train && p->s.ci > 3) e = open_pass(p, SPOT_DATA);
     if (!e && p->s.train && !p->amx) e = open_pass(p, SPOT_WEIGHTS);
     omp_set_num_threads(threads);
     return e;
@@ -265,6 +265,11 @@ dnnl_status_t spot_conv_turn(spot_ctx *c, const spot_conv *p, int kind, void *to
     pairing q;
 
     if (p->s.precision != SPOT_BF16) return turn_floats(c, p, to, packed), dnnl_success;
+    if (p->deep) {
+        size_t blocks = (size_t)(kind == SPOT_DATA ? p->s.co : p->s.ci) / (2 * H), each = 2 * H * H;
+        q = (pairing){ each, 9 * blocks * each, 3 * blocks * each, blocks * each, H, H, kind == SPOT_DATA, kind != SPOT_DATA };
+        return turn_halves(c, p, &q, to, packed), dnnl_success;
+    }
     if (p->s.ci == 3 || !describe_pairs(&q, &a->weights, kind == SPOT_DATA, p->amx))
         return spot_conv_reorder(p, &a->weights, to, &p->rounded, packed);
     if (a->turned > p->w_count * sizeof(uint16_t)) memset(to, 0, a->turned);           /* channels that oneDNN adds */

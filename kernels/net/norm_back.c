@@ -149,34 +149,68 @@ FOR_BOTH nf window_gradient(const pool_lines *t, int w, bool half)
 
 static inline nf choose(ni mask, nf a, nf b) { return (nf)(((ni)a & mask) | ((ni)b & ~mask)); }
 
+/* The largest values of window (oy, ox), from tap (ky, kx) on: the others lie outside of the image. */
+FOR_BOTH nf winning(const pool_lines *t, ni which, int oy, int ox, int ky, int kx, int size, bool half)
+{
+    nf won = zero;
+
+    for (int i = ky; i < 3; i++)
+        for (int j = kx; j < 3; j++)
+            won = choose((ni)(which == 3 * i + j), get(t->y, (2 * oy + i - 1) * size + 2 * ox + j - 1, half), won);
+    return won;
+}
+
 /* Only the largest pixel of a window has a gradient, so the sums run over windows. */
 FOR_BOTH void pool_sums_of_plane(nd sum[3], const pool_lines *t, nf mean, int size, bool half)
 {
     sum[0] = sum[1] = sum[2] = (nd){ 0 };
     for (int oy = 0, w = 0; oy < size / 2; oy++)
         for (int ox = 0; ox < size / 2; ox++, w++) {
-            nf dz = window_gradient(t, w, half), won = zero;
+            nf dz = window_gradient(t, w, half), won;
             ni which = winners(t, w);
-            FOR_WINDOW(k, i, oy, ox, size) won = choose((ni)(which == k), get(t->y, i, half), won);
+            if (oy && ox) won = winning(t, which, oy, ox, 0, 0, size, half);
+            else          won = winning(t, which, oy, ox, !oy, !ox, size, half);
             sum[0] += __builtin_convertvector(dz, nd);
             sum[1] += __builtin_convertvector(dz * (won - mean), nd);
         }
 }
 
-/* dy of a pixel: its part without dz, and a*dz of the windows, at most four, whose largest it is. */
+/* a*dz of a window, and its winner; a window past the edge has none. */
+typedef struct { nf g; ni which; } window;
+
+FOR_BOTH window window_at(const pool_lines *t, const slope *k, int oy, int ox, int size, bool half)
+{
+    int w = oy * (size / 2) + ox;
+
+    if (oy >= size / 2 || ox >= size / 2) return (window){ zero, (ni){ 0 } - 1 };
+    return (window){ k->a * window_gradient(t, w, half), winners(t, w) };
+}
+
+static inline nf add_won(nf v, const window *w, int place)
+{
+    ni mine = (ni)(w->which == place);
+
+    return choose(mine, v + keep(w->g, mine), v);
+}
+
+/* dy of a pixel: its part without dz, and a*dz of the windows whose largest it is. Four pixels at a time have no others than
+ * window (oy, ox) and its neighbours to the right and below. */
 FOR_BOTH void pool_back_plane(const pool_lines *t, const slope *k, int size, bool half)
 {
-    for (int y = 0, i = 0; y < size; y++)
-        for (int x = 0; x < size; x++, i++) {
-            nf v = k->b * (get(t->y, i, half) - k->mean) + k->c;
-            for (int oy = y / 2; oy <= (y + 1) / 2 && oy < size / 2; oy++)
-                for (int ox = x / 2; ox <= (x + 1) / 2 && ox < size / 2; ox++) {
-                    int w = oy * (size / 2) + ox, place = (y - 2 * oy + 1) * 3 + x - 2 * ox + 1;
-                    ni mine = (ni)(winners(t, w) == place);
-                    v = choose(mine, v + keep(k->a * window_gradient(t, w, half), mine), v);
-                }
-            put(t->y, i, v, half);
+    for (int oy = 0; oy < size / 2; oy++) {
+        window here = window_at(t, k, oy, 0, size, half), below = window_at(t, k, oy + 1, 0, size, half);
+        for (int ox = 0, i = 2 * oy * size; ox < size / 2; ox++, i += 2) {
+            window right = window_at(t, k, oy, ox + 1, size, half), last = window_at(t, k, oy + 1, ox + 1, size, half);
+            nf v[4];
+            for (int p = 0; p < 4; p++) v[p] = k->b * (get(t->y, i + p / 2 * size + p % 2, half) - k->mean) + k->c;
+            v[0] = add_won(v[0], &here, 4);
+            v[1] = add_won(add_won(v[1], &here, 5), &right, 3);
+            v[2] = add_won(add_won(v[2], &here, 7), &below, 1);
+            v[3] = add_won(add_won(add_won(add_won(v[3], &here, 8), &right, 6), &below, 2), &last, 0);
+            for (int p = 0; p < 4; p++) put(t->y, i + p / 2 * size + p % 2, v[p], half);
+            here = right, below = last;
         }
+    }
 }
 
 /* The gradient of out is da + db; dy is written over y. */
