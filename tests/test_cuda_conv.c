@@ -263,8 +263,8 @@ TEST(what_cuda_cannot_is_refused)
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &close_up), SPOT_UNSUPPORTED, "16 pixels a side by stride 1");
     assert_null(plan);
     spot_device_close(&c);
-    lanes.precision = SPOT_BF16;
-    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "fp32 only");
+    lanes.precision = SPOT_TF32;
+    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "not in tf32");
 }
 
 int main(void) { return run_cuda_tests(); }

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, fp32, channels last, on THREADS (default 2) threads.
+"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, channels last, on THREADS (default 2) threads: in fp32, eager, and
+in bf16 (autocast), the faster of eager and compiled.
 
-    resnet_torch.py [THREADS]      one line a row: op, case, median seconds, images a second
+    resnet_torch.py [THREADS] [--eager]    one line a row: op, case, median seconds, images a second; # what was timed
+                                           --eager: nothing is compiled, as where PyTorch finds no C++ compiler
 """
+import contextlib
 import statistics
 import sys
 import time
@@ -10,7 +13,9 @@ import time
 import torch
 from torchvision.models.resnet import BasicBlock, ResNet
 
-torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
+threads = [a for a in sys.argv[1:] if a != "--eager"]
+torch.set_num_threads(int(threads[0]) if threads else 2)
+COMPILES = hasattr(torch, "compile") and "--eager" not in sys.argv
 
 
 def resnet(width):
@@ -35,26 +40,46 @@ def median(run, times=7):
     return statistics.median(seconds)
 
 
-def report(op, width, size, batch, seconds):
-    print(f"{op}\twidth {width}, {size} px, batch {batch}\t{seconds:.4f}\t{batch / seconds:.1f}", flush=True)
+def report(op, width, size, batch, seconds, more):
+    print(f"{op}\twidth {width}, {size} px, batch {batch}{more}\t{seconds:.4f}\t{batch / seconds:.1f}", flush=True)
 
 
-print("# torch", torch.__version__, "threads", torch.get_num_threads())
-for width, size, batch in ((64, 64, 64), (64, 224, 16), (32, 64, 64)):
+def half(on):
+    return torch.autocast("cpu", dtype=torch.bfloat16) if on else contextlib.nullcontext()
+
+
+def times(width, size, batch, bf16, compiled):
+    """Seconds of a training step and of a look."""
     net = resnet(width)
+    run = torch.compile(net) if compiled else net
     x = torch.randn(batch, 3, size, size).to(memory_format=torch.channels_last)
     y = (torch.arange(batch) % 2).float()[:, None]
     rule = torch.optim.Adam(net.parameters(), 1e-4)
 
     def step():
         rule.zero_grad()
-        torch.nn.functional.binary_cross_entropy_with_logits(net(x), y).backward()
+        with half(bf16):
+            z = run(x)
+        torch.nn.functional.binary_cross_entropy_with_logits(z.float(), y).backward()
         rule.step()
 
     def look():
-        with torch.no_grad():
-            net(x)
+        with torch.no_grad(), half(bf16):
+            run(x)
 
-    report("train", width, size, batch, median(step))
+    train = median(step)
     net.eval()
-    report("infer", width, size, batch, median(look))
+    return train, median(look)
+
+
+print("# torch", torch.__version__, "threads", torch.get_num_threads())
+for width, size, batch in ((64, 64, 64), (64, 224, 16), (32, 64, 64)):
+    for bf16 in (False, True):
+        seconds = []
+        for compiled in (False, True)[:1 + COMPILES]:
+            seconds.append(times(width, size, batch, bf16, compiled))
+            print(f"# width {width}, {size} px, batch {batch}, {'bf16' if bf16 else 'fp32'}, "
+                  f"{'compiled' if compiled else 'eager'}: train {seconds[-1][0]:.4f} s, look {seconds[-1][1]:.4f} s",
+                  flush=True)
+        for k, op in enumerate(("train", "infer")):
+            report(op, width, size, batch, min(s[k] for s in seconds) if bf16 else seconds[0][k], ", bf16" if bf16 else "")

@@ -198,9 +198,9 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
 size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_config *cfg, int images)
 {
     spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
-    spot_model_config plain = *cfg;
+    spot_model_config able = *cfg;
     spot_bytes needs;
 
-    plain.precision = SPOT_FP32;
-    return spot_look_needs(&c, &needs, scene, &plain, images) ? 0 : needs.host;
+    if (!spot_conv_has(&c, (spot_precision)able.precision)) able.precision = SPOT_FP32;
+    return spot_look_needs(&c, &needs, scene, &able, images) ? 0 : needs.host;
 }

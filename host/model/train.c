@@ -47,8 +47,8 @@ const spot_setting spot_model_settings[] = {
     S("momentum",  REAL, momentum,  "momentum (SGD only)", SPOT_IN(0, 0.9999), SPOT_DEF(0.9)),
     S("weight_decay", REAL, weight_decay, "L2 penalty on every weight", SPOT_IN(0, 1)),
     S("schedule",  NAME, schedule,  "learning-rate schedule", SPOT_ONE_OF("constant", "one_cycle"), SPOT_DEF(SPOT_CONSTANT)),
-    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32 only)", .names = precisions,
-      SPOT_DEF(SPOT_FP32)),
+    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32, and bf16 with AVX512-BF16)",
+      .names = precisions, SPOT_DEF(SPOT_FP32)),
     S("init",      TEXT, init,      "initial weights: a .safetensors file with torchvision's names; \"\": He initialisation",
       .hi = 256),
     S("base",      GROUP, base,     "base model: a network that first learns every attribute; all ECs start from it",
@@ -82,8 +82,7 @@ spot_model_config spot_model_defaults(void)
 
 static spot_status check_config(spot_ctx *c, const spot_model_config *cfg)
 {
-    if (cfg->precision != SPOT_FP32 && c->ops == &spot_ops_cpu)
-        return spot_fail(c, SPOT_UNSUPPORTED, "model.precision: the CPU computes in fp32 only; set it, or take --device cuda");
+    SPOT_TRY(spot_conv_able(c, (spot_precision)cfg->precision));
     return spot_settings_check(c, SPOT_INVALID, spot_model_settings, cfg, "model");
 }
 
@@ -342,7 +341,7 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
     spot_model_config how = *cfg;
     spot_bytes look;
 
-    if (!c->device) how.precision = SPOT_FP32;
+    if (!spot_conv_has(c, (spot_precision)how.precision)) how.precision = SPOT_FP32;
     SPOT_TRY(check_config(c, &how));
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));

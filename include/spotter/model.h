@@ -21,7 +21,7 @@ extern "C" {
 typedef enum { SPOT_ARCH_RESNET18 } spot_arch;
 typedef enum { SPOT_ADAM, SPOT_SGD } spot_optimizer;
 typedef enum { SPOT_CONSTANT, SPOT_ONE_CYCLE } spot_schedule;
-typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU has fp32 only */
+typedef enum { SPOT_FP32, SPOT_TF32, SPOT_BF16 } spot_precision;   /* the CPU: fp32, some bf16 */
 
 #define SPOT_MAX_EPOCHS 200
 
@@ -153,8 +153,8 @@ size_t spot_model_look_bytes(const spot_scene_config *scene, const spot_model_co
 /* The direction in which the logit of m (one output) grows: the head's row, (8*width). */
 void spot_model_direction(float *direction, const spot_model *m);
 
-/* Memory for training (robust: also against the adversary) and for running the model on `images` images on c's device. The
- * CPU's figures are for fp32 whatever cfg says. */
+/* Memory for training (robust: also against the adversary) and for running the model on `images` images on c's device;
+ * on a CPU without cfg's precision, in fp32. */
 spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_config *scene, const spot_model_config *cfg,
                              int images, bool robust);
 

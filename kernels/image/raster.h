@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/bf16.h"
 #include "core/imagenet.h"
 #include "core/ops.h"
 #include "core/stem.h"
@@ -23,15 +24,6 @@
 
 #define SPOT_MIN_SIZE 32
 #define SPOT_MAX_SIZE 1024
-
-/* The bf16 nearest to x, ties to even. NaN stays NaN where its upper half is one. */
-static inline SPOT_HD uint16_t spot_bf16_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 struct spot_raster_ops {
     spot_status (*draw)(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g);

@@ -5,8 +5,9 @@
  * x (rows, ci, size, size), w (co, ci, k, k), y (rows, co, out, out). The device defines layout and type of activations, the
  * same for conv, norm and head:
  *
- *     CPU    (rows, channels/B, pixels, B), B = SPOT_CHANNELS, the width of a vector register; fp32. A plan with 3 input
+ *     CPU    fp32: (rows, channels/B, pixels, B), B = SPOT_CHANNELS, the width of a vector register. A plan with 3 input
  *            channels takes planes (rows, 3, pixels)
+ *            bf16, on a CPU with AVX512-BF16: (rows, pixels, channels), NHWC, which oneDNN computes by AMX where the CPU has it
  *     CUDA   (rows, pixels, channels), NHWC; fp32, or bf16 by the shape's precision. A plan with 3 input channels takes the
  *            blocks of 2 x 2 pixels of core/stem.h, 16 channels: the stem's 7x7 taps at stride 2 are 4x4 at stride 1, two
  *            thirds of the products of 8 channels a pixel, half of the bytes, and cuDNN offers the engines of the 3x3 layers
@@ -26,7 +27,7 @@
  * AVX2 2e-6 (tests/test_conv.c). Through all of ResNet-18 gradients are 3.6e-6 from double precision, with direct convolutions
  * 2.3e-6, with PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN stays NaN, except that oneDNN's ReLU (a plan with relu) may
  * make it 0. CUDA has the same errors in fp32. In bf16 a result differs from the sum of the products of the rounded operands
- * by at most half of its last place (2^-9 of it) and 4e-6 of the largest. */
+ * by at most half of its last place (2^-8 of it) and 4e-6 of the largest. */
 #ifndef SPOTTER_CONV_H
 #define SPOTTER_CONV_H
 
@@ -74,6 +75,11 @@ struct spot_conv_ops {
     spot_status (*backward_weights)(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,
                                     int rows, void *scratch);
 };
+
+/* Whether c's device computes in this precision: the CPU not in tf32, and in bf16 only with AVX512-BF16. able fails with
+ * SPOT_UNSUPPORTED and a sentence where it does not. */
+bool        spot_conv_has(const spot_ctx *c, spot_precision precision);
+spot_status spot_conv_able(spot_ctx *c, spot_precision precision);
 
 /* *plan is NULL after a failure; close accepts NULL. A plan serves one caller at a time. */
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);

@@ -3,16 +3,31 @@
 
 #include <math.h>
 
+#include "core/bf16.h"
+
 enum { B = SPOT_CHANNELS };
 
-static void features_of_row(float *feature, const float *x, const spot_plane *p)
+/* Where pixel 0 of a block of B channels of a row lies, and how far the next pixel is. */
+static inline size_t place_of(const spot_plane *p, int row, int block)
+{
+    size_t pixels = (size_t)p->size * p->size;
+
+    return p->precision == SPOT_BF16 ? row * pixels * p->channels + block * B : (row * p->channels + block * B) * pixels;
+}
+
+static inline size_t step_of(const spot_plane *p) { return p->precision == SPOT_BF16 ? p->channels : B; }
+
+static void features_of_row(float *feature, const void *x, const spot_plane *p, int row)
 {
     int pixels = p->size * p->size;
 
     for (int block = 0; block < p->channels / B; block++) {
+        size_t at = place_of(p, row, block), step = step_of(p);
         double sum[B] = { 0 };
-        for (int i = 0; i < pixels; i++)
-            for (int j = 0; j < B; j++) sum[j] += x[((size_t)block * pixels + i) * B + j];
+        for (int i = 0; i < pixels; i++, at += step)
+            for (int j = 0; j < B; j++)
+                sum[j] += p->precision == SPOT_BF16 ? spot_bf16_float(((const uint16_t *)x)[at + j])
+                                                    : ((const float *)x)[at + j];
         for (int j = 0; j < B; j++) feature[block * B + j] = (float)(sum[j] / pixels);
     }
 }
@@ -23,7 +38,7 @@ static spot_status forward_cpu(spot_ctx *c, float *feature, float *logit, const 
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.live; n++) {
         float *f = feature + (size_t)n * p.channels;
-        features_of_row(f, (const float *)x + (size_t)n * p.channels * p.size * p.size, &p);
+        features_of_row(f, x, &p, n);
         for (int o = 0; b && o < outputs; o++) {
             double z = b[o];
             for (int k = 0; k < p.channels; k++) z += (double)f[k] * w[(size_t)o * p.channels + k];
@@ -69,10 +84,12 @@ static spot_status back_cpu(spot_ctx *c, void *dx, float *dw, float *db, const f
     for (int n = 0; n < p.rows; n++)
         for (int k = 0; k < p.channels; k++) {
             double sum = 0;
-            float *to = (float *)dx + ((size_t)n * (p.channels / B) + k / B) * pixels * B + k % B;
+            size_t to = place_of(&p, n, k / B) + k % B, step = step_of(&p);
             for (int o = 0; o < outputs && n < p.live; o++)
                 sum += (double)dlogit[(size_t)n * outputs + o] * w[(size_t)o * p.channels + k];
-            for (int i = 0; i < pixels; i++) to[(size_t)i * B] = (float)(sum / pixels);
+            for (int i = 0; i < pixels; i++, to += step)
+                if (p.precision == SPOT_BF16) ((uint16_t *)dx)[to] = spot_bf16_bits((float)(sum / pixels));
+                else                          ((float *)dx)[to] = (float)(sum / pixels);
         }
     return SPOT_OK;
 }
@@ -84,9 +101,7 @@ static spot_status check_plane(spot_ctx *c, const char *op, spot_plane p, int ou
     if (p.live < 1 || p.live > p.rows || p.size < 1 || p.channels < 16 || p.channels % 16 || outputs < 1)
         return spot_fail(c, SPOT_INVALID, "head.%s: %d of %d rows, %d channels, size %d, %d outputs", op, p.live,
                          p.rows, p.channels, p.size, outputs);
-    if (p.precision != SPOT_FP32 && !c->device)
-        return spot_fail(c, SPOT_UNSUPPORTED, "head.%s: the CPU computes in fp32 only", op);
-    return SPOT_OK;
+    return spot_conv_able(c, p.precision);
 }
 
 spot_status spot_head_forward(spot_ctx *c, float *feature, float *logit, const void *x, const float *w, const float *b,

@@ -3,10 +3,10 @@
  *     feature[n,c] = mean over pixels of x      logit[n,o] = sum_c feature[n,c]*w[o,c] + b[o]
  *     loss = mean over (n,o) of max(z,0) - z*t + log(1 + exp(-|z|))
  *
- * Layout and type of x and dx are conv.h's: on the CPU (rows, channels/B, size*size, B), on CUDA (rows, size*size, channels)
- * in the plane's precision. All others are fp32: feature (live, channels); logit, target, dlogit (live, outputs); w (outputs,
+ * Layout and type of x and dx are conv.h's: on the CPU (rows, channels/B, size*size, B) in fp32, (rows, size*size, channels)
+ * in bf16 and on CUDA. All others are fp32: feature (live, channels); logit, target, dlogit (live, outputs); w (outputs,
  * channels). Sums are in double, in an order that the shape fixes: within 1e-6 of the largest number of each result;
- * run_to_run. In bf16 dx is rounded once (2^-9 of each number). The loss lies in the memory of c's device, so that no training
+ * run_to_run. In bf16 dx is rounded once (2^-8 of each number). The loss lies in the memory of c's device, so that no training
  * step has to wait for it. */
 #ifndef SPOTTER_HEAD_H
 #define SPOTTER_HEAD_H

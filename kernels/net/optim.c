@@ -3,10 +3,13 @@
 
 #include <math.h>
 
+#include "core/bf16.h"
 #include "core/lanes.h"
 
-static void adam(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, float *restrict v,
-                 size_t count, const spot_optim_rule *r)
+/* Both rules round the new parameters while they are at hand; rounded may be NULL. */
+static inline __attribute__((always_inline))
+void adam(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, float *restrict v,
+          uint16_t *restrict rounded, size_t count, const spot_optim_rule *r)
 {
     float b1 = (float)r->beta1, a1 = (float)(1 - r->beta1), b2 = (float)r->beta2, a2 = (float)(1 - r->beta2);
     float rate = (float)(r->lr / (1 - pow(r->beta1, r->t))), root = (float)sqrt(1 - pow(r->beta2, r->t));
@@ -18,11 +21,13 @@ static void adam(spot_ctx *c, float *restrict p, const float *restrict g, float 
         m[i] = b1 * m[i] + a1 * d;
         v[i] = b2 * v[i] + a2 * d * d;
         p[i] -= rate * (m[i] / (sqrtf(v[i]) / root + eps));
+        if (rounded) rounded[i] = spot_bf16_bits(p[i]);
     }
 }
 
-static void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, size_t count,
-                const spot_optim_rule *r)
+static inline __attribute__((always_inline))
+void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *restrict m, uint16_t *restrict rounded, size_t count,
+         const spot_optim_rule *r)
 {
     float momentum = r->t > 1 ? (float)r->momentum : 0.0f, rate = (float)r->lr, decay = (float)r->decay;
 
@@ -30,6 +35,7 @@ static void sgd(spot_ctx *c, float *restrict p, const float *restrict g, float *
     for (size_t i = 0; i < count; i++) {
         m[i] = momentum * m[i] + (g[i] + decay * p[i]);
         p[i] -= rate * m[i];
+        if (rounded) rounded[i] = spot_bf16_bits(p[i]);
     }
 }
 
@@ -39,15 +45,16 @@ static spot_status step_cpu(spot_ctx *c, float *p, const float *g, float *m, flo
     const spot_optim_course *o = r->course;
     spot_optim_rule now = *r;
 
-    if (r->rounded) return spot_fail(c, SPOT_UNSUPPORTED, "optim.step: the CPU computes in fp32 only");
     if (o) {
         now.lr = o->rates[*o->made];
         o->losses[*o->made] = *o->loss;
         now.t = ++*o->made;
         *o->seen += o->batch;
     }
-    if (r->adam) adam(c, p, g, m, v, count, &now);
-    else         sgd(c, p, g, m, count, &now);
+    if (r->adam && r->rounded) adam(c, p, g, m, v, r->rounded, count, &now);
+    else if (r->adam)          adam(c, p, g, m, v, NULL, count, &now);
+    else if (r->rounded)       sgd(c, p, g, m, r->rounded, count, &now);
+    else                       sgd(c, p, g, m, NULL, count, &now);
     return SPOT_OK;
 }
 

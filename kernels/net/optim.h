@@ -33,7 +33,7 @@ typedef struct {
     double beta1, beta2, epsilon;       /* Adam */
     int    t;                           /* 1 for the first step */
     const spot_optim_course *course;    /* replaces lr and t; on the host, read before the step returns. NULL: lr and t */
-    void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; CUDA only; may be NULL */
+    void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; may be NULL */
 } spot_optim_rule;
 
 struct spot_optim_ops {
