@@ -47,7 +47,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     p->s = *s;
     p->l = { s->rows, s->size, s->size / s->stride, s->ci == 3 ? STEM : s->ci, s->co, s->k, s->stride };
     for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
-        if (pass != SPOT_PASS_FORWARD && s->train <= (pass == SPOT_PASS_DATA && s->ci == 3)) continue;
+        if (!spot_conv_has(s, pass)) continue;
         status = spot_conv_choose(c, p, pass);
         p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
     }

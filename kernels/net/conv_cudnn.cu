@@ -19,11 +19,15 @@ spot_status spot_cudnn_open(spot_ctx *c, spot_cudnn **lib)
                      "install cuDNN 9 and build again, or run with --device cpu");
 }
 
+spot_status spot_cudnn_open_described(spot_ctx *c, spot_cudnn **lib, const char *) { return spot_cudnn_open(c, lib); }
+
 /* Never called without a library. */
+void spot_cudnn_describe(const spot_cudnn *, char *, size_t) {}
 void spot_cudnn_close(spot_cudnn *) {}
 size_t spot_cudnn_version(const spot_cudnn *) { return 0; }
 void spot_cudnn_plan_close(spot_cudnn_plan *) {}
 size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *) { return 0; }
+bool spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *) { return false; }
 
 spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *, bool, spot_cudnn_choice *, int *)
 {
@@ -84,9 +88,10 @@ static void propose(builder *b, cudnnBackendDescriptor_t of, cudnnBackendHeurMod
 
     set_part(b, d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, of);
     set(b, d, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    set_device(b, d, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
     if (b->e || b->lib->finalize(d)) return;
     b->e = b->lib->get(d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &proposed, NULL);
-    proposed = min(proposed, (int64_t)MOST_CONFIGS);
+    if (proposed > MOST_CONFIGS) proposed = MOST_CONFIGS;
     for (int64_t i = 0; i < proposed; i++) config[i] = make(b, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     if (!b->e && proposed)
         b->e = b->lib->get(d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, proposed, &proposed, config);
@@ -126,7 +131,8 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
 
 /* -- plans ----------------------------------------------------------------------------------------------------------- */
 
-/* NULL if the engine is deterministic and as precise as required, else the reason against it. */
+/* NULL if the engine is deterministic and as precise as required, else the reason against it. Notes whether it uses tensor
+ * cores. */
 static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_precision precision)
 {
     cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
@@ -140,6 +146,7 @@ static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_p
         case CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP: break;
         case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
             if (precision == SPOT_FP32) return "the engine uses tensor cores";
+            b->plan->tensor_cores = true;
             break;
         case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
             if (precision != SPOT_TF32) return "the engine rounds its inputs";
@@ -158,6 +165,7 @@ static cudnnBackendDescriptor_t engine_of(builder *b, cudnnBackendDescriptor_t o
 
     set_part(b, d, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, of);
     set(b, d, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index);
+    set_device(b, d, CUDNN_ATTR_ENGINE_DEVICEPROP);
     finish(b, d);
     return d;
 }
@@ -202,14 +210,15 @@ static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, cha
     if (no) return no;
     config = config_of(&b, engine, words);
     d = make(&b, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    set(&b, d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &p->lib->handle);
+    if (p->lib->handle) set(&b, d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &p->lib->handle);
+    set_device(&b, d, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
     set_part(&b, d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
     finish(&b, d);
     if (!b.e) b.e = p->lib->get(d, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &workspace);
     if (b.e) return p->lib->error_string(b.e);
     if ((uint64_t)workspace > CAP) return "it wants more than a GB of scratch";
     p->workspace = (size_t)workspace;
-    if (p->kind == NARROW) p->narrow = (size_t)task->s.co * task->channels * task->s.k * task->s.k * 2;
+    if (p->kind == NARROW) p->narrow = (size_t)task->s.co * task->channels * task->k * task->k * 2;
     if (p->kind == FUSED && task->s.precision == SPOT_BF16) p->narrow = (size_t)task->s.co * 2;
     p->plan = d;
     return NULL;
@@ -243,6 +252,7 @@ void spot_cudnn_plan_close(spot_cudnn_plan *p)
 }
 
 size_t spot_cudnn_version(const spot_cudnn *lib) { return lib->version(); }
+bool spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *p) { return p->tensor_cores; }
 
 static size_t whole(size_t bytes) { return (bytes + 255) / 256 * 256; }
 

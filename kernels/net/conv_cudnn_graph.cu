@@ -43,9 +43,10 @@ static cudnnBackendDescriptor_t tensor(builder *b, int64_t uid, cudnnDataType_t 
     return d;
 }
 
-static cudnnBackendDescriptor_t convolution(builder *b, const spot_conv_shape *s)
+static cudnnBackendDescriptor_t convolution(builder *b, const spot_conv_task *t)
 {
-    const int64_t dims = 2, pad[2] = { s->k / 2, s->k / 2 }, stride[2] = { s->stride, s->stride }, one[2] = { 1, 1 };
+    const int64_t dims = 2, before[2] = { t->before, t->before }, after[2] = { t->after, t->after };
+    const int64_t stride[2] = { t->stride, t->stride }, one[2] = { 1, 1 };
     const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
     const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
     cudnnBackendDescriptor_t d = make(b, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -53,8 +54,8 @@ static cudnnBackendDescriptor_t convolution(builder *b, const spot_conv_shape *s
     set(b, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &dims);
     set(b, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
     set(b, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-    set(b, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, pad);
-    set(b, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, pad);
+    set(b, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, before);
+    set(b, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, after);
     set(b, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, stride);
     set(b, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, one);
     finish(b, d);
@@ -67,7 +68,7 @@ static cudnnBackendDescriptor_t pass_of(builder *b, const spot_conv_task *t, cud
 {
     const float one = 1, none = 0;
     const pass_names *p = &PASS[t->pass];
-    cudnnBackendDescriptor_t conv = convolution(b, &t->s), d = make(b, p->operation);
+    cudnnBackendDescriptor_t conv = convolution(b, t), d = make(b, p->operation);
 
     set_part(b, d, p->conv, conv);
     set_part(b, d, p->x, x);
@@ -104,7 +105,7 @@ static int fused(builder *b, const spot_conv_task *t, cudnnDataType_t type, cudn
                  cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t operation[4])
 {
     const spot_conv_shape *s = &t->s;
-    const int out = s->size / s->stride;
+    const int out = t->out;
     cudnnBackendDescriptor_t now = tensor(b, UID_PASSED, CUDNN_DATA_FLOAT, s->rows, s->co, out), to;
     int count = 0;
 
@@ -126,16 +127,16 @@ cudnnBackendDescriptor_t spot_cudnn_graph(builder *b, const spot_conv_task *t, i
     const spot_conv_shape *s = &t->s;
     const cudnnDataType_t type = s->precision == SPOT_BF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
     const cudnnDataType_t w_type = t->pass == SPOT_PASS_WEIGHTS && kind != NARROW ? CUDNN_DATA_FLOAT : type;
-    cudnnBackendDescriptor_t x = tensor(b, UID_X, type, s->rows, t->channels, s->size);
-    cudnnBackendDescriptor_t w = tensor(b, UID_W, w_type, s->co, t->channels, s->k);
-    cudnnBackendDescriptor_t y = tensor(b, UID_Y, type, s->rows, s->co, s->size / s->stride), d, operation[4];
+    cudnnBackendDescriptor_t x = tensor(b, UID_X, type, s->rows, t->channels, t->size);
+    cudnnBackendDescriptor_t w = tensor(b, UID_W, w_type, s->co, t->channels, t->k);
+    cudnnBackendDescriptor_t y = tensor(b, UID_Y, type, s->rows, s->co, t->out), d, operation[4];
     int64_t count = 1;
 
     if (kind == FUSED) count = fused(b, t, type, x, w, y, operation);
     else operation[0] = pass_of(b, t, x, w, y);
     d = make(b, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     set(b, d, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, operation);
-    set(b, d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->lib->handle);
+    if (b->lib->handle) set(b, d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->lib->handle);
     finish(b, d);
     return d;
 }

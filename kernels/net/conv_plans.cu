@@ -303,20 +303,6 @@ static spot_status choose_kept(spot_ctx *c, trial *t, spot_cudnn_plan **plan, sp
     return SPOT_OK;
 }
 
-static void describe_task(spot_conv_task *t, const spot_conv *p, int pass)
-{
-    static const char *const name[SPOT_PASSES] = { "forward", "backward_data", "backward_weights" };
-    static const char *const precision[] = { "fp32", "tf32", "bf16" };
-    const layer *l = &p->l;
-
-    t->s = p->s;
-    t->channels = l->ci;
-    t->pass = pass;
-    snprintf(t->words, sizeof t->words, "conv.%s of (%d,%d,%d,%d) by (%d,%d,%d,%d), stride %d, %s%s%s%s", name[pass], l->rows,
-             l->ci, l->size, l->size, l->co, l->ci, l->k, l->k, l->stride, precision[p->s.precision], p->s.bias ? ", bias" : "",
-             p->s.add ? ", add" : "", p->s.relu ? ", relu" : "");
-}
-
 /* Continues an FNV-1a hash. */
 static uint64_t hashed(uint64_t h, const char *text)
 {
@@ -342,7 +328,7 @@ spot_status spot_conv_choose(spot_ctx *c, spot_conv *p, int pass)
     if (!cuda->cudnn) SPOT_TRY(spot_cudnn_open(c, &cuda->cudnn));
     if (!cuda->cudnn) return SPOT_OK;
     t.lib = cuda->cudnn;
-    describe_task(&t.task, p, pass);
+    t.task = spot_conv_task_of(&p->s, pass);
     pthread_mutex_lock(&one_search);
     s = open_trial(c, &t);
     if (!s) s = timed ? choose_kept(c, &t, &p->plan[pass], &taken)

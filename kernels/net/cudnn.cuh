@@ -16,7 +16,8 @@
 
 struct spot_cudnn {
     void *so;
-    cudnnHandle_t handle;
+    cudnnHandle_t handle;                          /* NULL, and `device` is set: plans for a described GPU, which cannot run */
+    cudnnBackendDescriptor_t device;
     char where[1024];
 #define X(member, name) decltype(&name) member;
     FUNCTIONS(X)
@@ -41,6 +42,7 @@ struct spot_cudnn_plan {
     cudnnBackendDescriptor_t made[MOST_MADE];      /* every descriptor, in the order of creation */
     int made_count, kind;
     cudnnBackendDescriptor_t plan;
+    bool tensor_cores;                             /* the engine's own note */
     size_t workspace, narrow;                      /* bytes of cuDNN's scratch; of a bf16 copy of dw or bias */
     char words[256];                               /* the task's */
 };
@@ -77,6 +79,12 @@ static inline void set_part(builder *b, cudnnBackendDescriptor_t d, cudnnBackend
 static inline void finish(builder *b, cudnnBackendDescriptor_t d)
 {
     if (b->e == CUDNN_STATUS_SUCCESS) b->e = b->lib->finalize(d);
+}
+
+/* Names the described GPU in d; nothing where cuDNN runs on a real one. */
+static inline void set_device(builder *b, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name)
+{
+    if (b->lib->device) set_part(b, d, name, b->lib->device);
 }
 
 /* Destroys descriptors down to `mark`. */
