@@ -214,6 +214,24 @@ TEST_IN_FOLDER(a_library_is_checked)
     unsetenv("SPOT_EMULATOR_CUDNN"), unsetenv("SPOT_PLAN_DIR"), setenv("SPOT_PLANS", "heuristic", 1);
 }
 
+/* One pixel of 30,720 is found missing in the gradient of weights, too: no sum is much larger than the others, because the
+ * arrays of a trial have nothing in common. */
+TEST(a_pixel_of_many_is_missed)
+{
+    static const spot_conv_shape s = { 480, 1, 16, 16, 3, 1, 8, true, false, false, false, SPOT_FP32 };
+    spot_conv *plan;
+    spot_ctx c;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    setenv("SPOT_EMULATOR_CUDNN", "fast=4", 1);
+    open_cuda(&c, 0);
+    c.on_log = count_refusals;
+    refused = 0;
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
+    assert_int_equal(refused, 2 * 3);
+    spot_device_close(&c);
+    unsetenv("SPOT_EMULATOR_CUDNN");
+}
+
 TEST(what_cuda_cannot_is_refused)
 {
     spot_conv_shape lanes = cases[3].s;

@@ -64,7 +64,7 @@ bool        spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *plan);
 spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *plan, void *x, void *w, void *y, const float *bias,
                            const void *other, void *scratch, bool *finished);
 
-/* bf16 numbers as floats, and back; kernels of conv_finish.cu. */
+/* bf16 numbers as floats, and back; kernels of conv_convert.cu. */
 spot_status spot_conv_widen (spot_ctx *c, float *to, const void *from, size_t count);
 spot_status spot_conv_narrow(spot_ctx *c, void *to, const float *from, size_t count);
 
