@@ -12,6 +12,7 @@
 
 #include "check_folder.h"
 #include "net/conv.h"
+#include "work/workers.h"
 
 static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
 static const spot_conv_shape looks = { 2, 1, 16, 32, 3, 1, 4, false, true, false, true, SPOT_BF16 };
@@ -276,6 +277,40 @@ TEST_WITH(contexts_agree, own_folder, as_before)
     for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_create(&thread[i], NULL, call, &by[i]), 0);
     for (int i = 0; i < LEN(by); i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
     for (int i = 0; i < LEN(by); i++) assert_true(by[i].hash && by[i].hash == by[0].hash && by[i].all == by[0].all);
+}
+
+/* Each of two workers opens a plan, at the same time as the other. */
+typedef struct { spot_conv *plan[2]; pthread_barrier_t both; } opened;
+
+static spot_status open_by_worker(spot_ctx *c, spot_arena *a, void *user, int task)
+{
+    opened *o = user;
+
+    (void)a;
+    pthread_barrier_wait(&o->both);
+    return spot_conv_open(c, &o->plan[task], &train);
+}
+
+/* The waves of a sweep share contexts, so that plans live as long as the run. */
+TEST_WITH(plans_outlive_a_wave, own_folder, as_before)
+{
+    spot_ctx c = device("fast=5");
+    static spot_workers w;
+    opened wave[2];
+    spot_arena a;
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
+    for (int i = 0; i < 2; i++) {
+        pthread_barrier_init(&wave[i].both, NULL, 2);
+        CHECK_OK(&c, spot_workers_run(&c, &a, &w, 2, 1024, 2, open_by_worker, &wave[i]));
+        pthread_barrier_destroy(&wave[i].both);
+        assert_ptr_not_equal(wave[i].plan[0], wave[i].plan[1]);
+    }
+    assert_true(wave[1].plan[0] == wave[0].plan[0] || wave[1].plan[0] == wave[0].plan[1]);
+    assert_true(wave[1].plan[1] == wave[0].plan[0] || wave[1].plan[1] == wave[0].plan[1]);
+    assert_int_equal(seen.searched, 3);                /* three passes, by the first of the two */
+    spot_workers_close(&w);
+    spot_arena_close(&a);
+    spot_device_close(&c);
 }
 
 /* What there is of it on any device: a plan is searched once, and made again from what was kept. */

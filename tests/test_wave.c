@@ -287,21 +287,23 @@ TEST(a_crew_ends_together)
     spot_ctx c = context(2);
     int culprit = 2, nobody = -1;
     char done[50] = { 0 };
+    static spot_workers w;
     spot_arena a;
 
     c.on_log = hear;
     CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &culprit), SPOT_IO, "the disk of task 2");
     c.user = (void *)&stop;
     c.stop = &stop;
     stop = 0;
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 1024, 9, work_or_fail, &nobody), SPOT_STOPPED, "on request");
     stop = 0;
     assert_false(in_vain);
-    CHECK_FAILS(&c, spot_workers_run(&c, &a, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
+    CHECK_FAILS(&c, spot_workers_run(&c, &a, &w, 3, 64, 9, work_or_fail, &nobody), SPOT_NOMEM, "not enough memory");
     for (int workers = 1; workers <= 3; workers += 2)      /* every task once; memory is given back after each */
-        CHECK_OK(&c, spot_workers_run(&c, &a, workers, 1024, LEN(done), all_once, done));
+        CHECK_OK(&c, spot_workers_run(&c, &a, &w, workers, 1024, LEN(done), all_once, done));
     for (int i = 0; i < LEN(done); i++) assert_int_equal(done[i], 2);
+    spot_workers_close(&w);
     spot_arena_close(&a);
     spot_ctx_close(&c);
 }

@@ -121,7 +121,7 @@ static spot_status view_all_ecs(ec_wave *w)
 {
     const spot_layout *l = &w->run->layout;
 
-    SPOT_TRY(spot_workers_run(w->c, w->a, l->at_once, l->worker.host, w->count, view_ec_task, w));
+    SPOT_TRY(spot_workers_run(w->c, w->a, &w->run->workers, l->at_once, l->worker.host, w->count, view_ec_task, w));
     SPOT_TRY(view_ecs_alone(w));
     for (int i = 0; i < w->count; i++) {
         spot_ec_run *p = &w->p[i];

@@ -9,6 +9,7 @@
 #include "store/pack.h"
 #include "sweep/segment.h"
 #include "work/run_log.h"
+#include "work/workers.h"
 
 /* How many ECs are computed together, and the memory that this takes. */
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
     spot_layout        layout;
     int                before, planned;/* finished ECs, and all ECs: for the progress */
     spot_model         base;           /* width 0: none */
+    spot_workers       workers;
 } spot_run;
 
 /* An EC and its values while it goes through the stages. */

@@ -206,6 +206,7 @@ static spot_status open_source(spot_ctx *c, sweep *v)
 
 static void close_sweep(sweep *v)
 {
+    spot_workers_close(&v->run.workers);
     spot_source_close(&v->run.source);
     spot_arena_close(&v->arena);
     spot_work_close(&v->work);

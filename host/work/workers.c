@@ -9,18 +9,18 @@
 #include <time.h>
 
 #include "core/ops.h"
-#include "spotter/work.h"
 
 enum { LOOK_EVERY = 20 * 1000 * 1000 };      /* nanoseconds between looks at the stop request */
 
 typedef struct {
     spot_ctx       *owner;
+    spot_workers   *kept;
     size_t          bytes;
-    int             workers, tasks, next, working;
+    int             workers, tasks, next, begun, working;
     spot_worker_task *task;
     void           *user;
     volatile sig_atomic_t stop;    /* the stop flag of all workers */
-    pthread_mutex_t lock;          /* guards next, working, failure, message and the owner's callbacks */
+    pthread_mutex_t lock;          /* guards next, begun, working, failure, message and the owner's callbacks */
     pthread_cond_t  left;          /* a worker has ended */
     spot_status     failure;
     char            message[sizeof ((spot_ctx *)0)->message];
@@ -58,13 +58,31 @@ static bool next_task(pool *w, int *task)
     return any;
 }
 
+/* Prepares a worker's context, which the first call opens. */
+static spot_status open_context(pool *w, spot_ctx *c)
+{
+    int share = w->owner->threads / w->workers;
+    spot_status s = SPOT_OK;
+
+    spot_forget(c);
+    c->on_log = pass_log;
+    c->on_progress = pass_progress;
+    c->user = w;
+    c->stop = &w->stop;
+    if (share < 1) share = 1;
+    if (c->ops) c->threads = share;
+    else        s = spot_ctx_open(c, w->owner->ops->name, share);
+    if (s) spot_ctx_close(c);
+    return s;
+}
+
 static spot_status run_tasks(pool *w, spot_ctx *c)
 {
-    int share = w->owner->threads / w->workers, task;
     spot_status s = SPOT_OK;
     spot_arena a;
+    int task;
 
-    SPOT_TRY(spot_ctx_open(c, w->owner->ops->name, share > 1 ? share : 1));
+    SPOT_TRY(open_context(w, c));
     SPOT_TRY(spot_arena_open(c, &a, w->bytes));
     while (s == SPOT_OK && next_task(w, &task)) {
         s = w->task(c, &a, w->user, task);
@@ -77,19 +95,22 @@ static spot_status run_tasks(pool *w, spot_ctx *c)
 static void *run_worker(void *user)
 {
     pool *w = user;
-    spot_ctx c = { .on_log = pass_log, .on_progress = pass_progress, .user = w, .stop = &w->stop };
-    spot_status s = run_tasks(w, &c);
+    spot_ctx *c;
+    spot_status s;
 
+    pthread_mutex_lock(&w->lock);
+    c = &w->kept->ctx[w->begun++];
+    pthread_mutex_unlock(&w->lock);
+    s = run_tasks(w, c);
     pthread_mutex_lock(&w->lock);
     if (s != SPOT_OK) raise_stop_flag(w);
     if (s != SPOT_OK && s != SPOT_STOPPED && w->failure == SPOT_OK) {
         w->failure = s;
-        snprintf(w->message, sizeof w->message, "%s", spot_message(&c, s));
+        snprintf(w->message, sizeof w->message, "%s", spot_message(c, s));
     }
     w->working--;
     pthread_cond_signal(&w->left);
     pthread_mutex_unlock(&w->lock);
-    spot_ctx_close(&c);
     return NULL;
 }
 
@@ -125,10 +146,15 @@ static spot_status run_workers(pool *w)
     return spot_check_stop(w->owner);
 }
 
-spot_status spot_workers_run(spot_ctx *c, spot_arena *a, int workers, size_t bytes, int tasks, spot_worker_task *task,
-                             void *user)
+void spot_workers_close(spot_workers *w)
 {
-    pool w = { .owner = c, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
+    for (int i = 0; i < SPOT_MOST_AT_ONCE; i++) spot_ctx_close(&w->ctx[i]);
+}
+
+spot_status spot_workers_run(spot_ctx *c, spot_arena *a, spot_workers *kept, int workers, size_t bytes, int tasks,
+                             spot_worker_task *task, void *user)
+{
+    pool w = { .owner = c, .kept = kept, .bytes = bytes, .tasks = tasks, .task = task, .user = user,
                .lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER };
     size_t mark = a->used;
 
