@@ -26,8 +26,11 @@ add_library(spotter_cuda MODULE ${SPOT_CUDA} kernels/core/status.c kernels/core/
 target_include_directories(spotter_cuda PRIVATE include kernels ${CMAKE_BINARY_DIR}/generated)
 set_target_properties(spotter_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
   C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+set_property(TARGET spotter_cuda PROPERTY CUDA_COMPILER_LAUNCHER
+  ${CMAKE_SOURCE_DIR}/tools/ptxas_log ${CMAKE_CUDA_COMPILER_LAUNCHER})     # for tests/kernel_budget.py
 target_compile_options(spotter_cuda PRIVATE
-  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false -Xptxas=-v --Werror=all-warnings>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>
   $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS}>)
 target_link_libraries(spotter_cuda PRIVATE OpenMP::OpenMP_C ${CMAKE_DL_LIBS})
 target_link_options(spotter_cuda PRIVATE LINKER:--no-undefined)     # else a missing symbol appears only on a GPU machine

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# test_kernel_budget.sh BUILD: no kernel takes more registers, spills or shared memory than tests/golden/kernel_budget.txt
+# allows. First the watcher itself, on a build and a budget that are made up.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+made=$dir/made kernels=$dir/made/CMakeFiles/spotter_cuda.dir/kernels/net
+mkdir -p "$kernels"
+echo 'SPOT_NVCC:FILEPATH=/nowhere/nvcc' >"$made/CMakeCache.txt"
+# says REGISTERS SPILLS SHARED: ptxas about a kernel of 256 threads
+says()
+{
+    cat >"$kernels/conv_finish.cu.o.ptxas" <<LOG
+ptxas info    : Compiling entry function '_Z13finish_kernelIfEvPT_PKfPKS0_mib' for 'sm_90a'
+ptxas info    : Function properties for _Z13finish_kernelIfEvPT_PKfPKS0_mib
+    0 bytes stack frame, $2 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used $1 registers, used 1 barriers, $3 bytes smem
+LOG
+}
+budget() { SPOT_KERNEL_BUDGET=$dir/budget.txt python3 kernel_budget.py "$made" "$@" >"$dir/said" 2>&1; }
+says 30 0 1024 && budget --write && budget || fail "equal to the budget: $(cat "$dir/said")"
+grep -q 'finish_kernel<float> .* 30 .* 1024 .* 256 .* 8$' "$dir/budget.txt" || fail "$(cat "$dir/budget.txt")"
+for more in "31 0 1024" "30 4 1024" "30 0 2048" "168 0 1024"; do
+    says $more
+    ! budget || fail "$more: not refused"
+    grep -q 'finish_kernel<float>: ' "$dir/said" || fail "$more: $(cat "$dir/said")"
+done
+grep -q '1 blocks fit, not 8' "$dir/said" || fail "$(cat "$dir/said")"
+says 28 0 1024 && budget && grep -q 'better than the budget' "$dir/said" || fail "$(cat "$dir/said")"
+sed -i 's/nvcc.*:/nvcc 12.0:/' "$dir/budget.txt"         # another release: registers alone do not count
+says 32 0 1024 && budget || fail "another nvcc: $(cat "$dir/said")"
+says 30 4 1024 && ! budget || fail "another nvcc spills: $(cat "$dir/said")"
+
+python3 kernel_budget.py "$build"
