@@ -30,7 +30,7 @@ spot_norm spot_op_layer(spot_op_run *r, int channels, int id, double off)
 {
     static const char *const name[PARTS] = { "weight", "bias", "running mean", "running variance", "mean", "1/deviation",
                                              "scale", "shift", "dweight", "dbias" };
-    const spot_op_tensor t = { 1, 1, 1, channels, 1, SPOT_FP32 };
+    const spot_op_tensor t = { 1, 1, 1, channels, 1, SPOT_FP32, 0 };
     float *part[PARTS];
 
     for (int i = 0; i < PARTS; i++) {

@@ -157,7 +157,7 @@ static void make_optim(spot_op_run *r, void *problem, const int *size)
 {
     spot_op_stepped *p = problem;
     size_t n = (size_t)size[0];
-    const spot_op_tensor t = { 1, 1, 1, size[0], 1, SPOT_BF16 };
+    const spot_op_tensor t = { 1, 1, 1, size[0], 1, SPOT_BF16, 0 };
     float *none = calloc(n, sizeof *none);
 
     *p = (spot_op_stepped){ .count = n, .sgd = size[1], .replayed = size[2], .id = OPTIM_IDS * r->number };
@@ -305,8 +305,8 @@ static void make_attack(spot_op_run *r, void *problem, const int *size)
     float *v = malloc((n + 1) * sizeof *v);
 
     *p = (spot_op_attacked){ .p = { size[0], size[1], stem, size[2], r->c->device ? precision : SPOT_FP32 },
-                             .image = { size[0], size[1], 3, size[2] * size[2], stem, precision },
-                             .moved = { size[1], size[1], 3, size[2] * size[2], 3, SPOT_FP32 },
+                             .image = { size[0], size[1], 3, size[2] * size[2], stem, precision, size[2] },
+                             .moved = { size[1], size[1], 3, size[2] * size[2], 3, SPOT_FP32, size[2] },
                              .rule = { size[4] / 10.0, size[5] / 10.0, size[3], 3, 9, NULL },
                              .id = ATTACK_IDS * r->number, .odd = size[7] };
     p->rule.made = spot_op_input(r, &made, sizeof made);

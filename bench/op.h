@@ -35,6 +35,7 @@ typedef struct {
     int channels, pixels;
     int pitch;                  /* channels that a pixel takes on CUDA; those behind `channels` are 0 in live rows */
     spot_precision precision;
+    int image;                  /* above 0: pixels a side of images, which CUDA has in the order of core/stem.h */
 } spot_op_tensor;
 
 /* A result of an op. Its numbers differ from the CPU's by at most `off` times the largest of them; with least > 0, each by at

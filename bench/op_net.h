@@ -11,7 +11,7 @@
 
 static inline spot_op_tensor spot_op_plane(spot_plane p)
 {
-    return (spot_op_tensor){ p.rows, p.live, p.channels, p.size * p.size, p.channels, p.precision };
+    return (spot_op_tensor){ p.rows, p.live, p.channels, p.size * p.size, p.channels, p.precision, 0 };
 }
 
 /* Batch norm there and back; the kind says what is added: nothing, a tensor, bn of a tensor; or it is the stem with its pool.

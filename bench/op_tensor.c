@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "core/device.h"
+#include "core/stem.h"
 #include "image/raster.h"
 #include "net/conv.h"
 #include "op.h"
@@ -44,6 +45,7 @@ static size_t place(const spot_op_run *r, const spot_op_tensor *t, size_t i)
     size_t pixel = i / t->channels, ch = i % t->channels, pixels = (size_t)t->pixels;
     size_t b = t->channels % SPOT_CHANNELS ? 1 : SPOT_CHANNELS;
 
+    if (r->c->device && t->image) pixel += (size_t)spot_stem_place((int)(pixel % pixels), t->image) - pixel % pixels;
     if (r->c->device) return pixel * t->pitch + ch;
     return ((pixel / pixels * (t->channels / b) + ch / b) * pixels + pixel % pixels) * b + ch % b;
 }
@@ -68,7 +70,7 @@ void *spot_op_tensor_noise(spot_op_run *r, spot_op_tensor t, int id)
     float *v;
     void *p;
 
-    if (r->c->device && !r->misplaced && live == n && t.pitch == t.channels) {
+    if (r->c->device && !r->misplaced && live == n && t.pitch == t.channels && !t.image) {
         p = spot_op_room(r, room(r, &t, SPOT_OP_FLOAT));
         if (p && r->status == SPOT_OK) r->status = spot_noise_fill(r->c, p, id, n, t.precision);
         return p;

@@ -6,6 +6,7 @@
 
 #include "check_folder.h"
 
+#include "core/stem.h"
 #include "net/optim.h"
 
 #define LAST_PLACE 0x1p-8
@@ -88,7 +89,7 @@ static void weights(spot_ctx *c, const layer *b, const spot_conv *plan, size_t p
 
 static bool goes_back(const spot_conv_shape *s) { return s->train > (s->ci == 3); }
 
-/* An image's gradient into planes; channels behind the third are 0. dx is given back. */
+/* An image's gradient, in the order of core/stem.h, into planes; the fourth channel is 0. dx is given back. */
 static void download_image(spot_ctx *c, float *to, void *dx, spot_plane p, int inputs)
 {
     size_t bytes = spot_precision_bytes(p.precision), pixels = (size_t)p.size * p.size;
@@ -99,10 +100,22 @@ static void download_image(spot_ctx *c, float *to, void *dx, spot_plane p, int i
         int n = (int)(i / inputs / pixels), ch = (int)(i % inputs);
         float v = 0;
         memcpy((char *)&v + 4 - bytes, from + i * bytes, bytes);
-        if (ch < 3) to[place(n, ch, (int)(i / inputs % pixels), 3, (int)pixels)] = v;
+        if (ch < 3) to[place(n, ch, spot_stem_pixel((int)(i / inputs % pixels), p.size), 3, (int)pixels)] = v;
         else        assert_true(v == 0);
     }
     free(from);
+}
+
+/* Packed weights outside an image's taps are 0 and stay 0, because their gradients are. */
+static void expect_taps_only(spot_ctx *c, const layer *b, const float *dw, size_t packed)
+{
+    float *host = malloc(4 * packed);
+    size_t set = 0;
+
+    CHECK_OK(c, spot_device_copy(c, host, dw, 4 * packed));
+    for (size_t i = 0; i < packed; i++) set += host[i] != 0;
+    assert_int_equal(set, b->nw);
+    free(host);
 }
 
 /* All passes that the plan knows, from and to the host. */
@@ -130,6 +143,7 @@ static void run_layer(spot_ctx *c, layer *b)
     CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, other, b->s.rows, scratch));
     if (other != y) spot_device_give(c, other);
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
+    if (b->s.train && b->s.ci == 3 && c->device) expect_taps_only(c, b, dw, packed);
     if (b->s.train) CHECK_OK(c, spot_conv_unpack(c, plan, b->dw, dw));
     if (goes_back(&b->s)) CHECK_OK(c, spot_conv_backward_data(c, plan, dx, dy, read, b->s.rows, scratch));
     if (c->device) download_plane(c, b->y, y, q);
@@ -234,7 +248,7 @@ TEST(a_pixel_of_many_is_missed)
 
 TEST(what_cuda_cannot_is_refused)
 {
-    spot_conv_shape lanes = cases[3].s;
+    spot_conv_shape lanes = cases[3].s, close_up = cases[0].s;
     spot_ctx c, cpu = check_ctx(1);
     float bias = 0;
     spot_conv *plan;
@@ -244,6 +258,9 @@ TEST(what_cuda_cannot_is_refused)
     CHECK_FAILS(&c, spot_conv_forward(&c, plan, &c, NULL, NULL, &bias, NULL, 2, NULL), SPOT_INVALID, "not made for it");
     lanes.lanes = 3;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
+    assert_null(plan);
+    close_up.stride = 1;
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &close_up), SPOT_UNSUPPORTED, "16 pixels a side by stride 1");
     assert_null(plan);
     spot_device_close(&c);
     lanes.precision = SPOT_BF16;

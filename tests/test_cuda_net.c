@@ -37,9 +37,9 @@ static const int optim_sizes[][SPOT_OP_SIZES] = {
 
 #define ATTACK(...) { __VA_ARGS__, SPOT_FP32, 0 }, { __VA_ARGS__, SPOT_BF16, 0 }
 static const int attack_sizes[][SPOT_OP_SIZES] = {
-    ATTACK(3, 3, 32, false, 15, 10), ATTACK(3, 3, 32, true, 15, 40), ATTACK(3, 3, 33, true, 7, 1),
-    ATTACK(3, 3, 3, false, 1000, 300), ATTACK(4, 2, 5, true, 10, 10),
-    { 2, 2, 9, true, 10, 5, SPOT_FP32, 1 }, { 3, 2, 9, false, 10, 5, SPOT_BF16, 1 }, { 2, 2, 9, false, 10, 5, SPOT_FP32, 2 },
+    ATTACK(3, 3, 32, false, 15, 10), ATTACK(3, 3, 32, true, 15, 40), ATTACK(3, 3, 34, true, 7, 1),
+    ATTACK(3, 3, 2, false, 1000, 300), ATTACK(4, 2, 6, true, 10, 10),
+    { 2, 2, 10, true, 10, 5, SPOT_FP32, 1 }, { 3, 2, 10, false, 10, 5, SPOT_BF16, 1 }, { 2, 2, 10, false, 10, 5, SPOT_FP32, 2 },
 };
 
 /* -- pool with equals, a NaN and the running statistics -------------------------------------------------------------- */

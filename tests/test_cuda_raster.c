@@ -7,19 +7,21 @@
 #include "image/raster.h"
 #include "op_scene.h"
 
-/* Every kind of output, the bytes also normalised: pixels a side, ECs, images, kind of ECs. */
+/* Every kind of output, the bytes also normalised, and blocks of 2 x 2 pixels, which take an even size: pixels a side, ECs,
+ * images, kind of ECs. */
 #define CANVAS(size, ecs, n, kind)                                                                          \
-    { size, ecs, n, 0, 0, kind, 0, 1 }, { size, ecs, n, 3, SPOT_FP32, kind }, { size, ecs, n, 3, SPOT_BF16, kind }, \
-    { size, ecs, n, 8, SPOT_TF32, kind }, { size, ecs, n, 8, SPOT_BF16, kind }
+    { size, ecs, n, 0, 0, kind, 0, 1 }, { size, ecs, n, 3, SPOT_FP32, kind }, { size, ecs, n, 3, SPOT_BF16, kind }
+#define BLOCKS(size, ecs, n, kind) { size, ecs, n, 4, SPOT_TF32, kind }, { size, ecs, n, 4, SPOT_BF16, kind }
 
 /* 33 pixels a side: no multiple of a tile, of a Philox block or of a store; 36: of a store only. Images of two ECs in one
  * batch, the first of which varies everything. Then squares at every row, and an output that begins between two stores of 128
  * bits, before and behind which nothing may change. */
 static const int canvas_sizes[][SPOT_OP_SIZES] = {
     CANVAS(33, 2, 21, 3), CANVAS(36, 2, 5, 4), CANVAS(64, 2, 9, 5), CANVAS(224, 2, 1, 6),
+    BLOCKS(34, 2, 21, 3), BLOCKS(36, 2, 5, 4), BLOCKS(64, 2, 9, 5), BLOCKS(224, 2, 1, 6),
     { 40, 0, 0, 0 },
     { 64, 1, 2, 0, 0, 0, 1 }, { 64, 1, 2, 3, SPOT_FP32, 0, 1 }, { 64, 1, 2, 3, SPOT_BF16, 0, 1 },
-    { 64, 1, 2, 8, SPOT_TF32, 0, 1 }, { 64, 1, 2, 8, SPOT_BF16, 0, 1 },
+    { 64, 1, 2, 4, SPOT_TF32, 0, 1 }, { 64, 1, 2, 4, SPOT_BF16, 0, 1 },
 };
 
 enum { BYTES, FLOATS, HALVES, KINDS };

@@ -93,8 +93,8 @@ TEST(bf16_is_the_nearest)
     spot_scene_config cfg = spot_scene_defaults();
     spot_ctx c = check_ctx(2);
     static float x[3 * 50 * 50 * 6];
-    static uint16_t b[LEN(x)], eight[LEN(x) / 3 * 8];
-    static float wide[LEN(x) / 3 * 8];
+    static uint16_t b[LEN(x)], blocks[LEN(x) / 3 * 4];
+    static float wide[LEN(x) / 3 * 4];
     spot_image image[6];
     spot_ec ec;
     for (uint32_t k = 0; k < 0x7f7f; k++)
@@ -111,13 +111,16 @@ TEST(bf16_is_the_nearest)
     for (uint32_t i = 0; i < 6; i++) spot_image_draw(&image[i], &ec, SPOT_TRAIN, i);
     CHECK_OK(&c, spot_raster_input(&c, x, 3, SPOT_FP32, image, 6, &cfg));
     CHECK_OK(&c, spot_raster_input(&c, b, 3, SPOT_BF16, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input(&c, eight, 8, SPOT_BF16, image, 6, &cfg));
-    CHECK_OK(&c, spot_raster_input(&c, wide, 8, SPOT_TF32, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, blocks, 4, SPOT_BF16, image, 6, &cfg));
+    CHECK_OK(&c, spot_raster_input(&c, wide, 4, SPOT_TF32, image, 6, &cfg));
     for (int i = 0; i < LEN(x); i++) assert_int_equal(b[i], spot_bf16_bits(x[i]));
     for (int i = 0; i < LEN(wide); i++) {
-        float want = i % 8 < 3 ? x[i / 8 * 3 + i % 8] : 0;
+        int at = i / 4 % 2500, pixel = i / 4 - at + spot_stem_pixel(at, 50);
+        float want = i % 4 < 3 ? x[pixel * 3 + i % 4] : 0;
         assert_memory_equal(&wide[i], &want, sizeof want);
-        assert_int_equal(eight[i], spot_bf16_bits(want));
+        assert_int_equal(blocks[i], spot_bf16_bits(want));
     }
-    CHECK_FAILS(&c, spot_raster_input(&c, b, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "4 channels");
+    CHECK_FAILS(&c, spot_raster_input(&c, b, 8, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "8 channels");
+    cfg.size = 51;
+    CHECK_FAILS(&c, spot_raster_input(&c, blocks, 4, SPOT_BF16, image, 1, &cfg), SPOT_INVALID, "takes an even one");
 }

@@ -34,8 +34,8 @@ void spot_ec_describe(char *text, size_t size, const spot_ec *ec, int blindspot)
 /* Writes an image of the EC as a line of JSON: spot_scene_jsonl, or for a picture its file and every category it shows. */
 spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image *image, const char *file, const spot_ec *ec);
 
-/* Pixels of n images as input of a network, ImageNet-normalised: x is (n, size, size, channels), 3 or 8 channels (the last
- * five 0), fp32, or rounded to bf16. Scenes: values as in kernels/image/raster.h; image and x lie on c's device.
+/* Pixels of n images as input of a network, ImageNet-normalised: x is (n, size, size, channels), 3 channels, or 4 in blocks of
+ * 2 x 2 pixels, fp32, or rounded to bf16. Scenes: values as in kernels/image/raster.h; image and x lie on c's device.
  * Pictures and JPEG: CPU only, 3 channels of fp32. */
 spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec);
 

@@ -149,35 +149,40 @@ static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const 
         for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
 }
 
-/* normalise_pixels for any number of channels, in any precision. */
-static void spread_pixels(void *x, const uint8_t *rgb, size_t pixels, int channels, spot_precision precision, const levels *t)
+/* normalise_pixels of row y of an image x, for both numbers of channels, in any precision. */
+static void spread_pixels(void *x, const uint8_t *rgb, size_t size, size_t y, int channels, spot_precision precision,
+                          const levels *t)
 {
-    for (size_t i = 0; i < pixels; i++)
-        for (int k = 0; k < channels; k++) {
-            size_t at = i * (size_t)channels + (size_t)k;
-            float v = k < 3 ? t->at[rgb[3 * i + (size_t)k]][k] : 0;
-            if (precision == SPOT_BF16) ((uint16_t *)x)[at] = spot_bf16_bits(v);
-            else                        ((float *)x)[at] = v;
+    for (size_t i = 0; i < size; i++) {
+        size_t pixel = y * size + i, at = 3 * pixel;
+        if (channels == SPOT_STEM) at = SPOT_STEM * (size_t)spot_stem_place((int)pixel, (int)size);
+        for (size_t k = 0; k < (size_t)channels; k++) {
+            float v = k < 3 ? t->at[rgb[3 * i + k]][k] : 0;
+            if (precision == SPOT_BF16) ((uint16_t *)x)[at + k] = spot_bf16_bits(v);
+            else                        ((float *)x)[at + k] = v;
         }
+    }
 }
 
 static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                              const spot_geometry *g)
 {
     const levels t = imagenet_levels();
-    size_t size = (size_t)g->size, stride = size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
+    size_t size = (size_t)g->size, bytes = size * size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
 
     SPOT_TRY(check_lists(c, image, n, g));
 #pragma omp parallel for num_threads(c->threads)
     for (int i = 0; i < n; i++) {
         uint8_t row[3 * SPOT_MAX_SIZE];
+        char *to = (char *)x + (size_t)i * bytes;
         palette p;
         fill_palette(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++) {
-            char *to = (char *)x + ((size_t)i * size + (size_t)y) * stride;
             draw_row(row, g, &image[i], &p, y);
-            if (channels == 3 && precision != SPOT_BF16) normalise_pixels((float *)(void *)to, row, size, &t);
-            else spread_pixels(to, row, size, channels, precision, &t);
+            if (channels == 3 && precision != SPOT_BF16)
+                normalise_pixels((float *)(void *)to + 3 * size * (size_t)y, row, size, &t);
+            else
+                spread_pixels(to, row, size, (size_t)y, channels, precision, &t);
         }
     }
     return SPOT_OK;
@@ -219,9 +224,12 @@ spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision
 {
     spot_geometry g;
 
-    if (channels != 3 && channels != 8)
-        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and 8 are possible", channels);
+    if (channels != 3 && channels != SPOT_STEM)
+        return spot_fail(c, SPOT_INVALID, "raster: an input of %d channels; 3 and %d are possible", channels, SPOT_STEM);
     SPOT_TRY(check_call(c, &g, x, image, n, cfg));
+    if (channels == SPOT_STEM && cfg->size % SPOT_STEM_SIDE)
+        return spot_fail(c, SPOT_INVALID, "raster: scene.size is %d; an input of %d channels takes an even one", cfg->size,
+                         channels);
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
 }
 

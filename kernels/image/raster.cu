@@ -60,15 +60,46 @@ static __device__ pack<T> values_at(int v, const uint8_t *ink, const pack<T> *le
     enum { N = pack<T>::N };
     pack<T> p;
 
-    if constexpr (CHANNELS % N == 0)
-        p = levels[ink[v * N / CHANNELS] * (CHANNELS / N) + v % (CHANNELS / N)];
+    if constexpr (CHANNELS == SPOT_STEM)                   /* one pixel's numbers together: 8 bytes of bf16, 16 of fp32 */
+        for (int e = 0; e < N; e += CHANNELS) {
+            const T *from = &levels->v[CHANNELS * ink[(v * N + e) / CHANNELS]];
+            memcpy(&p.v[e], __builtin_assume_aligned(from, CHANNELS * sizeof(T)), CHANNELS * sizeof(T));
+        }
     else
         for (int e = 0; e < N; e++) p.v[e] = levels->v[CHANNELS * ink[(v * N + e) / CHANNELS] + (v * N + e) % CHANNELS];
     return p;
 }
 
-/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, CHANNELS). wide: every image begins and
- * ends at 128 bits. */
+/* Finds the inks of OWN pixels from place `own` of a tile's order on. Row by row they are those of one Philox block. */
+static __device__ void find_inks(uint8_t *ink, int own, const spot_image *image, const spot_geometry *g, const objects *near)
+{
+    uint32_t word[4] = { 0 };
+    int x = own % g->size, y = own / g->size;
+
+    if (image->background_texture) spot_raster_words(word, image, own / 4);
+    for (int k = 0; k < OWN; k++) {     /* also past the end of the image; those inks are not used */
+        spot_ink ground = spot_raster_ground(image, word[k]);
+        ink[k] = near->count < 0 ? (int)NONE : spot_raster_over(g, near->object, near->count, x, y, ground);
+        if (++x == g->size) x = 0, y++;
+    }
+}
+
+/* The same for a block of 2 x 2 pixels. Each of its rows lies in half of a Philox block. */
+static __device__ void find_block(uint8_t *ink, int own, const spot_image *image, const spot_geometry *g, const objects *near)
+{
+    uint32_t word[4] = { 0 };
+
+    for (int k = 0; k < OWN; k++) {
+        int pixel = spot_stem_pixel(own + k, g->size);
+        if (image->background_texture && k % 2 == 0) spot_raster_words(word, image, pixel / 4);
+        spot_ink ground = spot_raster_ground(image, word[pixel % 4]);
+        ink[k] = near->count < 0 ? (int)NONE : spot_raster_over(g, near->object, near->count, pixel % g->size, pixel / g->size,
+                                                                ground);
+    }
+}
+
+/* grid (images * tiles), tiles = ceil(size^2 / 1024): out (images, size, size, CHANNELS), 4 in the order of core/stem.h. wide:
+ * every image begins and ends at 128 bits. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spot_image *images, int tiles,
                                                                const __grid_constant__ spot_geometry g, bool wide)
@@ -80,19 +111,15 @@ static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spo
     const int number = blockIdx.x / tiles, pixels = g.size * g.size, first = blockIdx.x % tiles * TILE;
     const int thread = threadIdx.x, own = first + OWN * thread, values = CHANNELS * min((int)TILE, pixels - first);
     const spot_image *image = images + number;
+    const int tall = CHANNELS == SPOT_STEM ? SPOT_STEM_SIDE : 1, across = tall * g.size;    /* rows and pixels of a strip */
     T *tile = out + CHANNELS * ((size_t)number * pixels + first), *level = levels->v;
-    int x = own % g.size, y = own / g.size;
-    uint32_t word[4] = { 0 };
 
     if (thread < LEVELS) put_level(&level[thread], thread / CHANNELS, thread % CHANNELS);
-    if (thread == 0) find_objects(near, &g, image, first / g.size, (first + TILE - 1) / g.size);
+    if (thread == 0)
+        find_objects(near, &g, image, first / across * tall, (first + TILE - 1) / across * tall + tall - 1);
     __syncthreads();
-    if (image->background_texture) spot_raster_words(word, image, own / 4);
-    for (int k = 0; k < OWN; k++) {     /* also past the end of the image; those inks are not used */
-        spot_ink ground = spot_raster_ground(image, word[k]);
-        ink[OWN * thread + k] = near->count < 0 ? (int)NONE : spot_raster_over(&g, near->object, near->count, x, y, ground);
-        if (++x == g.size) x = 0, y++;
-    }
+    if constexpr (CHANNELS == SPOT_STEM) find_block(&ink[OWN * thread], own, image, &g, near);
+    else                                 find_inks(&ink[OWN * thread], own, image, &g, near);
     __syncthreads();
     for (int v = thread; wide && v < values / N; v += THREADS) ((pack<T> *)tile)[v] = values_at<T, CHANNELS>(v, ink, levels);
     for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[CHANNELS * ink[v / CHANNELS] + v % CHANNELS];
@@ -135,8 +162,9 @@ static spot_status input_cuda(spot_ctx *c, void *x, int channels, spot_precision
 
     if (precision == SPOT_BF16)
         return channels == 3 ? paint<uint16_t, 3>(c, bf16, image, n, g, "input") :
-                               paint<uint16_t, 8>(c, bf16, image, n, g, "input");
-    return channels == 3 ? paint<float, 3>(c, fp32, image, n, g, "input") : paint<float, 8>(c, fp32, image, n, g, "input");
+                               paint<uint16_t, SPOT_STEM>(c, bf16, image, n, g, "input");
+    return channels == 3 ? paint<float, 3>(c, fp32, image, n, g, "input") :
+                           paint<float, SPOT_STEM>(c, fp32, image, n, g, "input");
 }
 
 static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)

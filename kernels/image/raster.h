@@ -1,7 +1,8 @@
 /* raster.h - draw lists -> pixels.
  *
  * image (n) draw lists -> rgb (n, size, size, 3) bytes, or x (n, size, size, channels) numbers, the input of ImageNet models:
- * (value/255 - mean[channel]) / std[channel], each step in fp32; channels after the third are 0; bf16 is rounded from fp32.
+ * (value/255 - mean[channel]) / std[channel], each step in fp32; bf16 is rounded from fp32. With 4 channels the fourth is 0,
+ * and the pixels of an image are in the order of core/stem.h, as CUDA's networks take them.
  * raster_pixel.h defines every pixel: equal bytes and numbers on every device (gpu_to_gpu). JPEG is applied in host/scene.
  *
  * Draw lists and pixels lie in the memory of c's device. The images may belong to different ECs. spot_image_draw and sample.h
@@ -16,6 +17,7 @@
 
 #include "core/imagenet.h"
 #include "core/ops.h"
+#include "core/stem.h"
 #include "image/raster_pixel.h"
 #include "spotter/model.h"
 
@@ -45,7 +47,7 @@ spot_geometry spot_geometry_of(const spot_scene_config *cfg);
 
 spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
-/* Draws the input of a network without bytes in between: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
+/* Draws the input of a network without bytes in between: 3 channels, or 4 of an even size; fp32 or (SPOT_BF16) bf16. */
 spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                               const spot_scene_config *cfg);
 

@@ -7,10 +7,11 @@
  *     both     d is cut so that pixel + d stays in [0, 1];  x = clean + d / std[channel]
  *
  * clean, x and grad are inputs of a network (conv.h), normalised (raster.h): on the CPU (rows, 3, pixels) fp32, on CUDA
- * (rows, pixels, 8) in the plane's precision; grad is the gradient by x. d (live, 3 * pixels) is fp32 on both, in the order of
- * x without its empty channels, so bf16 rounds x and never d. A gradient of 0 moves nothing; a NaN in it stays. Norms are
- * summed in double in a fixed order: d is within 1e-6 of epsilon. Number j = 3 * pixel + channel of the noise of image n is
- * word j % 4 of the block at draw n * ceil(3 * pixels / 4) + j / 4, index *made, of SPOT_RNG_ADVERSARY. */
+ * (rows, pixels, 4) in the order of core/stem.h and in the plane's precision; grad is the gradient by x. d (live, 3 * pixels)
+ * is fp32 on both, in the order of x without its empty channels, so bf16 rounds x and never d. A gradient of 0 moves nothing;
+ * a NaN in it stays. Norms are summed in double in a fixed order: d is within 1e-6 of epsilon. Number j = 3 * pixel + channel
+ * of the noise of image n is word j % 4 of the block at draw n * ceil(3 * pixels / 4) + j / 4, index *made, of
+ * SPOT_RNG_ADVERSARY; pixels count row by row. */
 #ifndef SPOTTER_ATTACK_H
 #define SPOTTER_ATTACK_H
 

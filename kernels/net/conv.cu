@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { STEM = 8 };
+#include "core/stem.h"
 
 static bool same_shape(const spot_conv_shape *a, const spot_conv_shape *b)
 {
@@ -29,6 +29,13 @@ void spot_conv_forget(spot_cuda *cuda)
     cuda->cudnn = NULL;
 }
 
+static layer layer_of(const spot_conv_shape *s)
+{
+    spot_conv_task t = spot_conv_task_of(s, SPOT_PASS_FORWARD);
+
+    return { s->rows, t.size, t.out, t.channels, s->co, t.k, t.stride, t.before };
+}
+
 static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
     spot_cuda *cuda = spot_cuda_of(c);
@@ -37,6 +44,9 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
 
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
+    if (s->ci == 3 && (s->stride != 2 || s->size % 2))
+        return spot_fail(c, SPOT_UNSUPPORTED, "conv: an image of %d pixels a side by stride %d; CUDA takes blocks of 2 x 2",
+                         s->size, s->stride);
     for (p = cuda->convs; p; p = p->next)
         if (same_shape(&p->s, s)) {
             *plan = p;
@@ -45,7 +55,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     p = (spot_conv *)calloc(1, sizeof *p);
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a convolution");
     p->s = *s;
-    p->l = { s->rows, s->size, s->size / s->stride, s->ci == 3 ? STEM : s->ci, s->co, s->k, s->stride };
+    p->l = layer_of(s);
     for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
         if (!spot_conv_has(s, pass)) continue;
         status = spot_conv_choose(c, p, pass);
@@ -76,16 +86,20 @@ static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
 
 /* -- the ops --------------------------------------------------------------------------------------------------------- */
 
-/* grid (ceil(pixels of all rows / 256)); pixels are read 12 bytes and written 16 or 32 at a time */
+/* grid (ceil(pairs of pixels of all rows / 256)): two pixels side by side, 16 or 32 bytes. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) planes_kernel(T *x, const float *pixels, size_t live, size_t all)
+static __global__ void __launch_bounds__(THREADS) planes_kernel(T *x, const float *pixels, int size, size_t live, size_t all)
 {
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    float v[STEM] = { 0 };
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x, first = 2 * i;
+    int count = size * size;
+    float v[2 * SPOT_STEM] = { 0 };
 
-    if (i >= all) return;
-    for (int j = 0; j < 3 && i < live; j++) v[j] = pixels[3 * i + j];
-    for (int j = 0; j < STEM; j += spot_lanes<T>::N) spot_store(x + i * STEM + j, v + j);
+    if (first >= all) return;
+    if (first < live) {
+        const float *from = pixels + 3 * (first / count * count + spot_stem_pixel(first % count, size));
+        for (int j = 0; j < 6; j++) v[j / 3 * SPOT_STEM + j % 3] = from[j];
+    }
+    for (int j = 0; j < 2 * SPOT_STEM; j += spot_lanes<T>::N) spot_store(x + first * SPOT_STEM + j, v + j);
 }
 
 static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int live, int rows, int count,
@@ -93,29 +107,64 @@ static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int li
 {
     size_t all = (size_t)rows * count, alive = (size_t)live * count;
     cudaStream_t stream = spot_cuda_stream(c);
+    int size = 1;
 
+    while (size * size < count) size++;
+    if (size * size != count || size % 2)
+        return spot_fail(c, SPOT_UNSUPPORTED, "conv.planes: images of %d pixels; CUDA takes squares of blocks of 2 x 2", count);
     SPOT_TRY(spot_cuda_needs(c, x, "conv.planes: planes"));
     SPOT_TRY(spot_cuda_needs(c, pixels, "conv.planes: pixels"));
     if (precision == SPOT_BF16)
-        SPOT_LAUNCH(planes_kernel<spot_bf16>, blocks_for(all), THREADS, 0, stream, (spot_bf16 *)x, pixels, alive, all);
+        SPOT_LAUNCH(planes_kernel<spot_bf16>, blocks_for(all / 2), THREADS, 0, stream, (spot_bf16 *)x, pixels, size, alive,
+                    all);
     else
-        SPOT_LAUNCH(planes_kernel<float>, blocks_for(all), THREADS, 0, stream, (float *)x, pixels, alive, all);
+        SPOT_LAUNCH(planes_kernel<float>, blocks_for(all / 2), THREADS, 0, stream, (float *)x, pixels, size, alive, all);
     return spot_cuda_launched(c, "conv.planes of %d of %d images, %d pixels", live, rows, count);
 }
 
-/* Converts (co, ci, k, k) to (co, k, k, channels) on the host, or back. It runs once per training, so speed does not matter. */
-static void reorder_weights(const spot_conv *p, float *oihw, float *packed, bool pack)
+/* The tap of an image's convolution, along one side, that number `half` of block tap t has; negative or too large for none. */
+static __host__ __device__ inline int image_tap(int k, int t, int half)
+{
+    return 2 * t + half + k / 2 - 2 * ((k / 2 + 1) / 2);
+}
+
+/* The place of weight (o, i, row, col) in packed weights (co, k, k, channels). */
+static size_t packed_at(const spot_conv *p, int o, int i, int row, int col)
 {
     const layer *l = &p->l;
-    int taps = l->k * l->k;
+    int r = 0, c = 0, first = image_tap(p->s.k, 0, 0);
 
-    for (int o = 0; o < l->co; o++)
+    if (p->s.ci == 3) {
+        r = (row - first) % 2, c = (col - first) % 2;
+        row = (row - first) / 2, col = (col - first) / 2;
+    }
+    return (((size_t)o * l->k + row) * l->k + col) * l->ci + (2 * r + c) * SPOT_STEM + i;
+}
+
+/* Converts (co, ci, k, k) to packed weights on the host, or back. It runs once per training, so speed does not matter. */
+static void reorder_weights(const spot_conv *p, float *oihw, float *packed, bool pack)
+{
+    int taps = p->s.k * p->s.k;
+
+    for (int o = 0; o < p->s.co; o++)
         for (int i = 0; i < p->s.ci; i++)
             for (int tap = 0; tap < taps; tap++) {
-                float *a = oihw + ((size_t)o * p->s.ci + i) * taps + tap, *b = packed + ((size_t)o * taps + tap) * l->ci + i;
+                float *a = oihw + ((size_t)o * p->s.ci + i) * taps + tap;
+                float *b = packed + packed_at(p, o, i, tap / p->s.k, tap % p->s.k);
                 if (pack) *b = *a;
                 else      *a = *b;
             }
+}
+
+/* The blocks of an image's convolution have numbers outside its k x k taps. Their weights are 0 and stay so, because this sets
+ * their gradients to 0. Grid (ceil(numbers of dw / 256)). */
+static __global__ void __launch_bounds__(THREADS) clear_outside_kernel(float *dw, layer l, int k)
+{
+    size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    int pixel = at / SPOT_STEM % 4, tap = at / l.ci % (l.k * l.k);
+    int row = image_tap(k, tap / l.k, pixel / 2), col = image_tap(k, tap % l.k, pixel % 2);
+
+    if (at < (size_t)l.co * l.k * l.k * l.ci && (row < 0 || row >= k || col < 0 || col >= k)) dw[at] = 0;
 }
 
 static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
@@ -176,11 +225,14 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
                                          int rows, void *scratch)
 {
     SPOT_TRY(spot_cuda_needs(c, dw, "conv.backward_weights: dw"));
-    return run_pass(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch);
+    SPOT_TRY(run_pass(c, SPOT_PASS_WEIGHTS, p, (void *)x, dw, (void *)dy, { NULL, NULL }, rows, scratch));
+    if (p->s.ci != 3) return SPOT_OK;
+    SPOT_LAUNCH(clear_outside_kernel, blocks_for(w_numbers(&p->l)), THREADS, 0, spot_cuda_stream(c), dw, p->l, p->s.k);
+    return spot_conv_launched(c, SPOT_PASS_WEIGHTS, &p->l, p->s.precision);
 }
 
 extern const spot_conv_ops spot_conv_cuda = {
-    .stem = STEM, .apart = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
+    .stem = SPOT_STEM, .apart = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda, .packed = packed_cuda,
     .made_with = made_with_cuda, .planes = planes_cuda, .pack = pack_cuda, .unpack = unpack_cuda,
     .forward = forward_cuda, .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
 };

@@ -1,6 +1,6 @@
 /* conv.cuh - shared by the .cu files of conv.
  *
- * x (rows, pixels, channels), packed weights (co, k, k, channels), y (rows, out*out, co). */
+ * x (rows, pixels, channels), an image as in core/stem.h; packed weights (co, k, k, channels), y (rows, out*out, co). */
 #ifndef SPOTTER_CONV_CUH
 #define SPOTTER_CONV_CUH
 
@@ -10,9 +10,9 @@
 
 enum { THREADS = 256 };
 
-/* The numbers for kernels; ci as in x. */
+/* The numbers for kernels, as in the task (conv_cudnn.cuh): for an image those of its blocks. */
 typedef struct {
-    int rows, size, out, ci, co, k, stride;
+    int rows, size, out, ci, co, k, stride, before;
 } layer;
 
 struct spot_conv {

@@ -7,14 +7,13 @@
  *
  *     CPU    (rows, channels/B, pixels, B), B = SPOT_CHANNELS, the width of a vector register; fp32. A plan with 3 input
  *            channels takes planes (rows, 3, pixels)
- *     CUDA   (rows, pixels, channels), NHWC; fp32, or bf16 by the shape's precision. A plan with 3 input channels takes
- *            pixels of 8 channels, the last five 0: 16 bytes in bf16, which every engine of cuDNN accepts. Calculated, not
- *            measured, cost: 70 us in each of the stem's two passes over 256 images of 224 pixels (161 GFLOP, 204 us at
- *            790 TFLOP/s; 12 channels of half as many pixels would be 105 GFLOP in 133 us with 4x4 taps; the bytes alone
- *            need 120 us)
+ *     CUDA   (rows, pixels, channels), NHWC; fp32, or bf16 by the shape's precision. A plan with 3 input channels takes the
+ *            blocks of 2 x 2 pixels of core/stem.h, 16 channels: the stem's 7x7 taps at stride 2 are 4x4 at stride 1, two
+ *            thirds of the products of 8 channels a pixel, half of the bytes, and cuDNN offers the engines of the 3x3 layers
+ *            (tests/cudnn). Weights outside the 7x7 taps are 0, and so are their gradients
  *
  * spot_conv_planes makes the input of a network from pixels. Sums are fp32 for every type of activation. Weights are packed,
- * in an order that only pack and unpack know; with train they have as many numbers as (co, inputs, k, k). A convolution reads
+ * in an order that only pack and unpack know; with train the CPU's have as many numbers as (co, ci, k, k). A convolution reads
  * them in the type of the activations. Learned weights have an fp32 copy (spot_optim_step rounds it) and fp32 gradients. bias
  * is fp32.
  *

@@ -7,7 +7,7 @@ enum { CELLS = 16, SHARES = THREADS / CELLS, RUN = 256 };
 /* The coordinate in x of tap t at coordinate p of y; negative outside. */
 static __device__ inline int tap_at(const layer *l, int p, int t)
 {
-    int q = p * l->stride + t - l->k / 2;
+    int q = p * l->stride + t - l->before;
 
     return q < l->size ? q : -1;
 }
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const T *dy
 
     if (n >= (size_t)l.rows) return;
     for (int tap = 0; tap < l.k * l.k; tap++) {
-        int row = q / l.size + l.k / 2 - tap / l.k, col = q % l.size + l.k / 2 - tap % l.k;
+        int row = q / l.size + l.before - tap / l.k, col = q % l.size + l.before - tap % l.k;
         float part = 0;
         if (row < 0 || col < 0 || row % l.stride || col % l.stride || row / l.stride >= l.out || col / l.stride >= l.out)
             continue;

@@ -4,11 +4,23 @@
 
 #include <stdio.h>
 
-enum { STEM = 8 };
+#include "core/stem.h"
 
 bool spot_conv_has(const spot_conv_shape *s, int pass)
 {
     return pass == SPOT_PASS_FORWARD || s->train > (pass == SPOT_PASS_DATA && s->ci == 3);
+}
+
+/* An image's convolution of stride 2 over blocks of 2 x 2 pixels: the taps of output p lie in rows 2p - k/2 .. 2p + k/2 of
+ * pixels, hence in p - (k/2 + 1)/2 .. p + k/2/2 of blocks. For 7x7 these are 4 blocks, from p - 2 to p + 1. */
+static void put_stem(spot_conv_task *t)
+{
+    t->channels = SPOT_STEM_BLOCK;
+    t->size = t->s.size / SPOT_STEM_SIDE;
+    t->stride = 1;
+    t->before = (t->s.k / 2 + 1) / 2;
+    t->after = t->s.k / 2 / 2;
+    t->k = t->before + 1 + t->after;
 }
 
 spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
@@ -17,12 +29,13 @@ spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
     static const char *const precision[] = { "fp32", "tf32", "bf16" };
     spot_conv_task t = { *s, pass };
 
-    t.channels = s->ci == 3 ? (int)STEM : s->ci;
+    t.channels = s->ci;
     t.size = s->size;
     t.out = s->size / s->stride;
     t.k = s->k;
     t.stride = s->stride;
     t.before = t.after = s->k / 2;
+    if (s->ci == 3) put_stem(&t);
     snprintf(t.words, sizeof t.words, "conv.%s of (%d,%d,%d,%d) by (%d,%d,%d,%d), stride %d, %s%s%s%s", name[pass], s->rows,
              t.channels, t.size, t.size, s->co, t.channels, t.k, t.k, t.stride, precision[s->precision],
              s->bias ? ", bias" : "", s->add ? ", add" : "", s->relu ? ", relu" : "");

@@ -34,7 +34,7 @@ static int asked(const char *word)
     return at ? atoi(at + strlen(word) + 1) : -1;
 }
 
-static size_t weights(const spot_conv_task *t) { return (size_t)t->s.co * t->channels * t->s.k * t->s.k; }
+static size_t weights(const spot_conv_task *t) { return (size_t)t->s.co * t->channels * t->k * t->k; }
 
 static size_t narrow(const spot_cudnn_plan *p) { return p->narrow ? weights(&p->t) : 0; }
 
@@ -42,12 +42,13 @@ static size_t narrow(const spot_cudnn_plan *p) { return p->narrow ? weights(&p->
 template <typename F> static void products(const spot_cudnn_plan *p, int engine, F visit)
 {
     const spot_conv_shape *s = &p->t.s;
-    int size = s->size, out = size / s->stride, k = s->k, channels = p->t.channels, all = s->rows * out * out;
+    int size = p->t.size, out = p->t.out, k = p->t.k, channels = p->t.channels, all = s->rows * out * out;
 
     for (int i = 0; i < all - (engine == FORGETS); i++)
         for (int j = 0; j < k * k; j++) {
             int at = engine == BACKWARDS ? all - 1 - i : i, tap = engine == BACKWARDS ? k * k - 1 - j : j;
-            int row = at / out % out * s->stride + tap / k - k / 2, col = at % out * s->stride + tap % k - k / 2;
+            int row = at / out % out * p->t.stride + tap / k - p->t.before;
+            int col = at % out * p->t.stride + tap % k - p->t.before;
             if (row < 0 || row >= size || col < 0 || col >= size) continue;
             for (int o = 0; o < s->co; o++)
                 for (int ch = 0; ch < channels; ch++)
@@ -61,7 +62,7 @@ template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y
     static int runs;
     const spot_conv_shape *s = &p->t.s;
     int pass = p->t.pass, engine = p->engine == asked("other") ? (int)IN_DOUBLE : p->engine;
-    size_t pixels = (size_t)s->rows * s->size * s->size, out = pixels / (s->stride * s->stride);
+    size_t pixels = (size_t)s->rows * p->t.size * p->t.size, out = (size_t)s->rows * p->t.out * p->t.out;
     size_t count[] = { out * s->co, pixels * p->t.channels, weights(&p->t) };
     size_t n = count[pass];
     double *sum = (double *)calloc(n, sizeof *sum);
