@@ -92,7 +92,7 @@ static __device__ void find_block(uint8_t *ink, int own, const spot_image *image
     for (int k = 0; k < OWN; k++) {
         int pixel = spot_stem_pixel(own + k, g->size);
         if (image->background_texture && k % 2 == 0) spot_raster_words(word, image, pixel / 4);
-        spot_ink ground = spot_raster_ground(image, word[pixel % 4]);
+        spot_ink ground = spot_raster_ground(image, pixel & 2 ? word[2 + k % 2] : word[k % 2]);      /* k % 2 is pixel % 2 */
         ink[k] = near->count < 0 ? (int)NONE : spot_raster_over(g, near->object, near->count, pixel % g->size, pixel / g->size,
                                                                 ground);
     }
