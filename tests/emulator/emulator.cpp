@@ -271,7 +271,7 @@ static void open_barrier(block_state *b)
               gone ? "" : other->site);
         return;
     }
-    watch_barrier(&b->watch);
+    watch_barrier(&b->watch, first->site);
     for (const fibre &f : b->threads) count += f.value != 0;
     for (fibre &f : b->threads) {
         f.count = count;
@@ -292,7 +292,7 @@ static void meet(fibre *f)
         if (g->at != AT_WARP || g->mask != f->mask || !same(g->op, f->op) || !same(g->site, f->site)) return;
     }
     memset(lanes, POISON_BYTE, WARP * sizeof *lanes);
-    watch_meet(&f->block->watch, warp->thread, f->mask, same(f->op, "syncwarp"));
+    watch_meet(&f->block->watch, warp->thread, f->mask, f->op, f->site);
     for (unsigned i = 0; i < WARP; i++) {
         if (!(f->mask >> i & 1)) continue;
         lanes[i] = warp[i].value;

@@ -116,7 +116,7 @@ static void read_budget(budget *b)
     fclose(f);
 }
 
-/* What has no row must not happen. */
+/* A call without a row must not happen. */
 static void compare_with_budget(void *user, const char *stage, const char *call, long long count)
 {
     budget *b = user;

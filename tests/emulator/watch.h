@@ -42,7 +42,7 @@ struct request {
     uintptr_t at[WARP];
 };
 
-/* Of one place in the code, since the lanes last met. */
+/* The requests of one place in the code, since the lanes last met. */
 struct requests {
     uint32_t made[WARP];                       /* how many each lane made */
     std::vector<request> of;
@@ -51,7 +51,7 @@ struct requests {
 /* The last access of a thread before a __threadfence. */
 struct fence { uint32_t moment, clock; };
 
-/* What is known of other blocks: by their numbers, the fences (threads) up to which their accesses are ordered. */
+/* A block's knowledge of others, by their numbers: the fences (threads) up to which their accesses are ordered. */
 typedef std::map<uint64_t, std::vector<fence>> knowledge;
 
 /* An atomic that read what other blocks had left behind their fences. Its block knows of them from its own next fence on. */
@@ -61,7 +61,7 @@ struct meeting {
     knowledge of;
 };
 
-/* What is known of a block that runs. */
+/* A block that runs. */
 struct block_watch {
     dim3 index;
     uint64_t number;
@@ -89,11 +89,11 @@ running_thread running();
 
 void watch_launch(const char *name);
 void watch_block(block_watch *b, dim3 index, uint64_t number, size_t threads, unsigned char *memory, size_t room);
-void watch_barrier(block_watch *b);
+void watch_barrier(block_watch *b, const char *site);
 void watch_block_end(block_watch *b);
 
-/* The lanes of mask met in a warp operation; first: thread of the warp's lane 0; orders: it orders their memory. */
-void watch_meet(block_watch *b, unsigned first, unsigned mask, bool orders);
+/* The lanes of mask met in the warp operation op; first: thread of the warp's lane 0. */
+void watch_meet(block_watch *b, unsigned first, unsigned mask, const char *op, const char *site);
 void watch_memory();                                                     /* buffers came or went */
 
 /* An access of the thread that runs, if one does. */
@@ -120,9 +120,9 @@ void traffic_access(block_watch *b, unsigned thread, const void *p, size_t bytes
 
 inline void watch_launch(const char *) {}
 inline void watch_block(block_watch *, dim3, uint64_t, size_t, unsigned char *, size_t) {}
-inline void watch_barrier(block_watch *) {}
+inline void watch_barrier(block_watch *, const char *) {}
 inline void watch_block_end(block_watch *) {}
-inline void watch_meet(block_watch *, unsigned, unsigned, bool) {}
+inline void watch_meet(block_watch *, unsigned, unsigned, const char *, const char *) {}
 inline void watch_memory() {}
 
 #endif
