@@ -33,7 +33,7 @@ enum { warpSize = emu::WARP };
     T *const name = (T *)emu::shared(&name##_key, sizeof(T) * (n))
 #define SPOT_DYNAMIC_SHARED(T, name) T *const name = (T *)emu::dynamic_shared()
 
-#ifdef __SANITIZE_THREAD__                       /* an atomic is to be seen as one access, not as a read and a write */
+#ifdef SPOT_WATCHED_KERNEL                       /* an atomic is to be seen as one access, not as a read and a write */
 #define EMU_ATOMICALLY __attribute__((no_sanitize("thread"), noinline))
 #define EMU_INLINE inline __attribute__((always_inline))      /* so that the place of the access is the kernel's */
 #define EMU_WATCH(p) emu::watch_atomic((p), sizeof *(p), __builtin_return_address(0))
@@ -208,7 +208,7 @@ cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t e);   /* of cudaErrorLaunchFailure: the emulator's report */
 
 /* The compiler shows accesses by assignment; a copy of many bytes it does itself, unseen. */
-#ifdef __SANITIZE_THREAD__
+#ifdef SPOT_WATCHED_KERNEL
 EMU_INLINE void *emu_copy(void *to, const void *from, size_t bytes)
 {
     if (!__builtin_constant_p(bytes) || bytes > 8) emu::watch_copy(to, from, bytes);

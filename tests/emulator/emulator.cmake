@@ -46,6 +46,7 @@ function(spot_watched_kernels target)      # kernels...
   add_library(${target} OBJECT ${ARGN})
   spot_emulated(${target})
   target_compile_options(${target} PRIVATE -fsanitize=thread -O1 -g1)
+  target_compile_definitions(${target} PRIVATE SPOT_WATCHED_KERNEL)
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
 endfunction()
 if(NOT SPOT_SANITIZE)

@@ -71,7 +71,8 @@ static struct {
     uint64_t random;
 } now;
 
-static thread_local bool launching;  /* this thread of the host runs the kernel */
+/* This thread of the host runs the kernel. Asked at every access: by the model that needs no call. */
+static thread_local bool launching __attribute__((tls_model("initial-exec")));
 
 static std::vector<std::unique_ptr<block_state>> pool;   /* blocks that run at the same time */
 

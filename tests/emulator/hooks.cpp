@@ -90,7 +90,7 @@ void watch_access(const void *p, size_t bytes, access_kind kind, const void *sit
     if (!r.block || (uintptr_t)p - (uintptr_t)r.stack < FIBRE_STACK) return;
     uint32_t place = (uint32_t)((uintptr_t)site - module_start());
     race_access(r.block, r.thread, p, bytes, kind, place);
-    traffic_access(r.block, r.thread, p, bytes, kind, place);
+    if (traffic_counts) traffic_access(r.block, r.thread, p, bytes, kind, place);
 }
 
 void watch_fence()

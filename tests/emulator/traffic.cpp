@@ -21,10 +21,12 @@ static std::unordered_map<uintptr_t, std::unique_ptr<sector_stamps>> touched;   
 static std::map<std::string, spot_traffic> kernels;
 static spot_traffic *now;                      /* of the launch that runs; nullptr: nobody counts */
 static uint32_t launches;
+bool traffic_counts;
 
 void traffic_launch(const char *name)
 {
-    now = getenv("SPOT_EMULATOR_TRAFFIC") ? &kernels[name] : nullptr;
+    traffic_counts = getenv("SPOT_EMULATOR_TRAFFIC") != nullptr;
+    now = traffic_counts ? &kernels[name] : nullptr;
     if (!now) return;
     snprintf(now->name, sizeof now->name, "%s", name);
     now->launches++;

@@ -110,6 +110,7 @@ void race_memory();
 void race_fence(block_watch *b, unsigned thread);
 void race_access(block_watch *b, unsigned thread, const void *p, size_t bytes, access_kind kind, uint32_t site);
 
+extern bool traffic_counts;
 void traffic_launch(const char *name);
 void traffic_block(block_watch *b);
 void traffic_barrier(block_watch *b);
