@@ -3,6 +3,7 @@
 #ifndef SPOTTER_TESTS_CHECK_CUDA_H
 #define SPOTTER_TESTS_CHECK_CUDA_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "checks.h"
@@ -18,6 +19,12 @@ static const char *const schedules[] = { "identity", "reversed", "shuffled:1", "
 /* From one schedule to the next where a case tries them all: ASan's build passes over "reversed", which op_one_by_one keeps,
  * and which the Release build tries on the same cases. */
 enum { NEXT_SCHEDULE = 1 + SANITIZED };
+
+/* Whether the emulator watches every access (test_race_*): one schedule then shows what others might, and the CPU's own cases
+ * have been seen. */
+static inline bool is_watched(void) { return getenv("SPOT_WATCHED") != NULL; }
+
+static inline int schedule_after(int s, int step) { return is_watched() ? LEN(schedules) : s + step; }
 
 static inline const char *schedule(int s) { return schedules[s % LEN(schedules)]; }
 

@@ -166,7 +166,7 @@ TEST(convolution_agrees)
         layer want = make_layer(k / 2, precision);
         void *first[3] = { 0 };
         run_layer(&cpu, &want);
-        for (int s = 0; s < LEN(schedules); s++) {
+        for (int s = 0; s < LEN(schedules); s = schedule_after(s, 1)) {
             layer got = make_layer(k / 2, precision);
             spot_ctx c;
             open_cuda(&c, s);

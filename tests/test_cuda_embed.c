@@ -103,7 +103,7 @@ static void maps_agree(void **state)
             memcpy(v[q].feature + i * width, v[q].feature + i % r->view[q].distinct * width, (size_t)width * sizeof(float));
     }
     a = fit(&cpu, r->views, want, v, seed, &cfg);
-    for (int s = 0; s < LEN(schedules); s += NEXT_SCHEDULE) {
+    for (int s = 0; s < LEN(schedules); s = schedule_after(s, NEXT_SCHEDULE)) {
         bool bits = getenv("SPOT_EMULATOR") != NULL;
         open_cuda(&c, s);
         b = fit(&c, r->views, got, v, seed, &cfg);
@@ -154,7 +154,7 @@ TEST(components_agree)
         got[q].at = malloc(bytes);
     }
     map(&cpu, MANY, want, v);
-    for (int s = 0; s < LEN(schedules); s += NEXT_SCHEDULE) {
+    for (int s = 0; s < LEN(schedules); s = schedule_after(s, NEXT_SCHEDULE)) {
         spot_ctx c;
 
         open_cuda(&c, s);

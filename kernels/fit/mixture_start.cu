@@ -132,6 +132,7 @@ static __device__ void fill_empty(const state *f, const work *w)
         double *to = w->moment + k * f->stride;
         if (to[0] > 0) continue;
         int far = farthest(w->point, f->n);
+        __syncwarp();            /* shuffles do not order the others' reads before these writes */
         if (!lane()) {
             double *from = w->moment + f->label[far] * f->stride;
             w->point[far] = -1;

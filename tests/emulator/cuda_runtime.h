@@ -33,6 +33,18 @@ enum { warpSize = emu::WARP };
     T *const name = (T *)emu::shared(&name##_key, sizeof(T) * (n))
 #define SPOT_DYNAMIC_SHARED(T, name) T *const name = (T *)emu::dynamic_shared()
 
+#ifdef SPOT_WATCHED_KERNEL                       /* an atomic is to be seen as one access, not as a read and a write */
+#define EMU_ATOMICALLY __attribute__((no_sanitize("thread"), noinline))
+#define EMU_INLINE inline __attribute__((always_inline))      /* so that the place of the access is the kernel's */
+#define EMU_WATCH(p) emu::watch_atomic((p), sizeof *(p), __builtin_return_address(0))
+#define EMU_FENCE()  emu::watch_fence()
+#else
+#define EMU_ATOMICALLY
+#define EMU_INLINE inline
+#define EMU_WATCH(p) ((void)0)
+#define EMU_FENCE()  ((void)0)
+#endif
+
 /* Barriers and warp operations. */
 #define EMU_TEXT_(x) #x
 #define EMU_TEXT(x)  EMU_TEXT_(x)
@@ -42,7 +54,7 @@ enum { warpSize = emu::WARP };
 #define __syncthreads_count(p) ((int)emu::barrier(EMU_SITE, (p) != 0))
 #define __syncthreads_or(p)    ((int)(emu::barrier(EMU_SITE, (p) != 0) > 0))
 #define __syncthreads_and(p)   ((int)(emu::barrier(EMU_SITE, (p) == 0) == 0))
-#define __threadfence()        ((void)0)
+#define __threadfence()        EMU_FENCE()
 
 #define __syncwarp(...)                emu::sync_warp(EMU_SITE __VA_OPT__(,) __VA_ARGS__)
 #define __shfl_sync(mask, ...)         emu::shuffle("shfl", EMU_SITE, (mask), __VA_ARGS__)
@@ -60,9 +72,9 @@ namespace emu {
 template <typename... P, typename... A>
 static void start(const char *name, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...), A &&...arguments)
 {
-    submit([=, ... taken = static_cast<std::decay_t<P>>(arguments)] {
-        launch(name, grid, block, shared_bytes, [&] { kernel(taken...); });
-    });
+    submit([=, types = __PRETTY_FUNCTION__, ... taken = static_cast<std::decay_t<P>>(arguments)] {
+        launch({ name, types }, grid, block, shared_bytes, [&] { kernel(taken...); });
+    }, EMU_launches);
 }
 
 inline void sync_warp(const char *site, unsigned mask = ~0u) { gather("syncwarp", site, mask, 0); }
@@ -102,17 +114,18 @@ T shuffle(const char *op, const char *site, unsigned mask, T value, int by, int 
 }
 
 /* Atomics: fibres make them so. Only integers: a float sum would depend on the order. */
-template <typename T, typename F> T emu_atomic(T *p, F change)
+template <typename T, typename F> EMU_ATOMICALLY T emu_atomic(T *p, F change)
 {
     static_assert(std::is_integral<T>::value, "no float atomics: results would depend on the schedule");
     emu::step();
+    EMU_WATCH(p);
     T old = *p;
     *p = change(old);
     return old;
 }
 template <typename T> struct emu_same { typedef T type; };   /* so that atomicAdd(&counter, 1) compiles as in CUDA */
 #define EMU_ATOMIC(name, result)                                               \
-    template <typename T> T name(T *p, typename emu_same<T>::type v)           \
+    template <typename T> EMU_INLINE T name(T *p, typename emu_same<T>::type v) \
     {                                                                          \
         return emu_atomic(p, [=]([[maybe_unused]] T old) { return (T)(result); });              \
     }
@@ -122,7 +135,7 @@ EMU_ATOMIC(atomicMax,  v > old ? v : old)
 EMU_ATOMIC(atomicExch, v)
 EMU_ATOMIC(atomicAnd,  old & v)
 EMU_ATOMIC(atomicOr,   old | v)
-template <typename T> T atomicCAS(T *p, typename emu_same<T>::type expected, typename emu_same<T>::type v)
+template <typename T> EMU_INLINE T atomicCAS(T *p, typename emu_same<T>::type expected, typename emu_same<T>::type v)
 {
     return emu_atomic(p, [=](T old) { return old == expected ? v : old; });
 }
@@ -150,7 +163,7 @@ inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a
 /* The runtime: one device, everything in order at once, memory of exact size filled with NaNs between red zones. */
 enum cudaError_t {
     cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9,
-    cudaErrorLaunchFailure = 719, cudaErrorStreamCaptureUnsupported = 900
+    cudaErrorLaunchFailure = 719, cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated = 901
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
@@ -184,6 +197,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsi
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready);
+cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaMemGetInfo(size_t *left, size_t *total);
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
@@ -192,5 +206,23 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t e);   /* of cudaErrorLaunchFailure: the emulator's report */
+
+/* The compiler shows accesses by assignment; a copy of many bytes it does itself, unseen. */
+#ifdef SPOT_WATCHED_KERNEL
+EMU_INLINE void *emu_copy(void *to, const void *from, size_t bytes)
+{
+    if (!__builtin_constant_p(bytes) || bytes > 8) emu::watch_copy(to, from, bytes);
+    return memcpy(to, from, bytes);
+}
+
+EMU_INLINE void *emu_fill(void *to, int byte, size_t bytes)
+{
+    emu::watch_copy(to, nullptr, bytes);
+    return memset(to, byte, bytes);
+}
+
+#define memcpy(to, from, bytes) emu_copy((to), (from), (bytes))
+#define memset(to, byte, bytes) emu_fill((to), (byte), (bytes))
+#endif
 
 #endif

@@ -27,7 +27,9 @@ function(spot_emulated target)
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()
 
-add_library(emulator OBJECT tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp)
+set(SPOT_EMULATOR_SOURCES tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp
+  tests/emulator/calls.cpp)
+add_library(emulator OBJECT ${SPOT_EMULATOR_SOURCES})
 spot_emulated(emulator)
 set_target_properties(emulator PROPERTIES CXX_VISIBILITY_PRESET hidden)
 
@@ -38,13 +40,50 @@ set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRA
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(spotter_emulated PRIVATE OpenMP::OpenMP_C)
 
+# The same plugin with kernels whose every access is watched (watch.h). Only the kernels are compiled so; ThreadSanitizer's own
+# library is not linked. Not beside other sanitizers, which the compiler does not allow.
+function(spot_watched_kernels target)      # kernels...
+  add_library(${target} OBJECT ${ARGN})
+  spot_emulated(${target})
+  target_compile_options(${target} PRIVATE -fsanitize=thread -O1 -g1)
+  target_compile_definitions(${target} PRIVATE SPOT_WATCHED_KERNEL)
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+endfunction()
+if(NOT SPOT_SANITIZE)
+  spot_watched_kernels(watched_kernels ${SPOT_EMULATED})
+  spot_watched_kernels(watched_faults ${SPOT_FAULTS})
+  add_library(emulator_watched OBJECT ${SPOT_EMULATOR_SOURCES} tests/emulator/hooks.cpp tests/emulator/race.cpp
+    tests/emulator/traffic.cpp)
+  spot_emulated(emulator_watched)
+  target_compile_definitions(emulator_watched PRIVATE SPOT_EMULATOR_WATCHES)
+  set_target_properties(emulator_watched PROPERTIES CXX_VISIBILITY_PRESET hidden)
+
+  add_library(spotter_watched MODULE $<TARGET_OBJECTS:watched_kernels> $<TARGET_OBJECTS:emulator_watched>
+    tests/emulator/conv_cudnn.cpp tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
+  spot_emulated(spotter_watched)
+  set_target_properties(spotter_watched PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY watched
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+  target_link_libraries(spotter_watched PRIVATE OpenMP::OpenMP_C)
+  target_link_options(spotter_watched PRIVATE LINKER:--no-undefined)       # a function that hooks.cpp lacks
+
+  add_executable(test_race tests/emulator/test_race.c tests/run_tests.c $<TARGET_OBJECTS:watched_faults>
+    $<TARGET_OBJECTS:emulator_watched>)
+  spot_emulated(test_race)
+  target_link_libraries(test_race PRIVATE libspotter PkgConfig::CMOCKA)
+  add_test(NAME test_race COMMAND test_race)
+  spot_test_properties(test_race ${CMAKE_SOURCE_DIR}/tests/emulator/test_race.c)
+endif()
+
 add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} $<TARGET_OBJECTS:emulator>)
 spot_emulated(test_emulator)
 target_link_libraries(test_emulator PRIVATE libspotter PkgConfig::CMOCKA)
 add_test(NAME test_emulator COMMAND test_emulator)
 spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emulator.c)
 
-# Parity of CPU and CUDA: test_cuda_x by itself runs on a GPU or is skipped; as test_emulated_x it runs on the emulator.
+# Parity of CPU and CUDA: test_cuda_x by itself runs on a GPU or is skipped; as test_emulated_x it runs on the emulator, and as
+# test_race_x under one schedule with every access watched. The default run of tools/test takes the quick ones of these.
+set(SPOT_QUICK_RACES test_cuda_net test_cuda_raster test_cuda_plans test_cuda_conv test_cuda_scene test_cuda_map
+  test_cuda_methods)
 file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
 foreach(file ${SPOT_CUDA_TESTS})
   get_filename_component(name ${file} NAME_WE)
@@ -53,4 +92,28 @@ foreach(file ${SPOT_CUDA_TESTS})
   spot_test_properties(${emulated} ${file})
   set_property(TEST ${emulated} APPEND PROPERTY ENVIRONMENT
     SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)
+  if(TARGET spotter_watched)
+    string(REPLACE test_cuda_ test_race_ watched ${name})
+    add_test(NAME ${watched} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    spot_test_properties(${watched} ${file})
+    set_property(TEST ${watched} APPEND PROPERTY ENVIRONMENT
+      SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_watched> SPOT_EMULATOR=identity SPOT_WATCHED=1)
+    if(NOT name IN_LIST SPOT_QUICK_RACES)
+      set_property(TEST ${watched} APPEND PROPERTY LABELS races)
+    endif()
+  endif()
 endforeach()
+
+# Budgets: calls of the runtime by an EC, and the traffic of kernels.
+function(spot_budget_test name plugin)
+  spot_test_program(${name} tests/emulator/${name}.c tests/run_tests.c)
+  target_include_directories(${name} PRIVATE tests/emulator)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  spot_test_properties(${name} ${CMAKE_SOURCE_DIR}/tests/emulator/${name}.c)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:${plugin}> SPOT_EMULATOR=identity)
+endfunction()
+spot_budget_test(test_calls spotter_emulated)
+if(TARGET spotter_watched)
+  spot_budget_test(test_traffic spotter_watched)
+endif()

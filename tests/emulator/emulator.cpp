@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "fibre.h"
+#include "calls.h"
 #include "guard.h"
 #include "runtime.h"
+#include "watch.h"
 
 namespace emu {
 
@@ -43,6 +45,7 @@ struct block_state {
     std::vector<slot> slots;         /* shared arrays, in the order of first use */
     size_t asked;                    /* their bytes */
     unsigned char *memory = nullptr; /* red zone wherever there is no slot */
+    block_watch watch;
 
     ~block_state()
     {
@@ -67,6 +70,9 @@ static struct {
     enum { IDENTITY, REVERSED, SHUFFLED } order;
     uint64_t random;
 } now;
+
+/* This thread of the host runs the kernel. Asked at every access: by the model that needs no call. */
+static thread_local bool launching __attribute__((tls_model("initial-exec")));
 
 static std::vector<std::unique_ptr<block_state>> pool;   /* blocks that run at the same time */
 
@@ -104,6 +110,14 @@ const dim3 &block_index()  { return now.running->block->index; }
 const dim3 &block_size()   { return now.block; }
 const dim3 &grid_size()    { return now.grid; }
 unsigned    lane()         { return now.running->thread % WARP; }
+
+running_thread running()
+{
+    const fibre *f = launching ? now.running : nullptr;
+
+    if (!f) return {};
+    return { &f->block->watch, f->thread, (const char *)f->block->stacks[f->thread] };
+}
 
 /* Goes on with the next of the pass, behind the last one with the scheduler: a switch costs most of what a barrier does. */
 static void yield()
@@ -223,6 +237,7 @@ static void start_block(block_state *b, size_t number)
     b->lanes.resize(count * WARP);
     while (b->stacks.size() < count) b->stacks.push_back(fibre_stack());
     if (!b->memory || std::count(b->stacks.begin(), b->stacks.end(), nullptr)) return fault("no memory for a block");
+    watch_block(&b->watch, b->index, number, count, b->memory, ROOM);
     for (size_t i = 0; i < count; i++) {
         fibre &f = b->threads[i];
         f.block = b;
@@ -257,6 +272,7 @@ static void open_barrier(block_state *b)
               gone ? "" : other->site);
         return;
     }
+    watch_barrier(&b->watch, first->site);
     for (const fibre &f : b->threads) count += f.value != 0;
     for (fibre &f : b->threads) {
         f.count = count;
@@ -277,6 +293,7 @@ static void meet(fibre *f)
         if (g->at != AT_WARP || g->mask != f->mask || !same(g->op, f->op) || !same(g->site, f->site)) return;
     }
     memset(lanes, POISON_BYTE, WARP * sizeof *lanes);
+    watch_meet(&f->block->watch, warp->thread, f->mask, f->op, f->site);
     for (unsigned i = 0; i < WARP; i++) {
         if (!(f->mask >> i & 1)) continue;
         lanes[i] = warp[i].value;
@@ -338,6 +355,7 @@ static void run_blocks(const std::vector<block_state *> &blocks)
         }
     }
     report_deadlock(blocks);
+    for (block_state *b : blocks) watch_block_end(&b->watch);
     for (block_state *b : blocks) check_shared(b);
 }
 
@@ -354,12 +372,25 @@ static bool can_launch()
     return false;
 }
 
-void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel)
+/* "stats_kernel<T>" of bf16 is "stats_kernel<bf16>": most templates are over the type of an activation. */
+static const char *whole_name(kernel_name name)
+{
+    static char text[128];
+    const char *from = name.words + (name.words[0] == '('), *type = strstr(from, "<T");
+    int length = (int)strlen(from) - (from != name.words), before = type ? (int)(type - from) + 1 : 0;
+
+    if (!type) snprintf(text, sizeof text, "%.*s", length, from);
+    else snprintf(text, sizeof text, "%.*s%s%.*s", before, from, strstr(name.types, "bf16") ? "bf16" : "float",
+                  length - before - 1, type + 2);
+    return text;
+}
+
+void launch(kernel_name name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel)
 {
     size_t at_once = 1;
     char text[128];
 
-    now.name = name;
+    now.name = whole_name(name);
     now.grid = grid;
     now.block = block;
     now.dynamic_bytes = shared_bytes;
@@ -375,6 +406,9 @@ void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const 
     arrange(numbers);
     while (pool.size() < at_once) pool.push_back(std::make_unique<block_state>());
     emu_open_memory(true);
+    watch_launch(now.name);
+    emu_count_kernel(now.name);
+    launching = true;
     for (size_t i = 0; i < numbers.size() && !now.broken; i += at_once) {
         std::vector<block_state *> blocks;
         for (size_t j = i; j < std::min(i + at_once, numbers.size()); j++) {
@@ -383,6 +417,7 @@ void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const 
         }
         if (!now.broken) run_blocks(blocks);
     }
+    launching = false;
     if (!now.broken && !emu_check_buffers(text, sizeof text)) fault("%s", text);
     emu_open_memory(false);
     if (now.broken) emu_launch_failed(cudaErrorLaunchFailure, now.report);

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "calls.h"
+
 struct dim3 {
     unsigned x, y, z;
     dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
@@ -46,13 +48,21 @@ void *dynamic_shared();
 /* Another fibre may run here. */
 void step();
 
+/* An atomic, a __threadfence and a copy (from nullptr: a fill) of the fibre that runs, for those who watch (watch.h). */
+void watch_atomic(const void *p, size_t bytes, const void *site);
+void watch_fence();
+void watch_copy(void *to, const void *from, size_t bytes);
+
 /* Ends the launch with a report. Does not return when called by a fibre. */
 void fault(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Does the work now, or notes it while a graph is captured. */
-void submit(std::function<void()> work);
+/* Does the work now, or notes it while a graph is captured; counted as this call or as a node of the graph. */
+void submit(std::function<void()> work, emu_call call = EMU_library);
 
-void launch(const char *name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel);
+/* A kernel by its words in SPOT_LAUNCH and the types of its arguments. */
+struct kernel_name { const char *words, *types; };
+
+void launch(kernel_name name, dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &kernel);
 
 }
 #endif

@@ -1,4 +1,4 @@
-/* planted_faults.h - kernels with one mistake each, and two without, for the emulator's own test. */
+/* planted_faults.h - kernels with one mistake each, and such without, for the emulator's own tests. */
 #ifndef SPOTTER_EMULATOR_FAULTS_H
 #define SPOTTER_EMULATOR_FAULTS_H
 
@@ -26,8 +26,34 @@ typedef struct {
 extern const spot_fault spot_faults[];
 extern const int spot_fault_count;
 
+/* Two accesses that nothing orders, and the same kernel with what orders them. */
+typedef struct {
+    const char *name;
+    const char *report;       /* words of the report */
+    void (*broken)(float *out);
+    void (*mended)(float *out);
+} spot_race;
+
+extern const spot_race spot_races[];
+extern const int spot_race_count;
+
+/* Calls that a capture must not have. */
+typedef struct {
+    const char *name;
+    int (*call)(void);        /* a cudaError_t */
+} spot_captured_call;
+
+extern const spot_captured_call spot_captured_calls[];
+extern const int spot_captured_call_count;
+
+/* Makes the call in a capture: whether it is refused, and no graph comes out though its status was not looked at. */
+int spot_capture_refuses(const spot_captured_call *call);
+
+/* Records one kernel and replays it: its output. */
+float spot_capture_works(void);
+
 /* Runs one on fresh device memory; the outputs, and the emulator's report ("" if none). */
-void spot_fault_run(const spot_fault *fault, float out[FAULT_OUTPUTS], char *report, int size);
+void spot_fault_run(void (*run)(float *out), float out[FAULT_OUTPUTS], char *report, int size);
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,10 @@
 #include <mutex>
 #include <vector>
 
+#include "calls.h"
 #include "guard.h"
 #include "runtime.h"
+#include "watch.h"
 
 /* Contexts of several threads share the device, one call at a time; errors and what is captured are each thread's own. */
 static std::recursive_mutex device;
@@ -47,10 +49,20 @@ void emu_open_memory(bool open)
 /* What a graph is here: work in order. A thread captures one stream at a time. */
 struct emu_graph { std::vector<std::function<void()>> work; };
 static thread_local emu_graph *captured;
+static thread_local bool spoilt;                     /* by a call that a capture must not have: no graph comes out */
 
-void emu::submit(std::function<void()> work)
+/* Begins a call that waits, takes or gives, or whose result a graph would not have: an error during a capture. Not all of them
+ * are errors on a GPU in each mode of capture; what we record needs none. */
+static cudaError_t outside_capture()
+{
+    spoilt |= captured != nullptr;
+    return captured ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+void emu::submit(std::function<void()> work, emu_call call)
 {
     turn mine(device);
+    emu_count(captured ? EMU_nodes : call, 1);
     if (captured) captured->work.push_back(std::move(work));
     else work();
 }
@@ -90,6 +102,24 @@ static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
     return (unsigned char *)p < at->first + at->second.bytes ? at : buffers.end();
 }
 
+bool emu_is_device(const void *p)
+{
+    auto at = buffers.upper_bound((unsigned char *)p + GUARD);
+
+    if (at == buffers.begin()) return false;
+    --at;
+    return (unsigned char *)p < at->second.pages + at->second.paged;
+}
+
+void emu_words_of_memory(const void *p, char *text, size_t size)
+{
+    auto at = buffer_of(p);
+
+    if (at == buffers.end()) snprintf(text, size, "memory beside the device's buffers");
+    else snprintf(text, size, "byte %td of a device buffer of %zu bytes", (const unsigned char *)p - at->first,
+                  at->second.bytes);
+}
+
 static bool fits(const void *p, size_t bytes)
 {
     auto at = buffer_of(p);
@@ -103,6 +133,8 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
     const char *own = getenv("SPOT_EMULATOR_MEMORY");
 
     turn mine(device);
+    *left = *total = 0;
+    if (cudaError_t e = outside_capture()) return e;
     *left = *total = own ? strtoull(own, nullptr, 10) : (size_t)4 << 30;
     for (auto &[p, b] : buffers) *left -= b.bytes < *left ? b.bytes : *left;
     return cudaSuccess;
@@ -111,13 +143,13 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     turn mine(device);
-    if (captured) return *p = nullptr, cudaErrorStreamCaptureUnsupported;
+    *p = nullptr;
+    if (cudaError_t e = outside_capture()) return e;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page, left, total;
     cudaMemGetInfo(&left, &total);
     void *pages = bytes > left ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    *p = nullptr;
     if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
     unsigned char *start = (unsigned char *)pages + GUARD;
     memset(start, POISON_BYTE, bytes);
@@ -125,6 +157,9 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     guard_set(start + bytes, GUARD);
     buffers[start] = { bytes, (unsigned char *)pages, paged };
     mprotect(pages, paged, PROT_NONE);
+    emu::watch_memory();
+    emu_count(EMU_takes, 1);
+    emu_count(EMU_taken, (long long)bytes);
     *p = start;
     return cudaSuccess;
 }
@@ -135,20 +170,33 @@ cudaError_t cudaFree(void *p)
     auto at = buffers.find((unsigned char *)p);
 
     if (!p) return cudaSuccess;
+    if (cudaError_t e = outside_capture()) return e;
+    emu_count(EMU_gives, 1);
     if (at == buffers.end()) return cudaErrorInvalidValue;
     mprotect(at->second.pages, at->second.paged, PROT_READ | PROT_WRITE);
     guard_take_off(at->first - GUARD, GUARD);
     guard_take_off(at->first + at->second.bytes, GUARD);
     munmap(at->second.pages, at->second.paged);
     buffers.erase(at);
+    emu::watch_memory();
     return cudaSuccess;
+}
+
+static void count_copy(const void *to, const void *from, size_t bytes)
+{
+    bool there = buffer_of(to) != buffers.end(), here = buffer_of(from) != buffers.end();
+
+    if (!there && !here) return;
+    emu_count(there && here ? EMU_copies_within : there ? EMU_copies_in : EMU_copies_out, 1);
+    emu_count(there && here ? EMU_bytes_within : there ? EMU_bytes_in : EMU_bytes_out, (long long)bytes);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
     turn mine(device);
     if (!fits(to, bytes) || !fits(from, bytes)) return cudaErrorInvalidValue;
-    if (captured) return cudaErrorStreamCaptureUnsupported;      /* the runtime allows it; what we record needs none */
+    if (cudaError_t e = outside_capture()) return e;
+    count_copy(to, from, bytes);
     opened now;
     memmove(to, from, bytes);
     return cudaSuccess;
@@ -161,7 +209,7 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
     emu::submit([=] {
         opened now;
         memset(p, byte, bytes);
-    });
+    }, EMU_clears);
     return cudaSuccess;
 }
 
@@ -187,6 +235,7 @@ const char *cudaGetErrorString(cudaError_t e)
     case cudaErrorInvalidValue:         return "invalid argument";
     case cudaErrorMemoryAllocation:     return "out of memory";
     case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated: return "operation failed due to a previous error during capture";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchFailure:        return report;
     }
@@ -204,35 +253,50 @@ cudaError_t cudaRuntimeGetVersion(int *version)                        { *versio
 cudaError_t cudaGetDeviceCount(int *count)                             { *count = 1; return cudaSuccess; }
 cudaError_t cudaSetDevice(int)                                         { return cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
-cudaError_t cudaStreamDestroy(cudaStream_t)                            { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamDestroy(cudaStream_t)                            { return outside_capture(); }
+
+static cudaError_t wait_for_device()
 {
-    return captured ? cudaErrorStreamCaptureUnsupported : last_error;
+    if (cudaError_t e = outside_capture()) return e;
+    emu_count(EMU_waits, 1);
+    return last_error;
 }
+
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return wait_for_device(); }
+cudaError_t cudaDeviceSynchronize()             { return wait_for_device(); }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode)
 {
-    if (captured) return cudaErrorStreamCaptureUnsupported;
+    if (cudaError_t e = outside_capture()) return e;
+    emu_count(EMU_recordings, 1);
     captured = new emu_graph;
+    spoilt = false;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
 {
-    *graph = captured;
+    bool good = captured && !spoilt;
+
+    *graph = good ? captured : nullptr;
+    if (!good) delete captured;
+    if (!captured) return cudaErrorInvalidValue;
     captured = nullptr;
-    return *graph ? cudaSuccess : cudaErrorInvalidValue;
+    return good ? cudaSuccess : cudaErrorStreamCaptureInvalidated;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsigned long long)
 {
+    if (cudaError_t e = outside_capture()) return e;
     *ready = new emu_graph(*graph);
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 {
+    if (cudaError_t e = outside_capture()) return e;
     opened now;
+    emu_count(EMU_replays, 1);
     for (auto &work : ready->work) work();
     return cudaSuccess;
 }
@@ -247,11 +311,16 @@ void emu_pass_time(double ms) { clock_ms += ms; }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)                   { *event = new emu_event; return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t event)                   { delete event; return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)      { event->ms = clock_ms; return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return last_error; }
+cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return wait_for_device(); }
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+{
+    event->ms = clock_ms;
+    return outside_capture();
+}
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
     *ms = (float)(to->ms - from->ms);
-    return cudaSuccess;
+    return outside_capture();
 }

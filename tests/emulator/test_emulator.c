@@ -22,7 +22,7 @@ static int dies(const spot_fault *fault)
 
     if (!child) {
         if (!freopen("/dev/null", "w", stderr)) _exit(0);
-        spot_fault_run(fault, out, report, sizeof report);
+        spot_fault_run(fault->run, out, report, sizeof report);
         _exit(0);
     }
     return waitpid(child, &status, 0) == child && status != 0;
@@ -40,7 +40,7 @@ static void one_fault(const spot_fault *fault)
             reported += dies(fault);
             continue;
         }
-        spot_fault_run(fault, out, report, sizeof report);
+        spot_fault_run(fault->run, out, report, sizeof report);
         if (!s && *report) print_message("    %s\n", report);
         reported += fault->report ? strstr(report, fault->report) != NULL : *report != 0;
         if (!s) memcpy(first, out, sizeof out);
@@ -63,18 +63,34 @@ static void sums_what_it_should(void **state)
     char report[1024];
     (void)state;
     setenv("SPOT_EMULATOR", "shuffled:7", 1);
-    spot_fault_run(&spot_faults[0], out, report, sizeof report);
+    spot_fault_run(spot_faults[0].run, out, report, sizeof report);
     for (int i = 0; i < FAULT_OUTPUTS; i++) assert_true(out[i] == 96 * 97 / 2);
+}
+
+static void recorded_kernel_runs_when_replayed(void **state)
+{
+    (void)state;
+    setenv("SPOT_EMULATOR", "identity", 1);
+    assert_true(spot_capture_works() == 96 * 97 / 2);
+}
+
+static void capture_refuses_what_a_gpu_refuses(void **state)
+{
+    (void)state;
+    for (int i = 0; i < spot_captured_call_count; i++)
+        if (!spot_capture_refuses(&spot_captured_calls[i])) fail_msg("a capture takes %s", spot_captured_calls[i].name);
 }
 
 static void run_fault(void **state) { one_fault(*state); }
 
 int main(void)
 {
-    struct CMUnitTest tests[32] = { cmocka_unit_test(sums_what_it_should) };
+    enum { OWN = 3 };
+    struct CMUnitTest tests[32] = { cmocka_unit_test(sums_what_it_should), cmocka_unit_test(recorded_kernel_runs_when_replayed),
+                                    cmocka_unit_test(capture_refuses_what_a_gpu_refuses) };
 
     for (int i = 0; i < spot_fault_count; i++)
-        tests[i + 1] = (struct CMUnitTest){ .name = spot_faults[i].name, .test_func = run_fault,
+        tests[i + OWN] = (struct CMUnitTest){ .name = spot_faults[i].name, .test_func = run_fault,
                                             .initial_state = (void *)&spot_faults[i] };
-    return _cmocka_run_group_tests("emulator", tests, (size_t)spot_fault_count + 1, NULL, NULL);
+    return _cmocka_run_group_tests("emulator", tests, (size_t)spot_fault_count + OWN, NULL, NULL);
 }

@@ -1,0 +1,193 @@
+/* test_calls.c - how often a replayed step and an EC call the CUDA runtime, against calls_budget.txt.
+ * ctest: heavy */
+#define _GNU_SOURCE   /* setenv */
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "check_cuda.h"
+#include "check_scene.h"
+#include "check_sweep.h"
+#include "model/trainer.h"
+
+static const char ec_config[] =
+    "seed: 5\n"
+    "ecs: 1\n"
+    "scene: {size: 32, rollable: [3, 3], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 2],\n"
+    "        per_bucket: {train: 2, val: 2, test: 5}}\n"
+    "model: {width: 16, epochs: 2, batch: 8, lr: 1.0e-4, learned_outside: 0.4, learned_inside: 0.6}\n"
+    "bdms:\n"
+    "  - {method: planespot, reduce: tsne, tsne: {perplexity: 5, iterations: 40, lr: 2}, mixture: {k_max: 3}}\n"
+    "  - {method: planespot, reduce: scvis, scvis: {iterations: 3, batch: 16}, mixture: {k_max: 2}}\n"
+    "  - {method: spotlight, min_weight: 0.02, steps: 20}\n"
+    "  - {method: domino, representation: model}\n"
+    "  - {method: barlow, representation: model}\n"
+    "  - {method: george}\n"
+    "  - {method: multiaccuracy}\n";
+
+static const spot_emulator_calls *calls_of(const spot_ctx *c)
+{
+    const spot_emulator_calls *calls = dlsym(((const spot_device *)c->device)->library, "spot_emulator_calls");
+
+    if (!calls) fail_msg("the plugin of %s has no spot_emulator_calls: is it the emulator's?", spot_device_name(c));
+    return calls;
+}
+
+static const char *const call_names[] = {
+#define X(call) #call,
+    EMU_CALLS(X)
+#undef X
+};
+
+/* -- a step --------------------------------------------------------------------------------------------------- */
+
+enum { BATCH = 4, STEPS = 2, BUCKETS = 8 };
+
+/* The calls of the second epoch of a training, whose first one has recorded the step. */
+static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS])
+{
+    spot_scene_config scene = tiny_scene(3, 2, STEPS * BATCH / BUCKETS, 2, 2);
+    const spot_robust_config foe = { .epsilon = 3, .steps = 1, .step = 1 };
+    spot_model_config cfg = spot_model_defaults();
+    spot_ec ec = an_ec(&scene, 0);
+    spot_arena a, host;
+    spot_trainer t;
+    spot_model m;
+    double mean;
+
+    cfg.width = 16, cfg.epochs = 2, cfg.batch = BATCH;
+    CHECK_OK(c, spot_arena_open(c, &host, (size_t)64 << 20));
+    CHECK_OK(c, spot_arena_open_device(c, &a, (size_t)24 << 20));
+    CHECK_OK(c, spot_model_init(c, &host, &m, cfg.width, ec.targets, ec.seed, ec.index));
+    CHECK_OK(c, spot_trainer_open(c, &a, &host, &t, &ec, &cfg, robust ? &foe : NULL));
+    assert_int_equal(t.images, STEPS * BATCH);
+    CHECK_OK(c, spot_trainer_start(c, &t, &m));
+    CHECK_OK(c, spot_trainer_learn(c, &t, 0, &mean));
+    calls_of(c)->reset();
+    CHECK_OK(c, spot_trainer_learn(c, &t, 1, &mean));
+    for (int k = 0; k < EMU_CALL_KINDS; k++) count[k] = calls_of(c)->count(NULL, call_names[k]);
+    spot_trainer_close(c, &t);
+    spot_arena_close(&a);
+    spot_arena_close(&host);
+}
+
+/* An epoch of a recorded step is one call a step. Besides, its order is drawn and its losses are fetched; one step alone
+ * would be 150 launches. */
+static void an_epoch_is_a_call_a_step(bool robust)
+{
+    long long count[EMU_CALL_KINDS];
+    spot_ctx c;
+
+    open_cuda(&c, 0);
+    count_epoch(&c, robust, count);
+    spot_device_close(&c);
+    for (int k = 0; k < EMU_CALL_KINDS; k++) {
+        long long most = k == EMU_replays ? STEPS : k == EMU_bytes_out ? STEPS * (long long)sizeof(double)
+                       : k == EMU_launches ? 2 : k == EMU_clears || k == EMU_copies_out || k == EMU_waits;
+        if (count[k] > most) fail_msg("an epoch of %d steps makes %lld %s, not %lld", STEPS, count[k], call_names[k], most);
+    }
+    assert_int_equal(count[EMU_replays], STEPS);
+}
+
+TEST(a_replayed_step_is_one_call) { an_epoch_is_a_call_a_step(false); }
+TEST(a_replayed_step_against_an_adversary_is_one_call) { an_epoch_is_a_call_a_step(true); }
+
+/* -- an EC ---------------------------------------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 256 };
+
+typedef struct { char stage[40], call[40]; long long most; bool seen; } budget_row;
+
+typedef struct { budget_row row[MOST_ROWS]; int rows, over; FILE *now; } budget;
+
+static void read_budget(budget *b)
+{
+    FILE *f = fopen("emulator/calls_budget.txt", "r");
+    char line[256];
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        budget_row *r = &b->row[b->rows];
+        if (line[0] == '#') continue;
+        assert_true(b->rows < MOST_ROWS && sscanf(line, "%39s %39s %lld", r->stage, r->call, &r->most) == 3);
+        b->rows++;
+    }
+    fclose(f);
+}
+
+/* A call without a row must not happen. */
+static void compare_with_budget(void *user, const char *stage, const char *call, long long count)
+{
+    budget *b = user;
+    long long most = 0;
+
+    if (!stage[0]) stage = "-";
+    if (count) fprintf(b->now, "%s %s %lld\n", stage, call, count);
+    for (int i = 0; i < b->rows; i++)
+        if (!strcmp(b->row[i].stage, stage) && !strcmp(b->row[i].call, call)) most = b->row[i].most;
+    b->over += count > most;
+    if (count > most) print_error("%s: %lld %s, the budget has %lld\n", stage, count, call, most);
+    if (count < most) print_message("%s: %lld %s, the budget has %lld: lower it\n", stage, count, call, most);
+}
+
+TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
+{
+    const spot_sweep_options o = { .shards = 1 };
+    spot_config *cfg = malloc(sizeof *cfg);
+    budget *b = calloc(1, sizeof *b);
+    spot_sweep_report r;
+    char path[160];
+    spot_ctx c;
+
+    assert_true(cfg && b);
+    read_budget(b);
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_config_parse(&c, cfg, ec_config, sizeof ec_config - 1, "ec_config"));
+    calls_of(&c)->reset();
+    CHECK_OK(&c, sweep_with(&c, cfg, "counted", o, &r));
+    assert_true(r.done == 1 && !r.failed);
+    snprintf(path, sizeof path, "%s/calls.txt", root);
+    assert_non_null(b->now = fopen(getenv("SPOT_CALLS_NOW") ? getenv("SPOT_CALLS_NOW") : path, "w"));
+    calls_of(&c)->each(compare_with_budget, b);
+    fclose(b->now);
+    if (b->over)
+        fail_msg("%d counts above tests/emulator/calls_budget.txt; SPOT_CALLS_NOW=FILE writes today's", b->over);
+    spot_device_close(&c);
+    free(b);
+    free(cfg);
+}
+
+/* -- the file ------------------------------------------------------------------------------------------------- */
+
+/* In a process of its own, as the file is written at its end. */
+TEST_WITH(counts_are_written_at_the_end, set_up, tear_down)
+{
+    static char text[65536];
+    char path[160];
+    int status;
+    pid_t child;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/calls.json", root);
+    if (!(child = fork())) {
+        float x = 1;
+        spot_ctx c;
+        setenv("SPOT_EMULATOR_CALLS", path, 1);
+        open_cuda(&c, 0);
+        calls_of(&c)->reset();
+        spot_range_begin(&c, "EC 12");
+        spot_device_give(&c, to_device(&c, &x, sizeof x));
+        spot_range_end(&c);
+        exit(0);
+    }
+    assert_true(waitpid(child, &status, 0) == child && !status);
+    assert_non_null(f = fopen(path, "r"));
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    assert_non_null(strstr(text, "{\"stages\": {\"EC\": {\"launches\": 0,"));
+    assert_non_null(strstr(text, "\"takes\": 1, \"taken\": 4, \"gives\": 1, \"copies_in\": 1, \"bytes_in\": 4,"));
+    assert_non_null(strstr(text, "\"kernels\": {}}"));
+}
+
+int main(void) { return run_cuda_tests(); }

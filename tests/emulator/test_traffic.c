@@ -1,0 +1,215 @@
+/* test_traffic.c - the memory traffic of the kernels on the path of a training step, by `spotter bench`'s rows: the bytes that
+ * their launches move against those that the row calls necessary, sectors against those of lanes side by side, and conflicts of
+ * banks. Prints a table; nothing may be above traffic_budget.txt. */
+#define _GNU_SOURCE   /* setenv */
+#include <dlfcn.h>
+
+#include "bench.h"
+#include "check_cuda.h"
+#include "net/conv.h"
+#include "traffic.h"
+
+/* -- bias, summand and ReLU behind a plan that does not fuse them ---------------------------------------------- */
+
+typedef struct { spot_conv *plan; void *x, *w, *y, *other, *bias, *scratch; int rows; } finish;
+
+/* size: channels, pixels a side, images. */
+static spot_status open_finish(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
+{
+    const size_t numbers = (size_t)size[2] * (size_t)size[1] * (size_t)size[1] * (size_t)size[0];
+    const spot_conv_shape s = { .rows = size[2], .lanes = 1, .ci = size[0], .co = size[0], .k = 1, .stride = 1, .size = size[1],
+                                .bias = true, .add = true, .relu = true, .precision = SPOT_BF16 };
+    finish *f = *state = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    f->rows = size[2];
+    work->bytes = 3 * 2 * (double)numbers;
+    SPOT_TRY(spot_conv_open(c, &f->plan, &s));
+    SPOT_TRY(spot_device_take(c, &f->x, 2 * numbers));
+    SPOT_TRY(spot_device_take(c, &f->y, 2 * numbers));
+    SPOT_TRY(spot_device_take(c, &f->other, 2 * numbers));
+    SPOT_TRY(spot_device_take(c, &f->w, 4 * spot_conv_packed(c, f->plan)));
+    SPOT_TRY(spot_device_take(c, &f->bias, 4 * (size_t)size[0]));
+    return spot_device_take(c, &f->scratch, spot_conv_scratch(c, f->plan) + 1);
+}
+
+static spot_status run_finish(spot_ctx *c, void *state)
+{
+    finish *f = state;
+
+    return spot_conv_forward(c, f->plan, f->y, f->x, f->w, f->bias, f->other, f->rows, f->scratch);
+}
+
+static void close_finish(spot_ctx *c, void *state)
+{
+    finish *f = state;
+
+    spot_conv_close(c, f->plan);
+    spot_device_give(c, f->x), spot_device_give(c, f->y), spot_device_give(c, f->other), spot_device_give(c, f->w);
+    spot_device_give(c, f->bias), spot_device_give(c, f->scratch);
+    free(f);
+}
+
+static const spot_bench_kind finished = { open_finish, NULL, run_finish, close_finish };
+static const spot_bench_row finishes[] = { { .op = "conv", .name = "bias, summand, ReLU", .kind = &finished }, { 0 } };
+
+/* -- cases ---------------------------------------------------------------------------------------------------- */
+
+/* The first row of a bench whose name begins so, at a size that the emulator runs in a second. */
+static const struct { const spot_bench_row *rows; const char *name; int size[SPOT_BENCH_SIZES]; } cases[] = {
+    { spot_bench_norm,   "statistics",             { 64, 12, 8, SPOT_BF16 } },
+    { spot_bench_norm,   "apply with a residual",  { 64, 12, 8, SPOT_BF16 } },
+    { spot_bench_norm,   "pool, 64",               { 64, 24, 4, SPOT_BF16 } },
+    { spot_bench_norm,   "pool, back",             { 64, 24, 4, SPOT_BF16 } },
+    { spot_bench_norm,   "back, within a block",   { 64, 12, 8, SPOT_BF16 } },
+    { spot_bench_norm,   "back, behind a block",   { 64, 12, 8, SPOT_BF16 } },
+    { spot_bench_tail,   "512 channels",           { 128, 7, 8, SPOT_BF16 } },
+    { spot_bench_tail,   "Adam",                   { 40000 } },
+    { spot_bench_tail,   "a move",                 { 32, 4, SPOT_BF16 } },
+    { spot_bench_conv,   "weight gradient",        { 64, 64, 3, 1, 6, 2, SPOT_BF16 } },
+    { finishes,          "bias",                   { 64, 12, 8 } },
+    { spot_bench_raster, "224 px, batch 256, bf16 input", { 64, 2, 4, 8, SPOT_BF16 } },
+};
+
+enum { MOST_ROWS = 64 };
+
+/* A line of the budget: a kernel of a case, or "all" of them. Hundredths of what is necessary. */
+typedef struct { char op[24], name[40], kernel[96]; long long moved, sectors, wavefronts; } line;
+
+typedef struct { line of[MOST_ROWS]; int count; } lines;
+
+typedef struct {
+    const spot_bench_row *row;
+    const char *name;
+    double necessary, moved;
+    lines *now;
+} tally;
+
+/* 100 where nothing is necessary: a bench that counts no bytes, a kernel without shared memory. */
+static long long hundredths(double part, double whole) { return whole > 0 ? (long long)(100 * part / whole + 0.5) : 100; }
+
+/* Names without blanks, so that a line has words. */
+static void copy_name(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+    for (; *to; to++)
+        if (*to == ' ') *to = '_';
+}
+
+static line *add_line(tally *t, const char *kernel)
+{
+    line *l = &t->now->of[t->now->count++];
+
+    assert_true(t->now->count <= MOST_ROWS);
+    copy_name(l->op, sizeof l->op, t->row->op);
+    copy_name(l->name, sizeof l->name, t->name);
+    copy_name(l->kernel, sizeof l->kernel, kernel);
+    l->moved = l->sectors = l->wavefronts = 100;
+    return l;
+}
+
+static void tally_kernel(void *user, const spot_traffic *k)
+{
+    tally *t = user;
+    line *l = add_line(t, k->name);
+    double moved = (double)(k->read + k->written);
+
+    l->moved = hundredths(moved, t->necessary);
+    l->sectors = hundredths((double)k->sectors, (double)k->least_sectors);
+    l->wavefronts = hundredths((double)k->wavefronts, (double)k->least_wavefronts);
+    t->moved += moved;
+    print_message("  %-34s %3lld %9lld %9lld %9lld %7.2f %9lld %7.2f\n", k->name, k->launches, k->read, k->written, k->requests,
+                  (double)l->sectors / 100, k->shared_requests, (double)l->wavefronts / 100);
+}
+
+/* Runs a case once and adds its lines. */
+static void run_case(spot_ctx *c, int i, lines *now)
+{
+    const spot_emulator_traffic *traffic = dlsym(((const spot_device *)c->device)->library, "spot_emulator_traffic");
+    const spot_bench_row *row = cases[i].rows;
+    tally t = { .now = now };
+    spot_bench_work work = { 0 };
+    void *state = NULL;
+
+    while (row->op && strncmp(row->name, cases[i].name, strlen(cases[i].name)) != 0) row++;
+    if (!row->op || !traffic) fail_msg("there is no bench '%s', or the plugin does not watch", cases[i].name);
+    CHECK_OK(c, row->kind->open(c, &state, cases[i].size, &work));
+    if (row->kind->check) CHECK_OK(c, row->kind->check(c, state));
+    traffic->reset();
+    CHECK_OK(c, row->kind->run(c, state));
+    t.row = row;
+    t.name = cases[i].name;
+    t.necessary = work.bytes;
+    print_message("%s, %s: %.0f bytes are necessary\n", row->op, row->name, work.bytes);
+    traffic->each(tally_kernel, &t);
+    add_line(&t, "all")->moved = hundredths(t.moved, t.necessary);
+    if (t.necessary > 0) print_message("  all: %.0f bytes, %.2f times those\n", t.moved, t.moved / t.necessary);
+    row->kind->close(c, state);
+}
+
+/* -- budget --------------------------------------------------------------------------------------------------- */
+
+static void read_budget(lines *b)
+{
+    FILE *f = fopen("emulator/traffic_budget.txt", "r");
+    char text[256];
+
+    assert_non_null(f);
+    while (fgets(text, sizeof text, f)) {
+        line *l = &b->of[b->count];
+        if (text[0] == '#') continue;
+        assert_true(b->count++ < MOST_ROWS);
+        assert_int_equal(sscanf(text, "%23s %39s %95s %lld %lld %lld", l->op, l->name, l->kernel, &l->moved, &l->sectors,
+                                &l->wavefronts), 6);
+    }
+    fclose(f);
+}
+
+static int above(const line *l, const char *what, long long now, long long most)
+{
+    if (now <= most) return 0;
+    print_error("%s %s, %s: %s %.2f, the budget has %.2f\n", l->op, l->name, l->kernel, what, (double)now / 100,
+                (double)most / 100);
+    return 1;
+}
+
+static int compare_line(const line *l, const lines *b)
+{
+    for (int i = 0; i < b->count; i++) {
+        const line *most = &b->of[i];
+        if (strcmp(l->op, most->op) || strcmp(l->name, most->name) || strcmp(l->kernel, most->kernel)) continue;
+        return above(l, "bytes", l->moved, most->moved) + above(l, "sectors", l->sectors, most->sectors)
+             + above(l, "wavefronts", l->wavefronts, most->wavefronts);
+    }
+    print_error("%s %s, %s: has no line in the budget\n", l->op, l->name, l->kernel);
+    return 1;
+}
+
+TEST(traffic_stays_within_its_budget)
+{
+    const char *path = getenv("SPOT_TRAFFIC_NOW");
+    FILE *f = fopen(path ? path : "/dev/null", "w");
+    lines *now = calloc(1, sizeof *now), *b = calloc(1, sizeof *b);
+    int over = 0;
+    spot_ctx c;
+
+    assert_true(f && now && b);
+    read_budget(b);
+    setenv("SPOT_EMULATOR_TRAFFIC", "1", 1);
+    setenv("SPOT_EMULATOR_CUDNN", "gone=4", 1);        /* its plan with bias and summand is 4 */
+    open_cuda(&c, 0);
+    print_message("  %-34s %3s %9s %9s %9s %7s %9s %7s\n", "kernel", "", "read", "written", "requests", "sectors", "shared",
+                  "banks");
+    for (int i = 0; i < LEN(cases); i++) run_case(&c, i, now);
+    spot_device_close(&c);
+    for (int i = 0; i < now->count; i++) {
+        const line *l = &now->of[i];
+        fprintf(f, "%s %s %s %lld %lld %lld\n", l->op, l->name, l->kernel, l->moved, l->sectors, l->wavefronts);
+        over += compare_line(l, b);
+    }
+    fclose(f);
+    free(now), free(b);
+    if (over) fail_msg("%d figures above tests/emulator/traffic_budget.txt; SPOT_TRAFFIC_NOW=FILE writes today's", over);
+}
+
+int main(void) { return run_cuda_tests(); }
