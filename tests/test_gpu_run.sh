@@ -75,6 +75,11 @@ assert r["exit"] == 0 and r["seconds"] > 0 and r["busy_percent"] == 91, r
 assert json.load(open(sys.argv[1] + "/sweep/second.json"))["equal"] is True
 PY
 
+# A step that has had its share waits for the others.
+rm "$out/tests/test_cuda_c_hangs.json" "$out/bench/mixture.json"
+sed -i 's/"seconds": .*,/"seconds": 1000,/' "$out/tests/test_cuda_d_hangs.json"
+call 0 '12 of 12 units are done' "${steps[@]}"
+sed -n 1,2p "$dir/said" | tr '\n' ' ' | grep -q 'bench mixture: done.*test_cuda_c_hangs: done' || fail "the share of a step"
 ! grep -q "$dir" "$out/RESULTS.md" || fail "the summary names a folder of this machine"
 
 # Failures: a test, another sweep's bytes, a unit that needs more than all the time there is, another program's results.
