@@ -45,11 +45,11 @@ steps=(device tests bench/mixture bench/norm sweep/first sweep/second peers/mixt
 call 3 'tests test_cuda_a_passes: done' --minutes 0.1 "${steps[@]:1:1}"
 grep -q 'test_cuda_b_hangs: stopped after' "$dir/said" || { cat "$dir/said"; fail "the unit that time stopped"; }
 [ ! -e "$out/tests/test_cuda_b_hangs.json" ] || fail "a stopped unit counts as finished"
-# A kill in c.
+# A kill in c, of the unit, too, as when a whole job is ended.
 "$node/tools/gpu_run" "$out" --small tests >"$dir/said" 2>&1 &
 until [ -e "$dir/ran.c_hangs" ]; do kill -0 $! || { cat "$dir/said"; fail "it ended before c"; }; sleep 0.1; done
 call 2 'another gpu_run works in'
-kill %1
+kill $(pgrep -P $!) $!
 code=0; wait %1 || code=$?
 [ $code = 3 ] && grep -q '2 of 4 units are done' "$dir/said" || { cat "$dir/said"; fail "a killed call: exit $code"; }
 grep -q '2 of 4 units are finished' "$out/RESULTS.md" || fail "the summary of a killed call"

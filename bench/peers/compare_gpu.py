@@ -158,7 +158,7 @@ def print_table(log, busy):
         (ours if entry["by"] == "spotter" else theirs).setdefault(entry["op"], []).append(entry["rows"])
     device = next((r["device"] for rows in ours.values() for r in rows[0] if "device" in r), "no GPU")
     dates, rounds = sorted({entry["date"] for entry in log}), min([len(r) for r in ours.values()] or [0])
-    print(f"{device}, {' to '.join(dict.fromkeys(dates[:1] + dates[-1:]))}, {rounds} round{'s' * (rounds != 1)}. "
+    print(f"{device}, {' to '.join(dict.fromkeys(dates[:1] + dates[-1:])) or 'no date'}, {rounds} round{'s' * (rounds != 1)}. "
           "An item is an image, a fit, a map or an iteration.\n")
     for line in [*ceilings(ours.get("ceiling", [[]])[0]), *ceilings(theirs.get("ceiling", [[]])[0])]:
         print("- " + line)
