@@ -24,7 +24,7 @@ esac
 END
 for test in a_passes b_hangs c_hangs d_hangs; do
     stub "$node/bin/test_cuda_$test" <<END
-echo ran >>"$dir/ran.$test"
+echo \$\$ >>"$dir/ran.$test"
 case $test in *hangs) [ \$(wc -l <"$dir/ran.$test") -gt 1 ] || exec sleep 600 ;; esac
 END
 done
@@ -47,9 +47,9 @@ grep -q 'test_cuda_b_hangs: stopped after' "$dir/said" || { cat "$dir/said"; fai
 [ ! -e "$out/tests/test_cuda_b_hangs.json" ] || fail "a stopped unit counts as finished"
 # A kill in c, of the unit, too, as when a whole job is ended.
 "$node/tools/gpu_run" "$out" --small tests >"$dir/said" 2>&1 &
-until [ -e "$dir/ran.c_hangs" ]; do kill -0 $! || { cat "$dir/said"; fail "it ended before c"; }; sleep 0.1; done
+until [ -s "$dir/ran.c_hangs" ]; do kill -0 $! || { cat "$dir/said"; fail "it ended before c"; }; sleep 0.1; done
 call 2 'another gpu_run works in'
-kill $(pgrep -P $!) $!
+kill "$(cat "$dir/ran.c_hangs")" $!
 code=0; wait %1 || code=$?
 [ $code = 3 ] && grep -q '2 of 4 units are done' "$dir/said" || { cat "$dir/said"; fail "a killed call: exit $code"; }
 grep -q '2 of 4 units are finished' "$out/RESULTS.md" || fail "the summary of a killed call"
