@@ -2,10 +2,12 @@
 """spotter on a GPU against its peers in one job: the table of bench/RESULTS.md, as Markdown, misses included.
 
     compare_gpu.py [build/spotter] [--rounds 3] [--only train infer ...] [--busy FILE] [--log FILE] [--small]
+    compare_gpu.py --table FILE... [--busy FILE]
 
 A round times spotter, then the peer (bench/peers/gpu_torch.py); the ratio is taken within a round, and the table shows the
-median ratio with the least and the greatest. What could not be measured says why. --busy: what tools/gpu_busy wrote of a
-sweep. --log keeps every figure as JSON. --small and --device cpu try this script out.
+median ratio with the least and the greatest. The peer is the fastest of PyTorch's ways, eager or compiled; the others stand
+below the table. What could not be measured says why. --busy: what tools/gpu_busy wrote of a sweep. --log keeps every figure as
+JSON; --table makes the table of such files, a round or a part of one each. --small and --device cpu try this script out.
 """
 import argparse
 import datetime
@@ -28,10 +30,11 @@ ROWS = [
     ("scvis", "100 x 3200x512, batch 512, 300 iterations", "scvis, 100 problems of 3,200 x 512", 20, 100),
 ]
 RENDER = ("render", "224 px, batch 256, bf16 input", "rendering 224 px into the network's input", 50, 80)
+OPS = ("ceiling", "render", "train", "infer", "mixture", "tsne", "scvis")
 FASTEST_TRAINING = 25000     # images/s, the other half of that row's aim
 
 
-def lines_of(command, log):
+def lines_of(by, op, small, command, log):
     """JSON that a command prints, as an array or an object a line; what it could not do is in there."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -40,8 +43,8 @@ def lines_of(command, log):
         found = []
     if not found:
         found = [{"error": (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]}]
-    log.append({"command": command, "exit": done.returncode, "rows": found})
-    return found
+    log.append({"by": by, "op": op, "small": small, "date": str(datetime.date.today()), "command": command,
+                "exit": done.returncode, "rows": found})
 
 
 def matching(rows, op, case):
@@ -125,40 +128,68 @@ def ceilings(rows):
             yield f"{row['case']}: {rate}{' by ' + row['peer'] if 'peer' in row else ''}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("spotter", nargs="?", default="build/spotter")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="+")
-    parser.add_argument("--device", default="cuda", help="the peers'")
-    parser.add_argument("--busy")
-    parser.add_argument("--log")
-    parser.add_argument("--small", action="store_true")
-    o = parser.parse_args()
-    small = ["--small"] if o.small else []
-    ops = [op for op in ("ceiling", "render", "train", "infer", "mixture", "tsne", "scvis") if not o.only or op in o.only]
-    log, ours, theirs = [], {}, {}
+def other_ways(theirs):
+    """Seconds of every way in which PyTorch was tried, and what failed."""
+    for op, rounds in theirs.items():
+        for row in rounds[0]:
+            ways = [f"{name} {time_words(seconds)}" for name, seconds in row.get("all", {}).items()]
+            ways += [f"{name} failed: {why}" for name, why in row.get("failed", {}).items()]
+            if ways:
+                yield f"{op}, {row['case']}: {row['peer'].split(', ')[0]}: {'; '.join(ways)}"
+
+
+def measure(o):
+    log, small = [], ["--small"] if o.small else []
     for _ in range(o.rounds):
-        for op in ops:
-            ours.setdefault(op, []).append(lines_of([o.spotter, "bench", op, "--device", "cuda", "--json", *small], log))
+        for op in o.only or OPS:
+            lines_of("spotter", op, o.small, [o.spotter, "bench", op, "--device", "cuda", "--json", *small], log)
             if op != "render":
-                theirs.setdefault(op, []).append(
-                    lines_of([sys.executable, os.path.join(HERE, "gpu_torch.py"), op, "--device", o.device, *small], log))
+                peer = [sys.executable, os.path.join(HERE, "gpu_torch.py"), op, "--device", o.device, *small]
+                lines_of("peer", op, o.small, peer, log)
             if o.log:
                 with open(o.log, "w") as file:
                     json.dump(log, file, indent=1)
+    return log
+
+
+def print_table(log, busy):
+    ours, theirs, small = {}, {}, any(entry["small"] for entry in log)
+    for entry in log:
+        (ours if entry["by"] == "spotter" else theirs).setdefault(entry["op"], []).append(entry["rows"])
     device = next((r["device"] for rows in ours.values() for r in rows[0] if "device" in r), "no GPU")
-    print(f"{device}, {datetime.date.today()}, {o.rounds} rounds. An item is an image, a fit, a map or an iteration.\n")
+    dates, rounds = sorted({entry["date"] for entry in log}), min([len(r) for r in ours.values()] or [0])
+    print(f"{device}, {' to '.join(dict.fromkeys(dates[:1] + dates[-1:])) or 'no date'}, {rounds} round{'s' * (rounds != 1)}. "
+          "An item is an image, a fit, a map or an iteration.\n")
     for line in [*ceilings(ours.get("ceiling", [[]])[0]), *ceilings(theirs.get("ceiling", [[]])[0])]:
         print("- " + line)
     print("\n| what | spotter, an item | peer, same run | ratio, median (least to greatest) | at least | aim | |\n"
           "|---|---|---|---|---|---|---|")
     for row in ROWS:
-        if row[0] in ops:
-            print(compared(row, ours, theirs, o.small))
-    if "render" in ops:
-        print(of_ceiling(ours, o.small))
-    print(busy_row(o.busy))
+        if row[0] in ours or not log:
+            print(compared(row, ours, theirs, small))
+    if "render" in ours or not log:
+        print(of_ceiling(ours, small))
+    print(busy_row(busy) + "\n")
+    for line in other_ways(theirs):
+        print("- " + line)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("spotter", nargs="?", default="build/spotter")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=OPS)
+    parser.add_argument("--device", default="cuda", help="the peers'")
+    parser.add_argument("--busy")
+    parser.add_argument("--log")
+    parser.add_argument("--table", nargs="*", metavar="FILE")
+    parser.add_argument("--small", action="store_true")
+    o = parser.parse_args()
+    log = measure(o) if o.table is None else []
+    for path in o.table or []:
+        with open(path) as file:
+            log += json.load(file)
+    print_table(log, o.busy)
 
 
 if __name__ == "__main__":

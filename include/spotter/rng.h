@@ -1,6 +1,6 @@
 /* rng.h - random numbers with addresses: Philox4x32-10 (Salmon et al. 2011). Key = seed, counter = the address
  * {draw, index, ec, purpose}. The same address gives the same bits on every device, thread and shard (gpu_to_gpu).
- * Kernels use the same functions inline (kernels/core/philox.h, with Philox from Random123). */
+ * Kernels use the same functions inline (kernels/core/philox.h). */
 #ifndef SPOTTER_RNG_H
 #define SPOTTER_RNG_H
 

@@ -1,13 +1,12 @@
 /* philox.h - the random numbers of spotter/rng.h as inline functions for C and CUDA. rng.c calls them, too, so an address has
  * the same bits on every device.
  *
- * Philox4x32-10 is from Random123. Logarithm and cosine for the normal numbers are our own and use only correctly rounded
- * operations, because C libraries and CUDA differ in the last bits; both are within one ulp. Polynomials: fdlibm (Sun
- * Microsystems 1993). */
+ * Philox4x32-10 is Random123's on the CPU and cuRAND's in CUDA code; tests/test_philox.sh compares their bits. Logarithm and
+ * cosine for the normal numbers are our own and use only correctly rounded operations, because C libraries and CUDA differ in
+ * the last bits; both are within one ulp. Polynomials: fdlibm (Sun Microsystems 1993). */
 #ifndef SPOTTER_PHILOX_H
 #define SPOTTER_PHILOX_H
 
-#include <Random123/philox.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,14 +14,33 @@
 #include "core/hd.h"
 #include "spotter/rng.h"
 
+/* The two headers define functions of the same names. A CUDA toolkit may lack cuRAND's. */
+#if !defined(__CUDACC__)
+#include <Random123/philox.h>
+#elif !__has_include(<curand_philox4x32_x.h>)
+#include <Random123/philox.h>
+#else
+#define SPOT_CURAND
+#define QUALIFIERS static __forceinline__ __host__ __device__      /* else of the device alone */
+#include <curand_philox4x32_x.h>
+#undef QUALIFIERS
+#endif
+
 /* The raw block at an address. */
 static inline SPOT_HD void spot_philox4x32_10(uint32_t out[4], const uint32_t counter[4], uint64_t seed)
 {
+#ifdef SPOT_CURAND
+    const uint4 at = curand_Philox4x32_10(make_uint4(counter[0], counter[1], counter[2], counter[3]),
+                                          make_uint2((uint32_t)seed, (uint32_t)(seed >> 32)));
+
+    out[0] = at.x, out[1] = at.y, out[2] = at.z, out[3] = at.w;
+#else
     philox4x32_ctr_t at = { { counter[0], counter[1], counter[2], counter[3] } };
     philox4x32_key_t key = { { (uint32_t)seed, (uint32_t)(seed >> 32) } };
 
     at = philox4x32(at, key);
     for (int i = 0; i < 4; i++) out[i] = at.v[i];
+#endif
 }
 
 static inline SPOT_HD spot_rng spot_philox_at(uint64_t seed, spot_rng_purpose purpose, uint32_t ec, uint32_t index)
