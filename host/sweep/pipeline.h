@@ -15,6 +15,7 @@ typedef struct {
     int        wave, at_once;          /* ECs of a wave; ECs that train at the same time */
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
+    size_t     resident;               /* device memory for what stays there between the stages of a wave */
     size_t     arena;                  /* bytes for spot_pipeline_base and spot_pipeline; a single worker shares them */
     spot_bytes all;
 } spot_layout;
@@ -43,6 +44,12 @@ typedef struct {
     spot_model         base;           /* width 0: none */
 } spot_run;
 
+/* A network's features of an EC's view in the memory of the wave's device. */
+typedef struct {
+    float *at;                         /* (rows, d); NULL: no memory for them */
+    bool   filled;
+} spot_device_features;
+
 /* An EC and its values while it goes through the stages. */
 typedef struct {
     spot_ec         ec;
@@ -50,6 +57,8 @@ typedef struct {
     int             robust_status;                 /* a verdict on the robust network fails all methods that need it */
     char            robust_message[1024];
     spot_seen       seen;                          /* the classifier's view */
+    spot_device_features there, robust_there;      /* the features of the classifier and of the robust network */
+    struct { spot_key key; float *at; } points_there[SPOT_MAX_BDMS];      /* each method's points on the device; NULL: none */
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: the EC gets no segment in this run; ... */
     char            message[1024];                 /* ... the reason */
@@ -58,6 +67,10 @@ typedef struct {
 /* base.c: recalls or trains the base model that the config asks for, into run->base, and also writes it to the run directory
  * as base.safetensors. It stays in the arena. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
+
+/* Device memory for what stays there between the stages of `count` ECs with views of rows[p] rows: the features
+ * of all views, and the points of all methods. features: as in the layout. */
+size_t spot_resident_bytes(const spot_config *cfg, const int *features, int count, const int *rows);
 
 /* Takes `count` ECs through all stages and fills p[..].segment, with the same bytes for any count. Recalls the stages that
  * the store knows; computes and keeps all others. An EC that does not fit into memory is in trouble, and the others continue.
