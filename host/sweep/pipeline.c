@@ -17,6 +17,7 @@
 #include "core/device.h"
 #include "store/embedding.h"
 #include "sweep/network_view.h"
+#include "sweep/picture_threads.h"
 #include "work/workers.h"
 
 #define VIEWED 0.95                /* share of an EC's time until its view is there; for the progress */
@@ -56,6 +57,7 @@ typedef struct {
     int          count;
     int          b;                /* the current method */
     spot_chain   chain;            /* the current method's work on the views */
+    spot_picture_threads *drawers; /* draw the pictures beside the device's work; NULL on the CPU, or without pictures */
     spot_arena   there;            /* device memory: the features of all views, then the points of the methods so far */
 } ec_wave;
 
@@ -204,7 +206,8 @@ static spot_status score_method(const ec_wave *w, int i)
     SPOT_TRY(spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric));
     if (p->ec.photos) o->score.fdr = NAN;
     spot_segment_note(o, found);
-    return w->run->pictures ? spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found) : SPOT_OK;
+    if (!w->run->pictures) return SPOT_OK;
+    return spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found, w->drawers);
 }
 
 static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view)
@@ -356,6 +359,15 @@ static spot_status open_device_memory(ec_wave *w)
     return SPOT_OK;
 }
 
+/* A picture that failed fails its method. */
+static spot_status judge_picture(void *user, const spot_ec_run *p, int b, spot_status s)
+{
+    ec_wave *w = user;
+
+    w->b = b;
+    return record_method_failure(w, (int)(p - w->p), s);
+}
+
 static spot_status run_stages(ec_wave *w)
 {
     SPOT_TRY(open_device_memory(w));
@@ -368,12 +380,14 @@ static spot_status run_stages(ec_wave *w)
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)
 {
     ec_wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
-    spot_status s;
+    spot_status s, drawn;
 
     w.chain = (spot_chain){ .c = c, .a = a, .store = &run->store, .study = &w, .judge = record_method_failure,
                             .kept = log_kept };
     for (int i = 0; i < count; i++) SPOT_TRY(define_ec(&w, &p[i], index[i]));      /* config -> ECs */
+    if (c->device && run->pictures) SPOT_TRY(spot_pictures_open(c, &w.drawers, c->threads));
     s = run_stages(&w);
     spot_arena_close(&w.there);
-    return s;
+    drawn = spot_pictures_close(c, w.drawers, s ? NULL : judge_picture, &w);
+    return s ? s : drawn;
 }

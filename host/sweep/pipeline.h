@@ -16,6 +16,7 @@ typedef struct {
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
     size_t     resident;               /* device memory for what stays there between the stages of a wave */
+    size_t     pictures;               /* host memory for pictures that wait for their thread */
     size_t     arena;                  /* bytes for spot_pipeline_base and spot_pipeline; a single worker shares them */
     spot_bytes all;
 } spot_layout;
@@ -30,6 +31,8 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
  * all values. */
 spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
                             const spot_sweep_options *o, int ecs, int rows);
+
+struct spot_picture_threads;
 
 typedef struct {
     const spot_config *cfg;
@@ -78,10 +81,11 @@ size_t spot_resident_bytes(const spot_config *cfg, const int *features, int coun
  * continues from the store. The caller rewinds the arena. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 
-/* method_picture.c: draws method b's points and hypotheses of an EC, whose score is in its segment. a is for scratch.
- * spot_method_picture_map: the method on whose map they are drawn: b, another one, or PCA, which need not be in the config. */
+/* method_picture.c: draws method b's points and hypotheses of an EC, whose score is in its segment, or leaves that to `threads`
+ * (picture_threads.h) unless NULL. a is for scratch. spot_method_picture_map: the method on whose map they are drawn: b,
+ * another one, or PCA, which need not be in the config. */
 spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b,
-                                spot_points points, const spot_hypotheses *found);
+                                spot_points points, const spot_hypotheses *found, struct spot_picture_threads *threads);
 spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b);
 
 /* The path of the picture's file. */

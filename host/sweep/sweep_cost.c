@@ -133,9 +133,12 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
         if (cfg->bdm[b].representation == SPOT_BY_FILE)
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
+    l->pictures = 0;
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(choose_widths(c, l, cfg, source, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
+    for (int b = 0; b < cfg->bdms && c->device && o->pictures; b++)
+        l->pictures += (size_t)l->wave * ((size_t)rows * 4 * (size_t)(2 + cfg->bdm[b].top) + sizeof(spot_hypotheses) + 4096);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
     workers = (size_t)l->at_once * l->worker.device + l->resident;
@@ -165,7 +168,7 @@ static size_t memory_of(const spot_config *cfg, const spot_source *source, const
     size_t view = view_bytes(8 * cfg->model.width, rows);
     size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 
-    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
+    return l->all.host + l->pictures + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
          + (source->photos ? spot_photos_bytes(source->photos) : 0);
 }
 
