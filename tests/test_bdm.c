@@ -110,7 +110,7 @@ TEST(features_that_are_too_large_are_refused_alike)
             spot_ctx c = check_ctx(1);
             spot_bdm_config cfg = spot_bdm_defaults(method);
             spot_view view = blobs(30, 6, 2, 7);
-            spot_points points = { 30, 6, view.feature, NAN };
+            spot_points points = { .n = 30, .d = 6, .at = view.feature, .objective = NAN };
             spot_hypotheses found;
             float confidence[30];
             char words[120];

@@ -2,7 +2,7 @@
  * itself, in the memory that was counted; what it found can be assigned on the host. ctest: long */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
-#include "check_cuda.h"
+#include "check_copies.h"
 
 #include <math.h>
 #include <signal.h>
@@ -28,6 +28,19 @@ static spot_bytes needs_of(const spot_ctx *c, int problems, const spot_bdm_confi
     return (spot_bytes){ embed.host + find.host, embed.device > find.device ? embed.device : find.device };
 }
 
+/* Features and points that are on the device are not copied to it again. */
+static void answer_on(spot_ctx *c, answer *o, spot_arena *there, const method_data *of, const spot_bdm_config *cfg)
+{
+    spot_view v[PROBLEMS];
+
+    CHECK_OK(c, spot_arena_open(c, &o->a, needs_of(c, PROBLEMS, cfg).host));
+    put_features(c, there, v, of->v, PROBLEMS);
+    CHECK_OK(c, spot_embed_fit_on(c, &o->a, there, PROBLEMS, o->points, v, of->seed, &cfg->embed));
+    check_points_there(c, o->points, PROBLEMS);
+    CHECK_OK(c, spot_bdm_find(c, &o->a, PROBLEMS, o->found, v, o->points, of->seed, cfg));
+    assert_int_equal(copies.from_watched, 0);
+}
+
 /* Problems from `from` on; kept: with what assigns rows later. */
 static void answer_to(spot_ctx *c, answer *o, int from, int problems, const method_data *of, const spot_bdm_config *cfg,
                       bool kept)
@@ -38,7 +51,8 @@ static void answer_to(spot_ctx *c, answer *o, int from, int problems, const meth
                              cfg));
 }
 
-/* Under the first and the third schedule. ASan's build leaves the first to a_fit_leaves_the_device. */
+/* Under the first and the third schedule, then with views and points on the device. ASan's build leaves the first to
+ * a_fit_leaves_the_device. */
 static void a_method_agrees(void **state)
 {
     const struct variant *v = *state;
@@ -55,11 +69,15 @@ static void a_method_agrees(void **state)
     for (int q = 0; q < PROBLEMS; q++) assert_int_equal(want.found[q].len > 0, !(v->spared && q == 1));
     for (int s = first; s < LEN(schedules); s = schedule_after(s, 2)) {
         size_t before, after, total;
+        spot_arena there;
         open_cuda(&c, s);
         assert_true(needs_of(&c, PROBLEMS, &cfg).device > needs_of(&c, 1, &cfg).device);
         CHECK_OK(&c, spot_device_room(&c, &before, &total));
+        CHECK_OK(&c, spot_arena_open_device(&c, &there, 1 << 16));
         note_takes(&c);
-        answer_to(&c, &got, 0, PROBLEMS, &of, &cfg, false);
+        count_copies(&c);
+        if (s == first) answer_to(&c, &got, 0, PROBLEMS, &of, &cfg, false);
+        else            answer_on(&c, &got, &there, &of, &cfg);
         assert_true(noted > 0 && noted <= needs_of(&c, PROBLEMS, &cfg).device);
         for (int q = 0; q < PROBLEMS; q++) {
             size_t bytes = (size_t)got.points[q].n * got.points[q].d * sizeof(float);
@@ -72,6 +90,7 @@ static void a_method_agrees(void **state)
             spot_arena_close(&alone.a);
         }
         spot_arena_close(&got.a);
+        spot_arena_close(&there);
         CHECK_OK(&c, spot_device_room(&c, &after, &total));
         if (emulated) assert_int_equal(before, after);
         spot_device_close(&c);

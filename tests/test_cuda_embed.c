@@ -2,7 +2,7 @@
  * ctest: long */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
-#include "check_cuda.h"
+#include "check_copies.h"
 
 #include <math.h>
 
@@ -52,8 +52,8 @@ static spot_embed_config config_of(const struct reducer *r)
     return cfg;
 }
 
-/* Maps of `problems` views, with the arena that holds them. */
-static spot_arena fit(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
+/* Maps of `problems` views, with the arena that holds them. there: NULL, or memory of the device for the maps. */
+static spot_arena fit(spot_ctx *c, spot_arena *there, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
                       const spot_embed_config *cfg)
 {
     int n[MOST], widest = 0;
@@ -64,7 +64,24 @@ static spot_arena fit(spot_ctx *c, int problems, spot_points *out, const spot_vi
         widest = v[q].d > widest ? v[q].d : widest;
     }
     CHECK_OK(c, spot_arena_open(c, &a, spot_embed_needs(c, problems, n, widest, cfg).host));
-    CHECK_OK(c, spot_embed_fit(c, &a, problems, out, v, seed, cfg));
+    CHECK_OK(c, spot_embed_fit_on(c, &a, there, problems, out, v, seed, cfg));
+    return a;
+}
+
+/* The same of views on the device, whose features are not copied to it again, and whose maps are left there. */
+static spot_arena fit_there(spot_ctx *c, int problems, spot_points *out, const spot_view *v, const spot_seed *seed,
+                            const spot_embed_config *cfg)
+{
+    spot_view on[MOST];
+    spot_arena there, a;
+
+    CHECK_OK(c, spot_arena_open_device(c, &there, 1 << 17));
+    count_copies(c);
+    put_features(c, &there, on, v, problems);
+    a = fit(c, &there, problems, out, on, seed, cfg);
+    assert_int_equal(copies.from_watched, 0);
+    check_points_there(c, out, problems);
+    spot_arena_close(&there);
     return a;
 }
 
@@ -102,15 +119,15 @@ static void maps_agree(void **state)
         for (int i = r->view[q].distinct; i < v[q].n; i++)
             memcpy(v[q].feature + i * width, v[q].feature + i % r->view[q].distinct * width, (size_t)width * sizeof(float));
     }
-    a = fit(&cpu, r->views, want, v, seed, &cfg);
+    a = fit(&cpu, NULL, r->views, want, v, seed, &cfg);
     for (int s = 0; s < LEN(schedules); s = schedule_after(s, NEXT_SCHEDULE)) {
         bool bits = getenv("SPOT_EMULATOR") != NULL;
         open_cuda(&c, s);
-        b = fit(&c, r->views, got, v, seed, &cfg);
+        b = s == 2 ? fit_there(&c, r->views, got, v, seed, &cfg) : fit(&c, NULL, r->views, got, v, seed, &cfg);
         for (int q = 0; q < r->views; q++) {
             same_map(&got[q], &want[q], bits ? 0 : r->map, bits ? r->emulated : r->objective);
             if (s ? q != s % r->views : q % 5 == 4 && q != 4) continue;      /* by itself, under some schedule */
-            d = fit(&c, 1, &alone, &v[q], &seed[q], &cfg);
+            d = fit(&c, NULL, 1, &alone, &v[q], &seed[q], &cfg);
             assert_memory_equal(alone.at, got[q].at, (size_t)alone.n * alone.d * sizeof(float));
             spot_arena_close(&d);
         }

@@ -32,6 +32,21 @@ static void small_ec(spot_ctx *c, spot_ec *ec, spot_model_config *cfg)
     cfg->schedule = SPOT_ONE_CYCLE;
 }
 
+/* Features that are left on the device are those on the host. */
+static void look_again(spot_ctx *c, pupil *p, const spot_ec *ec, const spot_model_config *cfg)
+{
+    size_t mark = p->a.used, bytes = (size_t)p->view.n * p->view.d * sizeof(float);
+    float *features = to_device(c, NULL, bytes);
+    spot_truth truth;
+    spot_view view;
+
+    CHECK_OK(c, spot_model_look_on(c, &p->a, features, &view, &truth, &p->m, ec, SPOT_TEST, cfg));
+    assert_memory_equal(view.feature, p->view.feature, bytes);
+    assert_ptr_equal(view.device_feature, features);
+    expect_bytes(c, features, p->view.feature, bytes, "features on the device", 0, 0);
+    p->a.used = mark;
+}
+
 static void learn(spot_ctx *c, pupil *p, const spot_ec *ec, const spot_model_config *cfg)
 {
     spot_ctx cpu = check_ctx(1);
@@ -39,9 +54,10 @@ static void learn(spot_ctx *c, pupil *p, const spot_ec *ec, const spot_model_con
 
     plain.precision = SPOT_FP32;
     CHECK_OK(&cpu, spot_arena_open(&cpu, &p->a, spot_model_train_bytes(&ec->scene, &plain)
-                                                + spot_model_look_bytes(&ec->scene, &plain, ec->images[SPOT_TEST])));
+                                                + 2 * spot_model_look_bytes(&ec->scene, &plain, ec->images[SPOT_TEST])));
     CHECK_OK(c, spot_model_train(c, &p->a, &p->m, &p->lesson, ec, cfg, NULL));
     CHECK_OK(c, spot_model_look(c, &p->a, &p->view, &p->truth, &p->m, ec, SPOT_TEST, cfg));
+    if (c->device) look_again(c, p, ec, cfg);
 }
 
 /* Adam divides by gradients' sizes, so that the last bits of a tiny gradient may move a weight by a learning rate. At 1e-3 the

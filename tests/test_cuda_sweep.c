@@ -1,7 +1,7 @@
 /* test_cuda_sweep.c - a whole sweep on CUDA: what the CPU finds, the same bytes every time, nothing left behind.
  * ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
-#include "check_cuda.h"
+#include "check_copies.h"
 #include "check_sweep.h"
 
 #include <math.h>
@@ -121,6 +121,65 @@ TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
     spot_ctx_close(&cpu);
 }
 
+/* Views and points go from stage to stage on the device. */
+static const char resident[] =
+    "seed: 5\n"
+    "ecs: 2\n"
+    "scene: {size: 32, rollable: [3, 3], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 2],\n"
+    "        per_bucket: {train: 2, val: 2, test: 5}}\n"
+    "model: {width: 16, epochs: 1, batch: 8, lr: 1.0e-4, learned_outside: 0.4, learned_inside: 0.6}\n"
+    "bdms:\n"
+    "  - {method: planespot, reduce: pca, dim: 3, mixture: {k_max: 2}}\n"
+    "  - {method: planespot, reduce: scvis, dim: 3, scvis: {iterations: 3, batch: 16}, mixture: {k_max: 2}}\n"
+    "  - {method: domino, dim: 3, components: 4}\n"
+    "  - {method: barlow, representation: model, features: 20}\n"
+    "  - {method: multiaccuracy}\n";
+
+static void remove_segments(const char *name, int ecs)
+{
+    char path[160];
+
+    for (int ec = 0; ec < ecs; ec++) {
+        snprintf(path, sizeof path, "%s/%s/segments/000/ec-%06d.json", root, name, ec);
+        if (remove(path)) fail_msg("%s cannot be removed", path);
+    }
+}
+
+/* No features and no points go to the device; where the store has them, each goes once a wave. */
+TEST_WITH(views_and_points_stay_on_the_device, set_up, tear_down)
+{
+    enum { BOTH = 2, D = 8 * 16 };
+    const spot_sweep_options wave = { .shards = 1, .wave = BOTH, .at_once = 1 };
+    spot_config *cfg = malloc(sizeof *cfg);
+    spot_sweep_report r;
+    spot_arena a;
+    spot_ctx c;
+    int n, m, as_many = 0;
+
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_config_parse(&c, cfg, resident, sizeof resident - 1, "resident"));
+    n = 8 * 5 / 2;                                   /* half of the images are positive */
+    count_copies(&c);
+    copies.size[0] = (size_t)n * D * sizeof(float);
+    copies.size[1] = (size_t)n * 3 * sizeof(float);
+    CHECK_OK(&c, sweep_with(&c, cfg, "resident", wave, &r));
+    assert_int_equal(r.done, BOTH);
+    assert_true(copies.of_size[0] == 0 && copies.of_size[1] == 0);
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1 << 20));
+    for (int ec = 0; ec < BOTH; ec++) {              /* views of as many rows */
+        confidences(&c, &a, cfg, "resident", ec, &m);
+        as_many += m == n;
+    }
+    assert_true(as_many > 0);
+    spot_arena_close(&a);
+    remove_segments("resident", BOTH);
+    CHECK_OK(&c, sweep_with(&c, cfg, "resident", wave, &r));
+    assert_int_equal(r.done, BOTH);
+    assert_int_equal(copies.of_size[0], as_many);
+    spot_device_close(&c);
+    free(cfg);
+}
+
 static void hold(size_t bytes)
 {
     char text[32];
@@ -172,10 +231,10 @@ TEST(waves_fit_into_the_device)
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 2, 16));
     assert_true(l.wave == 2 && l.at_once == 2);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
-    assert_true(l.wave == 20 && l.at_once == 3);
-    hold(taken + 2 * l.worker.device);
+    assert_true(l.wave == 20 && l.at_once == 3 && l.resident >= 20 * 16 * 128 * sizeof(float));
+    hold(taken + 2 * l.worker.device + l.resident);
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
-    assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device);
+    assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device + l.resident);
     unsetenv("SPOT_EMULATOR_MEMORY");
     CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &seven, 100, 3200));
     assert_true(l.all.device > 3 * l.worker.device);             /* that many rows take more than training */

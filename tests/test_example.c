@@ -15,7 +15,7 @@ static spot_status look(spot_ctx *c, spot_arena *a, float first, float second)
     const int n = N;
     spot_bdm_config cfg = spot_bdm_defaults(SPOT_PLANESPOT);
     spot_view v = blobs(N, D, 4, 1);
-    spot_points points = { N, D, v.feature, 0 };
+    spot_points points = { .n = N, .d = D, .at = v.feature };
     spot_status s;
 
     for (int i = 0; i < N; i++) confidence[i] = i % 4 == 1 ? first : i % 4 == 2 ? second : 0.99f;

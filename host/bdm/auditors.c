@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "embed/reduce.h"
 #include "fit/ridge.h"
 
 static spot_status take_twin(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes)
@@ -30,14 +31,16 @@ static spot_status pull(spot_ctx *c, const spot_twin *t)
 
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a)
 {
+    spot_points rows = { .n = a->n, .d = a->d, .at = (float *)a->feature, .device_at = (float *)a->device_feature };
     size_t n = (size_t)a->n, d = (size_t)a->d, each = sizeof(double);
+    const float *x;
 
     SPOT_TRY(SPOT_TAKE(c, host, a->part, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->target, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->before, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->factor, SPOT_AUDITORS * d * d));
-    a->x = (spot_twin){ (void *)a->feature, (void *)a->feature, n * d * sizeof(float) };
-    if (c->device) SPOT_TRY(spot_arena_take(c, work, &a->x.there, a->x.bytes));
+    SPOT_TRY(spot_points_there(c, work, &x, &rows));
+    a->x = (spot_twin){ rows.at, (void *)x, n * d * sizeof(float) };
     SPOT_TRY(take_twin(c, host, work, &a->centre, d * each));
     SPOT_TRY(take_twin(c, host, work, &a->row, n * sizeof(int)));
     SPOT_TRY(take_twin(c, host, work, &a->weight, n * each));
@@ -71,7 +74,6 @@ spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int p = 0; p < problems; p++) begin_problem(all[p]);
     for (int p = 0; p < problems; p++) {
-        SPOT_TRY(push(c, &all[p]->x));
         SPOT_TRY(push(c, &all[p]->centre));
         SPOT_TRY(spot_device_clear(c, all[p]->gram.there, all[p]->gram.bytes));
     }

@@ -17,10 +17,11 @@ enum { SPOT_AUDITORS = 3, SPOT_NO_PART = 255 };    /* auditors of part 0, part 1
 /* An array on the host and on c's device; on the CPU both pointers are equal. */
 typedef struct { void *here, *there; size_t bytes; } spot_twin;
 
-/* One problem. Set n, d and feature before spot_auditors_open, and the members marked "in" before each fit. */
+/* One problem. Set n, d and the features before spot_auditors_take, and the members marked "in" before each fit. */
 typedef struct {
     int n, d;
     const float *feature;      /* (n, d) */
+    const float *device_feature;       /* (n, d): the same on c's device; NULL: not there */
 
     uint8_t *part;             /* (n), in: 0 or 1 for a training row, SPOT_NO_PART for others */
     double  *target;           /* (n), in */
@@ -40,11 +41,11 @@ typedef struct {
     spot_twin w, b, score;     /* (SPOT_AUDITORS, d), (SPOT_AUDITORS), (SPOT_AUDITORS, n) */
 } spot_auditors;
 
-/* Allocates one problem's arrays: `host` on the host, `work` on c's device; on the CPU the same arena. A counting arena needs
- * only n and d. */
+/* Allocates one problem's arrays: `host` on the host, `work` on c's device; on the CPU the same arena. Copies features that are
+ * not on the device. A counting arena needs only n and d. */
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a);
 
-/* Copies the features to the device and computes a centre near their mean. */
+/* Computes a centre near the mean of the features. */
 spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *a);
 
 /* Fits the wanted auditors of every problem; SPOT_NUMERIC if the ridge is too small for the features. host: scratch memory,

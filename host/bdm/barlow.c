@@ -17,6 +17,7 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "embed/reduce.h"
 #include "fit/information.h"
 #include "spotter/tree.h"
 
@@ -54,22 +55,21 @@ static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d
     return SPOT_TAKE(c, a, s->x.v, (size_t)n * (size_t)s->x.cols);
 }
 
-/* Allocates a problem's arrays on the device; the caller fills x and y. */
-static spot_status take_device(spot_ctx *c, spot_arena *there, spot_information_problem *p)
+/* Allocates a problem's arrays on the device, with its points in x; the caller fills y. */
+static spot_status take_device(spot_ctx *c, spot_arena *there, spot_information_problem *p, const spot_points *points)
 {
-    SPOT_TRY(SPOT_TAKE(c, there, p->x, (size_t)p->n * (size_t)p->d));
+    SPOT_TRY(spot_points_there(c, there, &p->x, points));
     SPOT_TRY(SPOT_TAKE(c, there, p->y, p->n));
     return SPOT_TAKE(c, there, p->information, p->d);
 }
 
 /* Computes the information of every feature of every study on c's device, into worth. */
 static spot_status find_information_on_device(spot_ctx *c, spot_arena *there, int count, study *s,
-                                              spot_information_problem *ask)
+                                              spot_information_problem *ask, const spot_points *points)
 {
     for (int k = 0; k < count; k++) {
         spot_information_problem on = ask[k];
-        SPOT_TRY(take_device(c, there, &on));
-        SPOT_TRY(spot_device_copy(c, (float *)on.x, ask[k].x, (size_t)on.n * (size_t)on.d * sizeof *on.x));
+        SPOT_TRY(take_device(c, there, &on, &points[s[k].problem]));
         SPOT_TRY(spot_device_copy(c, (uint8_t *)on.y, ask[k].y, (size_t)on.n));
         ask[k] = on;
     }
@@ -100,10 +100,10 @@ static spot_status find_information(spot_ctx *c, spot_arena *a, int count, study
     else {
         for (int k = 0; k < count; k++) {
             spot_information_problem on = ask[k];
-            SPOT_TRY(take_device(c, &there, &on));
+            SPOT_TRY(take_device(c, &there, &on, &points[s[k].problem]));
         }
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak + spot_information_scratch(count, n, d, 0)));
-        e = find_information_on_device(c, &there, count, s, ask);
+        e = find_information_on_device(c, &there, count, s, ask, points);
         spot_arena_close(&there);
     }
     a->used = mark;
@@ -306,8 +306,8 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_bytes tree = spot_tree_needs(c, problems, n, features_seen(d, cfg), cfg->barlow.depth);
     spot_arena a = spot_arena_counting(), there = a;
     spot_information_problem ask = { .d = d };
+    spot_ctx quiet = { .device = c->device };
     size_t information;
-    spot_ctx quiet = { 0 };
     int most = d, *row;
     unsigned char *each;
     spot_rank *ranks;
@@ -317,7 +317,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
         SPOT_TAKE(&quiet, &a, row, n[p]);
         take_study(&quiet, &a, &s, n[p], d, cfg);
         ask.n = n[p];
-        take_device(&quiet, &there, &ask);
+        take_device(&quiet, &there, &ask, &(spot_points){ .n = n[p], .d = d });
         if (n[p] > most) most = n[p];
     }
     SPOT_TAKE(&quiet, &a, ranks, most);

@@ -17,6 +17,7 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "embed/reduce.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
 
@@ -36,9 +37,10 @@ typedef struct {
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
 
 /* Allocates one problem: the host's arrays in `host`, those of c's device in `work`. */
-static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, int n, int d,
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points,
                                 const spot_bdm_config *cfg)
 {
+    int n = points->n, d = points->d;
     size_t k = (size_t)slices_used(n, cfg), values = k * d, full = cfg->domino.covariance == SPOT_COVARIANCE_FULL;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
     spot_domino_job *job = &q->job;
@@ -51,8 +53,8 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(SPOT_TAKE(c, host, q->place, n));
     *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full, .y = q->y, .p = q->p,
                               .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
+    SPOT_TRY(spot_points_there(c, work, &job->x, points));
     if (c->device) {
-        SPOT_TRY(SPOT_TAKE(c, work, job->x, (size_t)n * d));
         SPOT_TRY(SPOT_TAKE(c, work, job->y, n));
         SPOT_TRY(SPOT_TAKE(c, work, job->p, (size_t)n * CLASSES));
         SPOT_TRY(SPOT_TAKE(c, work, job->r, k * n));
@@ -88,18 +90,15 @@ static void fill_labels(uint8_t *y, float *p, const spot_view *v, int i0, int n)
     }
 }
 
-static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, const spot_points *points, const spot_seed *seed,
+static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, const spot_seed *seed,
                                 const spot_bdm_config *cfg)
 {
     spot_domino_job *job = &q->job;
     int n = job->n, d = job->d, k = job->k;
-    const float *x = points->at;
     const int *label = job->label;
     bool means = cfg->domino.start == SPOT_START_KMEANS;
 
     fill_labels(q->y, q->p, v, 0, n);
-    if (!c->device) job->x = x;
-    SPOT_TRY(copy_between(c, job->x, x, (size_t)n * d * sizeof *x));
     SPOT_TRY(copy_between(c, job->y, q->y, (size_t)n));
     SPOT_TRY(copy_between(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
     job->gamma = cfg->domino.gamma;
@@ -244,8 +243,8 @@ static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, in
     SPOT_TRY(take_batch(c, host, &b, problems));
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        SPOT_TRY(take_problem(c, host, work, out ? &b.q[i] : &counted, views[i].n, points[i].d, cfg));
-        if (out) SPOT_TRY(fill_problem(c, &b.q[i], &views[i], &points[i], &seeds[i], cfg));
+        SPOT_TRY(take_problem(c, host, work, out ? &b.q[i] : &counted, &points[i], cfg));
+        if (out) SPOT_TRY(fill_problem(c, &b.q[i], &views[i], &seeds[i], cfg));
     }
     if (!out) return SPOT_OK;
     SPOT_TRY(run_jobs(c, work, &b, problems, cfg));
@@ -374,7 +373,8 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     take_batch(&quiet, &host, &b, problems);
     for (int i = 0; i < problems; i++) {
         problem counted = { 0 };
-        take_problem(&quiet, &host, work, &counted, n[i], d, cfg);
+        spot_points points = { .n = n[i], .d = d };
+        take_problem(&quiet, &host, work, &counted, &points, cfg);
         most = n[i] > most ? n[i] : most;
     }
     if (!c->device) return (spot_bytes){ host.peak + scratch_bytes(c, problems, most, d, cfg), 0 };

@@ -297,7 +297,8 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
     spot_view given, left;
     float *along = NULL;
 
-    *points = (spot_points){ rows->n, cfg->method == SPOT_REDUCE_NONE ? rows->d : cfg->dim, rows->feature, NAN };
+    *points = (spot_points){ .n = rows->n, .d = cfg->method == SPOT_REDUCE_NONE ? rows->d : cfg->dim, .at = rows->feature,
+                             .objective = NAN };
     SPOT_TRY(take_head(c, &given, rows, f, cfg));
     if (spot_embed_is_nothing(cfg)) return SPOT_OK;
     left = given;

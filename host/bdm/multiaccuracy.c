@@ -303,7 +303,8 @@ static spot_status find_hypotheses(spot_ctx *c, spot_arena *a, int problems, spo
 
     SPOT_TRY(SPOT_TAKE(c, a, t, problems));
     for (int p = 0; p < problems; p++) {
-        t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at } };
+        t[p] = (audit){ .view = &views[p], .a = { .n = points[p].n, .d = points[p].d, .feature = points[p].at,
+                                                       .device_feature = points[p].device_at } };
         SPOT_TRY(take_audit(c, a, &t[p], cfg->top));
     }
     used = a->used;

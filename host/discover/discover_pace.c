@@ -39,7 +39,7 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
         const spot_bdm_config *cfg = &o->bdm[b];
         bool reduces = !spot_embed_is_nothing(&cfg->embed);
         int maps = !reduces || spot_has_points_before(o->bdm, b, true) ? 0 : spot_is_seedless(&cfg->embed) ? 1 : o->seeds;
-        spot_points points = { v->n, v->d, v->feature, NAN };
+        spot_points points = { .n = v->n, .d = v->d, .at = v->feature, .objective = NAN };
         spot_view few = *v;
         spot_reducer_timing t = { .rows = v->n };
         size_t mark = a->used;

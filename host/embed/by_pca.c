@@ -40,20 +40,23 @@ static int find_axes(const solver *s, const spot_pca_problem *p, double *left_ou
     return 1;
 }
 
+/* Whether the scores are the points: no column is missing. */
+static int scores_are_points(const spot_points *out, int kept) { return out->device_at && out->d == kept; }
+
 /* Allocates p's arrays in `work`; on a device s's arrays are their host copies. */
-static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, int dim,
+static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, const spot_points *out,
                                 spot_pca_problem *p, solver *s)
 {
-    int d = v->d, kept = dim < d ? dim : d;
+    int d = v->d, kept = out->d < d ? out->d : d;
     double *axis;
-    float *x;
 
-    SPOT_TRY(spot_reduce_features(c, work, &x, v));
-    *p = (spot_pca_problem){ .n = v->n, .d = d, .kept = kept, .x = x };
+    *p = (spot_pca_problem){ .n = v->n, .d = d, .kept = kept };
+    SPOT_TRY(spot_reduce_features(c, work, &p->x, v));
     SPOT_TRY(SPOT_TAKE(c, work, p->mean, d));
     SPOT_TRY(SPOT_TAKE(c, work, p->cov, (size_t)d * d));
     SPOT_TRY(SPOT_TAKE(c, work, axis, (size_t)kept * d));
-    SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
+    if (scores_are_points(out, kept)) p->score = out->device_at;
+    else SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
     *s = (solver){ .cov = p->cov, .axis = axis, .score = p->score };
     p->axis = axis;
     SPOT_TRY(spot_eigen_take(c, host, &s->eigen, d, kept));
@@ -93,6 +96,7 @@ static spot_status run_group(spot_ctx *c, int problems, spot_points *out, const 
         memset(out[q].at, 0, (size_t)n * out[q].d * sizeof *out[q].at);
         for (int i = 0; i < n; i++)
             memcpy(out[q].at + (size_t)i * out[q].d, s[q].score + (size_t)i * kept, kept * sizeof *out[q].at);
+        if (!scores_are_points(&out[q], kept)) SPOT_TRY(spot_points_copy(c, &out[q]));
     }
     return SPOT_OK;
 }
@@ -104,7 +108,7 @@ static spot_status map_group(spot_ctx *c, spot_arena *host, spot_arena *work, in
     spot_pca_problem p[GROUP];
     solver s[GROUP];
 
-    for (int q = 0; q < problems; q++) SPOT_TRY(take_problem(c, host, work, &v[q], out[q].d, &p[q], &s[q]));
+    for (int q = 0; q < problems; q++) SPOT_TRY(take_problem(c, host, work, &v[q], &out[q], &p[q], &s[q]));
     host->used = used_host;
     work->used = used;
     return work->counting ? SPOT_OK : run_group(c, problems, out, p, s);

@@ -9,12 +9,11 @@ static spot_status map_all(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, in
                            const spot_view *views, const spot_seed *seeds, const spot_scvis_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
-        float *x;
         s[p] = (spot_scvis_problem){ .n = views[p].n, .d = views[p].d, .dim = out[p].d, .seed = seeds[p].seed,
                                      .ec = seeds[p].ec, .map = out[p].at };
-        SPOT_TRY(spot_reduce_features(c, a, &x, &views[p]));
-        if (c->device) SPOT_TRY(SPOT_TAKE(c, a, s[p].map, (size_t)out[p].n * out[p].d));
-        s[p].x = x;
+        SPOT_TRY(spot_reduce_features(c, a, &s[p].x, &views[p]));
+        if (out[p].device_at) s[p].map = out[p].device_at;
+        else if (c->device) SPOT_TRY(SPOT_TAKE(c, a, s[p].map, (size_t)out[p].n * out[p].d));
     }
     SPOT_TRY(spot_scvis_fit(c, a, problems, s, cfg));
     for (int p = 0; p < problems; p++) {

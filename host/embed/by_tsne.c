@@ -25,7 +25,8 @@ static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, co
 {
     spot_affinity_graph *g = &all->graph[q];
     size_t edges = (size_t)g->n * g->k;
-    float *near, *p, *x;
+    const float *x;
+    float *near, *p;
     int *column;
 
     SPOT_TRY(SPOT_TAKE(c, a, column, edges));
@@ -34,7 +35,7 @@ static spot_status take_search(spot_ctx *c, spot_arena *a, group *all, int q, co
     SPOT_TRY(SPOT_TAKE(c, a, g->begin, g->n + 2));
     SPOT_TRY(SPOT_TAKE(c, a, g->edge, edges));
     SPOT_TRY(spot_reduce_features(c, a, &x, v));
-    all->search[q] = (spot_neighbours){ { x, g->n, v->d }, g->k, column, near };
+    all->search[q] = (spot_neighbours){ { (float *)x, g->n, v->d }, g->k, column, near };
     all->near[q] = (spot_mat){ near, g->n, g->k };
     all->p[q] = (spot_mat){ p, g->n, g->k };
     g->column = column;
@@ -112,7 +113,7 @@ static spot_status copy_map(spot_ctx *c, spot_arena *h, spot_points *out, const 
     for (int i = 0; i < t->n; i++)
         for (int k = 0; k < t->dim; k++) out->at[i * t->dim + k] = y[(size_t)k * t->stride + i];
     out->objective = t->kl;
-    return SPOT_OK;
+    return spot_points_copy(c, out);
 }
 
 static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,

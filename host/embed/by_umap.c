@@ -113,7 +113,8 @@ static spot_status find_graphs(spot_ctx *c, spot_arena *a, int problems, const s
     for (int p = 0; p < problems; p++) {
         int n = to[p].n, k = to[p].k, *column;
         size_t edges = (size_t)n * k;
-        float *x, *distance, *strength, *rho, *sigma;
+        float *distance, *strength, *rho, *sigma;
+        const float *x;
 
         graph[p] = to[p];
         SPOT_TRY(spot_reduce_features(c, a, &x, &views[p]));
@@ -124,7 +125,7 @@ static spot_status find_graphs(spot_ctx *c, spot_arena *a, int problems, const s
         SPOT_TRY(SPOT_TAKE(c, a, sigma, n));
         SPOT_TRY(SPOT_TAKE(c, a, graph[p].begin, n + 2));
         SPOT_TRY(SPOT_TAKE(c, a, graph[p].edge, edges));
-        near[p] = (spot_neighbours){ { x, n, views[p].d }, k, column, distance };
+        near[p] = (spot_neighbours){ { (float *)x, n, views[p].d }, k, column, distance };
         row[p] = (spot_umap_row){ { distance, n, k }, strength, rho, sigma };
         graph[p].column = column;
         graph[p].p = strength;
@@ -222,7 +223,7 @@ static spot_status copy_map(spot_ctx *c, spot_points *out, const batch *b, int p
             out->at[i * dim + k] = last[k * n + i];
         }
     out->objective = NAN;
-    return SPOT_OK;
+    return spot_points_copy(c, out);
 }
 
 static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out,

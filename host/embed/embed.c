@@ -136,8 +136,12 @@ static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, i
     case SPOT_REDUCE_SCVIS: return spot_scvis_map(c, work, problems, out, views, seeds, &cfg->scvis);
     case SPOT_REDUCE_UMAP:  return spot_umap_map(c, host, work, problems, out, views, seeds, &cfg->umap);
     }
-    for (int p = 0; p < problems && !host->counting; p++)
-        memcpy(out[p].at, views[p].feature, (size_t)out[p].n * out[p].d * sizeof *out[p].at);
+    for (int p = 0; p < problems && !host->counting; p++) {
+        size_t bytes = (size_t)out[p].n * out[p].d * sizeof *out[p].at;
+        memcpy(out[p].at, views[p].feature, bytes);
+        if (!out[p].device_at) continue;
+        SPOT_TRY(spot_device_copy(c, out[p].device_at, views[p].device_feature ? views[p].device_feature : out[p].at, bytes));
+    }
     return SPOT_OK;
 }
 
@@ -153,15 +157,22 @@ static void add_hardness(const spot_points *out, const float *along, const spot_
 /* The reducer's input and output after preparation: rows of length 1, or without hardness, which is the first coordinate. */
 typedef struct { spot_view *left; spot_points *map; float **along; } prepared;
 
-static spot_status take_prepared(spot_ctx *c, spot_arena *h, prepared *b, int problems, const spot_points *out,
-                                 const spot_view *views, const spot_embed_config *cfg)
+/* Whether the reducer gets anything after the preparation. */
+static int reduces_rest(const spot_embed_config *cfg) { return !cfg->hardness || cfg->dim > 1; }
+
+static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, prepared *b, int problems,
+                                 const spot_points *out, const spot_view *views, const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
+        size_t numbers = (size_t)views[p].n * views[p].d;
         b->left[p] = views[p];
         b->map[p] = out[p];
-        SPOT_TRY(SPOT_TAKE(c, h, b->left[p].feature, (size_t)views[p].n * views[p].d));
+        SPOT_TRY(SPOT_TAKE(c, h, b->left[p].feature, numbers));
+        b->left[p].device_feature = NULL;
+        if (c->device && reduces_rest(cfg)) SPOT_TRY(SPOT_TAKE(c, work, b->left[p].device_feature, numbers));
         if (!cfg->hardness) continue;
         b->map[p].d--;
+        b->map[p].device_at = NULL;
         SPOT_TRY(SPOT_TAKE(c, h, b->along[p], views[p].n));
         SPOT_TRY(SPOT_TAKE(c, h, b->map[p].at, (size_t)out[p].n * b->map[p].d));
     }
@@ -172,13 +183,20 @@ static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *wo
                                    spot_points *out, const spot_view *views, const spot_seed *seeds,
                                    const spot_embed_config *cfg)
 {
-    SPOT_TRY(take_prepared(c, host, b, problems, out, views, cfg));
-    for (int p = 0; p < problems && !host->counting; p++)
-        spot_reduce_prepare(c, &b->left[p], b->along[p], &views[p], cfg);
-    if (!cfg->hardness || cfg->dim > 1) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
+    SPOT_TRY(take_prepared(c, host, work, b, problems, out, views, cfg));
+    for (int p = 0; p < problems && !host->counting; p++) {
+        const spot_view *left = &b->left[p];
+        spot_reduce_prepare(c, left, b->along[p], &views[p], cfg);
+        if (left->device_feature)                        /* once, however often the reducer looks at them */
+            SPOT_TRY(spot_device_copy(c, left->device_feature, left->feature,
+                                      (size_t)left->n * left->d * sizeof *left->feature));
+    }
+    if (reduces_rest(cfg)) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
     for (int p = 0; p < problems && !host->counting; p++) {
         out[p].objective = b->map[p].objective;
-        if (cfg->hardness) add_hardness(&out[p], b->along[p], &b->map[p]);
+        if (!cfg->hardness) continue;
+        add_hardness(&out[p], b->along[p], &b->map[p]);
+        SPOT_TRY(spot_points_copy(c, &out[p]));
     }
     return SPOT_OK;
 }
@@ -213,13 +231,14 @@ static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, int problems,
     return s;
 }
 
-static spot_status take_points(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
-                               const spot_embed_config *cfg)
+static spot_status take_points(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+                               const spot_view *views, const spot_embed_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         int d = spot_embed_dim(cfg, views[p].n, views[p].d);
         out[p] = (spot_points){ .n = views[p].n, .d = d, .objective = NAN };
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
+        if (there && c->device) SPOT_TRY(SPOT_TAKE(c, there, out[p].device_at, (size_t)out[p].n * out[p].d));
     }
     return SPOT_OK;
 }
@@ -227,9 +246,15 @@ static spot_status take_points(spot_ctx *c, spot_arena *a, int problems, spot_po
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg)
 {
+    return spot_embed_fit_on(c, a, NULL, problems, out, views, seeds, cfg);
+}
+
+spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+                              const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
+{
     SPOT_TRY(check_config(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(check_view(c, &views[p], seeds[p].ec, cfg));
-    SPOT_TRY(take_points(c, a, problems, out, views, cfg));
+    SPOT_TRY(take_points(c, a, there, problems, out, views, cfg));
     for (int p = 0; p < problems; p++)
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
@@ -248,7 +273,7 @@ static void count_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int pro
 
     if (views && out && seeds) {
         for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
-        if (take_points(c, host, problems, out, views, cfg) == SPOT_OK)
+        if (take_points(c, host, NULL, problems, out, views, cfg) == SPOT_OK)
             reduce_batch(c, host, work, problems, out, views, seeds, cfg);
     }
     free(views);

@@ -15,14 +15,39 @@ double spot_row_length(const float *x, int d)
     return sqrt(squares);
 }
 
-spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v)
+static spot_status find_there(spot_ctx *c, spot_arena *work, const float **x, const float *here, const float *there,
+                              size_t count)
 {
-    size_t count = (size_t)v->n * v->d;
+    float *copy;
 
-    *x = v->feature;
-    if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, work, *x, count));
-    return work->counting ? SPOT_OK : spot_device_copy(c, *x, v->feature, count * sizeof **x);
+    *x = c->device ? there : here;
+    if (!c->device || there) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, work, copy, count));
+    *x = copy;
+    return work->counting ? SPOT_OK : spot_device_copy(c, copy, here, count * sizeof *copy);
+}
+
+spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, const float **x, const spot_view *v)
+{
+    return find_there(c, work, x, v->feature, v->device_feature, (size_t)v->n * v->d);
+}
+
+spot_status spot_points_there(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points)
+{
+    return find_there(c, work, x, points->at, points->device_at, (size_t)points->n * points->d);
+}
+
+spot_status spot_points_copy(spot_ctx *c, const spot_points *points)
+{
+    size_t bytes = (size_t)points->n * points->d * sizeof *points->at;
+
+    return points->device_at ? spot_device_copy(c, points->device_at, points->at, bytes) : SPOT_OK;
+}
+
+spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points)
+{
+    SPOT_TRY(SPOT_TAKE(c, there, points->device_at, (size_t)points->n * points->d));
+    return spot_points_copy(c, points);
 }
 
 /* Writes row i of v to `to`, normalised and without its part along the head; returns that part. */

@@ -22,8 +22,14 @@ double spot_row_length(const float *x, int d);
  * (n), or NULL, receives that part. On the host. */
 void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg);
 
-/* v's features in the memory of c's device: v's own array on the CPU, else a copy in work. */
-spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, float **x, const spot_view *v);
+/* v's features, or points, in the memory of c's device: their own array on the CPU; where they are on the device, that array;
+ * else a copy in work. */
+spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, const float **x, const spot_view *v);
+spot_status spot_points_there(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points);
+
+/* Copies the points to device_at, unless that is NULL. spot_points_put: takes device_at from `there` first. */
+spot_status spot_points_copy(spot_ctx *c, const spot_points *points);
+spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points);
 
 spot_status spot_tsne_map(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
                           const spot_view *views, const spot_seed *seeds, const spot_tsne_config *cfg);

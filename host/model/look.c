@@ -31,7 +31,8 @@ typedef struct {
     float      *feature, *logit;     /* (n, d), (n, outputs) */
 } looker;
 
-static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, bool draws)
+/* features: (n, d), for l->feature; NULL: taken from a. */
+static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_shape s, int n, bool draws, float *features)
 {
     size_t rows = (size_t)s.rows, pixels = rows * 3 * s.size * s.size;
 
@@ -44,7 +45,8 @@ static spot_status open_looker(spot_ctx *c, spot_arena *a, looker *l, spot_net_s
         SPOT_TRY(SPOT_TAKE(c, a, l->rgb, pixels));
     }
     if (!draws || !c->device) SPOT_TRY(SPOT_TAKE(c, a, l->pixels, pixels));
-    SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
+    l->feature = features;
+    if (!features) SPOT_TRY(SPOT_TAKE(c, a, l->feature, (size_t)n * 8 * s.width));
     return SPOT_TAKE(c, a, l->logit, (size_t)n * s.outputs);
 }
 
@@ -54,6 +56,7 @@ typedef struct {
     spot_net_shape shape;
     int n;
     bool draws;
+    float *features;                 /* see open_looker */
 } looker_size;
 
 static spot_status open_sized(const looker_size *r, spot_arena *a, spot_arena *on, looker *l)
@@ -63,11 +66,11 @@ static spot_status open_sized(const looker_size *r, spot_arena *a, spot_arena *o
 
     memset(l, 0, sizeof *l);
     memset(on, 0, sizeof *on);
-    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, r->draws);
-    s = open_looker(r->c, &count, l, r->shape, r->n, r->draws);
+    if (!r->c->device) return open_looker(r->c, a, l, r->shape, r->n, r->draws, NULL);
+    s = open_looker(r->c, &count, l, r->shape, r->n, r->draws, r->features);
     spot_look_close(r->c, &l->net);
     if (!s) s = spot_arena_open_device(r->c, on, count.peak);
-    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws);
+    return s ? s : open_looker(r->c, on, l, r->shape, r->n, r->draws, r->features);
 }
 
 static void close_sized(const looker_size *r, spot_arena *on, looker *l)
@@ -102,7 +105,7 @@ static spot_status infer_pixels(spot_ctx *c, looker *l, float *logits, float *fe
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features, const spot_model *m,
                              const uint8_t *rgb, int n, int size)
 {
-    looker_size r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false };
+    looker_size r = { c, look_shape(c, m->width, m->outputs, size, n, SPOT_FP32), 0, false, NULL };
     size_t mark = scratch->used;
     spot_arena on;
     looker l;
@@ -155,8 +158,14 @@ static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
                             const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
+    return spot_model_look_on(c, a, NULL, view, truth, m, ec, split, cfg);
+}
+
+spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
+                               const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+{
     int n = spot_ec_positives(NULL, ec, split);
-    looker_size r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true };
+    looker_size r = { c, look_shape(c, m->width, 1, ec->scene.size, n, (spot_precision)cfg->precision), n, true, features };
     spot_arena on;
     spot_status s;
     looker l;
@@ -171,6 +180,7 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
     s = open_sized(&r, a, &on, &l);
     if (!s) s = spot_look_put(c, &l.net, m);
     if (!s) s = look_at_positives(c, &l, view, truth, ec, split);
+    if (!s && c->device) view->device_feature = features;
     close_sized(&r, &on, &l);
     a->used = mark;
     return s;
@@ -189,7 +199,7 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
     looker l = { 0 };
 
     SPOT_TRY(take_view(c, &host, &v, &t, images, 8 * cfg->width));
-    s = open_looker(c, c->device ? &on : &host, &l, shape, images, true);
+    s = open_looker(c, c->device ? &on : &host, &l, shape, images, true, NULL);
     spot_look_close(c, &l.net);
     *needs = (spot_bytes){ host.peak, on.peak };
     return s;

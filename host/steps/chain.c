@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/ops.h"
+#include "embed/reduce.h"
 #include "store/keys.h"
 #include "store/pack.h"
 
@@ -94,7 +95,7 @@ static spot_status run_step(spot_chain *k, step s, int first, int n)
     spot_points *points = k->points + first;
     spot_fit *fit = k->fit ? k->fit + first : NULL;
 
-    if (s == POINTS) return spot_embed_fit(k->c, k->a, n, points, view, seed, &k->method->embed);
+    if (s == POINTS) return spot_embed_fit_on(k->c, k->a, k->there, n, points, view, seed, &k->method->embed);
     return spot_bdm_fit(k->c, k->a, n, k->found + first, fit, view, points, seed, k->method);
 }
 
@@ -120,11 +121,12 @@ static spot_status run_and_keep(spot_chain *k, step s, int first, int n)
 /* Runs the step on the n problems from `first` on; after a failure, on each half. */
 static spot_status run_range(spot_chain *k, step s, int first, int n)
 {
-    size_t mark = k->a->used;
+    size_t mark = k->a->used, mark_there = k->there ? k->there->used : 0;
     spot_status how = run_and_keep(k, s, first, n);
 
     if (how == SPOT_OK) return how;
     k->a->used = mark;
+    if (k->there) k->there->used = mark_there;
     for (int i = first; i < first + n && k->fit && s == FOUND; i++) spot_fit_close(&k->fit[i]);
     if (n == 1) {
         SPOT_TRY(k->judge(k->study, first, how));
@@ -142,7 +144,9 @@ static spot_status recall_value(spot_chain *k, step s, int i, bool *there)
 {
     *there = k->skip[i] || (s == POINTS && k->points[i].at);
     if (*there || !k->store || (k->fit && s == FOUND)) return SPOT_OK;
-    return spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), there);
+    SPOT_TRY(spot_recall(k->c, k->a, k->store, key_of(k, s, i), values[s].kind, values[s].pack, value_of(k, s, i), there));
+    if (!*there || s != POINTS || !k->there || k->points[i].device_at) return SPOT_OK;
+    return spot_points_put(k->c, k->there, &k->points[i]);
 }
 
 /* Adjacent problems without a value are computed in one call. */
@@ -164,7 +168,9 @@ spot_status spot_chain_points(spot_chain *k)
 {
     if (!spot_embed_is_nothing(&k->method->embed)) return complete_step(k, POINTS);
     for (int i = 0; i < k->count; i++)
-        if (!k->skip[i]) k->points[i] = (spot_points){ k->view[i].n, k->view[i].d, k->view[i].feature, NAN };
+        if (!k->skip[i])
+            k->points[i] = (spot_points){ .n = k->view[i].n, .d = k->view[i].d, .at = k->view[i].feature, .objective = NAN,
+                                          .device_at = k->view[i].device_feature };
     return SPOT_OK;
 }
 

@@ -13,6 +13,7 @@
 typedef struct {
     spot_ctx        *c;
     spot_arena      *a;                    /* holds the values */
+    spot_arena      *there;                /* holds the points once more, in the memory of c's device; NULL: it does not */
     const spot_store *store;               /* NULL: nothing is recalled or kept */
     const spot_bdm_config *method;
     const char      *who;                  /* the method's name in the log; may be NULL */
@@ -21,7 +22,8 @@ typedef struct {
     spot_view       *view;                 /* with the features that the method looks at */
     spot_seed       *seed;
     spot_key        *points_key, *found_key;
-    spot_points     *points;               /* spot_chain_points computes those whose `at` is NULL */
+    spot_points     *points;               /* spot_chain_points computes those whose `at` is NULL; device_at, unless NULL:
+                                              the same points, if the store has them */
     spot_hypotheses *found;
     spot_fit        *fit;                  /* NULL: not asked for. The store does not hold fits, so with fits the hypotheses
                                               are always computed. The study closes the fits */

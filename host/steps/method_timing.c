@@ -48,7 +48,7 @@ static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, dou
 
     SPOT_TRY(spot_method_timing_view(c, a, &view, &truth, cfg->seed, rows, features));
     begin = spot_spent_now();
-    points = (spot_points){ view.n, view.d, view.feature, NAN };
+    points = (spot_points){ .n = view.n, .d = view.d, .at = view.feature, .objective = NAN };
     if (!spot_embed_is_nothing(embed)) SPOT_TRY(spot_reducer_timing_take(c, a, &t, &points, &view, embed, false));
     at = spot_spent_now();
     *full = (spot_spent){ 0, 0 };

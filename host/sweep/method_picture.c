@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "spotter/report.h"
-#include "sweep/pipeline.h"
+#include "sweep/picture_threads.h"
 
 void spot_method_picture_path(char *path, size_t size, const char *dir, int index, int b, const char *method)
 {
@@ -73,7 +73,7 @@ static spot_status borrow_map(spot_ctx *c, spot_arena *a, const spot_run *run, c
 }
 
 spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b,
-                                spot_points points, const spot_hypotheses *found)
+                                spot_points points, const spot_hypotheses *found, spot_picture_threads *threads)
 {
     const spot_bdm_config map = spot_method_picture_map(run->cfg, b);
     const spot_outcome *o = &p->segment.method[b];
@@ -88,7 +88,8 @@ spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run,
     }
     spot_method_picture_path(path, sizeof path, run->store.dir, (int)p->ec.index, b, o->name);
     if (s == SPOT_OK) s = spot_folder_of(c, path);
-    if (s == SPOT_OK)
+    if (s == SPOT_OK && threads) s = spot_pictures_add(c, threads, p, b, path, title, &points, found);
+    else if (s == SPOT_OK)
         s = spot_report_ec(c, path, title, &p->ec, &p->segment.lesson, &p->seen.view, &p->seen.truth, &points, found,
                            &o->score);
     a->used = mark;

@@ -74,11 +74,12 @@ static void log_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
 }
 
 static spot_status look_and_keep(spot_ctx *c, spot_arena *a, spot_run *run, const spot_network *net, spot_key key,
-                                 const spot_ec *ec, const spot_model *m, spot_seen *seen)
+                                 const spot_ec *ec, const spot_model *m, spot_device_features *there, spot_seen *seen)
 {
     double since = spot_clock();
 
-    SPOT_TRY(spot_model_look(c, a, &seen->view, &seen->truth, m, ec, SPOT_TEST, &run->cfg->model));
+    SPOT_TRY(spot_model_look_on(c, a, there->at, &seen->view, &seen->truth, m, ec, SPOT_TEST, &run->cfg->model));
+    there->filled = there->at != NULL;
     SPOT_TRY(keep_and_log(c, run, ec, key, net->view, spot_pack_seen, seen, spot_clock() - since));
     log_plans(c, run, ec);
     return spot_check_stop(c);
@@ -86,28 +87,28 @@ static spot_status look_and_keep(spot_ctx *c, spot_arena *a, spot_run *run, cons
 
 static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
 
-spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec, spot_seen *seen,
-                                 spot_learning *lesson)
+spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
+                                 spot_device_features *there, spot_seen *seen, spot_learning *lesson)
 {
     spot_model m = { 0 };
-    bool there;
+    bool known;
 
-    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_classifier, key, seen, lesson, &there));
-    if (there) return SPOT_OK;
+    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_classifier, key, seen, lesson, &known));
+    if (known) return SPOT_OK;
     SPOT_TRY(train_network(c, a, run, &spot_classifier, key, ec, base_of(run), &m, lesson));
-    return look_and_keep(c, a, run, &spot_classifier, key, ec, &m, seen);
+    return look_and_keep(c, a, run, &spot_classifier, key, ec, &m, there, seen);
 }
 
 spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,
-                             spot_seen *seen, spot_learning *lesson)
+                             spot_device_features *there, spot_seen *seen, spot_learning *lesson)
 {
-    bool from_classifier = run->cfg->model.robust.from == SPOT_FROM_CLASSIFIER, there;
+    bool from_classifier = run->cfg->model.robust.from == SPOT_FROM_CLASSIFIER, known;
     spot_model m = { 0 }, start = { 0 };
     spot_learning first;
 
-    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_robust, key, seen, lesson, &there));
-    if (there) return SPOT_OK;
+    SPOT_TRY(spot_network_view_recall(c, a, &run->store, &spot_robust, key, seen, lesson, &known));
+    if (known) return SPOT_OK;
     if (from_classifier) SPOT_TRY(train_network(c, a, run, &spot_classifier, classifier, ec, base_of(run), &start, &first));
     SPOT_TRY(train_network(c, a, run, &spot_robust, key, ec, from_classifier ? &start : base_of(run), &m, lesson));
-    return look_and_keep(c, a, run, &spot_robust, key, ec, &m, seen);
+    return look_and_keep(c, a, run, &spot_robust, key, ec, &m, there, seen);
 }

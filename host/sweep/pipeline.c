@@ -14,9 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/ops.h"
+#include "core/device.h"
 #include "store/embedding.h"
 #include "sweep/network_view.h"
+#include "sweep/picture_threads.h"
 #include "work/workers.h"
 
 #define VIEWED 0.95                /* share of an EC's time until its view is there; for the progress */
@@ -28,6 +29,25 @@ bool spot_wants_robust(const spot_config *cfg)
     return false;
 }
 
+size_t spot_resident_bytes(const spot_config *cfg, const int *features, int count, const int *rows)
+{
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    float *x;
+
+    for (int p = 0; p < count; p++)
+        for (int networks = spot_wants_robust(cfg) ? 2 : 1; networks; networks--)
+            SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * 8 * (size_t)cfg->model.width);
+    for (int b = 0; b < cfg->bdms; b++)
+        for (int p = 0; p < count; p++) {
+            const spot_bdm_config *bdm = &cfg->bdm[b];
+            int d = spot_embed_dim(&bdm->embed, rows[p], features[b]);
+            if (bdm->representation == SPOT_BY_FILE) SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)features[b]);
+            if (!spot_embed_is_nothing(&bdm->embed)) SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)d);
+        }
+    return a.peak;
+}
+
 /* The ECs that go through the stages together. */
 typedef struct {
     spot_ctx    *c;
@@ -37,6 +57,8 @@ typedef struct {
     int          count;
     int          b;                /* the current method */
     spot_chain   chain;            /* the current method's work on the views */
+    spot_picture_threads *drawers; /* draw the pictures beside the device's work; NULL on the CPU, or without pictures */
+    spot_arena   there;            /* device memory: the features of all views, then the points of the methods so far */
 } ec_wave;
 
 /* Records the failure of a stage and forgets it: a verdict in the segment, lack of memory as the EC's trouble. Returns any
@@ -68,11 +90,11 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     spot_learning lesson;
     spot_status s;
 
-    s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec, &p->seen, &p->segment.lesson);
+    s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec, &p->there, &p->seen, &p->segment.lesson);
     SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
-    s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec, &seen, &lesson);
+    s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec, &p->robust_there, &seen, &lesson);
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
 }
 
@@ -116,7 +138,21 @@ static void record_lost_view(const ec_wave *w, spot_ec_run *p)
              w->run->store.dir);
 }
 
-/* The store passes the views from the workers to the wave, as from one run to the next. */
+/* Points a recalled view to its features on the device. Copies them there if no network has made them in this wave. */
+static spot_status find_device_features(const ec_wave *w, const spot_ec_run *p, spot_device_features *there, spot_view *v)
+{
+    size_t bytes = (size_t)v->n * (size_t)v->d * sizeof *v->feature;
+
+    v->device_feature = NULL;
+    if (!there->at || v->n != spot_ec_positives(NULL, &p->ec, SPOT_TEST) || v->d != 8 * w->run->cfg->model.width)
+        return SPOT_OK;
+    if (!there->filled) SPOT_TRY(spot_device_copy(w->c, there->at, v->feature, bytes));
+    there->filled = true;
+    v->device_feature = there->at;
+    return SPOT_OK;
+}
+
+/* The store passes the views from the workers to the wave, as from one run to the next; their features stay on the device. */
 static spot_status view_all_ecs(ec_wave *w)
 {
     const spot_layout *l = &w->run->layout;
@@ -133,6 +169,7 @@ static spot_status view_all_ecs(ec_wave *w)
             record_lost_view(w, p);
             continue;
         }
+        SPOT_TRY(find_device_features(w, p, &p->there, &p->seen.view));
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
     }
@@ -169,7 +206,8 @@ static spot_status score_method(const ec_wave *w, int i)
     SPOT_TRY(spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric));
     if (p->ec.photos) o->score.fdr = NAN;
     spot_segment_note(o, found);
-    return w->run->pictures ? spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found) : SPOT_OK;
+    if (!w->run->pictures) return SPOT_OK;
+    return spot_method_picture(w->c, w->a, w->run, p, w->b, w->chain.points[i], found, w->drawers);
 }
 
 static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view)
@@ -188,14 +226,26 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
         record_lost_view(w, p);
         return SPOT_OK;
     }
+    SPOT_TRY(find_device_features(w, p, &p->robust_there, &seen.view));
     view->feature = seen.view.feature;
+    view->device_feature = seen.view.device_feature;
     view->d = seen.view.d;
     view->head = seen.view.head;
     return SPOT_OK;
 }
 
+static spot_status put_file_features(ec_wave *w, spot_view *view)
+{
+    size_t numbers = (size_t)view->n * (size_t)view->d;
+
+    view->device_feature = NULL;
+    if (!w->chain.there) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(w->c, &w->there, view->device_feature, numbers));
+    return spot_device_copy(w->c, view->device_feature, view->feature, numbers * sizeof *view->feature);
+}
+
 /* The view with the features of the method's representation, and the key of these features. */
-static spot_status take_features(const ec_wave *w, int i, spot_view *view, spot_key *features)
+static spot_status take_features(ec_wave *w, int i, spot_view *view, spot_key *features)
 {
     const spot_bdm_config *cfg = &w->run->cfg->bdm[w->b];
     spot_ec_run *p = &w->p[i];
@@ -209,12 +259,21 @@ static spot_status take_features(const ec_wave *w, int i, spot_view *view, spot_
                                  w->run->layout.features[w->b]));
     spot_key_text(outcome_of(w, i)->embedding, content);
     *features = spot_key_of_features(p->key, content);
-    return SPOT_OK;
+    return put_file_features(w, view);
 }
 
 static bool has_failed(const ec_wave *w, int i)
 {
     return w->p[i].trouble || w->p[i].segment.status || outcome_of(w, i)->status;
+}
+
+/* The points of a method so far with this key, on the device; NULL: none. */
+static float *points_there_of(const ec_wave *w, int i, spot_key key)
+{
+    for (int b = 0; b < w->b; b++)
+        if (w->p[i].points_there[b].key.hi == key.hi && w->p[i].points_there[b].key.lo == key.lo)
+            return w->p[i].points_there[b].at;
+    return NULL;
 }
 
 /* Prepares the current method on EC i. */
@@ -234,7 +293,7 @@ static spot_status begin_method(ec_wave *w, int i)
     k->seed[i] = (spot_seed){ w->run->cfg->seed, w->p[i].ec.index };
     k->points_key[i] = spot_key_of_points(features, cfg);
     k->found_key[i] = spot_key_of_found(k->points_key[i], cfg);
-    k->points[i] = (spot_points){ .at = NULL };
+    k->points[i] = (spot_points){ .device_at = points_there_of(w, i, k->points_key[i]) };
     return SPOT_OK;
 }
 
@@ -248,6 +307,11 @@ static spot_status run_method(ec_wave *w, int b)
     for (int i = 0; i < w->count; i++) SPOT_TRY(begin_method(w, i));
     w->chain.who = outcome_of(w, 0)->name;
     SPOT_TRY(spot_chain_points(&w->chain));                    /* view -> points */
+    for (int i = 0; i < w->count; i++)
+        if (!w->chain.skip[i]) {
+            w->p[i].points_there[b].key = w->chain.points_key[i];
+            w->p[i].points_there[b].at = w->chain.points[i].device_at;
+        }
     SPOT_TRY(spot_chain_found(&w->chain));                     /* points -> hypotheses */
     for (int i = 0; i < w->count; i++)                         /* hypotheses -> score */
         if (!w->chain.skip[i]) SPOT_TRY(record_method_failure(w, i, score_method(w, i)));
@@ -269,15 +333,61 @@ static spot_status define_ec(const ec_wave *w, spot_ec_run *p, int index)
     return spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
 }
 
+/* Opens the device's memory for features and points. Without room for them, as when another program has taken it, every stage
+ * copies what it needs. */
+static spot_status open_device_memory(ec_wave *w)
+{
+    int rows[w->count];
+    spot_status s;
+
+    if (!w->c->device) return SPOT_OK;
+    for (int i = 0; i < w->count; i++) rows[i] = spot_ec_positives(NULL, &w->p[i].ec, SPOT_TEST);
+    s = spot_arena_open_device(w->c, &w->there, spot_resident_bytes(w->run->cfg, w->run->layout.features, w->count, rows));
+    if (s == SPOT_NOMEM) {
+        spot_log(w->c, SPOT_LOG_INFO, "features and points are copied to the device for every stage: %s",
+                 spot_message(w->c, s));
+        spot_forget(w->c);
+        return SPOT_OK;
+    }
+    SPOT_TRY(s);
+    w->chain.there = &w->there;
+    for (int i = 0; i < w->count; i++) {
+        size_t numbers = (size_t)rows[i] * 8 * (size_t)w->run->cfg->model.width;
+        SPOT_TRY(SPOT_TAKE(w->c, &w->there, w->p[i].there.at, numbers));
+        if (spot_wants_robust(w->run->cfg)) SPOT_TRY(SPOT_TAKE(w->c, &w->there, w->p[i].robust_there.at, numbers));
+    }
+    return SPOT_OK;
+}
+
+/* A picture that failed fails its method. */
+static spot_status judge_picture(void *user, const spot_ec_run *p, int b, spot_status s)
+{
+    ec_wave *w = user;
+
+    w->b = b;
+    return record_method_failure(w, (int)(p - w->p), s);
+}
+
+static spot_status run_stages(ec_wave *w)
+{
+    SPOT_TRY(open_device_memory(w));
+    SPOT_TRY(view_all_ecs(w));                                                     /* EC -> images -> model -> view */
+    SPOT_TRY(spot_chain_open(&w->chain, w->count, false));
+    for (int b = 0; b < w->run->cfg->bdms; b++) SPOT_TRY(run_method(w, b));        /* view -> points -> hypotheses -> score */
+    return SPOT_OK;
+}
+
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count)
 {
     ec_wave w = { .c = c, .a = a, .run = run, .p = p, .count = count };
+    spot_status s, drawn;
 
     w.chain = (spot_chain){ .c = c, .a = a, .store = &run->store, .study = &w, .judge = record_method_failure,
                             .kept = log_kept };
     for (int i = 0; i < count; i++) SPOT_TRY(define_ec(&w, &p[i], index[i]));      /* config -> ECs */
-    SPOT_TRY(view_all_ecs(&w));                                                    /* EC -> images -> model -> view */
-    SPOT_TRY(spot_chain_open(&w.chain, count, false));
-    for (int b = 0; b < run->cfg->bdms; b++) SPOT_TRY(run_method(&w, b));          /* view -> points -> hypotheses -> score */
-    return SPOT_OK;
+    if (c->device && run->pictures) SPOT_TRY(spot_pictures_open(c, &w.drawers, c->threads));
+    s = run_stages(&w);
+    spot_arena_close(&w.there);
+    drawn = spot_pictures_close(c, w.drawers, s ? NULL : judge_picture, &w);
+    return s ? s : drawn;
 }

@@ -16,6 +16,8 @@ typedef struct {
     int        wave, at_once;          /* ECs of a wave; ECs that train at the same time */
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
+    size_t     resident;               /* device memory for what stays there between the stages of a wave */
+    size_t     pictures;               /* host memory for pictures that wait for their thread */
     size_t     arena;                  /* bytes for spot_pipeline_base and spot_pipeline; a single worker shares them */
     spot_bytes all;
 } spot_layout;
@@ -31,6 +33,8 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
                             const spot_sweep_options *o, int ecs, int rows);
 
+struct spot_picture_threads;
+
 typedef struct {
     const spot_config *cfg;
     spot_source        source;
@@ -45,6 +49,12 @@ typedef struct {
     spot_workers       workers;
 } spot_run;
 
+/* A network's features of an EC's view in the memory of the wave's device. */
+typedef struct {
+    float *at;                         /* (rows, d); NULL: no memory for them */
+    bool   filled;
+} spot_device_features;
+
 /* An EC and its values while it goes through the stages. */
 typedef struct {
     spot_ec         ec;
@@ -52,6 +62,8 @@ typedef struct {
     int             robust_status;                 /* a verdict on the robust network fails all methods that need it */
     char            robust_message[1024];
     spot_seen       seen;                          /* the classifier's view */
+    spot_device_features there, robust_there;      /* the features of the classifier and of the robust network */
+    struct { spot_key key; float *at; } points_there[SPOT_MAX_BDMS];      /* each method's points on the device; NULL: none */
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: the EC gets no segment in this run; ... */
     char            message[1024];                 /* ... the reason */
@@ -61,16 +73,21 @@ typedef struct {
  * as base.safetensors. It stays in the arena. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 
+/* Device memory for what stays there between the stages of `count` ECs with views of rows[p] rows: the features
+ * of all views, and the points of all methods. features: as in the layout. */
+size_t spot_resident_bytes(const spot_config *cfg, const int *features, int count, const int *rows);
+
 /* Takes `count` ECs through all stages and fills p[..].segment, with the same bytes for any count. Recalls the stages that
  * the store knows; computes and keeps all others. An EC that does not fit into memory is in trouble, and the others continue.
  * Any other failure that is no verdict (disk, device, stop) is returned: it does not depend on the config, and the next run
  * continues from the store. The caller rewinds the arena. */
 spot_status spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 
-/* method_picture.c: draws method b's points and hypotheses of an EC, whose score is in its segment. a is for scratch.
- * spot_method_picture_map: the method on whose map they are drawn: b, another one, or PCA, which need not be in the config. */
+/* method_picture.c: draws method b's points and hypotheses of an EC, whose score is in its segment, or leaves that to `threads`
+ * (picture_threads.h) unless NULL. a is for scratch. spot_method_picture_map: the method on whose map they are drawn: b,
+ * another one, or PCA, which need not be in the config. */
 spot_status spot_method_picture(spot_ctx *c, spot_arena *a, const spot_run *run, const spot_ec_run *p, int b,
-                                spot_points points, const spot_hypotheses *found);
+                                spot_points points, const spot_hypotheses *found, struct spot_picture_threads *threads);
 spot_bdm_config spot_method_picture_map(const spot_config *cfg, int b);
 
 /* The path of the picture's file. */

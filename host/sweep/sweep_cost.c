@@ -28,6 +28,15 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }
 
+/* spot_resident_bytes of a wave whose views have `rows` rows each. */
+static size_t wave_resident(const spot_config *cfg, const spot_layout *l, int rows, int wave)
+{
+    int all[wave];
+
+    for (int p = 0; p < wave; p++) all[p] = rows;
+    return spot_resident_bytes(cfg, l->features, wave, all);
+}
+
 /* Memory of a wave whose views have `rows` rows each. Views of another representation lie beside the classifier's. A picture
  * may need a map beside all other values. Recalling a head takes a model. */
 static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, int wave,
@@ -45,6 +54,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
     }
     most = spot_bytes_larger(most, (spot_bytes){ 0, map.device });
+    if (c->device) most.device += wave_resident(cfg, l, rows, wave);
     most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
                + spot_chain_bytes(wave, false);
     return most;
@@ -81,6 +91,13 @@ static int even_wave(int ecs, int most)
     return waves ? (ecs + waves - 1) / waves : 1;
 }
 
+/* Whether the device's memory `left` holds a wave: its methods, and a training beside the features of all views. */
+static bool wave_fits(const spot_ctx *c, const spot_config *cfg, const spot_layout *l, int rows, bool pictures, size_t left)
+{
+    return wave_needs(c, cfg, l, rows, l->wave, pictures).device <= left
+           && l->worker.device + wave_resident(cfg, l, rows, l->wave) <= left;
+}
+
 /* Chooses wave and at_once: from o, else by the device; then lowers them until the device's memory suffices. On the CPU nearly
  * all time is training, and segments come sooner one by one. */
 static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
@@ -90,13 +107,15 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
     int abreast = o->at_once ? o->at_once : c->device ? trainings_on_gpu(c, cfg, source) : 1;
     size_t left, total;
 
+    l->resident = 0;
     l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
     l->at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
     SPOT_TRY(spot_device_room(c, &left, &total));
-    while (l->at_once > 1 && (size_t)l->at_once * l->worker.device > left) l->at_once--;
-    while (l->wave > 1 && wave_needs(c, cfg, l, rows, l->wave, o->pictures).device > left) l->wave--;
+    while (l->wave > 1 && !wave_fits(c, cfg, l, rows, o->pictures, left)) l->wave--;
+    l->resident = wave_resident(cfg, l, rows, l->wave);
     l->at_once = within(l->at_once, l->wave);
+    while (l->at_once > 1 && (size_t)l->at_once * l->worker.device + l->resident > left) l->at_once--;
     if (l->wave < wide || l->at_once < abreast)
         spot_log(c, SPOT_LOG_INFO, "%s has %.1f GB of memory left: waves of %d instead of %d ECs, %d of them at once",
                  spot_device_name(c), left / 1e9, l->wave, wide, l->at_once);
@@ -114,12 +133,15 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
         if (cfg->bdm[b].representation == SPOT_BY_FILE)
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
+    l->pictures = 0;
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(choose_widths(c, l, cfg, source, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
+    for (int b = 0; b < cfg->bdms && c->device && o->pictures; b++)
+        l->pictures += (size_t)l->wave * ((size_t)rows * 4 * (size_t)(2 + cfg->bdm[b].top) + sizeof(spot_hypotheses) + 4096);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
-    workers = (size_t)l->at_once * l->worker.device;
+    workers = (size_t)l->at_once * l->worker.device + l->resident;
     l->all.device = wave.device > workers ? wave.device : workers;
     return SPOT_OK;
 }
@@ -153,7 +175,7 @@ static size_t memory_of(const spot_config *cfg, const spot_source *source, const
     size_t view = view_bytes(8 * cfg->model.width, rows);
     size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 
-    return l->all.host + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
+    return l->all.host + l->pictures + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
          + (source->photos ? spot_photos_bytes(source->photos) : 0);
 }
 

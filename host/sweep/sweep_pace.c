@@ -208,7 +208,7 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 
     snprintf(dir, sizeof dir, "%s/spotter-plan-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (s == SPOT_OK && found && score && lesson && mkdtemp(dir)) {
-        points = (spot_points){ v.n, 2, v.feature, NAN };
+        points = (spot_points){ .n = v.n, .d = 2, .at = v.feature, .objective = NAN };
         found->len = rows < 10 ? 1 : 5;
         for (int k = 0; k < found->len; k++)
             found->h[k] = (spot_hypothesis){ .len = rows / found->len, .row = v.image + k * (rows / found->len) };

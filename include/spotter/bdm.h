@@ -152,7 +152,8 @@ typedef struct {
 spot_bdm_config spot_bdm_defaults(int method);
 const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t size);
 
-/* Finds the hypotheses of each problem. All arrays lie on the host on every device; out[p].h[..].row lives in a. points[p] is
+/* Finds the hypotheses of each problem. All arrays lie on the host on every device, and points that lie on the device, too, are
+ * not copied to it again; out[p].h[..].row lives in a. points[p] is
  * the result of spot_embed_fit with cfg->embed, or the features where there is no reduction. SPOT_INPUT for confidences
  * outside [0, 1], coordinates that are not finite, or fewer rows than a method needs. A classifier without errors, one with
  * only errors, or a map without extent is no failure: a message reports it and the list may be empty. */

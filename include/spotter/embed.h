@@ -82,11 +82,16 @@ static inline int spot_embed_is_nothing(const spot_embed_config *cfg)
 /* Dimensions of the points for n rows of d features: dim, with PCA at most max(min(n - 1, d), 1). It grows with n and d. */
 int spot_embed_dim(const spot_embed_config *cfg, int n, int d);
 
-/* Views, arena and out[p], which lives in a, lie on the host on every device; on CUDA the call copies features and maps and
- * works in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not finite; SPOT_NUMERIC if it
- * diverges. */
+/* Views, arena and out[p], which lives in a, lie on the host on every device; on CUDA the call copies maps, and features that
+ * are not on the device, and works in device memory of its own. SPOT_INPUT for fewer than 4 rows or features that are not
+ * finite; SPOT_NUMERIC if it diverges. */
 spot_status spot_embed_fit(spot_ctx *c, spot_arena *a, int problems, spot_points *out, const spot_view *views,
                            const spot_seed *seeds, const spot_embed_config *cfg);
+
+/* spot_embed_fit that leaves the points on the device, too: out[p].device_at lives in `there`, an arena of c's device. NULL, or
+ * on the CPU: they lie on the host alone. */
+spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_points *out,
+                              const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg);
 
 /* Memory of spot_embed_fit for a batch of n[p] rows of d features; and its arena bytes on the CPU, the most of all devices. */
 spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d, const spot_embed_config *cfg);

@@ -127,9 +127,13 @@ spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_le
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson,
                             const spot_scene_config *scene, const spot_model_config *cfg, uint64_t seed);
 
-/* Runs m on the positives (label 1) of a split, in index order: features, confidence, the head's row, and the truth. */
+/* Runs m on the positives (label 1) of a split, in index order: features, confidence, the head's row, and the truth.
+ * spot_model_look_on: leaves the features also in `features` (n, d), memory of c's device, as view->device_feature. NULL, or on
+ * the CPU: they lie on the host alone. */
 spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth,
                             const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
+spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
+                               const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
 
 /* Where cfg->learned_gap > 0 (paper, G.3): sets the lesson's accuracies to the recall on the view's rows (all positives),
  * outside of all blindspots and inside each, and sets `learned` by their gaps. Otherwise changes nothing. */

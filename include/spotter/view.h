@@ -22,6 +22,7 @@ typedef struct {
     int   *image;         /* (n): index of the image within its split */
     uint8_t *label;       /* (n): 1 positive, 0 negative; NULL: all positive, as in a sweep */
     float *head;          /* (d): the direction in which the classifier's logit grows; NULL: not known */
+    float *device_feature;/* (n, d): `feature` once more, in the memory of the device that works on the view; NULL: not there */
 } spot_view;
 
 /* The error of the classifier on row i: 1 minus the probability of its label. */
@@ -45,6 +46,7 @@ typedef struct {
     int    n, d;
     float *at;            /* (n, d) */
     double objective;     /* final value of the function that the reducer minimised; NaN: it minimises none */
+    float *device_at;     /* (n, d): `at` once more, in the memory of the device that works on the points; NULL: not there */
 } spot_points;
 
 #ifdef __cplusplus
