@@ -495,6 +495,6 @@ const spot_bench_row spot_bench_tail[] = {
       { 512, 7, 256, SPOT_BF16 }, { 32, 3, 4, SPOT_BF16 } },
     { "optim", "Adam, 11.2 million parameters, bf16 copies", "parameters", SPOT_ON_CUDA, &kind_optim, { 11177537 }, { 1500 } },
     { "attack", "a move, 224 px, batch 256, bf16", "images", SPOT_ON_CUDA, &kind_attack, { 224, 256, SPOT_BF16 },
-      { 9, 2, SPOT_BF16 } },
+      { 10, 2, SPOT_BF16 } },
     { 0 },
 };

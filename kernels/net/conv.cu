@@ -57,7 +57,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     p->s = *s;
     p->l = layer_of(s);
     for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
-        if (!spot_conv_has(s, pass)) continue;
+        if (!spot_conv_has_pass(s, pass)) continue;
         status = spot_conv_choose(c, p, pass);
         p->scratch = max(p->scratch, spot_cudnn_plan_scratch(p->plan[pass]));
     }

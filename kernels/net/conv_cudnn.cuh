@@ -24,7 +24,7 @@ typedef struct {
 
 /* The task of a shape's pass; and whether the shape has this pass. conv_task.cu */
 spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass);
-bool           spot_conv_has(const spot_conv_shape *s, int pass);
+bool           spot_conv_has_pass(const spot_conv_shape *s, int pass);
 
 /* An engine and the settings of its knobs, as words from which the same cuDNN makes the same plan: "plain 42 2=3 13=1". The
  * first word is the form of the graph: plain; narrow: dw is bf16 and widened afterwards; fused: also adds the other summand

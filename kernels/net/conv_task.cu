@@ -6,7 +6,7 @@
 
 #include "core/stem.h"
 
-bool spot_conv_has(const spot_conv_shape *s, int pass)
+bool spot_conv_has_pass(const spot_conv_shape *s, int pass)
 {
     return pass == SPOT_PASS_FORWARD || s->train > (pass == SPOT_PASS_DATA && s->ci == 3);
 }

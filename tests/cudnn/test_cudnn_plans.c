@@ -83,7 +83,7 @@ static int list_tasks(spot_conv_task task[], int most)
     globfree(&configs);
     for (int i = 0; i < shapes; i++)
         for (int pass = 0; pass < SPOT_PASSES; pass++)
-            if (spot_conv_has(&shape[i].s, pass)) {
+            if (spot_conv_has_pass(&shape[i].s, pass)) {
                 assert_true(count < most);
                 task[count++] = spot_conv_task_of(&shape[i].s, pass);
             }
