@@ -13,12 +13,10 @@ void spot_image_draw(spot_image *image, const spot_ec *ec, spot_split split, uin
 
 void spot_image_targets(float *target, const spot_image *image, const spot_ec *ec) { spot_scene_targets(target, image, ec); }
 
-spot_status spot_refuse_device(spot_ctx *c, bool photos, int jpeg_quality)
+spot_status spot_refuse_jpeg(spot_ctx *c, int jpeg_quality)
 {
-    if (!c->device || !(photos || jpeg_quality)) return SPOT_OK;
-    return spot_fail(c, SPOT_UNSUPPORTED, "%s", photos
-                     ? "data: pictures from files are learned on the CPU so far; take --device cpu"
-                     : "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
+    if (!c->device || !jpeg_quality) return SPOT_OK;
+    return spot_fail(c, SPOT_UNSUPPORTED, "JPEG runs on the CPU; set scene.jpeg_quality to 0 or use --device cpu");
 }
 
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg)
@@ -26,7 +24,7 @@ spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image
     size_t bytes = 3 * (size_t)cfg->size * (size_t)cfg->size;
     spot_status failed = SPOT_OK;
 
-    SPOT_TRY(spot_refuse_device(c, false, cfg->jpeg_quality));
+    SPOT_TRY(spot_refuse_jpeg(c, cfg->jpeg_quality));
     SPOT_TRY(spot_raster_draw(c, rgb, image, n, cfg));
     if (!cfg->jpeg_quality) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads)

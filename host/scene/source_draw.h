@@ -8,10 +8,13 @@
 /* spot_sample_images for one EC: contents, training labels and blindspots of its images. */
 spot_status spot_ec_images(spot_ctx *c, const spot_sample *s);
 
+/* Labels and blindspots of an image that is a picture from a file, on the host (source.c). */
+spot_status spot_photo_image(spot_ctx *c, spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
+
 /* Writes the pixels (size, size, 3) of an image that is a picture from a file (pixels.c). */
 spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec);
 
-/* SPOT_UNSUPPORTED on a GPU for pixels that only the CPU produces: pictures from files, JPEG. */
-spot_status spot_refuse_device(spot_ctx *c, bool photos, int jpeg_quality);
+/* SPOT_UNSUPPORTED on a GPU with JPEG, which only the CPU computes. */
+spot_status spot_refuse_jpeg(spot_ctx *c, int jpeg_quality);
 
 #endif

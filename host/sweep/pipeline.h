@@ -15,6 +15,7 @@ typedef struct {
     int        wave, at_once;          /* ECs of a wave; ECs that train at the same time */
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
+    size_t     resident;               /* bytes of device memory for real pictures */
     size_t     arena;                  /* bytes for spot_pipeline_base and spot_pipeline; a single worker shares them */
     spot_bytes all;
 } spot_layout;

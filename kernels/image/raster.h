@@ -12,30 +12,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "core/imagenet.h"
 #include "core/ops.h"
+#include "image/levels.h"
 #include "image/raster_pixel.h"
-#include "spotter/model.h"
 
 #define SPOT_MIN_SIZE 32
 #define SPOT_MAX_SIZE 1024
-
-/* The bf16 nearest to x, ties to even. NaN stays NaN where its upper half is one. */
-static inline SPOT_HD uint16_t spot_bf16_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 struct spot_raster_ops {
     spot_status (*draw)(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_geometry *g);
     spot_status (*input)(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                          const spot_geometry *g);
-    spot_status (*normalise)(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
 };
 
 /* Sizes and strokes for cfg->size and cfg->text_alternative. At 224 pixels they are the authors'; other sizes are in
@@ -48,8 +36,5 @@ spot_status spot_raster_draw(spot_ctx *c, uint8_t *rgb, const spot_image *image,
 /* Draws the input of a network without bytes in between: 3 or 8 channels, fp32 or (SPOT_BF16) bf16. */
 spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                               const spot_scene_config *cfg);
-
-/* Normalises bytes (n, size, size, 3) from another source. On the CPU with n = 1, rgb may be the last quarter of x. */
-spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size);
 
 #endif
