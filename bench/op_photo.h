@@ -1,4 +1,4 @@
-/* op_photo.h - batches of pictures, for tests/test_cuda_photo.c and bench_photo.c. */
+/* op_photo.h - batches of pictures, and images through JPEG, for tests/test_cuda_photo.c, bench_photo.c and bench_jpeg.c. */
 #ifndef SPOTTER_OP_PHOTO_H
 #define SPOTTER_OP_PHOTO_H
 
@@ -16,5 +16,9 @@ typedef struct {
     unsigned char *out;                  /* (images, size, size, channels) */
 } spot_op_photos;
 extern const spot_op spot_op_photo;
+
+/* size: pixels a side, images, quality, kind (0: noise; 1: colours that change slowly; 2: edges). */
+typedef struct { int size, images, quality; uint8_t *rgb, *planes, *before; } spot_op_trips;
+extern const spot_op spot_op_jpeg;
 
 #endif

@@ -1,9 +1,11 @@
-/* test_cuda_photo.c - kernels/image/photo: labels and input of pictures that lie on the device, all to the byte. */
+/* test_cuda_photo.c - kernels/image/photo and jpeg: labels and input of pictures that lie on the device, and images through
+ * JPEG, all to the byte. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_op.h"
 
 #include <math.h>
 
+#include "image/jpeg.h"
 #include "op_photo.h"
 
 /* Every kind of input: pixels a side, pictures, images. */
@@ -19,6 +21,12 @@ static const int photo_sizes[][SPOT_OP_SIZES] = {
     { 32, 50, 257, 0, 0, SPOT_TRAIN, 80 }, { 32, 50, 256, 0, 0, SPOT_VAL, 65 }, { 32, 1, 1, 0, 0, SPOT_TRAIN, 5 },
     { 32, 50, 255, 0, 0, SPOT_TEST, 300 }, { 32, 3, 0, 3, SPOT_FP32, SPOT_TRAIN, 80 },
     { 64, 3, 2, 8, SPOT_BF16, SPOT_TRAIN, 80, 1 }, { 64, 3, 2, 8, SPOT_FP32, SPOT_TRAIN, 80, 3 },
+};
+
+/* Pixels a side that fill blocks and do not, odd ones among them; qualities whose steps are 255, 1 and the authors'. */
+static const int jpeg_sizes[][SPOT_OP_SIZES] = {
+    { 32, 3, 75, 0 }, { 33, 2, 75, 1 }, { 40, 2, 75, 2 }, { 47, 1, 1, 0 }, { 48, 1, 100, 2 }, { 50, 1, 30, 2 },
+    { 64, 2, 75, 2 }, { 8, 1, 75, 0 },  { 65, 1, 95, 1 }, { 32, 0, 75, 0 },
 };
 
 /* Each number that a split lacks comes out as NaN, alone; the CPU refuses it. */
@@ -68,11 +76,15 @@ TEST(wrong_calls_are_refused)
     CHECK_FAILS(&c, spot_photo_input(&c, x, 3, SPOT_FP32, &set, NULL, 2), SPOT_INVALID, "2 pictures of a set of 1");
     CHECK_FAILS(&c, spot_photo_images(&c, &set, &(spot_sample){ .n = -1, .ec = &(spot_ec){ .targets = 1 } }), SPOT_INVALID,
                 "-1 images");
+    CHECK_FAILS(&c, spot_jpeg_trip(&c, NULL, NULL, 0, 32, 0), SPOT_INVALID, "quality 0");
 }
 
 int main(void)
 {
-    static op_row rows[] = { OP_ROW(spot_op_photo, photo_sizes, .alone_step = LEN(schedules)) };
+    static op_row rows[] = {
+        OP_ROW(spot_op_photo, photo_sizes, .alone_step = LEN(schedules)),
+        OP_ROW(spot_op_jpeg, jpeg_sizes, .alone_step = LEN(schedules)),
+    };
 
     return run_ops(rows, LEN(rows));
 }

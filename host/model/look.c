@@ -143,7 +143,8 @@ static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_
         s.n = live = v->n - done < rows ? v->n - done : rows;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_ec_images(c, &s));
-        SPOT_TRY(spot_net_draw(c, l->pixels, l->net.planes, l->net.s.precision, l->image, live, ec));
+        SPOT_TRY(spot_net_draw(c, l->pixels, l->net.planes, l->net.s.precision, l->image, live, ec,
+                               l->net.stem));
         SPOT_TRY(spot_look_run(c, &l->net, l->feature + (size_t)done * v->d, l->logit + done, l->pixels, live));
         spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
     }

@@ -1,5 +1,6 @@
 /* ec_pixels.c - the pixels of an EC's images, rendered or read from files: as network input, as pictures. */
 #include "core/device.h"
+#include "image/jpeg.h"
 #include "image/raster.h"
 #include "scene/pictures.h"
 #include "scene/source_draw.h"
@@ -33,9 +34,23 @@ static spot_status input_each(spot_ctx *c, float *x, const spot_image *image, in
     return failed;
 }
 
-spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec)
+size_t spot_jpeg_spare(int n, int size) { return (size_t)n * (3 * (size_t)size * (size_t)size + spot_jpeg_planes(size)); }
+
+/* Scenes through JPEG on a device: their bytes, then those from JPEG, then numbers. */
+static spot_status jpeg_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                              const spot_scene_config *cfg, uint8_t *spare)
 {
-    const spot_precision precision = bf16 ? SPOT_BF16 : SPOT_FP32;
+    uint8_t *planes = spare + 3 * (size_t)cfg->size * (size_t)cfg->size * (size_t)n;
+    const spot_photo_set set = { .pictures = n, .size = cfg->size, .rgb = spare };
+
+    SPOT_TRY(spot_raster_draw(c, spare, image, n, cfg));
+    SPOT_TRY(spot_jpeg_trip(c, spare, planes, n, cfg->size, cfg->jpeg_quality));
+    return spot_photo_input(c, x, channels, precision, &set, NULL, n);
+}
+
+spot_status spot_ec_input_in(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                             const spot_ec *ec, void *spare)
+{
     spot_photo_set set;
 
     if (!ec->photos && !ec->scene.jpeg_quality) return spot_raster_input(c, x, channels, precision, image, n, &ec->scene);
@@ -43,11 +58,24 @@ spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const s
         SPOT_TRY(spot_photos_on_device(c, &set, ec));
         return spot_photo_input(c, x, channels, precision, &set, image, n);
     }
-    SPOT_TRY(spot_refuse_jpeg(c, ec->scene.jpeg_quality));
-    if (channels != 3 || bf16)
-        return spot_fail(c, SPOT_UNSUPPORTED, "pictures and JPEG: 3 channels of fp32 only, not %d of %s", channels,
-                         bf16 ? "bf16" : "fp32");
+    if (c->device) return jpeg_input(c, x, channels, precision, image, n, &ec->scene, spare);
+    if (channels != 3 || precision == SPOT_BF16)
+        return spot_fail(c, SPOT_UNSUPPORTED, "pictures and JPEG on the CPU: 3 channels of fp32 only, not %d of %s", channels,
+                         precision == SPOT_BF16 ? "bf16" : "fp32");
     return input_each(c, x, image, n, ec);
+}
+
+spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec)
+{
+    const bool jpeg = c->device && !ec->photos && ec->scene.jpeg_quality;
+    void *spare = NULL;
+    spot_status s;
+
+    if (jpeg) SPOT_TRY(spot_device_take(c, &spare, spot_jpeg_spare(n, ec->scene.size)));
+    s = spot_ec_input_in(c, x, channels, bf16 ? SPOT_BF16 : SPOT_FP32, image, n, ec, spare);
+    if (jpeg && !s) s = spot_device_wait(c);
+    spot_device_give(c, spare);
+    return s;
 }
 
 spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,

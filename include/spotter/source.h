@@ -37,7 +37,7 @@ spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image
 /* Pixels of n images as input of a network, ImageNet-normalised: x is (n, size, size, channels), 3 or 8 channels (the last
  * five 0), fp32, or rounded to bf16. Scenes: values as in kernels/image/raster.h; image and x lie on c's device.
  * Pictures on a GPU: after
- * spot_photos_upload. Pictures on the CPU, and JPEG, which only the CPU has: 3 channels of fp32. */
+ * spot_photos_upload. Pictures and JPEG on the CPU: 3 channels of fp32. */
 spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec);
 
 #ifdef __cplusplus
