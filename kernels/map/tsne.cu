@@ -37,10 +37,10 @@ static __device__ float apart(const spot_tsne_problem *t, int i, int j, float in
     return a;
 }
 
-/* The repulsion of row i into force[dim], for `dim` dimensions from y on; returns the row's part of Z, itself included. DIM is
- * dim, or its bound. */
+/* The repulsion of row i into force[dim], for `dim` dimensions from `from` on; returns the row's part of Z, itself included.
+ * DIM is dim, or its bound. */
 template <int DIM, bool WIDE>
-static __device__ double repel(const spot_tsne_problem *t, const float *y, int dim, int i, double *force)
+static __device__ double repel(const spot_tsne_problem *t, int from, int dim, int i, double *force)
 {
     SPOT_SHARED(float, point, DIM * ROWS);      /* (DIM, ROWS): the points that pass by */
     const int f = spot_tsne_freedom(WIDE ? t->dim : dim);
@@ -49,7 +49,7 @@ static __device__ double repel(const spot_tsne_problem *t, const float *y, int d
     double total = 0;
 
     for (int k = 0; k < dim; k++) {
-        self[k] = y[(size_t)k * t->stride + i];
+        self[k] = t->y[(size_t)(from + k) * t->stride + i];
         force[k] = 0;
     }
     for (int chunk = 0; chunk < t->stride; chunk += SPOT_TSNE_FLUSH) {
@@ -60,7 +60,8 @@ static __device__ double repel(const spot_tsne_problem *t, const float *y, int d
             int count = min((int)ROWS, end - j0), own = j0 + threadIdx.x;
 
             for (int k = 0; k < dim && own < end; k++)
-                point[k * ROWS + threadIdx.x] = own < t->n ? y[(size_t)k * t->stride + own] : SPOT_TSNE_FAR_AWAY;
+                point[k * ROWS + threadIdx.x] = own < t->n ? t->y[(size_t)(from + k) * t->stride + own]
+                                                                     : SPOT_TSNE_FAR_AWAY;
             __syncthreads();
             for (int j = 0; j < count; j += 2 * LANES)
                 for (int l = 0; l < LANES; l++) {      /* one division serves two pairs: 1/a = b/(ab) */
@@ -90,7 +91,7 @@ static __device__ double repel(const spot_tsne_problem *t, const float *y, int d
 
 /* Attraction of a warp's rows row0 .. row0+31, 16 by each half; a thread gets its own row's, and with `kl` its cost. */
 template <int DIM, bool WIDE>
-static __device__ float attract(const spot_tsne_problem *t, const float *y, int dim, int row0, int kl, float *pull)
+static __device__ float attract(const spot_tsne_problem *t, int from, int dim, int row0, int kl, float *pull)
 {
     const int lane = threadIdx.x % WARP, own = lane % LANES, f = spot_tsne_freedom(WIDE ? t->dim : dim);
     const unsigned half = 0xffffu << (lane - own);
@@ -105,7 +106,7 @@ static __device__ float attract(const spot_tsne_problem *t, const float *y, int 
             int j = t->to[e];
 
             for (int k = 0; k < dim; k++) {
-                u[k] = y[(size_t)k * t->stride + i] - y[(size_t)k * t->stride + j];
+                u[k] = t->y[(size_t)(from + k) * t->stride + i] - t->y[(size_t)(from + k) * t->stride + j];
                 a = WIDE ? a : fmaf(u[k] * inverse, u[k], a);
             }
             if (WIDE) a = apart(t, i, j, inverse);
@@ -137,12 +138,11 @@ template <int DIM, bool WIDE> static __global__ void __launch_bounds__(ROWS) for
     if (!w->live || tile * ROWS >= t->n) return;   /* the whole block */
     for (int from = 0; from < (WIDE ? whole : 1); from += DIM) {
         const int dim = WIDE ? min(DIM, whole - from) : whole;
-        const float *y = t->y + (size_t)from * t->stride;
         double force[DIM], part = 0;
         float pull[DIM] = { 0 }, spent;
 
-        if (exact) part = repel<DIM, WIDE>(t, y, dim, min(i, t->n - 1), force);
-        spent = attract<DIM, WIDE>(t, y, dim, i - threadIdx.x % WARP, kl && !from, pull);
+        if (exact) part = repel<DIM, WIDE>(t, WIDE ? from : 0, dim, min(i, t->n - 1), force);
+        spent = attract<DIM, WIDE>(t, WIDE ? from : 0, dim, i - threadIdx.x % WARP, kl && !from, pull);
         for (int k = 0; k < dim && mine; k++) {
             if (exact) w->repel[i * whole + from + k] = force[k];
             w->attract[i * whole + from + k] = pull[k];
