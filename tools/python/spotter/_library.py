@@ -36,11 +36,12 @@ class Arena(ct.Structure):
 
 class View(ct.Structure):
     _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("feature", ct.c_void_p), ("confidence", ct.c_void_p),
-                ("image", ct.c_void_p), ("label", ct.c_void_p), ("head", ct.c_void_p)]
+                ("image", ct.c_void_p), ("label", ct.c_void_p), ("head", ct.c_void_p), ("device_feature", ct.c_void_p)]
 
 
 class Points(ct.Structure):
-    _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("at", ct.POINTER(ct.c_float)), ("objective", ct.c_double)]
+    _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("at", ct.POINTER(ct.c_float)), ("objective", ct.c_double),
+                ("device_at", ct.c_void_p)]
 
 
 class Subject(ct.Structure):
