@@ -2,10 +2,12 @@
  * from the ECs, seconds from a calibration (sweep_pace.c); and the check that there is room for it. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <stdlib.h>
 #include <sys/statvfs.h>
 
 #include "base/room.h"
 #include "core/device.h"
+#include "net/conv.h"
 #include "spotter/work.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
@@ -371,13 +373,31 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     return SPOT_OK;
 }
 
+/* A config for GPUs is planned in fp32 where the CPU lacks its precision. */
+static spot_status in_able_precision(spot_ctx *c, const spot_config *cfg, spot_config **able)
+{
+    *able = NULL;
+    if (spot_conv_has(c, (spot_precision)cfg->model.precision)) return SPOT_OK;
+    *able = malloc(sizeof **able);
+    if (!*able) return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep");
+    **able = *cfg;
+    (*able)->model.precision = SPOT_FP32;
+    spot_log(c, SPOT_LOG_WARN, "%s does not compute in %s: memory and time are those of fp32", spot_ctx_device_name(c),
+             spot_precision_name((spot_precision)cfg->model.precision));
+    return SPOT_OK;
+}
+
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
                                bool calibrate)
 {
+    spot_config *able;
     spot_source source;
-    spot_status s = spot_source_open(c, &source, cfg);
+    spot_status s;
 
-    if (!s) s = cost_of(c, cfg, &source, o, cost, calibrate);
+    SPOT_TRY(in_able_precision(c, cfg, &able));
+    s = spot_source_open(c, &source, able ? able : cfg);
+    if (!s) s = cost_of(c, able ? able : cfg, &source, o, cost, calibrate);
     spot_source_close(&source);
+    free(able);
     return s;
 }
