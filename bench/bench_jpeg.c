@@ -4,7 +4,7 @@
 
 #include "bench.h"
 #include "formats/jpeg.h"
-#include "image/jpeg.h"
+#include "image/jpeg_trip.h"
 #include "op_photo.h"
 
 enum { CHECKED = 16 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "image/jpeg.h"
+#include "image/jpeg_trip.h"
 #include "op_photo.h"
 
 /* Every kind of input: pixels a side, pictures, images. An even size may have blocks of 2 x 2 pixels, with 4 channels. */

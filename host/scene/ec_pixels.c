@@ -1,6 +1,6 @@
 /* ec_pixels.c - the pixels of an EC's images, rendered or read from files: as network input, as pictures. */
 #include "core/device.h"
-#include "image/jpeg.h"
+#include "image/jpeg_trip.h"
 #include "image/raster.h"
 #include "scene/pictures.h"
 #include "scene/source_draw.h"

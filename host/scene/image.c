@@ -1,7 +1,7 @@
 /* image.c - the contents of an EC's image, and its pixels as bytes. */
 #include "core/device.h"
 #include "formats/jpeg.h"
-#include "image/jpeg.h"
+#include "image/jpeg_trip.h"
 #include "image/raster.h"
 #include "image/scene_draw.h"
 #include "scene/source_draw.h"

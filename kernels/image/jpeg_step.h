@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "core/hd.h"
-#include "image/jpeg.h"
+#include "image/jpeg_trip.h"
 
 enum { SPOT_JPEG_BITS = 13, SPOT_JPEG_MORE = 2 };
 

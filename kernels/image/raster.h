@@ -3,7 +3,7 @@
  * image (n) draw lists -> rgb (n, size, size, 3) bytes, or x (n, size, size, channels) numbers, the input of ImageNet models:
  * (value/255 - mean[channel]) / std[channel], each step in fp32; bf16 is rounded from fp32. With 4 channels the fourth is 0,
  * and the pixels of an image are in the order of core/stem.h, as CUDA's networks take them.
- * raster_pixel.h defines every pixel: equal bytes and numbers on every device (gpu_to_gpu). JPEG: image/jpeg.h.
+ * raster_pixel.h defines every pixel: equal bytes and numbers on every device (gpu_to_gpu). JPEG: image/jpeg_trip.h.
  *
  * Draw lists and pixels lie in the memory of c's device. The images may belong to different ECs. spot_image_draw and sample.h
  * make draw lists. A list with an object off the canvas is SPOT_INVALID on the CPU. The host does not read a GPU's lists:

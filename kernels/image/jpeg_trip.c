@@ -1,4 +1,4 @@
-/* jpeg.c - JPEG on the CPU, an image to a thread, and the tables of steps. */
+/* jpeg_trip.c - JPEG on the CPU, an image to a thread, and the tables of steps. */
 #include "image/jpeg_step.h"
 
 /* ITU T.81, tables K.1 and K.2. */

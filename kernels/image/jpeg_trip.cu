@@ -1,5 +1,5 @@
-/* jpeg.cu - JPEG on CUDA in two launches. First the blocks of 8 x 8 samples there and back, eight threads to a block, each with
- * a row, then a column, then a row in its registers; then the pixels, a thread each. */
+/* jpeg_trip.cu - JPEG on CUDA in two launches. First the blocks of 8 x 8 samples there and back, eight threads to a block, each
+ * with a row, then a column, then a row in its registers; then the pixels, a thread each. */
 #include "core/cuda.cuh"
 #include "image/jpeg_step.h"
 

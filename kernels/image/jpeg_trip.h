@@ -1,4 +1,4 @@
-/* jpeg.h - pixels as they come back from a JPEG file, without the file: the authors' images went through one (quality 75,
+/* jpeg_trip.h - pixels as they come back from a JPEG file, without the file: the authors' images went through one (quality 75,
  * 4:2:0).
  *
  * rgb (n, size, size, 3) -> the same, as libjpeg-turbo encodes and decodes it with its defaults: YCbCr with half of the
@@ -7,8 +7,8 @@
  * tests/test_cuda_photo.c). On the CPU the program takes libjpeg-turbo itself (host/formats/jpeg.h), which is faster.
  *
  * rgb and planes lie in the memory of c's device. Nothing waits for the device, so that a step with it can be recorded. */
-#ifndef SPOTTER_IMAGE_JPEG_H
-#define SPOTTER_IMAGE_JPEG_H
+#ifndef SPOTTER_JPEG_TRIP_H
+#define SPOTTER_JPEG_TRIP_H
 
 #include "core/ops.h"
 
