@@ -75,7 +75,6 @@ static void make_scenes(spot_op_run *r, void *problem, const int *size)
     unit = bytes_of_number(s), numbers = (size_t)s->images * numbers_of_image(s);
     s->out = spot_op_out(r, "pixels", SPOT_OP_BYTE, unit * (numbers + 2 * (size_t)size[6]), 0);
     if (s->out) s->out += unit * (size_t)size[6];
-    if (size[7]) s->x = spot_op_out(r, "normalised", SPOT_OP_FLOAT, numbers, 0);
 }
 
 static spot_status draw_scenes(spot_op_run *r, spot_op_scenes *s, int count)
@@ -83,7 +82,6 @@ static spot_status draw_scenes(spot_op_run *r, spot_op_scenes *s, int count)
     for (int q = 0; q < count; q++, s++) {
         if (s->channels) SPOT_OP(r, spot_raster_input(r->c, s->out, s->channels, s->precision, s->image, s->images, &s->cfg));
         else             SPOT_OP(r, spot_raster_draw(r->c, s->out, s->image, s->images, &s->cfg));
-        if (s->x) SPOT_OP(r, spot_raster_normalise(r->c, s->x, s->out, s->images, s->cfg.size));
     }
     return SPOT_OK;
 }
@@ -96,13 +94,11 @@ static spot_status run_scenes(spot_op_run *r, void *problems, int count)
     return draw_scenes(r, s, count);
 }
 
-static float normalised(uint8_t byte, int k) { return ((float)byte / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k]; }
-
 /* Writes channel k of a pixel by the pixel rule to `to`; returns its bytes. */
 static size_t wanted(unsigned char *to, const spot_op_scenes *s, uint32_t rgb, int k)
 {
     uint8_t byte = (uint8_t)(k < 3 ? rgb >> (16 - 8 * k) : 0);
-    float v = k < 3 ? normalised(byte, k) : 0;
+    float v = spot_op_normalised(byte, k);
     uint16_t bits = spot_bf16_bits(v);
 
     if (!s->channels)                    return memcpy(to, &byte, 1), sizeof byte;
@@ -140,31 +136,16 @@ static spot_status check_image(spot_op_run *r, const spot_op_scenes *s, int i, u
     return SPOT_OK;
 }
 
-/* The numbers that image i's bytes become. */
-static spot_status check_normalised(spot_op_run *r, const spot_op_scenes *s, int i, const unsigned char *byte, float *x)
-{
-    size_t numbers = numbers_of_image(s);
-
-    SPOT_TRY(spot_op_fetch(r, x, s->x + (size_t)i * numbers, numbers * sizeof *x));
-    for (size_t e = 0; e < numbers; e++)
-        SPOT_TRY(spot_bench_near(r->c, "normalised byte", e, x[e], normalised(byte[e], (int)(e % 3)), 0));
-    return SPOT_OK;
-}
-
 /* Up to 128 images, with the last. */
 static spot_status check_scenes(spot_op_run *r, void *problem)
 {
     const spot_op_scenes *s = problem;
     int step = (s->images + CHECKED - 1) / CHECKED;
     unsigned char *got = malloc(numbers_of_image(s) * bytes_of_number(s));
-    float *x = malloc(numbers_of_image(s) * sizeof *x);
-    spot_status e = got && x ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory to check images");
+    spot_status e = got ? SPOT_OK : spot_fail(r->c, SPOT_NOMEM, "no memory to check images");
 
-    for (int i = s->images - 1; i >= 0 && e == SPOT_OK; i -= step) {
-        e = check_image(r, s, i, got);
-        if (e == SPOT_OK && s->x) e = check_normalised(r, s, i, got, x);
-    }
-    free(got), free(x);
+    for (int i = s->images - 1; i >= 0 && e == SPOT_OK; i -= step) e = check_image(r, s, i, got);
+    free(got);
     return e;
 }
 

@@ -7,10 +7,9 @@
 #include "image/raster.h"
 #include "op_scene.h"
 
-/* Every kind of output, the bytes also normalised, and blocks of 2 x 2 pixels, which take an even size: pixels a side, ECs,
- * images, kind of ECs. */
+/* Every kind of output, and blocks of 2 x 2 pixels, which take an even size: pixels a side, ECs, images, kind of ECs. */
 #define CANVAS(size, ecs, n, kind)                                                                          \
-    { size, ecs, n, 0, 0, kind, 0, 1 }, { size, ecs, n, 3, SPOT_FP32, kind }, { size, ecs, n, 3, SPOT_BF16, kind }
+    { size, ecs, n, 0, 0, kind }, { size, ecs, n, 3, SPOT_FP32, kind }, { size, ecs, n, 3, SPOT_BF16, kind }
 #define BLOCKS(size, ecs, n, kind) { size, ecs, n, 4, SPOT_TF32, kind }, { size, ecs, n, 4, SPOT_BF16, kind }
 
 /* 33 pixels a side: no multiple of a tile, of a Philox block or of a store; 36: of a store only. Images of two ECs in one

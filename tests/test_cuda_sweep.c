@@ -1,10 +1,8 @@
 /* test_cuda_sweep.c - a whole sweep on CUDA: what the CPU finds, the same bytes every time, nothing left behind.
  * ctest: heavy, ctest: long */
 #define _POSIX_C_SOURCE 200809L
+#include "check_cuda_sweep.h"
 #include "check_copies.h"
-#include "check_sweep.h"
-
-#include <math.h>
 
 #include "sweep/pipeline.h"
 
@@ -33,65 +31,6 @@ static spot_config *small_config(spot_ctx *c)
     return cfg;
 }
 
-static spot_segment *read_segment(spot_ctx *c, const char *name, int index)
-{
-    spot_segment *s = calloc(1, sizeof *s);
-    spot_segment_state state;
-    char dir[128], why[1300];
-
-    assert_non_null(s);
-    snprintf(dir, sizeof dir, "%s/%s", root, name);
-    CHECK_OK(c, spot_segment_read(c, dir, index, s, &state, why, sizeof why));
-    assert_int_equal(state, SPOT_SEGMENT_WHOLE);
-    return s;
-}
-
-static float *confidences(spot_ctx *c, spot_arena *a, const spot_config *cfg, const char *name, int ec, int *n)
-{
-    spot_identity id;
-    spot_store store;
-    spot_seen seen;
-    char dir[128];
-    bool found;
-
-    snprintf(dir, sizeof dir, "%s/%s", root, name);
-    CHECK_OK(c, spot_store_open(c, &store, dir));
-    CHECK_OK(c, spot_identify(c, &id, cfg, NULL));
-    CHECK_OK(c, spot_recall(c, a, &store, spot_key_of_model(c, &id, cfg, (uint32_t)ec), "view", spot_pack_seen, &seen, &found));
-    assert_true(found);
-    *n = seen.view.n;
-    return seen.view.confidence;
-}
-
-/* Two steps from chance: Adam divides by gradients' sizes, so that the last bits of a tiny gradient move a weight by as much
- * as a learning rate. */
-static void compare(spot_ctx *cpu, spot_ctx *cuda, const spot_config *cfg)
-{
-    for (int ec = 0; ec < ECS; ec++) {
-        spot_segment *want = read_segment(cpu, "cpu", ec), *got = read_segment(cuda, "cuda", ec);
-        float *x, *y;
-        int n, m;
-        spot_arena a;
-
-        assert_string_equal(got->device, "cuda");
-        assert_int_equal(got->status, want->status);
-        assert_int_equal(got->lesson.learned, want->lesson.learned);
-        CHECK_NEAR(got->lesson.epoch[0].val_loss, want->lesson.epoch[0].val_loss, 1e-3);
-        CHECK_NEAR(got->lesson.outside, want->lesson.outside, 0);
-        for (int b = 0; b < cfg->bdms; b++) {
-            assert_int_equal(got->method[b].status, want->method[b].status);
-            CHECK_NEAR(got->method[b].score.dr, want->method[b].score.dr, 0);
-        }
-        CHECK_OK(cpu, spot_arena_open(cpu, &a, 1 << 20));
-        x = confidences(cpu, &a, cfg, "cpu", ec, &n);
-        y = confidences(cuda, &a, cfg, "cuda", ec, &m);
-        assert_int_equal(n, m);
-        for (int i = 0; i < n; i++) CHECK_NEAR(y[i], x[i], 1e-3);
-        spot_arena_close(&a);
-        spot_segment_free(want), spot_segment_free(got);
-    }
-}
-
 TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
 {
     const spot_sweep_options wave = { .shards = 1, .pictures = true }, alone = { .shards = 1, .limit = 1, .wave = 1 },
@@ -106,7 +45,7 @@ TEST_WITH(a_sweep_finds_what_the_cpu_finds, set_up, tear_down)
     CHECK_OK(&c, spot_device_room(&c, &before, &total));
     CHECK_OK(&c, sweep_with(&c, cfg, "cuda", wave, &r));
     assert_true(r.done == ECS && !r.failed);
-    compare(&cpu, &c, cfg);
+    compare_runs(&cpu, &c, cfg, ECS, 1e-3);
     CHECK_OK(&c, spot_device_room(&c, &after, &total));
     if (getenv("SPOT_EMULATOR")) assert_int_equal(before, after);
     spot_device_close(&c);
@@ -178,14 +117,6 @@ TEST_WITH(views_and_points_stay_on_the_device, set_up, tear_down)
     assert_int_equal(copies.of_size[0], as_many);
     spot_device_close(&c);
     free(cfg);
-}
-
-static void hold(size_t bytes)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%zu", bytes);
-    setenv("SPOT_EMULATOR_MEMORY", text, 1);
 }
 
 /* Where a device has no memory for an EC nothing is begun. */

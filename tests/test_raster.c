@@ -7,6 +7,7 @@
 
 #include "formats/jpeg.h"
 #include "formats/png.h"
+#include "image/photo.h"
 #include "image/raster.h"
 #include "spotter/source.h"
 
@@ -214,6 +215,7 @@ TEST(inputs_are_normalised_bytes)
     spot_scene_config cfg;
     size_t values = (size_t)N * 3 * 50 * 50;
     uint8_t *rgb = bytes_of(N, 50);
+    const spot_photo_set set = { .pictures = N, .size = 50, .rgb = rgb };
     float *x = malloc(values * sizeof *x), *y = malloc(values * sizeof *y);
     assert_non_null(x);
     assert_non_null(y);
@@ -221,7 +223,7 @@ TEST(inputs_are_normalised_bytes)
     for (int jpeg = 0; jpeg < 2; jpeg++) {
         cfg.jpeg_quality = 90 * jpeg;
         CHECK_OK(&c, spot_image_render(&c, rgb, image, N, &cfg));
-        CHECK_OK(&c, spot_raster_normalise(&c, x, rgb, N, 50));
+        CHECK_OK(&c, spot_photo_input(&c, x, 3, SPOT_FP32, &set, NULL, N));
         CHECK_OK(&c, spot_ec_input(&c, y, 3, false, image, N, &(spot_ec){ .scene = cfg }));
         assert_memory_equal(x, y, values * sizeof *x);
         for (size_t i = 0; i < values; i++) CHECK_NEAR(x[i], (rgb[i] / 255.0 - mean[i % 3]) / std[i % 3], 1e-6);

@@ -5,83 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/png.h"
-#include "scene/pictures.h"
+#include "check_real.h"
 #include "scene/source_draw.h"
 #include "store/pixel_cache.h"
 #include "store/keys.h"
-
-#include "check_sweep.h"
-
-/* cat, dog, cow | car, bus | person, tree; a picture is a set of their letters. */
-static const char letters[] = "cdwvbpt";
-static const char *const names[] = { "cat", "dog", "cow", "car", "bus", "person", "tree" };
-static const char *const supers[] = { "animal", "animal", "animal", "vehicle", "vehicle", "someone", "plant" };
-enum { CATEGORIES = 7 };
-
-static void write_text(const char *name, const char *text, size_t n)
-{
-    char path[128];
-    spot_ctx c = check_ctx(1);
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    CHECK_OK(&c, spot_file_write(&c, path, text, n));
-}
-
-/* Picture i of n shows what kind[i mod kinds] says, and half of them a person. Files are there where `files` says so. */
-static void annotate(const char *name, const char *const *kind, int kinds, int n, bool files)
-{
-    unsigned char *png, rgb[12 * 8 * 3];
-    char *text, line[64];
-    size_t len, bytes;
-    FILE *f = open_memstream(&text, &len);
-    spot_ctx c = check_ctx(1);
-
-    fprintf(f, "{\"categories\":[");
-    for (int k = 0; k < CATEGORIES; k++)
-        fprintf(f, "%s{\"id\":%d,\"name\":\"%s\",\"supercategory\":\"%s\"}", k ? "," : "", 90 - k, names[k], supers[k]);
-    fprintf(f, "],\"images\":[");
-    for (int i = 0; i < n; i++) fprintf(f, "%s{\"id\":%d,\"file_name\":\"%s-%d.png\"}", i ? "," : "", 7 * i, name, i);
-    fprintf(f, "],\"annotations\":[");
-    for (int i = 0, first = 1; i < n; i++)
-        for (const char *p = kind[i % kinds]; *p; p++, first = 0)
-            fprintf(f, "%s{\"image_id\":%d,\"category_id\":%d}", first ? "" : ",", 7 * i,
-                    90 - (int)(strchr(letters, *p) - letters));
-    fprintf(f, "]}");
-    fclose(f);
-    snprintf(line, sizeof line, "%s.json", name);
-    write_text(line, text, len);
-    free(text);
-    for (int i = 0; files && i < n; i++) {
-        for (int k = 0; k < LEN(rgb); k++) rgb[k] = (unsigned char)(k % 3 == 0 ? 250 : k % 3 == 1 ? i : 7 * i);
-        CHECK_OK(&c, spot_png_encode(&c, &png, &bytes, rgb, 12, 8));
-        snprintf(line, sizeof line, "%s-%d.png", name, i);
-        write_text(line, (char *)png, bytes);
-        free(png);
-    }
-}
-
-/* 9 kinds: two of them of two animals, which the task animal drops. */
-static const char *const plain[] = { "c", "cp", "dp", "d", "wv", "p", "bp", "v", "cd", "t", "dt", "", "cdp", "cpt", "b", "pt" };
-
-static spot_photos_config settings(const char *name)
-{
-    spot_photos_config cfg = spot_photos_defaults();
-    snprintf(cfg.coco, sizeof cfg.coco, "%s/%s.json", root, name);
-    snprintf(cfg.images, sizeof cfg.images, "%s", root);
-    strcpy(cfg.tasks, "animal, vehicle");
-    cfg.size = 32;
-    cfg.pair_least = 5;
-    cfg.val = 0.2;
-    cfg.test = 0.3;
-    return cfg;
-}
-
-static spot_photos *open_photos(spot_ctx *c, const spot_photos_config *cfg, uint64_t seed)
-{
-    spot_photos *p;
-    CHECK_OK(c, spot_photos_open(c, &p, cfg, seed));
-    return p;
-}
 
 static int animals(const spot_photos *p, uint32_t picture)
 {
@@ -559,20 +486,6 @@ TEST_WITH(a_sweep_on_pictures, set_up, tear_down)
     free(again);
     spot_ctx_close(&one);
     spot_ctx_close(&three);
-}
-
-/* A GPU renders its images; pictures do not go there yet, and it says so before anything begins. */
-TEST_WITH(a_gpu_refuses, set_up, tear_down)
-{
-    spot_ctx c = check_ctx(1);
-    spot_config *cfg = malloc(sizeof *cfg);
-    spot_source source;
-    *cfg = spot_config_defaults();
-    strcpy(cfg->data.coco, "a.json");
-    c.device = &c;
-    CHECK_FAILS(&c, spot_source_open(&c, &source, cfg), SPOT_UNSUPPORTED, "--device cpu");
-    spot_source_close(&source);
-    free(cfg);
 }
 
 TEST_WITH(scene_and_data_exclude_each_other, set_up, tear_down)

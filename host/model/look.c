@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "image/raster.h"
+#include "image/photo.h"
 #include "image/sample.h"
 #include "model/resnet18.h"
 #include "scene/source_draw.h"
@@ -86,13 +86,15 @@ static spot_status infer_pixels(spot_ctx *c, looker *l, float *logits, float *fe
 {
     int rows = l->net.s.rows, d = 8 * m->width;
     size_t image = 3 * (size_t)size * size;
+    spot_photo_set set = { .pictures = rows, .size = size };
 
     for (int first = 0; first < n; first += rows) {
         int live = n - first < rows ? n - first : rows;
         const uint8_t *here = rgb + first * image;
         SPOT_TRY(spot_check_stop(c));
         if (l->rgb) SPOT_TRY(spot_device_copy(c, l->rgb, here, live * image));
-        SPOT_TRY(spot_raster_normalise(c, l->pixels, l->rgb ? l->rgb : here, live, size));
+        set.rgb = l->rgb ? l->rgb : here;
+        SPOT_TRY(spot_photo_input(c, l->pixels, 3, SPOT_FP32, &set, NULL, live));
         SPOT_TRY(spot_look_run(c, &l->net, l->feature, l->logit, l->pixels, live));
         SPOT_TRY(spot_device_copy(c, logits + (size_t)first * m->outputs, l->logit,
                                   (size_t)live * m->outputs * sizeof *logits));
@@ -144,7 +146,8 @@ static spot_status look_at_positives(spot_ctx *c, looker *l, spot_view *v, spot_
         s.n = live = v->n - done < rows ? v->n - done : rows;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_ec_images(c, &s));
-        SPOT_TRY(spot_net_draw(c, l->pixels, l->net.planes, l->net.s.precision, l->image, live, ec));
+        SPOT_TRY(spot_net_draw(c, l->pixels, l->net.planes, l->net.s.precision, l->image, live, ec,
+                               l->net.stem));
         SPOT_TRY(spot_look_run(c, &l->net, l->feature + (size_t)done * v->d, l->logit + done, l->pixels, live));
         spot_tell(c, "look", (int)ec->index, done + live, v->n, "");
     }

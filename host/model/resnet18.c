@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "spotter/source.h"
+#include "scene/source_draw.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -315,8 +315,8 @@ spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *tar
 }
 
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
-                          const spot_ec *ec)
+                          const spot_ec *ec, void *spare)
 {
     if (pixels) return spot_ec_input(c, pixels, 3, false, image, n, ec);
-    return spot_ec_input(c, planes, c->ops->conv->stem, precision == SPOT_BF16, image, n, ec);
+    return spot_ec_input_in(c, planes, c->ops->conv->stem, precision, image, n, ec, spare);
 }

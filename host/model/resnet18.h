@@ -108,9 +108,10 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
                             int images);
 
 /* Draws n images of the EC, normalised, into pixels (n, size, size, 3); if pixels is NULL, into planes in the layout of the
- * convolutions of c's device. */
+ * convolutions of c's device. spare: the first convolution's output, which has room for JPEG on a device: 8 bytes a pixel or
+ * more, of which it takes 4.5. */
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
-                          const spot_ec *ec);
+                          const spot_ec *ec, void *spare);
 
 /* take: allocates a model. start: initialises its tensor number `tensor`. */
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int width, int outputs);

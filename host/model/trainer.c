@@ -139,7 +139,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
 
 static spot_status draw_batch(spot_ctx *c, spot_trainer *t, void *planes, const spot_image *image, int n)
 {
-    return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec);
+    return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec, t->net.y[0]);
 }
 
 /* The radius scales with the image's side, so that each pixel can change by the same amount. */

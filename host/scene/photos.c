@@ -117,6 +117,7 @@ static spot_status lay_out(spot_ctx *c, spot_photos *p, spot_arena *a)
     for (int t = 0; t < p->tasks; t++) {
         spot_task *task = &p->task[t];
         SPOT_TRY(SPOT_TAKE(c, a, task->category, task->categories));
+        SPOT_TRY(SPOT_TAKE(c, a, task->mask, p->words));
         SPOT_TRY(SPOT_TAKE(c, a, task->count, task->categories));
         SPOT_TRY(SPOT_TAKE(c, a, task->train, task->categories));
         SPOT_TRY(SPOT_TAKE(c, a, task->both, (size_t)task->categories * p->categories));
@@ -204,8 +205,12 @@ static void fill_sets(spot_photos *p)
     for (int t = 0; t < p->tasks; t++) {
         spot_task *task = &p->task[t];
         int n = 0;
-        for (int k = 0; k < p->categories; k++)
-            if (!strcmp(p->coco[0].category[k].super, task->name)) task->category[n++] = k;
+        memset(task->mask, 0, (size_t)p->words * sizeof *task->mask);
+        for (int k = 0; k < p->categories; k++) {
+            if (strcmp(p->coco[0].category[k].super, task->name)) continue;
+            task->category[n++] = k;
+            task->mask[k / 64] |= (uint64_t)1 << k % 64;
+        }
     }
 }
 
@@ -354,6 +359,7 @@ void spot_photos_close(spot_photos *p)
     for (int f = 0; f < SPOT_MAX_ANNOTATIONS; f++) spot_coco_close(&p->coco[f]);
     if (p->fd >= 0) close(p->fd);
     free(p->checksum);
+    spot_arena_close(&p->resident.arena);
     spot_arena_close(&p->arena);
     free(p);
 }

@@ -4,6 +4,7 @@
 
 #include "formats/coco.h"
 #include "formats/picture.h"
+#include "image/photo.h"
 #include "spotter/arena.h"
 #include "spotter/photos.h"
 
@@ -14,12 +15,22 @@ enum { SPOT_MAX_ANNOTATIONS = 16 };
 typedef struct {
     char *name;
     int   categories, *category;   /* (categories) */
+    uint64_t *mask;                /* (words): bit k: category k of all is the task's */
     int   images[SPOT_SPLITS];
     uint32_t *picture[SPOT_SPLITS];
     int  *count;                   /* (categories): pictures in all splits */
     int  *train;                   /* (categories): pictures in the training split ... */
     int  *both;                    /* (categories, all categories): ... that also show the other category */
 } spot_task;
+
+/* The used pictures in the memory of a GPU, in the order of `use`. */
+typedef struct {
+    spot_arena arena;
+    uint8_t   *rgb;                /* (used, size, size, 3); NULL: not there */
+    uint64_t  *shows;              /* (used, words) */
+    uint64_t  *task[SPOT_MAX_TASKS];                     /* (words): a task's mask */
+    uint32_t  *row[SPOT_MAX_TASKS][SPOT_SPLITS];         /* (a task's images of a split): numbers of used pictures */
+} spot_resident;
 
 struct spot_photos {
     spot_photos_config cfg;        /* its lists are split into words; the pointers below point to them */
@@ -39,6 +50,7 @@ struct spot_photos {
     char       hash[33];
     int        fd;                 /* the pixel cache; -1: none */
     uint64_t  *checksum;           /* (used): checksums of its pictures */
+    spot_resident resident;
 };
 
 static inline bool spot_shows(const spot_photos *p, uint32_t picture, int category)
@@ -60,6 +72,13 @@ void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOT
 typedef struct { spot_picture picture, square; } spot_decode_buffers;
 spot_status spot_photo_decode(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row, spot_decode_buffers *d);
 void        spot_decode_buffers_close(spot_decode_buffers *d);
+
+/* The same from the pixel cache, if p has one. */
+spot_status spot_photo_row(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row);
+
+/* resident.c: the pictures as the ops of image/photo.h take them, on the host (without pixels) or on c's device. */
+spot_photo_set spot_photos_on_host(const spot_ec *ec);
+spot_status    spot_photos_on_device(spot_ctx *c, spot_photo_set *set, const spot_ec *ec);
 
 /* Makes p read pixels from this open file: row r starts at byte r * size * size * 3, and checksum holds the XXH3-64 of each
  * row. p owns fd and checksum (malloc'd). */

@@ -56,10 +56,8 @@ static spot_status read_pixel_cache(spot_ctx *c, uint8_t *rgb, const spot_photos
     return spot_fail(c, SPOT_IO, "the pixels of picture %d in the run's cache are damaged; remove the file *.album there", row);
 }
 
-spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec)
+spot_status spot_photo_row(spot_ctx *c, uint8_t *rgb, const spot_photos *p, int row)
 {
-    const spot_photos *p = ec->photos;
-    int row = p->row[p->task[ec->task].picture[image->split][image->index]];
     spot_decode_buffers d = { 0 };
     spot_status s;
 
@@ -67,4 +65,11 @@ spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image
     s = spot_photo_decode(c, rgb, p, row, &d);
     spot_decode_buffers_close(&d);
     return s;
+}
+
+spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec)
+{
+    const spot_photos *p = ec->photos;
+
+    return spot_photo_row(c, rgb, p, p->row[p->task[ec->task].picture[image->split][image->index]]);
 }

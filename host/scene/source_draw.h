@@ -8,10 +8,18 @@
 /* spot_sample_images for one EC: contents, training labels and blindspots of its images. */
 spot_status spot_ec_images(spot_ctx *c, const spot_sample *s);
 
+/* Labels and blindspots of an image that is a picture from a file, on the host (source.c). */
+spot_status spot_photo_image(spot_ctx *c, spot_image *image, const spot_ec *ec, spot_split split, uint32_t index);
+
 /* Writes the pixels (size, size, 3) of an image that is a picture from a file (pixels.c). */
 spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec);
 
-/* SPOT_UNSUPPORTED on a GPU for pixels that only the CPU produces: pictures from files, JPEG. */
-spot_status spot_refuse_device(spot_ctx *c, bool photos, int jpeg_quality);
+/* spot_ec_input with room for JPEG on a device, spot_jpeg_spare bytes of its memory; it takes none, so a step can be
+ * recorded. */
+spot_status spot_ec_input_in(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                             const spot_ec *ec, void *spare);
+
+/* Bytes and planes of n images. */
+size_t spot_jpeg_spare(int n, int size);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct {
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
     size_t     resident;               /* device memory for what stays there between the stages of a wave */
+    size_t     photos;                 /* device memory for real pictures */
     size_t     pictures;               /* host memory for pictures that wait for their thread */
     size_t     arena;                  /* bytes for spot_pipeline_base and spot_pipeline; a single worker shares them */
     spot_bytes all;

@@ -133,7 +133,10 @@ static spot_status begin_waves(spot_ctx *c, spot_work *w)
 {
     sweep *v = w->user;
 
-    if (v->run.source.photos) SPOT_TRY(spot_pixel_cache_open(c, &v->run.store, v->run.source.photos));
+    if (v->run.source.photos) {
+        SPOT_TRY(spot_pixel_cache_open(c, &v->run.store, v->run.source.photos));
+        SPOT_TRY(spot_photos_upload(c, v->run.source.photos, 0));
+    }
     v->ec_run = calloc((size_t)w->batch, sizeof *v->ec_run);
     if (!v->ec_run) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", w->batch);
     SPOT_TRY(spot_arena_open(c, &v->arena, v->run.layout.arena));

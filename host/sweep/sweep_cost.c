@@ -100,6 +100,17 @@ static bool wave_fits(const spot_ctx *c, const spot_config *cfg, const spot_layo
            && l->worker.device + wave_resident(cfg, l, rows, l->wave) <= left;
 }
 
+/* Device memory for ECs: all that is free but what the pictures take. Those of a calibration lie there already. */
+static spot_status room_for_ecs(spot_ctx *c, size_t *left, const spot_layout *l, const spot_source *source)
+{
+    size_t total;
+
+    SPOT_TRY(spot_device_room(c, left, &total));
+    if (source->photos && spot_photos_are_resident(source->photos)) return SPOT_OK;
+    *left = *left > l->photos ? *left - l->photos : 0;
+    return SPOT_OK;
+}
+
 /* Chooses wave and at_once: from o, else by the device; then lowers them until the device's memory suffices. On the CPU nearly
  * all time is training, and segments come sooner one by one. */
 static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
@@ -107,13 +118,13 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
 {
     int wide = o->wave ? o->wave : c->device ? even_wave(ecs, 32) : 1;
     int abreast = o->at_once ? o->at_once : c->device ? trainings_on_gpu(c, cfg, source) : 1;
-    size_t left, total;
+    size_t left;
 
     l->resident = 0;
     l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
     l->at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(spot_device_room(c, &left, &total));
+    SPOT_TRY(room_for_ecs(c, &left, l, source));
     while (l->wave > 1 && !wave_fits(c, cfg, l, rows, o->pictures, left)) l->wave--;
     l->resident = wave_resident(cfg, l, rows, l->wave);
     l->at_once = within(l->at_once, l->wave);
@@ -136,6 +147,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
     l->pictures = 0;
+    l->photos = source->photos ? spot_photos_device_bytes(c, source->photos) : 0;
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(choose_widths(c, l, cfg, source, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
@@ -144,7 +156,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
     workers = (size_t)l->at_once * l->worker.device + l->resident;
-    l->all.device = wave.device > workers ? wave.device : workers;
+    l->all.device = l->photos + (wave.device > workers ? wave.device : workers);
     return SPOT_OK;
 }
 
@@ -185,8 +197,9 @@ static const char *remedy(const spot_layout *l, bool device)
 {
     size_t training = (size_t)l->at_once * (device ? l->worker.device : l->worker.host);
 
-    if (training < (device ? l->all.device : l->all.host - training)) return l->wave > 1 ? "a lower --wave" : "a lower "
-        "scene.per_bucket.test, or other methods";
+    if (device && l->photos > l->all.device / 2) return "a lower data.size or fewer data.tasks";
+    if (training < (device ? l->all.device - l->photos : l->all.host - training))
+        return l->wave > 1 ? "a lower --wave" : "a lower scene.per_bucket.test, or other methods";
     return l->at_once > 1 ? "a lower --at-once" : "a lower model.batch, scene.size or model.width";
 }
 
@@ -230,8 +243,9 @@ spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config
     if (c->device) {
         SPOT_TRY(spot_device_room(c, &left, &total));
         if (l->all.device > left)
-            return spot_fail(c, SPOT_NOMEM, "an EC takes %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would "
-                             "help", l->all.device / 1e9, spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
+            return spot_fail(c, SPOT_NOMEM, "%s %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would help",
+                             l->photos ? "the pictures and an EC take" : "an EC takes", l->all.device / 1e9,
+                             spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
     }
     left = spot_room_of_memory("", &whose);
     if (needs > left)

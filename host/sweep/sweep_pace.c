@@ -15,9 +15,10 @@
 
 #define SHARE 0.015                /* share of a sweep's training that the calibration trains, twice */
 /* If a batch takes more than LONG seconds, as in a large network, a smaller one of about PART seconds is timed. */
-#define LONG 5.0
+#define LONG 2.0
 #define PART 1.0
 enum { PROBE = 8 };                /* images of the first trial, which finds the time of a batch */
+enum { PICTURES = 64 };            /* real pictures that a GPU learns from, again and again */
 
 static spot_spent times(spot_spent s, double k) { return (spot_spent){ s.wall * k, s.cpu * k }; }
 
@@ -144,7 +145,7 @@ static spot_status time_training_again(spot_ctx *c, spot_arena *a, spot_pace *p,
     SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, false, total));
     if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, &q, &cfg->model, ec, true, total));
     for (int i = 0; i < 3; i++) {
-        subtract_times(now[i], p->decode, 1);
+        if (!c->device) subtract_times(now[i], p->decode, 1);
         add_times(mean[i], *now[i], 1);
         *mean[i] = times(*mean[i], 0.5);
     }
@@ -177,10 +178,11 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     return SPOT_OK;
 }
 
-/* The calibration decodes the picture files; a sweep reads them decoded from the pixel cache. */
+/* On the CPU the calibration decodes the picture files; a sweep reads them decoded from the pixel cache. */
 static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
 {
     SPOT_TRY(spot_pixel_cache_pace(c, &p->decode, photos));
+    if (c->device) return SPOT_OK;
     subtract_times(&p->train, p->decode, 1);
     subtract_times(&p->robust, p->decode, 1);
     subtract_times(&p->watch, p->decode, 1);
@@ -235,6 +237,7 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
     double patience;
     bool large;
 
+    if (source->photos) SPOT_TRY(spot_photos_upload(c, source->photos, PICTURES));
     SPOT_TRY(fit_batch(c, a, &few, &cfg->model, ec));
     large = few.batch < cfg->model.batch;
     fewer = few;

@@ -54,6 +54,11 @@ spot_photos_config spot_photos_defaults(void);
 spot_status spot_photos_open(spot_ctx *c, spot_photos **photos, const spot_photos_config *cfg, uint64_t seed);
 void        spot_photos_close(spot_photos *p);
 
+/* Copies the pictures to the memory of c's device, where training and looking need them; nothing to do on the CPU. It decodes
+ * them, unless p has a pixel cache. distinct above 0: only so many, repeated, which is enough to measure time. c must outlive
+ * p. */
+spot_status spot_photos_upload(spot_ctx *c, spot_photos *p, int distinct);
+
 /* EC number `index` of the pool; SPOT_USAGE when the pool has fewer. Valid as long as p. */
 spot_status spot_photos_ec(spot_ctx *c, spot_ec *ec, const spot_photos *p, uint32_t index);
 
@@ -65,6 +70,8 @@ spot_scene_config spot_photos_scene(const spot_photos *p);
 
 int         spot_photos_count(const spot_photos *p);        /* pictures that ECs may use */
 size_t      spot_photos_bytes(const spot_photos *p);        /* memory that p takes */
+bool        spot_photos_are_resident(const spot_photos *p);                         /* after spot_photos_upload */
+size_t      spot_photos_device_bytes(const spot_ctx *c, const spot_photos *p);      /* what spot_photos_upload takes */
 const char *spot_photos_hash(const spot_photos *p);         /* of their names, bytes and categories: 32 hexadecimal digits */
 
 #ifdef __cplusplus

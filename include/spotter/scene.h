@@ -153,7 +153,7 @@ int spot_ec_positives(int *index, const spot_ec *ec, spot_split split);
 double spot_blindspot_share(const spot_ec *ec, int m);
 
 /* Renders n images into rgb (n, size, size, 3) bytes, by the raster op of c's device; image and rgb lie in its memory.
- * Applies JPEG where cfg asks for it. SPOT_UNSUPPORTED for JPEG on a GPU, here and below. */
+ * Applies JPEG where cfg asks for it: the same bytes on every device. */
 spot_status spot_image_render(spot_ctx *c, uint8_t *rgb, const spot_image *image, int n, const spot_scene_config *cfg);
 
 /* Draws and renders image `index` of a split on c's device; image and rgb (size, size, 3) bytes lie on the host. */

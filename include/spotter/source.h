@@ -18,7 +18,7 @@ typedef struct {
     uint64_t          seed;
 } spot_source;
 
-/* SPOT_UNSUPPORTED for pictures on a GPU. Close s also after a failure. */
+/* Close s also after a failure, and before c: on a GPU pictures lie in its memory (spot_photos_upload). */
 spot_status spot_source_open(spot_ctx *c, spot_source *s, const spot_config *cfg);
 void        spot_source_close(spot_source *s);
 
@@ -36,7 +36,7 @@ spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image
 
 /* Pixels of n images as input of a network, ImageNet-normalised: x is (n, size, size, channels), 3 channels, or 4 in blocks of
  * 2 x 2 pixels, fp32, or rounded to bf16. Scenes: values as in kernels/image/raster.h; image and x lie on c's device.
- * Pictures and JPEG: CPU only, 3 channels of fp32. */
+ * Pictures on a GPU: after spot_photos_upload. Pictures and JPEG on the CPU: 3 channels of fp32. */
 spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec);
 
 #ifdef __cplusplus

@@ -26,6 +26,8 @@
 #define SPOT_OP_FAMILIES(X)                                              \
     X(sample)    /* image numbers -> draw lists, and their order      */ \
     X(raster)    /* draw lists -> pixels                              */ \
+    X(photo)     /* pictures by number -> labels, a network's input   */ \
+    X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \
     X(norm)      /* batch norm, ReLU, residual, pooling, fused        */ \
     X(head)      /* average pooling, linear head, BCE                 */ \

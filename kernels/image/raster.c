@@ -131,43 +131,10 @@ static spot_status draw_cpu(spot_ctx *c, uint8_t *rgb, const spot_image *image, 
     return SPOT_OK;
 }
 
-/* The value of every byte in a network's input. */
-typedef struct { float at[256][3]; } levels;
-
-static levels imagenet_levels(void)
-{
-    levels t;
-
-    for (int v = 0; v < 256; v++)
-        for (int k = 0; k < 3; k++) t.at[v][k] = ((float)v / 255.0f - spot_imagenet[0][k]) / spot_imagenet[1][k];
-    return t;
-}
-
-static void normalise_pixels(float *x, const uint8_t *rgb, size_t pixels, const levels *t)
-{
-    for (size_t i = 0; i < pixels; i++)
-        for (int k = 0; k < 3; k++) x[3 * i + k] = t->at[rgb[3 * i + k]][k];
-}
-
-/* normalise_pixels of row y of an image x, for both numbers of channels, in any precision. */
-static void spread_pixels(void *x, const uint8_t *rgb, size_t size, size_t y, int channels, spot_precision precision,
-                          const levels *t)
-{
-    for (size_t i = 0; i < size; i++) {
-        size_t pixel = y * size + i, at = 3 * pixel;
-        if (channels == SPOT_STEM) at = SPOT_STEM * (size_t)spot_stem_place((int)pixel, (int)size);
-        for (size_t k = 0; k < (size_t)channels; k++) {
-            float v = k < 3 ? t->at[rgb[3 * i + k]][k] : 0;
-            if (precision == SPOT_BF16) ((uint16_t *)x)[at + k] = spot_bf16_bits(v);
-            else                        ((float *)x)[at + k] = v;
-        }
-    }
-}
-
 static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                              const spot_geometry *g)
 {
-    const levels t = imagenet_levels();
+    const spot_levels t = spot_levels_of_bytes();
     size_t size = (size_t)g->size, bytes = size * size * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
 
     SPOT_TRY(check_lists(c, image, n, g));
@@ -179,26 +146,13 @@ static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision 
         fill_palette(&p, g, &image[i]);
         for (int y = 0; y < g->size; y++) {
             draw_row(row, g, &image[i], &p, y);
-            if (channels == 3 && precision != SPOT_BF16)
-                normalise_pixels((float *)(void *)to + 3 * size * (size_t)y, row, size, &t);
-            else
-                spread_pixels(to, row, size, (size_t)y, channels, precision, &t);
+            spot_put_levels(to, row, size, (size_t)y, 1, channels, precision, &t);
         }
     }
     return SPOT_OK;
 }
 
-static spot_status normalise_cpu(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
-{
-    const levels t = imagenet_levels();
-    size_t pixels = (size_t)size * (size_t)size;
-
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < n; i++) normalise_pixels(x + 3 * pixels * (size_t)i, rgb + 3 * pixels * (size_t)i, pixels, &t);
-    return SPOT_OK;
-}
-
-const spot_raster_ops spot_raster_cpu = { .draw = draw_cpu, .input = input_cpu, .normalise = normalise_cpu };
+const spot_raster_ops spot_raster_cpu = { .draw = draw_cpu, .input = input_cpu };
 
 /* Checks the arguments and computes the geometry, which only a valid size has. */
 static spot_status check_call(spot_ctx *c, spot_geometry *g, const void *out, const spot_image *image, int n,
@@ -231,11 +185,4 @@ spot_status spot_raster_input(spot_ctx *c, void *x, int channels, spot_precision
         return spot_fail(c, SPOT_INVALID, "raster: scene.size is %d; an input of %d channels takes an even one", cfg->size,
                          channels);
     SPOT_DISPATCH(c, raster, input, x, channels, precision, image, n, &g);
-}
-
-spot_status spot_raster_normalise(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
-{
-    if (n < 0 || size < 1 || (n > 0 && (!x || !rgb)))
-        return spot_fail(c, SPOT_INVALID, "raster: cannot normalise %d images of %d pixels a side", n, size);
-    SPOT_DISPATCH(c, raster, normalise, x, rgb, n, size);
 }

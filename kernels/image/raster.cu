@@ -6,13 +6,6 @@
 /* A thread finds OWN inks: the pixels of one Philox block. NONE marks the pixels of an invalid draw list. */
 enum { THREADS = 256, OWN = 4, TILE = THREADS * OWN, NONE = SPOT_INKS };
 
-static __device__ float normalised(unsigned value, int channel)
-{
-    const float imagenet[2][3] = SPOT_IMAGENET;
-
-    return ((float)value / 255.0f - imagenet[0][channel]) / imagenet[1][channel];
-}
-
 /* The value of an ink in a channel, for each type of output. */
 static __device__ void put_level(uint8_t *level, int ink, int channel)
 {
@@ -24,7 +17,7 @@ static __device__ void put_level(float *level, int ink, int channel)
     uint8_t byte = 0;
 
     if (channel < 3) put_level(&byte, ink, channel);
-    *level = ink == NONE ? NAN : channel < 3 ? normalised(byte, channel) : 0;
+    *level = ink == NONE ? NAN : spot_byte_level(byte, channel);
 }
 
 static __device__ void put_level(uint16_t *level, int ink, int channel)
@@ -125,14 +118,6 @@ static __global__ void __launch_bounds__(THREADS) paint_kernel(T *out, const spo
     for (int v = thread; !wide && v < values; v += THREADS) tile[v] = level[CHANNELS * ink[v / CHANNELS] + v % CHANNELS];
 }
 
-/* grid (ceil(values / 256)) */
-static __global__ void __launch_bounds__(THREADS) normalise_kernel(float *x, const uint8_t *rgb, size_t values)
-{
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-
-    if (i < values) x[i] = normalised(rgb[i], i % 3);
-}
-
 template <typename T, int CHANNELS>
 static spot_status paint(spot_ctx *c, T *out, const spot_image *image, int n, const spot_geometry *g, const char *what)
 {
@@ -167,20 +152,4 @@ static spot_status input_cuda(spot_ctx *c, void *x, int channels, spot_precision
                            paint<float, SPOT_STEM>(c, fp32, image, n, g, "input");
 }
 
-static spot_status normalise_cuda(spot_ctx *c, float *x, const uint8_t *rgb, int n, int size)
-{
-    const size_t values = 3 * (size_t)n * size * size;
-
-    if (!n) return SPOT_OK;
-    SPOT_TRY(spot_cuda_needs(c, x, "raster.normalise: x"));
-    SPOT_TRY(spot_cuda_needs(c, rgb, "raster.normalise: rgb"));
-    if (rgb < (const uint8_t *)(x + values) && rgb + values > (const uint8_t *)x)
-        return spot_fail(c, SPOT_UNSUPPORTED, "raster.normalise: the bytes lie within x, which only the CPU allows");
-    SPOT_LAUNCH(normalise_kernel, dim3((values + THREADS - 1) / THREADS), THREADS, 0, spot_cuda_stream(c), x, rgb,
-                values);
-    return spot_cuda_launched(c, "raster.normalise of %d images, %d pixels a side", n, size);
-}
-
-extern const spot_raster_ops spot_raster_cuda = {
-    .draw = draw_cuda, .input = input_cuda, .normalise = normalise_cuda,
-};
+extern const spot_raster_ops spot_raster_cuda = { .draw = draw_cuda, .input = input_cuda };

@@ -6,6 +6,8 @@
 #include "map/tsne_fft.cuh"
 #include "map/tsne_step.h"
 
+/* Maps of more than MAX_DIM dimensions are WIDE: a thread's registers hold MAX_DIM dimensions of the forces at a time, and each
+ * slice computes the distances over all dimensions again. */
 enum { ROWS = SPOT_TSNE_ROWS, WARP = SPOT_WARP, WARPS = ROWS / WARP, LANES = SPOT_TSNE_LANES, MAX_DIM = 8 };
 
 /* The block's sum: each warp's, then the warps in order. All threads call. A kernel's first call is number 0, its second 1:
@@ -22,17 +24,32 @@ static __device__ double block_sum(double v, int call)
     return sum;
 }
 
-/* The repulsion of row i into force[dim]; returns the row's part of Z, itself included. DIM is dim, or its bound. */
-template <int DIM> static __device__ double repel(const spot_tsne_problem *t, int dim, int i, double *force)
+/* 1 + |y_i - y_j|^2 / f over all dimensions; the padding behind the points is far away. */
+static __device__ float apart(const spot_tsne_problem *t, int i, int j, float inverse)
+{
+    float a = 1.0f;
+
+    for (int k = 0; k < t->dim; k++) {
+        const float *y = t->y + (size_t)k * t->stride;
+        float u = y[i] - (j < t->n ? y[j] : SPOT_TSNE_FAR_AWAY);
+        a = fmaf(u * inverse, u, a);
+    }
+    return a;
+}
+
+/* The repulsion of row i into force[dim], for `dim` dimensions from `from` on; returns the row's part of Z, itself included.
+ * DIM is dim, or its bound. */
+template <int DIM, bool WIDE>
+static __device__ double repel(const spot_tsne_problem *t, int from, int dim, int i, double *force)
 {
     SPOT_SHARED(float, point, DIM * ROWS);      /* (DIM, ROWS): the points that pass by */
-    const int f = spot_tsne_freedom(dim);
+    const int f = spot_tsne_freedom(WIDE ? t->dim : dim);
     const float inverse = 1.0f / (float)f;
     float self[DIM];
     double total = 0;
 
     for (int k = 0; k < dim; k++) {
-        self[k] = t->y[(size_t)k * t->stride + i];
+        self[k] = t->y[(size_t)(from + k) * t->stride + i];
         force[k] = 0;
     }
     for (int chunk = 0; chunk < t->stride; chunk += SPOT_TSNE_FLUSH) {
@@ -43,7 +60,8 @@ template <int DIM> static __device__ double repel(const spot_tsne_problem *t, in
             int count = min((int)ROWS, end - j0), own = j0 + threadIdx.x;
 
             for (int k = 0; k < dim && own < end; k++)
-                point[k * ROWS + threadIdx.x] = own < t->n ? t->y[(size_t)k * t->stride + own] : SPOT_TSNE_FAR_AWAY;
+                point[k * ROWS + threadIdx.x] = own < t->n ? t->y[(size_t)(from + k) * t->stride + own]
+                                                                     : SPOT_TSNE_FAR_AWAY;
             __syncthreads();
             for (int j = 0; j < count; j += 2 * LANES)
                 for (int l = 0; l < LANES; l++) {      /* one division serves two pairs: 1/a = b/(ab) */
@@ -51,8 +69,12 @@ template <int DIM> static __device__ double repel(const spot_tsne_problem *t, in
                     for (int k = 0; k < dim; k++) {
                         u[k] = self[k] - point[k * ROWS + j + l];
                         v[k] = self[k] - point[k * ROWS + j + l + LANES];
-                        a = fmaf(u[k] * inverse, u[k], a);
-                        b = fmaf(v[k] * inverse, v[k], b);
+                        a = WIDE ? a : fmaf(u[k] * inverse, u[k], a);
+                        b = WIDE ? b : fmaf(v[k] * inverse, v[k], b);
+                    }
+                    if (WIDE) {
+                        a = apart(t, i, j0 + j + l, inverse);
+                        b = apart(t, i, j0 + j + l + LANES, inverse);
                     }
                     float both = 1.0f / (a * b), qa = both * b, qb = both * a;
                     float wa = spot_student(qa, f), wb = spot_student(qb, f);
@@ -68,9 +90,10 @@ template <int DIM> static __device__ double repel(const spot_tsne_problem *t, in
 }
 
 /* Attraction of a warp's rows row0 .. row0+31, 16 by each half; a thread gets its own row's, and with `kl` its cost. */
-template <int DIM> static __device__ float attract(const spot_tsne_problem *t, int dim, int row0, int kl, float *pull)
+template <int DIM, bool WIDE>
+static __device__ float attract(const spot_tsne_problem *t, int from, int dim, int row0, int kl, float *pull)
 {
-    const int lane = threadIdx.x % WARP, own = lane % LANES, f = spot_tsne_freedom(dim);
+    const int lane = threadIdx.x % WARP, own = lane % LANES, f = spot_tsne_freedom(WIDE ? t->dim : dim);
     const unsigned half = 0xffffu << (lane - own);
     const float inverse = 1.0f / (float)f;
     float result = 0;
@@ -83,9 +106,10 @@ template <int DIM> static __device__ float attract(const spot_tsne_problem *t, i
             int j = t->to[e];
 
             for (int k = 0; k < dim; k++) {
-                u[k] = t->y[(size_t)k * t->stride + i] - t->y[(size_t)k * t->stride + j];
-                a = fmaf(u[k] * inverse, u[k], a);
+                u[k] = t->y[(size_t)(from + k) * t->stride + i] - t->y[(size_t)(from + k) * t->stride + j];
+                a = WIDE ? a : fmaf(u[k] * inverse, u[k], a);
             }
+            if (WIDE) a = apart(t, i, j, inverse);
             for (int k = 0; k < dim; k++) sum[k] = fmaf(p / a, u[k], sum[k]);
             if (kl) cost += p > 0 ? p * (spot_logf(p) + 0.5f * (float)(f + 1) * spot_logf(a)) : 0.0f;
         }
@@ -100,23 +124,30 @@ template <int DIM> static __device__ float attract(const spot_tsne_problem *t, i
     return result;
 }
 
-/* grid (tiles of the largest map, problems) */
-template <int DIM> static __global__ void __launch_bounds__(ROWS) force_kernel(const spot_tsne_walk *all, int kl)
+/* grid (tiles of the largest map, problems). Z and the cost are those of the first slice. */
+template <int DIM, bool WIDE> static __global__ void __launch_bounds__(ROWS) force_kernel(const spot_tsne_walk *all, int kl)
 {
     const spot_tsne_walk *w = &all[blockIdx.y];
     const spot_tsne_problem *t = &w->map;
-    const int dim = DIM < MAX_DIM ? DIM : t->dim, tile = blockIdx.x, i = tile * ROWS + threadIdx.x;
+    const int whole = DIM < MAX_DIM ? DIM : t->dim, tile = blockIdx.x, i = tile * ROWS + threadIdx.x;
     const bool mine = i < t->n;
     const bool exact = !w->grid.most;              /* else tsne_fft.cu has repel and Z */
-    double force[DIM], z = 0;
-    float pull[DIM] = { 0 }, cost;
+    double z = 0;
+    float cost = 0;
 
     if (!w->live || tile * ROWS >= t->n) return;   /* the whole block */
-    if (exact) z = repel<DIM>(t, dim, min(i, t->n - 1), force);
-    cost = attract<DIM>(t, dim, i - threadIdx.x % WARP, kl, pull);
-    for (int k = 0; k < dim && mine; k++) {
-        if (exact) w->repel[i * dim + k] = force[k];
-        w->attract[i * dim + k] = pull[k];
+    for (int from = 0; from < (WIDE ? whole : 1); from += DIM) {
+        const int dim = WIDE ? min(DIM, whole - from) : whole;
+        double force[DIM], part = 0;
+        float pull[DIM] = { 0 }, spent;
+
+        if (exact) part = repel<DIM, WIDE>(t, WIDE ? from : 0, dim, min(i, t->n - 1), force);
+        spent = attract<DIM, WIDE>(t, WIDE ? from : 0, dim, i - threadIdx.x % WARP, kl && !from, pull);
+        for (int k = 0; k < dim && mine; k++) {
+            if (exact) w->repel[i * whole + from + k] = force[k];
+            w->attract[i * whole + from + k] = pull[k];
+        }
+        if (!from) z = part, cost = spent;
     }
     z = block_sum(mine ? z - 1.0 : 0.0, 0);        /* a point does not repel itself: its weight is 1 */
     if (threadIdx.x == 0 && exact) w->partial[tile] = z;
@@ -149,12 +180,10 @@ static spot_status launch_forces(spot_ctx *c, dim3 grid, const spot_tsne_batch *
 
     for (int p = 0; p < b->problems; p++)
         if (b->walk[p].live && b->walk[p].grid.most) SPOT_TRY(spot_tsne_interpolate_cuda(c, &b->walk[p], &b->copy[p]));
-    switch (dim) {
-    case 1:  SPOT_LAUNCH(force_kernel<1>, grid, ROWS, 0, stream, b->copy, kl); break;
-    case 2:  SPOT_LAUNCH(force_kernel<2>, grid, ROWS, 0, stream, b->copy, kl); break;
-    case 3:  SPOT_LAUNCH(force_kernel<3>, grid, ROWS, 0, stream, b->copy, kl); break;
-    default: SPOT_LAUNCH(force_kernel<MAX_DIM>, grid, ROWS, 0, stream, b->copy, kl);
-    }
+    const auto kernel = dim == 1 ? force_kernel<1, false> : dim == 2 ? force_kernel<2, false> :
+                        dim == 3 ? force_kernel<3, false> : dim <= MAX_DIM ? force_kernel<MAX_DIM, false> :
+                        force_kernel<MAX_DIM, true>;
+    SPOT_LAUNCH(kernel, grid, ROWS, 0, stream, b->copy, kl);
     return spot_cuda_launched(c, "tsne.fit: forces of %d maps, at most %u tiles of points to %d", b->problems, grid.x, dim);
 }
 
@@ -166,9 +195,9 @@ static spot_status advance_cuda(spot_ctx *c, const spot_tsne_batch *b, int count
 
     for (int p = 0; p < b->problems; p++) {
         const spot_tsne_problem *t = &b->walk[p].map;
-        if (t->dim != dim || dim > MAX_DIM)
-            return spot_fail(c, SPOT_UNSUPPORTED, "tsne.fit, problem %d: %d dimensions beside %d; CUDA maps to at most %d, the "
-                             "same for all; run with --device cpu", p, t->dim, dim, MAX_DIM);
+        if (t->dim != dim)
+            return spot_fail(c, SPOT_UNSUPPORTED, "tsne.fit, problem %d: %d dimensions beside %d; on CUDA the maps of a call "
+                             "have the same, call once for each", p, t->dim, dim);
         SPOT_TRY(spot_cuda_needs_all(c, "tsne.fit", { { t->start, "start" }, { t->to, "to" }, { t->p, "p" },
                                      { t->y, "y" } }));
         largest = max(largest, t->n);

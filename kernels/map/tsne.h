@@ -85,8 +85,8 @@ int spot_tsne_stride(int n);
 
 /* SPOT_NUMERIC when a map has a number that is not finite, SPOT_STOPPED on request; both are checked every 50 iterations. A
  * counting scratch only counts. cfg->repulsion chooses for each map: auto is exact up to SPOT_TSNE_EXACT points and fft beyond.
- * fft is for 1 and 2 dimensions; auto refuses larger maps of more dimensions. CUDA: at most 8 dimensions, the same for all
- * maps. */
+ * fft is for 1 and 2 dimensions; auto refuses larger maps of more dimensions. CUDA: the same dimensions for all maps; an
+ * iteration of n points to d dimensions is n^2 d operations up to 8 dimensions and n^2 d^2/8 beyond. */
 spot_status spot_tsne_fit(spot_ctx *c, spot_arena *scratch, int problems, spot_tsne_problem *t, const spot_tsne_config *cfg);
 
 /* For tests: the gradient (n, dim) at t->y with cfg's exaggeration and repulsion, and the KL divergence there, both on the
