@@ -19,6 +19,8 @@
 
 #include "calls.h"
 
+struct emu_stream;
+
 struct dim3 {
     unsigned x, y, z;
     dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
@@ -56,8 +58,9 @@ void watch_copy(void *to, const void *from, size_t bytes);
 /* Ends the launch with a report. Does not return when called by a fibre. */
 void fault(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Does the work now, or notes it while a graph is captured; counted as this call or as a node of the graph. */
-void submit(std::function<void()> work, emu_call call = EMU_library);
+/* Does the work of a stream (NULL: of the first) now, or notes it while a graph is captured; counted as this call or as a node
+ * of the graph. The work of a second branch may wait (runtime.cpp). */
+void submit(std::function<void()> work, emu_call call = EMU_library, emu_stream *stream = nullptr);
 
 /* A kernel by its words in SPOT_LAUNCH and the types of its arguments. */
 struct kernel_name { const char *words, *types; };
