@@ -7,6 +7,8 @@
  *     SPOT_EMULATOR=reversed       both backwards
  *     SPOT_EMULATOR=shuffled:SEED  threads and blocks in random order, warps drift apart, 1 to 4 blocks interleaved
  *
+ * A branch of the work, which runs beside other work, is done at once under "identity", else as late as it may (runtime.cpp).
+ *
  * A correct kernel gives the same bits under every schedule. What is wrong for certain is reported: the launch ends, the
  * CUDA status is cudaErrorLaunchFailure and cudaGetErrorString gives the sentence. Not seen: a missing __threadfence
  * (fibres are sequentially consistent), registers, speed, the last bits of approximate functions. */
