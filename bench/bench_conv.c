@@ -63,7 +63,7 @@ static spot_status fill_w(spot_ctx *c, layer *b)
     return stay.rounded ? SPOT_OK : spot_device_copy(c, b->part[READ], b->part[W], packed * sizeof(float));
 }
 
-/* size: channels in and out, kernel, stride, pixels a side of x, images, precision. */
+/* size: channels in and out, kernel, stride, pixels a side of x, images, precision; whether the data gradient adds to dx. */
 static spot_status open_layer(spot_ctx *c, void **state, const int *size, spot_bench_work *work)
 {
     layer *b = *state = calloc(1, sizeof *b);
@@ -71,7 +71,7 @@ static spot_status open_layer(spot_ctx *c, void **state, const int *size, spot_b
 
     if (!b) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     b->s = (spot_conv_shape){ .rows = size[5], .lanes = 1, .ci = size[0], .co = size[1], .k = size[2], .stride = size[3],
-                              .size = size[4], .train = true, .precision = (spot_precision)size[6] };
+                              .size = size[4], .train = true, .add = size[7], .precision = (spot_precision)size[6] };
     b->out = b->s.size / b->s.stride;
     pixels = (size_t)b->s.rows * b->s.size * b->s.size;
     work->items = b->s.rows;
@@ -159,7 +159,7 @@ static double data_sum(const layer *b, int n, int row, int column, int i)
         if (y < 0 || x < 0 || y % b->s.stride || x % b->s.stride) continue;
         for (int o = 0; o < b->s.co; o++) sum += weight(b, o, i, tap) * at(b, Y, n, y / b->s.stride, x / b->s.stride, o);
     }
-    return sum;
+    return b->s.add ? sum + at(b, X, n, row, column, i) : sum;
 }
 
 static spot_status check_forward(spot_ctx *c, void *state)
@@ -204,26 +204,37 @@ static const spot_bench_kind datas = { open_layer, check_data, data, close_layer
 static const spot_bench_kind weightses = { open_layer, check_weights, weights, close_layer };
 
 /* Batch 256 in bf16, as the paper's networks train; tensors of the last two stages fit into an H100's L2 cache. */
-#define PASS(words, kind, text, ci, co, k, stride, px)                                                    \
-    { "conv", words ", " text, "images", SPOT_ON_CUDA, &kind, { ci, co, k, stride, px, 256, SPOT_BF16 },  \
-      { (ci) > 3 ? 32 : 3, 16, k, stride, 6, 2, SPOT_BF16 } }
+#define ROW(words, kind, text, ci, co, k, stride, px, add)                                                      \
+    { "conv", words ", " text, "images", SPOT_ON_CUDA, &kind, { ci, co, k, stride, px, 256, SPOT_BF16, add },   \
+      { (ci) > 3 ? 32 : 3, 16, k, stride, 6, 2, SPOT_BF16, add } }
+#define PASS(words, kind, text, ...) ROW(words, kind, text, __VA_ARGS__, false)
+#define ADDED(text, ...) ROW("added data gradient", datas, text, __VA_ARGS__, true)
+/* A block's first layer adds its data gradient to the shortcut's. FIRST: the shape has no other place in the network. */
 #define LAYER(text, ...)                                  \
     PASS("forward", forwards, text, __VA_ARGS__),         \
     PASS("data gradient", datas, text, __VA_ARGS__),      \
+    PASS("weight gradient", weightses, text, __VA_ARGS__)
+#define FIRST(text, ...)                                  \
+    PASS("forward", forwards, text, __VA_ARGS__),         \
+    ADDED(text, __VA_ARGS__),                             \
     PASS("weight gradient", weightses, text, __VA_ARGS__)
 
 const spot_bench_row spot_bench_conv[] = {
     PASS("forward", forwards, "3 to 64, 7x7/2, 224 px", 3, 64, 7, 2, 224),
     PASS("weight gradient", weightses, "3 to 64, 7x7/2, 224 px", 3, 64, 7, 2, 224),
     LAYER("64 to 64, 3x3, 56 px",      64,  64,  3, 1, 56),
-    LAYER("64 to 128, 3x3/2, 56 px",   64,  128, 3, 2, 56),
+    ADDED("64 to 64, 3x3, 56 px",      64,  64,  3, 1, 56),
+    FIRST("64 to 128, 3x3/2, 56 px",   64,  128, 3, 2, 56),
     LAYER("64 to 128, 1x1/2, 56 px",   64,  128, 1, 2, 56),
     LAYER("128 to 128, 3x3, 28 px",    128, 128, 3, 1, 28),
-    LAYER("128 to 256, 3x3/2, 28 px",  128, 256, 3, 2, 28),
+    ADDED("128 to 128, 3x3, 28 px",    128, 128, 3, 1, 28),
+    FIRST("128 to 256, 3x3/2, 28 px",  128, 256, 3, 2, 28),
     LAYER("128 to 256, 1x1/2, 28 px",  128, 256, 1, 2, 28),
     LAYER("256 to 256, 3x3, 14 px",    256, 256, 3, 1, 14),
-    LAYER("256 to 512, 3x3/2, 14 px",  256, 512, 3, 2, 14),
+    ADDED("256 to 256, 3x3, 14 px",    256, 256, 3, 1, 14),
+    FIRST("256 to 512, 3x3/2, 14 px",  256, 512, 3, 2, 14),
     LAYER("256 to 512, 1x1/2, 14 px",  256, 512, 1, 2, 14),
     LAYER("512 to 512, 3x3, 7 px",     512, 512, 3, 1, 7),
+    ADDED("512 to 512, 3x3, 7 px",     512, 512, 3, 1, 7),
     { 0 },
 };

@@ -80,7 +80,7 @@ static void make_norm(spot_op_run *r, void *problem, const int *size)
     spot_op_tensor_part(r, "out", p->out, out, SPOT_OP_FLOAT, off, 0);
     p->da = make_tensor(r, p, p->q, DA);
     if (size[5]) p->db = make_tensor(r, p, p->q, DB);
-    p->dz = !joins ? NULL : p->db ? p->db : spot_op_tensor_blank(r, in, SPOT_OP_FLOAT);
+    p->dz = !joins ? NULL : p->db ? p->db : p->plain || r->number % 2 ? p->da : spot_op_tensor_blank(r, in, SPOT_OP_FLOAT);
     if (joins) spot_op_tensor_part(r, "dz", p->dz, in, SPOT_OP_FLOAT, off, 0);
     if (p->kind == SPOT_OP_POOLED) p->at = spot_op_tensor_blank(r, out, SPOT_OP_BYTE);
     if (p->at) spot_op_tensor_part(r, "winners", p->at, out, SPOT_OP_BYTE, 0, 0);
@@ -286,9 +286,9 @@ static spot_status open_layer(spot_ctx *c, void **state, const int *size, spot_b
     return s;
 }
 
-/* A pooled tensor is a quarter, the winners an eighth in bf16. The pool's way back reads both gradients, out and the winners
- * twice, y where it won and once more, and writes y. */
-#define POOL_BACK (0.75 + 0.125 + 0.25 + 0.75 + 0.125 + 2)
+/* A pooled tensor is a quarter, the winners an eighth in bf16. The pool's way back reads the gradient, out and the winners
+ * twice, y where it won and once more, and writes y. On CUDA a gradient comes in one part (spot_conv_onto). */
+#define POOL_BACK (0.5 + 0.125 + 0.25 + 0.5 + 0.125 + 2)
 #define KIND(name, pass, kind, db, passes)                                                                            \
     static spot_status open_##name(spot_ctx *c, void **state, const int *size, spot_bench_work *work)                \
     {                                                                                                                \
@@ -304,9 +304,9 @@ static spot_status open_layer(spot_ctx *c, void **state, const int *size, spot_b
 KIND(stats,     take_stats, SPOT_OP_ALONE,    false, 1)
 KIND(apply,     go_forward, SPOT_OP_IDENTITY, false, 3)
 KIND(inner,     go_back,    SPOT_OP_ALONE,    false, 5)
-KIND(join,      go_back,    SPOT_OP_IDENTITY, true,  8)
+KIND(join,      go_back,    SPOT_OP_IDENTITY, false, 7)
 KIND(pool,      go_forward, SPOT_OP_POOLED,   false, 1.375)
-KIND(pool_back, go_back,    SPOT_OP_POOLED,   true,  POOL_BACK)
+KIND(pool_back, go_back,    SPOT_OP_POOLED,   false, POOL_BACK)
 
 #define ROW(words, kind, text, channels, px)                                                                   \
     { "norm", words ", " text, "images", SPOT_ON_CUDA, &kind_##kind, { channels, px, 256, SPOT_BF16 }, { 16, 6, 2, SPOT_BF16 } }

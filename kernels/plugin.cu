@@ -10,6 +10,17 @@
 #include <nvtx3/nvToolsExt.h>
 #endif
 
+static cudaError_t open_streams(spot_cuda *state)
+{
+    cudaError_t e = cudaStreamCreateWithFlags(&state->first, cudaStreamNonBlocking);
+
+    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&state->forked, cudaEventDisableTiming);
+    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&state->done, cudaEventDisableTiming);
+    state->stream = state->first;
+    return e;
+}
+
 static spot_status cuda_open(void **device, char *name, size_t size, char *why, size_t why_size)
 {
     spot_cuda *state = (spot_cuda *)calloc(1, sizeof *state);
@@ -20,7 +31,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     *device = NULL;
     if (e == cudaSuccess && count) e = cudaSetDevice(0);
     if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
-    if (e == cudaSuccess && count) e = cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess && count) e = open_streams(state);
     if (e == cudaSuccess && count) e = cudaMalloc((void **)&state->tickets, SPOT_TICKETS * sizeof *state->tickets);
     if (e == cudaSuccess && count)
         e = cudaMemsetAsync(state->tickets, 0, SPOT_TICKETS * sizeof *state->tickets, state->stream);
@@ -72,7 +83,10 @@ static void cuda_close(void *device)
     spot_conv_forget(state);
     spot_cublas_forget(state);
     cudaFree(state->tickets);
-    cudaStreamDestroy(state->stream);
+    cudaEventDestroy(state->forked);
+    cudaEventDestroy(state->done);
+    cudaStreamDestroy(state->beside);
+    cudaStreamDestroy(state->first);
     free(state);
 }
 
@@ -128,7 +142,7 @@ static spot_status cuda_recorded(spot_ctx *c, void **graph)
     if (graph) *graph = NULL;
     if (!spot_cuda_of(c)->recording) return SPOT_OK;
     spot_cuda_of(c)->recording = 0;
-    e = cudaStreamEndCapture(spot_cuda_stream(c), &noted);
+    e = cudaStreamEndCapture(spot_cuda_of(c)->first, &noted);
     if (e == cudaSuccess && graph) e = cudaGraphInstantiate(&ready, noted, 0);
     if (noted) cudaGraphDestroy(noted);
     if (graph) *graph = ready;
@@ -138,6 +152,31 @@ static spot_status cuda_recorded(spot_ctx *c, void **graph)
 static spot_status cuda_replay(spot_ctx *c, void *graph)
 {
     return spot_cuda_check(c, cudaGraphLaunch((cudaGraphExec_t)graph, spot_cuda_stream(c)), "replaying recorded kernels");
+}
+
+static spot_status cuda_fork(spot_ctx *c)
+{
+    spot_cuda *cuda = spot_cuda_of(c);
+    cudaError_t e = cudaEventRecord(cuda->forked, cuda->first);
+
+    if (e == cudaSuccess) e = cudaStreamWaitEvent(cuda->beside, cuda->forked, 0);
+    if (e == cudaSuccess) cuda->stream = cuda->beside;
+    return spot_cuda_check(c, e, "beginning work beside other work");
+}
+
+static spot_status cuda_unfork(spot_ctx *c)
+{
+    spot_cuda *cuda = spot_cuda_of(c);
+
+    cuda->stream = cuda->first;
+    return spot_cuda_check(c, cudaEventRecord(cuda->done, cuda->beside), "ending work beside other work");
+}
+
+static spot_status cuda_join(spot_ctx *c)
+{
+    spot_cuda *cuda = spot_cuda_of(c);
+
+    return spot_cuda_check(c, cudaStreamWaitEvent(cuda->first, cuda->done, 0), "waiting for the work beside");
 }
 
 static void cuda_forget(void *graph) { cudaGraphExecDestroy((cudaGraphExec_t)graph); }
@@ -162,6 +201,6 @@ static const spot_ops spot_ops_cuda = {
 /* The symbol's name is SPOT_PLUGIN_ENTRY, which in C++ is already the name of the type. */
 extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_entry __asm__(SPOT_PLUGIN_ENTRY) = {
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
-    cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget, cuda_range,
-    spot_cublas_multiply, cuda_about, cuda_count,
+    cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget,
+    cuda_fork, cuda_unfork, cuda_join, cuda_range, spot_cublas_multiply, cuda_about, cuda_count,
 };

@@ -23,6 +23,8 @@ static const struct { spot_conv_shape s; int live; } cases[] = {
     { { 1, 1, 144, 16, 3, 1,  2, true,  false, false, false, SPOT_FP32 }, 1 },
     { { 2, 1,  16, 32, 3, 1,  4, false, true,  true,  true,  SPOT_FP32 }, 2 },
     { { 2, 1,  16, 32, 1, 2,  4, false, true,  false, true,  SPOT_FP32 }, 2 },
+    { { 2, 1,  16, 32, 3, 1,  5, true,  false, true,  false, SPOT_FP32 }, 2 },     /* adds to dx */
+    { { 2, 1,  32, 32, 3, 2,  6, true,  false, true,  false, SPOT_FP32 }, 2 },
 };
 
 typedef struct {
@@ -44,7 +46,7 @@ static layer make_layer(int k, spot_precision precision)
     b.bias = random_tensor((size_t)b.s.co, 6), b.pixels = random_tensor(numbers(b.p), 7);
     round_all(b.x, numbers(b.p), precision), round_all(b.dy, numbers(b.q), precision);
     round_all(b.y, numbers(b.q), precision), round_all(b.oihw, b.nw, precision);
-    round_all(b.pixels, numbers(b.p), precision);
+    round_all(b.pixels, numbers(b.p), precision), round_all(b.dx, numbers(b.p), precision);
     return b;
 }
 
@@ -118,17 +120,33 @@ static void expect_taps_only(spot_ctx *c, const layer *b, const float *dw, size_
     free(host);
 }
 
+/* The plan of b on c's device. The CPU does not add to dx: this test does (add_before). */
+static spot_conv *open_plan(spot_ctx *c, const layer *b)
+{
+    spot_conv_shape s = b->s;
+    spot_conv *plan;
+
+    s.add = s.add && (!s.train || spot_conv_onto(c));
+    CHECK_OK(c, spot_conv_open(c, &plan, &s));
+    return plan;
+}
+
+static void add_before(float *dx, const float *before, size_t n)
+{
+    for (size_t i = 0; i < n; i++) dx[i] += before[i];
+}
+
 /* All passes that the plan knows, from and to the host. */
 static void run_layer(spot_ctx *c, layer *b)
 {
-    spot_conv *plan;
+    spot_conv *plan = open_plan(c, b);
     spot_plane q = b->q, p = b->p;
+    bool summand = b->s.add && !b->s.train;
     int inputs = spot_conv_inputs(c, &b->s);
     size_t packed;
     void *x = input(c, b, inputs, b->s.precision), *y, *dy, *dx, *read, *other, *scratch;
-    float *w, *dw, *bias;
+    float *w, *dw, *bias, *before = memcpy(malloc(4 * numbers(p)), b->dx, 4 * numbers(p));
 
-    CHECK_OK(c, spot_conv_open(c, &plan, &b->s));
     packed = spot_conv_packed(c, plan);
     q.precision = p.precision = b->s.precision;
     y = c->device ? upload_plane(c, b->y, q) : to_device(c, b->y, 4 * numbers(q));
@@ -139,7 +157,7 @@ static void run_layer(spot_ctx *c, layer *b)
     dw = to_device(c, NULL, 4 * packed);
     scratch = to_device(c, NULL, spot_conv_scratch(c, plan) + 1);
     weights(c, b, plan, packed, &w, &read);
-    other = b->s.add && c->device ? upload_plane(c, b->y, q) : b->s.add ? y : NULL;
+    other = summand && c->device ? upload_plane(c, b->y, q) : summand ? y : NULL;
     CHECK_OK(c, spot_conv_forward(c, plan, y, x, read, b->s.bias ? bias : NULL, other, b->s.rows, scratch));
     if (other != y) spot_device_give(c, other);
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
@@ -151,10 +169,12 @@ static void run_layer(spot_ctx *c, layer *b)
     if (!c->device)          download(c, b->dx, dx, 4 * numbers(p));
     else if (b->s.train > 1) download_image(c, b->dx, dx, p, inputs);
     else                     download_plane(c, b->dx, dx, p);
+    if (b->s.train && b->s.add && !c->device) add_before(b->dx, before, numbers(p));
     if (read != w) spot_device_give(c, read);
     spot_device_give(c, w), spot_device_give(c, dw), spot_device_give(c, bias), spot_device_give(c, dy);
     spot_device_give(c, x), spot_device_give(c, scratch);
     spot_conv_close(c, plan);
+    free(before);
 }
 
 TEST(convolution_agrees)
@@ -228,6 +248,24 @@ TEST_IN_FOLDER(a_library_is_checked)
     unsetenv("SPOT_EMULATOR_CUDNN"), unsetenv("SPOT_PLAN_DIR"), setenv("SPOT_PLANS", "heuristic", 1);
 }
 
+/* Sums of 25,000 products are a hundred times as large as a factor, and bf16 allows a hundredth. A plan that writes over what
+ * it should add to is found all the same. */
+TEST(a_sum_that_is_not_added_is_missed)
+{
+    static const spot_conv_shape s = { 1, 1, 16, 512, 7, 1, 8, true, false, true, false, SPOT_BF16 };
+    spot_conv *plan;
+    spot_ctx c;
+    if (!getenv("SPOT_EMULATOR")) skip();
+    setenv("SPOT_EMULATOR_CUDNN", "fast=4", 1);
+    open_cuda(&c, 0);
+    c.on_log = count_refusals;
+    refused = 0;
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
+    assert_int_equal(refused, 2 * 3);
+    spot_device_close(&c);
+    unsetenv("SPOT_EMULATOR_CUDNN");
+}
+
 /* One pixel of 30,720 is found missing in the gradient of weights, too: no sum is much larger than the others, because the
  * arrays of a trial have nothing in common. */
 TEST(a_pixel_of_many_is_missed)
@@ -259,6 +297,9 @@ TEST(what_cuda_cannot_is_refused)
     lanes.lanes = 3;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &lanes), SPOT_UNSUPPORTED, "3 lanes");
     assert_null(plan);
+    lanes.lanes = 1, lanes.add = true;
+    CHECK_FAILS(&cpu, spot_conv_open(&cpu, &plan, &lanes), SPOT_UNSUPPORTED, "cpu adds no gradient to dx");
+    lanes.add = false;
     close_up.stride = 1;
     CHECK_FAILS(&c, spot_conv_open(&c, &plan, &close_up), SPOT_UNSUPPORTED, "16 pixels a side by stride 1");
     assert_null(plan);

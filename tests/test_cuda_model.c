@@ -6,7 +6,8 @@
 
 #include "check_cuda.h"
 #include "check_scene.h"
-#include "spotter/model.h"
+#include "model/trainer.h"
+#include "scene/source_draw.h"
 
 enum { EPOCHS = 2, MOST_RUNS = 2 };
 
@@ -132,6 +133,98 @@ TEST(fp32_learns_from_jpeg_what_the_cpu_learns)
 TEST(bf16_sees_nearly_that)
 {
     learns_what_the_cpu_learns(SPOT_BF16, 1e-7, 1e-2, 1, 0);
+}
+
+/* -- the next batch is drawn beside a step ------------------------------------------------------------------------ */
+
+/* The epoch as it is to be seen: each batch is drawn, then learned. */
+static void learn_in_order(spot_ctx *c, spot_trainer *t, int epoch)
+{
+    spot_shuffle order = { t->ec->seed, t->ec->index, (uint32_t)epoch, (uint32_t)t->images, t->order };
+    const spot_batch_drawn *b = &t->batch[0];
+    spot_optim_rule rule = { .adam = true, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course };
+
+    CHECK_OK(c, spot_sample_shuffle(c, 1, &order));
+    CHECK_OK(c, spot_device_clear(c, t->course.seen, sizeof *t->course.seen));
+    for (int k = 0; k < t->steps; k++) {
+        int left = t->images - k * t->cfg->batch, n = left < t->cfg->batch ? left : t->cfg->batch;
+        spot_sample s = { .ec = t->ec, .split = SPOT_TRAIN, .n = n, .first = (uint32_t)(k * t->cfg->batch), .index = t->order,
+                          .image = b->image, .target = b->target };
+        CHECK_OK(c, spot_ec_images(c, &s));
+        CHECK_OK(c, spot_net_draw(c, NULL, t->net.planes, SPOT_FP32, b->image, n, t->ec, t->spare));
+        CHECK_OK(c, spot_net_forward(c, &t->net, NULL, n, true));
+        CHECK_OK(c, spot_net_backward(c, &t->net, b->target, n, t->loss));
+        CHECK_OK(c, spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule));
+    }
+}
+
+/* The weights and statistics after EPOCHS epochs of `images` images; the caller frees them. */
+static float *schooled(const char *how, int images, int batch, const spot_robust_config *foe, bool in_order, size_t *count)
+{
+    spot_scene_config scene = tiny_scene(3, 2, 1, 1, 1);
+    spot_model_config cfg = spot_model_defaults();
+    spot_arena on, host;
+    spot_trainer t;
+    float *state;
+    double mean;
+    spot_model m;
+    spot_ctx c;
+    spot_ec ec;
+
+    if (getenv("SPOT_EMULATOR")) setenv("SPOT_EMULATOR", how, 1);
+    c = (spot_ctx){ .threads = 1 };
+    CHECK_OK(&c, spot_device_open(&c, "cuda"));
+    CHECK_OK(&c, spot_ec_draw(&c, &ec, &scene, 3, 0));
+    ec.images[SPOT_TRAIN] = images;
+    cfg.width = 16, cfg.epochs = EPOCHS, cfg.batch = batch, cfg.lr = 1e-3;
+    CHECK_OK(&c, spot_arena_open(&c, &host, (size_t)64 << 20));
+    CHECK_OK(&c, spot_arena_open_device(&c, &on, (size_t)24 << 20));
+    CHECK_OK(&c, spot_model_init(&c, &host, &m, cfg.width, ec.targets, ec.seed, ec.index));
+    CHECK_OK(&c, spot_trainer_open(&c, &on, &host, &t, &ec, &cfg, foe));
+    CHECK_OK(&c, spot_trainer_start(&c, &t, &m));
+    for (int e = 0; e < EPOCHS; e++) {
+        if (in_order) learn_in_order(&c, &t, e);
+        else CHECK_OK(&c, spot_trainer_learn(&c, &t, e, &mean));
+    }
+    *count = t.net.state;
+    state = malloc(*count * sizeof *state);
+    CHECK_OK(&c, spot_device_copy(&c, state, t.net.param, *count * sizeof *state));
+    spot_trainer_close(&c, &t);
+    spot_arena_close(&on);
+    spot_arena_close(&host);
+    spot_device_close(&c);
+    return state;
+}
+
+static void expect_alike(float *got, float *want, size_t count, const char *what)
+{
+    for (size_t i = 0; i < count; i++) assert_true(isfinite(want[i]));
+    if (memcmp(got, want, count * sizeof *got)) fail_msg("%s: other bits than batches in order", what);
+    free(got);
+}
+
+/* Whole batches, an even count; a last one of fewer, an odd count; a single one that is not whole. */
+TEST(batches_that_are_drawn_ahead_give_the_same_bits)
+{
+    static const int images_and_batch[][2] = { { 4, 2 }, { 8, 3 }, { 2, 3 } };
+    size_t n;
+    for (int k = 0; k < LEN(images_and_batch); k++) {
+        int images = images_and_batch[k][0], batch = images_and_batch[k][1];
+        float *want = schooled("identity", images, batch, NULL, true, &n);
+        if (k == 1) expect_alike(schooled("identity", images, batch, NULL, false, &n), want, n, "drawn before");
+        expect_alike(schooled("reversed", images, batch, NULL, false, &n), want, n, "drawn behind");
+        free(want);
+    }
+}
+
+/* An adversary reads the drawn batch in every attack step. */
+TEST(an_adversary_attacks_the_batch_that_was_drawn)
+{
+    const spot_robust_config foe = { .epsilon = 3, .steps = 1, .step = 1 };
+    size_t n;
+    float *want = schooled("identity", 4, 2, &foe, false, &n);
+    expect_alike(schooled("reversed", 4, 2, &foe, false, &n), want, n, "against an adversary");
+    free(want);
 }
 
 TEST(failures_are_said)

@@ -139,6 +139,14 @@ static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
     return spot_arena_take(c, a, &net->scratch, scratch);
 }
 
+/* Whether unit u is the first of a block. */
+static bool is_first(int u)
+{
+    for (int b = 0; b < SPOT_BLOCKS; b++)
+        if (spot_resnet18_block[b].first == u) return true;
+    return false;
+}
+
 spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_shape s)
 {
     memset(net, 0, sizeof *net);
@@ -147,6 +155,7 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     net->s = s;
     for (int u = 0; u < SPOT_UNITS; u++) {
         spot_conv_shape shape = spot_unit_shape(u, s, true);
+        shape.add = spot_conv_onto(c) && is_first(u);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
     net->params = divide_learned(c, net, NULL, false);
@@ -267,14 +276,16 @@ static spot_status data_back(spot_ctx *c, spot_net *net, int u, void *dx, int ro
 }
 
 /* Input: the gradient of the block's output, direct + side (only direct for the last block). Output: the gradient of its input
- * and, if learning, of its weights. */
+ * and, if learning, of its weights. A device whose convolutions add (spot_conv_onto) adds the first unit's part to side; then
+ * side is the whole gradient. */
 static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool learning)
 {
     const spot_block *b = &spot_resnet18_block[i];
     const void *x = i ? net->out[i - 1] : net->pooled;
     spot_plane p = output_of(&net->s, b->first, live);
-    spot_norm_back join = { .da = net->direct, .db = i == SPOT_BLOCKS - 1 ? NULL : net->side, .out = net->out[i],
-                            .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
+    const bool last = i == SPOT_BLOCKS - 1, onto = spot_conv_onto(c);
+    spot_norm_back join = { .da = onto && !last ? net->side : net->direct, .db = onto || last ? NULL : net->side,
+                            .out = net->out[i], .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
     spot_norm_back inner = { .da = net->direct, .y = net->y[b->first], .a = &net->norm[b->first] };
 
     if (b->down) join.y2 = net->y[b->down], join.b = &net->norm[b->down];
@@ -283,10 +294,9 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
     SPOT_TRY(data_back(c, net, b->second, net->direct, p.rows));
     SPOT_TRY(spot_norm_backward(c, &inner, p, net->scratch));
     if (learning) SPOT_TRY(weights_back(c, net, b->first, x, p.rows));
-    SPOT_TRY(data_back(c, net, b->first, net->direct, p.rows));
-    if (!b->down) return SPOT_OK;                      /* side already holds the shortcut's gradient */
-    if (learning) SPOT_TRY(weights_back(c, net, b->down, x, p.rows));
-    return data_back(c, net, b->down, net->side, p.rows);
+    if (b->down && learning) SPOT_TRY(weights_back(c, net, b->down, x, p.rows));
+    if (b->down) SPOT_TRY(data_back(c, net, b->down, net->side, p.rows));     /* else side holds it already */
+    return data_back(c, net, b->first, onto ? net->side : net->direct, p.rows);
 }
 
 /* From the loss to the output of the stem's convolution; y[0] receives its gradient. */
@@ -298,7 +308,8 @@ static spot_status back_to_stem(spot_ctx *c, spot_net *net, const float *target,
     SPOT_TRY(spot_head_backward(c, net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w, last,
                                 net->s.outputs));
     for (int i = SPOT_BLOCKS; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
-    return spot_norm_pool_back(c, net->y[0], net->direct, net->side, net->pooled, net->at, &net->norm[0], stem, net->scratch);
+    return spot_norm_pool_back(c, net->y[0], spot_conv_onto(c) ? net->side : net->direct, spot_conv_onto(c) ? NULL : net->side,
+                               net->pooled, net->at, &net->norm[0], stem, net->scratch);
 }
 
 spot_status spot_net_backward(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)

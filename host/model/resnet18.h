@@ -53,7 +53,8 @@ typedef struct {
     void      *pooled;                                /* input of the first block */
     unsigned char *at;                                /* the greatest pixel of each window of the pool */
     void      *inner[SPOT_BLOCKS], *out[SPOT_BLOCKS]; /* activations inside and after each block */
-    void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it */
+    void      *direct, *side;                         /* gradient of a block's input: through its first unit, and past it; the
+                                                       * sum in side where spot_conv_onto */
     float     *feature, *logit, *dlogit;              /* (rows, 8*width), (rows, outputs) twice */
     void      *scratch;
 } spot_net;

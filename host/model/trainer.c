@@ -37,6 +37,12 @@ spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int out
 
 static int batches_of(int images, int batch) { return (images + batch - 1) / batch; }
 
+/* Numbers in the order of an epoch. A device draws whole batches, and one behind the last, whose images nobody sees. */
+static size_t order_of(const spot_ctx *c, const spot_trainer *t)
+{
+    return c->device ? ((size_t)t->steps + 1) * (size_t)t->cfg->batch : (size_t)t->images;
+}
+
 static spot_status take_val(spot_ctx *c, spot_arena *a, spot_val *v, int images, int targets, int batch)
 {
     SPOT_TRY(SPOT_TAKE(c, a, v->image, images));
@@ -65,10 +71,27 @@ static spot_status take_adversary(spot_ctx *c, spot_arena *a, spot_trainer *t)
 {
     spot_adversary *foe = &t->foe;
 
-    SPOT_TRY(spot_arena_take(c, a, &foe->clean, spot_net_image_bytes(c, &t->net)));
     SPOT_TRY(SPOT_TAKE(c, a, foe->moved, (size_t)t->net.s.rows * 3 * t->net.s.size * t->net.s.size));
     SPOT_TRY(SPOT_TAKE(c, a, foe->running, t->net.state - t->net.params));
     return SPOT_TAKE(c, a, foe->loss, 1);
+}
+
+/* The CPU's one batch, a device's two. The first is drawn into the net's input, unless an adversary moves it from its own place
+ * to there. */
+static spot_status take_batches(spot_ctx *c, spot_arena *a, spot_trainer *t)
+{
+    size_t rows = (size_t)t->net.s.rows, bytes = spot_net_image_bytes(c, &t->net);
+    int size = t->net.s.size;
+
+    for (int i = 0; i < (c->device ? 2 : 1); i++) {
+        spot_batch_drawn *b = &t->batch[i];
+        SPOT_TRY(SPOT_TAKE(c, a, b->image, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, b->target, rows * t->net.s.outputs));
+        if (i || t->foe.how) SPOT_TRY(spot_arena_take(c, a, &b->planes, bytes));
+        else b->planes = t->net.planes;
+    }
+    if (!c->device) return SPOT_TAKE(c, a, t->pixels, rows * 3 * size * size);
+    return t->ec->scene.jpeg_quality ? spot_arena_take(c, a, &t->spare, spot_jpeg_spare((int)rows, size)) : SPOT_OK;
 }
 
 /* The host's arrays; on the CPU the device's own. */
@@ -85,7 +108,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
                               const spot_model_config *cfg, const spot_robust_config *foe)
 {
     spot_net_shape s = spot_net_shape_of(cfg, ec->scene.size, ec->targets);
-    size_t rows = (size_t)s.rows, steps;
+    size_t steps;
 
     memset(t, 0, sizeof *t);
     t->ec = ec;
@@ -96,11 +119,9 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     t->steps = batches_of(t->images, cfg->batch);
     steps = (size_t)t->steps * (size_t)cfg->epochs;
     SPOT_TRY(spot_net_open(c, a, &t->net, s));
-    SPOT_TRY(SPOT_TAKE(c, a, t->image, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, t->target, rows * s.outputs));
-    SPOT_TRY(SPOT_TAKE(c, a, t->order, t->images));
+    SPOT_TRY(take_batches(c, a, t));
+    SPOT_TRY(SPOT_TAKE(c, a, t->order, order_of(c, t)));
     SPOT_TRY(SPOT_TAKE(c, a, t->best, t->net.state));
-    if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, t->pixels, rows * 3 * s.size * s.size));
     if (foe) SPOT_TRY(take_adversary(c, a, t));
     SPOT_TRY(take_course(c, a, t, steps));
     SPOT_TRY(take_val(c, a, &t->val, ec->images[SPOT_VAL], ec->targets, cfg->batch));
@@ -109,7 +130,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
 
 void spot_trainer_close(spot_ctx *c, spot_trainer *t)
 {
-    spot_device_forget(c, t->graph);
+    for (int i = 0; i < 2; i++) spot_device_forget(c, t->graph[i]);
     spot_net_close(c, &t->net);
     memset(t, 0, sizeof *t);
 }
@@ -129,6 +150,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     SPOT_TRY(copy_between(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
     if (t->foe.how) SPOT_TRY(spot_device_clear(c, t->foe.running, (t->net.state - t->net.params) * sizeof(float)));
+    if (c->device) SPOT_TRY(spot_device_clear(c, t->order, order_of(c, t) * sizeof *t->order));
     SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(copy_between(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
     SPOT_TRY(copy_between(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
@@ -137,9 +159,31 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
 
-static spot_status draw_batch(spot_ctx *c, spot_trainer *t, void *planes, const spot_image *image, int n)
+/* Draws n images into planes; on the CPU into t->pixels, from which a net or an adversary takes them. */
+static spot_status draw_images(spot_ctx *c, spot_trainer *t, void *planes, const spot_image *image, int n)
 {
-    return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec, t->net.y[0]);
+    return spot_net_draw(c, t->pixels, planes, t->net.s.precision, image, n, t->ec, t->spare);
+}
+
+/* Draws n images of the epoch from *seen + ahead on. */
+static spot_status draw_batch(spot_ctx *c, spot_trainer *t, const spot_batch_drawn *b, int ahead, int n)
+{
+    spot_sample s = { .ec = t->ec, .split = SPOT_TRAIN, .n = n, .first = (uint32_t)ahead, .index = t->order,
+                      .cursor = t->course.seen, .image = b->image, .target = b->target };
+
+    SPOT_TRY(spot_ec_images(c, &s));
+    return draw_images(c, t, b->planes, b->image, n);
+}
+
+/* The same beside the work that follows, until spot_device_join. */
+static spot_status draw_beside(spot_ctx *c, spot_trainer *t, const spot_batch_drawn *b, int ahead, int n)
+{
+    spot_status s, ended;
+
+    SPOT_TRY(spot_device_fork(c));
+    s = draw_batch(c, t, b, ahead, n);
+    ended = spot_device_unfork(c);
+    return s ? s : ended;
 }
 
 /* The radius scales with the image's side, so that each pixel can change by the same amount. */
@@ -152,8 +196,8 @@ static spot_attack_rule rule_of(const spot_trainer *t)
                                .seed = t->ec->seed, .ec = t->ec->index, .made = t->course.made };
 }
 
-/* Draws n images into the net's input and changes them so that the loss grows. */
-static spot_status attack_batch(spot_ctx *c, spot_trainer *t, const spot_image *image, const float *target, int n)
+/* Moves n drawn images from `clean` into the net's input so that the loss grows. */
+static spot_status attack_images(spot_ctx *c, spot_trainer *t, void *clean, const float *target, int n)
 {
     const spot_attack_rule rule = rule_of(t);
     const spot_adversary *foe = &t->foe;
@@ -161,55 +205,58 @@ static spot_status attack_batch(spot_ctx *c, spot_trainer *t, const spot_image *
     spot_plane p = spot_net_images(c, &net, n);
 
     spot_net_running(&net, foe->running);
-    SPOT_TRY(draw_batch(c, t, foe->clean, image, n));
-    if (t->pixels) SPOT_TRY(spot_conv_planes(c, foe->clean, t->pixels, n, n, net.s.size * net.s.size, net.s.precision));
-    SPOT_TRY(spot_attack_start(c, net.planes, foe->moved, foe->clean, p, &rule));
+    if (t->pixels) SPOT_TRY(spot_conv_planes(c, clean, t->pixels, n, n, net.s.size * net.s.size, net.s.precision));
+    SPOT_TRY(spot_attack_start(c, net.planes, foe->moved, clean, p, &rule));
     for (int k = 0; k < foe->how->steps; k++) {
         SPOT_TRY(spot_net_forward(c, &net, NULL, n, true));
         SPOT_TRY(spot_net_backward_image(c, &net, target, n, foe->loss));
-        SPOT_TRY(spot_attack_move(c, net.planes, foe->moved, foe->clean, net.dplanes, p, &rule));
+        SPOT_TRY(spot_attack_move(c, net.planes, foe->moved, clean, net.dplanes, p, &rule));
     }
     return SPOT_OK;
 }
 
-/* One step on the next n images of the epoch. */
-static spot_status run_step(spot_ctx *c, spot_trainer *t, int n)
+/* One step on the next n images of the epoch: a device has them in batch `turn`, and draws the next ones beside the step. The
+ * optimizer moves *seen, so it comes after the drawing. */
+static spot_status run_step(spot_ctx *c, spot_trainer *t, int turn, int n)
 {
     const spot_model_config *cfg = t->cfg;
-    spot_sample s = { .ec = t->ec, .split = SPOT_TRAIN, .n = n, .index = t->order, .cursor = t->course.seen,
-                      .image = t->image, .target = t->target };
+    const spot_batch_drawn *b = &t->batch[turn];
     spot_optim_rule rule = { .adam = cfg->optimizer == SPOT_ADAM, .decay = cfg->weight_decay, .momentum = cfg->momentum,
                              .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .course = &t->course,
                              .rounded = t->net.rounded };
+    spot_net net = t->net;
 
-    SPOT_TRY(spot_ec_images(c, &s));
-    SPOT_TRY(t->foe.how ? attack_batch(c, t, t->image, t->target, n) : draw_batch(c, t, t->net.planes, t->image, n));
-    SPOT_TRY(spot_net_forward(c, &t->net, t->foe.how ? NULL : t->pixels, n, true));
-    SPOT_TRY(spot_net_backward(c, &t->net, t->target, n, t->loss));
-    return spot_optim_step(c, t->net.param, t->net.grad, t->net.moment, t->net.square, t->net.params, &rule);
+    if (c->device) SPOT_TRY(draw_beside(c, t, &t->batch[!turn], cfg->batch, cfg->batch));
+    else           SPOT_TRY(draw_batch(c, t, b, 0, n));
+    if (t->foe.how) SPOT_TRY(attack_images(c, t, b->planes, b->target, n));
+    else            net.planes = b->planes;
+    SPOT_TRY(spot_net_forward(c, &net, t->foe.how ? NULL : t->pixels, n, true));
+    SPOT_TRY(spot_net_backward(c, &net, b->target, n, t->loss));
+    SPOT_TRY(spot_device_join(c));
+    return spot_optim_step(c, net.param, net.grad, net.moment, net.square, net.params, &rule);
 }
 
-static spot_status record_step(spot_ctx *c, spot_trainer *t)
+static spot_status record_step(spot_ctx *c, spot_trainer *t, int turn)
 {
     spot_status s, ended;
 
     SPOT_TRY(spot_device_record(c));
-    s = run_step(c, t, t->cfg->batch);
-    ended = spot_device_recorded(c, s ? NULL : &t->graph);
+    s = run_step(c, t, turn, t->cfg->batch);
+    ended = spot_device_recorded(c, s ? NULL : &t->graph[turn]);
     return s ? s : ended;
 }
 
 /* The first whole batch is not recorded: it makes the libraries load their code, which a recording must not do. */
-static spot_status run_or_replay_step(spot_ctx *c, spot_trainer *t, int n)
+static spot_status run_or_replay_step(spot_ctx *c, spot_trainer *t, int turn, int n)
 {
     bool whole = n == t->cfg->batch;
 
     if (!c->device || !whole || !t->warm) {
         t->warm |= whole;
-        return run_step(c, t, n);
+        return run_step(c, t, turn, n);
     }
-    if (!t->graph) SPOT_TRY(record_step(c, t));
-    return spot_device_replay(c, t->graph);
+    for (int i = 0; i < 2 && !t->graph[i]; i++) SPOT_TRY(record_step(c, t, i));
+    return spot_device_replay(c, t->graph[turn]);
 }
 
 static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int step)
@@ -243,9 +290,10 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
 
     SPOT_TRY(spot_sample_shuffle(c, 1, &order));
     SPOT_TRY(spot_device_clear(c, t->course.seen, sizeof *t->course.seen));
+    if (c->device) SPOT_TRY(draw_batch(c, t, &t->batch[0], 0, t->cfg->batch));
     for (int k = 0; k < t->steps; k++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(run_or_replay_step(c, t, images_in_batch(t->images, t->cfg->batch, k)));
+        SPOT_TRY(run_or_replay_step(c, t, c->device ? k % 2 : 0, images_in_batch(t->images, t->cfg->batch, k)));
         if (!c->device) SPOT_TRY(check_loss(c, t, epoch, k));
         report_progress(c, t, epoch, k);
     }
@@ -266,8 +314,8 @@ static spot_status watch_batch(spot_ctx *c, spot_trainer *t, int k, bool attacke
     size_t first = (size_t)k * t->cfg->batch;
     spot_net net = t->net;
 
-    if (attacked) SPOT_TRY(attack_batch(c, t, t->val.image + first, t->val.target + first * targets, n));
-    else          SPOT_TRY(draw_batch(c, t, net.planes, t->val.image + first, n));
+    SPOT_TRY(draw_images(c, t, attacked ? t->batch[0].planes : net.planes, t->val.image + first, n));
+    if (attacked) SPOT_TRY(attack_images(c, t, t->batch[0].planes, t->val.target + first * targets, n));
     net.logit = t->val.logit + first * targets;
     SPOT_TRY(spot_net_forward(c, &net, attacked ? NULL : t->pixels, n, false));
     return spot_head_loss(c, &t->val.loss[k], NULL, net.logit, t->val.target + first * targets, n * targets);

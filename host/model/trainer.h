@@ -1,7 +1,8 @@
 /* trainer.h - a net with its images: the memory of one training on its device, one epoch, one pass over the val images.
  *
  * An epoch needs nothing from the host: the device draws the images and holds the learning rates, and the host reads the losses
- * after it has started all steps. A device that can record work records a step once and replays it. */
+ * after it has started all steps. A device that can record work records a step once for each of two batches and replays it. A
+ * step learns from one batch and beside that draws the next into the other. */
 #ifndef SPOTTER_TRAINER_H
 #define SPOTTER_TRAINER_H
 
@@ -18,11 +19,17 @@ typedef struct {
 /* The adversary changes images so that their loss grows, before the net learns them. */
 typedef struct {
     const spot_robust_config *how;        /* NULL: no adversary */
-    void  *clean;                         /* as net.planes: the images before the attack */
     float *moved;                         /* (rows, 3, size, size): the change, in pixel values */
     float *running;                       /* running statistics of the attack, unused */
     double *loss;                         /* (1): loss of the attack, unused */
 } spot_adversary;
+
+/* A batch as it is drawn. */
+typedef struct {
+    spot_image *image;                    /* (rows) */
+    float      *target;                   /* (rows, targets) */
+    void       *planes;                   /* as net.planes */
+} spot_batch_drawn;
 
 typedef struct {
     const spot_ec *ec;
@@ -30,17 +37,17 @@ typedef struct {
     int         images, steps;            /* per epoch; the last step may have fewer images than a batch */
     spot_net    net;
     spot_adversary foe;
-    spot_image *image;                    /* (rows): the batch */
-    float      *target;                   /* (rows, targets) */
-    float      *pixels;                   /* (rows, size, size, 3); NULL if images are drawn into net.planes */
-    uint32_t   *order;                    /* (images): their order in this epoch */
+    spot_batch_drawn batch[2];            /* in turn; a device draws one while it learns from the other, the CPU has one */
+    void       *spare;                    /* for spot_net_draw */
+    float      *pixels;                   /* (rows, size, size, 3); NULL if images are drawn into planes */
+    uint32_t   *order;                    /* (order_of): the images' order in this epoch */
     double     *loss;                     /* (1): loss of this step */
     float      *best;                     /* (net.state) */
     spot_optim_course course;
     spot_val    val;
     double     *losses, *rates;           /* course.losses, course.rates and val on the host; on the CPU the same arrays */
     spot_val    here;
-    void       *graph;                    /* the recorded step on a whole batch; NULL before the recording */
+    void       *graph[2];                 /* the recorded step on each whole batch; NULL before the recording */
     bool        warm;                     /* a step on a whole batch has run */
 } spot_trainer;
 

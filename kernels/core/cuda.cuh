@@ -33,7 +33,9 @@ enum { SPOT_TICKETS = 1 << 13 };
 
 /* The state of a device. */
 typedef struct {
-    cudaStream_t stream;           /* orders all work of c */
+    cudaStream_t stream;           /* takes all work of c: `first`, or from fork to unfork `beside` */
+    cudaStream_t first, beside;
+    cudaEvent_t forked, done;      /* beside begins behind forked; first goes on behind done, at join */
     int sync;                      /* wait for every kernel, so that a failure names its kernel */
     int recording;
     unsigned *tickets;             /* (SPOT_TICKETS), 0 between kernels: how many blocks of a launch have finished */

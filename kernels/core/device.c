@@ -97,6 +97,10 @@ void spot_device_forget(spot_ctx *c, void *graph)
     if (graph) plugin_of(c)->forget(graph);
 }
 
+spot_status spot_device_fork(spot_ctx *c)   { return c->device ? plugin_of(c)->fork(c) : SPOT_OK; }
+spot_status spot_device_unfork(spot_ctx *c) { return c->device ? plugin_of(c)->unfork(c) : SPOT_OK; }
+spot_status spot_device_join(spot_ctx *c)   { return c->device ? plugin_of(c)->join(c) : SPOT_OK; }
+
 void spot_range_begin(const spot_ctx *c, const char *name)
 {
     if (c->device) plugin_of(c)->range(name);

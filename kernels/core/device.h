@@ -55,6 +55,13 @@ spot_status spot_device_recorded(spot_ctx *c, void **graph);
 spot_status spot_device_replay(spot_ctx *c, void *graph);
 void        spot_device_forget(spot_ctx *c, void *graph);        /* accepts NULL */
 
+/* Work beside other work. What is started from fork to unfork follows the work before fork, runs beside what is started from
+ * unfork to join, and ends before what is started after join. The two must not write what the other reads or writes. One such
+ * branch at a time; a recording must have its join. Call unfork even when the work fails. On the CPU all is done in order. */
+spot_status spot_device_fork(spot_ctx *c);
+spot_status spot_device_unfork(spot_ctx *c);
+spot_status spot_device_join(spot_ctx *c);
+
 /* product = a b, (n, n) each, bf16 with fp32 sums, by the vendor's library: the upper bound of a GPU's speed (spotter bench).
  * SPOT_UNSUPPORTED on the CPU, SPOT_DEVICE where the library is not available. */
 spot_status spot_device_multiply(spot_ctx *c, void *product, const void *a, const void *b, int n);

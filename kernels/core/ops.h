@@ -84,6 +84,9 @@ typedef struct {
     spot_status (*recorded)(spot_ctx *c, void **graph);
     spot_status (*replay)(spot_ctx *c, void *graph);
     void        (*forget)(void *graph);
+    spot_status (*fork)(spot_ctx *c);
+    spot_status (*unfork)(spot_ctx *c);
+    spot_status (*join)(spot_ctx *c);
     void        (*range)(const char *name);
     spot_status (*multiply)(spot_ctx *c, void *product, const void *a, const void *b, int n);
     void        (*about)(spot_ctx *c, char *kind, size_t kind_size, char *unit, size_t unit_size);

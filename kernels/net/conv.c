@@ -250,9 +250,12 @@ spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape 
         return spot_fail(c, SPOT_INVALID, "conv: %d -> %d channels; multiples of 16 (or 3 -> a multiple of 16) are possible",
                          s->ci, s->co);
     if ((s->k != 1 && s->k != 3 && s->k != 7) || (s->stride != 1 && s->stride != 2) || s->size < 1
-        || s->size % s->stride || (s->train && (s->bias || s->add || s->relu)))
+        || s->size % s->stride || (s->train && (s->bias || s->relu)))
         return spot_fail(c, SPOT_INVALID, "conv: kernel %d, stride %d, size %d are not supported together", s->k, s->stride,
                          s->size);
+    if (s->train && s->add && !spot_conv_onto(c))
+        return spot_fail(c, SPOT_UNSUPPORTED, "conv: %s adds no gradient to dx; open the plan without add, and add afterwards",
+                         c->ops->name);
     SPOT_DISPATCH(c, conv, open, plan, s);
 }
 
@@ -310,13 +313,14 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
 }
 
 bool spot_conv_apart(const spot_ctx *c) { return c->ops->conv && c->ops->conv->apart; }
+bool spot_conv_onto(const spot_ctx *c)  { return c->ops->conv && c->ops->conv->onto; }
 
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
                               const float *bias, const void *other, int rows, void *scratch)
 {
     const spot_conv_shape *s = spot_conv_shape_of(plan);
 
-    SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !s->bias && !other == !s->add));
+    SPOT_TRY(check_call(c, "forward", plan, rows, !bias == !s->bias && !other == !(s->add && !s->train)));
     if (other && (other == y) == spot_conv_apart(c))
         return spot_fail(c, SPOT_INVALID, "conv.forward: on %s what is added must %s", c->ops->name,
                          spot_conv_apart(c) ? "lie apart from y" : "be y");

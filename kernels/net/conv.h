@@ -50,7 +50,7 @@ typedef struct {
     int ci, co, k, stride;     /* channels: 3 (ci only) or a multiple of 16 */
     int size;                  /* of x: height = width; a multiple of stride */
     int  train;                /* 0: no gradients; 1: gradients, by x only where ci > 3; 2: also by an image's 3 channels */
-    bool bias, add, relu;      /* without train: y = relu(conv + bias + other) */
+    bool bias, add, relu;      /* without train: y = relu(conv + bias + other). With train only add: backward_data adds to dx */
     spot_precision precision;  /* of x, w and y; SPOT_TF32: fp32 whose products may lose 13 bits */
 } spot_conv_shape;
 
@@ -59,6 +59,7 @@ typedef struct spot_conv spot_conv;
 struct spot_conv_ops {
     int  stem;                 /* channels that a pixel of the network's input takes */
     bool apart;                /* `other` must not be y; if false, it must be */
+    bool onto;                 /* backward_data can add to dx */
     spot_status (*open)(spot_ctx *c, spot_conv **plan, const spot_conv_shape *shape);
     void        (*close)(spot_conv *plan);
     size_t      (*scratch)(const spot_conv *plan);
@@ -115,8 +116,12 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const void *x, const void *w,
                               const float *bias, const void *other, int rows, void *scratch);
 bool        spot_conv_apart(const spot_ctx *c);
+
+/* With add in the plan, dx already holds a gradient and receives the sum, which is rounded once. spot_conv_onto: whether c's
+ * device makes such plans; on others, as the CPU, open is SPOT_UNSUPPORTED. */
 spot_status spot_conv_backward_data(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                     int rows, void *scratch);
+bool        spot_conv_onto(const spot_ctx *c);
 spot_status spot_conv_backward_weights(spot_ctx *c, const spot_conv *plan, float *dw, const void *x, const void *dy,
                                        int rows, void *scratch);
 

@@ -19,6 +19,7 @@ typedef struct spot_cudnn_plan spot_cudnn_plan;
 typedef struct {
     spot_conv_shape s;
     int pass, channels, size, out, k, stride, before, after;
+    bool adds;                 /* forward: `other` to y; data: to what dx holds */
     char words[256];           /* "conv.forward of (256,64,56,56) by (64,64,3,3), stride 1, bf16", for sentences and files */
 } spot_conv_task;
 
@@ -59,8 +60,8 @@ void        spot_cudnn_plan_close(spot_cudnn_plan *plan);                  /* ac
 size_t      spot_cudnn_plan_scratch(const spot_cudnn_plan *plan);          /* accepts NULL */
 bool        spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *plan);
 
-/* Forward writes y, data x, weights w. w has the activations' type, but fp32 where it is written. *finished: the plan has also
- * added bias and other and applied the ReLU. */
+/* Forward writes y, data writes x or adds to it, weights w. w has the activations' type, but fp32 where it is written.
+ * *finished: the plan has also added bias and other and applied the ReLU. */
 spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *plan, void *x, void *w, void *y, const float *bias,
                            const void *other, void *scratch, bool *finished);
 

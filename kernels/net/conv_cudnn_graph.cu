@@ -66,7 +66,7 @@ static cudnnBackendDescriptor_t convolution(builder *b, const spot_conv_task *t)
 static cudnnBackendDescriptor_t pass_of(builder *b, const spot_conv_task *t, cudnnBackendDescriptor_t x,
                                         cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y)
 {
-    const float one = 1, none = 0;
+    const float one = 1, kept = t->pass == SPOT_PASS_DATA && t->adds;      /* of what the written tensor holds */
     const pass_names *p = &PASS[t->pass];
     cudnnBackendDescriptor_t conv = convolution(b, t), d = make(b, p->operation);
 
@@ -75,7 +75,7 @@ static cudnnBackendDescriptor_t pass_of(builder *b, const spot_conv_task *t, cud
     set_part(b, d, p->w, w);
     set_part(b, d, p->y, y);
     set(b, d, p->alpha, CUDNN_TYPE_FLOAT, 1, &one);
-    set(b, d, p->beta, CUDNN_TYPE_FLOAT, 1, &none);
+    set(b, d, p->beta, CUDNN_TYPE_FLOAT, 1, &kept);
     finish(b, d);
     return d;
 }
@@ -110,7 +110,7 @@ static int fused(builder *b, const spot_conv_task *t, cudnnDataType_t type, cudn
     int count = 0;
 
     operation[count++] = pass_of(b, t, x, w, now);
-    if (s->add) {
+    if (t->adds) {
         cudnnBackendDescriptor_t other = tensor(b, UID_OTHER, type, s->rows, s->co, out);
         to = tensor(b, UID_PASSED + 1, CUDNN_DATA_FLOAT, s->rows, s->co, out);
         operation[count++] = pointwise(b, CUDNN_POINTWISE_ADD, now, other, to);

@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS) forward_kernel(T *y, const T *
 
 /* grid (ceil(numbers of x / 256)) */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const T *dy, const T *w, layer l)
+static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const T *dy, const T *w, layer l, bool add)
 {
     size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x, pixels = (size_t)l.size * l.size;
     int i = at % l.ci, q = at / l.ci % pixels;
@@ -57,6 +57,7 @@ static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const T *dy
             part = fmaf(spot_widen(from[o]), spot_widen(w[((size_t)o * l.k * l.k + tap) * l.ci + i]), part);
         sum += part;
     }
+    if (add) sum += spot_widen(dx[at]);
     spot_round(&dx[at], sum);
 }
 
@@ -89,15 +90,17 @@ static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, cons
 
 /* x, w, y in the roles of the pass. */
 template <typename T>
-static void launch_naive(spot_ctx *c, int pass, void *x, void *w, void *y, spot_conv_summands plus, const layer *l, bool relu)
+static void launch_naive(spot_ctx *c, int pass, void *x, void *w, void *y, spot_conv_summands plus, const layer *l,
+                         const spot_conv_shape *s)
 {
     cudaStream_t stream = spot_cuda_stream(c);
 
     if (pass == SPOT_PASS_FORWARD)
         SPOT_LAUNCH(forward_kernel<T>, blocks_for(y_numbers(l)), THREADS, 0, stream, (T *)y, (const T *)x, (const T *)w,
-                    plus.bias, (const T *)plus.other, *l, relu);
+                    plus.bias, (const T *)plus.other, *l, s->relu);
     else if (pass == SPOT_PASS_DATA)
-        SPOT_LAUNCH(data_kernel<T>, blocks_for(x_numbers(l)), THREADS, 0, stream, (T *)x, (const T *)y, (const T *)w, *l);
+        SPOT_LAUNCH(data_kernel<T>, blocks_for(x_numbers(l)), THREADS, 0, stream, (T *)x, (const T *)y, (const T *)w, *l,
+                    s->add);
     else
         SPOT_LAUNCH(weights_kernel<T>, dim3(l->co * l->k * l->k, (l->ci + CELLS - 1) / CELLS), THREADS, 0, stream,
                     (float *)w, (const T *)x, (const T *)y, *l);
@@ -118,6 +121,6 @@ spot_status spot_conv_naive(spot_ctx *c, int pass, const spot_conv *p, void *x, 
     layer l = p->l;
 
     l.rows = rows;
-    (p->s.precision == SPOT_BF16 ? launch_naive<spot_bf16> : launch_naive<float>)(c, pass, x, w, y, plus, &l, p->s.relu);
+    (p->s.precision == SPOT_BF16 ? launch_naive<spot_bf16> : launch_naive<float>)(c, pass, x, w, y, plus, &l, &p->s);
     return spot_conv_launched(c, pass, &l, p->s.precision);
 }

@@ -35,9 +35,10 @@ spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
     t.k = s->k;
     t.stride = s->stride;
     t.before = t.after = s->k / 2;
+    t.adds = s->add && (!s->train || pass == SPOT_PASS_DATA);
     if (s->ci == 3) put_stem(&t);
     snprintf(t.words, sizeof t.words, "conv.%s of (%d,%d,%d,%d) by (%d,%d,%d,%d), stride %d, %s%s%s%s", name[pass], s->rows,
              t.channels, t.size, t.size, s->co, t.channels, t.k, t.k, t.stride, precision[s->precision],
-             s->bias ? ", bias" : "", s->add ? ", add" : "", s->relu ? ", relu" : "");
+             s->bias ? ", bias" : "", t.adds ? ", add" : "", s->relu ? ", relu" : "");
     return t;
 }

@@ -12,8 +12,9 @@ enum { RUN = 256, TIMINGS = 7, BURST = 4 };   /* a burst of runs hides what the 
 enum { FILL_BIAS = ROLES, FILL_OTHER };
 
 /* Numbers in [-1, 1), hashes of their positions (the last step of MurmurHash3). They use all bits, so that sums in another
- * order give other bits. Grid (ceil(count / 256)). */
-template <typename T> static __global__ void __launch_bounds__(THREADS) fill_kernel(T *v, size_t count, unsigned array)
+ * order give other bits. Times `scale`. Grid (ceil(count / 256)). */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) fill_kernel(T *v, size_t count, unsigned array, float scale)
 {
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     unsigned h = (unsigned)i + (array << 29);
@@ -21,7 +22,7 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) fill_ker
     h = (h ^ h >> 16) * 2246822507u;
     h = (h ^ h >> 13) * 3266489909u;
     h ^= h >> 16;
-    if (i < count) spot_round(&v[i], (float)((int)(h >> 8) - (1 << 23)) / (float)(1 << 23));
+    if (i < count) spot_round(&v[i], (float)((int)(h >> 8) - (1 << 23)) / (float)(1 << 23) * scale);
 }
 
 /* seen[0]: a digest of all bits. seen[1]: the largest difference, seen[2]: the largest number wanted; as bits, in whose
@@ -44,10 +45,19 @@ static __global__ void __launch_bounds__(THREADS) compare_kernel(unsigned *seen,
     atomicMax(&seen[2], largest);
 }
 
-static void fill_array(cudaStream_t stream, void *v, size_t count, size_t bytes, unsigned array)
+static void fill_array(cudaStream_t stream, void *v, size_t count, size_t bytes, unsigned array, float scale)
 {
-    if (bytes == 2) SPOT_LAUNCH(fill_kernel<spot_bf16>, blocks_for(count), THREADS, 0, stream, (spot_bf16 *)v, count, array);
-    else            SPOT_LAUNCH(fill_kernel<float>, blocks_for(count), THREADS, 0, stream, (float *)v, count, array);
+    unsigned grid = blocks_for(count);
+
+    if (bytes == 2) SPOT_LAUNCH(fill_kernel<spot_bf16>, grid, THREADS, 0, stream, (spot_bf16 *)v, count, array, scale);
+    else            SPOT_LAUNCH(fill_kernel<float>, grid, THREADS, 0, stream, (float *)v, count, array, scale);
+}
+
+/* Fills an array of the written role. What a pass adds to is larger than its factors, so that a plan that overwrites it is
+ * wrong by more than bound_of, a part of the largest sum: of 4,608 products, about 118. */
+static void fill_written(spot_ctx *c, const spot_trial *t, void *v)
+{
+    fill_array(spot_cuda_stream(c), v, t->count[t->written], t->bytes[t->written], t->written, t->task.adds ? 16 : 1);
 }
 
 spot_status spot_trial_memory(spot_ctx *c, const spot_trial *t, void **out, size_t bytes)
@@ -68,13 +78,13 @@ spot_status spot_trial_open(spot_ctx *c, spot_trial *t, const spot_conv *p, int 
         t->count[r] = count[r];
         t->bytes[r] = r == ROLE_W && t->written == ROLE_W ? 4 : spot_precision_bytes(p->s.precision);
         SPOT_TRY(spot_trial_memory(c, t, &t->at[r], count[r] * t->bytes[r]));
-        fill_array(spot_cuda_stream(c), t->at[r], count[r], t->bytes[r], r);
+        fill_array(spot_cuda_stream(c), t->at[r], count[r], t->bytes[r], r, 1);
     }
     SPOT_TRY(spot_trial_memory(c, t, &t->bias, l->co * sizeof(float)));
-    fill_array(spot_cuda_stream(c), t->bias, l->co, sizeof(float), FILL_BIAS);
-    if (p->s.add) {
+    fill_array(spot_cuda_stream(c), t->bias, l->co, sizeof(float), FILL_BIAS, 1);
+    if (t->task.adds && pass == SPOT_PASS_FORWARD) {
         SPOT_TRY(spot_trial_memory(c, t, &t->other, count[ROLE_Y] * t->bytes[ROLE_Y]));
-        fill_array(spot_cuda_stream(c), t->other, count[ROLE_Y], t->bytes[ROLE_Y], FILL_OTHER);
+        fill_array(spot_cuda_stream(c), t->other, count[ROLE_Y], t->bytes[ROLE_Y], FILL_OTHER, 1);
     }
     SPOT_TRY(spot_trial_memory(c, t, &t->want, t->count[t->written] * t->bytes[t->written]));
     return spot_trial_memory(c, t, (void **)&t->seen, 3 * sizeof *t->seen);
@@ -104,7 +114,7 @@ static spot_status make_wanted(spot_ctx *c, spot_trial *t)
     if (t->known) return SPOT_OK;
     t->known = true;
     role[t->written] = t->want;
-    fill_array(spot_cuda_stream(c), t->want, t->count[t->written], t->bytes[t->written], t->written);
+    fill_written(c, t, t->want);
     return spot_conv_naive(c, t->task.pass, t->p, role[ROLE_X], role[ROLE_W], role[ROLE_Y], summands(t), t->p->l.rows);
 }
 
@@ -132,7 +142,7 @@ spot_status spot_trial_run(spot_ctx *c, spot_trial *t, const spot_cudnn_plan *pl
     cudaStream_t stream = spot_cuda_stream(c);
 
     if (compare) SPOT_TRY(make_wanted(c, t));
-    fill_array(stream, got, count, bytes, t->written);
+    fill_written(c, t, got);
     *right = run_plan(c, t, plan, scratch) == SPOT_OK;
     if (!*right) {                                     /* the plan does not run; a broken device fails again below */
         spot_forget(c);

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     const void *da, *db;       /* the gradient of out, in two parts; db may be NULL */
     const void *out;           /* NULL where other = 0; then y gives the sign */
-    void       *dz;            /* NULL where other = 0; may be db itself */
+    void       *dz;            /* NULL where other = 0; may be da or db itself */
     void       *y,  *y2;       /* y2 NULL unless other = bn(y2) */
     const spot_norm *a, *b;    /* of y and y2 */
 } spot_norm_back;
@@ -75,7 +75,7 @@ spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *at, const void
 
 spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
 
-/* The backward step of the pool: the gradient of out is da + db; dy is written over y. */
+/* The backward step of the pool: the gradient of out is da + db; db may be NULL; dy is written over y. */
 spot_status spot_norm_pool_back(spot_ctx *c, void *y, const void *da, const void *db, const void *out,
                                 const unsigned char *at, const spot_norm *l, spot_plane p, void *scratch);
 

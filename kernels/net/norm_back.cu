@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS, 3) back_sums_kernel(spot_norm 
     for (size_t i = sums_first(&k); ch < k.channels && i < end; i += TURN * ROWS) {
         back_loads<T, TURN> in;
         for (int t = 0; t < TURN; t++) {
-            size_t at = (i + t * ROWS < end ? i + t * ROWS : i) * k.channels + ch;     /* its own: dz may be db */
+            size_t at = (i + t * ROWS < end ? i + t * ROWS : i) * k.channels + ch;     /* its own: dz may be da or db */
             in.da[t] = spot_load_four(b.da + at);
             in.y[t] = spot_load_four(b.y + at);
             if (b.db) in.db[t] = spot_load_four(b.db + at);

@@ -44,7 +44,8 @@ static size_t weights_of(const spot_conv *p) { (void)p; return 1; }
 static void   no_range(const char *name) { (void)name; }
 
 static const spot_conv_ops noting = {
-    .stem = SPOT_STEM, .apart = true, .open = note_shape, .close = keep_shape, .scratch = no_scratch, .packed = weights_of
+    .stem = SPOT_STEM, .apart = true, .onto = true, .open = note_shape, .close = keep_shape, .scratch = no_scratch,
+    .packed = weights_of
 };
 static const spot_ops ops = { .name = "h200.json", .conv = &noting };
 static const spot_plugin plugin = { .ops = &ops, .range = no_range };

@@ -15,6 +15,7 @@ extern "C" {
     X(clears)        /* cudaMemsetAsync                                               */ \
     X(recordings)    /* captures of a graph                                           */ \
     X(nodes)         /* kernels, clears and library calls that they recorded          */ \
+    X(branches)      /* second branches that they recorded                            */ \
     X(replays)       /* cudaGraphLaunch                                               */ \
     X(waits)         /* the host waits for the device                                 */ \
     X(takes)         /* cudaMalloc                                                    */ \

@@ -16,8 +16,8 @@
 
 struct spot_cudnn { int unused; };
 
-/* What is special about an engine. The last three are right, and differ in their bits: one sums in double, one in float,
- * one in float backwards. */
+/* What is special about an engine. FORGETS leaves out a pixel, or what it should add to. The last three are right, and differ
+ * in their bits: one sums in double, one in float, one in float backwards. */
 enum { FORGETS = 1, WAVERS, REFUSES, IN_DOUBLE, IN_FLOAT, BACKWARDS, ENGINES };
 
 struct spot_cudnn_plan {
@@ -36,6 +36,8 @@ static int asked(const char *word)
 
 static size_t weights(const spot_conv_task *t) { return (size_t)t->s.co * t->channels * t->k * t->k; }
 
+static bool adds_to_dx(const spot_cudnn_plan *p) { return p->t.pass == SPOT_PASS_DATA && p->t.adds; }
+
 static size_t narrow(const spot_cudnn_plan *p) { return p->narrow ? weights(&p->t) : 0; }
 
 /* Calls visit(x, w, y) with the places of every product; in this order every sum adds its own. */
@@ -44,7 +46,7 @@ template <typename F> static void products(const spot_cudnn_plan *p, int engine,
     const spot_conv_shape *s = &p->t.s;
     int size = p->t.size, out = p->t.out, k = p->t.k, channels = p->t.channels, all = s->rows * out * out;
 
-    for (int i = 0; i < all - (engine == FORGETS); i++)
+    for (int i = 0; i < all - (engine == FORGETS && !adds_to_dx(p)); i++)
         for (int j = 0; j < k * k; j++) {
             int at = engine == BACKWARDS ? all - 1 - i : i, tap = engine == BACKWARDS ? k * k - 1 - j : j;
             int row = at / out % out * p->t.stride + tap / k - p->t.before;
@@ -77,6 +79,7 @@ template <typename T> static void run(const spot_cudnn_plan *p, T *x, T *w, T *y
     });
     if (engine == WAVERS) *std::max_element(sum, sum + n) *= 1 + 0x1p-7 * (runs++ % 2);   /* no ReLU hides it */
     for (size_t i = 0; i < n; i++) {
+        if (adds_to_dx(p) && engine != FORGETS) sum[i] += spot_widen(to[i]);
         if (p->fused) sum[i] += bias[i % s->co];
         if (p->fused && other) sum[i] += spot_widen(other[i]);
         if (p->fused && s->relu && sum[i] <= 0) sum[i] = 0;

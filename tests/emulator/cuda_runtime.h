@@ -27,7 +27,7 @@
 enum { warpSize = emu::WARP };
 
 #define SPOT_LAUNCH(kernel, grid, block, shared, stream, ...) \
-    ((void)(stream), emu::start(#kernel, (grid), (block), (shared), kernel, ##__VA_ARGS__))
+    emu::start(#kernel, (stream), (grid), (block), (shared), kernel, ##__VA_ARGS__)
 #define SPOT_SHARED(T, name, n) \
     static const char name##_key = 0; \
     T *const name = (T *)emu::shared(&name##_key, sizeof(T) * (n))
@@ -70,11 +70,12 @@ namespace emu {
 /* A launch with its arguments as the kernel takes them: copies, for a graph may run it when they are long gone. static, and
  * no std::tuple: two files may have types of the same name. */
 template <typename... P, typename... A>
-static void start(const char *name, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...), A &&...arguments)
+static void start(const char *name, emu_stream *stream, dim3 grid, dim3 block, size_t shared_bytes, void (*kernel)(P...),
+                  A &&...arguments)
 {
     submit([=, types = __PRETTY_FUNCTION__, ... taken = static_cast<std::decay_t<P>>(arguments)] {
         launch({ name, types }, grid, block, shared_bytes, [&] { kernel(taken...); });
-    }, EMU_launches);
+    }, EMU_launches, stream);
 }
 
 inline void sync_warp(const char *site, unsigned mask = ~0u) { gather("syncwarp", site, mask, 0); }
@@ -160,14 +161,15 @@ inline int      __ffs(int x)              { return __builtin_ffs(x); }
 inline int      __clz(int x)              { return x ? __builtin_clz((unsigned)x) : 32; }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 
-/* The runtime: one device, everything in order at once, memory of exact size filled with NaNs between red zones. */
+/* The runtime: one device, everything in order, memory of exact size filled with NaNs between red zones. */
 enum cudaError_t {
     cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9,
-    cudaErrorLaunchFailure = 719, cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated = 901
+    cudaErrorLaunchFailure = 719, cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorStreamCaptureUnjoined = 904, cudaErrorStreamCaptureIsolation = 905
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
-enum { cudaStreamNonBlocking = 1 };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
 typedef struct emu_graph *cudaGraph_t, *cudaGraphExec_t;
@@ -186,7 +188,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);

@@ -15,6 +15,7 @@ set(SPOT_EMULATED_KERNELS ${SPOT_CUDA})
 list(FILTER SPOT_EMULATED_KERNELS EXCLUDE REGEX "cudnn|cublas|library")   # tests/emulator/*_cu*.cpp stand in
 spot_emulated_sources(SPOT_EMULATED ${SPOT_EMULATED_KERNELS})
 spot_emulated_sources(SPOT_FAULTS ${CMAKE_SOURCE_DIR}/tests/emulator/planted_faults.cu)
+spot_emulated_sources(SPOT_BRANCHES ${CMAKE_SOURCE_DIR}/tests/emulator/planted_branches.cu)
 
 function(spot_emulated target)
   target_include_directories(${target} BEFORE PRIVATE tests/emulator include kernels tests
@@ -74,7 +75,8 @@ if(NOT SPOT_SANITIZE)
   spot_test_properties(test_race ${CMAKE_SOURCE_DIR}/tests/emulator/test_race.c)
 endif()
 
-add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} $<TARGET_OBJECTS:emulator>)
+add_executable(test_emulator tests/emulator/test_emulator.c ${SPOT_FAULTS} ${SPOT_BRANCHES}
+  $<TARGET_OBJECTS:emulator>)
 spot_emulated(test_emulator)
 target_link_libraries(test_emulator PRIVATE libspotter PkgConfig::CMOCKA)
 add_test(NAME test_emulator COMMAND test_emulator)

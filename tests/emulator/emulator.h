@@ -7,6 +7,8 @@
  *     SPOT_EMULATOR=reversed       both backwards
  *     SPOT_EMULATOR=shuffled:SEED  threads and blocks in random order, warps drift apart, 1 to 4 blocks interleaved
  *
+ * A branch of the work, which runs beside other work, is done at once under "identity", else as late as it may (runtime.cpp).
+ *
  * A correct kernel gives the same bits under every schedule. What is wrong for certain is reported: the launch ends, the
  * CUDA status is cudaErrorLaunchFailure and cudaGetErrorString gives the sentence. Not seen: a missing __threadfence
  * (fibres are sequentially consistent), registers, speed, the last bits of approximate functions. */
@@ -18,6 +20,8 @@
 #include <functional>
 
 #include "calls.h"
+
+struct emu_stream;
 
 struct dim3 {
     unsigned x, y, z;
@@ -56,8 +60,9 @@ void watch_copy(void *to, const void *from, size_t bytes);
 /* Ends the launch with a report. Does not return when called by a fibre. */
 void fault(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Does the work now, or notes it while a graph is captured; counted as this call or as a node of the graph. */
-void submit(std::function<void()> work, emu_call call = EMU_library);
+/* Does the work of a stream (NULL: of the first) now, or notes it while a graph is captured; counted as this call or as a node
+ * of the graph. The work of a second branch may wait (runtime.cpp). */
+void submit(std::function<void()> work, emu_call call = EMU_library, emu_stream *stream = nullptr);
 
 /* A kernel by its words in SPOT_LAUNCH and the types of its arguments. */
 struct kernel_name { const char *words, *types; };

@@ -52,6 +52,15 @@ int spot_capture_refuses(const spot_captured_call *call);
 /* Records one kernel and replays it: its output. */
 float spot_capture_works(void);
 
+/* Records and replays x = 1, then on a branch a = x + 1 beside b = x + 2, then a + b, which should be 5. How it is done:
+ * rightly; b's side also sets x to 10; nothing waits for the branch; the branch waits for nothing. *ended: the capture's
+ * cudaError_t. */
+enum { FORK_RIGHT, FORK_RACES, FORK_UNJOINED, FORK_OUTSIDE };
+float spot_fork(int how, int *ended);
+
+/* The same without a capture. */
+float spot_fork_at_once(int how);
+
 /* Runs one on fresh device memory; the outputs, and the emulator's report ("" if none). */
 void spot_fault_run(void (*run)(float *out), float out[FAULT_OUTPUTS], char *report, int size);
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "calls.h"
@@ -47,7 +48,11 @@ void emu_open_memory(bool open)
 }
 
 /* What a graph is here: work in order. A thread captures one stream at a time. */
-struct emu_graph { std::vector<std::function<void()>> work; };
+struct emu_graph {
+    std::vector<std::function<void()>> work;
+    cudaStream_t first;                              /* the stream whose capture it is */
+    std::vector<cudaStream_t> branches;              /* those that wait for it and that it has not waited for */
+};
 static thread_local emu_graph *captured;
 static thread_local bool spoilt;                     /* by a call that a capture must not have: no graph comes out */
 
@@ -59,12 +64,62 @@ static cudaError_t outside_capture()
     return captured ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
-void emu::submit(std::function<void()> work, emu_call call)
+/* A stream that waits for an event of another is a branch, until the other waits for the branch. What a branch has to do is
+ * done at once, or under another schedule than "identity" not before it is waited for: where the work of the two is not
+ * independent, or nobody waits, schedules give other bits. */
+struct emu_stream {
+    bool branch;
+    emu_graph *in;                                   /* the capture that it is a branch of */
+    long long made, done;                            /* pieces of work of this branch */
+    std::vector<std::function<void()>> held;         /* those that are not done */
+};
+static std::set<cudaStream_t> streams;
+
+/* An event knows how much of a branch it stands behind. */
+struct emu_event { double ms; bool timed; cudaStream_t of; emu_graph *in; long long made; };
+
+static bool branches_wait()
 {
-    turn mine(device);
-    emu_count(captured ? EMU_nodes : call, 1);
+    const char *schedule = getenv("SPOT_EMULATOR");
+
+    return schedule && strcmp(schedule, "identity");
+}
+
+static void carry_out(std::function<void()> work)
+{
     if (captured) captured->work.push_back(std::move(work));
     else work();
+}
+
+/* Does what a branch has held back, up to number `made`. */
+static void do_held(cudaStream_t s, long long made)
+{
+    while (s && !s->held.empty() && s->done < made) {
+        std::function<void()> work = std::move(s->held.front());
+        s->held.erase(s->held.begin());
+        s->done++;
+        carry_out(std::move(work));
+    }
+}
+
+static void do_all_held()
+{
+    for (cudaStream_t s : streams)
+        if (!s->in) do_held(s, s->made);
+}
+
+void emu::submit(std::function<void()> work, emu_call call, emu_stream *s)
+{
+    turn mine(device);
+    bool branch = s && s->branch, foreign = branch ? s->in != captured : captured && s && s != captured->first;
+
+    spoilt |= foreign;                               /* work of a stream that is no part of the capture */
+    if (foreign) return;
+    emu_count(captured ? EMU_nodes : call, 1);
+    if (branch) s->made++;
+    if (branch && branches_wait()) return s->held.push_back(std::move(work));
+    if (branch) s->done++;
+    carry_out(std::move(work));
 }
 
 struct opened {
@@ -171,6 +226,7 @@ cudaError_t cudaFree(void *p)
 
     if (!p) return cudaSuccess;
     if (cudaError_t e = outside_capture()) return e;
+    do_all_held();                                   /* cudaFree waits for the device */
     emu_count(EMU_gives, 1);
     if (at == buffers.end()) return cudaErrorInvalidValue;
     mprotect(at->second.pages, at->second.paged, PROT_READ | PROT_WRITE);
@@ -202,14 +258,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream)
 {
     turn mine(device);
     if (!fits(p, bytes)) return cudaErrorInvalidValue;
     emu::submit([=] {
         opened now;
         memset(p, byte, bytes);
-    }, EMU_clears);
+    }, EMU_clears, stream);
     return cudaSuccess;
 }
 
@@ -236,6 +292,8 @@ const char *cudaGetErrorString(cudaError_t e)
     case cudaErrorMemoryAllocation:     return "out of memory";
     case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
     case cudaErrorStreamCaptureInvalidated: return "operation failed due to a previous error during capture";
+    case cudaErrorStreamCaptureUnjoined:    return "capturing stream has unjoined work";
+    case cudaErrorStreamCaptureIsolation:   return "dependency created on uncaptured work in another stream";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchFailure:        return report;
     }
@@ -252,8 +310,24 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int)
 cudaError_t cudaRuntimeGetVersion(int *version)                        { *version = 0; return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int *count)                             { *count = 1; return cudaSuccess; }
 cudaError_t cudaSetDevice(int)                                         { return cudaSuccess; }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)  { *stream = nullptr; return cudaSuccess; }
-cudaError_t cudaStreamDestroy(cudaStream_t)                            { return outside_capture(); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    turn mine(device);
+    *stream = new emu_stream{};
+    streams.insert(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+    turn mine(device);
+    if (cudaError_t e = outside_capture()) return e;
+    if (s) do_held(s, s->made);
+    streams.erase(s);
+    delete s;
+    return cudaSuccess;
+}
 
 static cudaError_t wait_for_device()
 {
@@ -262,27 +336,39 @@ static cudaError_t wait_for_device()
     return last_error;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return wait_for_device(); }
-cudaError_t cudaDeviceSynchronize()             { return wait_for_device(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t s)
+{
+    turn mine(device);
+    if (s && !captured) do_held(s, s->made);
+    return wait_for_device();
+}
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode)
+cudaError_t cudaDeviceSynchronize()
+{
+    turn mine(device);
+    if (!captured) do_all_held();
+    return wait_for_device();
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t first, cudaStreamCaptureMode)
 {
     if (cudaError_t e = outside_capture()) return e;
     emu_count(EMU_recordings, 1);
-    captured = new emu_graph;
+    captured = new emu_graph{ {}, first, {} };
     spoilt = false;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
 {
-    bool good = captured && !spoilt;
+    bool good = captured && !spoilt && captured->branches.empty();
 
     *graph = good ? captured : nullptr;
-    if (!good) delete captured;
     if (!captured) return cudaErrorInvalidValue;
+    for (cudaStream_t s : captured->branches) *s = {};
+    if (!good) delete captured;
     captured = nullptr;
-    return good ? cudaSuccess : cudaErrorStreamCaptureInvalidated;
+    return good ? cudaSuccess : spoilt ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t graph, unsigned long long)
@@ -304,19 +390,51 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)         { delete graph; return cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) { delete ready; return cudaSuccess; }
 
-struct emu_event { double ms; };
 static thread_local double clock_ms;
 
 void emu_pass_time(double ms) { clock_ms += ms; }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event)                   { *event = new emu_event; return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t *event)                   { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    *event = new emu_event{ .timed = !(flags & cudaEventDisableTiming) };
+    return cudaSuccess;
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event)                   { delete event; return cudaSuccess; }
 cudaError_t cudaEventSynchronize(cudaEvent_t)                     { return wait_for_device(); }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
 {
+    turn mine(device);
     event->ms = clock_ms;
-    return outside_capture();
+    event->of = s;
+    event->in = captured;
+    event->made = s ? s->made : 0;
+    return event->timed ? outside_capture() : cudaSuccess;
+}
+
+/* Makes s a branch, or ends the branch that the event stands behind, if it has no work beyond. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned)
+{
+    turn mine(device);
+    cudaStream_t from = event->of;
+
+    if (event->in != captured) spoilt = true;
+    if (event->in != captured) return cudaErrorStreamCaptureIsolation;
+    if (!from || from == s || s->branch) return cudaSuccess;
+    if (from->branch) {
+        do_held(from, event->made);
+        if (from->made != event->made) return cudaSuccess;
+        from->branch = false;
+        from->in = nullptr;
+        if (captured) std::erase(captured->branches, from);
+        return cudaSuccess;
+    }
+    s->branch = true;
+    s->in = captured;
+    if (captured) captured->branches.push_back(s);
+    if (captured) emu_count(EMU_branches, 1);
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)

@@ -63,7 +63,10 @@ static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS
     CHECK_OK(c, spot_trainer_open(c, &a, &host, &t, &ec, &cfg, robust ? &foe : NULL));
     assert_int_equal(t.images, STEPS * BATCH);
     CHECK_OK(c, spot_trainer_start(c, &t, &m));
+    calls_of(c)->reset();
     CHECK_OK(c, spot_trainer_learn(c, &t, 0, &mean));
+    assert_int_equal(calls_of(c)->count(NULL, "recordings"), 2);       /* of each batch's step, with the drawing beside it */
+    assert_int_equal(calls_of(c)->count(NULL, "branches"), 2);
     calls_of(c)->reset();
     CHECK_OK(c, spot_trainer_learn(c, &t, 1, &mean));
     for (int k = 0; k < EMU_CALL_KINDS; k++) count[k] = calls_of(c)->count(NULL, call_names[k]);
@@ -72,8 +75,8 @@ static void count_epoch(spot_ctx *c, bool robust, long long count[EMU_CALL_KINDS
     spot_arena_close(&host);
 }
 
-/* An epoch of a recorded step is one call a step. Besides, its order is drawn and its losses are fetched; one step alone
- * would be 150 launches. */
+/* An epoch of a recorded step is one call a step. Besides, its order and its first batch are drawn (3 launches) and its losses
+ * are fetched; one step alone would be 150 launches. */
 static void an_epoch_is_a_call_a_step(bool robust)
 {
     long long count[EMU_CALL_KINDS];
@@ -84,7 +87,7 @@ static void an_epoch_is_a_call_a_step(bool robust)
     spot_device_close(&c);
     for (int k = 0; k < EMU_CALL_KINDS; k++) {
         long long most = k == EMU_replays ? STEPS : k == EMU_bytes_out ? STEPS * (long long)sizeof(double)
-                       : k == EMU_launches ? 2 : k == EMU_clears || k == EMU_copies_out || k == EMU_waits;
+                       : k == EMU_launches ? 3 : k == EMU_clears || k == EMU_copies_out || k == EMU_waits;
         if (count[k] > most) fail_msg("an epoch of %d steps makes %lld %s, not %lld", STEPS, count[k], call_names[k], most);
     }
     assert_int_equal(count[EMU_replays], STEPS);

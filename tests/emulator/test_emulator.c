@@ -81,13 +81,36 @@ static void capture_refuses_what_a_gpu_refuses(void **state)
         if (!spot_capture_refuses(&spot_captured_calls[i])) fail_msg("a capture takes %s", spot_captured_calls[i].name);
 }
 
+/* Under "identity" a branch runs before what is beside it, under other schedules behind it. So a race between them, or a wait
+ * that is missing, gives other bits; and a capture must not end without the wait. */
+static void branch_runs_beside(void **state)
+{
+    enum { UNJOINED = 904, INVALIDATED = 901 };
+    int ended;
+
+    (void)state;
+    for (int s = 0; s < LEN(schedules); s++) {
+        setenv("SPOT_EMULATOR", schedules[s], 1);
+        assert_true(spot_fork(FORK_RIGHT, &ended) == 5 && !ended);
+        assert_true(spot_fork_at_once(FORK_RIGHT) == 5);
+        assert_true(spot_fork(FORK_RACES, &ended) == (s ? 14 : 5) && !ended);
+        assert_true(spot_fork_at_once(FORK_RACES) == (s ? 14 : 5));
+        assert_true(!(spot_fork_at_once(FORK_UNJOINED) == 5) == (s > 0));
+        spot_fork(FORK_UNJOINED, &ended);
+        assert_int_equal(ended, UNJOINED);
+        spot_fork(FORK_OUTSIDE, &ended);
+        assert_int_equal(ended, INVALIDATED);
+    }
+}
+
 static void run_fault(void **state) { one_fault(*state); }
 
 int main(void)
 {
-    enum { OWN = 3 };
+    enum { OWN = 4 };
     struct CMUnitTest tests[32] = { cmocka_unit_test(sums_what_it_should), cmocka_unit_test(recorded_kernel_runs_when_replayed),
-                                    cmocka_unit_test(capture_refuses_what_a_gpu_refuses) };
+                                    cmocka_unit_test(capture_refuses_what_a_gpu_refuses),
+                                    cmocka_unit_test(branch_runs_beside) };
 
     for (int i = 0; i < spot_fault_count; i++)
         tests[i + OWN] = (struct CMUnitTest){ .name = spot_faults[i].name, .test_func = run_fault,
