@@ -219,14 +219,12 @@ const spot_conv_ops spot_conv_cpu = {
     .backward_weights = backward_weights_cpu,
 };
 
-/* Without these instructions oneDNN emulates bf16, more slowly than it computes fp32. The environment must ask for bf16, too:
- * under AddressSanitizer on a loaded machine tests/test_bf16.c crashed once in four runs, and the cause is not known. */
+/* Without these instructions oneDNN emulates bf16, more slowly than it computes fp32. */
 bool spot_conv_has(const spot_ctx *c, spot_precision precision)
 {
     int isa = dnnl_cpu_isa_avx512_core_bf16;
 
     if (c->device || precision == SPOT_FP32) return true;
-    if (!getenv("SPOT_CPU_BF16")) return false;
     return precision == SPOT_BF16 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
 }
 
@@ -236,8 +234,8 @@ spot_status spot_conv_able(spot_ctx *c, spot_precision precision)
     if (precision != SPOT_BF16)
         return spot_fail(c, SPOT_UNSUPPORTED, "the CPU computes in fp32 and bf16, not in tf32; set model.precision to one of "
                          "them, or take --device cuda");
-    return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU is on trial: it needs AVX512-BF16 instructions, and SPOT_CPU_BF16=1 "
-                     "in the environment; set model.precision to fp32, or take --device cuda");
+    return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU needs AVX512-BF16 instructions, which this CPU lacks or "
+                     "ONEDNN_MAX_CPU_ISA rules out; set model.precision to fp32, or take --device cuda");
 }
 
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
