@@ -25,6 +25,10 @@ static const struct { spot_conv_shape s; int rows; } convs[] = {
     { {  2, 1,  48, 32, 3, 2, 64, true,  false, false, false, SPOT_BF16 }, 2 },
     { {  3, 1, 256, 512, 3, 1, 5, true,  false, false, false, SPOT_BF16 }, 3 },     /* deep: all passes by AMX */
     { {  8, 4, 512, 256, 3, 1, 2, true,  false, false, false, SPOT_BF16 }, 6 },
+    { {  4, 2, 256, 512, 3, 2, 6, true,  false, false, false, SPOT_BF16 }, 4 },
+    { {  4, 2, 256, 512, 3, 2, 6, false, true,  false, true,  SPOT_BF16 }, 2 },
+    { {  3, 3, 512, 512, 3, 1, 3, false, true,  true,  true,  SPOT_BF16 }, 3 },
+    { {  3, 1, 512, 512, 3, 1, 2, false, true,  true,  false, SPOT_BF16 }, 3 },
     { {  8, 2,  64, 96, 3, 1, 14, true,  false, false, false, SPOT_BF16 }, 8 },
     { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_BF16 }, 4 },
     { {  8, 2,  64, 64, 3, 1, 16, false, true,  true,  true,  SPOT_BF16 }, 8 },

@@ -182,6 +182,17 @@ void spot_conv_close_passes(spot_conv *p)
     dnnl_engine_destroy(p->engine);
 }
 
+/* Weights for looking, as spot_conv_amx_product reads them: blocks of 32 inputs lie together, then taps. */
+static dnnl_status_t describe_product(spot_conv *p)
+{
+    dnnl_dims_t wd = { p->s.co, p->s.ci, p->s.k, p->s.k };
+    dnnl_dim_t each = 2 * H * H, tap = p->s.ci / (2 * H) * each, strides[] = { 9 * tap, each, 3 * tap, tap };
+    dnnl_status_t e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_bf16, dnnl_OIhw16i16o2i);
+
+    memcpy(p->packed.format_desc.blocking.strides, strides, sizeof strides);
+    return e;
+}
+
 dnnl_status_t spot_conv_open_passes(spot_conv *p)
 {
     dnnl_dims_t wd = { p->s.co, p->s.ci, p->s.k, p->s.k };
@@ -192,9 +203,10 @@ dnnl_status_t spot_conv_open_passes(spot_conv *p)
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->oihw, 4, wd, dnnl_f32, dnnl_oihw);
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->packed, 4, wd, dnnl_f32, packed_tag(p));
     if (!e) e = dnnl_memory_desc_init_by_tag(&p->rounded, 4, wd, dnnl_bf16, packed_tag(p));
+    if (!e && p->deep[SPOT_FORWARD] && !p->s.train) e = describe_product(p);
     omp_set_num_threads(1);                /* a primitive is made for the present number of threads */
-    if (!e && !p->deep) e = open_pass(p, SPOT_FORWARD);
-    if (!e && !p->deep && p->s.train && p->s.ci > 3) e = open_pass(p, SPOT_DATA);
+    if (!e && !p->deep[SPOT_FORWARD]) e = open_pass(p, SPOT_FORWARD);
+    if (!e && !p->deep[SPOT_DATA] && p->s.train && p->s.ci > 3) e = open_pass(p, SPOT_DATA);
     if (!e && p->s.train && !p->amx) e = open_pass(p, SPOT_WEIGHTS);
     omp_set_num_threads(threads);
     return e;
@@ -288,7 +300,7 @@ dnnl_status_t spot_conv_turn(spot_ctx *c, const spot_conv *p, int kind, void *to
     pairing q;
 
     if (p->s.precision != SPOT_BF16) return turn_floats(c, p, to, packed), dnnl_success;
-    if (p->deep) {
+    if (p->deep[kind]) {
         size_t blocks = (size_t)(kind == SPOT_DATA ? p->s.co : p->s.ci) / (2 * H), each = 2 * H * H;
         q = (pairing){ each, 9 * blocks * each, 3 * blocks * each, blocks * each, H, H, kind == SPOT_DATA, kind != SPOT_DATA };
         return turn_halves(c, p, &q, to, packed), dnnl_success;
