@@ -65,7 +65,8 @@ static void describe_tensors(const spot_conv *p, int kind, dnnl_alg_kind_t algor
 
 /* Makes the descriptor of oneDNN's first code for d that may be used. brgconv for AMX may not: where taps leave the image it
  * reads behind the end of an array while it makes its code, which ends the process where that array ends a mapped page
- * (tests/test_bf16_bounds.c). The next one, jit for AMX, takes at most a tenth longer for most shapes of ResNet-18. */
+ * (tests/test_bf16_bounds.c). The next one, jit for AMX, takes up to a fifth longer for most 3x3 shapes of ResNet-18, for 8 x 8
+ * pixels of 128 channels 1.8 times as long. */
 static dnnl_status_t choose_code(dnnl_primitive_desc_t *out, const dnnl_convolution_desc_t *d, dnnl_primitive_attr_t attr,
                                  dnnl_engine_t engine, const_dnnl_primitive_desc_t hint)
 {
