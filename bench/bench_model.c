@@ -276,6 +276,8 @@ static const spot_bench_kind looks = { open_state, check_look, run_look, close_s
 
 #define CPU(op, kind, what, text, ...) \
     { op, text, "images", SPOT_ON_CPU, &kind, { __VA_ARGS__, SPOT_FP32, what }, { 16, 32, 4, SPOT_FP32, what } }
+#define HALF(op, kind, what, text, ...) \
+    { op, text ", bf16", "images", SPOT_ON_CPU, &kind, { __VA_ARGS__, SPOT_BF16, what }, { 16, 32, 4, SPOT_BF16, what } }
 #define CUDA(op, kind, what, text, ...) \
     { op, text, "images", SPOT_ON_CUDA, &kind, { __VA_ARGS__, SPOT_BF16, what }, { 16, 32, 4, SPOT_BF16, what } }
 
@@ -283,6 +285,9 @@ const spot_bench_row spot_bench_model[] = {
     CPU("train", trains, TRAIN, "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("train", trains, TRAIN, "width 64, 224 px, batch 16", 64, 224, 16),
     CPU("train", trains, TRAIN, "width 32, 64 px, batch 64",  32, 64, 64),
+    HALF("train", trains, TRAIN, "width 64, 64 px, batch 64",  64, 64, 64),
+    HALF("train", trains, TRAIN, "width 64, 224 px, batch 16", 64, 224, 16),
+    HALF("train", trains, TRAIN, "width 32, 64 px, batch 64",  32, 64, 64),
     { "train", "width 32, 64 px, batch 64, epoch of 5 steps", "images", SPOT_ON_CPU, &epochs, { 32, 64, 64, SPOT_FP32, 5 },
       { 16, 32, 4, SPOT_FP32, 2 } },
     { "train", "the same against an adversary of 1 step", "images", SPOT_ON_CPU, &epochs, { 32, 64, 64, SPOT_FP32, 5, 1 },
@@ -290,6 +295,9 @@ const spot_bench_row spot_bench_model[] = {
     CPU("infer", looks,  LOOK,  "width 64, 64 px, batch 64",  64, 64, 64),
     CPU("infer", looks,  LOOK,  "width 64, 224 px, batch 16", 64, 224, 16),
     CPU("infer", looks,  LOOK,  "width 32, 64 px, batch 64",  32, 64, 64),
+    HALF("infer", looks,  LOOK,  "width 64, 64 px, batch 64",  64, 64, 64),
+    HALF("infer", looks,  LOOK,  "width 64, 224 px, batch 16", 64, 224, 16),
+    HALF("infer", looks,  LOOK,  "width 32, 64 px, batch 64",  32, 64, 64),
     CUDA("train", trains, TRAIN, "224 px, batch 256, bf16", 64, 224, 256),
     { "train", "224 px, batch 256, bf16, epoch of 20 steps", "images", SPOT_ON_CUDA, &epochs, { 64, 224, 256, SPOT_BF16, 20 },
       { 16, 32, 4, SPOT_BF16, 2 } },

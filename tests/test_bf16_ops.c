@@ -1,6 +1,7 @@
 /* test_bf16_ops.c - the network's ops on the CPU in bf16, against plain loops in double over the same rounded numbers.
  * ctest: threads */
-#include "check_bf16.h"
+#define _DEFAULT_SOURCE   /* MAP_ANONYMOUS */
+#include "check_bf16_conv.h"
 
 #include "core/imagenet.h"
 #include "net/attack.h"
@@ -24,69 +25,15 @@ static const struct { spot_conv_shape s; int rows; } convs[] = {
     { {  2, 1,  48, 32, 3, 2, 64, true,  false, false, false, SPOT_BF16 }, 2 },
     { {  3, 1, 256, 512, 3, 1, 5, true,  false, false, false, SPOT_BF16 }, 3 },     /* deep: all passes by AMX */
     { {  8, 4, 512, 256, 3, 1, 2, true,  false, false, false, SPOT_BF16 }, 6 },
+    { {  4, 2, 256, 512, 3, 2, 6, true,  false, false, false, SPOT_BF16 }, 4 },
+    { {  4, 2, 256, 512, 3, 2, 6, false, true,  false, true,  SPOT_BF16 }, 2 },
+    { {  3, 3, 512, 512, 3, 1, 3, false, true,  true,  true,  SPOT_BF16 }, 3 },
+    { {  3, 1, 512, 512, 3, 1, 2, false, true,  true,  false, SPOT_BF16 }, 3 },
     { {  8, 2,  64, 96, 3, 1, 14, true,  false, false, false, SPOT_BF16 }, 8 },
     { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_BF16 }, 4 },
     { {  8, 2,  64, 64, 3, 1, 16, false, true,  true,  true,  SPOT_BF16 }, 8 },
     { {  4, 2,   3, 64, 7, 2, 32, false, true,  false, false, SPOT_BF16 }, 2 },
 };
-
-typedef struct {
-    spot_conv_shape s;
-    int    rows, out;
-    size_t nx, ny, nw;
-    uint16_t *x, *y, *dy, *dx, *w, *other;
-    float *oihw, *packed, *dw, *dw_oihw, *bias;
-} bed;
-
-static bed make_bed(spot_conv_shape s, int rows)
-{
-    bed b = { .s = s, .rows = rows, .out = s.size / s.stride };
-
-    b.nx = (size_t)rows * s.ci * s.size * s.size;
-    b.ny = (size_t)rows * s.co * b.out * b.out;
-    b.nw = (size_t)s.co * s.ci * s.k * s.k;
-    b.x = random_halves(b.nx, 0, 0, 1), b.dx = random_halves(b.nx, 1, 0, 1), b.dy = random_halves(b.ny, 2, 0, 1);
-    b.y = random_halves(b.ny, 3, 0, 1), b.other = random_halves(b.ny, 4, 0, 1), b.w = random_halves(8 * b.nw, 5, 0, 1);
-    b.oihw = random_tensor(b.nw, 6), b.packed = random_tensor(b.nw, 7), b.dw = random_tensor(b.nw, 8);
-    b.dw_oihw = random_tensor(b.nw, 9), b.bias = random_tensor((size_t)s.co, 10);
-    return b;
-}
-
-static void clear_bed(bed *b)
-{
-    void *all[] = { b->x, b->y, b->dy, b->dx, b->w, b->other, b->oihw, b->packed, b->dw, b->dw_oihw, b->bias };
-
-    for (int i = 0; i < LEN(all); i++) free(all[i]);
-}
-
-/* All passes that the plan knows; learned weights are packed in fp32, and rounded by the optimizer. */
-static void run(bed *b, int threads)
-{
-    spot_ctx c = check_ctx(threads);
-    spot_conv *plan;
-    void *scratch;
-
-    CHECK_OK(&c, spot_conv_open(&c, &plan, &b->s));
-    scratch = room(spot_conv_scratch(&c, plan));
-    if (b->s.train) {
-        assert_int_equal(spot_conv_packed(&c, plan), b->nw);
-        CHECK_OK(&c, spot_conv_pack(&c, plan, b->packed, b->oihw));
-        for (size_t i = 0; i < b->nw; i++) b->w[i] = spot_bf16_bits(b->packed[i]);
-    } else {
-        assert_in_range(spot_conv_packed(&c, plan), b->nw, 8 * b->nw);
-        CHECK_OK(&c, spot_conv_pack(&c, plan, b->w, b->oihw));
-    }
-    if (b->s.add) memcpy(b->y, b->other, b->ny * sizeof *b->y);
-    CHECK_OK(&c, spot_conv_forward(&c, plan, b->y, b->x, b->w, b->s.bias ? b->bias : NULL, b->s.add ? b->y : NULL, b->rows,
-                                   scratch));
-    if (b->s.train > (b->s.ci == 3)) CHECK_OK(&c, spot_conv_backward_data(&c, plan, b->dx, b->dy, b->w, b->rows, scratch));
-    if (b->s.train) {
-        CHECK_OK(&c, spot_conv_backward_weights(&c, plan, b->dw, b->x, b->dy, b->rows, scratch));
-        CHECK_OK(&c, spot_conv_unpack(&c, plan, b->dw_oihw, b->dw));
-    }
-    free(scratch);
-    spot_conv_close(&c, plan);
-}
 
 /* One output (n, o, p): its sum, and what its gradient gives to the summands. */
 static double one_output(const bed *b, int n, int o, int p, double *dx, double *dw)
@@ -113,7 +60,7 @@ TEST(convolutions_agree_with_loops)
 {
     NEEDS_BF16();
     for (int k = 0; k < LEN(convs); k++) {
-        bed b = make_bed(convs[k].s, convs[k].rows);
+        bed b = make_bed(convs[k].s, convs[k].rows, BEHIND);
         double *y = calloc(b.ny, sizeof *y), *dx = calloc(b.nx, sizeof *dx), *dw = calloc(b.nw, sizeof *dw), off = 0;
         run(&b, 2);
         for (int n = 0; n < b.rows; n++)
@@ -138,7 +85,7 @@ TEST(convolutions_have_the_same_bits_on_any_threads)
 {
     NEEDS_BF16();
     for (int k = 0; k < LEN(convs); k++) {
-        bed one = make_bed(convs[k].s, convs[k].rows), three = make_bed(convs[k].s, convs[k].rows);
+        bed one = make_bed(convs[k].s, convs[k].rows, BEHIND), three = make_bed(convs[k].s, convs[k].rows, BEHIND);
         run(&one, 1);
         run(&three, 3);
         assert_memory_equal(one.y, three.y, one.ny * sizeof *one.y);

@@ -47,7 +47,7 @@ const spot_setting spot_model_settings[] = {
     S("momentum",  REAL, momentum,  "momentum (SGD only)", SPOT_IN(0, 0.9999), SPOT_DEF(0.9)),
     S("weight_decay", REAL, weight_decay, "L2 penalty on every weight", SPOT_IN(0, 1)),
     S("schedule",  NAME, schedule,  "learning-rate schedule", SPOT_ONE_OF("constant", "one_cycle"), SPOT_DEF(SPOT_CONSTANT)),
-    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32)",
+    S("precision", NAME, precision, "precision of the arithmetic (CPU: fp32, and bf16 with AVX512-BF16)",
       .names = precisions, SPOT_DEF(SPOT_FP32)),
     S("init",      TEXT, init,      "initial weights: a .safetensors file with torchvision's names; \"\": He initialisation",
       .hi = 256),

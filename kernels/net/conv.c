@@ -54,7 +54,8 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     p->y_row = (size_t)s->co * p->out * p->out * number;
     p->w_count = (size_t)s->co * s->ci * s->k * s->k;
     p->amx = spot_conv_amx_able(s);
-    p->deep = spot_conv_amx_deep(s);
+    p->deep[SPOT_FORWARD] = spot_conv_amx_deep(s, false);
+    p->deep[SPOT_DATA] = s->train && spot_conv_amx_deep(s, true);
     e = spot_conv_open_passes(p);
     if (e) close_cpu(p);
     DNNL_TRY(c, "plan a convolution", e);
@@ -63,14 +64,17 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     return SPOT_OK;
 }
 
-/* Bytes of the weights that spot_conv_amx_product reads. */
-static size_t turned_bytes(const spot_conv *p) { return (p->w_count * sizeof(uint16_t) + 63) / 64 * 64; }
+/* Bytes of scratch for the weights that spot_conv_amx_product reads; without training they are packed in that order. */
+static size_t turned_bytes(const spot_conv *p) { return p->s.train ? (p->w_count * sizeof(uint16_t) + 63) / 64 * 64 : 0; }
 
-static spot_status multiply(spot_ctx *c, const spot_conv *p, int kind, void *y, const void *x, const void *w, int rows,
-                            char *scratch)
+static spot_status multiply(spot_ctx *c, const spot_conv *p, int kind, void *y, const void *x, const void *w, const float *bias,
+                            int rows, char *scratch)
 {
-    DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, kind, scratch, w));
-    spot_conv_amx_product(c, &p->s, kind == SPOT_DATA, y, x, scratch, rows, scratch + turned_bytes(p));
+    if (p->s.train) {
+        DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, kind, scratch, w));
+        w = scratch;
+    }
+    spot_conv_amx_product(c, &p->s, kind == SPOT_DATA, y, x, w, bias, rows, scratch + turned_bytes(p));
     return SPOT_OK;
 }
 
@@ -81,7 +85,7 @@ static size_t scratch_cpu(const spot_conv *p)
     size_t amx = p->amx ? spot_conv_amx_scratch(&p->s) : 0;
 
     if (amx > most) most = amx;
-    amx = p->deep ? turned_bytes(p) + spot_conv_amx_product_scratch(&p->s) : 0;
+    amx = p->deep[SPOT_FORWARD] || p->deep[SPOT_DATA] ? turned_bytes(p) + spot_conv_amx_product_scratch(&p->s) : 0;
     if (amx > most) most = amx;
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
@@ -172,7 +176,7 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const v
 
     (void)other;                           /* it is y */
     SPOT_TRY(spot_check_stop(c));
-    if (p->deep) return multiply(c, p, SPOT_FORWARD, y, x, w, rows, scratch);
+    if (p->deep[SPOT_FORWARD]) return multiply(c, p, SPOT_FORWARD, y, x, w, bias, rows, scratch);
     if (p->pass[SPOT_FORWARD].turned) {
         DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, SPOT_FORWARD, turned, w));
         w = turned;
@@ -188,7 +192,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 
     SPOT_TRY(spot_check_stop(c));
     if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
-    if (p->deep) return multiply(c, p, SPOT_DATA, dx, dy, w, rows, scratch);
+    if (p->deep[SPOT_DATA]) return multiply(c, p, SPOT_DATA, dx, dy, w, NULL, rows, scratch);
     if (p->turned) {
         DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, SPOT_DATA, turned, w));
         w = turned;
@@ -219,14 +223,12 @@ const spot_conv_ops spot_conv_cpu = {
     .backward_weights = backward_weights_cpu,
 };
 
-/* Without these instructions oneDNN emulates bf16, more slowly than it computes fp32. The environment must ask for bf16, too:
- * under AddressSanitizer on a loaded machine tests/test_bf16.c crashed once in four runs, and the cause is not known. */
+/* Without these instructions oneDNN emulates bf16, more slowly than it computes fp32. */
 bool spot_conv_has(const spot_ctx *c, spot_precision precision)
 {
     int isa = dnnl_cpu_isa_avx512_core_bf16;
 
     if (c->device || precision == SPOT_FP32) return true;
-    if (!getenv("SPOT_CPU_BF16")) return false;
     return precision == SPOT_BF16 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
 }
 
@@ -236,8 +238,8 @@ spot_status spot_conv_able(spot_ctx *c, spot_precision precision)
     if (precision != SPOT_BF16)
         return spot_fail(c, SPOT_UNSUPPORTED, "the CPU computes in fp32 and bf16, not in tf32; set model.precision to one of "
                          "them, or take --device cuda");
-    return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU is on trial: it needs AVX512-BF16 instructions, and SPOT_CPU_BF16=1 "
-                     "in the environment; set model.precision to fp32, or take --device cuda");
+    return spot_fail(c, SPOT_UNSUPPORTED, "bf16 on the CPU needs AVX512-BF16 instructions, which this CPU lacks or "
+                     "ONEDNN_MAX_CPU_ISA rules out; set model.precision to fp32, or take --device cuda");
 }
 
 spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)

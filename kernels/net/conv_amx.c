@@ -61,12 +61,16 @@ static grid grid_of(const spot_conv_shape *s, int rows)
     return g;
 }
 
-bool spot_conv_amx_able(const spot_conv_shape *s)
+static bool has_amx(const spot_conv_shape *s)
 {
     int isa = dnnl_cpu_isa_avx512_core_amx;
 
-    if (s->precision != SPOT_BF16 || !s->train || (s->ci == 3 ? 3 * s->k > BLOCK : s->k > 3)) return false;
-    return ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
+    return s->precision == SPOT_BF16 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
+}
+
+bool spot_conv_amx_able(const spot_conv_shape *s)
+{
+    return s->train && (s->ci == 3 ? 3 * s->k <= BLOCK : s->k <= 3) && has_amx(s);
 }
 
 size_t spot_conv_amx_scratch(const spot_conv_shape *s)
@@ -361,13 +365,13 @@ void spot_conv_amx_weights(spot_ctx *c, const spot_conv_shape *s, float *dw, con
 /* -- forward, and back to x ---------------------------------------------------------------------------------------- */
 
 /* Where the weights of one call exceed a core's cache oneDNN waits for them; elsewhere it is as fast or faster. */
-bool spot_conv_amx_deep(const spot_conv_shape *s)
+bool spot_conv_amx_deep(const spot_conv_shape *s, bool back)
 {
-    return spot_conv_amx_able(s) && s->k == 3 && s->stride == 1 && s->ci % BLOCK == 0 && s->co % BLOCK == 0
+    return has_amx(s) && s->k == 3 && s->stride <= (back ? 1 : 2) && s->ci % BLOCK == 0 && s->co % BLOCK == 0
         && (size_t)s->ci * s->co >= 512 * 256;
 }
 
-/* Pixels of the padded x: before the first, and after the last, lies the furthest tap. */
+/* x is `phases` rows of this many pixels, padded: before the first, and after the last, lies the furthest tap. */
 static size_t padded_pixels(const grid *g) { return (size_t)g->steps * BLOCK + 2 * (g->side + 1); }
 
 size_t spot_conv_amx_product_scratch(const spot_conv_shape *s)
@@ -375,21 +379,21 @@ size_t spot_conv_amx_product_scratch(const spot_conv_shape *s)
     grid g = grid_of(s, s->rows);
     size_t most = s->ci > s->co ? s->ci : s->co, pixels = padded_pixels(&g);
 
-    return pixels * most * sizeof(uint16_t) + (pixels * sizeof(int) + 63) / 64 * 64;
+    return g.phases * pixels * most * sizeof(uint16_t) + (pixels * sizeof(int) + 63) / 64 * 64;
 }
 
-/* x -> (channels/32, padded pixels, 32). */
-static void pad_pixels(spot_ctx *c, uint16_t *to, const uint16_t *x, const int *index, int pixels, int channels)
+/* x -> (channels/32, phases, padded pixels, 32), the pixels of one phase. */
+static void pad_pixels(spot_ctx *c, uint16_t *to, const uint16_t *x, const int *index, int pixels, int phases, int channels)
 {
 #pragma omp parallel for collapse(2) num_threads(c->threads)
     for (int block = 0; block < channels / BLOCK; block++)
         for (int i = 0; i < pixels; i++)
-            *(vh *)(to + ((size_t)block * pixels + i) * BLOCK) = pixel_at(x, index[i], channels, block);
+            *(vh *)(to + ((size_t)block * phases * pixels + i) * BLOCK) = pixel_at(x, index[i], channels, block);
 }
 
 /* sum: 32 pixels x 32 channels, in tiles; over nine taps and `blocks` blocks of channels. x: the first pixel at the first tap;
- * tap t is `at[t]` pixels on. w, v: the weights of the two tiles of channels. */
-WITH_AMX static void multiply_pixels(float sum[4][TILE * TILE], const uint16_t *x, const int at[9], size_t pixels,
+ * tap t is `at[t]` pixels on, the next block `next` pixels. w, v: the weights of the two tiles of channels. */
+WITH_AMX static void multiply_pixels(float sum[4][TILE * TILE], const uint16_t *x, const ptrdiff_t at[9], size_t next,
                                      const uint16_t *w, const uint16_t *v, int blocks)
 {
     _tile_zero(0);
@@ -397,8 +401,8 @@ WITH_AMX static void multiply_pixels(float sum[4][TILE * TILE], const uint16_t *
     _tile_zero(2);
     _tile_zero(3);
     for (int t = 0; t < 9; t++) {
-        const uint16_t *a = x + (ptrdiff_t)at[t] * BLOCK;
-        for (int k = 0; k < blocks; k++, a += pixels * BLOCK, w += TILE * BLOCK, v += TILE * BLOCK) {
+        const uint16_t *a = x + at[t] * BLOCK;
+        for (int k = 0; k < blocks; k++, a += next * BLOCK, w += TILE * BLOCK, v += TILE * BLOCK) {
             _tile_loadd(6, w, 64);
             _tile_loadd(4, a, 64);
             _tile_dpbf16ps(0, 4, 6);
@@ -415,28 +419,50 @@ WITH_AMX static void multiply_pixels(float sum[4][TILE * TILE], const uint16_t *
     _tile_stored(3, sum[3], 64);
 }
 
-/* Rounds the sums of the pixels that y has. */
-static void place_pixels(uint16_t *y, float sum[4][TILE * TILE], const int *index, int channels, int block)
+/* Finishes and rounds the sums of the pixels that y has. */
+static void place_pixels(const spot_conv_shape *s, uint16_t *y, float sum[4][TILE * TILE], const float *bias, const int *index,
+                         int channels, int block)
 {
     for (int p = 0; p < BLOCK; p++) {
         uint16_t *to = index[p] < 0 ? NULL : y + (size_t)index[p] * channels + block * BLOCK;
+        float v[BLOCK];
         if (!to) continue;
-        for (int j = 0; j < BLOCK; j++) to[j] = spot_bf16_bits(sum[p / TILE * 2 + j / TILE][p % TILE * TILE + j % TILE]);
+        for (int j = 0; j < BLOCK; j++) v[j] = sum[p / TILE * 2 + j / TILE][p % TILE * TILE + j % TILE];
+        for (int j = 0; bias && j < BLOCK; j++) v[j] += bias[block * BLOCK + j];
+        for (int j = 0; s->add && j < BLOCK; j++) v[j] += spot_bf16_float(to[j]);
+        for (int j = 0; s->relu && j < BLOCK; j++) v[j] = v[j] < 0 ? 0 : v[j];
+        for (int j = 0; j < BLOCK; j++) to[j] = spot_bf16_bits(v[j]);
     }
 }
 
-void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, void *y, const void *x, const void *w, int rows,
-                           void *scratch)
+/* x, padded, and in index the places of y's pixels; at: the places of the taps, from the pixel of phase 0 on. */
+static void order_pixels(spot_ctx *c, const spot_conv_shape *s, const grid *g, bool back, uint16_t *to, const void *x,
+                         int *index, ptrdiff_t at[9])
+{
+    int pixels = (int)padded_pixels(g), edge = g->side + 1, phase;
+
+    for (int t = 0; t < 9; t++) {
+        int on = offset_of(s, g, t / 3, t % 3, &phase);
+        at[t] = back ? -on : (ptrdiff_t)phase * pixels + on;
+    }
+    for (phase = 0; phase < g->phases; phase++) {
+        index_pixels(c, index, g, -edge, pixels, s->size, s->stride, phase);
+        pad_pixels(c, to + (size_t)phase * pixels * BLOCK, x, index, pixels, g->phases, back ? s->co : s->ci);
+    }
+    if (g->phases > 1) index_pixels(c, index, g, -edge, pixels, g->out, 1, 0);
+}
+
+void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, void *y, const void *x, const void *w,
+                           const float *bias, int rows, void *scratch)
 {
     grid g = grid_of(s, rows);
-    int in = back ? s->co : s->ci, out = back ? s->ci : s->co, edge = g.side + 1, pixels = (int)padded_pixels(&g), at[9];
+    int in = back ? s->co : s->ci, out = back ? s->ci : s->co, edge = g.side + 1;
+    size_t tile = (size_t)9 * in * TILE, next = g.phases * padded_pixels(&g);
     uint16_t *xs = scratch;
-    int *index = (int *)(void *)(xs + (size_t)pixels * in);
-    size_t tile = (size_t)9 * in * TILE;
+    int *index = (int *)(void *)(xs + next * in);
+    ptrdiff_t at[9];
 
-    for (int t = 0; t < 9; t++) at[t] = (back ? -1 : 1) * ((t / 3 - 1) * g.side + t % 3 - 1);
-    index_pixels(c, index, &g, -edge, pixels, g.out, 1, 0);
-    pad_pixels(c, xs, x, index, pixels, in);
+    order_pixels(c, s, &g, back, xs, x, index, at);
 #pragma omp parallel num_threads(c->threads)
     {
         begin_tiles();
@@ -446,8 +472,8 @@ void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, voi
                 float sum[4][TILE * TILE] __attribute__((aligned(64)));
                 int first = edge + step * BLOCK;
                 const uint16_t *ws = (const uint16_t *)w + 2 * block * tile;
-                multiply_pixels(sum, xs + (size_t)first * BLOCK, at, (size_t)pixels, ws, ws + tile, in / BLOCK);
-                place_pixels(y, sum, index + first, out, block);
+                multiply_pixels(sum, xs + (size_t)first * BLOCK, at, next, ws, ws + tile, in / BLOCK);
+                place_pixels(s, y, sum, bias, index + first, out, block);
             }
         end_tiles();
     }

@@ -21,14 +21,14 @@ size_t spot_conv_amx_scratch(const spot_conv_shape *s);
 void spot_conv_amx_weights(spot_ctx *c, const spot_conv_shape *s, float *dw, const void *x, const void *dy, int rows,
                            void *scratch);
 
-/* Whether the forward pass and the data gradient are faster here, too: 3x3 of stride 1 with many channels. */
-bool spot_conv_amx_deep(const spot_conv_shape *s);
+/* Whether the forward pass, or the data gradient (back), is faster here, too: 3x3 with many channels. */
+bool spot_conv_amx_deep(const spot_conv_shape *s, bool back);
 
 size_t spot_conv_amx_product_scratch(const spot_conv_shape *s);
 
-/* y = x by w, or back: dx (written to y) = dy (x) by w. w: (out/16, 3, 3, in/32, 16 pairs of in, 16 out, 2); back, out are x's
- * channels and in are y's. */
-void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, void *y, const void *x, const void *w, int rows,
-                           void *scratch);
+/* y = x by w, finished as the shape says, or back: dx (written to y) = dy (x) by w. w: (out/16, 3, 3, in/32, 16 pairs of in, 16
+ * out, 2); back, out are x's channels and in are y's. bias is NULL unless the shape has it. */
+void spot_conv_amx_product(spot_ctx *c, const spot_conv_shape *s, bool back, void *y, const void *x, const void *w,
+                           const float *bias, int rows, void *scratch);
 
 #endif

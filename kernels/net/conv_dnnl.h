@@ -26,7 +26,7 @@ struct spot_conv {
     bool             turned;               /* the data gradient reads turned weights (fp32) */
     bool             slow;                 /* a pass is computed by oneDNN's reference code */
     bool             amx;                  /* conv_amx.h computes the gradient by the weights; their blocks are (out, in) */
-    bool             deep;                 /* and it computes the other passes */
+    bool             deep[SPOT_PASSES];    /* it computes this pass, too */
     dnnl_engine_t    engine;
     dnnl_stream_t    stream;
     dnnl_memory_desc_t oihw, packed, rounded;          /* rounded: packed in bf16 */
