@@ -163,6 +163,50 @@ static spot_status check_squares(spot_op_run *r, void *problem)
 static const spot_op squares = { "rows_squares", sizeof(spot_rows_squares_problem), make_squares, run_squares, check_squares,
                                  false };
 
+/* entries, choices, whether they are listed; values are few, so that many are equal */
+static const int best_sizes[][SPOT_OP_SIZES] = { { 1, 1, 0 }, { 65, 7, 0 }, { 64, 25, 1 }, { 300, 2, 1 } };
+
+static void make_best(spot_op_run *r, void *problem, const int *size)
+{
+    spot_rows_best_problem *p = problem;
+    size_t numbers = (size_t)(size[1] + 1) * size[0];
+    spot_rng rng = noise_at(6, r->number);
+    double *value = malloc(numbers * sizeof *value);
+    int choice[25];
+
+    for (size_t e = 0; e < numbers; e++) value[e] = -0.5 * spot_rng_below(&rng, 4);
+    for (int s = 0; s < size[1]; s++) choice[s] = size[1] - s;
+    *p = (spot_rows_best_problem){ .n = size[0], .len = size[1], .value = spot_op_given(r, value, numbers * sizeof *value),
+                                   .best = spot_op_out(r, "best", SPOT_OP_INT, (size_t)size[0], 0) };
+    if (size[2]) p->choice = spot_op_input(r, choice, (size_t)size[1] * sizeof *choice);
+}
+
+static spot_status run_best(spot_op_run *r, void *problems, int count)
+{
+    SPOT_OP(r, spot_rows_best(r->c, count, problems));
+    return SPOT_OK;
+}
+
+/* No choice is better, and none before it as good. */
+static spot_status check_best(spot_op_run *r, void *problem)
+{
+    const spot_rows_best_problem *p = problem;
+    double value[26 * 300];
+    int best[300];
+
+    SPOT_TRY(spot_op_fetch(r, value, p->value, (size_t)(p->len + 1) * p->n * sizeof *value));
+    SPOT_TRY(spot_op_fetch(r, best, p->best, (size_t)p->n * sizeof *best));
+    for (int i = 0; i < p->n; i++)
+        for (int s = 0; s < p->len; s++) {
+            double own = value[(p->choice ? p->len - best[i] : best[i]) * p->n + i];
+            double other = value[(p->choice ? p->len - s : s) * p->n + i];
+            assert_true(s < best[i] ? other < own : other <= own);
+        }
+    return SPOT_OK;
+}
+
+static const spot_op best = { "rows_best", sizeof(spot_rows_best_problem), make_best, run_best, check_best, false };
+
 TEST(shapes_that_do_not_fit_are_refused)
 {
     spot_ctx c = check_ctx(1);
@@ -171,10 +215,12 @@ TEST(shapes_that_do_not_fit_are_refused)
     spot_rows_pick_problem picked = { .n = -1, .d = 1, .x = x, .y = y };
     spot_rows_prepare_problem prepared = { .n = 1, .d = 2, .x = x, .head = x, .y = y };
     spot_rows_squares_problem squared = { 1, 0, x, &square };
+    spot_rows_best_problem none = { .n = 1, .len = 0 };
 
     CHECK_FAILS(&c, spot_rows_pick(&c, 1, &picked), SPOT_INVALID, "(-1,1)");
     CHECK_FAILS(&c, spot_rows_prepare(&c, 1, &prepared), SPOT_INVALID, "head of length 0");
     CHECK_FAILS(&c, spot_rows_squares(&c, 1, &squared), SPOT_INVALID, "(1,0)");
+    CHECK_FAILS(&c, spot_rows_best(&c, 1, &none), SPOT_INVALID, "1 of 0 choices");
 }
 
 int main(void)
@@ -183,6 +229,7 @@ int main(void)
         OP_ROW(pick, pick_sizes, .step = NEXT_SCHEDULE, .problems = 35),
         OP_ROW(prepare, prepare_sizes, .step = NEXT_SCHEDULE, .problems = 33),
         OP_ROW(squares, square_sizes, .step = NEXT_SCHEDULE, .problems = 33),
+        OP_ROW(best, best_sizes, .step = NEXT_SCHEDULE, .problems = 33),
     };
 
     return run_ops(rows, LEN(rows));

@@ -29,7 +29,16 @@ static spot_status squares_cpu(spot_ctx *c, int problems, const spot_rows_square
     return SPOT_OK;
 }
 
-const spot_rows_ops spot_rows_cpu = { .pick = pick_cpu, .prepare = prepare_cpu, .squares = squares_cpu };
+static spot_status best_cpu(spot_ctx *c, int problems, const spot_rows_best_problem *p)
+{
+    for (int q = 0; q < problems; q++) {
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+        for (int i = 0; i < p[q].n; i++) spot_rows_best_of(&p[q], (size_t)i);
+    }
+    return SPOT_OK;
+}
+
+const spot_rows_ops spot_rows_cpu = { .pick = pick_cpu, .prepare = prepare_cpu, .squares = squares_cpu, .best = best_cpu };
 
 spot_status spot_rows_pick(spot_ctx *c, int problems, const spot_rows_pick_problem *p)
 {
@@ -54,4 +63,12 @@ spot_status spot_rows_squares(spot_ctx *c, int problems, const spot_rows_squares
         if (p[q].n < 1 || p[q].d < 1)
             return spot_fail(c, SPOT_INVALID, "rows.squares, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, rows, squares, problems, p);
+}
+
+spot_status spot_rows_best(spot_ctx *c, int problems, const spot_rows_best_problem *p)
+{
+    for (int q = 0; q < problems; q++)
+        if (p[q].n < 1 || p[q].len < 1)
+            return spot_fail(c, SPOT_INVALID, "rows.best, problem %d: %d of %d choices", q, p[q].n, p[q].len);
+    SPOT_DISPATCH(c, rows, best, problems, p);
 }

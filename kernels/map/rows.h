@@ -4,6 +4,7 @@
  *   pick:     y[i,j] = (x[r,f] - minus) times / over,  r the i-th row and f the j-th column that are wanted
  *   prepare:  rows of length 1, without their part along a direction
  *   squares:  square[j] = sum_i x[i,j]^2
+ *   best:     best[i] = the first s with the greatest value[choice s, i], of a mixture's responsibilities
  *
  * Input and result are fp32, all between them is fp64, a sum one chain in the order of i, or of a row's columns. Every
  * operation is correctly rounded, so every device gives the same bits (gpu_to_gpu). Arrays lie in the memory of c's device,
@@ -43,15 +44,25 @@ typedef struct {
     double *square;                    /* (d), out */
 } spot_rows_squares_problem;
 
+typedef struct {
+    int n, len;
+    const double *value;               /* (.., n): n numbers of each choice, none NaN */
+    const int *choice;                 /* (len): rows of value; NULL: 0, 1, ... */
+    int *best;                         /* (n), out: below len */
+} spot_rows_best_problem;
+
 struct spot_rows_ops {
     spot_status (*pick)(spot_ctx *c, int problems, const spot_rows_pick_problem *p);
     spot_status (*prepare)(spot_ctx *c, int problems, const spot_rows_prepare_problem *p);
     spot_status (*squares)(spot_ctx *c, int problems, const spot_rows_squares_problem *p);
+    spot_status (*best)(spot_ctx *c, int problems, const spot_rows_best_problem *p);
 };
 
-/* SPOT_INVALID where n or d is below 0; for prepare and squares below 1, and where a head has no length above 0. */
+/* SPOT_INVALID where n or d is below 0; for prepare, squares and best where a size is below 1, and where a head has no length
+ * above 0. */
 spot_status spot_rows_pick(spot_ctx *c, int problems, const spot_rows_pick_problem *p);
 spot_status spot_rows_prepare(spot_ctx *c, int problems, const spot_rows_prepare_problem *p);
 spot_status spot_rows_squares(spot_ctx *c, int problems, const spot_rows_squares_problem *p);
+spot_status spot_rows_best(spot_ctx *c, int problems, const spot_rows_best_problem *p);
 
 #endif

@@ -48,4 +48,18 @@ SPOT_HD static inline void spot_rows_square_column(const spot_rows_squares_probl
     p->square[j] = sum;
 }
 
+SPOT_HD static inline void spot_rows_best_of(const spot_rows_best_problem *p, size_t i)
+{
+    double most = 0;
+    int best = 0;
+
+    for (int s = 0; s < p->len; s++) {
+        const double value = p->value[(size_t)(p->choice ? p->choice[s] : s) * p->n + i];
+        if (s && !(value > most)) continue;
+        most = value;
+        best = s;
+    }
+    p->best[i] = best;
+}
+
 #endif
