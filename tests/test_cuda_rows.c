@@ -163,6 +163,37 @@ static spot_status check_squares(spot_op_run *r, void *problem)
 static const spot_op squares = { "rows_squares", sizeof(spot_rows_squares_problem), make_squares, run_squares, check_squares,
                                  false };
 
+static const int fade_sizes[][SPOT_OP_SIZES] = { { 1 }, { 257 }, { 31 } };
+
+/* Weights are the losses before, whose greatest is 3. */
+static void make_fade(spot_op_run *r, void *problem, const int *size)
+{
+    double loss[257];
+
+    for (int i = 0; i < size[0]; i++) loss[i] = i % 4;
+    *(spot_rows_fade_problem *)problem = (spot_rows_fade_problem){ size[0], 3, spot_op_input(r, loss, sizeof *loss * size[0]),
+        spot_op_both(r, "losses", loss, SPOT_OP_DOUBLE, (size_t)size[0], 0) };
+}
+
+static spot_status run_fade(spot_op_run *r, void *problems, int count)
+{
+    SPOT_OP(r, spot_rows_fade(r->c, count, problems));
+    return SPOT_OK;
+}
+
+static spot_status check_fade(spot_op_run *r, void *problem)
+{
+    static const double wanted[] = { 0, 2 / 3.0, 2 / 3.0, 0 };
+    const spot_rows_fade_problem *p = problem;
+    double loss[257];
+
+    SPOT_TRY(spot_op_fetch(r, loss, p->loss, (size_t)p->n * sizeof *loss));
+    for (int i = 0; i < p->n; i++) CHECK_NEAR(loss[i], wanted[i % 4], 1e-15);
+    return SPOT_OK;
+}
+
+static const spot_op fade = { "rows_fade", sizeof(spot_rows_fade_problem), make_fade, run_fade, check_fade, false };
+
 /* entries, choices, whether they are listed; values are few, so that many are equal */
 static const int best_sizes[][SPOT_OP_SIZES] = { { 1, 1, 0 }, { 65, 7, 0 }, { 64, 25, 1 }, { 300, 2, 1 } };
 
@@ -215,11 +246,13 @@ TEST(shapes_that_do_not_fit_are_refused)
     spot_rows_pick_problem picked = { .n = -1, .d = 1, .x = x, .y = y };
     spot_rows_prepare_problem prepared = { .n = 1, .d = 2, .x = x, .head = x, .y = y };
     spot_rows_squares_problem squared = { 1, 0, x, &square };
+    spot_rows_fade_problem dark = { .n = 1, .most = 0 };
     spot_rows_best_problem none = { .n = 1, .len = 0 };
 
     CHECK_FAILS(&c, spot_rows_pick(&c, 1, &picked), SPOT_INVALID, "(-1,1)");
     CHECK_FAILS(&c, spot_rows_prepare(&c, 1, &prepared), SPOT_INVALID, "head of length 0");
     CHECK_FAILS(&c, spot_rows_squares(&c, 1, &squared), SPOT_INVALID, "(1,0)");
+    CHECK_FAILS(&c, spot_rows_fade(&c, 1, &dark), SPOT_INVALID, "1 weights of at most 0");
     CHECK_FAILS(&c, spot_rows_best(&c, 1, &none), SPOT_INVALID, "1 of 0 choices");
 }
 
@@ -229,6 +262,7 @@ int main(void)
         OP_ROW(pick, pick_sizes, .step = NEXT_SCHEDULE, .problems = 35),
         OP_ROW(prepare, prepare_sizes, .step = NEXT_SCHEDULE, .problems = 33),
         OP_ROW(squares, square_sizes, .step = NEXT_SCHEDULE, .problems = 33),
+        OP_ROW(fade, fade_sizes, .step = NEXT_SCHEDULE, .problems = 33),
         OP_ROW(best, best_sizes, .step = NEXT_SCHEDULE, .problems = 33),
     };
 

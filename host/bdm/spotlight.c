@@ -44,6 +44,7 @@ typedef struct {
     const float *points;    /* (n, real d): the same before it was prepared */
     spot_twin column;       /* (2, real d) spot_rows_column */
     double *loss, *weight;  /* (n) */
+    double  greatest;       /* weight of the newest spotlight */
     double *start;          /* mean, log precision and axes in one piece */
     double *first;          /* the same on CUDA: every spotlight's start */
     int    *row;            /* (top, n): memory for the rows of the next hypotheses */
@@ -152,7 +153,7 @@ static spot_status begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, con
     else if (!l->live)
         spot_log_of(c, SPOT_LOG_WARN, ec, "the classifier is equally wrong about every row (loss %g), so no spotlight finds "
                     "more than another", l->loss[0]);
-    return SPOT_OK;
+    return spot_device_copy(c, (void *)l->op.loss, l->loss, (size_t)view->n * sizeof *l->loss);
 }
 
 /* Lists the members of a spotlight, ascending; returns their number. greatest: the greatest weight. *limit: the least weight
@@ -208,6 +209,7 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
     out->h[out->len++] = h;
     out->components++;
     l->row += h.len;
+    l->greatest = greatest;
     for (int i = 0; i < view->n; i++) l->loss[i] *= 1 - l->weight[i] / greatest;
     l->live = losses_vary(l->loss, view->n);
 }
@@ -263,10 +265,7 @@ static spot_status step_all(spot_ctx *c, spot_arena *scratch, int problems, prob
         problem_state *l = &states[p];
         if (!l->live) continue;
         if (!c->device) set_start(l->start, l->op.d, points[p].d, cfg);
-        else {
-            SPOT_TRY(spot_device_copy(c, l->op.mean, l->first, parameters(l->op.d, cfg) * sizeof(double)));
-            SPOT_TRY(spot_device_copy(c, (void *)l->op.loss, l->loss, (size_t)l->op.n * sizeof(double)));
-        }
+        else SPOT_TRY(spot_device_copy(c, l->op.mean, l->first, parameters(l->op.d, cfg) * sizeof(double)));
         ops[count++] = l->op;
     }
     SPOT_TRY(spot_spotlight_fit(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
@@ -279,6 +278,18 @@ static spot_status step_all(spot_ctx *c, spot_arena *scratch, int problems, prob
     return SPOT_OK;
 }
 
+/* Lowers the device's losses as the host has lowered its own. */
+static spot_status lower_losses(spot_ctx *c, int problems, const problem_state *states, spot_rows_fade_problem *fade)
+{
+    int count = 0;
+
+    for (int p = 0; p < problems; p++) {
+        const problem_state *l = &states[p];
+        if (l->live) fade[count++] = (spot_rows_fade_problem){ l->op.n, l->greatest, l->op.weight, (double *)l->op.loss };
+    }
+    return c->device ? spot_rows_fade(c, count, fade) : SPOT_OK;
+}
+
 static int higher_first(const void *a, const void *b)
 {
     const spot_hypothesis *x = a, *y = b;
@@ -288,7 +299,7 @@ static int higher_first(const void *a, const void *b)
 }
 
 /* Scratch memory. */
-typedef struct { spot_spotlight_problem *ops; spot_rank *ranks; } space;
+typedef struct { spot_spotlight_problem *ops; spot_rows_fade_problem *fade; spot_rank *ranks; } space;
 
 static int largest(int problems, const int *n)
 {
@@ -305,6 +316,7 @@ static spot_status take_problems(spot_ctx *c, spot_arena *a, problem_state *stat
     problem_state none;
 
     SPOT_TRY(SPOT_TAKE(c, a, s->ops, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, s->fade, problems));
     SPOT_TRY(SPOT_TAKE(c, a, s->ranks, largest(problems, n)));
     for (int p = 0; p < problems; p++)
         SPOT_TRY(take_host(c, a, a->counting ? &none : &states[p], n[p], points ? points[p].d : d, cfg));
@@ -326,6 +338,7 @@ static spot_status find_all(spot_ctx *c, spot_arena *host, spot_arena *there, in
         SPOT_TRY(step_all(c, there, problems, states, s->ops, points, cfg));
         for (int p = 0; p < problems; p++)
             if (states[p].live) collect_hypothesis(c, &out[p], &states[p], s->ranks, seeds[p].ec, &views[p], cfg);
+        SPOT_TRY(lower_losses(c, problems, states, s->fade));
     }
     for (int p = 0; p < problems && !cfg->compat; p++) qsort(out[p].h, (size_t)out[p].len, sizeof *out[p].h, higher_first);
     return SPOT_OK;

@@ -29,6 +29,14 @@ static spot_status squares_cpu(spot_ctx *c, int problems, const spot_rows_square
     return SPOT_OK;
 }
 
+static spot_status fade_cpu(spot_ctx *c, int problems, const spot_rows_fade_problem *p)
+{
+    (void)c;
+    for (int q = 0; q < problems; q++)
+        for (int i = 0; i < p[q].n; i++) spot_rows_fade_entry(&p[q], (size_t)i);
+    return SPOT_OK;
+}
+
 static spot_status best_cpu(spot_ctx *c, int problems, const spot_rows_best_problem *p)
 {
     for (int q = 0; q < problems; q++) {
@@ -38,7 +46,8 @@ static spot_status best_cpu(spot_ctx *c, int problems, const spot_rows_best_prob
     return SPOT_OK;
 }
 
-const spot_rows_ops spot_rows_cpu = { .pick = pick_cpu, .prepare = prepare_cpu, .squares = squares_cpu, .best = best_cpu };
+const spot_rows_ops spot_rows_cpu = { .pick = pick_cpu, .prepare = prepare_cpu, .squares = squares_cpu, .fade = fade_cpu,
+                                      .best = best_cpu };
 
 spot_status spot_rows_pick(spot_ctx *c, int problems, const spot_rows_pick_problem *p)
 {
@@ -63,6 +72,14 @@ spot_status spot_rows_squares(spot_ctx *c, int problems, const spot_rows_squares
         if (p[q].n < 1 || p[q].d < 1)
             return spot_fail(c, SPOT_INVALID, "rows.squares, problem %d: (%d,%d)", q, p[q].n, p[q].d);
     SPOT_DISPATCH(c, rows, squares, problems, p);
+}
+
+spot_status spot_rows_fade(spot_ctx *c, int problems, const spot_rows_fade_problem *p)
+{
+    for (int q = 0; q < problems; q++)
+        if (p[q].n < 1 || !(p[q].most > 0))
+            return spot_fail(c, SPOT_INVALID, "rows.fade, problem %d: %d weights of at most %g", q, p[q].n, p[q].most);
+    SPOT_DISPATCH(c, rows, fade, problems, p);
 }
 
 spot_status spot_rows_best(spot_ctx *c, int problems, const spot_rows_best_problem *p)

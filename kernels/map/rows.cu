@@ -36,6 +36,15 @@ static __global__ void __launch_bounds__(ROWS) squares_kernel(const __grid_const
     if (j < p->d) spot_rows_square_column(p, j);
 }
 
+/* grid (ceil(n / 256), problems) */
+static __global__ void __launch_bounds__(THREADS) fade_kernel(const __grid_constant__ batch<spot_rows_fade_problem> all)
+{
+    const spot_rows_fade_problem *p = &all.problem[blockIdx.y];
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+
+    if (i < p->n) spot_rows_fade_entry(p, i);
+}
+
 /* grid (ceil(n / 64), problems): neighbours read neighbouring values. */
 static __global__ void __launch_bounds__(ROWS) best_kernel(const __grid_constant__ batch<spot_rows_best_problem> all)
 {
@@ -106,6 +115,24 @@ static spot_status squares_cuda(spot_ctx *c, int problems, const spot_rows_squar
     return SPOT_OK;
 }
 
+static spot_status fade_cuda(spot_ctx *c, int problems, const spot_rows_fade_problem *p)
+{
+    for (int first = 0; first < problems; first += BATCH) {
+        batch<spot_rows_fade_problem> all;
+        int count = min((int)BATCH, problems - first), n = 0;
+
+        for (int q = 0; q < count; q++) {
+            const spot_rows_fade_problem *one = &all.problem[q];
+            all.problem[q] = p[first + q];
+            n = max(n, one->n);
+            SPOT_TRY(spot_cuda_needs_all(c, "rows.fade", { { one->weight, "weight" }, { one->loss, "loss" } }));
+        }
+        SPOT_LAUNCH(fade_kernel, dim3(spot_blocks(n, THREADS), count), THREADS, 0, spot_cuda_stream(c), all);
+        SPOT_TRY(spot_cuda_launched(c, "rows.fade of %d problems, at most %d losses", count, n));
+    }
+    return SPOT_OK;
+}
+
 static spot_status best_cuda(spot_ctx *c, int problems, const spot_rows_best_problem *p)
 {
     for (int first = 0; first < problems; first += BATCH) {
@@ -126,4 +153,4 @@ static spot_status best_cuda(spot_ctx *c, int problems, const spot_rows_best_pro
 }
 
 extern const spot_rows_ops spot_rows_cuda = { .pick = pick_cuda, .prepare = prepare_cuda, .squares = squares_cuda,
-                                              .best = best_cuda };
+                                              .fade = fade_cuda, .best = best_cuda };

@@ -4,6 +4,7 @@
  *   pick:     y[i,j] = (x[r,f] - minus) times / over,  r the i-th row and f the j-th column that are wanted
  *   prepare:  rows of length 1, without their part along a direction
  *   squares:  square[j] = sum_i x[i,j]^2
+ *   fade:     loss[i] = loss[i] (1 - weight[i] / most), as Spotlight does after each spotlight
  *   best:     best[i] = the first s with the greatest value[choice s, i], of a mixture's responsibilities
  *
  * Input and result are fp32, all between them is fp64, a sum one chain in the order of i, or of a row's columns. Every
@@ -45,6 +46,13 @@ typedef struct {
 } spot_rows_squares_problem;
 
 typedef struct {
+    int n;
+    double most;                       /* above 0 */
+    const double *weight;              /* (n) */
+    double *loss;                      /* (n), changed in place */
+} spot_rows_fade_problem;
+
+typedef struct {
     int n, len;
     const double *value;               /* (.., n): n numbers of each choice, none NaN */
     const int *choice;                 /* (len): rows of value; NULL: 0, 1, ... */
@@ -55,14 +63,15 @@ struct spot_rows_ops {
     spot_status (*pick)(spot_ctx *c, int problems, const spot_rows_pick_problem *p);
     spot_status (*prepare)(spot_ctx *c, int problems, const spot_rows_prepare_problem *p);
     spot_status (*squares)(spot_ctx *c, int problems, const spot_rows_squares_problem *p);
+    spot_status (*fade)(spot_ctx *c, int problems, const spot_rows_fade_problem *p);
     spot_status (*best)(spot_ctx *c, int problems, const spot_rows_best_problem *p);
 };
 
-/* SPOT_INVALID where n or d is below 0; for prepare, squares and best where a size is below 1, and where a head has no length
- * above 0. */
+/* SPOT_INVALID where n or d is below 0; for the others where a size is below 1, and where a length or `most` is not above 0. */
 spot_status spot_rows_pick(spot_ctx *c, int problems, const spot_rows_pick_problem *p);
 spot_status spot_rows_prepare(spot_ctx *c, int problems, const spot_rows_prepare_problem *p);
 spot_status spot_rows_squares(spot_ctx *c, int problems, const spot_rows_squares_problem *p);
+spot_status spot_rows_fade(spot_ctx *c, int problems, const spot_rows_fade_problem *p);
 spot_status spot_rows_best(spot_ctx *c, int problems, const spot_rows_best_problem *p);
 
 #endif

@@ -48,6 +48,11 @@ SPOT_HD static inline void spot_rows_square_column(const spot_rows_squares_probl
     p->square[j] = sum;
 }
 
+SPOT_HD static inline void spot_rows_fade_entry(const spot_rows_fade_problem *p, size_t i)
+{
+    p->loss[i] *= 1 - p->weight[i] / p->most;
+}
+
 SPOT_HD static inline void spot_rows_best_of(const spot_rows_best_problem *p, size_t i)
 {
     double most = 0;
