@@ -96,7 +96,7 @@ static spot_status check_clusters(spot_op_run *run, const spot_hypotheses *h, co
     }
     if (rows != x->n || h->len != h->components)
         return spot_fail(c, SPOT_CHECK, "%d of %d rows in %d of %d hypotheses", rows, x->n, h->len, h->components);
-    *l = (spot_labelling){ { x->at, x->n, x->d }, h->len, l->label, l->silhouette, 0 };
+    *l = (spot_labelling){ { x->at, x->n, x->d }, NULL, h->len, l->label, l->silhouette, 0 };
     SPOT_TRY(spot_silhouettes(c, &run->answers, 1, l));
     for (int i = 0; i < x->n; i += x->n / 20)
         SPOT_TRY(spot_bench_near(c, "silhouette", (size_t)i, l->silhouette[i], silhouette(x, h, of, i), 1e-9));

@@ -147,14 +147,19 @@ enum { CASES = LEN(cases), MANY = 45 };      /* more than go into one launch */
 /* Components, signs and what is left out, of views in the host's memory. */
 static void map(spot_ctx *c, int problems, spot_points *out, const spot_view *v)
 {
-    spot_arena host = spot_arena_counting(), work = host;
+    spot_arena host = spot_arena_counting(), work = host, there;
 
+    CHECK_OK(c, spot_arena_open_device(c, &there, 1 << 20));
+    for (int q = 0; q < problems && c->device; q++)
+        CHECK_OK(c, SPOT_TAKE(c, &there, out[q].device_at, (size_t)out[q].n * out[q].d));
     CHECK_OK(c, spot_pca_map(c, &host, &work, problems, out, v));
     CHECK_OK(c, spot_arena_open(c, &host, host.peak));
     CHECK_OK(c, spot_arena_open_device(c, &work, work.peak));
     CHECK_OK(c, spot_pca_map(c, &host, &work, problems, out, v));
+    for (int q = 0; q < problems; q++) CHECK_OK(c, spot_points_fetch(c, &out[q]));
     spot_arena_close(&host);
     spot_arena_close(&work);
+    spot_arena_close(&there);
 }
 
 TEST(components_agree)

@@ -70,6 +70,9 @@ static const char resident[] =
     "bdms:\n"
     "  - {method: planespot, reduce: pca, dim: 3, mixture: {k_max: 2}}\n"
     "  - {method: planespot, reduce: scvis, dim: 3, scvis: {iterations: 3, batch: 16}, mixture: {k_max: 2}}\n"
+    "  - {method: planespot, reduce: tsne, dim: 3, tsne: {perplexity: 5, iterations: 20, lr: 2}, mixture: {k_max: 2}}\n"
+    "  - {method: george, normalise: true, hardness: true, dim: 3, umap: {epochs: 10}, clusters: 3}\n"
+    "  - {method: spotlight, min_weight: 0.02, steps: 5, top: 2}\n"
     "  - {method: domino, dim: 3, components: 4}\n"
     "  - {method: barlow, representation: model, features: 20}\n"
     "  - {method: multiaccuracy}\n";

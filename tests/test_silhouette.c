@@ -105,14 +105,14 @@ TEST(by_hand)
     float x[] = { 0, 1, 4 };
     uint16_t two[] = { 0, 0, 1 }, one[] = { 2, 2, 2 };
     double s[3];
-    spot_labelling l = { { x, 3, 1 }, 2, two, s, 0 };
+    spot_labelling l = { { x, 3, 1 }, NULL, 2, two, s, 0 };
     spot_arena a;
     CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
     CHECK_OK(&c, spot_silhouettes(&c, &a, 1, &l));
     assert_true(s[0] == 0.75 && s[2] == 0);
     CHECK_NEAR(s[1], 2.0 / 3, 1e-15);
     CHECK_NEAR(l.score, (0.75 + 2.0 / 3) / 4, 1e-15);
-    l = (spot_labelling){ { x, 3, 1 }, 3, one, s, 0 };
+    l = (spot_labelling){ { x, 3, 1 }, NULL, 3, one, s, 0 };
     CHECK_OK(&c, spot_silhouettes(&c, &a, 1, &l));
     assert_true(s[0] == 0 && s[1] == 0 && s[2] == 0 && l.score == -1);
     spot_arena_close(&a);

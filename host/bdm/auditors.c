@@ -11,24 +11,6 @@
 #include "embed/reduce.h"
 #include "fit/ridge.h"
 
-static spot_status take_twin(spot_ctx *c, spot_arena *host, spot_arena *work, spot_twin *t, size_t bytes)
-{
-    t->bytes = bytes;
-    SPOT_TRY(spot_arena_take(c, host, &t->here, bytes));
-    t->there = t->here;
-    return c->device ? spot_arena_take(c, work, &t->there, bytes) : SPOT_OK;
-}
-
-static spot_status push(spot_ctx *c, const spot_twin *t)
-{
-    return t->there == t->here ? SPOT_OK : spot_device_copy(c, t->there, t->here, t->bytes);
-}
-
-static spot_status pull(spot_ctx *c, const spot_twin *t)
-{
-    return t->there == t->here ? SPOT_OK : spot_device_copy(c, t->here, t->there, t->bytes);
-}
-
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a)
 {
     spot_points rows = { .n = a->n, .d = a->d, .at = (float *)a->feature, .device_at = (float *)a->device_feature };
@@ -41,17 +23,17 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(SPOT_TAKE(c, host, a->factor, SPOT_AUDITORS * d * d));
     SPOT_TRY(spot_points_there(c, work, &x, &rows));
     a->x = (spot_twin){ rows.at, (void *)x, n * d * sizeof(float) };
-    SPOT_TRY(take_twin(c, host, work, &a->centre, d * each));
-    SPOT_TRY(take_twin(c, host, work, &a->row, n * sizeof(int)));
-    SPOT_TRY(take_twin(c, host, work, &a->weight, n * each));
-    SPOT_TRY(take_twin(c, host, work, &a->changed, n * sizeof(int)));
-    SPOT_TRY(take_twin(c, host, work, &a->sign, 2 * n * each));
-    SPOT_TRY(take_twin(c, host, work, &a->gram, 2 * d * d * each));
-    SPOT_TRY(take_twin(c, host, work, &a->sum, 2 * d * each));
-    SPOT_TRY(take_twin(c, host, work, &a->moment, 2 * d * each));
-    SPOT_TRY(take_twin(c, host, work, &a->w, SPOT_AUDITORS * d * each));
-    SPOT_TRY(take_twin(c, host, work, &a->b, SPOT_AUDITORS * each));
-    return take_twin(c, host, work, &a->score, SPOT_AUDITORS * n * each);
+    SPOT_TRY(spot_twin_take(c, host, work, &a->centre, d * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->row, n * sizeof(int)));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->weight, n * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->changed, n * sizeof(int)));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->sign, 2 * n * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->gram, 2 * d * d * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->sum, 2 * d * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->moment, 2 * d * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->w, SPOT_AUDITORS * d * each));
+    SPOT_TRY(spot_twin_take(c, host, work, &a->b, SPOT_AUDITORS * each));
+    return spot_twin_take(c, host, work, &a->score, SPOT_AUDITORS * n * each);
 }
 
 static void begin_problem(spot_auditors *a)
@@ -74,7 +56,7 @@ spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int p = 0; p < problems; p++) begin_problem(all[p]);
     for (int p = 0; p < problems; p++) {
-        SPOT_TRY(push(c, &all[p]->centre));
+        SPOT_TRY(spot_twin_push(c, &all[p]->centre));
         SPOT_TRY(spot_device_clear(c, all[p]->gram.there, all[p]->gram.bytes));
     }
     return SPOT_OK;
@@ -119,11 +101,11 @@ static spot_status prepare_problem(spot_ctx *c, spot_auditors *a, spot_ridge_row
     size_t d = (size_t)a->d;
 
     list_rows(a);
-    SPOT_TRY(push(c, &a->weight));
+    SPOT_TRY(spot_twin_push(c, &a->weight));
     if (!a->moved) return SPOT_OK;
-    SPOT_TRY(push(c, &a->row));
-    SPOT_TRY(push(c, &a->changed));
-    SPOT_TRY(push(c, &a->sign));
+    SPOT_TRY(spot_twin_push(c, &a->row));
+    SPOT_TRY(spot_twin_push(c, &a->changed));
+    SPOT_TRY(spot_twin_push(c, &a->sign));
     memset(a->fresh, 0, sizeof a->fresh);
     for (int q = 0; q < 2; q++) {
         spot_ridge_rows *s = &grams[(*len)++];
@@ -154,10 +136,10 @@ static spot_status find_sums(spot_ctx *c, int problems, spot_auditors *const *al
     SPOT_TRY(spot_ridge_moment(c, len, sets));
     for (int p = 0; p < problems; p++) {
         const spot_auditors *a = all[p];
-        SPOT_TRY(pull(c, &a->moment));
+        SPOT_TRY(spot_twin_pull(c, &a->moment));
         if (!a->moved) continue;
-        SPOT_TRY(pull(c, &a->gram));
-        SPOT_TRY(pull(c, &a->sum));
+        SPOT_TRY(spot_twin_pull(c, &a->gram));
+        SPOT_TRY(spot_twin_pull(c, &a->sum));
     }
     return SPOT_OK;
 }
@@ -226,13 +208,13 @@ static spot_status fit_all(spot_ctx *c, int problems, spot_auditors *const *all,
                          all[failed]->n, all[failed]->d, ridge);
     for (int p = 0; p < problems; p++) {
         const spot_auditors *a = all[p];
-        SPOT_TRY(push(c, &a->w));
-        SPOT_TRY(push(c, &a->b));
+        SPOT_TRY(spot_twin_push(c, &a->w));
+        SPOT_TRY(spot_twin_push(c, &a->b));
         fits[p] = (spot_ridge_fit){ a->n, a->d, SPOT_AUDITORS, a->x.there, a->centre.there, a->w.there, a->b.there,
                                     a->score.there };
     }
     SPOT_TRY(spot_ridge_score(c, problems, fits));
-    for (int p = 0; p < problems; p++) SPOT_TRY(pull(c, &all[p]->score));
+    for (int p = 0; p < problems; p++) SPOT_TRY(spot_twin_pull(c, &all[p]->score));
     return SPOT_OK;
 }
 

@@ -9,13 +9,10 @@
 
 #include <stdint.h>
 
-#include "spotter/arena.h"
+#include "base/twin.h"
 #include "spotter/ctx.h"
 
 enum { SPOT_AUDITORS = 3, SPOT_NO_PART = 255 };    /* auditors of part 0, part 1, both */
-
-/* An array on the host and on c's device; on the CPU both pointers are equal. */
-typedef struct { void *here, *there; size_t bytes; } spot_twin;
 
 /* One problem. Set n, d and the features before spot_auditors_take, and the members marked "in" before each fit. */
 typedef struct {

@@ -13,12 +13,14 @@
  * A new row belongs to the leaf that it reaches. Assigning a fitted row gives its leaf again. */
 #include <stdlib.h>
 
+#include "base/twin.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
 #include "embed/reduce.h"
 #include "fit/information.h"
+#include "map/rows.h"
 #include "spotter/tree.h"
 
 /* A problem that has failures. */
@@ -27,6 +29,9 @@ typedef struct {
     uint8_t  *fails;           /* (n) */
     double   *worth;           /* (d): information, or the mean */
     spot_mat  x;               /* (n, features): the chosen features */
+    int      *chosen;          /* (features): their indices */
+    spot_twin column;          /* (features) spot_rows_column, and ... */
+    float    *there;           /* ... (features, n): x in columns, on the device */
     spot_tree tree;
     int      *leaf;            /* (n): the row's leaf, a node of tree */
 } study;
@@ -52,6 +57,7 @@ static spot_status take_study(spot_ctx *c, spot_arena *a, study *s, int n, int d
     SPOT_TRY(SPOT_TAKE(c, a, s->fails, n));
     SPOT_TRY(SPOT_TAKE(c, a, s->worth, d));
     SPOT_TRY(SPOT_TAKE(c, a, s->leaf, n));
+    SPOT_TRY(SPOT_TAKE(c, a, s->chosen, s->x.cols));
     return SPOT_TAKE(c, a, s->x.v, (size_t)n * (size_t)s->x.cols);
 }
 
@@ -120,19 +126,72 @@ static void find_means(double *worth, const spot_points *p)
 
 static int by_index(const void *a, const void *b) { return ((const spot_rank *)a)->which - ((const spot_rank *)b)->which; }
 
-/* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. chosen:
- * their indices; may be NULL. */
-static void choose_features(study *s, spot_rank *ranks, const spot_points *p, const spot_bdm_config *cfg, int *chosen)
+/* Copies the features of greatest worth, the first of equals, to x: in their own order, with compat in ascending worth. */
+static void choose_features(study *s, spot_rank *ranks, const spot_points *p, const spot_bdm_config *cfg)
 {
     int kept = s->x.cols;
 
+    if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) find_means(s->worth, p);
     for (int j = 0; j < p->d; j++) ranks[j] = (spot_rank){ .which = j, .score = needs_worth(p->d, cfg) ? s->worth[j] : 0 };
     spot_ranks_sort(ranks, p->d);
     if (!cfg->compat) qsort(ranks, (size_t)kept, sizeof *ranks, by_index);
-    for (int j = 0; chosen && j < kept; j++) chosen[j] = ranks[cfg->compat ? kept - 1 - j : j].which;
+    for (int j = 0; j < kept; j++) s->chosen[j] = ranks[cfg->compat ? kept - 1 - j : j].which;
     for (int i = 0; i < p->n; i++)
-        for (int j = 0; j < kept; j++)
-            s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + ranks[cfg->compat ? kept - 1 - j : j].which];
+        for (int j = 0; j < kept; j++) s->x.v[(size_t)i * kept + j] = p->at[(size_t)i * p->d + s->chosen[j]];
+}
+
+/* Allocates the device's copy of the chosen features. */
+static spot_status take_columns(spot_ctx *c, spot_arena *host, spot_arena *there, study *s)
+{
+    SPOT_TRY(spot_twin_take(c, host, there, &s->column, (size_t)s->x.cols * sizeof(spot_rows_column)));
+    return SPOT_TAKE(c, there, s->there, (size_t)s->x.rows * (size_t)s->x.cols);
+}
+
+/* Copies the chosen features of points on the device to columns there. */
+static spot_status pick_columns(spot_ctx *c, spot_arena *host, spot_arena *there, study *s, const spot_points *p)
+{
+    spot_rows_pick_problem pick = { .n = s->x.rows, .d = s->x.cols, .x = p->device_at, .x_row = (size_t)p->d, .x_column = 1,
+                                    .y_row = 1, .y_column = (size_t)s->x.rows };
+    spot_rows_column *column;
+
+    SPOT_TRY(take_columns(c, host, there, s));
+    column = s->column.here;
+    for (int j = 0; j < pick.d; j++) column[j] = (spot_rows_column){ s->chosen[j], 0, 1, 1 };
+    SPOT_TRY(spot_twin_push(c, &s->column));
+    pick.column = s->column.there;
+    pick.y = s->there;
+    return spot_rows_pick(c, 1, &pick);
+}
+
+/* Fits the trees: to the features on the device where the points are there, else to the host's. */
+static spot_status fit_trees(spot_ctx *c, spot_arena *a, int count, spot_tree *tree, study *s, const spot_points *points,
+                             const spot_bdm_config *cfg)
+{
+    spot_arena there = spot_arena_counting(), sizes = there;
+    spot_status e = SPOT_OK;
+    const uint8_t **y;
+    const float **columns;
+    bool resident = c->device;
+    spot_mat *x;
+
+    SPOT_TRY(SPOT_TAKE(c, a, x, count));
+    SPOT_TRY(SPOT_TAKE(c, a, y, count));
+    SPOT_TRY(SPOT_TAKE(c, a, columns, count));
+    for (int k = 0; k < count; k++) {
+        x[k] = s[k].x;
+        y[k] = s[k].fails;
+        resident = resident && points[s[k].problem].device_at;
+    }
+    if (!resident) return spot_tree_fit(c, a, count, tree, x, y, cfg->barlow.depth);
+    for (int k = 0; k < count; k++) SPOT_TRY(take_columns(c, &sizes, &there, &s[k]));
+    SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
+    for (int k = 0; k < count && e == SPOT_OK; k++) {
+        e = pick_columns(c, a, &there, &s[k], &points[s[k].problem]);
+        columns[k] = s[k].there;
+    }
+    if (e == SPOT_OK) e = spot_tree_fit_on(c, a, count, tree, x, columns, y, cfg->barlow.depth);
+    spot_arena_close(&there);
+    return e;
 }
 
 static spot_status keep_tree(spot_ctx *c, spot_fit *f, const spot_tree *t, const spot_rank *leaves, int len)
@@ -213,9 +272,7 @@ static spot_status find_leaves(spot_ctx *c, spot_arena *a, int problems, spot_hy
                                const spot_view *views, const spot_points *points, const spot_seed *seeds,
                                const spot_bdm_config *cfg)
 {
-    const uint8_t **y;
     spot_tree *tree;
-    spot_mat *x;
     study *s;
     spot_rank *ranks;
     int **row, count, most = 0, weigh = 0;
@@ -229,27 +286,21 @@ static spot_status find_leaves(spot_ctx *c, spot_arena *a, int problems, spot_hy
     size_t mark = a->used;
     SPOT_TRY(SPOT_TAKE(c, a, s, problems));
     SPOT_TRY(SPOT_TAKE(c, a, tree, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, x, problems));
-    SPOT_TRY(SPOT_TAKE(c, a, y, problems));
     SPOT_TRY(SPOT_TAKE(c, a, ranks, most));
     SPOT_TRY(list_studies(c, a, problems, out, s, &count, views, points, seeds, cfg));
     for (int k = 0; k < count; k++) weigh |= needs_worth(points[s[k].problem].d, cfg);
     if (weigh && cfg->barlow.choose == SPOT_CHOOSE_INFORMATION) SPOT_TRY(find_information(c, a, count, s, points, seeds));
     for (int k = 0; k < count; k++) {
-        const spot_points *p = &points[s[k].problem];
-        int *chosen = NULL;
-        if (cfg->barlow.choose == SPOT_CHOOSE_ACTIVATION) find_means(s[k].worth, p);
-        if (fits)
-            SPOT_TRY(spot_fit_put(c, &fits[s[k].problem], "feature", SPOT_I32, NULL, s[k].x.cols, 0, (void **)&chosen));
-        choose_features(&s[k], ranks, p, cfg, chosen);
-        x[k] = s[k].x;
-        y[k] = s[k].fails;
+        spot_fit *fit = fits ? &fits[s[k].problem] : NULL;
+        choose_features(&s[k], ranks, &points[s[k].problem], cfg);
+        if (fit) SPOT_TRY(spot_fit_put(c, fit, "feature", SPOT_I32, s[k].chosen, s[k].x.cols, 0, NULL));
     }
-    SPOT_TRY(spot_tree_fit(c, a, count, tree, x, y, cfg->barlow.depth));
+    SPOT_TRY(fit_trees(c, a, count, tree, s, points, cfg));
     for (int k = 0; k < count; k++) {
         int p = s[k].problem;
+        const spot_mat *x = &s[k].x;
         s[k].tree = tree[k];
-        for (int i = 0; i < x[k].rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x[k].v + (size_t)i * x[k].cols);
+        for (int i = 0; i < x->rows; i++) s[k].leaf[i] = spot_tree_leaf(&tree[k], x->v + (size_t)i * x->cols);
         SPOT_TRY(collect_leaves(c, &out[p], fits ? &fits[p] : NULL, row[p], &s[k], ranks, &views[p], seeds[p].ec, cfg));
     }
     a->used = mark;
@@ -304,7 +355,7 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_bytes tree = spot_tree_needs(c, problems, n, features_seen(d, cfg), cfg->barlow.depth);
-    spot_arena a = spot_arena_counting(), there = a;
+    spot_arena a = spot_arena_counting(), there = a, columns = a;
     spot_information_problem ask = { .d = d };
     spot_ctx quiet = { .device = c->device };
     size_t information;
@@ -318,13 +369,14 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
         take_study(&quiet, &a, &s, n[p], d, cfg);
         ask.n = n[p];
         take_device(&quiet, &there, &ask, &(spot_points){ .n = n[p], .d = d });
+        if (c->device) take_columns(&quiet, &a, &columns, &s);
         if (n[p] > most) most = n[p];
     }
     SPOT_TAKE(&quiet, &a, ranks, most);
-    SPOT_TAKE(&quiet, &a, each, 6 * 64 + (size_t)problems * (sizeof(study) + sizeof(spot_tree) + sizeof(spot_mat) + sizeof ask +
-                                                               2 * sizeof(void *)));
+    SPOT_TAKE(&quiet, &a, each, 8 * 64 + (size_t)problems * (sizeof(study) + sizeof(spot_tree) + sizeof(spot_mat) + sizeof ask +
+                                                               3 * sizeof(void *)));
     information = spot_information_scratch(problems, most, d, c->device ? 0 : c->threads);
-    if (c->device) return (spot_bytes){ a.peak + tree.host, max(there.peak + information, tree.device) };
+    if (c->device) return (spot_bytes){ a.peak + tree.host, max(there.peak + information, columns.peak + tree.device) };
     return (spot_bytes){ a.peak + max(information, tree.host), 0 };
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/twin.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
@@ -20,6 +21,7 @@
 #include "embed/reduce.h"
 #include "fit/domino_mixture.h"
 #include "fit/kmeans.h"
+#include "map/rows.h"
 
 enum { CLASSES = 2, CHUNK = 4096 };      /* new rows at a time */
 
@@ -28,13 +30,32 @@ typedef struct {
     spot_domino_job   job;
     spot_domino_cells start;
     spot_kmeans_job   means;
-    uint8_t *y;                /* (n) */
-    float   *p;                /* (n, 2) */
-    double  *r, *of_y, *of_p;  /* (k, n), (k, 2), (k, 2) */
-    int     *place, *row;      /* (n): index of a row's slice in the list; the rows of all hypotheses */
+    spot_twin given;           /* predictions (n, 2), then labels (n) */
+    spot_twin shares;          /* of_y (k, 2), of_p (k, 2): what the job finds of both */
+    uint8_t *y;                /* on the host, as the three below */
+    float   *p;
+    double  *of_y, *of_p;
+    spot_rank *ranks;          /* (k): the slices, highest score first */
+    spot_twin order, place;    /* (k): their numbers in this order; (n): index of a row's slice in it */
+    int     *row;              /* (n): the rows of all hypotheses */
 } problem;
 
 static int slices_used(int n, const spot_bdm_config *cfg) { return n < cfg->domino.components ? n : cfg->domino.components; }
+
+static void point_to_twins(problem *q, size_t predictions, size_t shares)
+{
+    float *p = q->given.there;
+    double *of_y = q->shares.there;
+
+    q->p = q->given.here;
+    q->y = (uint8_t *)(q->p + predictions);
+    q->of_y = q->shares.here;
+    q->of_p = q->of_y + shares;
+    q->job.p = p;
+    q->job.y = (uint8_t *)(p + predictions);
+    q->job.of_y = of_y;
+    q->job.of_p = of_y + shares;
+}
 
 /* Allocates one problem: the host's arrays in `host`, those of c's device in `work`. */
 static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, problem *q, const spot_points *points,
@@ -45,34 +66,21 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     bool means = cfg->domino.start == SPOT_START_KMEANS;
     spot_domino_job *job = &q->job;
 
-    SPOT_TRY(SPOT_TAKE(c, host, q->y, n));
-    SPOT_TRY(SPOT_TAKE(c, host, q->p, (size_t)n * CLASSES));
-    SPOT_TRY(SPOT_TAKE(c, host, q->r, k * n));
-    SPOT_TRY(SPOT_TAKE(c, host, q->of_y, k * CLASSES));
-    SPOT_TRY(SPOT_TAKE(c, host, q->of_p, k * CLASSES));
-    SPOT_TRY(SPOT_TAKE(c, host, q->place, n));
-    *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full, .y = q->y, .p = q->p,
-                              .r = q->r, .of_y = q->of_y, .of_p = q->of_p };
+    SPOT_TRY(spot_twin_take(c, host, work, &q->given, (size_t)n * (CLASSES * sizeof(float) + 1)));
+    SPOT_TRY(spot_twin_take(c, host, work, &q->shares, 2 * k * CLASSES * sizeof(double)));
+    SPOT_TRY(SPOT_TAKE(c, host, q->ranks, k));
+    SPOT_TRY(spot_twin_take(c, host, work, &q->order, k * sizeof(int)));
+    SPOT_TRY(spot_twin_take(c, host, work, &q->place, (size_t)n * sizeof(int)));
+    *job = (spot_domino_job){ .n = n, .d = d, .k = (int)k, .classes = CLASSES, .full = (int)full };
+    if (!host->counting) point_to_twins(q, (size_t)n * CLASSES, k * CLASSES);
     SPOT_TRY(spot_points_there(c, work, &job->x, points));
-    if (c->device) {
-        SPOT_TRY(SPOT_TAKE(c, work, job->y, n));
-        SPOT_TRY(SPOT_TAKE(c, work, job->p, (size_t)n * CLASSES));
-        SPOT_TRY(SPOT_TAKE(c, work, job->r, k * n));
-        SPOT_TRY(SPOT_TAKE(c, work, job->of_y, k * CLASSES));
-        SPOT_TRY(SPOT_TAKE(c, work, job->of_p, k * CLASSES));
-    }
+    SPOT_TRY(SPOT_TAKE(c, work, job->r, k * n));
     SPOT_TRY(SPOT_TAKE(c, work, job->weight, k));
     SPOT_TRY(SPOT_TAKE(c, work, job->mean, values));
     SPOT_TRY(SPOT_TAKE(c, work, job->covariance, full ? values * d : values));
     SPOT_TRY(SPOT_TAKE(c, work, job->label, means ? n : 0));
     SPOT_TRY(SPOT_TAKE(c, work, q->means.centre, means ? values : 0));
     return SPOT_OK;
-}
-
-/* Copies to or from the device; nothing to do on the CPU. */
-static spot_status copy_between(spot_ctx *c, const void *to, const void *from, size_t bytes)
-{
-    return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
 }
 
 static double gamma_hat(const spot_bdm_config *cfg)
@@ -99,8 +107,7 @@ static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, con
     bool means = cfg->domino.start == SPOT_START_KMEANS;
 
     fill_labels(q->y, q->p, v, 0, n);
-    SPOT_TRY(copy_between(c, job->y, q->y, (size_t)n));
-    SPOT_TRY(copy_between(c, job->p, q->p, (size_t)n * CLASSES * sizeof *q->p));
+    SPOT_TRY(spot_twin_push(c, &q->given));
     job->gamma = cfg->domino.gamma;
     job->gamma_hat = gamma_hat(cfg);
     if (!means) job->label = NULL;
@@ -111,14 +118,21 @@ static spot_status fill_problem(spot_ctx *c, problem *q, const spot_view *v, con
 }
 
 /* The problems, and their jobs as arrays for each op. */
-typedef struct { problem *q; spot_domino_job *job; spot_domino_cells *start; spot_kmeans_job *means; } batch;
+typedef struct {
+    problem *q;
+    spot_domino_job *job;
+    spot_domino_cells *start;
+    spot_kmeans_job *means;
+    spot_rows_best_problem *best;
+} batch;
 
 static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
 {
     SPOT_TRY(SPOT_TAKE(c, host, b->q, problems));
     SPOT_TRY(SPOT_TAKE(c, host, b->job, problems));
     SPOT_TRY(SPOT_TAKE(c, host, b->start, problems));
-    return SPOT_TAKE(c, host, b->means, problems);
+    SPOT_TRY(SPOT_TAKE(c, host, b->means, problems));
+    return SPOT_TAKE(c, host, b->best, problems);
 }
 
 static spot_status run_jobs(spot_ctx *c, spot_arena *work, batch *b, int problems, const spot_bdm_config *cfg)
@@ -132,36 +146,49 @@ static spot_status run_jobs(spot_ctx *c, spot_arena *work, batch *b, int problem
     else                                        SPOT_TRY(spot_domino_confusion(c, problems, b->start));
     SPOT_TRY(spot_domino_em(c, work, problems, b->job, &cfg->mixture));
     for (int i = 0; i < problems; i++) {
-        problem *q = &b->q[i];
-        size_t k = (size_t)b->job[i].k;
-        q->job = b->job[i];
-        SPOT_TRY(copy_between(c, q->r, q->job.r, k * q->job.n * sizeof *q->r));
-        SPOT_TRY(copy_between(c, q->of_y, q->job.of_y, k * CLASSES * sizeof *q->of_y));
-        SPOT_TRY(copy_between(c, q->of_p, q->job.of_p, k * CLASSES * sizeof *q->of_p));
+        b->q[i].job = b->job[i];
+        SPOT_TRY(spot_twin_pull(c, &b->q[i].shares));
     }
     return SPOT_OK;
 }
 
-/* The index in ranks of the slice with the greatest responsibility for row i, the first of equals. */
-static int best_of(const spot_rank *ranks, int len, const problem *q, int i)
-{
-    int best = 0;
-
-    for (int s = 1; s < len; s++)
-        if (q->r[(size_t)ranks[s].which * q->job.n + i] > q->r[(size_t)ranks[best].which * q->job.n + i]) best = s;
-    return best;
-}
-
 /* Ranks all slices, highest score first; `size` counts the rows that have it as their best slice. */
-static void rank_slices(spot_rank *ranks, const problem *q)
+static void rank_slices(problem *q)
 {
-    for (int s = 0; s < q->job.k; s++) {
+    const int *best = q->place.here;
+    int *order = q->order.here, k = q->job.k;
+
+    for (int s = 0; s < k; s++) {
         double most = -INFINITY;
         for (int c = 0; c < CLASSES; c++) most = fmax(most, q->of_p[s * CLASSES + c] - q->of_y[s * CLASSES + c]);
-        ranks[s] = (spot_rank){ .which = s, .score = fabs(most) };
+        q->ranks[s] = (spot_rank){ .which = s, .score = fabs(most) };
     }
-    for (int i = 0; i < q->job.n; i++) ranks[best_of(ranks, q->job.k, q, i)].size++;      /* still unsorted */
-    spot_ranks_sort(ranks, q->job.k);
+    for (int i = 0; i < q->job.n; i++) q->ranks[best[i]].size++;      /* still unsorted */
+    spot_ranks_sort(q->ranks, k);
+    for (int s = 0; s < k; s++) order[s] = q->ranks[s].which;
+}
+
+static int slices_returned(const problem *q, const spot_bdm_config *cfg) { return q->job.k < cfg->top ? q->job.k : cfg->top; }
+
+/* Slices among which a row gets its own. */
+static int slices_chosen(const problem *q, const spot_bdm_config *cfg)
+{
+    return cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : slices_returned(q, cfg);
+}
+
+/* Sets every row's place: the slice with the greatest responsibility for it, the first of equals, of all or of the best. */
+static spot_status place_rows(spot_ctx *c, batch *b, int problems, bool ranked, const spot_bdm_config *cfg)
+{
+    for (int i = 0; i < problems; i++) {
+        const problem *q = &b->q[i];
+        b->best[i] = (spot_rows_best_problem){ .n = q->job.n, .len = ranked ? slices_chosen(q, cfg) : q->job.k,
+                                               .value = q->job.r, .choice = ranked ? q->order.there : NULL,
+                                               .best = q->place.there };
+        if (ranked) SPOT_TRY(spot_twin_push(c, &q->order));
+    }
+    SPOT_TRY(spot_rows_best(c, problems, b->best));
+    for (int i = 0; i < problems; i++) SPOT_TRY(spot_twin_pull(c, &b->q[i].place));
+    return SPOT_OK;
 }
 
 static spot_status keep_array(spot_ctx *c, spot_fit *f, const char *name, const double *from, int rows, int columns)
@@ -193,19 +220,17 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const problem *q, const sp
 static spot_status collect_slices(spot_ctx *c, spot_hypotheses *out, spot_fit *fit, const problem *q, const spot_view *v,
                                   const spot_bdm_config *cfg)
 {
-    spot_rank ranks[SPOT_DOMINO_MOST];
-    int *row = q->row, kept = q->job.k < cfg->top ? q->job.k : cfg->top, hypothesis[SPOT_DOMINO_MOST];
-    int from = cfg->domino.assign == SPOT_ASSIGN_ALL ? q->job.k : kept;
+    const spot_rank *ranks = q->ranks;
+    const int *place = q->place.here;
+    int *row = q->row, kept = slices_returned(q, cfg), from = slices_chosen(q, cfg), hypothesis[SPOT_DOMINO_MOST];
 
-    rank_slices(ranks, q);
     *out = (spot_hypotheses){ 0 };
     for (int s = 0; s < q->job.k; s++) out->components += ranks[s].size > 0;
-    for (int i = 0; i < q->job.n; i++) q->place[i] = best_of(ranks, from, q, i);
     for (int s = 0; s < from; s++) hypothesis[s] = -1;
     for (int s = 0; s < kept; s++) {
         spot_hypothesis h = { .row = row, .score = ranks[s].score };
         for (int i = 0; i < q->job.n; i++) {
-            if (q->place[i] != s) continue;
+            if (place[i] != s) continue;
             h.row[h.len++] = i;
             h.mean_error += spot_view_error(v, i);
         }
@@ -248,9 +273,12 @@ static spot_status solve_all(spot_ctx *c, spot_arena *host, spot_arena *work, in
     }
     if (!out) return SPOT_OK;
     SPOT_TRY(run_jobs(c, work, &b, problems, cfg));
+    for (int i = 0; i < problems; i++) SPOT_TRY(report_problem(c, seeds[i].ec, &b.q[i], cfg));
+    SPOT_TRY(place_rows(c, &b, problems, false, cfg));
+    for (int i = 0; i < problems; i++) rank_slices(&b.q[i]);
+    SPOT_TRY(place_rows(c, &b, problems, true, cfg));
     for (int i = 0; i < problems; i++) {
         b.q[i].row = row[i];
-        SPOT_TRY(report_problem(c, seeds[i].ec, &b.q[i], cfg));
         SPOT_TRY(collect_slices(c, &out[i], fits ? &fits[i] : NULL, &b.q[i], &views[i], cfg));
     }
     return SPOT_OK;
@@ -329,8 +357,9 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 {
     const spot_fit_tensor *t;
     const int *slice, *hypothesis;
-    spot_rank ranks[SPOT_DOMINO_MOST];
+    spot_rows_best_problem best;
     problem q = { .row = NULL };
+    int *place;
 
     SPOT_TRY(spot_fit_wants_confidence(c, rows, "domino"));
     SPOT_TRY(open_job(c, &q.job, points, fit, cfg));
@@ -339,13 +368,12 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     SPOT_TRY(spot_fit_indices(c, fit, "domino.hypothesis", t->rows, -1, hypotheses - 1, &hypothesis));
     if (t->rows < 1 || t->rows > q.job.k)
         return spot_fail(c, SPOT_INPUT, "the fit chooses among %d of %d slices; it is damaged", t->rows, q.job.k);
-    for (int s = 0; s < t->rows; s++) ranks[s].which = slice[s];
     SPOT_TRY(SPOT_TAKE(c, a, q.y, CHUNK));
     SPOT_TRY(SPOT_TAKE(c, a, q.p, CHUNK * CLASSES));
-    SPOT_TRY(SPOT_TAKE(c, a, q.r, (size_t)CHUNK * q.job.k));
+    SPOT_TRY(SPOT_TAKE(c, a, q.job.r, (size_t)CHUNK * q.job.k));
+    SPOT_TRY(SPOT_TAKE(c, a, place, CHUNK));
     q.job.y = q.y;
     q.job.p = q.p;
-    q.job.r = q.r;
     if (a->counting) return spot_domino_expect(c, a, &q.job);
     for (int i0 = 0; i0 < rows->n; i0 += CHUNK) {
         q.job.n = rows->n - i0 < CHUNK ? rows->n - i0 : CHUNK;
@@ -353,8 +381,10 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
         fill_labels(q.y, q.p, rows, i0, q.job.n);
         SPOT_TRY(spot_domino_expect(c, a, &q.job));
         if (q.job.ill) return spot_fail(c, SPOT_INPUT, "%d of the fit's slices have no covariance; it is damaged", q.job.ill);
+        best = (spot_rows_best_problem){ q.job.n, t->rows, q.job.r, slice, place };
+        SPOT_TRY(spot_rows_best(c, 1, &best));
         for (int i = 0; i < q.job.n; i++) {
-            int at = hypothesis[best_of(ranks, t->rows, &q, i)];
+            int at = hypothesis[place[i]];
             if (at >= 0) member[(size_t)(i0 + i) * hypotheses + at] = 1;
         }
     }

@@ -138,8 +138,8 @@ static spot_status keep_axes(spot_ctx *c, spot_fit *f, const spot_view *v, const
     if (!is_prepared(cfg)) return spot_pca_axes(c, mean, axis, kept, v);
     left.feature = malloc(value_count(v->n, v->d) * sizeof *left.feature);
     if (!left.feature) return spot_fail(c, SPOT_NOMEM, "no memory for %d x %d features", v->n, v->d);
-    spot_reduce_prepare(c, &left, NULL, v, cfg);
-    s = spot_pca_axes(c, mean, axis, kept, &left);
+    s = spot_reduce_prepare(c, &left, NULL, v, cfg);
+    if (s == SPOT_OK) s = spot_pca_axes(c, mean, axis, kept, &left);
     free(left.feature);
     return s;
 }
@@ -248,8 +248,7 @@ static spot_status fitted_rows(spot_ctx *c, spot_arena *a, spot_view *fitted, co
     *fitted = raw;
     if (!is_prepared(cfg)) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, a, fitted->feature, value_count(raw.n, raw.d)));
-    if (!a->counting) spot_reduce_prepare(c, fitted, NULL, &raw, cfg);
-    return SPOT_OK;
+    return a->counting ? SPOT_OK : spot_reduce_prepare(c, fitted, NULL, &raw, cfg);
 }
 
 static spot_status place_on_map(spot_ctx *c, spot_arena *a, spot_points *to, const spot_view *rows, const spot_fit *f,
@@ -304,7 +303,7 @@ spot_status spot_fit_place(spot_ctx *c, spot_arena *a, spot_points *points, cons
     left = given;
     if (is_prepared(cfg)) SPOT_TRY(SPOT_TAKE(c, a, left.feature, value_count(rows->n, rows->d)));
     if (cfg->hardness) SPOT_TRY(SPOT_TAKE(c, a, along, rows->n));
-    if (is_prepared(cfg) && !a->counting) spot_reduce_prepare(c, &left, along, &given, cfg);
+    if (is_prepared(cfg) && !a->counting) SPOT_TRY(spot_reduce_prepare(c, &left, along, &given, cfg));
     points->at = left.feature;
     if (cfg->method == SPOT_REDUCE_NONE) return SPOT_OK;
     if (is_pca(cfg)) points->d = axes_of(rows, f) + (cfg->hardness != 0);

@@ -17,7 +17,9 @@
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "bdm/pieces.h"
+#include "core/device.h"
 #include "fit/silhouette.h"
+#include "map/rows.h"
 
 #define LEAST_PROBABILITY 1e-7
 
@@ -26,6 +28,7 @@ typedef struct {
     int problem, n, d, clusters;
     int *row;                  /* (n): ascending */
     float *x;                  /* (n, d) */
+    const float *there;        /* x on the device; NULL in all parts: not there */
     double *loss;              /* (n) */
     uint16_t *label;           /* (n): below `clusters` */
 } part;
@@ -67,6 +70,42 @@ static spot_status split_by_class(spot_ctx *c, spot_arena *a, part *t, int *part
     return SPOT_OK;
 }
 
+/* Copies rows `row` (n) of x (.., d) to *to, all on the device. */
+static spot_status pick_rows(spot_ctx *c, spot_arena *work, const float **to, const float *x, const int *row, int n, int d)
+{
+    spot_rows_pick_problem pick = { .n = n, .d = d, .x = x, .x_row = (size_t)d, .x_column = 1, .y_row = (size_t)d,
+                                    .y_column = 1 };
+    int *row_there;
+
+    SPOT_TRY(SPOT_TAKE(c, work, pick.y, (size_t)n * d));
+    SPOT_TRY(SPOT_TAKE(c, work, row_there, n));
+    *to = pick.y;
+    pick.row = row_there;
+    if (work->counting) return SPOT_OK;
+    SPOT_TRY(spot_device_copy(c, row_there, row, (size_t)n * sizeof *row));
+    return spot_rows_pick(c, 1, &pick);
+}
+
+/* Opens `work` for the parts, and for their rows cluster by cluster, if all points are on the device; else it stays closed. */
+static spot_status find_parts_there(spot_ctx *c, spot_arena *work, part *t, int parts, const spot_points *points)
+{
+    spot_arena need = spot_arena_counting();
+
+    for (int q = 0; q < 2 * parts; q++) {
+        const part *one = &t[q / 2];
+        const float *none;
+        if (!c->device || !points[one->problem].device_at) return SPOT_OK;
+        SPOT_TRY(pick_rows(c, &need, &none, NULL, NULL, one->n, one->d));
+    }
+    SPOT_TRY(spot_arena_open_device(c, work, need.peak));
+    for (int q = 0; q < parts; q++) {
+        const spot_points *all = &points[t[q].problem];
+        if (t[q].n == all->n) t[q].there = all->device_at;
+        else SPOT_TRY(pick_rows(c, work, &t[q].there, all->device_at, t[q].row, t[q].n, t[q].d));
+    }
+    return SPOT_OK;
+}
+
 /* Renumbers labels as 0, 1, ... without gaps, in the same order. */
 static void close_gaps(part *t, const spot_clustering *found)
 {
@@ -95,38 +134,41 @@ static spot_search_config pieces_of(const spot_bdm_config *cfg)
     return s;
 }
 
-/* Allocates the input and output of a search in `sets` sets of points. */
-static spot_status take_sets(spot_ctx *c, spot_arena *a, spot_clustering **found, spot_seed **seed, spot_mat **x, int sets)
+/* Input and output of a search in sets of points. */
+typedef struct { spot_clustering *found; spot_seed *seed; spot_mat *x; const float **there; } sets;
+
+static spot_status take_sets(spot_ctx *c, spot_arena *a, sets *s, int count)
 {
-    SPOT_TRY(SPOT_TAKE(c, a, *found, sets));
-    SPOT_TRY(SPOT_TAKE(c, a, *seed, sets));
-    return SPOT_TAKE(c, a, *x, sets);
+    SPOT_TRY(SPOT_TAKE(c, a, s->found, count));
+    SPOT_TRY(SPOT_TAKE(c, a, s->seed, count));
+    SPOT_TRY(SPOT_TAKE(c, a, s->x, count));
+    return SPOT_TAKE(c, a, s->there, count);
 }
 
 static spot_status find_clusters(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_seed *seeds,
                                  const spot_bdm_config *cfg)
 {
     spot_search_config search = search_of(cfg);
-    spot_clustering *found;
-    spot_seed *seed;
-    spot_mat *x;
+    sets s;
 
-    SPOT_TRY(take_sets(c, a, &found, &seed, &x, parts));
+    SPOT_TRY(take_sets(c, a, &s, parts));
     for (int q = 0; q < parts; q++) {
-        seed[q] = seeds[t[q].problem];
-        x[q] = (spot_mat){ t[q].x, t[q].n, t[q].d };
+        s.seed[q] = seeds[t[q].problem];
+        s.x[q] = (spot_mat){ t[q].x, t[q].n, t[q].d };
+        s.there[q] = t[q].there;
     }
-    SPOT_TRY(spot_cluster_search(c, a, parts, found, x, seed, &search));
+    SPOT_TRY(spot_cluster_search_on(c, a, parts, s.found, s.x, t->there ? s.there : NULL, s.seed, &search));
     for (int q = 0; q < parts; q++) {
-        close_gaps(&t[q], &found[q]);
-        for (int k = 0; k < found[q].tried; k++)
-            spot_log_of(c, SPOT_LOG_DEBUG, seed[q].ec, "%d clusters have score %g", found[q].least + k, found[q].score[k]);
+        const spot_clustering *found = &s.found[q];
+        close_gaps(&t[q], found);
+        for (int k = 0; k < found->tried; k++)
+            spot_log_of(c, SPOT_LOG_DEBUG, s.seed[q].ec, "%d clusters have score %g", found->least + k, found->score[k]);
     }
     return SPOT_OK;
 }
 
 /* A part's points cluster by cluster; from: their indices in the part. */
-typedef struct { float *x; int *from; uint16_t *piece; double *before, *after; } cluster_order;
+typedef struct { float *x; const float *there; int *from; uint16_t *piece; double *before, *after; } cluster_order;
 
 static spot_status take_cut(spot_ctx *c, spot_arena *a, cluster_order *u, int n, int d)
 {
@@ -160,8 +202,10 @@ static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, c
     SPOT_TRY(SPOT_TAKE(c, a, l, 2 * (size_t)parts));
     for (int q = 0; q < parts; q++) {
         spot_mat x = { t[q].x, t[q].n, t[q].d };
-        l[2 * q] = (spot_labelling){ .x = x, .k = t[q].clusters, .label = t[q].label, .silhouette = u[q].before };
-        l[2 * q + 1] = (spot_labelling){ .x = x, .k = t[q].clusters * pieces, .label = u[q].piece, .silhouette = u[q].after };
+        l[2 * q] = (spot_labelling){ .x = x, .there = t[q].there, .k = t[q].clusters, .label = t[q].label,
+                                     .silhouette = u[q].before };
+        l[2 * q + 1] = (spot_labelling){ .x = x, .there = t[q].there, .k = t[q].clusters * pieces, .label = u[q].piece,
+                                         .silhouette = u[q].after };
     }
     SPOT_TRY(spot_silhouettes(c, a, 2 * parts, l));
     for (int q = 0; q < parts; q++) {
@@ -173,30 +217,32 @@ static spot_status keep_pieces(spot_ctx *c, spot_arena *a, part *t, int parts, c
     return SPOT_OK;
 }
 
-static spot_status overcluster(spot_ctx *c, spot_arena *a, part *t, int parts, const spot_seed *seeds,
+static spot_status overcluster(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_seed *seeds,
                                const spot_bdm_config *cfg)
 {
     spot_search_config search = pieces_of(cfg);
-    spot_clustering *found;
-    spot_seed *seed;
-    spot_mat *x;
     int all = 0, at = 0;
     cluster_order *u;
+    sets s;
 
     for (int q = 0; q < parts; q++) all += t[q].clusters;
-    SPOT_TRY(take_sets(c, a, &found, &seed, &x, all));
+    SPOT_TRY(take_sets(c, a, &s, all));
     SPOT_TRY(SPOT_TAKE(c, a, u, parts));
     for (int q = 0; q < parts; at += t[q++].clusters) {
         SPOT_TRY(take_cut(c, a, &u[q], t[q].n, t[q].d));
-        sort_by_cluster(&u[q], &t[q], x + at);
-        for (int k = 0; k < t[q].clusters; k++) seed[at + k] = seeds[t[q].problem];
+        sort_by_cluster(&u[q], &t[q], s.x + at);
+        if (t->there) SPOT_TRY(pick_rows(c, work, &u[q].there, t[q].there, u[q].from, t[q].n, t[q].d));
+        for (int k = 0; k < t[q].clusters; k++) {
+            s.seed[at + k] = seeds[t[q].problem];
+            if (t->there) s.there[at + k] = u[q].there + (s.x[at + k].v - u[q].x);
+        }
     }
-    SPOT_TRY(spot_cluster_search(c, a, all, found, x, seed, &search));
+    SPOT_TRY(spot_cluster_search_on(c, a, all, s.found, s.x, t->there ? s.there : NULL, s.seed, &search));
     for (int q = at = 0; q < parts; at += t[q++].clusters) {
         const int *from = u[q].from;
         for (int k = 0; k < t[q].clusters; k++)
-            for (int i = 0; i < x[at + k].rows; i++)
-                u[q].piece[*from++] = (uint16_t)(k * search.most + found[at + k].label[i]);
+            for (int i = 0; i < s.x[at + k].rows; i++)
+                u[q].piece[*from++] = (uint16_t)(k * search.most + s.found[at + k].label[i]);
     }
     return keep_pieces(c, a, t, parts, u, cfg);
 }
@@ -264,21 +310,34 @@ static spot_status keep_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *fou
     return spot_fit_put(c, f, "point", SPOT_F32, points->at, points->n, points->d, NULL);
 }
 
+/* The clusters of all parts. */
+static spot_status cluster_parts(spot_ctx *c, spot_arena *a, spot_arena *work, part *t, int parts, const spot_points *points,
+                                 const spot_seed *seeds, const spot_bdm_config *cfg)
+{
+    size_t mark = a->used;
+
+    SPOT_TRY(find_parts_there(c, work, t, parts, points));
+    SPOT_TRY(find_clusters(c, a, t, parts, seeds, cfg));
+    a->used = mark;
+    if (cfg->george.overcluster > 1) SPOT_TRY(overcluster(c, a, work, t, parts, seeds, cfg));
+    a->used = mark;
+    return SPOT_OK;
+}
+
 static spot_status find_subclasses(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
                                    const spot_view *views, const spot_points *points, const spot_seed *seeds,
                                    const spot_bdm_config *cfg)
 {
+    spot_arena work = { 0 };
     int parts;
-    size_t mark;
     part *t;
+    spot_status s;
 
     SPOT_TRY(SPOT_TAKE(c, a, t, 2 * (size_t)problems));
     SPOT_TRY(split_by_class(c, a, t, &parts, problems, views, points));
-    mark = a->used;
-    SPOT_TRY(find_clusters(c, a, t, parts, seeds, cfg));
-    a->used = mark;
-    if (cfg->george.overcluster > 1) SPOT_TRY(overcluster(c, a, t, parts, seeds, cfg));
-    a->used = mark;
+    s = cluster_parts(c, a, &work, t, parts, points, seeds, cfg);
+    spot_arena_close(&work);
+    SPOT_TRY(s);
     for (int q = 0, own; q < parts; q += own) {
         int p = t[q].problem;
         own = 1 + (q + 1 < parts && t[q + 1].problem == p);
@@ -335,28 +394,28 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     spot_bytes first = spot_cluster_search_needs(c, problems, n, 2, d, &search), second = { 0, 0 };
     int parts = 2 * problems, clusters = search.most, *row;
     spot_ctx quiet = { 0 };
-    spot_arena a = spot_arena_counting();
-    spot_clustering *found;
+    spot_arena a = spot_arena_counting(), work = a;
     spot_labelling *l;
-    spot_seed *seed;
-    spot_mat *x;
+    const float *there;
     size_t mark;
     part *t;
     cluster_order u, *cuts;
+    sets s;
 
     SPOT_TAKE(&quiet, &a, t, parts);
     for (int q = 0; q < parts; q++) {
         part one = { .n = n[q / 2] / 2 + 64, .d = d };
         take_part(&quiet, &a, &one);
+        for (int k = 0; k < 2; k++) pick_rows(&quiet, &work, &there, NULL, NULL, one.n, d);
         for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, row, k ? 1 : one.n);   /* disjoint: all rows together */
     }
     mark = a.used;
-    take_sets(&quiet, &a, &found, &seed, &x, parts);
+    take_sets(&quiet, &a, &s, parts);
     first.host += a.used;
     if (pieces.most > 1) {
         a.used = mark;
         second = spot_cluster_search_needs(c, problems, n, 2 * clusters, d, &pieces);
-        take_sets(&quiet, &a, &found, &seed, &x, parts * clusters);
+        take_sets(&quiet, &a, &s, parts * clusters);
         SPOT_TAKE(&quiet, &a, cuts, parts);
         SPOT_TAKE(&quiet, &a, l, 2 * (size_t)parts);
         for (int q = 0; q < parts; q++) {
@@ -367,7 +426,9 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
         }
         second.host += a.used;
     }
-    return spot_bytes_larger(first, second);
+    first = spot_bytes_larger(first, second);
+    if (c->device) first.device += work.peak;
+    return first;
 }
 
 static const spot_setting settings[] = {

@@ -5,20 +5,29 @@
  * differ by some 1e-14 of their size. */
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
+#include "base/twin.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
+#include "embed/reduce.h"
+#include "map/rows_step.h"
 
 /* Normalises a column of the map: (x - lo) / scale; 0 if scale is 0. */
 typedef struct { double lo, scale; } column_scale;
 
-static float normalise_value(column_scale u, float x) { return u.scale == 0 ? 0 : (float)((x - u.lo) / u.scale); }
-
-/* Column j of the map into column j of r (n, d + 1). A constant column becomes 0. */
-static column_scale normalise_column(spot_ctx *c, spot_mat r, int j, const spot_points *points, uint32_t ec, int norm)
+/* The column of R that a column of the map, or the confidence, becomes. */
+static spot_rows_column column_of(int from, column_scale u, double times)
 {
-    double lo = INFINITY, hi = -INFINITY, scale;
+    return (spot_rows_column){ from, u.lo, times, u.scale };
+}
+
+/* A constant column becomes 0. */
+static spot_status scale_column(spot_ctx *c, column_scale *u, int j, const spot_points *points, uint32_t ec, int norm)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    spot_rows_column column;
 
     for (int i = 0; i < points->n; i++) {
         lo = fmin(lo, points->at[(size_t)i * points->d + j]);
@@ -26,36 +35,61 @@ static column_scale normalise_column(spot_ctx *c, spot_mat r, int j, const spot_
     }
     if (hi == lo)
         spot_log_of(c, SPOT_LOG_WARN, ec, "column %d of the map is %g everywhere and separates nothing", j, hi);
-    scale = norm == SPOT_NORM_RELEASED ? hi : hi - lo;
-    if (scale == 0 && hi != lo)
+    *u = (column_scale){ lo, norm == SPOT_NORM_RELEASED ? hi : hi - lo };
+    if (u->scale == 0 && hi != lo)
         spot_log_of(c, SPOT_LOG_WARN, ec, "column %d of the map has maximum 0, by which the released normalisation cannot "
                     "divide; the column is dropped", j);
-    for (int i = 0; i < points->n; i++)
-        r.v[(size_t)i * r.cols + j] = normalise_value((column_scale){ lo, scale }, points->at[(size_t)i * points->d + j]);
-    return (column_scale){ lo, scale };
+    column = column_of(j, *u, 1);
+    if (!isfinite(spot_rows_value(&column, (float)hi)))
+        return spot_fail_of(c, SPOT_INPUT, ec, "column %d of the map, from %g to %g, cannot be divided by %g; set norm: minmax",
+                            j, lo, hi, u->scale);
+    return SPOT_OK;
 }
 
-/* R = [normalised points; weight * confidence], (n, d + 1). */
-static spot_status build_representation(spot_ctx *c, spot_arena *a, spot_mat *r, spot_fit *fit, uint32_t ec,
-                                        const spot_view *view, const spot_points *points, const spot_bdm_config *cfg)
+/* A problem's R = [normalised points; weight * confidence], (n, d + 1), in the memory of c's device. */
+typedef struct {
+    float *r;
+    const float *points;
+    spot_twin given;           /* (d + 1) spot_rows_column, (n) confidences */
+} representation;
+
+static spot_status take_representation(spot_ctx *c, spot_arena *host, spot_arena *work, representation *r,
+                                       const spot_points *points)
 {
+    size_t n = (size_t)points->n, d = (size_t)points->d;
+
+    SPOT_TRY(SPOT_TAKE(c, work, r->r, n * (d + 1)));
+    SPOT_TRY(spot_points_there(c, work, &r->points, points));
+    return spot_twin_take(c, host, work, &r->given, (d + 1) * sizeof(spot_rows_column) + n * sizeof(float));
+}
+
+static spot_status build_representation(spot_ctx *c, const representation *r, spot_fit *fit, uint32_t ec, const spot_view *view,
+                                        const spot_points *points, const spot_bdm_config *cfg)
+{
+    size_t d = (size_t)points->d;
+    const spot_rows_column *there = r->given.there;
+    const spot_rows_pick_problem pick[] = {
+        { points->n, points->d, r->points, d, 1, NULL, there, r->r, d + 1, 1 },
+        { points->n, 1, (const float *)(there + d + 1), 1, 1, NULL, there + d, r->r + d, d + 1, 1 },
+    };
+    spot_rows_column *column = r->given.here;
     column_scale *rulers = NULL;
     bool same = true;
 
-    *r = (spot_mat){ NULL, points->n, points->d + 1 };
-    SPOT_TRY(SPOT_TAKE(c, a, r->v, (size_t)r->rows * r->cols));
     if (fit) SPOT_TRY(spot_fit_put(c, fit, "ruler", SPOT_F64, NULL, points->d, 2, (void **)&rulers));
     for (int j = 0; j < points->d; j++) {
-        column_scale u = normalise_column(c, *r, j, points, ec, cfg->norm);
+        column_scale u;
+        SPOT_TRY(scale_column(c, &u, j, points, ec, cfg->norm));
         if (fit) rulers[j] = u;
+        column[j] = column_of(j, u, 1);
     }
-    for (int i = 0; i < points->n; i++) {
-        same &= view->confidence[i] == view->confidence[0];
-        r->v[(size_t)i * r->cols + points->d] = (float)(cfg->weight * view->confidence[i]);
-    }
+    column[d] = column_of(0, (column_scale){ 0, 1 }, cfg->weight);
+    memcpy(column + d + 1, view->confidence, (size_t)points->n * sizeof *view->confidence);
+    SPOT_TRY(spot_twin_push(c, &r->given));
+    for (int i = 0; i < points->n; i++) same &= view->confidence[i] == view->confidence[0];
     if (same)
         spot_log_of(c, SPOT_LOG_WARN, ec, "every confidence is %g, so the map alone decides", view->confidence[0]);
-    return SPOT_OK;
+    return spot_rows_pick(c, 2, pick);
 }
 
 /* Ranks the clusters that have rows by size * (mean error)^2, highest first; returns their number. */
@@ -114,23 +148,54 @@ static spot_status collect_hypotheses(spot_ctx *c, spot_arena *a, spot_hypothese
     return SPOT_OK;
 }
 
+/* The representations of all problems, as the mixture takes them. */
+typedef struct { spot_mat *x; const float **there; representation *r; } batch;
+
+static spot_status take_batch(spot_ctx *c, spot_arena *host, batch *b, int problems)
+{
+    SPOT_TRY(SPOT_TAKE(c, host, b->x, problems));
+    SPOT_TRY(SPOT_TAKE(c, host, b->there, problems));
+    return SPOT_TAKE(c, host, b->r, problems);
+}
+
+static spot_status fit_mixtures(spot_ctx *c, spot_arena *a, spot_arena *work, int problems, spot_mixture *best, int **label,
+                                spot_fit *fits, const spot_view *views, const spot_points *points, const spot_seed *seeds,
+                                const spot_bdm_config *cfg)
+{
+    batch b;
+
+    SPOT_TRY(take_batch(c, a, &b, problems));
+    for (int p = 0; p < problems; p++) {
+        SPOT_TRY(take_representation(c, a, work, &b.r[p], &points[p]));
+        SPOT_TRY(build_representation(c, &b.r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
+        b.there[p] = b.r[p].r;
+        b.x[p] = (spot_mat){ c->device ? NULL : b.r[p].r, points[p].n, points[p].d + 1 };
+    }
+    return spot_mixture_fit_on(c, a, problems, best, label, NULL, b.x, c->device ? b.there : NULL, seeds, &cfg->mixture);
+}
+
 static spot_status find_clusters(spot_ctx *c, spot_arena *a, int problems, spot_hypotheses *out, spot_fit *fits,
                                  const spot_view *views, const spot_points *points, const spot_seed *seeds,
                                  const spot_bdm_config *cfg)
 {
-    spot_mat *r;
+    spot_arena work = spot_arena_counting(), sizes = work;
+    representation counted;
     spot_mixture *best;
     int **label;
+    spot_status s;
 
-    SPOT_TRY(SPOT_TAKE(c, a, r, problems));
     SPOT_TRY(SPOT_TAKE(c, a, best, problems));
     SPOT_TRY(SPOT_TAKE(c, a, label, problems));
-    for (int p = 0; p < problems; p++)
-        SPOT_TRY(build_representation(c, a, &r[p], fits ? &fits[p] : NULL, seeds[p].ec, &views[p], &points[p], cfg));
-    SPOT_TRY(spot_mixture_fit(c, a, problems, best, label, NULL, r, seeds, &cfg->mixture));
-    for (int p = 0; p < problems; p++)
-        SPOT_TRY(collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg));
-    return SPOT_OK;
+    if (!c->device) s = fit_mixtures(c, a, a, problems, best, label, fits, views, points, seeds, cfg);
+    else {
+        for (int p = 0; p < problems; p++) SPOT_TRY(take_representation(c, &sizes, &work, &counted, &points[p]));
+        SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
+        s = fit_mixtures(c, a, &work, problems, best, label, fits, views, points, seeds, cfg);
+        spot_arena_close(&work);
+    }
+    for (int p = 0; p < problems && s == SPOT_OK; p++)
+        s = collect_hypotheses(c, a, &out[p], fits ? &fits[p] : NULL, &best[p], label[p], &views[p], cfg);
+    return s;
 }
 
 /* Normalises new rows as the fitted ones; a row belongs to the component of greatest responsibility. */
@@ -150,7 +215,10 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
     SPOT_TRY(SPOT_TAKE(c, a, label, rows->n));
     rulers = t->data;
     for (int i = 0; !a->counting && i < rows->n; i++) {
-        for (int j = 0; j < d; j++) r[(size_t)i * (d + 1) + j] = normalise_value(rulers[j], points->at[(size_t)i * d + j]);
+        for (int j = 0; j < d; j++) {
+            spot_rows_column column = column_of(j, rulers[j], 1);
+            r[(size_t)i * (d + 1) + j] = spot_rows_value(&column, points->at[(size_t)i * d + j]);
+        }
         r[(size_t)i * (d + 1) + d] = (float)(cfg->weight * rows->confidence[i]);
     }
     SPOT_TRY(spot_fit_component(c, a, label, r, rows->n, d + 1, fit));
@@ -163,21 +231,22 @@ static spot_status assign_rows(spot_ctx *c, spot_arena *a, uint8_t *member, int 
 static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_bytes mixture = spot_mixture_needs(c, problems, n, d + 1, &cfg->mixture);
-    spot_ctx quiet = { 0 };
-    spot_arena a = spot_arena_counting();
-    spot_mat *r;
+    spot_ctx quiet = { .device = c->device };
+    spot_arena a = spot_arena_counting(), work = a;
+    representation r;
     spot_mixture *best;
     int **label, *rows;
-    float *v;
+    batch b;
 
-    SPOT_TAKE(&quiet, &a, r, problems);
     SPOT_TAKE(&quiet, &a, best, problems);
     SPOT_TAKE(&quiet, &a, label, problems);
+    take_batch(&quiet, &a, &b, problems);
     for (int p = 0; p < problems; p++) {
-        SPOT_TAKE(&quiet, &a, v, (size_t)n[p] * (d + 1));
+        const spot_points points = { .n = n[p], .d = d };
+        take_representation(&quiet, &a, c->device ? &work : &a, &r, &points);
         for (int k = 0; k < cfg->top; k++) SPOT_TAKE(&quiet, &a, rows, k ? 1 : n[p]);   /* disjoint: n rows in all */
     }
-    return (spot_bytes){ a.peak + mixture.host, mixture.device };
+    return (spot_bytes){ a.peak + mixture.host, work.peak + mixture.device };
 }
 
 static const spot_setting settings[] = {

@@ -23,10 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/twin.h"
 #include "bdm/fit.h"
 #include "bdm/methods.h"
 #include "bdm/rank.h"
 #include "core/device.h"
+#include "embed/reduce.h"
 #include "fit/spotlight_fit.h"
 
 #define LEAST_P 1e-7    /* of a label */
@@ -35,12 +37,16 @@
 
 enum { CHUNK = 512 };   /* new rows at a time */
 
-/* The state of one problem between spotlights. On the CPU `op` uses these arrays, on CUDA copies of them. */
+/* The state of one problem between spotlights. On the CPU `op` uses these arrays, on CUDA copies of all but x. */
 typedef struct {
     int     live;
-    float  *x;              /* (n, d), d padded */
+    float  *x;              /* (n, d), d padded; on c's device */
+    const float *points;    /* (n, real d): the same before it was prepared */
+    spot_twin column;       /* (2, real d) spot_rows_column */
     double *loss, *weight;  /* (n) */
+    double  greatest;       /* weight of the newest spotlight */
     double *start;          /* mean, log precision and axes in one piece */
+    double *first;          /* the same on CUDA: every spotlight's start */
     int    *row;            /* (top, n): memory for the rows of the next hypotheses */
     spot_spotlight_problem op;
     double *centre, *scale; /* (d), (1): arrays of the fit, as the two below; NULL without a fit */
@@ -67,35 +73,54 @@ static void point_to_parameters(spot_spotlight_problem *op, double *start, const
 /* off: a coordinate minus its mean. */
 static float scaled(double off, double scale) { return (float)((float)off / scale); }
 
-/* Copies the features for the op: padded and, unless as_is, centred and scaled. Returns 0 if all rows are equal. centre (d) and
- * scale, or NULL, receive the mean and the divisor. */
-static int prepare_rows(float *x, const spot_points *points, int d, int as_is, double *centre, double *scale)
+static int rows_differ(const spot_points *points)
 {
-    int n = points->n, differ = 0;
+    size_t d = (size_t)points->d;
+
+    for (size_t e = 0; e < (size_t)points->n * d; e++)
+        if (points->at[e] != points->at[e % d]) return 1;
+    return 0;
+}
+
+/* How each feature is centred, and then divided by one number; centre (d) and scale of a fit, or NULL, receive these. */
+static void measure_features(spot_rows_column *centred, spot_rows_column *divided, const spot_points *points, double *centre,
+                             double *scale)
+{
+    int n = points->n;
     double square = 0;
 
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < d; j++) {
-            x[(size_t)i * d + j] = j < points->d ? points->at[(size_t)i * points->d + j] : 0;
-            differ |= x[(size_t)i * d + j] != x[j];
-        }
-    if (scale) *scale = 1;
-    if (as_is || !differ) return differ;
     for (int j = 0; j < points->d; j++) {
         double mean = 0;
         for (int i = 0; i < n; i++) mean += points->at[(size_t)i * points->d + j];
         mean /= n;
         if (centre) centre[j] = mean;
+        centred[j] = (spot_rows_column){ j, mean, 1, 1 };
         for (int i = 0; i < n; i++) {
             double off = points->at[(size_t)i * points->d + j] - mean;
-            x[(size_t)i * d + j] = (float)off;
             square += off * off;
         }
     }
     square = sqrt(square / ((double)n * points->d));
-    for (size_t e = 0; e < (size_t)n * d; e++) x[e] = scaled(x[e], square);
+    for (int j = 0; j < points->d; j++) divided[j] = (spot_rows_column){ j, 0, 1, square };
     if (scale) *scale = square;
-    return 1;
+}
+
+/* Copies the features for the op: padded with zeros and, unless as_is, centred and scaled. */
+static spot_status prepare_rows(spot_ctx *c, const problem_state *l, const spot_points *points, int as_is)
+{
+    size_t real = (size_t)points->d, d = (size_t)l->op.d;
+    spot_rows_column *column = l->column.here;
+    const spot_rows_column *there = l->column.there;
+    const spot_rows_pick_problem centre = { points->n, points->d, l->points, real, 1, NULL, as_is ? NULL : there, l->x, d, 1 };
+    const spot_rows_pick_problem divide = { points->n, points->d, l->x, d, 1, NULL, there + real, l->x, d, 1 };
+
+    if (real < d) SPOT_TRY(spot_device_clear(c, l->x, (size_t)points->n * d * sizeof *l->x));
+    if (l->scale) *l->scale = 1;
+    if (as_is) return spot_rows_pick(c, 1, &centre);
+    measure_features(column, column + real, points, l->centre, l->scale);
+    SPOT_TRY(spot_twin_push(c, &l->column));
+    SPOT_TRY(spot_rows_pick(c, 1, &centre));
+    return spot_rows_pick(c, 1, &divide);
 }
 
 /* The parameters that every spotlight starts from. */
@@ -114,11 +139,12 @@ static int losses_vary(const double *loss, int n)
     return 0;
 }
 
-static void begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, const spot_view *view, const spot_points *points,
-                          const spot_bdm_config *cfg)
+static spot_status begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, const spot_view *view, const spot_points *points,
+                                 const spot_bdm_config *cfg)
 {
-    int distinct = prepare_rows(l->x, points, l->op.d, cfg->compat, l->centre, l->scale);
+    int distinct = rows_differ(points);
 
+    SPOT_TRY(prepare_rows(c, l, points, cfg->compat || !distinct));
     for (int i = 0; i < view->n; i++) l->loss[i] = 0 - log(fmax(1 - spot_view_error(view, i), LEAST_P));
     l->live = distinct && losses_vary(l->loss, view->n);
     if (!distinct)
@@ -127,6 +153,7 @@ static void begin_problem(spot_ctx *c, problem_state *l, uint32_t ec, const spot
     else if (!l->live)
         spot_log_of(c, SPOT_LOG_WARN, ec, "the classifier is equally wrong about every row (loss %g), so no spotlight finds "
                     "more than another", l->loss[0]);
+    return spot_device_copy(c, (void *)l->op.loss, l->loss, (size_t)view->n * sizeof *l->loss);
 }
 
 /* Lists the members of a spotlight, ascending; returns their number. greatest: the greatest weight. *limit: the least weight
@@ -182,6 +209,7 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
     out->h[out->len++] = h;
     out->components++;
     l->row += h.len;
+    l->greatest = greatest;
     for (int i = 0; i < view->n; i++) l->loss[i] *= 1 - l->weight[i] / greatest;
     l->live = losses_vary(l->loss, view->n);
 }
@@ -189,42 +217,42 @@ static void collect_hypothesis(spot_ctx *c, spot_hypotheses *out, problem_state 
 static spot_status take_host(spot_ctx *c, spot_arena *a, problem_state *l, int n, int d, const spot_bdm_config *cfg)
 {
     spot_spotlight_problem op = { .n = n, .d = padded(d) };
-    problem_state own = { 0 };
+    double *loss, *weight, *start;
 
-    SPOT_TRY(SPOT_TAKE(c, a, own.x, (size_t)n * op.d));
-    SPOT_TRY(SPOT_TAKE(c, a, own.loss, n));
-    SPOT_TRY(SPOT_TAKE(c, a, own.weight, n));
-    SPOT_TRY(SPOT_TAKE(c, a, own.start, parameters(op.d, cfg)));
+    SPOT_TRY(SPOT_TAKE(c, a, loss, n));
+    SPOT_TRY(SPOT_TAKE(c, a, weight, n));
+    SPOT_TRY(SPOT_TAKE(c, a, start, parameters(op.d, cfg)));
     if (a->counting) return SPOT_OK;
-    op.x = own.x;
-    op.loss = own.loss;
-    op.weight = own.weight;
-    point_to_parameters(&op, own.start, cfg);
-    l->x = own.x;
-    l->loss = own.loss;
-    l->weight = own.weight;
-    l->start = own.start;
+    op.loss = l->loss = loss;
+    op.weight = l->weight = weight;
+    l->start = start;
+    point_to_parameters(&op, start, cfg);
     l->op = op;
     return SPOT_OK;
 }
 
-/* Allocates the op's arrays in device memory. */
-static spot_status take_device(spot_ctx *c, spot_arena *there, problem_state *l, int n, int d, const spot_bdm_config *cfg)
+/* Allocates the op's arrays in the memory of c's device. */
+static spot_status take_device(spot_ctx *c, spot_arena *host, spot_arena *there, problem_state *l, const spot_points *points,
+                               const spot_bdm_config *cfg)
 {
-    double *loss, *weight, *first;
-    float *x;
+    size_t n = (size_t)points->n, d = (size_t)padded(points->d);
+    double *loss, *weight, *parameter;
 
-    SPOT_TRY(SPOT_TAKE(c, there, x, (size_t)n * padded(d)));
+    SPOT_TRY(SPOT_TAKE(c, there, l->x, n * d));
+    SPOT_TRY(spot_points_there(c, there, &l->points, points));
+    SPOT_TRY(spot_twin_take(c, host, there, &l->column, 2 * (size_t)points->d * sizeof(spot_rows_column)));
+    l->op.x = l->x;
+    if (!c->device) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, there, loss, n));
     SPOT_TRY(SPOT_TAKE(c, there, weight, n));
-    SPOT_TRY(SPOT_TAKE(c, there, first, parameters(padded(d), cfg)));
+    SPOT_TRY(SPOT_TAKE(c, there, parameter, parameters((int)d, cfg)));
+    SPOT_TRY(SPOT_TAKE(c, there, l->first, parameters((int)d, cfg)));
     if (there->counting) return SPOT_OK;
-    SPOT_TRY(spot_device_copy(c, x, l->x, (size_t)n * padded(d) * sizeof *x));
-    l->op.x = x;
     l->op.loss = loss;
     l->op.weight = weight;
-    point_to_parameters(&l->op, first, cfg);
-    return SPOT_OK;
+    point_to_parameters(&l->op, parameter, cfg);
+    set_start(l->start, l->op.d, points->d, cfg);
+    return spot_device_copy(c, l->first, l->start, parameters(l->op.d, cfg) * sizeof *l->first);
 }
 
 /* Optimises one spotlight of every live problem. */
@@ -236,11 +264,8 @@ static spot_status step_all(spot_ctx *c, spot_arena *scratch, int problems, prob
     for (int p = 0; p < problems; p++) {
         problem_state *l = &states[p];
         if (!l->live) continue;
-        set_start(l->start, l->op.d, points[p].d, cfg);
-        if (c->device) {
-            SPOT_TRY(spot_device_copy(c, l->op.mean, l->start, parameters(l->op.d, cfg) * sizeof(double)));
-            SPOT_TRY(spot_device_copy(c, (void *)l->op.loss, l->loss, (size_t)l->op.n * sizeof(double)));
-        }
+        if (!c->device) set_start(l->start, l->op.d, points[p].d, cfg);
+        else SPOT_TRY(spot_device_copy(c, l->op.mean, l->first, parameters(l->op.d, cfg) * sizeof(double)));
         ops[count++] = l->op;
     }
     SPOT_TRY(spot_spotlight_fit(c, scratch, count, ops, &cfg->spotlight, cfg->compat));
@@ -253,6 +278,18 @@ static spot_status step_all(spot_ctx *c, spot_arena *scratch, int problems, prob
     return SPOT_OK;
 }
 
+/* Lowers the device's losses as the host has lowered its own. */
+static spot_status lower_losses(spot_ctx *c, int problems, const problem_state *states, spot_rows_fade_problem *fade)
+{
+    int count = 0;
+
+    for (int p = 0; p < problems; p++) {
+        const problem_state *l = &states[p];
+        if (l->live) fade[count++] = (spot_rows_fade_problem){ l->op.n, l->greatest, l->op.weight, (double *)l->op.loss };
+    }
+    return c->device ? spot_rows_fade(c, count, fade) : SPOT_OK;
+}
+
 static int higher_first(const void *a, const void *b)
 {
     const spot_hypothesis *x = a, *y = b;
@@ -262,7 +299,7 @@ static int higher_first(const void *a, const void *b)
 }
 
 /* Scratch memory. */
-typedef struct { spot_spotlight_problem *ops; spot_rank *ranks; } space;
+typedef struct { spot_spotlight_problem *ops; spot_rows_fade_problem *fade; spot_rank *ranks; } space;
 
 static int largest(int problems, const int *n)
 {
@@ -279,6 +316,7 @@ static spot_status take_problems(spot_ctx *c, spot_arena *a, problem_state *stat
     problem_state none;
 
     SPOT_TRY(SPOT_TAKE(c, a, s->ops, problems));
+    SPOT_TRY(SPOT_TAKE(c, a, s->fade, problems));
     SPOT_TRY(SPOT_TAKE(c, a, s->ranks, largest(problems, n)));
     for (int p = 0; p < problems; p++)
         SPOT_TRY(take_host(c, a, a->counting ? &none : &states[p], n[p], points ? points[p].d : d, cfg));
@@ -286,21 +324,21 @@ static spot_status take_problems(spot_ctx *c, spot_arena *a, problem_state *stat
 }
 
 /* Finds the spotlights one after another, each for all problems together. there: CUDA's memory, or the host's. */
-static spot_status find_all(spot_ctx *c, spot_arena *there, int problems, spot_hypotheses *out, problem_state *states,
-                            const space *s, const spot_view *views, const spot_points *points, const spot_seed *seeds,
-                            const spot_bdm_config *cfg)
+static spot_status find_all(spot_ctx *c, spot_arena *host, spot_arena *there, int problems, spot_hypotheses *out,
+                            problem_state *states, const space *s, const spot_view *views, const spot_points *points,
+                            const spot_seed *seeds, const spot_bdm_config *cfg)
 {
     for (int p = 0; p < problems; p++) {
         out[p] = (spot_hypotheses){ 0 };
-        begin_problem(c, &states[p], seeds[p].ec, &views[p], &points[p], cfg);
+        SPOT_TRY(take_device(c, host, there, &states[p], &points[p], cfg));
+        SPOT_TRY(begin_problem(c, &states[p], seeds[p].ec, &views[p], &points[p], cfg));
     }
-    for (int p = 0; p < problems && c->device; p++)
-        SPOT_TRY(take_device(c, there, &states[p], points[p].n, points[p].d, cfg));
     for (int k = 0; k < cfg->top; k++) {
         spot_tell(c, "spotlight", problems == 1 ? (int)seeds[0].ec : -1, k, cfg->top, "");
         SPOT_TRY(step_all(c, there, problems, states, s->ops, points, cfg));
         for (int p = 0; p < problems; p++)
             if (states[p].live) collect_hypothesis(c, &out[p], &states[p], s->ranks, seeds[p].ec, &views[p], cfg);
+        SPOT_TRY(lower_losses(c, problems, states, s->fade));
     }
     for (int p = 0; p < problems && !cfg->compat; p++) qsort(out[p].h, (size_t)out[p].len, sizeof *out[p].h, higher_first);
     return SPOT_OK;
@@ -330,14 +368,14 @@ static spot_status close_fit(spot_ctx *c, spot_fit *f, const spot_hypotheses *ou
     return SPOT_OK;
 }
 
-/* Device memory for problems of n[p] rows: their arrays and the op's scratch. */
-static size_t device_bytes(int problems, const int *n, int d, const spot_bdm_config *cfg)
+/* Device memory for problems of n[p] rows: their arrays, which also take memory of `host`, and the op's scratch. */
+static size_t device_bytes(const spot_ctx *c, spot_arena *host, int problems, const int *n, int d, const spot_bdm_config *cfg)
 {
     spot_arena there = spot_arena_counting();
-    spot_ctx quiet = { 0 };
+    spot_ctx quiet = { .device = c->device };
     problem_state none = { 0 };
 
-    for (int p = 0; p < problems; p++) take_device(&quiet, &there, &none, n[p], d, cfg);
+    for (int p = 0; p < problems; p++) take_device(&quiet, host, &there, &none, &(spot_points){ .n = n[p], .d = d }, cfg);
     return there.peak + 64 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight, 0);
 }
 
@@ -346,7 +384,7 @@ static spot_status find_spotlights(spot_ctx *c, spot_arena *a, int problems, spo
                                    const spot_bdm_config *cfg)
 {
     int d = 0, *n;
-    spot_arena there = { 0 };
+    spot_arena there = { 0 }, sizes = spot_arena_counting();
     problem_state *states;
     space s;
     size_t mark;
@@ -363,8 +401,8 @@ static spot_status find_spotlights(spot_ctx *c, spot_arena *a, int problems, spo
     }
     mark = a->used;
     SPOT_TRY(take_problems(c, a, states, &s, problems, n, d, points, cfg));
-    if (c->device) SPOT_TRY(spot_arena_open_device(c, &there, device_bytes(problems, n, d, cfg)));
-    e = find_all(c, c->device ? &there : a, problems, out, states, &s, views, points, seeds, cfg);
+    if (c->device) SPOT_TRY(spot_arena_open_device(c, &there, device_bytes(c, &sizes, problems, n, d, cfg)));
+    e = find_all(c, a, c->device ? &there : a, problems, out, states, &s, views, points, seeds, cfg);
     spot_arena_close(&there);
     a->used = mark;
     for (int p = 0; fits && e == SPOT_OK && p < problems; p++) e = close_fit(c, &fits[p], &out[p]);
@@ -428,7 +466,7 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
 {
     spot_arena a = spot_arena_counting();
     spot_ctx quiet = { 0 };
-    problem_state *states;
+    problem_state *states, none = { 0 };
     space s;
     int *rows;
 
@@ -436,7 +474,11 @@ static spot_bytes needs(const spot_ctx *c, int problems, const int *n, int d, co
     SPOT_TAKE(&quiet, &a, states, problems);
     for (int p = 0; p < problems; p++) SPOT_TAKE(&quiet, &a, rows, (size_t)cfg->top * n[p]);
     take_problems(&quiet, &a, NULL, &s, problems, n, d, NULL, cfg);
-    if (c->device) return (spot_bytes){ a.peak + 64, device_bytes(problems, n, d, cfg) };
+    if (c->device) {
+        size_t device = device_bytes(c, &a, problems, n, d, cfg);
+        return (spot_bytes){ a.peak + 64, device };
+    }
+    for (int p = 0; p < problems; p++) take_device(&quiet, &a, &a, &none, &(spot_points){ .n = n[p], .d = d }, cfg);
     return (spot_bytes){ a.peak + 128 + spot_spotlight_scratch(problems, largest(problems, n), padded(d), &cfg->spotlight,
                                                                c->threads), 0 };
 }

@@ -1,7 +1,12 @@
-/* by_pca.c - principal components from the covariance, in double: d is at most a few thousand, and LAPACK finds only the needed
- * eigenvectors. The device computes the covariance and the scores, the host the rest. */
+/* by_pca.c - principal components from the covariance, in double: d is at most a few thousand, and LAPACK finds only the
+ * needed eigenvectors. The device computes the covariance and the scores, the host the rest.
+ *
+ * Why the host: Jacobi's rotations on the device, a block a problem, need 11 sweeps at d = 512 (for off-diagonal entries of
+ * 7e-16 of the norm). Each has 511 rounds that read and write the matrix, at least its half, and the vectors, 2 MB each: 35 to
+ * 47 GB a problem. 100 such blocks have 36 to 48 GB/s each of an H200's 4.8 TB/s, which is 0.7 to 1.3 s (predicted); one alone
+ * takes 0.3 s at a multiprocessor's 112 GB/s. The host takes 11 to 21 ms a problem on one thread (eigen.h), and the copy of
+ * the 2 MB, at 10 GB/s or more, 0.2 ms. */
 #include <math.h>
-#include <string.h>
 
 #include "core/device.h"
 #include "embed/reduce.h"
@@ -11,7 +16,7 @@
 enum { GROUP = 16 };   /* problems at a time */
 
 /* A problem's arrays on the host; on the CPU the problem's own. */
-typedef struct { double *cov, *axis; float *score; spot_eigen eigen; } solver;
+typedef struct { double *cov, *axis; spot_eigen eigen; } solver;
 
 static double sign_of_largest(const double *loading, int d)
 {
@@ -40,9 +45,6 @@ static int find_axes(const solver *s, const spot_pca_problem *p, double *left_ou
     return 1;
 }
 
-/* Whether the scores are the points: no column is missing. */
-static int scores_are_points(const spot_points *out, int kept) { return out->device_at && out->d == kept; }
-
 /* Allocates p's arrays in `work`; on a device s's arrays are their host copies. */
 static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_view *v, const spot_points *out,
                                 spot_pca_problem *p, solver *s)
@@ -55,21 +57,30 @@ static spot_status take_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(SPOT_TAKE(c, work, p->mean, d));
     SPOT_TRY(SPOT_TAKE(c, work, p->cov, (size_t)d * d));
     SPOT_TRY(SPOT_TAKE(c, work, axis, (size_t)kept * d));
-    if (scores_are_points(out, kept)) p->score = out->device_at;
+    if (out->d == kept) p->score = spot_points_target(c, out);
     else SPOT_TRY(SPOT_TAKE(c, work, p->score, (size_t)v->n * kept));
-    *s = (solver){ .cov = p->cov, .axis = axis, .score = p->score };
+    *s = (solver){ .cov = p->cov, .axis = axis };
     p->axis = axis;
     SPOT_TRY(spot_eigen_take(c, host, &s->eigen, d, kept));
     if (!c->device) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, host, s->cov, (size_t)d * d));
-    SPOT_TRY(SPOT_TAKE(c, host, s->axis, (size_t)kept * d));
-    return SPOT_TAKE(c, host, s->score, (size_t)v->n * kept);
+    return SPOT_TAKE(c, host, s->axis, (size_t)kept * d);
 }
 
-/* Copies between host and device; nothing to do on the CPU. */
-static spot_status copy_between(spot_ctx *c, const void *to, const void *from, size_t bytes)
+/* Copies the scores to the points where these have more columns, which are 0. */
+static spot_status widen_scores(spot_ctx *c, int problems, const spot_points *out, const spot_pca_problem *p)
 {
-    return to == from ? SPOT_OK : spot_device_copy(c, (void *)to, from, bytes);
+    spot_rows_pick_problem pick[GROUP];
+    int count = 0;
+
+    for (int q = 0; q < problems; q++) {
+        float *to = spot_points_target(c, &out[q]);
+        if (p[q].kept == out[q].d) continue;
+        SPOT_TRY(spot_device_clear(c, to, (size_t)out[q].n * out[q].d * sizeof *to));
+        pick[count++] = (spot_rows_pick_problem){ .n = out[q].n, .d = p[q].kept, .x = p[q].score, .x_row = (size_t)p[q].kept,
+                                                  .x_column = 1, .y = to, .y_row = (size_t)out[q].d, .y_column = 1 };
+    }
+    return spot_rows_pick(c, count, pick);
 }
 
 static spot_status run_group(spot_ctx *c, int problems, spot_points *out, const spot_pca_problem *p, const solver *s)
@@ -78,7 +89,7 @@ static spot_status run_group(spot_ctx *c, int problems, spot_points *out, const 
 
     SPOT_TRY(spot_pca_covariance(c, problems, p));
     for (int q = 0; q < problems; q++)
-        SPOT_TRY(copy_between(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
+        SPOT_TRY(spot_device_copy(c, s[q].cov, p[q].cov, (size_t)p[q].d * p[q].d * sizeof *p[q].cov));
 #pragma omp parallel for num_threads(lanes) schedule(dynamic)
     for (int q = 0; q < problems; q++)
         if (!find_axes(&s[q], &p[q], &out[q].objective, c->threads / lanes))
@@ -88,17 +99,9 @@ static spot_status run_group(spot_ctx *c, int problems, spot_points *out, const 
         return spot_fail(c, SPOT_NUMERIC, "PCA of %d x %d features found no eigenvectors; look for extreme values",
                          p[failed].n, p[failed].d);
     for (int q = 0; q < problems; q++)
-        SPOT_TRY(copy_between(c, p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
+        SPOT_TRY(spot_device_copy(c, (double *)p[q].axis, s[q].axis, (size_t)p[q].kept * p[q].d * sizeof *p[q].axis));
     SPOT_TRY(spot_pca_project(c, problems, p));
-    for (int q = 0; q < problems; q++) {
-        int n = p[q].n, kept = p[q].kept;
-        SPOT_TRY(copy_between(c, s[q].score, p[q].score, (size_t)n * kept * sizeof *p[q].score));
-        memset(out[q].at, 0, (size_t)n * out[q].d * sizeof *out[q].at);
-        for (int i = 0; i < n; i++)
-            memcpy(out[q].at + (size_t)i * out[q].d, s[q].score + (size_t)i * kept, kept * sizeof *out[q].at);
-        if (!scores_are_points(&out[q], kept)) SPOT_TRY(spot_points_copy(c, &out[q]));
-    }
-    return SPOT_OK;
+    return widen_scores(c, problems, out, p);
 }
 
 static spot_status map_group(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,

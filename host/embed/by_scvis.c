@@ -1,7 +1,6 @@
 /* by_scvis.c - prepares problems for the scvis ops. */
 #include <stdlib.h>
 
-#include "core/device.h"
 #include "embed/reduce.h"
 #include "map/scvis.h"
 
@@ -10,17 +9,11 @@ static spot_status map_all(spot_ctx *c, spot_arena *a, spot_scvis_problem *s, in
 {
     for (int p = 0; p < problems; p++) {
         s[p] = (spot_scvis_problem){ .n = views[p].n, .d = views[p].d, .dim = out[p].d, .seed = seeds[p].seed,
-                                     .ec = seeds[p].ec, .map = out[p].at };
+                                     .ec = seeds[p].ec, .map = spot_points_target(c, &out[p]) };
         SPOT_TRY(spot_reduce_features(c, a, &s[p].x, &views[p]));
-        if (out[p].device_at) s[p].map = out[p].device_at;
-        else if (c->device) SPOT_TRY(SPOT_TAKE(c, a, s[p].map, (size_t)out[p].n * out[p].d));
     }
     SPOT_TRY(spot_scvis_fit(c, a, problems, s, cfg));
-    for (int p = 0; p < problems; p++) {
-        size_t bytes = (size_t)out[p].n * out[p].d * sizeof *out[p].at;
-        out[p].objective = s[p].loss;
-        if (c->device && !a->counting) SPOT_TRY(spot_device_copy(c, out[p].at, s[p].map, bytes));
-    }
+    for (int p = 0; p < problems; p++) out[p].objective = s[p].loss;
     return SPOT_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/twin.h"
 #include "core/device.h"
 #include "embed/reduce.h"
 #include "map/affinity.h"
@@ -76,44 +77,63 @@ static spot_status find_joint(spot_ctx *c, spot_arena *a, int problems, spot_tsn
     return spot_affinity_joint(c, problems, all.graph);
 }
 
+/* A problem's start: the sums of squares of its components, and the columns that they scale. */
+typedef struct { spot_twin square, column; float *noise; } start;
+
+static spot_status take_start(spot_ctx *c, spot_arena *h, spot_arena *a, start *s, const spot_tsne_problem *t)
+{
+    SPOT_TRY(SPOT_TAKE(c, h, s->noise, t->n));
+    SPOT_TRY(spot_twin_take(c, h, a, &s->square, (size_t)t->dim * sizeof(double)));
+    return spot_twin_take(c, h, a, &s->column, (size_t)t->dim * sizeof(spot_rows_column));
+}
+
 /* Starts from the principal components in `out`, scaled so that the first has standard deviation 1e-4. Components that the data
  * lack start as noise of that size; otherwise equal rows, and maps with more dimensions than the data, could not move. */
-static spot_status start_map(spot_ctx *c, spot_arena *h, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
+static spot_status start_map(spot_ctx *c, const start *s, const spot_tsne_problem *t, const spot_points *out, spot_seed seed)
 {
-    size_t mark = h->used, entries = (size_t)t->dim * t->stride;
+    const float *score = spot_points_target(c, out);
+    const spot_rows_squares_problem sum = { t->n, t->dim, score, s->square.there };
+    const spot_rows_pick_problem pick = { .n = t->n, .d = t->dim, .x = score, .x_row = (size_t)t->dim, .x_column = 1,
+                                          .column = s->column.there, .y = t->y, .y_row = 1, .y_column = (size_t)t->stride };
     spot_rng r = spot_rng_at(seed.seed, SPOT_RNG_TSNE, seed.ec, 0);
-    const float *score = out->at;
-    float *y = t->y;
-    double first = 0;
+    const double *square = s->square.here;
+    spot_rows_column *column = s->column.here;
 
-    if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
-    h->used = mark;
-    if (h->counting) return SPOT_OK;
+    SPOT_TRY(spot_rows_squares(c, 1, &sum));
+    SPOT_TRY(spot_twin_pull(c, &s->square));
+    for (int k = 0; k < t->dim; k++) column[k] = (spot_rows_column){ k, 0, 1e-4, sqrt(square[0] / t->n) };
+    SPOT_TRY(spot_twin_push(c, &s->column));
+    SPOT_TRY(spot_rows_pick(c, 1, &pick));
     for (int k = 0; k < t->dim; k++) {
-        double squares = 0;
-        for (int i = 0; i < t->n; i++) squares += (double)score[i * t->dim + k] * score[i * t->dim + k];
-        if (k == 0) first = squares;
-        for (int i = 0; i < t->n; i++)
-            y[(size_t)k * t->stride + i] = (float)(squares > 1e-12 * first ? score[i * t->dim + k] * 1e-4 / sqrt(first / t->n)
-                                                                           : 1e-4 * spot_rng_normal(&r));
+        if (square[k] > 1e-12 * square[0]) continue;
+        for (int i = 0; i < t->n; i++) s->noise[i] = (float)(1e-4 * spot_rng_normal(&r));
+        SPOT_TRY(spot_device_copy(c, t->y + (size_t)k * t->stride, s->noise, (size_t)t->n * sizeof *s->noise));
     }
-    return c->device ? spot_device_copy(c, t->y, y, entries * sizeof *y) : SPOT_OK;
+    return SPOT_OK;
+}
+
+static spot_status start_maps(spot_ctx *c, spot_arena *h, spot_arena *a, int problems, const spot_tsne_problem *t,
+                              const spot_points *out, const spot_seed *seeds)
+{
+    for (int p = 0; p < problems; p++) {
+        size_t mark = h->used, mark_there = a->used;
+        start s;
+        SPOT_TRY(take_start(c, h, a, &s, &t[p]));
+        if (!h->counting) SPOT_TRY(start_map(c, &s, &t[p], &out[p], seeds[p]));
+        h->used = mark;
+        a->used = mark_there;
+    }
+    return SPOT_OK;
 }
 
 /* y (dim, stride) to out (n, dim). */
-static spot_status copy_map(spot_ctx *c, spot_arena *h, spot_points *out, const spot_tsne_problem *t)
+static spot_status copy_map(spot_ctx *c, spot_points *out, const spot_tsne_problem *t)
 {
-    size_t mark = h->used, entries = (size_t)t->dim * t->stride;
-    float *y = t->y;
+    const spot_rows_pick_problem pick = { .n = t->n, .d = t->dim, .x = t->y, .x_row = 1, .x_column = (size_t)t->stride,
+                                          .y = spot_points_target(c, out), .y_row = (size_t)t->dim, .y_column = 1 };
 
-    if (c->device) SPOT_TRY(SPOT_TAKE(c, h, y, entries));
-    h->used = mark;
-    if (h->counting) return SPOT_OK;
-    if (c->device) SPOT_TRY(spot_device_copy(c, y, t->y, entries * sizeof *y));
-    for (int i = 0; i < t->n; i++)
-        for (int k = 0; k < t->dim; k++) out->at[i * t->dim + k] = y[(size_t)k * t->stride + i];
     out->objective = t->kl;
-    return spot_points_copy(c, out);
+    return spot_rows_pick(c, 1, &pick);
 }
 
 static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_problem *t, int problems, spot_points *out,
@@ -125,11 +145,11 @@ static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, spot_tsne_
         SPOT_TRY(SPOT_TAKE(c, a, t[p].y, (size_t)t[p].dim * t[p].stride));
     }
     SPOT_TRY(spot_pca_map(c, h, a, problems, out, views));
-    for (int p = 0; p < problems; p++) SPOT_TRY(start_map(c, h, &t[p], &out[p], seeds[p]));
+    SPOT_TRY(start_maps(c, h, a, problems, t, out, seeds));
     for (int p = 0; p < problems; p += GROUP)
         SPOT_TRY(find_joint(c, a, problems - p < GROUP ? problems - p : GROUP, t + p, views + p, cfg));
     SPOT_TRY(spot_tsne_fit(c, a, problems, t, cfg));
-    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, h, &out[p], &t[p]));
+    for (int p = 0; p < problems && !a->counting; p++) SPOT_TRY(copy_map(c, &out[p], &t[p]));
     return SPOT_OK;
 }
 

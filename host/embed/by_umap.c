@@ -180,7 +180,10 @@ static spot_status start_maps(spot_ctx *c, spot_arena *h, spot_arena *a, batch *
 {
     SPOT_TRY(spot_spectral_components(c, h, b->problems, b->start));
     for (int p = 0; p < b->problems; p++)
-        if (h->counting || b->start[p].pieces > 1) SPOT_TRY(spot_pca_map(c, h, a, 1, &out[p], &views[p]));
+        if (h->counting || b->start[p].pieces > 1) {
+            SPOT_TRY(spot_pca_map(c, h, a, 1, &out[p], &views[p]));
+            if (!h->counting) SPOT_TRY(spot_points_fetch(c, &out[p]));
+        }
     SPOT_TRY(spot_spectral_map(c, h, b->problems, b->start));
     for (int p = 0; p < b->problems && !h->counting; p++) {
         const spot_spectral *s = &b->start[p];
@@ -206,24 +209,13 @@ static spot_status run_steps(spot_ctx *c, int problems, const spot_umap_layout *
 }
 
 /* y (dim, n) to out (n, dim). */
-static spot_status copy_map(spot_ctx *c, spot_points *out, const batch *b, int p)
+static spot_status copy_map(spot_ctx *c, spot_points *out, const spot_umap_layout *u)
 {
-    const spot_umap_layout *u = &b->layout[p];
-    const float *last = u->y[u->steps % 2];
-    size_t n = (size_t)u->n, dim = (size_t)u->dim;
+    const spot_rows_pick_problem pick = { .n = u->n, .d = u->dim, .x = u->y[u->steps % 2], .x_row = 1, .x_column = (size_t)u->n,
+                                          .y = spot_points_target(c, out), .y_row = (size_t)u->dim, .y_column = 1 };
 
-    if (c->device) {
-        SPOT_TRY(spot_device_copy(c, b->start[p].y, last, dim * n * sizeof *last));
-        last = b->start[p].y;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < dim; k++) {
-            if (!isfinite(last[k * n + i]))
-                return spot_fail_of(c, SPOT_NUMERIC, u->ec, "UMAP left the finite numbers at point %zu; lower its lr", i);
-            out->at[i * dim + k] = last[k * n + i];
-        }
     out->objective = NAN;
-    return spot_points_copy(c, out);
+    return spot_rows_pick(c, 1, &pick);
 }
 
 static spot_status open_batch(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, const spot_points *out,
@@ -262,7 +254,7 @@ static spot_status map_all(spot_ctx *c, spot_arena *h, spot_arena *a, batch *b, 
     SPOT_TRY(start_maps(c, h, a, b, out, views));
     if (h->counting) return SPOT_OK;
     SPOT_TRY(run_steps(c, problems, b->layout));
-    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, &out[p], b, p));
+    for (int p = 0; p < problems; p++) SPOT_TRY(copy_map(c, &out[p], &b->layout[p]));
     return SPOT_OK;
 }
 

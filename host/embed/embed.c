@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/twin.h"
 #include "core/device.h"
 #include "embed/embed_settings.h"
 #include "embed/reduce.h"
@@ -137,68 +137,64 @@ static spot_status reduce_all(spot_ctx *c, spot_arena *host, spot_arena *work, i
     case SPOT_REDUCE_UMAP:  return spot_umap_map(c, host, work, problems, out, views, seeds, &cfg->umap);
     }
     for (int p = 0; p < problems && !host->counting; p++) {
-        size_t bytes = (size_t)out[p].n * out[p].d * sizeof *out[p].at;
-        memcpy(out[p].at, views[p].feature, bytes);
-        if (!out[p].device_at) continue;
-        SPOT_TRY(spot_device_copy(c, out[p].device_at, views[p].device_feature ? views[p].device_feature : out[p].at, bytes));
+        const float *from = c->device && views[p].device_feature ? views[p].device_feature : views[p].feature;
+        SPOT_TRY(spot_device_copy(c, spot_points_target(c, &out[p]), from, (size_t)out[p].n * out[p].d * sizeof *from));
     }
     return SPOT_OK;
 }
 
-/* out (n, dim): `along` beside the dim - 1 coordinates of `map`. */
-static void add_hardness(const spot_points *out, const float *along, const spot_points *map)
-{
-    for (int i = 0; i < out->n; i++) {
-        out->at[(size_t)i * out->d] = along[i];
-        memcpy(out->at + (size_t)i * out->d + 1, map->at + (size_t)i * map->d, (size_t)map->d * sizeof *map->at);
-    }
-}
-
 /* The reducer's input and output after preparation: rows of length 1, or without hardness, which is the first coordinate. */
-typedef struct { spot_view *left; spot_points *map; float **along; } prepared;
+typedef struct { spot_view *left; spot_points *map; spot_rows_prepare_problem *rows; spot_rows_pick_problem *join; } prepared;
 
 /* Whether the reducer gets anything after the preparation. */
 static int reduces_rest(const spot_embed_config *cfg) { return !cfg->hardness || cfg->dim > 1; }
 
-static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, prepared *b, int problems,
-                                 const spot_points *out, const spot_view *views, const spot_embed_config *cfg)
+static spot_status take_prepared(spot_ctx *c, spot_arena *h, spot_arena *work, prepared *b, int p, const spot_points *out,
+                                 const spot_view *v, const spot_embed_config *cfg)
 {
-    for (int p = 0; p < problems; p++) {
-        size_t numbers = (size_t)views[p].n * views[p].d;
-        b->left[p] = views[p];
-        b->map[p] = out[p];
-        SPOT_TRY(SPOT_TAKE(c, h, b->left[p].feature, numbers));
-        b->left[p].device_feature = NULL;
-        if (c->device && reduces_rest(cfg)) SPOT_TRY(SPOT_TAKE(c, work, b->left[p].device_feature, numbers));
-        if (!cfg->hardness) continue;
-        b->map[p].d--;
-        b->map[p].device_at = NULL;
-        SPOT_TRY(SPOT_TAKE(c, h, b->along[p], views[p].n));
-        SPOT_TRY(SPOT_TAKE(c, h, b->map[p].at, (size_t)out[p].n * b->map[p].d));
-    }
-    return SPOT_OK;
+    spot_rows_prepare_problem *r = &b->rows[p];
+    spot_points *map = &b->map[p];
+
+    b->left[p] = *v;
+    *map = *out;
+    *r = work->counting ? (spot_rows_prepare_problem){ 0 } : spot_reduce_preparation(v, cfg);
+    SPOT_TRY(spot_reduce_features(c, work, &r->x, v));
+    SPOT_TRY(SPOT_TAKE(c, work, r->y, (size_t)v->n * v->d));
+    *(c->device ? &b->left[p].device_feature : &b->left[p].feature) = r->y;
+    if (!cfg->hardness) return SPOT_OK;
+    SPOT_TRY(spot_numbers_there(c, work, &r->head, v->head, NULL, (size_t)v->d));
+    SPOT_TRY(SPOT_TAKE(c, work, r->along, v->n));
+    map->d--;
+    SPOT_TRY(SPOT_TAKE(c, h, map->at, (size_t)map->n * map->d));
+    return c->device ? SPOT_TAKE(c, work, map->device_at, (size_t)map->n * map->d) : SPOT_OK;
+}
+
+/* out (n, dim): the part along the head beside the dim - 1 coordinates of the map. */
+static void join_hardness(spot_ctx *c, const prepared *b, int p, const spot_points *out)
+{
+    const spot_points *map = &b->map[p];
+    float *to = spot_points_target(c, out);
+    size_t d = (size_t)out->d;
+
+    b->join[2 * p] = (spot_rows_pick_problem){ .n = out->n, .d = 1, .x = b->rows[p].along, .x_row = 1, .x_column = 1, .y = to,
+                                               .y_row = d, .y_column = 1 };
+    b->join[2 * p + 1] = (spot_rows_pick_problem){ .n = out->n, .d = map->d, .x = spot_points_target(c, map),
+                                                   .x_row = d - 1, .x_column = 1, .y = to + 1, .y_row = d, .y_column = 1 };
 }
 
 static spot_status reduce_prepared(spot_ctx *c, spot_arena *host, spot_arena *work, prepared *b, int problems,
                                    spot_points *out, const spot_view *views, const spot_seed *seeds,
                                    const spot_embed_config *cfg)
 {
-    SPOT_TRY(take_prepared(c, host, work, b, problems, out, views, cfg));
-    for (int p = 0; p < problems && !host->counting; p++) {
-        const spot_view *left = &b->left[p];
-        spot_reduce_prepare(c, left, b->along[p], &views[p], cfg);
-        if (left->device_feature)                        /* once, however often the reducer looks at them */
-            SPOT_TRY(spot_device_copy(c, left->device_feature, left->feature,
-                                      (size_t)left->n * left->d * sizeof *left->feature));
-    }
+    for (int p = 0; p < problems; p++) SPOT_TRY(take_prepared(c, host, work, b, p, &out[p], &views[p], cfg));
+    if (!host->counting) SPOT_TRY(spot_rows_prepare(c, problems, b->rows));
     if (reduces_rest(cfg)) SPOT_TRY(reduce_all(c, host, work, problems, b->map, b->left, seeds, cfg));
-    for (int p = 0; p < problems && !host->counting; p++) {
+    if (host->counting) return SPOT_OK;
+    for (int p = 0; p < problems; p++) {
         out[p].objective = b->map[p].objective;
-        if (!cfg->hardness) continue;
-        add_hardness(&out[p], b->along[p], &b->map[p]);
-        SPOT_TRY(spot_points_copy(c, &out[p]));
+        if (cfg->hardness) join_hardness(c, b, p, &out[p]);
     }
-    return SPOT_OK;
+    return cfg->hardness ? spot_rows_pick(c, 2 * problems, b->join) : SPOT_OK;
 }
 
 static spot_status reduce_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int problems, spot_points *out,
@@ -209,24 +205,38 @@ static spot_status reduce_batch(spot_ctx *c, spot_arena *host, spot_arena *work,
     spot_status s;
 
     if (!cfg->normalise && !cfg->hardness) return reduce_all(c, host, work, problems, out, views, seeds, cfg);
-    b = (prepared){ calloc(n, sizeof *b.left), calloc(n, sizeof *b.map), calloc(n, sizeof *b.along) };
-    s = b.left && b.map && b.along ? reduce_prepared(c, host, work, &b, problems, out, views, seeds, cfg)
-                                   : spot_fail(c, SPOT_NOMEM, "no memory for %d problems", problems);
-    free(b.left), free(b.map), free(b.along);
+    b = (prepared){ calloc(n, sizeof *b.left), calloc(n, sizeof *b.map), calloc(n, sizeof *b.rows),
+                    calloc(2 * n, sizeof *b.join) };
+    s = b.left && b.map && b.rows && b.join ? reduce_prepared(c, host, work, &b, problems, out, views, seeds, cfg)
+                                            : spot_fail(c, SPOT_NOMEM, "no memory for %d problems", problems);
+    free(b.left), free(b.map), free(b.rows), free(b.join);
     host->used = mark;
     return s;
 }
 
-/* Opens the device's arena for the reducer. */
-static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, int problems, spot_points *out, const spot_view *views,
-                                    const spot_seed *seeds, const spot_embed_config *cfg)
+/* Takes the device's memory for maps that shall not stay there. */
+static spot_status take_maps(spot_ctx *c, spot_arena *work, int problems, spot_points *out)
+{
+    for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, work, out[p].device_at, (size_t)out[p].n * out[p].d));
+    return SPOT_OK;
+}
+
+/* Opens the device's arena for the reducer; the host gets the points once. stays: the points have their place on the device. */
+static spot_status reduce_on_device(spot_ctx *c, spot_arena *host, bool stays, int problems, spot_points *out,
+                                    const spot_view *views, const spot_seed *seeds, const spot_embed_config *cfg)
 {
     spot_arena work = spot_arena_counting(), sizes = work;
     spot_status s;
 
+    if (!stays) SPOT_TRY(take_maps(c, &work, problems, out));
     SPOT_TRY(reduce_batch(c, &sizes, &work, problems, out, views, seeds, cfg));
     SPOT_TRY(spot_arena_open_device(c, &work, work.peak));
-    s = reduce_batch(c, host, &work, problems, out, views, seeds, cfg);
+    s = stays ? SPOT_OK : take_maps(c, &work, problems, out);
+    if (s == SPOT_OK) s = reduce_batch(c, host, &work, problems, out, views, seeds, cfg);
+    for (int p = 0; p < problems; p++) {
+        if (s == SPOT_OK) s = spot_points_fetch(c, &out[p]);
+        if (!stays) out[p].device_at = NULL;
+    }
     spot_arena_close(&work);
     return s;
 }
@@ -240,6 +250,14 @@ static spot_status take_points(spot_ctx *c, spot_arena *a, spot_arena *there, in
         SPOT_TRY(SPOT_TAKE(c, a, out[p].at, (size_t)out[p].n * out[p].d));
         if (there && c->device) SPOT_TRY(SPOT_TAKE(c, there, out[p].device_at, (size_t)out[p].n * out[p].d));
     }
+    return SPOT_OK;
+}
+
+static spot_status check_map(spot_ctx *c, const spot_points *map, uint32_t ec)
+{
+    for (size_t e = 0; e < (size_t)map->n * map->d; e++)
+        if (!isfinite(map->at[e]))
+            return spot_fail_of(c, SPOT_NUMERIC, ec, "UMAP left the finite numbers at point %zu; lower its lr", e / map->d);
     return SPOT_OK;
 }
 
@@ -259,8 +277,10 @@ spot_status spot_embed_fit_on(spot_ctx *c, spot_arena *a, spot_arena *there, int
         if (cfg->method != SPOT_REDUCE_NONE && out[p].d < cfg->dim)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d rows of %d features have no %d principal components; the map has %d "
                         "dimensions", views[p].n, views[p].d, cfg->dim, out[p].d);
-    return c->device ? reduce_on_device(c, a, problems, out, views, seeds, cfg)
-                     : reduce_batch(c, a, a, problems, out, views, seeds, cfg);
+    if (c->device) SPOT_TRY(reduce_on_device(c, a, there != NULL, problems, out, views, seeds, cfg));
+    else           SPOT_TRY(reduce_batch(c, a, a, problems, out, views, seeds, cfg));
+    for (int p = 0; p < problems && cfg->method == SPOT_REDUCE_UMAP; p++) SPOT_TRY(check_map(c, &out[p], seeds[p].ec));
+    return SPOT_OK;
 }
 
 /* Counts a batch in `host` and `work`. */
@@ -273,7 +293,8 @@ static void count_batch(spot_ctx *c, spot_arena *host, spot_arena *work, int pro
 
     if (views && out && seeds) {
         for (int p = 0; p < problems; p++) views[p] = (spot_view){ .n = n[p], .d = d };
-        if (take_points(c, host, NULL, problems, out, views, cfg) == SPOT_OK)
+        if (take_points(c, host, NULL, problems, out, views, cfg) == SPOT_OK
+            && (!c->device || take_maps(c, work, problems, out) == SPOT_OK))
             reduce_batch(c, host, work, problems, out, views, seeds, cfg);
     }
     free(views);

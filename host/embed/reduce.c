@@ -1,11 +1,11 @@
-/* reduce.c - prepares the rows for reducers: normalised, without the part along the head, in the device's memory. */
+/* reduce.c - what reducers share: rows and points in the device's memory; rows normalised and without their part along the
+ * head. */
 #include "embed/reduce.h"
 
 #include <math.h>
 
+#include "base/twin.h"
 #include "core/device.h"
-
-#define SHORTEST 1e-6      /* least length that a row is divided by */
 
 double spot_row_length(const float *x, int d)
 {
@@ -15,61 +15,50 @@ double spot_row_length(const float *x, int d)
     return sqrt(squares);
 }
 
-static spot_status find_there(spot_ctx *c, spot_arena *work, const float **x, const float *here, const float *there,
-                              size_t count)
-{
-    float *copy;
-
-    *x = c->device ? there : here;
-    if (!c->device || there) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, work, copy, count));
-    *x = copy;
-    return work->counting ? SPOT_OK : spot_device_copy(c, copy, here, count * sizeof *copy);
-}
-
 spot_status spot_reduce_features(spot_ctx *c, spot_arena *work, const float **x, const spot_view *v)
 {
-    return find_there(c, work, x, v->feature, v->device_feature, (size_t)v->n * v->d);
+    return spot_numbers_there(c, work, x, v->feature, v->device_feature, (size_t)v->n * v->d);
 }
 
 spot_status spot_points_there(spot_ctx *c, spot_arena *work, const float **x, const spot_points *points)
 {
-    return find_there(c, work, x, points->at, points->device_at, (size_t)points->n * points->d);
+    return spot_numbers_there(c, work, x, points->at, points->device_at, (size_t)points->n * points->d);
 }
 
-spot_status spot_points_copy(spot_ctx *c, const spot_points *points)
-{
-    size_t bytes = (size_t)points->n * points->d * sizeof *points->at;
-
-    return points->device_at ? spot_device_copy(c, points->device_at, points->at, bytes) : SPOT_OK;
-}
+float *spot_points_target(const spot_ctx *c, const spot_points *points) { return c->device ? points->device_at : points->at; }
 
 spot_status spot_points_put(spot_ctx *c, spot_arena *there, spot_points *points)
 {
-    SPOT_TRY(SPOT_TAKE(c, there, points->device_at, (size_t)points->n * points->d));
-    return spot_points_copy(c, points);
+    size_t numbers = (size_t)points->n * points->d;
+
+    SPOT_TRY(SPOT_TAKE(c, there, points->device_at, numbers));
+    return spot_device_copy(c, points->device_at, points->at, numbers * sizeof *points->at);
 }
 
-/* Writes row i of v to `to`, normalised and without its part along the head; returns that part. */
-static double prepare_row(float *to, const spot_view *v, int i, double head, const spot_embed_config *cfg)
+spot_status spot_points_fetch(spot_ctx *c, const spot_points *points)
 {
-    const float *x = v->feature + (size_t)i * v->d;
-    double along = 0, shrink = cfg->normalise ? 1 / fmax(spot_row_length(x, v->d), SHORTEST) : 1;
-
-    for (int k = 0; k < v->d; k++) to[k] = (float)(x[k] * shrink);
-    if (!cfg->hardness) return 0;
-    for (int k = 0; k < v->d; k++) along = fma(to[k], v->head[k] / head, along);
-    for (int k = 0; k < v->d; k++) to[k] = (float)(to[k] - along * (v->head[k] / head));
-    return along;
+    return spot_device_copy(c, points->at, spot_points_target(c, points), (size_t)points->n * points->d * sizeof *points->at);
 }
 
-void spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v, const spot_embed_config *cfg)
+/* Runs on the host, where the data lies. */
+spot_status spot_reduce_prepare(spot_ctx *c, const spot_view *left, float *along, const spot_view *v,
+                                const spot_embed_config *cfg)
 {
-    double head = cfg->hardness ? spot_row_length(v->head, v->d) : 1;
+    spot_ctx here = { .ops = &spot_ops_cpu, .threads = c->threads };
+    spot_rows_prepare_problem p = spot_reduce_preparation(v, cfg);
+    spot_status s;
 
-#pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < v->n; i++) {
-        double part = prepare_row(left->feature + (size_t)i * v->d, v, i, head, cfg);
-        if (along) along[i] = (float)part;
-    }
+    if (!v->n) return SPOT_OK;
+    p.x = v->feature;
+    p.head = cfg->hardness ? v->head : NULL;
+    p.y = left->feature;
+    p.along = along;
+    s = spot_rows_prepare(&here, 1, &p);
+    return s == SPOT_OK ? s : spot_fail(c, s, "%s", spot_message(&here, s));
+}
+
+spot_rows_prepare_problem spot_reduce_preparation(const spot_view *v, const spot_embed_config *cfg)
+{
+    return (spot_rows_prepare_problem){ .n = v->n, .d = v->d, .normalise = cfg->normalise,
+                                        .length = cfg->hardness ? spot_row_length(v->head, v->d) : 1 };
 }

@@ -40,7 +40,7 @@ spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int 
     if (x.rows < k_min)
         return spot_fail_of(c, SPOT_INPUT, ec, "%d points for at least %d components; make more test images or lower k_min",
                             x.rows, k_min);
-    for (size_t i = 0; i < (size_t)x.rows * x.cols; i++)
+    for (size_t i = 0; x.v && i < (size_t)x.rows * x.cols; i++)
         if (!isfinite(x.v[i]))
             return spot_fail_of(c, SPOT_INPUT, ec, "row %zu, column %zu of the points is %g; it must be a finite number",
                                 i / x.cols, i % x.cols, x.v[i]);
@@ -132,10 +132,10 @@ static void move_results(spot_mixture_job *job, const unsigned char *from, unsig
     f->covariance = (double *)(to + ((unsigned char *)f->covariance - from));
 }
 
-/* Moves the jobs' arrays to device memory: copies points and given responsibilities, and allocates the results, `bytes` from
- * `host` on, as one piece at *there, so that one copy brings them back. */
-static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, const unsigned char *host,
-                                  size_t bytes, unsigned char **there)
+/* Moves the jobs' arrays to device memory: copies given responsibilities and, unless they are there, the points, and allocates
+ * the results, `bytes` from `host` on, as one piece at *there, so that one copy brings them back. */
+static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *jobs, int count, bool points_there,
+                                  const unsigned char *host, size_t bytes, unsigned char **there)
 {
     const float *last = NULL;
     float *x = NULL;
@@ -144,7 +144,7 @@ static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *
     for (int j = 0; j < count; j++) {
         spot_mixture_job *job = &jobs[j];
         size_t points = (size_t)job->fit.n * (size_t)job->fit.d, resps = (size_t)job->fit.n * (size_t)job->fit.k;
-        int fresh = job->x != last;
+        int fresh = !points_there && job->x != last;
         double *resp = NULL;
         last = job->x;
         if (fresh) SPOT_TRY(SPOT_TAKE(c, a, x, points));
@@ -152,7 +152,7 @@ static spot_status move_to_device(spot_ctx *c, spot_arena *a, spot_mixture_job *
         if (a->counting) continue;
         if (fresh) SPOT_TRY(spot_device_copy(c, x, job->x, points * sizeof *x));
         if (resp) SPOT_TRY(spot_device_copy(c, resp, job->resp, resps * sizeof *resp));
-        job->x = x;
+        if (!points_there) job->x = x;
         job->resp = resp;
         move_results(job, host, *there);
     }
@@ -165,7 +165,7 @@ static spot_status run_em(spot_ctx *c, spot_arena *scratch, spot_mixture_job *jo
 }
 
 spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot_mixture_job *jobs, int count,
-                                  const spot_mixture_config *cfg)
+                                  bool points_there, const spot_mixture_config *cfg)
 {
     spot_arena there = spot_arena_counting();
     size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
@@ -179,9 +179,9 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
         if (jobs[j].fit.d > d) d = jobs[j].fit.d;
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
-    SPOT_TRY(move_to_device(c, &there, jobs, count, host, bytes, &piece));
+    SPOT_TRY(move_to_device(c, &there, jobs, count, points_there, host, bytes, &piece));
     SPOT_TRY(spot_arena_open_device(c, &there, there.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
-    s = move_to_device(c, &there, jobs, count, host, bytes, &piece);
+    s = move_to_device(c, &there, jobs, count, points_there, host, bytes, &piece);
     if (s == SPOT_OK) s = run_em(c, &there, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
     for (int j = 0; j < count && s == SPOT_OK; j++) move_results(&jobs[j], piece, host);
@@ -191,7 +191,8 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
 
 /* Runs all jobs of all problems on the device in one call, problem by problem with K ascending. */
 static spot_status run_problems(spot_ctx *c, spot_arena *a, int problems, int **label, spot_mixture_job *jobs,
-                                const spot_mat *x, const spot_seed *seeds, const spot_mixture_config *cfg)
+                                const spot_mat *x, const float *const *there, const spot_seed *seeds,
+                                const spot_mixture_config *cfg)
 {
     size_t begin = a->used;
     int at = 0;
@@ -199,13 +200,16 @@ static spot_status run_problems(spot_ctx *c, spot_arena *a, int problems, int **
     for (int p = 0; p < problems; p++) {
         int count = fits_for(x[p].rows, cfg);
         SPOT_TRY(take_problem(c, a, &label[p], jobs + at, x[p].rows, x[p].cols, cfg));
-        for (int i = 0; i < count; i++) { jobs[at + i].x = x[p].v; jobs[at + i].seed = seeds[p]; }
+        for (int i = 0; i < count; i++) {
+            jobs[at + i].x = there ? there[p] : x[p].v;
+            jobs[at + i].seed = seeds[p];
+        }
         if (x[p].rows < cfg->k_max)
             spot_log_of(c, SPOT_LOG_WARN, seeds[p].ec, "%d points, so K stops at %d instead of %d", x[p].rows, x[p].rows,
                         cfg->k_max);
         at += count;
     }
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, cfg));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, jobs, at, there != NULL, cfg));
     for (int j = 0; j < at; j++) set_bic(&jobs[j].fit);
     return SPOT_OK;
 }
@@ -214,12 +218,19 @@ spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixt
                              spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
                              const spot_mixture_config *cfg)
 {
+    return spot_mixture_fit_on(c, a, problems, best, label, all, x, NULL, seeds, cfg);
+}
+
+spot_status spot_mixture_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
+                                spot_mixture **all, const spot_mat *x, const float *const *there, const spot_seed *seeds,
+                                const spot_mixture_config *cfg)
+{
     spot_mixture_job *jobs;
 
     SPOT_TRY(spot_mixture_check(c, cfg));
     for (int p = 0; p < problems; p++) SPOT_TRY(spot_mixture_check_points(c, seeds[p].ec, x[p], cfg->k_min));
     SPOT_TRY(SPOT_TAKE(c, a, jobs, problems * (cfg->k_max - cfg->k_min + 1)));
-    SPOT_TRY(run_problems(c, a, problems, label, jobs, x, seeds, cfg));
+    SPOT_TRY(run_problems(c, a, problems, label, jobs, x, there, seeds, cfg));
     for (int p = 0; p < problems; p++) {
         int count = fits_for(x[p].rows, cfg);
         for (int i = 0; i < count; i++) report_fit(c, seeds[p].ec, &jobs[i].fit);
@@ -244,7 +255,7 @@ spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit,
     SPOT_TRY(take_problem(c, a, &unused, &job, x.rows, x.cols, &only));
     job.x = x.v;
     job.resp = resp;
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, &job, 1, &only));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, &job, 1, false, &only));
     set_bic(&job.fit);
     report_fit(c, 0, &job.fit);
     return choose_k(c, 0, fit, label, &job, 1);

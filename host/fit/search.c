@@ -86,7 +86,8 @@ static const spot_mixture_job *best_start(spot_ctx *c, const spot_mixture_job *j
 }
 
 /* Makes a labelling of every number's best start, skipping numbers without one. Returns the number of labellings. */
-static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *jobs, spot_mat x, const spot_search_config *cfg)
+static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *jobs, spot_mat x, const float *there,
+                     const spot_search_config *cfg)
 {
     int len = 0;
 
@@ -94,6 +95,7 @@ static int label_all(spot_ctx *c, spot_labelling *l, const spot_mixture_job *job
         const spot_mixture_job *best = best_start(c, jobs + i * cfg->starts, x, cfg);
         if (!best) continue;
         l[len].x = x;
+        l[len].there = there;
         l[len].k = best->fit.k;
         for (int j = 0; j < x.rows; j++) l[len].label[j] = best->label[j];
         len++;
@@ -160,7 +162,7 @@ static spot_status score_labellings(spot_ctx *c, spot_arena *a, const batch *b, 
 }
 
 static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
-                              const spot_seed *seeds, const spot_search_config *cfg)
+                              const float *const *there, const spot_seed *seeds, const spot_search_config *cfg)
 {
     int *len, at = 0;
     size_t begin;
@@ -170,12 +172,12 @@ static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clu
     SPOT_TRY(prepare_batch(c, a, &b, &begin, problems, x, cfg));
     for (int p = 0; p < problems; at += out[p++].tried)
         for (int j = at * cfg->starts; j < (at + out[p].tried) * cfg->starts; j++) {
-            b.jobs[j].x = x[p].v;
+            b.jobs[j].x = there ? there[p] : x[p].v;
             b.jobs[j].seed = seeds[p];
         }
-    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, cfg->kmeans ? NULL : &cfg->mixture));
+    SPOT_TRY(spot_mixture_jobs_run(c, a, begin, b.jobs, at * cfg->starts, there != NULL, cfg->kmeans ? NULL : &cfg->mixture));
     for (int p = at = 0; p < problems; at += out[p++].tried) {
-        len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], cfg);
+        len[p] = label_all(c, b.labellings + at, b.jobs + at * cfg->starts, x[p], there ? there[p] : NULL, cfg);
         if (!len[p])
             return spot_fail_of(c, SPOT_NUMERIC, seeds[p].ec, "no mixture of %d to %d could be fitted to its %d points; raise "
                                 "the ridge", out[p].least, out[p].least + out[p].tried - 1, x[p].rows);
@@ -186,6 +188,12 @@ static spot_status search_all(spot_ctx *c, spot_arena *a, int problems, spot_clu
 spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
                                 const spot_seed *seeds, const spot_search_config *cfg)
 {
+    return spot_cluster_search_on(c, a, problems, out, x, NULL, seeds, cfg);
+}
+
+spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
+                                   const float *const *there, const spot_seed *seeds, const spot_search_config *cfg)
+{
     size_t mark;
 
     SPOT_TRY(check_settings(c, cfg));
@@ -194,7 +202,7 @@ spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_c
         SPOT_TRY(take_result(c, a, &out[p], x[p].rows, cfg));
     }
     mark = a->used;
-    SPOT_TRY(search_all(c, a, problems, out, x, seeds, cfg));
+    SPOT_TRY(search_all(c, a, problems, out, x, there, seeds, cfg));
     a->used = mark;
     return SPOT_OK;
 }

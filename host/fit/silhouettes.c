@@ -13,7 +13,7 @@ static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jo
         size_t n = (size_t)l[q].x.rows, numbers = n * (size_t)l[q].x.cols;
         uint16_t *label;
         double *silhouette;
-        if (!q || l[q].x.v != l[q - 1].x.v) {
+        if (!l[q].there && (!q || l[q].x.v != l[q - 1].x.v)) {
             SPOT_TRY(SPOT_TAKE(c, a, x, numbers));
             if (!a->counting) SPOT_TRY(spot_device_copy(c, x, l[q].x.v, numbers * sizeof *x));
         }
@@ -21,7 +21,7 @@ static spot_status make_jobs(spot_ctx *c, spot_arena *a, spot_silhouette_job *jo
         SPOT_TRY(SPOT_TAKE(c, a, silhouette, n));
         if (a->counting) continue;
         SPOT_TRY(spot_device_copy(c, label, l[q].label, n * sizeof *label));
-        jobs[q].x = x;
+        jobs[q].x = l[q].there ? l[q].there : x;
         jobs[q].label = label;
         jobs[q].silhouette = silhouette;
     }

@@ -106,15 +106,18 @@ static void transpose(spot_ctx *c, float *to, spot_mat x)
                 to[(size_t)j * (size_t)x.rows + (size_t)i] = x.v[(size_t)i * (size_t)x.cols + (size_t)j];
 }
 
-/* Copies a problem's columns and outcomes to the device, and adds the root of its tree. */
-static spot_status start_tree(spot_ctx *c, work *w, int p, spot_mat x, const uint8_t *y)
+/* Copies a problem's outcomes and, unless they are `there`, its columns to the device, and adds the root of its tree. */
+static spot_status start_tree(spot_ctx *c, work *w, int p, spot_mat x, const float *there, const uint8_t *y)
 {
     spot_tree_problem *op = &w->op[p];
     growth *g = &w->grow[p];
     float *columns = w->column ? w->column : (float *)op->x;
 
-    transpose(c, columns, x);
-    SPOT_TRY(copy(c, (float *)op->x, columns, (size_t)x.rows * (size_t)x.cols * sizeof *columns));
+    if (there) op->x = there;
+    else {
+        transpose(c, columns, x);
+        SPOT_TRY(copy(c, (float *)op->x, columns, (size_t)x.rows * (size_t)x.cols * sizeof *columns));
+    }
     SPOT_TRY(spot_device_copy(c, (uint8_t *)op->y, y, (size_t)x.rows));
     for (int i = 0; i < g->n; i++) g->ones += y[i];
     op->weight = g->ones && g->ones < g->n ? (double)(g->n - g->ones) / g->ones : 1;
@@ -192,12 +195,12 @@ static int number_nodes(spot_tree *t, const growth *g, int i)
 }
 
 static spot_status fit_trees(spot_ctx *c, spot_arena *a, spot_arena *there, int problems, spot_tree *out, const spot_mat *x,
-                             const uint8_t *const *y, int depth)
+                             const float *const *there_x, const uint8_t *const *y, int depth)
 {
     work w;
 
     SPOT_TRY(take_work(c, a, there, problems, &w, x, depth));
-    for (int p = 0; p < problems; p++) SPOT_TRY(start_tree(c, &w, p, x[p], y[p]));
+    for (int p = 0; p < problems; p++) SPOT_TRY(start_tree(c, &w, p, x[p], there_x ? there_x[p] : NULL, y[p]));
     SPOT_TRY(spot_tree_sort(c, there, problems, w.op));
     SPOT_TRY(grow_trees(c, &w, problems, depth));
     for (int p = 0; p < problems; p++) {
@@ -211,6 +214,12 @@ static spot_status fit_trees(spot_ctx *c, spot_arena *a, spot_arena *there, int 
 spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
                           const uint8_t *const *y, int depth)
 {
+    return spot_tree_fit_on(c, a, problems, out, x, NULL, y, depth);
+}
+
+spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
+                             const float *const *there_x, const uint8_t *const *y, int depth)
+{
     spot_arena there = spot_arena_counting(), counted = there;
     size_t mark;
     spot_status s;
@@ -219,11 +228,11 @@ spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *o
     for (int p = 0; p < problems; p++) SPOT_TRY(check_problem(c, p, x[p], y[p], depth));
     for (int p = 0; p < problems; p++) SPOT_TRY(SPOT_TAKE(c, a, out[p].node, most_nodes(x[p].rows, depth)));
     mark = a->used;
-    if (!c->device) s = fit_trees(c, a, a, problems, out, x, y, depth);
+    if (!c->device) s = fit_trees(c, a, a, problems, out, x, NULL, y, depth);
     else {
         SPOT_TRY(take_work(c, &counted, &there, problems, &w, x, depth));
         SPOT_TRY(spot_arena_open_device(c, &there, there.peak));
-        s = fit_trees(c, a, &there, problems, out, x, y, depth);
+        s = fit_trees(c, a, &there, problems, out, x, there_x, y, depth);
         spot_arena_close(&there);
     }
     a->used = mark;

@@ -54,7 +54,8 @@ static spot_status count_truth(spot_ctx *c, spot_score *s, const spot_truth *tru
     return SPOT_OK;
 }
 
-/* The sets on the host and on c's device: the hypotheses; the blindspots, followed by their union. */
+/* The sets on the host and on c's device: the hypotheses; the blindspots, followed by their union. The arrays have
+ * one layout in both places, sets before queries, so that one copy takes all of them there. */
 typedef struct {
     spot_overlap_problem here, there;
     uint64_t *set, *other;
@@ -90,7 +91,7 @@ static spot_status open_counter(spot_ctx *c, counter *k, int hypotheses, int bli
 
 static void set_bit(uint64_t *set, int row) { set[row / 64] |= (uint64_t)1 << row % 64; }
 
-static spot_status fill_sets(spot_ctx *c, counter *k, const spot_hypotheses *found, const spot_truth *truth)
+static void fill_sets(counter *k, const spot_hypotheses *found, const spot_truth *truth)
 {
     const spot_overlap_problem *p = &k->here;
     size_t words = p->words;
@@ -105,15 +106,16 @@ static spot_status fill_sets(spot_ctx *c, counter *k, const spot_hypotheses *fou
                 set_bit(k->other + m * words, i);
                 set_bit(k->other + truth->blindspots * words, i);
             }
-    SPOT_TRY(spot_device_copy(c, (void *)k->there.set, k->set, p->sets * words * sizeof *k->set));
-    return spot_device_copy(c, (void *)k->there.other, k->other, p->others * words * sizeof *k->other);
 }
 
-/* Counts the first `queries` of k->query; the counts arrive on the host. */
-static spot_status count_overlaps(spot_ctx *c, counter *k, int queries)
+/* Counts the first `queries` of k->query; the counts arrive on the host. fresh: the sets go to the device with them. */
+static spot_status count_overlaps(spot_ctx *c, counter *k, int queries, bool fresh)
 {
+    const void *from = fresh ? (void *)k->set : (void *)k->query;
+
     k->there.queries = queries;
-    SPOT_TRY(spot_device_copy(c, (void *)k->there.query, k->query, queries * sizeof *k->query));
+    SPOT_TRY(spot_device_copy(c, fresh ? (void *)k->there.set : (void *)k->there.query, from,
+                              (size_t)((const char *)(k->query + queries) - (const char *)from)));
     SPOT_TRY(spot_overlap_count(c, 1, &k->there));
     return spot_device_copy(c, k->here.count, k->there.count, queries * sizeof *k->here.count);
 }
@@ -127,7 +129,7 @@ static spot_status match_hypotheses(spot_ctx *c, counter *k, spot_score *s, uint
 
     for (int h = 0; h < s->hypotheses; h++)
         for (int m = 0; m < each; m++) k->query[h * each + m] = (spot_overlap_query){ (uint64_t)1 << h, m };
-    SPOT_TRY(count_overlaps(c, k, s->hypotheses * each));
+    SPOT_TRY(count_overlaps(c, k, s->hypotheses * each, true));
     for (int h = 0; h < s->hypotheses; h++) {
         const int *shared = k->here.count + h * each, len = found->h[h].len;
 
@@ -158,7 +160,7 @@ static spot_status score_blindspots(spot_ctx *c, counter *k, spot_score *s, cons
         k->query[last * blindspots + m] = (spot_overlap_query){ all, m };
         k->query[(last + 1) * blindspots + m] = (spot_overlap_query){ pure | of[m], m };
     }
-    SPOT_TRY(count_overlaps(c, k, (last + 2) * blindspots));
+    SPOT_TRY(count_overlaps(c, k, (last + 2) * blindspots, false));
     /* Coverage never falls as the list grows, so the last rise ends the shortest prefix with the whole list's DR. */
     for (int h = 0; h < last; h++) {
         int covered = 0;
@@ -190,7 +192,7 @@ static spot_status score_all(spot_ctx *c, counter *k, spot_score *s, const spot_
     uint64_t of[SPOT_MAX_BLINDSPOTS] = { 0 }, pure = 0;
 
     SPOT_TRY(open_counter(c, k, s->hypotheses, s->blindspots, truth->n));
-    SPOT_TRY(fill_sets(c, k, found, truth));
+    fill_sets(k, found, truth);
     SPOT_TRY(match_hypotheses(c, k, s, of, &pure, found, t));
     return score_blindspots(c, k, s, of, pure, t);
 }

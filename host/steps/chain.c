@@ -105,9 +105,11 @@ static spot_status run_and_keep(spot_chain *k, step s, int first, int n)
     spot_status how;
 
     spot_range_begin(k->c, values[s].kind);
+    spot_range_begin(k->c, k->who ? k->who : "method");
     k->c->who = k->who;
     how = run_step(k, s, first, n);
     k->c->who = NULL;
+    spot_range_end(k->c);
     spot_range_end(k->c);
     SPOT_TRY(how);
     each = (spot_clock() - since) / n;

@@ -24,12 +24,16 @@ static spot_status train_network(spot_ctx *c, spot_arena *a, spot_run *run, cons
 {
     double since = spot_clock();
     bool model, lesson;
+    spot_status s;
 
     SPOT_TRY(spot_recall(c, a, &run->store, key, net->model, spot_pack_model, m, &model));
     SPOT_TRY(spot_recall(c, a, &run->store, key, net->lesson, spot_pack_learning, l, &lesson));
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
-    SPOT_TRY(net->train(c, a, m, l, ec, &run->cfg->model, start));
+    spot_range_begin(c, "train");
+    s = net->train(c, a, m, l, ec, &run->cfg->model, start);
+    spot_range_end(c);
+    SPOT_TRY(s);
     SPOT_TRY(spot_keep(c, &run->store, key, net->lesson, spot_pack_learning, l));
     SPOT_TRY(keep_and_log(c, run, ec, key, net->model, spot_pack_model, m, spot_clock() - since));
     return spot_check_stop(c);
@@ -77,8 +81,12 @@ static spot_status look_and_keep(spot_ctx *c, spot_arena *a, spot_run *run, cons
                                  const spot_ec *ec, const spot_model *m, spot_device_features *there, spot_seen *seen)
 {
     double since = spot_clock();
+    spot_status s;
 
-    SPOT_TRY(spot_model_look_on(c, a, there->at, &seen->view, &seen->truth, m, ec, SPOT_TEST, &run->cfg->model));
+    spot_range_begin(c, "view");
+    s = spot_model_look_on(c, a, there->at, &seen->view, &seen->truth, m, ec, SPOT_TEST, &run->cfg->model);
+    spot_range_end(c);
+    SPOT_TRY(s);
     there->filled = there->at != NULL;
     SPOT_TRY(keep_and_log(c, run, ec, key, net->view, spot_pack_seen, seen, spot_clock() - since));
     log_plans(c, run, ec);

@@ -202,8 +202,12 @@ static spot_status score_method(const ec_wave *w, int i)
     const spot_hypotheses *found = &w->chain.found[i];
     spot_outcome *o = outcome_of(w, i);
     spot_ec_run *p = &w->p[i];
+    spot_status s;
 
-    SPOT_TRY(spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric));
+    spot_range_begin(w->c, "score");
+    s = spot_metric_score(w->c, &o->score, found, &p->seen.truth, &w->run->cfg->metric);
+    spot_range_end(w->c);
+    SPOT_TRY(s);
     if (p->ec.photos) o->score.fdr = NAN;
     spot_segment_note(o, found);
     if (!w->run->pictures) return SPOT_OK;

@@ -45,10 +45,15 @@ spot_mixture_config spot_mixture_defaults(void);
  * fits (unless all is NULL) live in a. A K larger than n is left out with a message. Ill-conditioned fits are given up with a
  * message and never win. SPOT_NUMERIC only when no K is left; SPOT_INPUT for n < k_min or points not finite. A problem's
  * result has the same bits alone, in any batch and for any number of threads. Points and results lie on the host on every
- * device; on CUDA the call copies them into device memory of its own. */
+ * device; on CUDA the call copies them into device memory of its own. _on: not the points; there[p], unless `there` is NULL, is
+ * x[p].v in the memory of c's device, and x[p].v may be NULL. */
 spot_status spot_mixture_fit(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
                              spot_mixture **all, const spot_mat *x, const spot_seed *seeds,
                              const spot_mixture_config *cfg);
+
+spot_status spot_mixture_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_mixture *best, int **label,
+                                spot_mixture **all, const spot_mat *x, const float *const *there, const spot_seed *seeds,
+                                const spot_mixture_config *cfg);
 
 /* EM for one K from given responsibilities resp (n, k) instead of k-means, for tests against scikit-learn. */
 spot_status spot_mixture_fit_from(spot_ctx *c, spot_arena *a, spot_mixture *fit, int *label, spot_mat x, int k,
@@ -62,6 +67,7 @@ size_t     spot_mixture_bytes(int problems, const int *n, int d, const spot_mixt
  * mean silhouette, whatever their sizes; -1, the least, where all points are in one cluster. */
 typedef struct {
     spot_mat x;                /* (n, d) */
+    const float *there;        /* x.v in the memory of the device that works on it; NULL: not there */
     int k;                     /* labels are below it; clusters may be empty */
     uint16_t *label;           /* (n) */
     double *silhouette;        /* (n), out */
@@ -87,9 +93,12 @@ typedef struct {
 } spot_clustering;
 
 /* Finds for each problem the number of clusters with the greatest score (the largest of equals). x[p] is (n_p, d); out[p]'s
- * arrays live in a. Never more clusters than points. Failures and determinism as for spot_mixture_fit. */
+ * arrays live in a. Never more clusters than points. Failures and determinism as for spot_mixture_fit. _on:
+ * there[p], unless `there` is NULL, is x[p].v in the memory of c's device. */
 spot_status spot_cluster_search(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
                                 const spot_seed *seeds, const spot_search_config *cfg);
+spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spot_clustering *out, const spot_mat *x,
+                                   const float *const *there, const spot_seed *seeds, const spot_search_config *cfg);
 
 /* The most memory of the two functions. The search: for n[p] points as `sets` problems of any sizes. */
 spot_bytes spot_silhouettes_needs(const spot_ctx *c, int count, int n, int d);

@@ -33,9 +33,13 @@ typedef struct {
 
 /* x[p] is (n_p, d), y[p] (n_p) of 0 and 1. out[p].node lives in a. SPOT_INPUT for values that are not finite, SPOT_INVALID
  * for a depth outside 1..30. gpu_to_gpu; a problem's tree is the same alone, in any batch and for any number of threads.
- * All arrays lie on the host on every device; on CUDA the call copies them into device memory of its own. */
+ * All arrays lie on the host on every device; on CUDA the call copies them into device memory of its own. _on: not x; there[p],
+ * unless `there` is NULL, are its columns (columns of x[p], n_p) in the memory of c's device. */
 spot_status spot_tree_fit(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
                           const uint8_t *const *y, int depth);
+
+spot_status spot_tree_fit_on(spot_ctx *c, spot_arena *a, int problems, spot_tree *out, const spot_mat *x,
+                             const float *const *there, const uint8_t *const *y, int depth);
 
 /* The leaf of a row of d values. */
 int spot_tree_leaf(const spot_tree *t, const float *row);

@@ -33,6 +33,7 @@
     X(head)      /* average pooling, linear head, BCE                 */ \
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(attack)    /* images moved to where the loss is greater         */ \
+    X(rows)      /* rows chosen, scaled, normalised for the next op   */ \
     X(distance)  /* squared distances of all pairs                    */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \

@@ -41,12 +41,17 @@ int nvtxRangePop()
     return (int)ranges.size();
 }
 
-/* "EC 12" is the stage "EC". */
+/* "EC 12", "train", "conv.forward" is the stage "EC/train": an op's range, which has a point in its name, is a stage only where
+ * it is the outermost. */
 static std::string stage_now()
 {
-    std::string name = ranges.empty() ? "" : ranges[0];
+    std::string stage;
 
-    return name.substr(0, name.find(' '));
+    for (auto &name : ranges) {
+        if (!stage.empty() && name.find('.') != std::string::npos) break;
+        stage += (stage.empty() ? "" : "/") + name.substr(0, name.find(' '));
+    }
+    return stage;
 }
 
 void emu_count(emu_call call, long long by)

@@ -1,6 +1,7 @@
-/* calls.h - how often the runtime was called, by stage. A stage is the outermost range (spot_range_begin) of the calling
- * thread, without its number: "EC", "points"; "" outside of ranges. With SPOT_EMULATOR_CALLS=FILE in the environment the
- * counts are appended to FILE as one line of JSON when the plugin is unloaded. Tests ask by dlsym in the plugin. */
+/* calls.h - how often the runtime was called, by stage. A stage is made of the open ranges (spot_range_begin) of the
+ * calling thread down to the first op, without their numbers: "EC/train", "points/domino"; "" outside of ranges. With
+ * SPOT_EMULATOR_CALLS=FILE in the environment the counts are appended to FILE as one line of JSON when the plugin is
+ * unloaded. Tests ask by dlsym in the plugin. */
 #ifndef SPOTTER_EMULATOR_CALLS_H
 #define SPOTTER_EMULATOR_CALLS_H
 
