@@ -110,7 +110,7 @@ def fuzzed(rng):
 
 
 def small_merges():
-    """Merges of a small text, from tokenizers' own trainer. It orders equal pairs at random, so the file that is there stays."""
+    """Merges of a small text, from tokenizers' own trainer. It orders equal pairs at random, so a file that is there stays."""
     if os.path.exists(f"{FOLDER}/merges.txt"):
         with open(f"{FOLDER}/merges.txt") as f:
             return [tuple(line.split()) for line in f.read().split("\n")[1:-1]]
