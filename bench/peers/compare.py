@@ -38,6 +38,7 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
     "resize_pil.py": ([], lambda text: {("resize", case): 1e-3 * float(ms) for case, ms in zip(RESIZED,
                       re.findall(r": ([\d.]+) ms", text))}),
+    "bpe_hf.py": ([], lambda text: {"bpe": float(re.search(r"batch: ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
@@ -67,6 +68,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
     ("resize", RESIZED[0], "resize_pil.py", "PIL, a picture on one thread", 1),
     ("resize", RESIZED[1], "resize_pil.py", "PIL, a picture on one thread", 1),
+    ("bpe", "100,000 captions", "bpe_hf.py", "tokenizers, one thread", 1),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 
