@@ -9,6 +9,7 @@ pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -86,6 +87,14 @@ def make_pictures(folder):
         sys.stderr.write(failure.stderr)
 
 
+def find_vocabulary():
+    """For both sides of the row "bpe": CLIP's own, out of open_clip's package unless SPOT_CLIP_VOCABULARY names it."""
+    spec = importlib.util.find_spec("open_clip")
+    if spec:
+        folder = spec.submodule_search_locations[0]
+        os.environ.setdefault("SPOT_CLIP_VOCABULARY", os.path.join(folder, "bpe_simple_vocab_16e6.txt.gz"))
+
+
 def compare(pictures):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("spotter", nargs="?", default="build/spotter")
@@ -94,6 +103,7 @@ def compare(pictures):
     o = parser.parse_args()
     ours, theirs = {}, {}
     make_pictures(pictures)
+    find_vocabulary()
     for _ in range(o.rounds):
         for peer, (arguments, read) in PEERS.items():
             ops = sorted({(row[0], row[4] or o.threads) for row in ROWS if row[2] == peer})
