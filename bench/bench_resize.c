@@ -49,32 +49,36 @@ static double weight_of(spot_filter filter, double x)
     return x < 1 ? 1.5 * x * x * x - 2.5 * x * x + 1 : x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
 
-/* One output number, channel k of source coordinate (x, y), filtered in double without rounding in between. */
-static double sample(const spot_resize *p, const uint8_t *rgb, double x, double y, double scale, int k)
-{
-    double wide = scale > 1 ? scale : 1, reach = 2 * wide, sum = 0, all = 0;
+/* The resized picture: its size, and source pixels for each of its own, along x and y. */
+typedef struct { int wide, high; double across, down; } resized_picture;
 
-    for (int i = (int)fmax(y - reach, 0); i < p->height && i < y + reach; i++)
-        for (int j = (int)fmax(x - reach, 0); j < p->width && j < x + reach; j++) {
-            double w = weight_of(p->filter, (i + 0.5 - y) / wide) * weight_of(p->filter, (j + 0.5 - x) / wide);
+/* One number, channel k around the source's place (x, y), filtered in double without rounding in between. */
+static double sample(const spot_resize *p, const uint8_t *rgb, const resized_picture *f, double x, double y, int k)
+{
+    double wide = fmax(f->across, 1), high = fmax(f->down, 1), sum = 0, all = 0;
+
+    for (int i = (int)fmax(y - 2 * high, 0); i < p->height && i < y + 2 * high; i++)
+        for (int j = (int)fmax(x - 2 * wide, 0); j < p->width && j < x + 2 * wide; j++) {
+            double w = weight_of(p->filter, (i + 0.5 - y) / high) * weight_of(p->filter, (j + 0.5 - x) / wide);
             sum += w * rgb[3 * ((size_t)i * (size_t)p->width + (size_t)j) + (size_t)k];
             all += w;
         }
     return sum / all;
 }
 
-/* By the definition, where the square lies within a resized picture of whole pixels: off by the two roundings. */
+/* By the definition, where the square lies within the resized picture: off by the two roundings. */
 static spot_status compare_square(spot_op_run *r, const spot_resize *p, const uint8_t *rgb, const uint8_t *out)
 {
     int least = p->width < p->height ? p->width : p->height, resize = p->resize ? p->resize : least;
-    int wide = (int)((int64_t)p->width * resize / least), high = (int)((int64_t)p->height * resize / least);
-    int left = (int)nearbyint((wide - p->crop) / 2.0), top = (int)nearbyint((high - p->crop) / 2.0);
-    double across = (double)p->width / wide, down = (double)p->height / high;
+    resized_picture f = { (int)((int64_t)p->width * resize / least), (int)((int64_t)p->height * resize / least), 0, 0 };
+    int left = (int)nearbyint((f.wide - p->crop) / 2.0), top = (int)nearbyint((f.high - p->crop) / 2.0);
 
-    if (fabs(across - down) > 1e-9 || wide < p->crop || high < p->crop) return SPOT_OK;
+    f.across = (double)p->width / f.wide;
+    f.down = (double)p->height / f.high;
+    if (f.wide < p->crop || f.high < p->crop) return SPOT_OK;
     for (int e = 0; e < 3 * p->crop * p->crop; e += 1 + p->crop * p->crop / 97) {
-        double x = (left + e / 3 % p->crop + 0.5) * across, y = (top + e / 3 / p->crop + 0.5) * down;
-        double want = fmin(fmax(sample(p, rgb, x, y, across, e % 3), 0), 255);
+        double x = (left + e / 3 % p->crop + 0.5) * f.across, y = (top + e / 3 / p->crop + 0.5) * f.down;
+        double want = fmin(fmax(sample(p, rgb, &f, x, y, e % 3), 0), 255);
         SPOT_TRY(spot_bench_near(r->c, "number of a square", (size_t)e, out[e], want, 1.6));
     }
     return SPOT_OK;
