@@ -1,7 +1,7 @@
 /* test_picture.c - pictures of every kind that PNG and JPEG know, to the byte as PIL and torchvision show them; and what is
  * said of broken ones. Inputs and answers are made by tools/golden/pictures.py.
  *
- * With arguments FILE RESIZE CROP ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare. */
+ * With arguments FILE RESIZE CROP FILTER ...: writes crop x crop x 3 bytes of each to stdout, for that script to compare. */
 #include "checks.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ TEST(pictures_are_as_pil_shows_them)
     spot_picture p = { 0 };
     FILE *f = fopen("golden/pictures.bin", "rb");
     char name[32], path[64];
-    int32_t head[3], fit[2], pictures = 0;
+    int32_t head[3], fit[3], pictures = 0;
     assert_non_null(f);
     while (fread(name, sizeof name, 1, f) == 1) {
         static uint8_t want[1 << 14], got[1 << 14];
@@ -40,9 +40,10 @@ TEST(pictures_are_as_pil_shows_them)
         for (int k = 0; k < head[2]; k++) {
             assert_int_equal(fread(fit, sizeof fit, 1, f), 1);
             assert_int_equal(fread(want, 3, (size_t)(fit[1] * fit[1]), f), fit[1] * fit[1]);
-            CHECK_OK(&c, spot_picture_fit(&c, got, &p, fit[0], fit[1]));
+            CHECK_OK(&c, spot_picture_fit_by(&c, got, &p, fit[0], fit[1], (spot_filter)fit[2]));
             if (memcmp(got, want, (size_t)(3 * fit[1] * fit[1])))
-                fail_msg("%s resized to %d and cut to %d is not as torchvision has it", name, fit[0], fit[1]);
+                fail_msg("%s resized to %d and cut to %d by filter %d is not as torchvision has it", name, fit[0], fit[1],
+                         fit[2]);
         }
         pictures++;
     }
@@ -206,10 +207,11 @@ static int show(int argc, char **argv)
     spot_ctx c = check_ctx(1);
     spot_picture p = { 0 };
 
-    for (int i = 1; i + 2 < argc; i += 3) {
+    for (int i = 1; i + 3 < argc; i += 4) {
         int crop = atoi(argv[i + 2]);
         uint8_t *out = malloc(3 * (size_t)crop * (size_t)crop);
-        if (spot_picture_read(&c, &p, argv[i]) || spot_picture_fit(&c, out, &p, atoi(argv[i + 1]), crop)) {
+        spot_filter filter = (spot_filter)atoi(argv[i + 3]);
+        if (spot_picture_read(&c, &p, argv[i]) || spot_picture_fit_by(&c, out, &p, atoi(argv[i + 1]), crop, filter)) {
             fprintf(stderr, "%s\n", c.message);
             return 1;
         }

@@ -9,6 +9,7 @@ pictures, tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, takes minutes and prints a ratio of its own.)
 """
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RESIZED = ["640 x 480 to 224, bicubic", "JPEG of 640 x 480, decoded, to 224, bicubic"]
 PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "resnet_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
                         re.findall(r"^(train|infer)\t(.*?)\t([\d.]+)", text, re.M)}),
@@ -35,6 +37,9 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
     "umap_peer.py": (["3200", "512", "{threads}"], lambda text: {"umap": min(float(s) for s in
                       re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
     "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
+    "resize_pil.py": ([], lambda text: {("resize", case): 1e-3 * float(ms) for case, ms in zip(RESIZED,
+                      re.findall(r": ([\d.]+) ms", text))}),
+    "bpe_hf.py": ([], lambda text: {"bpe": float(re.search(r"batch: ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
@@ -62,6 +67,9 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_peer.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
     ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
+    ("resize", RESIZED[0], "resize_pil.py", "PIL, a picture on one thread", 1),
+    ("resize", RESIZED[1], "resize_pil.py", "PIL, a picture on one thread", 1),
+    ("bpe", "100,000 captions", "bpe_hf.py", "tokenizers, one thread", 1),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 
@@ -79,6 +87,14 @@ def make_pictures(folder):
         sys.stderr.write(failure.stderr)
 
 
+def find_vocabulary():
+    """For both sides of the row "bpe": CLIP's own, out of open_clip's package unless SPOT_CLIP_VOCABULARY names it."""
+    spec = importlib.util.find_spec("open_clip")
+    if spec:
+        folder = spec.submodule_search_locations[0]
+        os.environ.setdefault("SPOT_CLIP_VOCABULARY", os.path.join(folder, "bpe_simple_vocab_16e6.txt.gz"))
+
+
 def compare(pictures):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("spotter", nargs="?", default="build/spotter")
@@ -87,13 +103,14 @@ def compare(pictures):
     o = parser.parse_args()
     ours, theirs = {}, {}
     make_pictures(pictures)
+    find_vocabulary()
     for _ in range(o.rounds):
         for peer, (arguments, read) in PEERS.items():
             ops = sorted({(row[0], row[4] or o.threads) for row in ROWS if row[2] == peer})
             for op, threads in ops:
                 for line in json.loads(run([o.spotter, "bench", op, "--device", "cpu", "--json", "--threads", str(threads)])):
                     # a rate counts what the peer's seconds are of: an image, an iteration; a step or a map is whole
-                    each = 1 / line["per_s"] if op in ("render", "scvis") else line["median_s"]
+                    each = 1 / line["per_s"] if op in ("render", "resize", "scvis") else line["median_s"]
                     ours.setdefault((op, line["case"]), []).append(each)
             words = [a.format(spotter=o.spotter, threads=o.threads, pictures=pictures) for a in arguments]
             try:

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/formats.h"
+#include "image/resize.h"
 
 /* Limits that are checked before decoding. Pixels: PIL's limit, 2 * 89,478,485 (PIL warns from half of it). Scans: those of a
  * progressive JPEG, each of which may touch every pixel. */
@@ -63,7 +64,10 @@ spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spo
  * is smaller. The same bytes as torchvision's Resize(resize) and CenterCrop(crop) on PIL images. */
 spot_status spot_picture_fit(spot_ctx *c, uint8_t *out, spot_picture *p, int resize, int crop);
 
-size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop);      /* most memory it needs */
+/* The same with another filter: SPOT_BICUBIC is CLIP's, Resize(resize, InterpolationMode.BICUBIC). */
+spot_status spot_picture_fit_by(spot_ctx *c, uint8_t *out, spot_picture *p, int resize, int crop, spot_filter filter);
+
+size_t spot_picture_fit_bytes(uint64_t width, uint64_t height, int resize, int crop);      /* most memory that they need */
 
 /* For decoders. room_need: room has at least `bytes`, contents undefined. gate_take: waits for the bytes of cost.
  * picture_start: allocates p->rgb for these pixels. */

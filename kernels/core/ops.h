@@ -26,6 +26,7 @@
 #define SPOT_OP_FAMILIES(X)                                              \
     X(sample)    /* image numbers -> draw lists, and their order      */ \
     X(raster)    /* draw lists -> pixels                              */ \
+    X(resize)    /* pictures of any sizes -> squares, as PIL does it  */ \
     X(photo)     /* pictures by number -> labels, a network's input   */ \
     X(jpeg)      /* pixels through JPEG and back                      */ \
     X(conv)      /* 2-D convolution and its gradients                 */ \

@@ -2,10 +2,11 @@
 """Pictures of every kind that PNG and JPEG know, and what PIL and torchvision make of them.
 
     pictures.py tests                 writes tests/fuzz/corpus_{png,jpeg} and tests/golden/pictures.bin
-    pictures.py --against PROGRAM     PROGRAM FILE RESIZE CROP ... must give the same bytes on many more
+    pictures.py --against PROGRAM     PROGRAM FILE RESIZE CROP FILTER ... must give the same bytes on many more
 
 Written with Pillow 9.4 and torchvision 0.14. pictures.bin: for each picture its name (32 bytes), then int32 width, height,
-cases and width x height x 3 bytes of convert("RGB"); for each case int32 resize, crop and crop x crop x 3 bytes.
+cases and width x height x 3 bytes of convert("RGB"); for each case int32 resize, crop, filter (0 bilinear, 1 bicubic) and
+crop x crop x 3 bytes.
 """
 import io
 import itertools
@@ -20,7 +21,7 @@ import zlib
 
 import numpy as np
 from PIL import Image, ImageFile
-from torchvision.transforms import CenterCrop, Compose, Resize
+from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 warnings.simplefilter("ignore")   # of transparency that convert("RGB") drops
 ImageFile.MAXBLOCK = 1 << 22      # else PIL cannot write every progressive JPEG
@@ -152,8 +153,11 @@ def told(data):
         return image.convert("RGB")
 
 
-def fitted(image, resize, crop):
-    return np.asarray(Compose(([Resize(resize)] if resize else []) + [CenterCrop(crop)])(image)).tobytes()
+FILTERS = [InterpolationMode.BILINEAR, InterpolationMode.BICUBIC]
+
+
+def fitted(image, resize, crop, how):
+    return np.asarray(Compose(([Resize(resize, FILTERS[how])] if resize else []) + [CenterCrop(crop)])(image)).tobytes()
 
 
 def write(tests):
@@ -164,11 +168,11 @@ def write(tests):
             for name, data in made:
                 with open(f"{tests}/fuzz/corpus_{kind}/{name}", "wb") as f:
                     f.write(data)
-                image, cases = told(data), ((11, 8), (33, 16), (0, 17))
+                image, cases = told(data), ((11, 8, 0), (33, 16, 0), (0, 17, 0), (11, 8, 1), (33, 16, 1))
                 out.write(f"{kind}/{name}".encode().ljust(32, b"\0"))
                 out.write(struct.pack("<3i", *image.size, len(cases)) + image.tobytes())
-                for resize, crop in cases:
-                    out.write(struct.pack("<2i", resize, crop) + fitted(image, resize, crop))
+                for case in cases:
+                    out.write(struct.pack("<3i", *case) + fitted(image, *case))
     for kind, made in (("png", hostile_pngs(rng)), ("jpeg", hostile_jpegs(rng))):
         for name, data in made:
             with open(f"{tests}/fuzz/corpus_{kind}/{name}", "wb") as f:
@@ -188,12 +192,12 @@ def against(program):
                 with open(path, "wb") as f:
                     f.write(data)
                 image = told(data)
-                for resize, crop in [(256, 224), (random_.randint(1, 99), random_.randint(1, 120)),
-                                     (0, random_.randint(1, 99))]:
+                some = (random_.randint(1, 99), random_.randint(1, 120))
+                for resize, crop, how in [(256, 224, 0), (224, 224, 1), (*some, 0), (*some, 1), (0, random_.randint(1, 99), 0)]:
                     if max(w, h) * resize > 4000000 * min(w, h):
                         continue
-                    wanted.append(fitted(image, resize, crop))
-                    arguments.append((path, str(resize), str(crop)))
+                    wanted.append(fitted(image, resize, crop, how))
+                    arguments.append((path, str(resize), str(crop), str(how)))
         got = subprocess.run([program, *itertools.chain(*arguments)], stdout=subprocess.PIPE, check=True).stdout
         at = 0
         for w, a in zip(wanted, arguments):

@@ -1,0 +1,133 @@
+/* resize.c - pictures resized on the CPU, one to a thread. Sums run along columns of bytes that lie side by
+ * side, in vectors. */
+#include "image/resize.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "core/lanes.h"
+#include "image/resize_step.h"
+
+size_t spot_resize_scratch(int problems, const spot_resize *p, int threads)
+{
+    size_t most = 0, sum = 0;
+
+    for (int i = 0; i < problems; i++) {
+        size_t bytes = spot_resize_plan_of(&p[i]).bytes;
+        most = bytes > most ? bytes : most;
+        sum += bytes;
+    }
+    return threads ? most * (size_t)threads : sum;
+}
+
+/* -- filters --------------------------------------------------------------------------------------------------------- */
+
+/* 32 rows are filtered together: their bytes of a column lie side by side, in LANES. */
+enum { ROWS = SPOT_RESIZE_ROWS, LANES = 3 * ROWS };
+
+/* out (LANES) = the sum of `taps` vectors of LANES bytes, `pitch` bytes apart. */
+static inline void add_taps(uint8_t *restrict out, const uint8_t *restrict in, size_t pitch, const int32_t *weight, int taps)
+{
+    int32_t sum[LANES];
+
+#pragma omp simd
+    for (int j = 0; j < LANES; j++) sum[j] = SPOT_RESIZE_HALF;
+    for (int k = 0; k < taps; k++, in += pitch) {
+        const int32_t w = weight[k];
+#pragma omp simd
+        for (int j = 0; j < LANES; j++) sum[j] += w * in[j];
+    }
+#pragma omp simd
+    for (int j = 0; j < LANES; j++) out[j] = spot_resize_rounded(sum[j]);
+}
+
+/* `rows` rows of the picture -> line (rows, x.count, 3). in: their first needed column; columns (x.columns, LANES). */
+static void filter_rows(uint8_t *restrict line, const uint8_t *restrict in, size_t row, int rows, const spot_resize_plan *plan,
+                        char *scratch)
+{
+    const spot_resize_axis *x = &plan->x;
+    const int *start = (const int *)(const void *)(scratch + x->start), *taps = (const int *)(const void *)(scratch + x->taps);
+    const int32_t *weight = (const int32_t *)(const void *)(scratch + x->weight);
+    uint8_t *columns = (uint8_t *)scratch + plan->columns;
+    uint8_t out[LANES];
+
+    for (int r = 0; r < rows; r++)
+        for (size_t i = 0; i < (size_t)plan->wide; i++) memcpy(columns + i * LANES + 3 * r, in + row * (size_t)r + 3 * i, 3);
+    for (int i = 0; i < x->count; i++, weight += x->most) {
+        add_taps(out, columns + (size_t)(start[i] - plan->left) * LANES, LANES, weight, taps[i]);
+        for (int r = 0; r < rows; r++) memcpy(line + 3 * ((size_t)r * (size_t)x->count + (size_t)i), out + 3 * r, 3);
+    }
+}
+
+/* `taps` lines of `wide` bytes each -> out (wide). */
+static void filter_columns(uint8_t *restrict out, const uint8_t *restrict line, int wide, const int32_t *weight, int taps)
+{
+    int i = 0;
+
+    for (; i + LANES <= wide; i += LANES) add_taps(out + i, line + i, (size_t)wide, weight, taps);
+    for (; i < wide; i++) {
+        int32_t sum = SPOT_RESIZE_HALF;
+        for (int k = 0; k < taps; k++) sum += weight[k] * line[(size_t)k * (size_t)wide + (size_t)i];
+        out[i] = spot_resize_rounded(sum);
+    }
+}
+
+static void weigh_axis(const spot_resize_axis *a, char *scratch)
+{
+    int *start = (int *)(void *)(scratch + a->start), *taps = (int *)(void *)(scratch + a->taps);
+    int32_t *weight = (int32_t *)(void *)(scratch + a->weight);
+
+    for (int i = 0; i < a->count; i++) spot_resize_weigh(a, i, start + i, taps + i, weight + (size_t)i * (size_t)a->most);
+}
+
+void spot_resize_one(const spot_resize *p, void *scratch)
+{
+    const spot_resize_plan plan = spot_resize_plan_of(p);
+    const size_t wide = 3 * (size_t)plan.x.count, row = 3 * (size_t)p->width;
+    const int *start = (const int *)(const void *)((char *)scratch + plan.y.start);
+    const int *taps = (const int *)(const void *)((char *)scratch + plan.y.taps);
+    const int32_t *weight = (const int32_t *)(const void *)((char *)scratch + plan.y.weight);
+    uint8_t *line = (uint8_t *)scratch + plan.lines;
+
+    weigh_axis(&plan.x, scratch);
+    weigh_axis(&plan.y, scratch);
+    for (int r = 0; r < plan.rows; r += ROWS)
+        filter_rows(line + (size_t)r * wide, p->rgb + row * (size_t)(plan.top + r) + 3 * (size_t)plan.left, row,
+                    plan.rows - r < ROWS ? plan.rows - r : ROWS, &plan, scratch);
+    if (plan.x.count < p->crop || plan.y.count < p->crop) memset(p->out, 0, 3 * (size_t)p->crop * (size_t)p->crop);
+    for (int i = 0; i < plan.y.count; i++)
+        filter_columns(p->out + 3 * ((size_t)p->crop * (size_t)(plan.y.pad + i) + (size_t)plan.x.pad),
+                       line + (size_t)(start[i] - plan.top) * wide, (int)wide, weight + (size_t)i * (size_t)plan.y.most,
+                       taps[i]);
+}
+
+/* -- the op ---------------------------------------------------------------------------------------------------------- */
+
+static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_resize *p)
+{
+    size_t mark = scratch->used, each = spot_resize_scratch(problems, p, 1);
+    char *room;
+
+    SPOT_TRY(SPOT_TAKE(c, scratch, room, each * (size_t)c->threads));
+    scratch->used = mark;
+    if (scratch->counting) return SPOT_OK;
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
+    for (int i = 0; i < problems; i++) spot_resize_one(&p[i], room + each * (size_t)omp_get_thread_num());
+    return SPOT_OK;
+}
+
+const spot_resize_ops spot_resize_cpu = { .fit = fit_cpu };
+
+spot_status spot_resize_fit(spot_ctx *c, spot_arena *scratch, int problems, const spot_resize *p)
+{
+    for (int i = 0; i < problems; i++) {
+        const spot_resize *q = &p[i];
+        if (q->width < 1 || q->height < 1 || q->height > SPOT_RESIZE_PIXELS / q->width)
+            return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d: %d x %d pixels; from 1 to %d", i, q->width, q->height,
+                             SPOT_RESIZE_PIXELS);
+        if (q->resize < 0 || q->crop < 1 || q->crop > SPOT_RESIZE_CROP || (unsigned)q->filter >= SPOT_FILTERS)
+            return spot_fail(c, SPOT_INVALID, "resize.fit, picture %d cannot be fit to %d and then %d pixels by filter %d", i,
+                             q->resize, q->crop, (int)q->filter);
+    }
+    SPOT_DISPATCH(c, resize, fit, scratch, problems, p);
+}

@@ -1,0 +1,396 @@
+/* test_bpe.c - CLIP's tokenizer: the ids of others on difficult texts, every format of a vocabulary, and the sentences that
+ * broken ones get. tools/golden/bpe.py makes golden/bpe.
+ *
+ * With arguments VOCABULARY PROFILE TEXTS: TEXTS has texts that end in NUL; writes for each whether it is doubtful, the number
+ * of its ids, and the ids, for that script to compare. ctest: threads */
+#define _GNU_SOURCE
+#include "golden_file.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include "formats/bpe.h"
+
+enum { CONTEXT = 4096 };
+
+static spot_bpe *open_bpe(const char *path, spot_bpe_profile profile)
+{
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, profile));
+    return t;
+}
+
+/* The ids of a text; returns their number. */
+static int encode(const spot_bpe *t, const char *text, int32_t *id)
+{
+    spot_ctx c = check_ctx(1);
+    int length;
+    spot_bpe_texts b = { .text = &text, .n = 1, .context = CONTEXT, .id = id, .length = &length };
+
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    return length;
+}
+
+/* -- as others have it --------------------------------------------------------------------------------------------- */
+
+static char **golden_texts(FILE *f, int *n, uint16_t ***id, int32_t **count)
+{
+    char **text;
+
+    get(f, n, sizeof *n);
+    text = calloc((size_t)*n, sizeof *text);
+    *id = calloc((size_t)*n, sizeof **id);
+    *count = calloc((size_t)*n, sizeof **count);
+    for (int i = 0; i < *n; i++) {
+        int32_t bytes;
+        get(f, &bytes, sizeof bytes);
+        text[i] = calloc((size_t)bytes + 1, 1);
+        get(f, text[i], (size_t)bytes);
+        get(f, &(*count)[i], sizeof **count);
+        (*id)[i] = read_new(f, (size_t)(*count)[i] * sizeof ***id);
+    }
+    return text;
+}
+
+/* Each text alone, and all at once on three threads. */
+static void check_profile(FILE *f, const char *vocabulary, spot_bpe_profile profile)
+{
+    spot_bpe *t = open_bpe(vocabulary, profile);
+    static int32_t alone[CONTEXT];
+    spot_ctx c = check_ctx(3);
+    int n;
+    uint16_t **id;
+    int32_t *count;
+    char **text = golden_texts(f, &n, &id, &count);
+    spot_bpe_texts b = { .text = (const char *const *)text, .n = n, .context = 1024 };
+    b.id = malloc(sizeof *b.id * (size_t)n * 1024);
+    b.length = malloc(sizeof *b.length * (size_t)n);
+    assert_true(n > 300);
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    for (int i = 0; i < n; i++) {
+        const char *name = spot_bpe_profile_name[profile];
+        if (encode(t, text[i], alone) != count[i] || b.length[i] != count[i])
+            fail_msg("%s, %s: %d ids and not %d", name, text[i], b.length[i], count[i]);
+        for (int k = 0; k < 1024; k++) {
+            int want = k < count[i] ? id[i][k] : 0;
+            if (alone[k] != want || b.id[1024 * i + k] != want)
+                fail_msg("%s, %s: id %d is %d and not %d", name, text[i], k, b.id[1024 * i + k], want);
+        }
+        free(text[i]);
+        free(id[i]);
+    }
+    free(text);
+    free(id);
+    free(count);
+    free(b.id);
+    free(b.length);
+    spot_bpe_close(t);
+}
+
+TEST(difficult_texts_have_the_ids_of_others)
+{
+    static const char *const vocabularies[] = { "golden/bpe", "golden/bpe/tokenizer.json", "golden/bpe/vocab.json",
+                                                "golden/bpe/merges.txt" };
+    for (int k = 0; k < LEN(vocabularies); k++) {
+        FILE *f = fopen("golden/bpe/ids.bin", "rb");
+        assert_non_null(f);
+        check_profile(f, vocabularies[k], SPOT_BPE_FAST);
+        check_profile(f, vocabularies[k], SPOT_BPE_OPENAI);
+        assert_int_equal(fgetc(f), EOF);
+        fclose(f);
+    }
+}
+
+/* -- vocabularies -------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/spot_bpe_XXXXXX";
+
+static const char *write_file(const char *name, const char *bytes, size_t n)
+{
+    static char path[128];
+    FILE *f;
+
+    if (folder[14] == 'X') assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+    return path;
+}
+
+static void remove_file(const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    remove(path);
+    rmdir(folder);                                 /* the last one takes the folder along */
+    if (access(folder, F_OK)) memcpy(folder + 14, "XXXXXX", 6);
+}
+
+static char *read_text(const char *path, size_t *n)
+{
+    char *bytes = calloc(1, 1 << 20);
+    FILE *f = fopen(path, "rb");
+
+    assert_non_null(f);
+    *n = fread(bytes, 1, (1 << 20) - 1, f);
+    fclose(f);
+    return bytes;
+}
+
+TEST(a_packed_vocabulary_is_unpacked)
+{
+    size_t n;
+    char *text = read_text("golden/bpe/merges.txt", &n), path[128];
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t, *plain = open_bpe("golden/bpe/merges.txt", SPOT_BPE_FAST);
+    gzFile f;
+    FILE *cut;
+    snprintf(path, sizeof path, "%s", write_file("packed", "", 0));
+    f = gzopen(path, "wb");
+    assert_int_equal(gzwrite(f, text, (unsigned)n), n);
+    gzclose(f);
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST));
+    assert_int_equal(spot_bpe_about(t).size, spot_bpe_about(plain).size);
+    assert_int_equal(spot_bpe_about(t).merges, spot_bpe_about(plain).merges);
+    spot_bpe_close(t);
+    spot_bpe_close(plain);
+    cut = fopen(path, "r+b");
+    assert_int_equal(ftruncate(fileno(cut), 200), 0);
+    fclose(cut);
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, "damaged or cut short");
+    assert_null(t);
+    remove_file("packed");
+    free(text);
+}
+
+TEST(the_model_says_how_many_tokens_there_are)
+{
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+    CHECK_OK(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 514 + 20, SPOT_BPE_FAST));
+    assert_int_equal(spot_bpe_about(t).size, 534);
+    assert_int_equal(spot_bpe_about(t).merges, 20);
+    assert_int_equal(spot_bpe_about(t).end, 533);
+    spot_bpe_close(t);
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 49408, SPOT_BPE_FAST), SPOT_INPUT, "the model has 49408");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/merges.txt", 100, SPOT_BPE_FAST), SPOT_INPUT, "the model has 100");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe/tokenizer.json", 600, SPOT_BPE_FAST), SPOT_INPUT, "the model has 600");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", -1, SPOT_BPE_FAST), SPOT_INVALID, "-1 tokens");
+}
+
+TEST(broken_merges_get_their_sentence)
+{
+    static const struct { const char *text, *words; } cases[] = {
+        { "#version\na b\nab c d\n", "line 3 is no pair" },
+        { "a b\nab\n", "line 2 is no pair" },
+        { "a b\n c\n", "line 2 is no pair" },
+        { "a b\n\nab xy\n", "line 3 merges \"xy\", which is neither a byte nor made above" },
+        { "abc b\n", "line 1 merges \"abc\", which is neither" },
+        { "a b\r\nc d\r\na b\r\n", "line 3 repeats merge 1" },
+        { "\xff\xfe\xfd a\n", "line 1 merges" },
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        spot_bpe *t;
+        const char *path = write_file("merges.txt", cases[i].text, strlen(cases[i].text));
+        CHECK_FAILS(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST), SPOT_INPUT, cases[i].words);
+        assert_null(t);
+    }
+    remove_file("merges.txt");
+}
+
+/* One place of a good file is changed. */
+static void check_changed(const char *name, const char *from, const char *to, const char *words)
+{
+    char golden[64], *text, *at, changed[1 << 15];
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+    size_t n;
+    snprintf(golden, sizeof golden, "golden/bpe/%s", name);
+    text = read_text(golden, &n);
+    at = strstr(text, from);
+    if (!at) fail_msg("%s has no %s", name, from);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, write_file(name, changed, strlen(changed)), 0, SPOT_BPE_FAST), SPOT_INPUT, words);
+    assert_null(t);
+    remove_file(name);
+    free(text);
+}
+
+TEST(broken_files_of_hugging_face_get_their_sentence)
+{
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":1", " has the id 1, and so has another symbol");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":-1", "the id of \"!\" is no number");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":1048576", "the id of \"!\" is no number");
+    check_changed("tokenizer.json", "\"!\":0", "\"!\":0.5", "the id of \"!\" is no number");
+    check_changed("tokenizer.json", "\"!\":0", "\"?\":700", "it has \"?\" twice");
+    check_changed("tokenizer.json", "\"!\":0,", "", "it lacks \"!\", the symbol of byte 33");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"hh\"]", "merge 1 merges \"hh\", which is no symbol");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\",\"h\"]", "merge 1 makes \"hh\", which is no symbol");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"h\"]", "merge 1 is no pair");
+    check_changed("tokenizer.json", "[\"h\",\"e</w>\"]", "[\"o\",\"f</w>\"]", "merge 3 repeats merge 1");
+    check_changed("tokenizer.json", "\"</w>\"", "\"\"", "another kind of tokenizer");
+    check_changed("tokenizer.json", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"", "another kind of tokenizer");
+    check_changed("tokenizer.json", "\"merges\":[", "\"merge\":[", "no list of merges");
+    check_changed("tokenizer.json", "\"vocab\":{", "\"vocab\":[", "it is no JSON");
+    check_changed("vocab.json", "\"!\": 0", "\"!\": 0", "no merges.txt lies beside it");
+    check_changed("vocab.json", "\"<|endoftext|>\"", "\"<|end|>\"", "no merges.txt lies beside it");
+}
+
+TEST(files_that_are_none_get_their_sentence)
+{
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/nothing", 0, SPOT_BPE_FAST), SPOT_IO, "golden/nothing");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden", 0, SPOT_BPE_FAST), SPOT_INPUT, "golden holds no vocabulary of CLIP");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/pictures.bin", 0, SPOT_BPE_FAST), SPOT_INPUT, "pictures.bin: line ");
+    CHECK_FAILS(&c, spot_bpe_open(&c, &t, "golden/bpe", 0, SPOT_BPE_PROFILES), SPOT_INVALID, "profile 2");
+}
+
+/* -- texts --------------------------------------------------------------------------------------------------------- */
+
+typedef struct { char line[8][256]; int lines; } log_lines;
+
+static void keep_line(void *user, spot_log_level level, const char *text)
+{
+    log_lines *l = user;
+
+    assert_int_equal(level, SPOT_LOG_WARN);
+    snprintf(l->line[l->lines++], sizeof *l->line, "%s", text);
+}
+
+TEST(long_texts_are_cut_or_refused)
+{
+    static const char *const text[] = { "a b c", "a b c d", "a b c d e", "" };
+    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_FAST);
+    spot_bpe_info about = spot_bpe_about(t);
+    log_lines seen = { .lines = 0 };
+    spot_ctx c = check_ctx(2);
+    int32_t id[4][5], whole[CONTEXT];
+    int length[4];
+    spot_bpe_texts b = { .text = text, .n = 4, .context = 5, .cut = true, .id = id[0], .length = length };
+    c.on_log = keep_line;
+    c.user = &seen;
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    assert_int_equal(b.cuts, 2);
+    assert_int_equal(seen.lines, 1);
+    assert_string_equal(seen.line[0], "2 of 4 texts have more than 5 tokens and were cut");
+    assert_int_equal(encode(t, text[2], whole), 7);
+    assert_memory_equal(id[2], whole, 4 * sizeof **id);
+    assert_memory_equal(id[2], id[1], sizeof *id);
+    assert_memory_equal(id[2], id[0], sizeof *id);
+    for (int i = 0; i < 3; i++) assert_int_equal(length[i], 5);
+    assert_int_equal(length[3], 2);
+    assert_int_equal(id[3][1], about.end);
+    assert_int_equal(id[2][4], about.end);
+    b.cut = false;
+    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, "text 2 (\"a b c d\") has 6 tokens and the model takes 5");
+    b.context = 1;
+    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INVALID, "rows of 1 tokens");
+    spot_bpe_close(t);
+}
+
+TEST(bytes_that_are_no_text_are_refused)
+{
+    static const char *const text[] = { "fine", "a \xff\n", "also \xc3" };
+    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_FAST);
+    spot_ctx c = check_ctx(2);
+    int32_t id[3 * 77];
+    int length[3];
+    spot_bpe_texts b = { .text = text, .n = 3, .context = 77, .cut = true, .id = id, .length = length };
+    CHECK_FAILS(&c, spot_bpe_encode(&c, t, &b), SPOT_INPUT, "text 2 (\"a ??\") is not UTF-8 at its byte 2");
+    spot_bpe_close(t);
+}
+
+TEST(doubtful_texts_are_counted)
+{
+    static const char *const text[] = { "caf\xc3\xa9 au lait", "\xc3\x83\xc2\xa9", "\xe6\xbc\xa2\xe5\xad\x97", "\xc2\x93",
+                                        "plain &eacute;&euro;", "\xc3\x83 la mode" };
+    spot_bpe *t = open_bpe("golden/bpe", SPOT_BPE_OPENAI);
+    log_lines seen = { .lines = 0 };
+    spot_ctx c = check_ctx(1);
+    int32_t id[6 * 77];
+    int length[6];
+    spot_bpe_texts b = { .text = text, .n = 6, .context = 77, .id = id, .length = length };
+    c.on_log = keep_line;
+    c.user = &seen;
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    assert_int_equal(b.doubtful, 4);
+    assert_int_equal(seen.lines, 1);
+    assert_non_null(strstr(seen.line[0], "4 of 6 texts"));
+    spot_bpe_close(t);
+}
+
+/* A million letters without a space are one word. With 'a' and 'aa' to merge, half a minute would tell that each merge looks at
+ * the whole word. */
+TEST(a_word_of_a_million_letters_takes_no_longer)
+{
+    enum { LETTERS = 1 << 20 };
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+    char *text = malloc(LETTERS + 1);
+    int32_t *id = malloc(sizeof *id * LETTERS);
+    int length;
+    spot_bpe_texts b = { .text = (const char *const *)&text, .n = 1, .context = LETTERS, .id = id, .length = &length };
+    static const char merges[] = "a a\naa aa\na a</w>\naa aa</w>\naaaa aaaa</w>\n";
+    const char *path = write_file("merges.txt", merges, strlen(merges));
+    double start;
+    memset(text, 'a', LETTERS);
+    text[LETTERS] = 0;
+    CHECK_OK(&c, spot_bpe_open(&c, &t, path, 0, SPOT_BPE_FAST));
+    start = spot_clock();
+    CHECK_OK(&c, spot_bpe_encode(&c, t, &b));
+    assert_true(spot_clock() - start < (SANITIZED ? 60 : 10));
+    assert_int_equal(id[1], 513);                                  /* aaaa */
+    for (int i = 2; i < length - 2; i++) assert_int_equal(id[i], id[1]);
+    assert_int_equal(length, 1 + LETTERS / 4);
+    spot_bpe_close(t);
+    remove_file("merges.txt");
+    free(text);
+    free(id);
+}
+
+/* -- for tools/golden/bpe.py ------------------------------------------------------------------------------------------ */
+
+static int encode_file(const char *vocabulary, const char *profile, const char *path)
+{
+    enum { ROOM = 1 << 20 };
+    spot_ctx c = check_ctx(1);
+    spot_bpe *t;
+    int32_t *id = malloc(sizeof *id * ROOM), head[2];
+    char *line = NULL;
+    size_t size = 0;
+    FILE *f = fopen(path, "rb");
+    bool openai = !strcmp(profile, spot_bpe_profile_name[SPOT_BPE_OPENAI]);
+
+    if (!f || !id || spot_bpe_open(&c, &t, vocabulary, 0, openai ? SPOT_BPE_OPENAI : SPOT_BPE_FAST)) {
+        fprintf(stderr, "%s\n", c.message);
+        return 1;
+    }
+    while (getdelim(&line, &size, 0, f) > 0) {
+        spot_bpe_texts b = { .text = (const char *const *)&line, .n = 1, .context = ROOM, .id = id, .length = &head[1] };
+        b.context = (int)(strlen(line) * 6 + 16);
+        if (b.context > ROOM || spot_bpe_encode(&c, t, &b)) {
+            fprintf(stderr, "%s\n", c.message);
+            return 1;
+        }
+        head[0] = b.doubtful;
+        fwrite(head, sizeof *head, 2, stdout);
+        fwrite(id, sizeof *id, (size_t)head[1], stdout);
+    }
+    free(line);
+    free(id);
+    fclose(f);
+    spot_bpe_close(t);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return argc == 4 ? encode_file(argv[1], argv[2], argv[3]) : run_all_tests();
+}
