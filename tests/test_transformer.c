@@ -60,7 +60,7 @@ static void check_linear(spot_linear_shape s, int rows)
 
 TEST(products_are_right)
 {
-    static const int rows[] = { 1, 15, 16, 63, 64, 65, 200 };
+    static const int rows[] = { 1, 15, 16, 63, 64, 65, 191, 192, 257, 463 };
 
     for (int k = 0; k < LEN(rows); k++) {
         check_linear((spot_linear_shape){ .in = 48, .out = 80 }, rows[k]);
