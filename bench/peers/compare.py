@@ -36,6 +36,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                       re.findall(r"neighbours=10 .*: ([\d.]+) s", text))}),
     "look_torch.py": (["{pictures}", "{threads}"], lambda text: {"look": float(re.search(r": ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
+    "clip_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
+                      re.findall(r"^(clip)\t(.*?)\t([\d.]+)", text, re.M)}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -62,6 +64,9 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_peer.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),
     ("look", "folder of pictures, 256 to 224 px", "look_torch.py", "PyTorch, a DataLoader's worker for each thread", 0),
+    ("clip", "ViT-B/32, 32 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
+    ("clip", "ViT-B/16, 8 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
+    ("clip", "ViT-B/32, 1,000 captions", "clip_torch.py", "transformers, padded to the longest of a batch", 0),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 

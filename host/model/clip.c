@@ -9,7 +9,7 @@
 #include "model/finite.h"
 
 /* Rows of a batch, which do not depend on the threads: so the bits do not, either. */
-enum { ROWS = 4096 };
+enum { ROWS = 8192 };
 
 struct spot_clip {
     spot_clip_info info;
@@ -43,12 +43,13 @@ static spot_status put_values(spot_ctx *c, const spot_clip *m)
     return spot_device_copy(c, m->value, value, sizeof value);
 }
 
+/* f NULL: weights are not set. */
 static spot_status open_nets(spot_ctx *c, spot_arena *a, spot_clip *m, const spot_clip_file *f, spot_precision precision)
 {
     SPOT_TRY(SPOT_TAKE(c, a, m->value, 3 * 256));
     for (int t = 0; t < SPOT_CLIP_TOWERS; t++)
-        if (has(&m->info, t)) SPOT_TRY(spot_clip_net_open(c, a, &m->net[t], f, t, precision));
-    if (a->counting) return SPOT_OK;
+        if (has(&m->info, t)) SPOT_TRY(spot_clip_net_open(c, a, &m->net[t], &m->info, t, precision));
+    if (a->counting || !f) return SPOT_OK;
     for (int t = 0; t < SPOT_CLIP_TOWERS; t++)
         if (has(&m->info, t)) SPOT_TRY(spot_clip_net_load(c, &m->net[t], f, t));
     return put_values(c, m);
@@ -66,6 +67,20 @@ spot_status spot_clip_open(spot_ctx *c, spot_arena *a, spot_clip **clip, const c
     m->info = f.info;
     if (!s) s = open_nets(c, a, m, &f, o->precision);
     spot_clip_file_close(&f);
+    if (s || a->counting) spot_clip_close(c, m);
+    else *clip = m;
+    return s;
+}
+
+spot_status spot_clip_blank(spot_ctx *c, spot_arena *a, spot_clip **clip, const spot_clip_info *info, spot_precision precision)
+{
+    spot_clip *m = calloc(1, sizeof *m);
+    spot_status s;
+
+    *clip = NULL;
+    if (!m) return spot_fail(c, SPOT_NOMEM, "no memory for a CLIP");
+    m->info = *info;
+    s = open_nets(c, a, m, NULL, precision);
     if (s || a->counting) spot_clip_close(c, m);
     else *clip = m;
     return s;

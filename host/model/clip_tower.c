@@ -54,9 +54,8 @@ static spot_status take_block(spot_ctx *c, spot_arena *a, spot_clip_net *net, sp
     return SPOT_OK;
 }
 
-static spot_clip_net describe_net(const spot_clip_file *f, int which, spot_precision precision)
+static spot_clip_net describe_net(const spot_clip_info *i, int which, spot_precision precision)
 {
-    const spot_clip_info *i = &f->info;
     int across = which == SPOT_CLIP_IMAGE ? i->side / i->patch : 0;
 
     if (which == SPOT_CLIP_TEXT)
@@ -66,12 +65,12 @@ static spot_clip_net describe_net(const spot_clip_file *f, int which, spot_preci
                             .precision = precision };
 }
 
-spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, const spot_clip_file *f, int which,
+spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, const spot_clip_info *info, int which,
                                spot_precision precision)
 {
     size_t width;
 
-    *net = describe_net(f, which, precision);
+    *net = describe_net(info, which, precision);
     width = (size_t)net->shape.width;
     for (int k = 0; k < SPOT_CLIP_PLANS; k++) {
         spot_linear_shape s = shape_of(net, k);

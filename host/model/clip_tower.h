@@ -40,7 +40,7 @@ typedef struct {
 } spot_clip_work;
 
 /* Plans and memory in a, not filled. Close also after a failure. */
-spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, const spot_clip_file *f, int which,
+spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, const spot_clip_info *info, int which,
                                spot_precision precision);
 void        spot_clip_net_close(spot_ctx *c, spot_clip_net *net);
 
@@ -53,5 +53,8 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
 /* Tokens w->x of w->start[sequences] rows -> the embeddings of the rows w->only, in *out (sequences, dim), memory of w. rows:
  * w->start[sequences]. */
 spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, int rows, int sequences);
+
+/* A CLIP of these sizes whose weights nobody has set, for benches, which fill a's memory with numbers. clip.h says the rest. */
+spot_status spot_clip_blank(spot_ctx *c, spot_arena *a, spot_clip **clip, const spot_clip_info *info, spot_precision precision);
 
 #endif
