@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "formats/safetensors.h"
+#include "net/conv.h"
 #include "spotter/clip.h"
 
 #define QUICK "golden/clip/quick/"
@@ -278,6 +279,28 @@ TEST(what_cannot_be_embedded_is_named)
     for (int k = 0; k < b.info->context; k++) b.ids[k] = 6;
     CHECK_FAILS(&b.c, spot_clip_texts(&b.c, &b.scratch, b.clip, b.text, b.ids, b.length, b.n, true), SPOT_INPUT,
                 "text 0 (from 0) has no end token 5");
+    clear_bed(&b);
+}
+
+/* On a CPU that has it, asked for in the environment (conv.h). */
+TEST(bf16_is_near_fp32)
+{
+    spot_clip_options half = { .precision = SPOT_BF16 };
+    spot_ctx c = check_ctx(1);
+    double least = 1;
+    bed b;
+
+    if (!spot_conv_has(&c, SPOT_BF16)) skip();
+    b = make_bed(QUICK "model.safetensors", QUICK, &half, 2);
+    embed(&b, true);
+    for (int k = 0; k < 2; k++) {
+        float *want = copy_of(&b.want, k ? "text" : "image"), *got = k ? b.text : b.image;
+        int d = b.info->dim;
+        for (int i = 0; i < b.n; i++)
+            least = fmin(least, dot(got + i * d, want + i * d, d) / sqrt(dot(want + i * d, want + i * d, d)));
+        free(want);
+    }
+    CHECK_NEAR(least, 1, 1e-3);
     clear_bed(&b);
 }
 

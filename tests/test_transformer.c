@@ -1,8 +1,7 @@
 /* test_transformer.c - linear, layernorm, attention and tokens against plain loops in double, by any number of threads.
  * ctest: threads */
-#include "check_tensor.h"
+#include "check_bf16.h"
 
-#include "core/bf16.h"
 #include "net/attention.h"
 #include "net/layernorm.h"
 #include "net/linear.h"
@@ -74,6 +73,30 @@ TEST(products_end_in_what_the_plan_says)
     check_linear((spot_linear_shape){ .in = 96, .out = 64, .bias = true, .activation = SPOT_ACT_QUICK_GELU }, 70);
     check_linear((spot_linear_shape){ .in = 96, .out = 64, .bias = true, .narrow = true, .activation = SPOT_ACT_GELU }, 70);
     check_linear((spot_linear_shape){ .in = 1500, .out = 64, .bias = true }, 70);
+}
+
+static float half_of(uint16_t h) { return spot_bf16_float(h); }
+
+/* Operands that bf16 holds exactly; a narrow result is rounded once. */
+TEST(products_in_bf16_are_right)
+{
+    enum { ROWS = 83, IN = 96, OUT = 48 };
+    NEEDS_BF16();
+    for (int narrow = 0; narrow < 2; narrow++) {
+        spot_linear_shape s = { .in = IN, .out = OUT, .bias = true, .narrow = narrow, .precision = SPOT_BF16,
+                                .activation = narrow ? SPOT_ACT_QUICK_GELU : SPOT_ACT_NONE };
+        uint16_t *x = random_halves(spot_linear_room(ROWS) * IN, 0, 0, 1), *h = random_halves(IN * OUT, 1, 0, 0.1f);
+        float *w = room(IN * OUT * sizeof *w), *b = random_tensor(OUT, 2), *y = room(spot_linear_room(ROWS) * OUT * sizeof *y);
+        for (int i = 0; i < IN * OUT; i++) w[i] = half_of(h[i]);
+        multiply(y, (float *)x, w, b, &s, ROWS, 2);
+        for (int i = 0; i < ROWS * OUT; i++) {
+            double z = b[i % OUT], want, got = narrow ? half_of(((uint16_t *)y)[i]) : y[i];
+            for (int k = 0; k < IN; k++) z += (double)half_of(x[i / OUT * IN + k]) * w[i % OUT * IN + k];
+            want = activated(z, s.activation);
+            CHECK_NEAR(got, want, narrow ? 1e-5 + fabs(want) / 250 : 1e-5);
+        }
+        free(x), free(h), free(w), free(b), free(y);
+    }
 }
 
 TEST(plans_that_mean_nothing_are_refused)
