@@ -41,6 +41,8 @@ PEERS = {   # peer: its command, and seconds by (op, case) from what it prints
                       re.findall(r": ([\d.]+) ms", text))}),
     "bpe_hf.py": ([], lambda text: {"bpe": float(re.search(r"batch: ([\d.]+) s", text)[1])}),
     "spotlight_torch.py": (["{threads}"], lambda text: {"spotlight": float(re.search(r": ([\d.]+) s", text)[1])}),
+    "clip_torch.py": (["{threads}"], lambda text: {(op, case): float(s) for op, case, s in
+                      re.findall(r"^(clip)\t(.*?)\t([\d.]+)", text, re.M)}),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render":
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}),
 }
@@ -70,6 +72,9 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("resize", RESIZED[0], "resize_pil.py", "PIL, a picture on one thread", 1),
     ("resize", RESIZED[1], "resize_pil.py", "PIL, a picture on one thread", 1),
     ("bpe", "100,000 captions", "bpe_hf.py", "tokenizers, one thread", 1),
+    ("clip", "ViT-B/32, 32 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
+    ("clip", "ViT-B/16, 8 pictures", "clip_torch.py", "the faster of transformers and open_clip", 0),
+    ("clip", "ViT-B/32, 1,000 captions", "clip_torch.py", "transformers, padded to the longest of a batch", 0),
     ("spotlight", "10 of 1,000 steps, 3,200 x 512", "spotlight_torch.py", "PyTorch, 40 steps of 10,000 timed", 0),
 ]
 

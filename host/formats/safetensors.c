@@ -172,6 +172,11 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in
     return s;
 }
 
+spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start)
+{
+    return open_header(c, t, in, start, NULL);
+}
+
 spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *file)
 {
     spot_blob in = spot_blob_memory(data, size, file);

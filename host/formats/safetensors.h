@@ -38,6 +38,10 @@ spot_status spot_tensors_open (spot_ctx *c, spot_tensors *t, const char *path);
 spot_status spot_tensors_parse(spot_ctx *c, spot_tensors *t, const uint8_t *data, size_t size, const char *name);
 void        spot_tensors_close(spot_tensors *t);
 
+/* Reads the header alone, for tensors that are too large to hold all at once: t's data are NULL. Tensor i has its bytes at
+ * *start + t->tensor[i].at of `in`. Close t. */
+spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start);
+
 /* Reads one tensor as an array; name NULL: the only tensor of the file. Reads no other tensor's bytes. */
 spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *name, size_t limit);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/safetensors.h"
+#include "model/finite.h"
 #include "model/resnet18.h"
 
 /* num_batches_tracked is the one entry of integers: int64, no dimensions. */
@@ -53,19 +54,6 @@ static spot_status read_sizes(spot_ctx *c, const spot_tensors *file, const char 
     return SPOT_OK;
 }
 
-/* Tests exponents, without a branch for each of millions of values. */
-static bool all_finite(const float *v, size_t n)
-{
-    const uint32_t most = 0x7f800000;
-    uint32_t bad = 0, bits;
-
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&bits, v + i, sizeof bits);
-        bad |= (bits & most) == most;
-    }
-    return !bad;
-}
-
 static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *file, const char *path, int had, uint64_t seed)
 {
     spot_model_tensor table[SPOT_RESNET18_TENSORS], stored[SPOT_RESNET18_TENSORS];
@@ -88,7 +76,7 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
         if (t == SPOT_RESNET18_TENSORS)
             return spot_fail(c, SPOT_INPUT, "%s: %.80s is no tensor of ResNet-18", path, file->tensor[i].name);
     }
-    if (!all_finite(m->value, m->floats))
+    if (!spot_all_finite(m->value, m->floats))
         return spot_fail(c, SPOT_INPUT, "%s holds a weight that is not a finite number", path);
     return SPOT_OK;
 }

@@ -8,6 +8,7 @@
 #include "spotter/bdm.h"
 #include "spotter/binding.h"
 #include "spotter/check.h"
+#include "spotter/clip.h"
 #include "spotter/cluster.h"
 #include "spotter/config.h"
 #include "spotter/ctx.h"

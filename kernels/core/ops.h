@@ -35,6 +35,10 @@
     X(optim)     /* Adam and SGD over all parameters                  */ \
     X(attack)    /* images moved to where the loss is greater         */ \
     X(rows)      /* rows chosen, scaled, normalised for the next op   */ \
+    X(linear)    /* rows times a layer's weights, with activations    */ \
+    X(layernorm) /* each row to mean 0 and variance 1                 */ \
+    X(attention) /* scaled dot products within sequences              */ \
+    X(tokens)    /* pictures and words -> rows of a transformer       */ \
     X(distance)  /* squared distances of all pairs                    */ \
     X(pca)       /* covariance, and scores on its eigenvectors        */ \
     X(affinity)  /* perplexity search                                 */ \

@@ -1,0 +1,44 @@
+/* clip_file.h - CLIP's weights in a file: whose names they have, the shapes that they tell, and the config beside them. */
+#ifndef SPOTTER_CLIP_FILE_H
+#define SPOTTER_CLIP_FILE_H
+
+#include "formats/safetensors.h"
+#include "spotter/clip.h"
+
+enum { SPOT_CLIP_IMAGE, SPOT_CLIP_TEXT, SPOT_CLIP_TOWERS };
+
+/* A tower's tensors by name. Names of a norm or a product end in ".weight" and ".bias"; those of a block follow "block7.". */
+typedef struct {
+    const char *start;                         /* the weights of the patches, or the table of words */
+    const char *first;                         /* the class token; NULL for text */
+    const char *position, *before, *after;     /* before: NULL for text */
+    const char *projection, *block;
+    const char *norm1, *query, *key, *value, *out, *norm2, *up, *down;       /* of a block; query NULL: fused */
+    const char *fused;                         /* its start: "attn.in_proj_" */
+    bool turned;                               /* the projection is (width, dim) */
+} spot_clip_names;
+
+typedef struct {
+    spot_blob in;
+    spot_tensors header;
+    uint64_t data;                             /* where the tensors' bytes begin */
+    const spot_clip_names *names[SPOT_CLIP_TOWERS];      /* NULL: no such tower */
+    bool *known;                               /* (header.count): a name of the network */
+    spot_clip_info info;
+} spot_clip_file;
+
+/* Opens the weights and their config; checks every name and shape. Close also after a failure. */
+spot_status spot_clip_file_open(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o);
+void        spot_clip_file_close(spot_clip_file *f);
+
+/* "before" + "block" + number + name + "end"; the parts may be NULL, the number -1. */
+typedef struct { char text[160]; } spot_clip_name;
+spot_clip_name spot_clip_name_of(const char *block, int layer, const char *name, const char *end);
+
+/* The tensor of that name, read as `count` floats; SPOT_INPUT if a number is not finite. */
+spot_status spot_clip_read(spot_ctx *c, const spot_clip_file *f, float *out, spot_clip_name name, size_t count);
+
+/* Completes f->info by the config and by o; the sizes are known. */
+spot_status spot_clip_configure(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o);
+
+#endif

@@ -1,0 +1,33 @@
+/* attention.h - scaled dot-product attention within sequences of different lengths, for each head on its own.
+ *
+ *     out[i] = sum_j softmax_j(q[i] . k[j] / sqrt(d)) v[j]        j over the sequence of row i; causal: j up to i
+ *
+ * qkv (rows, 3 width) fp32: of each row q, k, v, each (heads, d), width = heads d. Sequence s is the rows start[s] to
+ * start[s + 1] - 1, so that no work is done on padding. out (rows, width), fp32 or bf16; or, with `only`, (sequences, width):
+ * for sequence s the result of row only[s] alone. Scores and sums are fp32; the softmax subtracts the greatest score. The error
+ * is within 4e-6 of the largest |v| of double precision (tests/test_transformer.c). run_to_run: the same bits for any number of
+ * threads. A NaN stays NaN. CUDA has no kernels yet: SPOT_UNSUPPORTED. */
+#ifndef SPOTTER_ATTENTION_H
+#define SPOTTER_ATTENTION_H
+
+#include "net/conv.h"
+
+typedef struct {
+    int  heads, width;
+    int  sequences, longest;         /* longest: at least the rows of the longest sequence */
+    bool causal;
+    const int *start, *only;         /* (sequences + 1); (sequences) or NULL; in memory of c's device */
+    spot_precision precision;        /* of out */
+} spot_attention;
+
+struct spot_attention_ops {
+    size_t      (*scratch)(spot_ctx *c, const spot_attention *a);
+    spot_status (*forward)(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch);
+};
+
+/* Bytes of scratch for c->threads threads; start and only are not read. 0 where the device has no kernel. */
+size_t spot_attention_scratch(spot_ctx *c, const spot_attention *a);
+
+spot_status spot_attention_forward(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch);
+
+#endif

@@ -1,0 +1,45 @@
+/* tokens.h - the ends of a transformer: pictures and words -> rows of tokens, and rows -> embeddings.
+ *
+ * Arrays lie in the memory of c's device. Tokens are (rows, width) fp32; patches have the given precision. Every number is one
+ * sum or product rounded once, except unit: within 2e-6. CUDA has no kernels yet: SPOT_UNSUPPORTED. */
+#ifndef SPOTTER_TOKENS_H
+#define SPOTTER_TOKENS_H
+
+#include "net/conv.h"
+
+/* Square pictures cut into patches, (side / patch)^2 of each; pixels behind the last whole patch are left out. */
+typedef struct {
+    int n, side, patch;
+    const float *value;              /* (3, 256): the input of the network for each byte of a channel */
+    spot_precision precision;
+} spot_patches;
+
+struct spot_tokens_ops {
+    spot_status (*patches)(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p);
+    spot_status (*join)(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n, int count,
+                        int width);
+    spot_status (*words)(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
+                         int rows, int width);
+    spot_status (*pick)(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
+    spot_status (*unit)(spot_ctx *c, float *x, int n, int width);
+};
+
+/* rgb (n, side, side, 3) -> rows (n, patches, 3 patch patch): the patches of a picture from left to right, then down; the
+ * numbers of a patch as in a convolution's weights, (3, patch, patch). */
+spot_status spot_tokens_patches(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p);
+
+/* x (n, count + 1, width): `first` (width), then the count patches of a picture; plus position (count + 1, width). */
+spot_status spot_tokens_join(spot_ctx *c, float *x, const float *patch, const float *first, const float *position, int n,
+                             int count, int width);
+
+/* x[r] = table[id[r]] + position[place[r]]. The caller has checked id and place. */
+spot_status spot_tokens_words(spot_ctx *c, float *x, const int *id, const int *place, const float *table, const float *position,
+                              int rows, int width);
+
+/* y[i] = x[row[i]] for n rows. */
+spot_status spot_tokens_pick(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
+
+/* Each row divided by its length; a row of zeros becomes NaN. */
+spot_status spot_tokens_unit(spot_ctx *c, float *x, int n, int width);
+
+#endif
