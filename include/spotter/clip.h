@@ -37,7 +37,7 @@ typedef struct {
     spot_clip_activation activation;           /* of both towers */
     spot_clip_end end;
     int end_id;                                /* the end token of SPOT_CLIP_FIRST_END */
-    spot_precision precision;                  /* of weights and products; SPOT_BF16 on the CPU is on trial (conv.h) */
+    spot_precision precision;                  /* of weights and products; SPOT_BF16 on the CPU needs AVX512-BF16 (conv.h) */
 } spot_clip_options;
 
 typedef struct {
