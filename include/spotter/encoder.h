@@ -1,0 +1,83 @@
+/* encoder.h - pictures or texts -> rows of features, by CLIP or by a ResNet-18, for any number of them.
+ *
+ *     weights + options -> encoder -> rows
+ *
+ * The tensors of the file decide which network it is. Pictures are prepared as the network wants them: CLIP's by its own side,
+ * bicubic; a ResNet's by `resize` and `crop`, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
+ *
+ * Features of different encoders cannot be compared. So an encoder has a name, "clip-3f9a0c12d4e5b687": its kind and 64 bits of
+ * the hash of its weights and of every option that changes its numbers. Whoever stores features or a threshold stores the name
+ * beside it and refuses another one.
+ *
+ * run_to_run: the same bits for any number of threads. A row does not depend on the other rows of a call. */
+#ifndef SPOTTER_ENCODER_H
+#define SPOTTER_ENCODER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spotter/clip.h"
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET } spot_encoder_kind;
+typedef enum { SPOT_CLEAN_FAST, SPOT_CLEAN_OPENAI } spot_encoder_clean;       /* the tokenizer's profiles, "fast", "openai" */
+
+typedef struct {
+    spot_clip_options clip;        /* CLIP: for facts that neither tensors nor config tell */
+    const char *vocabulary;        /* CLIP's texts: file or folder of the tokenizer; NULL: the folder of the weights */
+    int    clean;                  /* spot_encoder_clean: how texts are cleaned */
+    bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
+    int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224 */
+    size_t memory;                 /* most bytes for decoding pictures; 0: 2 GB */
+} spot_encoder_options;
+
+typedef struct {
+    int  kind;                     /* spot_encoder_kind */
+    char name[32];
+    bool has_images, has_texts;
+    int  dim;                      /* numbers of a row */
+    int  side;                     /* pixels a side of the network's input */
+    int  outputs;                  /* ResNet: outputs of its head; CLIP: 0 */
+    int  context;                  /* CLIP: most ids of a text */
+    float scale;                   /* CLIP: logits = scale * cosine; NaN where the file has none */
+    size_t bytes;                  /* memory that it takes, with its scratch */
+} spot_encoder_info;
+
+typedef struct spot_encoder spot_encoder;
+
+spot_encoder_options spot_encoder_defaults(void);
+
+/* Loads the weights, in memory of c's device. A tokenizer is opened where the file has a tower for texts and the vocabulary is
+ * there; else texts fail with SPOT_INPUT. One caller at a time. close accepts NULL. */
+spot_status spot_encoder_open (spot_ctx *c, spot_encoder **e, const char *path, const spot_encoder_options *o);
+void        spot_encoder_close(spot_ctx *c, spot_encoder *e);
+
+const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
+
+typedef struct {
+    char *const *path;             /* (n) */
+    int      n;
+    float   *feature;              /* (n, dim) result: CLIP's rows of length 1, a ResNet's as they are */
+    float   *logit;                /* (n, outputs) result of a ResNet; NULL: not wanted */
+    uint8_t *unreadable;           /* (n) result: 1 where the picture cannot be read, which has a row of zeros; NULL: the first
+                                    * such picture is SPOT_INPUT */
+    const char *stage;             /* name of the progress that is told; NULL: none */
+} spot_encoder_pictures;
+
+/* The stop flag is looked at between batches. SPOT_INPUT names the picture. */
+spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encoder_pictures *p);
+
+/* The same for pixels in memory: rgb (n, side, side, 3) bytes, on the host. */
+spot_status spot_encode_pixels(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n);
+
+/* text (n), UTF-8 -> feature (n, dim), rows of length 1. */
+spot_status spot_encode_texts(spot_ctx *c, spot_encoder *e, float *feature, const char *const *text, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
