@@ -15,7 +15,7 @@
 
 #define SHARE 0.015                /* share of a sweep's training that the calibration trains, twice */
 /* If a batch takes more than LONG seconds, as in a large network, a smaller one of about PART seconds is timed. */
-#define LONG 2.0
+#define LONG 5.0
 #define PART 1.0
 enum { PROBE = 8 };                /* images of the first trial, which finds the time of a batch */
 enum { PICTURES = 64 };            /* real pictures that a GPU learns from, again and again */
