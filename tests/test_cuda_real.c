@@ -70,11 +70,11 @@ static void check_split(spot_ctx *c, const spot_ec *ec, spot_split split)
     void *on;
 
     CHECK_OK(&cpu, spot_ec_images(&cpu, &s));
-    CHECK_OK(&cpu, spot_ec_input(&cpu, x, 3, false, image, n, ec));
+    CHECK_OK(&cpu, spot_ec_input(&cpu, x, 3, SPOT_FP32, image, n, ec, NULL));
     d.image = to_device(c, NULL, sizeof image), d.target = to_device(c, NULL, sizeof target);
     d.mask = to_device(c, NULL, sizeof mask), on = to_device(c, NULL, bytes);
     CHECK_OK(c, spot_ec_images(c, &d));
-    CHECK_OK(c, spot_ec_input(c, on, 3, false, d.image, n, ec));
+    CHECK_OK(c, spot_ec_input(c, on, 3, SPOT_FP32, d.image, n, ec, NULL));
     expect_bytes(c, on, x, bytes, "input", (int)split, 0);
     expect_bytes(c, d.image, image, (size_t)n * sizeof *image, "images", (int)split, 0);
     expect_bytes(c, d.target, target, (size_t)n * sizeof *target, "targets", (int)split, 0);

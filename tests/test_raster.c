@@ -224,7 +224,7 @@ TEST(inputs_are_normalised_bytes)
         cfg.jpeg_quality = 90 * jpeg;
         CHECK_OK(&c, spot_image_render(&c, rgb, image, N, &cfg));
         CHECK_OK(&c, spot_photo_input(&c, x, 3, SPOT_FP32, &set, NULL, N));
-        CHECK_OK(&c, spot_ec_input(&c, y, 3, false, image, N, &(spot_ec){ .scene = cfg }));
+        CHECK_OK(&c, spot_ec_input(&c, y, 3, SPOT_FP32, image, N, &(spot_ec){ .scene = cfg }, NULL));
         assert_memory_equal(x, y, values * sizeof *x);
         for (size_t i = 0; i < values; i++) CHECK_NEAR(x[i], (rgb[i] / 255.0 - mean[i % 3]) / std[i % 3], 1e-6);
     }

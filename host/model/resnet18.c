@@ -328,6 +328,6 @@ spot_status spot_net_backward_image(spot_ctx *c, spot_net *net, const float *tar
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
                           const spot_ec *ec, void *spare)
 {
-    if (pixels) return spot_ec_input(c, pixels, 3, false, image, n, ec);
-    return spot_ec_input_in(c, planes, c->ops->conv->stem, precision, image, n, ec, spare);
+    if (pixels) return spot_ec_input(c, pixels, 3, SPOT_FP32, image, n, ec, spare);
+    return spot_ec_input(c, planes, c->ops->conv->stem, precision, image, n, ec, spare);
 }

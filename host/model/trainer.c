@@ -91,7 +91,7 @@ static spot_status take_batches(spot_ctx *c, spot_arena *a, spot_trainer *t)
         else b->planes = t->net.planes;
     }
     if (!c->device) return SPOT_TAKE(c, a, t->pixels, rows * 3 * size * size);
-    return t->ec->scene.jpeg_quality ? spot_arena_take(c, a, &t->spare, spot_jpeg_spare((int)rows, size)) : SPOT_OK;
+    return t->ec->scene.jpeg_quality ? spot_arena_take(c, a, &t->spare, spot_ec_input_spare((int)rows, size)) : SPOT_OK;
 }
 
 /* The host's arrays; on the CPU the device's own. */

@@ -34,7 +34,7 @@ static spot_status input_each(spot_ctx *c, float *x, const spot_image *image, in
     return failed;
 }
 
-size_t spot_jpeg_spare(int n, int size) { return (size_t)n * (3 * (size_t)size * (size_t)size + spot_jpeg_planes(size)); }
+size_t spot_ec_input_spare(int n, int size) { return (size_t)n * (3 * (size_t)size * (size_t)size + spot_jpeg_planes(size)); }
 
 /* Scenes through JPEG on a device: their bytes, then those from JPEG, then numbers. */
 static spot_status jpeg_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
@@ -48,8 +48,8 @@ static spot_status jpeg_input(spot_ctx *c, void *x, int channels, spot_precision
     return spot_photo_input(c, x, channels, precision, &set, NULL, n);
 }
 
-spot_status spot_ec_input_in(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
-                             const spot_ec *ec, void *spare)
+spot_status spot_ec_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
+                          const spot_ec *ec, void *spare)
 {
     spot_photo_set set;
 
@@ -63,19 +63,6 @@ spot_status spot_ec_input_in(spot_ctx *c, void *x, int channels, spot_precision 
         return spot_fail(c, SPOT_UNSUPPORTED, "pictures and JPEG on the CPU: 3 channels of fp32 only, not %d of %s", channels,
                          precision == SPOT_BF16 ? "bf16" : "fp32");
     return input_each(c, x, image, n, ec);
-}
-
-spot_status spot_ec_input(spot_ctx *c, void *x, int channels, bool bf16, const spot_image *image, int n, const spot_ec *ec)
-{
-    const bool jpeg = c->device && !ec->photos && ec->scene.jpeg_quality;
-    void *spare = NULL;
-    spot_status s;
-
-    if (jpeg) SPOT_TRY(spot_device_take(c, &spare, spot_jpeg_spare(n, ec->scene.size)));
-    s = spot_ec_input_in(c, x, channels, bf16 ? SPOT_BF16 : SPOT_FP32, image, n, ec, spare);
-    if (jpeg && !s) s = spot_device_wait(c);
-    spot_device_give(c, spare);
-    return s;
 }
 
 spot_status spot_image_picture(spot_ctx *c, spot_image *image, uint8_t *rgb, const spot_ec *ec, spot_split split,

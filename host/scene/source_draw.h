@@ -14,12 +14,4 @@ spot_status spot_photo_image(spot_ctx *c, spot_image *image, const spot_ec *ec, 
 /* Writes the pixels (size, size, 3) of an image that is a picture from a file (pixels.c). */
 spot_status spot_photo_pixels(spot_ctx *c, uint8_t *rgb, const spot_image *image, const spot_ec *ec);
 
-/* spot_ec_input with room for JPEG on a device, spot_jpeg_spare bytes of its memory; it takes none, so a step can be
- * recorded. */
-spot_status spot_ec_input_in(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
-                             const spot_ec *ec, void *spare);
-
-/* Bytes and planes of n images. */
-size_t spot_jpeg_spare(int n, int size);
-
 #endif
