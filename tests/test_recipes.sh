@@ -52,12 +52,12 @@ PY
 cmake -S "$dir/tree" -B "$dir/build" -G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")" \
     -DSPOT_TESTS=ON -DSPOT_WERROR=ON -DSPOT_NVCC= -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -march=native" \
     > "$dir/log" 2>&1 || fail "$(tail -5 "$dir/log")"
-cmake --build "$dir/build" --target spotter test_cuda_clip --parallel 2 > "$dir/log" 2>&1 ||
+cmake --build "$dir/build" --target spotter test_cuda_clamp --parallel 2 > "$dir/log" 2>&1 ||
     fail "$(grep -m5 -E "error:|Error" "$dir/log")"
 
 # The op: its cases pass on the CPU.
-(cd "$dir/tree/tests" && "$dir/build/test_cuda_clip") > "$dir/log" 2>&1 || [ $? -eq 77 ] || fail "$(tail -5 "$dir/log")"
-grep -q 'clip_is_right' "$dir/log" || fail "the op has no case: $(cat "$dir/log")"
+(cd "$dir/tree/tests" && "$dir/build/test_cuda_clamp") > "$dir/log" 2>&1 || [ $? -eq 77 ] || fail "$(tail -5 "$dir/log")"
+grep -q 'clamp_is_right' "$dir/log" || fail "the op has no case: $(cat "$dir/log")"
 
 # The setting: help, a config, a refusal.
 spotter=$dir/build/spotter
