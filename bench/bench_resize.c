@@ -66,7 +66,7 @@ static double sample(const spot_resize *p, const uint8_t *rgb, const resized_pic
     return sum / all;
 }
 
-/* By the definition, where the square lies within the resized picture: off by the two roundings. */
+/* Compares with the filter's definition, where the square lies within the resized picture. Two roundings lie between them. */
 static spot_status compare_square(spot_op_run *r, const spot_resize *p, const uint8_t *rgb, const uint8_t *out)
 {
     int least = p->width < p->height ? p->width : p->height, resize = p->resize ? p->resize : least;

@@ -13,7 +13,6 @@
 
 spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, spot_auditors *a)
 {
-    spot_points rows = { .n = a->n, .d = a->d, .at = (float *)a->feature, .device_at = (float *)a->device_feature };
     size_t n = (size_t)a->n, d = (size_t)a->d, each = sizeof(double);
     const float *x;
 
@@ -21,8 +20,8 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
     SPOT_TRY(SPOT_TAKE(c, host, a->target, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->before, n));
     SPOT_TRY(SPOT_TAKE(c, host, a->factor, SPOT_AUDITORS * d * d));
-    SPOT_TRY(spot_points_there(c, work, &x, &rows));
-    a->x = (spot_twin){ rows.at, (void *)x, n * d * sizeof(float) };
+    SPOT_TRY(spot_numbers_there(c, work, &x, a->feature, a->device_feature, n * d));
+    a->x = (spot_twin){ (void *)a->feature, (void *)x, n * d * sizeof(float) };
     SPOT_TRY(spot_twin_take(c, host, work, &a->centre, d * each));
     SPOT_TRY(spot_twin_take(c, host, work, &a->row, n * sizeof(int)));
     SPOT_TRY(spot_twin_take(c, host, work, &a->weight, n * each));

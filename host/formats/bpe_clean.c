@@ -266,7 +266,7 @@ static bool may_be_byte(ucs4_t u)
     return (u >= 0x80 && u < 0x2600) || u == 0xf8ff || u == 0xfb01 || u == 0xfb02 || u == 0xfffd;
 }
 
-/* Those of a byte behind which ftfy takes a space, or a '?', for a byte that was lost. */
+/* Whether such a character stands for a byte behind which ftfy takes a space, or a '?', for a lost byte. */
 static bool may_lead_space(ucs4_t u)
 {
     static const uint16_t leads[] = {

@@ -141,7 +141,7 @@ static spot_status expect_block(spot_ctx *c, spot_clip_file *f, const spot_clip_
     return expect_pair(c, f, n->block, layer, n->down, width, hidden);
 }
 
-/* What both towers have: blocks, the norm behind them, the projection. */
+/* Checks the tensors that both towers have: blocks, the norm behind them, the projection. */
 static spot_status expect_tower(spot_ctx *c, spot_clip_file *f, int which, spot_clip_tower *t)
 {
     const spot_clip_names *n = f->names[which];

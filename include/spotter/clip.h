@@ -30,7 +30,7 @@ typedef enum { SPOT_CLIP_ACT_OF_CONFIG, SPOT_CLIP_QUICK_GELU, SPOT_CLIP_GELU } s
 /* The row of a text that becomes its embedding: at the greatest id (the first of equals), or at the first end token. */
 typedef enum { SPOT_CLIP_END_OF_CONFIG, SPOT_CLIP_GREATEST_ID, SPOT_CLIP_FIRST_END } spot_clip_end;
 
-/* What the caller knows better than the config; all zero: the config decides. */
+/* Facts that the caller knows better than the config; all zero: the config decides. */
 typedef struct {
     const char *config;                        /* a config's path; NULL: beside the weights */
     int image_heads, text_heads;

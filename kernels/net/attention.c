@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 #include "core/bf16.h"
 #include "core/gemm.h"
