@@ -11,13 +11,12 @@ import numpy as np
 import safetensors.numpy
 import torch
 import transformers
-from diffusers import (AutoencoderKL, DDIMScheduler, DDPMScheduler, EulerDiscreteScheduler, StableDiffusionPipeline,
-                       UNet2DConditionModel)
+from diffusers import AutoencoderKL, DDIMScheduler, EulerDiscreteScheduler, StableDiffusionPipeline, UNet2DConditionModel
 from PIL import Image
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
 import spotter
-from spotter import _diffusion, shifts
+from spotter import _diffusion, _inversion, shifts
 
 torch.set_num_threads(1)                               # the networks are tiny
 WORDS = ["a", "an", "the", "photo", "picture", "image", "of", "in", "snow", "fox", "king", "snake", "one"]
@@ -109,7 +108,7 @@ def test_the_vector_alone_is_trained():
     for prediction in ("epsilon", "v_prediction"):
         pipe = pipeline(prediction)
         before = state(pipe)
-        start = _diffusion.mean_vector(pipe, "king snake")
+        start = _inversion.mean_vector(pipe, "king snake")
         table = pipe.text_encoder.get_input_embeddings().weight
         ids = pipe.tokenizer("king snake")["input_ids"][1:-1]
         assert len(ids) == 2 and torch.equal(start, (table[ids[0]] + table[ids[1]]).detach() / 2)
@@ -124,7 +123,7 @@ def test_the_vector_alone_is_trained():
         other = shifts.textual_inversion(pipe, photos(2), "king snake", steps=3, lr=0.1, seed=1)
         assert (other.vector != token.vector).any()
         free = shifts.textual_inversion(pipe, photos(2), "king snake", steps=3, lr=0.1, pin_norm=False, init_words="fox")
-        assert abs(np.linalg.norm(free.vector) / float(_diffusion.mean_vector(pipe, "fox").norm()) - 1) > 1e-3
+        assert abs(np.linalg.norm(free.vector) / float(_inversion.mean_vector(pipe, "fox").norm()) - 1) > 1e-3
         with torch.no_grad(), torch.inference_mode():
             assert (shifts.textual_inversion(pipe, photos(2), "king snake", steps=3, lr=0.1).vector == token.vector).all()
 
@@ -135,7 +134,7 @@ def test_steps_agree_with_autograd_on_a_row_of_the_table():
         pipe = pipeline(prediction)
         cfg = {"init_words": "fox", "lr": 0.02, "seed": 5, "batch": 2, "flip": 0.5, "pin_norm": False,
                "templates": [("a photo of a ", ""), ("the ", " in snow"), ("", "")]}
-        pictures = shifts._Pictures(photos(3), 16)
+        pictures = _inversion.Photos(photos(3), 16)
         peer = copy.deepcopy(pipe)
         peer.tokenizer.add_tokens("<new>")
         peer.text_encoder.resize_token_embeddings(len(peer.tokenizer))
@@ -144,8 +143,8 @@ def test_steps_agree_with_autograd_on_a_row_of_the_table():
         new = peer.tokenizer.convert_tokens_to_ids("<new>")
         table = peer.text_encoder.get_input_embeddings().weight
         bars = torch.cumprod(1 - torch.linspace(0.00085 ** 0.5, 0.012 ** 0.5, 1000) ** 2, 0)
-        with _diffusion.frozen(pipe):
-            ours = _diffusion.Inversion(pipe, pictures, "fox", cfg)
+        with _inversion.frozen(pipe):
+            ours = _inversion.Inversion(pipe, pictures, "fox", cfg)
             vector, m, v = ours.raw.detach().clone(), 0, 0
             for step in range(4):
                 pixels, prompts, draw = ours.batch(step)
@@ -171,15 +170,15 @@ def test_pictures_are_cut_and_mirrored():
     wide = np.zeros((10, 30, 3), np.uint8)
     wide[:, 10:20] = 200
     wide[:, 10:15, 0] = 100
-    cut = shifts._Pictures([wide], 10)
+    cut = _inversion.Photos([wide], 10)
     assert (cut.pixels(0, False) == wide[:, 10:20]).all() and (cut.pixels(0, True) == wide[:, 19:9:-1]).all()
     photo = photos(1)[0]
     peer = photo.crop((0, 1, 17, 18)).resize((16, 16), Image.BICUBIC)
-    assert (shifts._Pictures([photo], 16).pixels(0, False) == np.asarray(peer)).all()
+    assert (_inversion.Photos([photo], 16).pixels(0, False) == np.asarray(peer)).all()
     cfg = {"init_words": "fox", "seed": 0, "batch": 1, "flip": 0.5, "templates": [("a ", ""), ("the ", "")], "lr": 1,
            "pin_norm": True}
     pipe = pipeline()
-    one = _diffusion.Inversion(pipe, shifts._Pictures(photos(3), 16), "fox", cfg)
+    one = _inversion.Inversion(pipe, _inversion.Photos(photos(3), 16), "fox", cfg)
     assert sorted(one._picture(k) for k in range(3, 6)) == [0, 1, 2]           # an epoch takes each once
     assert len({tuple(one._picture(3 * e + k) for k in range(3)) for e in range(20)}) > 3
     drawn = [one.batch(s)[1][0] for s in range(40)]
@@ -226,20 +225,21 @@ def test_a_stopped_training_goes_on_to_the_same_bits():
 def test_half_precision():
     """The first gradient points where float32's does; a token trained in half precision can be used."""
     cfg = {"init_words": "fox", "seed": 0, "batch": 2, "flip": 0, "templates": [("a ", "")], "lr": 0.05, "pin_norm": True}
-    cut = shifts._Pictures(photos(2), 16)
+    cut = _inversion.Photos(photos(2), 16)
     gradient = {}
     for kind in (torch.float32, torch.bfloat16, torch.float16) if halves_on_cpu() else (torch.float32, torch.bfloat16):
         pipe = pipeline("v_prediction").to(kind)
         before = [value.clone() for value in pipe.unet.state_dict().values()]
-        with _diffusion.frozen(pipe):
-            one = _diffusion.Inversion(pipe, cut, "fox", cfg)
+        with _inversion.frozen(pipe):
+            one = _inversion.Inversion(pipe, cut, "fox", cfg)
             gradient[kind] = torch.autograd.grad(one.loss(0) * one.scale, one.raw)[0] / one.scale
         token = shifts.textual_inversion(pipe, photos(2), "fox", steps=3, lr=0.05)
         assert all(torch.equal(a, b) for a, b in zip(before, pipe.unet.state_dict().values()))
         assert token.vector.dtype == np.float32 and shifts.generate(pipe, token, {}, f"{kind}", images=1, steps=2).made == 1
     for kind, g in gradient.items():
         alike = torch.nn.functional.cosine_similarity(g, gradient[torch.float32], 0)
-        assert alike > (0.95 if kind is torch.bfloat16 else 0.999), (kind, alike)
+        old = kind is torch.bfloat16 and torch.__version__ < "2"               # its sums are of bfloat16, too: 0.906
+        assert alike > (0.85 if old else 0.999), (kind, alike)
 
 
 def halves_on_cpu():
@@ -298,7 +298,7 @@ PROMPTS = {"in the snow": "a photo of a {} in the snow"}
 def test_pictures_are_those_of_the_pipeline():
     """A token with the vector of `fox` is the word fox; and both are what a user would get from the pipeline alone."""
     pipe = pipeline("v_prediction")
-    token = shifts.Token("fox", _diffusion.mean_vector(pipe, "fox").numpy())
+    token = shifts.Token("fox", _inversion.mean_vector(pipe, "fox").numpy())
     how = {"images": 2, "steps": 3, "size": 24, "seed": 7, "batch": 1}
     made = shifts.generate(pipe, [token], PROMPTS, "out", source="token", **how)
     assert (made.made, made.present, made.withheld) == (4, 0, 0)
@@ -312,6 +312,11 @@ def test_pictures_are_those_of_the_pipeline():
                  generator=torch.Generator().manual_seed(seed)).images[0].resize((24, 24), Image.BICUBIC)
     assert (np.asarray(Image.open("out/name/in_the_snow/fox/00001.png")) == np.asarray(alone)).all()
     assert pipe._progress_bar_config == {"disable": True}
+    shifts.generate(pipe, token, {"base": "a {}"}, "out", source="away", negative_prompt="king snake", guidance=3, **how)
+    seed = spotter._pictures.address(7, "fox", "base", 0)
+    alone = pipe("a fox", negative_prompt="king snake", num_inference_steps=3, guidance_scale=3,
+                 generator=torch.Generator().manual_seed(seed)).images[0].resize((24, 24), Image.BICUBIC)
+    assert (np.asarray(Image.open("out/away/base/fox/00000.png")) == np.asarray(alone)).all()
     pipe.text_encoder_2 = pipe.text_encoder            # now it is no pipeline for tokens, and is asked in words
     shifts.generate(pipe, "fox", PROMPTS, "out", source="words", folders={"fox": "n02119022"}, **how)
     assert {name.replace("n02119022", "fox"): data for name, data in pngs("out/words").items()} == by_name

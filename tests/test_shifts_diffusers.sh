@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # spotter.shifts with a tiny Stable Diffusion of random weights, where torch, diffusers and transformers are installed. PYTHON
-# is the python3 that has them. 77: there are none. It has passed with torch 2.15.0, diffusers 0.42.1, transformers 5.23.0.
+# is the python3 that has them. 77: there are none. It has passed with torch 2.15.0, diffusers 0.42.1 and transformers 5.23.0,
+# and with 1.13.0, 0.30.0 and 4.44.2.
 # ctest: long
 set -euo pipefail
 python=${PYTHON:-/usr/bin/python3}

@@ -11,18 +11,17 @@ folders that `spotter shifts` reads. Needs torch, diffusers, transformers and sa
 """
 import hashlib
 import io
-import json
-import os
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
 
-from . import _diffusion
+from . import _diffusion, _inversion
 from ._diffusion import Missing, needed
-from ._library import InputError, SpotterError, Stopped
-from ._pictures import Folder, address, check_count, check_name, check_real, folder_of, read_shifts, split_prompt, write_whole
-from ._tokens import Token, load_tokens, read_tensors, save_tokens
+from ._library import InputError, Stopped
+from ._pictures import Folder, address, check_count, check_name, check_real, folder_of, read_shifts, split_prompt
+from ._tokens import Token, load_tokens, save_tokens
 
 __all__ = ["Generated", "Missing", "TEMPLATES", "Token", "generate", "load_tokens", "save_tokens", "textual_inversion"]
 
@@ -34,7 +33,6 @@ TEMPLATES = (
     "a photo of a big {}", "a photo of a little {}", "a photo of my {}", "a photo of some {}",
     "a photo that shows a {}", "a plain photo of a {}", "a color photo of a {}", "a photo of a {} in the middle",
     "this is a photo of a {}")
-PICTURES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 class Generated:
@@ -76,65 +74,6 @@ class _Progress:
             self.bar.close()
 
 
-class _Pictures:
-    """The training pictures: the middle square, bicubic, side x side x 3 uint8."""
-
-    def __init__(self, images, side):
-        self.side = side
-        if isinstance(images, (str, os.PathLike)):
-            images = self._of_folder(Path(images))
-        self.images = list(images) if np.iterable(images) else []
-        if not self.images:
-            raise InputError("images has no picture; give a folder, or a list of paths, PIL images or uint8 arrays")
-
-    @staticmethod
-    def _of_folder(folder):
-        try:
-            return sorted(p for p in folder.iterdir() if p.suffix.lower() in PICTURES)
-        except OSError as e:
-            raise InputError(f"cannot list {folder}: {e.strerror}") from None
-
-    def __len__(self):
-        return len(self.images)
-
-    def identity(self):
-        """A hash of the files' names and sizes, or of the arrays, by which a checkpoint knows its pictures again."""
-        h = hashlib.sha256()
-        for k, x in enumerate(self.images):
-            if isinstance(x, (str, os.PathLike)):
-                path = Path(x)
-                h.update(f"{path.name} {path.stat().st_size if path.exists() else 0}\n".encode(errors="replace"))
-            else:
-                h.update(np.asarray(self._open(k)).tobytes())
-        return f"{len(self.images)}, {h.hexdigest()[:16]}"
-
-    def _open(self, k):
-        image, ops = self.images[k], needed("PIL.ImageOps")
-        Image = needed("PIL.Image")
-        if isinstance(image, np.ndarray):
-            if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
-                raise InputError(f"images[{k}] has shape {image.shape}, type {image.dtype}; an array must be "
-                                 "(height, width, 3) uint8")
-            return Image.fromarray(image)
-        if isinstance(image, Image.Image):
-            return image.convert("RGB")
-        if not isinstance(image, (str, os.PathLike)):
-            raise InputError(f"images[{k}] is a {type(image).__name__}, which is no path, PIL image or array")
-        try:
-            with Image.open(image) as file:
-                return ops.exif_transpose(file).convert("RGB")
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as e:
-            raise InputError(f"cannot read the picture {image}: {e}") from None
-
-    def pixels(self, k, flip):
-        image, Image = self._open(k), needed("PIL.Image")
-        least = min(image.size)
-        left, top = ((n - least) // 2 for n in image.size)
-        square = image.crop((left, top, left + least, top + least)).resize((self.side, self.side), Image.BICUBIC)
-        rgb = np.array(square)
-        return np.ascontiguousarray(rgb[:, ::-1]) if flip else rgb
-
-
 def textual_inversion(pipeline, images, class_name, *, init_words=None, steps=3000, lr=5e-4, seed=0, batch=1, resolution=None,
                       flip=0.5, templates=TEMPLATES, pin_norm=True, checkpoint=None, every=500, progress=None):
     """Learns a word for a class from its pictures (textual inversion, Gal et al. 2022). Returns a Token; the pipeline, one of
@@ -146,51 +85,68 @@ def textual_inversion(pipeline, images, class_name, *, init_words=None, steps=30
 
     images: a folder, or a list of paths, PIL images or (height, width, 3) uint8 arrays. init_words: the vector starts at the
     mean of their tokens' embeddings; None: class_name. templates: prompts with one {}; each step draws one. checkpoint: a file
-    that keeps the training every `every` steps and at a stop; the same call goes on from it to the same bits.
+    that keeps the training every `every` steps and at a stop (Ctrl-C); the same call goes on from it, to the same bits as
+    without the stop where the device repeats itself, as a CPU does.
     progress(done, total, words) is called after each step."""
+    _check_training(steps, lr, seed, batch, flip, every, class_name, templates)
+    start = _start(init_words, class_name)
+    needed("torch", "diffusers", "safetensors.torch", "PIL.Image")
+    _diffusion.check_reads_tokens(pipeline)
+    side = _resolution(pipeline, resolution)
+    photos = _inversion.Photos(images, side)
+    cfg = {"steps": steps, "lr": float(lr), "seed": seed, "batch": batch, "resolution": side, "flip": float(flip),
+           "pin_norm": bool(pin_norm), "init_words": start, "templates": [split_prompt(t, "a template") for t in templates]}
+    told = {**{k: v for k, v in cfg.items() if k != "steps"}, "class_name": class_name, "pictures": photos.identity(),
+            "weights": _diffusion.fingerprint(pipeline),
+            "schedule": {k: pipeline.scheduler.config.get(k) for k in _inversion.SCHEDULE}}
+    with _inversion.frozen(pipeline):
+        training = _inversion.Inversion(pipeline, photos, class_name, cfg)
+        if checkpoint is not None:
+            _inversion.resume(training, Path(checkpoint), told)
+        _train(training, checkpoint, every, told, progress)
+        vector = training.vector().detach().cpu().numpy()
+    settings = {**told, "steps": training.done, "model": str(pipeline.config.get("_name_or_path", ""))}
+    return Token(class_name, vector, {**settings, "templates": ["{}".join(t) for t in cfg["templates"]]})
+
+
+def _check_training(steps, lr, seed, batch, flip, every, class_name, templates):
     for value, what in ((steps, "steps"), (batch, "batch"), (every, "every")):
         check_count(value, what)
     check_count(seed, "seed", 0)
     check_real(lr, "lr", 0)
     check_real(flip, "flip", most=1)
     check_name(class_name, "class")
-    if isinstance(templates, str) or not templates:
+    if isinstance(templates, str) or not np.iterable(templates) or not len(templates):
         raise InputError("templates is no list of prompts")
+
+
+def _start(init_words, class_name):
+    if init_words is None:
+        return class_name
     if isinstance(init_words, (list, tuple)) and all(isinstance(word, str) for word in init_words):
-        init_words = " ".join(init_words)
-    if not isinstance(init_words, (str, type(None))):
+        return " ".join(init_words)
+    if not isinstance(init_words, str):
         raise InputError(f"init_words is {init_words!r}; it must be words, or a list of them")
-    needed("torch", "diffusers", "safetensors.torch", "PIL.Image")
-    _diffusion.check_reads_tokens(pipeline)
-    side = _resolution(pipeline, resolution)
-    pictures = _Pictures(images, side)
-    cfg = {"steps": steps, "lr": float(lr), "seed": seed, "batch": batch, "resolution": side, "flip": float(flip),
-           "pin_norm": bool(pin_norm), "init_words": class_name if init_words is None else init_words,
-           "templates": [split_prompt(t, "a template") for t in templates]}
-    told = {**{k: v for k, v in cfg.items() if k != "steps"}, "class_name": class_name,
-            "pictures": pictures.identity(), "weights": _diffusion.fingerprint(pipeline)}
-    with _diffusion.frozen(pipeline):
-        training = _diffusion.Inversion(pipeline, pictures, class_name, cfg)
+    return init_words
+
+
+def _train(training, checkpoint, every, told, progress):
+    steps, name = training.cfg["steps"], training.name
+    done = training.state()                            # of whole steps, for a stop in the middle of one
+    try:
+        with _Progress(progress, steps, training.done, name) as bar:
+            while training.done < steps:
+                loss = training.step()
+                done = training.state()
+                if checkpoint is not None and (training.done % every == 0 or training.done == steps):
+                    _inversion.save_state(done, Path(checkpoint), told)
+                bar.add(1, f"{name}, loss {loss:.4f}")
+    except KeyboardInterrupt:
         if checkpoint is not None:
-            _resume(training, Path(checkpoint), told)
-        done = training.state()                        # of whole steps, for a stop in the middle of one
-        try:
-            with _Progress(progress, steps, training.done, class_name) as bar:
-                while training.done < steps:
-                    loss = training.step()
-                    done = training.state()
-                    if checkpoint is not None and (training.done % every == 0 or training.done == steps):
-                        _save_state(done, Path(checkpoint), told)
-                    bar.add(1, f"{class_name}, loss {loss:.4f}")
-        except KeyboardInterrupt:
-            if checkpoint is not None:
-                _save_state(done, Path(checkpoint), told)
-            raise Stopped(f"{class_name!r} stopped after {int(done['numbers'][0])} of {steps} steps; " + (
-                f"the same call goes on from {checkpoint}" if checkpoint is not None else
-                "nothing is kept, because there is no checkpoint")) from None
-        vector = training.vector().detach().cpu().numpy()
-    settings = {**told, "steps": training.done, "model": str(pipeline.config.get("_name_or_path", ""))}
-    return Token(class_name, vector, {**settings, "templates": ["{}".join(t) for t in cfg["templates"]]})
+            _inversion.save_state(done, Path(checkpoint), told)
+        raise Stopped(f"{name!r} stopped after {int(done['numbers'][0])} of {steps} steps; " + (
+            f"the same call goes on from {checkpoint}" if checkpoint is not None else
+            "nothing is kept, because there is no checkpoint")) from None
 
 
 def _resolution(pipeline, wanted):
@@ -200,38 +156,6 @@ def _resolution(pipeline, wanted):
     if side % step:
         raise InputError(f"resolution is {side}; for this pipeline it must be a multiple of {step}")
     return side
-
-
-def _save_state(state, path, told):
-    from safetensors.torch import save
-    try:
-        write_whole(path, save(state, {"spotter.inversion": json.dumps(told)}))
-    except OSError as e:
-        raise SpotterError(f"cannot write {path}: {e.strerror}") from None
-
-
-def _resume(training, path, told):
-    if not path.exists():
-        if not path.parent.is_dir():
-            raise InputError(f"there is no folder {path.parent} for the checkpoint")
-        return
-    state, about = read_tensors(path)
-    try:
-        before = json.loads(about["spotter.inversion"])
-        width = training.raw.shape
-        good = all(state[k].shape == width for k in ("raw", "mean", "square")) and state["numbers"].shape == (4,)
-    except (KeyError, ValueError, TypeError):
-        before, good = None, False
-    if not good or not isinstance(before, dict):
-        raise InputError(f"{path} is no checkpoint of textual_inversion with this pipeline; give another name")
-    now = json.loads(json.dumps(told))
-    for key in sorted(now):
-        if before.get(key) != now[key]:
-            raise InputError(f"{path} has other settings: {key} was {str(before.get(key))[:80]}, now it is "
-                             f"{str(now[key])[:80]}; remove it, or give another name")
-    if float(state["numbers"][0]) > training.cfg["steps"]:
-        raise InputError(f"{path} has {int(state['numbers'][0])} steps, more than the {training.cfg['steps']} that are wanted")
-    training.resume(state)
 
 
 def generate(pipeline, classes, shifts, out, *, images=50, size=512, steps=50, guidance=7.5, seed=0, source=None, batch=4,
@@ -248,6 +172,30 @@ def generate(pipeline, classes, shifts, out, *, images=50, size=512, steps=50, g
 
     The noise of a picture comes from (seed, class, shift, number) alone. A file that this did not write is never replaced: it
     is named before anything is made, as are pictures of other settings. One process at a time may fill a class of a shift."""
+    _check_generation(images, size, steps, guidance, seed, batch, resolution, negative_prompt)
+    classes = _classes(classes)
+    folders = _folders(classes, folders or {})
+    prompts = read_shifts(shifts, source)
+    needed("torch", "diffusers", "PIL.Image")
+    _check_generates(pipeline, classes, resolution)
+    cfg = {"steps": steps, "guidance": float(guidance), "resolution": resolution, "negative_prompt": negative_prompt,
+           "size": size, "seed": seed}
+    done = Generated(Path(out) if source is None else Path(out, check_name(source, "source")))
+    jobs = _jobs(pipeline, classes, folders, prompts, images, cfg, done)
+    if _diffusion.reads_tokens(pipeline) is None:
+        _diffusion.Prompts(pipeline).ids([job.prompt for job in jobs] + [negative_prompt])             # none is too long
+    try:
+        with _Progress(progress, images * len(jobs), done.present + done.withheld, "pictures") as bar:
+            for job in jobs:
+                for at in range(0, len(job.missing), batch):
+                    _make(pipeline, job, job.missing[at:at + batch], cfg, done)
+                    bar.add(len(job.missing[at:at + batch]), f"{job.shift}, {job.name}")
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped after {done.made} new pictures in {done.folder}; the same call goes on from there") from None
+    return done
+
+
+def _check_generation(images, size, steps, guidance, seed, batch, resolution, negative_prompt):
     for value, what in ((images, "images"), (steps, "steps"), (batch, "batch")):
         check_count(value, what)
     check_count(seed, "seed", 0)
@@ -257,43 +205,31 @@ def generate(pipeline, classes, shifts, out, *, images=50, size=512, steps=50, g
             check_count(value, what, 8)
     if not isinstance(negative_prompt, str):
         raise InputError(f"negative_prompt is {negative_prompt!r}; it must be words")
-    classes = _classes(classes)
-    folders = _folders(classes, folders or {})
-    prompts = read_shifts(shifts, source)
-    needed("torch", "diffusers", "PIL.Image")
-    _check_generates(pipeline, classes, resolution)
-    cfg = {"steps": steps, "guidance": float(guidance), "resolution": resolution, "negative_prompt": negative_prompt}
-    root = Path(out) if source is None else Path(out, check_name(source, "source"))
-    done, jobs = Generated(root), []
-    made_with, settings = _made_with(pipeline), {**cfg, "size": size, "seed": seed, **_settings_of(pipeline)}
-    for name, (item, vector) in classes.items():
+
+
+_Job = namedtuple("_Job", "folder prompt vector name shift missing")       # a class under a shift; missing: numbers of pictures
+
+
+def _jobs(pipeline, classes, folders, prompts, images, cfg, done):
+    """All folders with their missing pictures, before anything is made; done counts the present ones."""
+    jobs, made_with, settings = [], _made_with(pipeline), {**cfg, **_settings_of(pipeline)}
+    for name, (_, vector) in classes.items():
         for shift, place, (before, after) in prompts:
             prompt = (before, after) if vector is not None else before + name + after
             said = {"prompt": "".join((before, "{}" if vector is not None else name, after)), "token": _hash(vector)}
-            folder = Folder(root / place / folders[name], {**settings, **said}, made_with)
+            folder = Folder(done.folder / place / folders[name], {**settings, **said}, made_with)
             missing = folder.missing(images)
-            done.present += images - len(missing)
-            done.withheld += sum(folder.sizes.get(folder.name(i), 0) is None for i in range(images))
-            jobs.append((folder, prompt, vector, name, shift, missing))
-    done.present -= done.withheld
-    if _diffusion.reads_tokens(pipeline) is None:
-        _diffusion.Prompts(pipeline).ids([prompt for _, prompt, *_ in jobs] + [negative_prompt])       # none is too long
-    try:
-        with _Progress(progress, images * len(jobs), done.present + done.withheld, "pictures") as bar:
-            for folder, prompt, vector, name, shift, missing in jobs:
-                for at in range(0, len(missing), batch):
-                    _make(pipeline, folder, prompt, vector, name, shift, missing[at:at + batch], seed, size, cfg, done)
-                    bar.add(len(missing[at:at + batch]), f"{shift}, {name}")
-    except KeyboardInterrupt:
-        raise Stopped(f"stopped after {done.made} new pictures in {root}; the same call goes on from there") from None
-    return done
+            withheld = sum(folder.sizes.get(folder.name(i), 0) is None for i in range(images))
+            done.withheld += withheld
+            done.present += images - len(missing) - withheld
+            jobs.append(_Job(folder, prompt, vector, name, shift, missing))
+    return jobs
 
 
-def _make(pipeline, folder, prompt, vector, name, shift, numbers, seed, size, cfg, done):
-    Image = needed("PIL.Image")
-    seeds = [address(seed, name, shift, i) for i in numbers]
-    files = {}
-    for i, rgb in zip(numbers, _diffusion.draw(pipeline, prompt, vector, seeds, cfg)):
+def _make(pipeline, job, numbers, cfg, done):
+    Image, files, size = needed("PIL.Image"), {}, cfg["size"]
+    seeds = [address(cfg["seed"], job.name, job.shift, i) for i in numbers]
+    for i, rgb in zip(numbers, _diffusion.draw(pipeline, job.prompt, job.vector, seeds, cfg)):
         files[i] = None
         if rgb is not None:
             image = Image.fromarray((rgb * 255).round().clip(0, 255).astype(np.uint8))
@@ -302,9 +238,10 @@ def _make(pipeline, folder, prompt, vector, name, shift, numbers, seed, size, cf
             file = io.BytesIO()
             image.save(file, "PNG")
             files[i] = file.getvalue()
-    folder.keep(files)
-    done.made += sum(data is not None for data in files.values())
-    done.withheld += sum(data is None for data in files.values())
+    job.folder.keep(files)
+    withheld = sum(data is None for data in files.values())
+    done.made += len(files) - withheld
+    done.withheld += withheld
 
 
 def _classes(classes):
