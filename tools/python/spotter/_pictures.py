@@ -129,14 +129,18 @@ def write_whole(path, data, replace=True):
         part.unlink(missing_ok=True)
 
 
+def plain(settings):
+    """As JSON gives them back, for a comparison with those of a file."""
+    return json.loads(json.dumps(settings, default=str))
+
+
 class Folder:
     """One class under one shift. spotter.json has the settings of its pictures, and the size of each in bytes: null for a
     picture that the pipeline's safety checker withheld. A picture is named there before it is written, so a picture without
-    an entry was not made here."""
+    an entry was not made here. settings: plain."""
 
     def __init__(self, path, settings, made_with):
-        self.path, self.made_with = Path(path), made_with
-        self.settings = json.loads(json.dumps(settings, default=str))
+        self.path, self.settings, self.made_with = Path(path), settings, made_with
         self.sizes = self._read()
 
     @staticmethod
@@ -170,20 +174,22 @@ class Folder:
 
     def missing(self, images):
         """Indices below images that are to be made. InputError: the place of one is taken by a file that was not made here."""
+        try:
+            with os.scandir(self.path) as entries:
+                there = {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
+        except FileNotFoundError:
+            there = {}
+        except OSError as e:
+            raise InputError(f"cannot list {self.path}: {e.strerror}") from None
         absent = []
         for index in range(images):
-            file = self.path / self.name(index)
-            size = self.sizes.get(file.name, -1)
-            try:
-                there = os.lstat(file).st_size
-            except FileNotFoundError:
-                if size is not None:
-                    absent.append(index)
-                continue
-            except OSError as e:
-                raise InputError(f"cannot look for {file}: {e.strerror}") from None
-            if there != size:
-                raise InputError(f"{file} was not made here, or has changed since; move it away, or generate to another folder")
+            name = self.name(index)
+            size = self.sizes.get(name, -1)
+            if name in there and there[name] != size:
+                raise InputError(f"{self.path / name} was not made here, or has changed since; move it away, or generate to "
+                                 "another folder")
+            if name not in there and size is not None:
+                absent.append(index)
         return absent
 
     def keep(self, pictures):

@@ -20,7 +20,7 @@ import numpy as np
 from . import _diffusion, _inversion
 from ._diffusion import Missing, needed
 from ._library import InputError, Stopped
-from ._pictures import Folder, address, check_count, check_name, check_real, folder_of, read_shifts, split_prompt
+from ._pictures import Folder, address, check_count, check_name, check_real, folder_of, plain, read_shifts, split_prompt
 from ._tokens import Token, load_tokens, save_tokens
 
 __all__ = ["Generated", "Missing", "TEMPLATES", "Token", "generate", "load_tokens", "save_tokens", "textual_inversion"]
@@ -212,7 +212,7 @@ _Job = namedtuple("_Job", "folder prompt vector name shift missing")       # a c
 
 def _jobs(pipeline, classes, folders, prompts, images, cfg, done):
     """All folders with their missing pictures, before anything is made; done counts the present ones."""
-    jobs, made_with, settings = [], _made_with(pipeline), {**cfg, **_settings_of(pipeline)}
+    jobs, made_with, settings = [], _made_with(pipeline), plain({**cfg, **_settings_of(pipeline)})
     for name, (_, vector) in classes.items():
         for shift, place, (before, after) in prompts:
             prompt = (before, after) if vector is not None else before + name + after
