@@ -181,6 +181,9 @@ def test_pictures_are_cut_and_mirrored():
     one = _inversion.Inversion(pipe, _inversion.Photos(photos(3), 16), "fox", cfg)
     assert sorted(one._picture(k) for k in range(3, 6)) == [0, 1, 2]           # an epoch takes each once
     assert len({tuple(one._picture(3 * e + k) for k in range(3)) for e in range(20)}) > 3
+    pixels = one.batch(0)[0][0].permute(1, 2, 0).numpy()                       # 0..255 as -1..1, straight or mirrored
+    straight = one.pictures.pixels(one._picture(0), False) / 127.5 - 1
+    assert min(np.abs(pixels - straight).max(), np.abs(pixels - straight[:, ::-1]).max()) < 1e-6
     drawn = [one.batch(s)[1][0] for s in range(40)]
     assert 8 < drawn.count(("a ", "")) < 32
 
