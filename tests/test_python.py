@@ -133,6 +133,83 @@ def test_scene_draws_what_the_program_draws():
     assert (flipped == (s.labels("train", range(200))[1] > 0)).all()
 
 
+def test_shifts_prompts_and_folders():
+    from spotter._pictures import read_shifts
+    assert read_shifts({"in the snow": "a {} in the snow"}) == [("base", "base", ("a photo of a ", "")),
+                                                               ("in the snow", "in_the_snow", ("a ", " in the snow"))]
+    assert read_shifts({"red": "a red <CLASS>", "base": "a {}"})[0] == ("base", "base", ("a ", ""))
+    text = "sources: [{name: token}]\ndata: {root: x, base: plain}\nshifts:\n  - {name: at night, prompt: a <class> at night}\n"
+    Path("shifts.yaml").write_text(text + "  - {name: blue, folder: b, prompt: a blue <class>, threshold: 0.163}\n")
+    assert [row[:2] for row in read_shifts("shifts.yaml", "token")] == [("base", "plain"), ("at night", "at_night"),
+                                                                       ("blue", "b")]
+    raises("give one of them as source, not None", lambda: read_shifts("shifts.yaml"))
+    for bad, words in (("shifts: [", "no YAML"), ("shifts: 3", "no list of shifts"), ("- 1", "no list"), ("\0", "no YAML"),
+                       ("shifts: [{name: x}]", "no prompt"), ("shifts: [{prompt: x}]", "name of its own"),
+                       ("shifts: [{name: x, prompt: a}, {name: x, prompt: a}]", "shifts[1] needs"),
+                       ("shifts: [{name: ../x, prompt: 'a {}'}]", "'../x' is no name"),
+                       ("shifts: [{name: plain, prompt: 'a {}'}]\ndata: {base: plain}", "one folder, plain")):
+        Path("bad.yaml").write_text(bad)
+        raises(words, lambda: read_shifts("bad.yaml"))
+    raises("cannot read nowhere.yaml", lambda: read_shifts("nowhere.yaml"))
+    for prompt in ("a photo", "{} and {}", 3, ""):
+        raises("one {} for the class", lambda: read_shifts({"x": prompt}))
+    for name in ("", " ", "a/b", ".hidden", "a\nb", "x" * 241, "\udc80", 5, None):
+        raises("no name", lambda: read_shifts({name: "a {}"}))
+    raises("list", lambda: read_shifts(["in the snow"]))
+    assert len(spotter.shifts.TEMPLATES) == len(set(spotter.shifts.TEMPLATES)) == 27
+    assert all(t.count("{}") == 1 for t in spotter.shifts.TEMPLATES)
+
+
+def test_shifts_seeds_have_addresses():
+    from spotter._pictures import address
+    assert address(1, "fox", "in the snow", 3) == 0x032c002ca72dc177 >> 1      # sha256sum of [1, "fox", "in the snow", 3]
+    many = {address(s, c, h, i) for s in (0, 1) for c in ("fox", "cat") for h in ("base", "blue") for i in range(500)}
+    assert len(many) == 4000 and max(many) < 2 ** 63 and address("1") != address(1) and address("a", "b") != address("ab")
+
+
+def test_shifts_folders_keep_what_they_did_not_make():
+    from spotter._pictures import Folder
+    folder = Folder("kept/base/fox", {"steps": 3}, {})
+    assert folder.missing(3) == [0, 1, 2]
+    folder.keep({0: b"zero", 2: None})                                         # None: withheld
+    assert Folder("kept/base/fox", {"steps": 3}, {"torch": "other"}).missing(4) == [1, 3]
+    assert sorted(p.name for p in Path("kept/base/fox").iterdir()) == ["00000.png", "spotter.json"]
+    raises("steps was 3, now it is 4", lambda: Folder("kept/base/fox", {"steps": 4}, {}))
+    raises("more was null, now it is 1", lambda: Folder("kept/base/fox", {"steps": 3, "more": 1}, {}))
+    Path("kept/base/fox/00001.png").write_bytes(b"the user's")
+    raises("00001.png was not made here", lambda: folder.missing(2))
+    raises("00001.png came to be", lambda: folder.keep({1: b"one"}))
+    assert Path("kept/base/fox/00001.png").read_bytes() == b"the user's"
+    Path("kept/base/fox/00001.png").unlink()
+    assert Folder("kept/base/fox", {"steps": 3}, {}).missing(3) == [1]         # named, but killed before it was written
+    two = Folder("kept/base/fox", {"steps": 3}, {})
+    folder.keep({1: b"one"})
+    two.keep({3: b"three"})
+    assert Folder("kept/base/fox", {"steps": 3}, {}).missing(5) == [4]         # neither forgot what the other made
+    assert not [p for p in Path("kept/base/fox").iterdir() if p.name.endswith(".part")]
+    Path("kept/base/cat").write_bytes(b"")
+    raises("cannot read kept/base/cat", lambda: Folder("kept/base/cat", {}, {}).missing(1))
+    Path("kept/base/fox/spotter.json").write_text("{}")
+    raises("no list of pictures", lambda: Folder("kept/base/fox", {"steps": 3}, {}))
+
+
+def test_shifts_without_diffusers():
+    """One sentence, and `import spotter` needs neither torch nor diffusers."""
+    code = ("import sys\nfor name in ('torch', 'diffusers', 'transformers', 'safetensors', 'PIL'): sys.modules[name] = None\n"
+            "import spotter\nassert 'spotter.shifts' not in sys.modules\nfrom spotter import shifts\n"
+            "t = shifts.Token('fox', [1, 2])\n"
+            "for call in (lambda: shifts.generate(None, 'fox', {}, 'x'), lambda: shifts.generate(None, t, {}, 'x'),\n"
+            "             lambda: shifts.textual_inversion(None, 'x', 'fox'), lambda: shifts.save_tokens('t.safetensors', t),\n"
+            "             lambda: shifts.load_tokens('t.safetensors')):\n"
+            "    try: call()\n"
+            "    except ImportError as e:\n"
+            "        assert isinstance(e, spotter.SpotterError) and 'pip install torch diffusers' in str(e), e\n"
+            "        assert '\\n' not in str(e)\n"
+            "    else: raise SystemExit('nothing was raised')\n")
+    subprocess.run([sys.executable, "-c", code], check=True)
+    raises("no attribute 'shitfs'", lambda: spotter.shitfs, AttributeError)
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

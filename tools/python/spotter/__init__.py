@@ -4,10 +4,20 @@
     found = PlaneSpot(n_slices=10).fit(embeddings, targets, probs)
     for s in found.slices_: print(s)
     found.report("report.html")
+
+spotter.scene draws SpotCheck's data sets; spotter.shifts generates pictures of distribution shifts with diffusers.
 """
+import importlib
+
 from . import scene
 from ._library import InputError, SpotterError, VERSION as __version__
 from .methods import Barlow, Domino, George, Method, Multiaccuracy, PlaneSpot, Slice, Spotlight
 
 __all__ = ["Barlow", "Domino", "George", "InputError", "Method", "Multiaccuracy", "PlaneSpot", "Slice", "SpotterError",
-           "Spotlight", "scene", "__version__"]
+           "Spotlight", "scene", "shifts", "__version__"]
+
+
+def __getattr__(name):
+    if name == "shifts":                               # when it is asked for: few need it
+        return importlib.import_module(".shifts", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
