@@ -36,8 +36,8 @@ spot_status spot_ec_jsonl(spot_ctx *c, char *text, size_t size, const spot_image
 
 /* Pixels of n images as input of a network, ImageNet-normalised: x is (n, size, size, channels), 3 channels, or 4 in blocks of
  * 2 x 2 pixels, fp32, or rounded to bf16. Scenes: values as in kernels/image/raster.h; image and x lie on c's device.
- * Pictures on a GPU: after spot_photos_upload. Pictures and JPEG on the CPU: 3 channels of fp32. spare: memory of the device for
- * scenes through JPEG, else NULL. The call takes no memory of its own, so a step can be recorded. */
+ * Pictures on a GPU: after spot_photos_upload. Pictures and JPEG on the CPU: 3 channels of fp32. spare: memory of the device
+ * for scenes through JPEG, else NULL. The call takes no memory of its own, so a step can be recorded. */
 spot_status spot_ec_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_image *image, int n,
                           const spot_ec *ec, void *spare);
 
