@@ -135,7 +135,8 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     e->logit = malloc((rows * (size_t)i->outputs + 1) * sizeof *e->logit);
     if (!e->feature || !e->logit) return spot_fail(c, SPOT_NOMEM, "no memory for a block of %zu pictures", rows);
     texts = i->has_texts ? (size_t)TEXTS * ((size_t)i->context + 1) * sizeof(int) : 0;
-    i->bytes = e->weights.size + e->scratch.size + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float) + pixels + texts;
+    i->bytes = e->weights.size + e->scratch.size + pixels + texts
+             + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float);
     return SPOT_OK;
 }
 
