@@ -1,5 +1,6 @@
 """tiny_clip.py DIR - a CLIP of random weights with its vocabulary, pictures, texts and annotations, for test_embed.sh.
 
+DIR/resnet.safetensors: a ResNet-18 of width 16 with 2 outputs.
 DIR/clip: model.safetensors (names of Hugging Face, 16 pixels, rows of 8 numbers), config.json, merges.txt.
 DIR/photos: cat/*.png, dog/*.png, dog/more/*.png, top.png. DIR/big: three larger ones. texts.txt, boxes.json, captions.json.
 Needs numpy alone."""
@@ -49,6 +50,28 @@ def clip():
     return t
 
 
+def resnet(outputs):
+    """torchvision's ResNet-18 with 16 channels in the first stage; num_batches_tracked is left out, as in old files."""
+    t = {}
+
+    def conv(name, norm, out, into, size):
+        t[name + ".weight"] = rng.normal(0, (2 / (into * size * size)) ** 0.5, (out, into, size, size))
+        t.update(pair(norm, out))
+        t.update({norm + ".running_mean": np.zeros(out), norm + ".running_var": np.ones(out)})
+
+    conv("conv1", "bn1", 16, 3, 7)
+    for stage in range(4):
+        width, before = 16 << stage, 16 << max(stage - 1, 0)
+        for k in range(2):
+            at = f"layer{stage + 1}.{k}."
+            conv(at + "conv1", at + "bn1", width, width if k else before, 3)
+            conv(at + "conv2", at + "bn2", width, width, 3)
+            if stage and not k:
+                conv(at + "downsample.0", at + "downsample.1", width, before, 1)
+    t.update(pair("fc", outputs, 128))
+    return t
+
+
 def save_tensors(path, tensors):
     header, data = {}, b""
     for name, v in tensors.items():
@@ -81,6 +104,7 @@ def main(root):
                    "vision_config": {"num_attention_heads": 2}}, f)
     with open(root + "/clip/merges.txt", "w") as f:
         f.write("#version: 0.2\n" + "\n".join(MERGES) + "\n")
+    save_tensors(root + "/resnet.safetensors", resnet(2))
     names = ["cat/1.png", "cat/2.png", "dog/1.png", "dog/b.png", "dog/more/1.png", "top.png"]
     for name in names:
         save_png(f"{root}/photos/{name}", rng.integers(0, 256, (rng.integers(10, 60), rng.integers(10, 60), 3), "uint8"))

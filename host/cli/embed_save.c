@@ -15,7 +15,7 @@
 
 enum { MOST_JSON = 1 << 16, NOTES = 8 };
 
-static const char made_by[] = "spotter.embed";         /* the name of the key in the facts of an output */
+static const char made_by[] = SPOT_MADE_BY_EMBED;      /* the name of the key in the facts of an output */
 
 spot_status cli_embed_name_files(spot_ctx *c, cli_embed_files *f, const char *out, bool half)
 {

@@ -75,6 +75,7 @@ typedef struct {
                                     * such picture is SPOT_INPUT */
     const char *stage;             /* name of the progress that is told; NULL: none */
     int      before, total;        /* progress counts from `before` of `total`, for work in several calls; 0, 0: this call's */
+    size_t   memory;               /* most bytes for decoding; 0: as the options say */
     int     *skipped;              /* raised by the unreadable pictures; the first ten are named in the log; or NULL */
 } spot_encoder_pictures;
 
