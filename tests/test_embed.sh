@@ -87,6 +87,8 @@ python 'for f in ("found", "seen"):
     s = json.load(open(f + "/slices.json"))["subject"]
     assert s["features"] == 8 and s["encoder"] == load("e.safetensors")[1]["encoder"], s'
 run 2 "seen holds findings of other data" discover $rows --embed $clip --embed-activation gelu $how --out seen
+run 0 "" assign seen --embeddings e.safetensors --labels y.csv:label --probs p.csv:p --out assigned.csv
+run 3 "they cannot be compared" assign seen --embeddings g.safetensors --labels y.csv:label --probs p.csv:p --out assigned2.csv
 mkdir folders && cp -r photos/cat photos/dog folders
 run 0 "5 pictures, embedded by $clip" discover --images folders --model resnet.safetensors --embed $clip --resize 40 --crop 32 \
     --least 1 --class all --method domino --no-report --out both

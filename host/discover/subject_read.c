@@ -430,6 +430,9 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     if (!st && s->d != known->features)
         st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
                        "from the same network", files->embeddings, s->d, known->features);
+    if (!st && known->encoder && *s->encoder && strcmp(known->encoder, s->encoder))
+        st = spot_fail(c, SPOT_INPUT, "%s has features of the encoder %s, and the findings are of %s: they cannot be compared",
+                       files->embeddings, s->encoder, known->encoder);
     if (!st) st = read_part(&r, read_labels);
     if (!st) st = read_part(&r, read_prob);
     if (!st) st = read_part(&r, read_ids);
