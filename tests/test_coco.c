@@ -94,7 +94,8 @@ TEST(captions_are_kept)
         "{\"id\": 8, \"file_name\": \"y.png\"}]%s}";
     static const struct { const char *more, *end, *words; } cases[] = {
         { "", "", NULL },
-        { ", {\"image_id\": 5, \"category_id\": 3, \"caption\": \"no\"}", ", \"categories\": [{\"id\": 3, \"name\": \"c\"}]", NULL },
+        { ", {\"image_id\": 5, \"category_id\": 3, \"caption\": \"no\"}", ", \"categories\": [{\"id\": 3, \"name\": \"c\"}]",
+          NULL },
         { ", {\"image_id\": 6, \"caption\": \"of nothing\"}", "", "no one of \"images\" has the id 6 of this caption" },
         { ", {\"caption\": \"alone\"}", "", "has no \"image_id\"" },
         { ", {\"image_id\": 5, \"caption\": \"\"}", "", "\"caption\" is empty" },

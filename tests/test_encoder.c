@@ -11,7 +11,7 @@
 #include "spotter/clip.h"
 #include "spotter/encoder.h"
 
-enum { N = 5, MANY = 300 };
+enum { N = 5, MANY = 300, MANY_TEXTS = 2500 };
 
 static char said[16][512];
 static int  says;
@@ -162,12 +162,15 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     spot_ctx c = check_ctx(1);
     spot_encoder_options cut = spot_encoder_defaults();
     const char *model = put_model();
+    const char *many[MANY_TEXTS];
     float got[3 * CLIP_DIM];
     spot_encoder *e = open_as(&c, model, cut);
 
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
     CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text + 3, 1), SPOT_INPUT, "text 1 (\"?\") is not UTF-8");
+    for (int i = 0; i < MANY_TEXTS; i++) many[i] = text[i == MANY_TEXTS - 2];
+    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS), SPOT_INPUT, "text 2499 (\"one two three four\") has ");
     spot_encoder_close(&c, e);
     c.on_log = listen, says = 0;
     cut.cut = true;
@@ -177,6 +180,8 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     assert_int_equal(count_said("2 of 3 texts have more than 12 tokens and were cut"), 1);
     CHECK_OK(&c, spot_encode_texts(&c, e, got, text, 3));
     assert_int_equal(count_said("2 of 3 texts have more than 12 tokens and were cut"), 2);
+    CHECK_OK(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS));
+    assert_int_equal(count_said("1 of 2500 texts have more than 12 tokens and were cut"), 1);
     spot_encoder_close(&c, e);
 }
 

@@ -89,8 +89,8 @@ static const cli_row table[] = {
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
       .help = "classifier for the pictures: a ResNet-18 in .safetensors with torchvision's names" },
     { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed),
-      .help = "encoder for the pictures, a CLIP or a ResNet-18 in .safetensors, instead of --embeddings: with --labels, --probs "
-              "and --ids, or with --model" },
+      .help = "encoder for the pictures, a CLIP or a ResNet-18 in .safetensors, instead of --embeddings: with --labels, "
+              "--probs and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",

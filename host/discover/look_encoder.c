@@ -36,8 +36,8 @@ static spot_status plan(spot_ctx *c, const spot_subject *s, const spot_subject_f
     size_t bytes = (size_t)s->n * (size_t)e->dim * sizeof(float) + e->bytes, most = files->memory;
 
     *decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
-    spot_log(c, SPOT_LOG_INFO, "%s: %d pictures, embedded by %s (%s): takes %.0f MB, and decoding at most %.0f MB", files->images,
-             s->n, files->embed, e->name, (double)bytes / 1e6, (double)*decoding / 1e6);
+    spot_log(c, SPOT_LOG_INFO, "%s: %d pictures, embedded by %s (%s): takes %.0f MB, and decoding at most %.0f MB",
+             files->images, s->n, files->embed, e->name, (double)bytes / 1e6, (double)*decoding / 1e6);
     if (most && bytes >= most)
         return spot_fail(c, SPOT_INPUT, "%s: embedding takes %zu bytes of memory where %zu are allowed", files->images, bytes,
                          most);

@@ -282,29 +282,66 @@ static spot_status check_has_texts(spot_ctx *c, const spot_encoder *e)
     return SPOT_OK;
 }
 
-/* id (n, context), in one block with length (n); the caller frees *id, also after a failure. */
-static spot_status number_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n, bool quiet, int **id,
-                                int **length)
-{
-    spot_bpe_texts b = { .text = text, .n = n, .context = e->about.context, .cut = e->o.cut, .quiet = quiet };
-    size_t rows = (size_t)n, context = (size_t)e->about.context;
+/* The ids of a block of texts. */
+typedef struct { int *id, *length; } numbered;         /* (TEXTS, context), (TEXTS), in one piece */
 
-    *id = malloc(rows * (context + 1) * sizeof **id + 1);
-    if (!*id) return spot_fail(c, SPOT_NOMEM, "no memory for the tokens of %d texts", n);
-    b.id = *id;
-    b.length = *length = *id + rows * context;
-    return spot_bpe_encode(c, e->tokenizer, &b);
+static spot_status take_numbers(spot_ctx *c, const spot_encoder *e, numbered *r)
+{
+    size_t ids = (size_t)TEXTS * (size_t)e->about.context;
+
+    r->id = malloc((ids + TEXTS) * sizeof *r->id);
+    if (!r->id) return spot_fail(c, SPOT_NOMEM, "no memory for the tokens of %d texts", TEXTS);
+    r->length = r->id + ids;
+    return SPOT_OK;
 }
 
-static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t, const int *id, const int *length)
+/* Numbers texts [first, first + n); cuts and doubtful texts are added to *sum. */
+static spot_status number_block(spot_ctx *c, const spot_encoder *e, numbered *r, const char *const *text, int first, int n,
+                                spot_bpe_texts *sum)
 {
-    size_t dim = (size_t)e->about.dim, context = (size_t)e->about.context;
+    spot_bpe_texts b = { .text = text + first, .n = n, .context = e->about.context, .first = first, .cut = e->o.cut,
+                         .quiet = true, .id = r->id, .length = r->length };
+
+    SPOT_TRY(spot_bpe_encode(c, e->tokenizer, &b));
+    sum->cuts += b.cuts;
+    sum->doubtful += b.doubtful;
+    return SPOT_OK;
+}
+
+static spot_status check_blocks(spot_ctx *c, const spot_encoder *e, numbered *r, const char *const *text, int n)
+{
+    spot_bpe_texts sum = { .n = n, .context = e->about.context };
+
+    for (int first = 0; first < n; first += TEXTS) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(number_block(c, e, r, text, first, n - first < TEXTS ? n - first : TEXTS, &sum));
+    }
+    spot_bpe_warn(c, &sum);
+    return SPOT_OK;
+}
+
+spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n)
+{
+    numbered r;
+    spot_status s;
+
+    SPOT_TRY(check_has_texts(c, e));
+    SPOT_TRY(take_numbers(c, e, &r));
+    s = check_blocks(c, e, &r, text, n);
+    free(r.id);
+    return s;
+}
+
+static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t, numbered *r)
+{
+    size_t dim = (size_t)e->about.dim;
+    spot_bpe_texts told = { 0 };
 
     for (int first = 0, live; first < t->n; first += live) {
         live = t->n - first < TEXTS ? t->n - first : TEXTS;
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(spot_clip_texts(c, &e->scratch, e->clip, t->feature + first * dim, id + first * context, length + first, live,
-                                 true));
+        SPOT_TRY(number_block(c, e, r, t->text, first, live, &told));
+        SPOT_TRY(spot_clip_texts(c, &e->scratch, e->clip, t->feature + (size_t)first * dim, r->id, r->length, live, true));
         if (t->stage) spot_tell(c, t->stage, -1, t->before + first + live, t->total ? t->total : t->n, "");
     }
     return SPOT_OK;
@@ -312,28 +349,19 @@ static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_te
 
 spot_status spot_encode_text_rows(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t)
 {
-    int *id = NULL, *length = NULL;
-    spot_status s;
+    numbered r;
+    spot_status s = SPOT_OK;
 
     SPOT_TRY(check_has_texts(c, e));
     if (t->n < 1) return t->n ? spot_fail(c, SPOT_INVALID, "encoder: %d texts", t->n) : SPOT_OK;
-    s = number_texts(c, e, t->text, t->n, t->quiet, &id, &length);
-    if (!s) s = run_texts(c, e, t, id, length);
-    free(id);
+    SPOT_TRY(take_numbers(c, e, &r));
+    if (!t->quiet) s = check_blocks(c, e, &r, t->text, t->n);
+    if (!s) s = run_texts(c, e, t, &r);
+    free(r.id);
     return s;
 }
 
 spot_status spot_encode_texts(spot_ctx *c, spot_encoder *e, float *feature, const char *const *text, int n)
 {
     return spot_encode_text_rows(c, e, &(spot_encoder_texts){ .text = text, .n = n, .feature = feature });
-}
-
-spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n)
-{
-    int *id = NULL, *length = NULL;
-    spot_status s = check_has_texts(c, e);
-
-    if (!s && n > 0) s = number_texts(c, e, text, n, false, &id, &length);
-    free(id);
-    return s;
 }

@@ -58,10 +58,10 @@ typedef struct {
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
 } spot_subject_files;
 
-/* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file and row: lengths
- * that disagree, labels out of range, NaN, probabilities outside 0..1, and, for labels of one class, rows of probabilities
- * whose sum differs from 1 by more than 1e-3 (5e-3 where all of a row are bfloat16 values). Memory and time are logged
- * (SPOT_LOG_INFO) before long work begins. */
+/* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file
+ * and row: lengths that disagree, labels out of range, NaN, probabilities outside 0..1, and, for labels of one class, rows of
+ * probabilities whose sum differs from 1 by more than 1e-3 (5e-3 where all of a row are bfloat16 values). Memory and time are
+ * logged (SPOT_LOG_INFO) before long work begins. */
 spot_status spot_subject_read (spot_ctx *c, spot_subject *s, const spot_subject_files *files);
 void        spot_subject_close(spot_subject *s);
 
