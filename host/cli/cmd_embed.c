@@ -115,6 +115,7 @@ static spot_status open_job(spot_ctx *c, job *j)
     snprintf(p->path, sizeof p->path, "%s.part", j->o->out);
     SPOT_TRY(check_inputs(c, j));
     SPOT_TRY(cli_embed_list(c, &j->rows, &j->o->in));
+    e.o.clip.use = j->rows.path ? SPOT_CLIP_USE_IMAGES : SPOT_CLIP_USE_TEXTS;
     SPOT_TRY(spot_encoder_open(c, &j->encoder, j->o->model, &e.o));
     j->about = *spot_encoder_about(j->encoder);
     p->n = j->rows.n;

@@ -73,6 +73,7 @@ spot_status spot_subject_embed(spot_ctx *c, spot_subject *s, const spot_subject_
     spot_encoder *e = NULL;
     spot_status st = marked ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d rows", s->n);
 
+    o.clip.use = SPOT_CLIP_USE_IMAGES;
     if (marked) drop_missing(s, marked);
     if (!st && !s->n) st = spot_fail(c, SPOT_INPUT, "none of the pictures is in %s", files->images);
     if (!st) st = spot_encoder_open(c, &e, files->embed, &o);

@@ -140,13 +140,22 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     return SPOT_OK;
 }
 
+/* The name does not depend on the towers that are loaded. */
+static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
+{
+    spot_clip_info all;
+
+    if (e->clip) SPOT_TRY(spot_clip_describe(c, &all, e->path, &e->o.clip));
+    return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? &all : NULL, &e->o);
+}
+
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
 {
     SPOT_TRY(spot_encoder_find_kind(c, &e->about.kind, e->path));
     SPOT_TRY(e->about.kind == SPOT_ENCODER_CLIP ? open_clip(c, e) : open_resnet(c, e));
     SPOT_TRY(open_tokenizer(c, e));
     SPOT_TRY(take_scratch(c, e));
-    return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? spot_clip_info_of(e->clip) : NULL, &e->o);
+    return name_encoder(c, e);
 }
 
 spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path, const spot_encoder_options *o)
@@ -185,7 +194,8 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
 
 static spot_status check_has_images(spot_ctx *c, const spot_encoder *e)
 {
-    return e->about.has_images ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, only for texts", e->path);
+    return e->about.has_images ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, or was opened for texts "
+                                               "alone", e->path);
 }
 
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
@@ -275,7 +285,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 
 static spot_status check_has_texts(spot_ctx *c, const spot_encoder *e)
 {
-    if (!e->about.has_texts) return spot_fail(c, SPOT_INPUT, "%s has no tower for texts", e->path);
+    if (!e->about.has_texts) return spot_fail(c, SPOT_INPUT, "%s has no tower for texts, or was opened for pictures alone",
+                                                e->path);
     if (!e->tokenizer)
         return spot_fail(c, SPOT_INPUT, "texts need the tokenizer of %s: %s (--vocabulary names its file or folder)", e->path,
                          e->why);

@@ -31,7 +31,7 @@ typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET } spot_encoder_kind;
 typedef enum { SPOT_CLEAN_FAST, SPOT_CLEAN_OPENAI } spot_encoder_clean;       /* the tokenizer's profiles, "fast", "openai" */
 
 typedef struct {
-    spot_clip_options clip;        /* CLIP: for facts that neither tensors nor config tell */
+    spot_clip_options clip;        /* CLIP: for facts that no tensor and no config tells; `use` does not change the name */
     const char *vocabulary;        /* CLIP's texts: file or folder of the tokenizer; NULL: the folder of the weights */
     int    clean;                  /* spot_encoder_clean: how texts are cleaned */
     bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
