@@ -194,8 +194,8 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
 
 static spot_status check_has_images(spot_ctx *c, const spot_encoder *e)
 {
-    return e->about.has_images ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, or was opened for texts "
-                                               "alone", e->path);
+    if (e->about.has_images) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, or was opened for texts alone", e->path);
 }
 
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
@@ -285,8 +285,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 
 static spot_status check_has_texts(spot_ctx *c, const spot_encoder *e)
 {
-    if (!e->about.has_texts) return spot_fail(c, SPOT_INPUT, "%s has no tower for texts, or was opened for pictures alone",
-                                                e->path);
+    if (!e->about.has_texts)
+        return spot_fail(c, SPOT_INPUT, "%s has no tower for texts, or was opened for pictures alone", e->path);
     if (!e->tokenizer)
         return spot_fail(c, SPOT_INPUT, "texts need the tokenizer of %s: %s (--vocabulary names its file or folder)", e->path,
                          e->why);
