@@ -307,6 +307,50 @@ TEST(floats_and_ints_are_looked_at)
 }
 
 /* Blocks, records across their borders, a record longer than a block, and any number of threads. */
+/* Every half comes back; between two halves the nearer one, or the even one. */
+TEST(halves_are_the_nearest)
+{
+    static const struct { float x; unsigned half; } cases[] = {
+        { 65519.0f, 0x7bff }, { 65520.0f, 0x7c00 }, { -1e30f, 0xfc00 }, { 0x1p-25f, 0 }, { 0x1.01p-25f, 1 }, { 0x3p-25f, 2 },
+        { 0x1.ffep-15f, 0x400 }, { 1 + 0x1p-11f, 0x3c00 }, { 1 + 0x3p-11f, 0x3c02 }, { 1.999999f, 0x4000 }, { -0.0f, 0x8000 },
+    };
+
+    for (int i = 0; i < LEN(cases); i++) assert_int_equal(spot_half_bits(cases[i].x), cases[i].half);
+    for (unsigned h = 0; h < 65536; h++) {
+        uint16_t half = (uint16_t)h;
+        spot_array a = { .type = SPOT_F16, .data = &half };
+        double v;
+        spot_array_doubles(&v, &a, 0, 1);
+        if (isnan(v)) assert_int_equal(spot_half_bits((float)v) & 0x7e00, 0x7e00);
+        else assert_int_equal(spot_half_bits((float)v), h);
+    }
+}
+
+/* Texts of the metadata are told of files that spotter embed wrote, and of no others. */
+TEST_IN_FOLDER(notes_are_told)
+{
+    spot_ctx c = check_ctx(1);
+    float v[2] = { 1, 2 };
+    spot_tensor t = spot_tensor_of("embeddings", SPOT_F32, 2, 0, v);
+    const spot_tensor_note note[] = { { "encoder", "clip-\"1\"\n" }, { SPOT_MADE_BY_EMBED, "0" } };
+    char path[128], where[160], text[32];
+
+    snprintf(path, sizeof path, "%s/e.safetensors", root);
+    snprintf(where, sizeof where, "%s:embeddings", path);
+    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 2));
+    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, where, "encoder"));
+    assert_string_equal(text, "clip-\"1\"?");
+    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, path, "kind"));
+    assert_string_equal(text, "");
+    CHECK_OK(&c, spot_tensors_save_with(&c, path, &t, 1, note, 1));
+    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, where, "encoder"));
+    assert_string_equal(text, "");
+    snprintf(path, sizeof path, "%s/e.npy", root);
+    CHECK_OK(&c, spot_npy_write(&c, path, v, 2, 0));
+    CHECK_OK(&c, spot_array_note(&c, text, sizeof text, path, "encoder"));
+    assert_string_equal(text, "");
+}
+
 TEST_IN_FOLDER(long_files_are_read_in_blocks)
 {
     enum { ROWS = 40000, LONG = 5000000 };

@@ -86,6 +86,42 @@ TEST(what_is_kept)
     }
 }
 
+/* A file of captions needs no categories; an annotation that has both is a box. */
+TEST(captions_are_kept)
+{
+    static const char text[] = "{\"annotations\": [{\"id\": 1, \"image_id\": 8, \"caption\": \"a \\u00e4 cat\"}, "
+        "{\"caption\": \"two\\ndogs\", \"image_id\": 5, \"id\": 2}%s], \"images\": [{\"id\": 5, \"file_name\": \"x.png\"}, "
+        "{\"id\": 8, \"file_name\": \"y.png\"}]%s}";
+    static const struct { const char *more, *end, *words; } cases[] = {
+        { "", "", NULL },
+        { ", {\"image_id\": 5, \"category_id\": 3, \"caption\": \"no\"}", ", \"categories\": [{\"id\": 3, \"name\": \"c\"}]",
+          NULL },
+        { ", {\"image_id\": 6, \"caption\": \"of nothing\"}", "", "no one of \"images\" has the id 6 of this caption" },
+        { ", {\"caption\": \"alone\"}", "", "has no \"image_id\"" },
+        { ", {\"image_id\": 5, \"caption\": \"\"}", "", "\"caption\" is empty" },
+        { ", {\"image_id\": 5, \"caption\": 7}", "", "\"caption\" is a number" },
+    };
+
+    for (int i = 0; i < LEN(cases); i++) {
+        spot_ctx c = check_ctx(1);
+        char json[1000];
+        int n = snprintf(json, sizeof json, text, cases[i].more, cases[i].end);
+        spot_coco k;
+        if (cases[i].words) {
+            CHECK_FAILS(&c, spot_coco_parse(&c, &k, (uint8_t *)json, (size_t)n, "text"), SPOT_INPUT, cases[i].words);
+            continue;
+        }
+        CHECK_OK(&c, spot_coco_parse(&c, &k, (uint8_t *)json, (size_t)n, "text"));
+        assert_int_equal(k.captions, 2);
+        assert_int_equal(k.boxes, i);
+        assert_int_equal(k.caption[0].image, 1);
+        assert_string_equal(k.caption[0].text, "a \u00e4 cat");
+        assert_int_equal(k.caption[1].image, 0);
+        assert_string_equal(k.caption[1].text, "two\ndogs");
+        spot_coco_close(&k);
+    }
+}
+
 /* A word that goes on for ever must not be held for ever, and a file of 100 MB of outlines needs no more than its boxes. */
 TEST(memory_is_bounded)
 {

@@ -11,7 +11,7 @@
 #include "spotter/clip.h"
 #include "spotter/encoder.h"
 
-enum { N = 5, MANY = 300 };
+enum { N = 5, MANY = 300, MANY_TEXTS = 2500 };
 
 static char said[16][512];
 static int  says;
@@ -162,12 +162,15 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     spot_ctx c = check_ctx(1);
     spot_encoder_options cut = spot_encoder_defaults();
     const char *model = put_model();
+    const char *many[MANY_TEXTS];
     float got[3 * CLIP_DIM];
     spot_encoder *e = open_as(&c, model, cut);
 
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
     CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, text, 3), SPOT_INPUT, "text 2 (\"one two three four\") has ");
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text + 3, 1), SPOT_INPUT, "text 1 (\"?\") is not UTF-8");
+    for (int i = 0; i < MANY_TEXTS; i++) many[i] = text[i == MANY_TEXTS - 2];
+    CHECK_FAILS(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS), SPOT_INPUT, "text 2499 (\"one two three four\") has ");
     spot_encoder_close(&c, e);
     c.on_log = listen, says = 0;
     cut.cut = true;
@@ -177,6 +180,8 @@ TEST_IN_FOLDER(long_texts_are_refused_or_cut)
     assert_int_equal(count_said("2 of 3 texts have more than 12 tokens and were cut"), 1);
     CHECK_OK(&c, spot_encode_texts(&c, e, got, text, 3));
     assert_int_equal(count_said("2 of 3 texts have more than 12 tokens and were cut"), 2);
+    CHECK_OK(&c, spot_encoder_check_texts(&c, e, many, MANY_TEXTS));
+    assert_int_equal(count_said("1 of 2500 texts have more than 12 tokens and were cut"), 1);
     spot_encoder_close(&c, e);
 }
 
@@ -216,6 +221,36 @@ TEST_IN_FOLDER(texts_need_the_tokenizer_of_the_model)
                 "has no tower for pictures");
     CHECK_OK(&c, spot_encode_texts(&c, e, row, text, 1));
     spot_encoder_close(&c, e);
+    free_paths(path, 1);
+}
+
+/* Pictures alone, texts alone: less memory, the same rows, and a sentence about the other kind. */
+TEST_IN_FOLDER(a_tower_may_be_left_out)
+{
+    static const char *const text[] = { "a cat" };
+    spot_ctx c = check_ctx(1);
+    const char *model = put_model();
+    char **path = put_pictures(1, 0);
+    float want[2][CLIP_DIM], got[CLIP_DIM];
+    size_t bytes = 0;
+
+    for (int use = SPOT_CLIP_USE_BOTH; use <= SPOT_CLIP_USE_TEXTS; use++) {
+        spot_encoder_options o = spot_encoder_defaults();
+        spot_encoder *e;
+        spot_encoder_pictures p = { .path = path, .n = 1, .feature = use ? got : want[0] };
+        o.clip.use = (spot_clip_use)use;
+        e = open_as(&c, model, o);
+        if (!use) bytes = spot_encoder_about(e)->bytes;
+        else assert_true(spot_encoder_about(e)->bytes < bytes);
+        if (use == SPOT_CLIP_USE_TEXTS) CHECK_FAILS(&c, spot_encode_pictures(&c, e, &p), SPOT_INPUT, "no tower for pictures");
+        else CHECK_OK(&c, spot_encode_pictures(&c, e, &p));
+        if (use == SPOT_CLIP_USE_IMAGES) {
+            same(got, want[0], sizeof got, "pictures");
+            CHECK_FAILS(&c, spot_encode_texts(&c, e, got, text, 1), SPOT_INPUT, "no tower for texts");
+        } else CHECK_OK(&c, spot_encode_texts(&c, e, use ? got : want[1], text, 1));
+        if (use == SPOT_CLIP_USE_TEXTS) same(got, want[1], sizeof got, "texts");
+        spot_encoder_close(&c, e);
+    }
     free_paths(path, 1);
 }
 
@@ -434,6 +469,7 @@ TEST_IN_FOLDER(names_tell_encoders_apart)
         assert_int_equal(strncmp(name[i], path[i] == net ? "resnet-" : "clip-", 5), 0);
         for (int k = 0; k < i; k++) assert_string_not_equal(name[i], name[k]);
     }
+    o[0].clip.use = SPOT_CLIP_USE_IMAGES;
     o[0].cut = true, o[0].vocabulary = in_root("clip"), o[0].memory = 1 << 28, o[0].resize = 300, o[0].clip.image_heads = 2;
     o[0].clip.activation = SPOT_CLIP_QUICK_GELU;
     name_of(again, clip, &o[0]);

@@ -313,6 +313,29 @@ TEST_IN_FOLDER(labels_of_arrays_name_their_pictures)
     spot_subject_close(&s);
 }
 
+/* All pictures below a folder: those in it first, then in the order of an ImageFolder. */
+TEST_IN_FOLDER(all_pictures_come_in_the_order_of_classes)
+{
+    static const char *const names[] = { "a/2.png", "a/b/1.png", "a-b/0.png", "c/3.JPG" };
+    spot_ctx c = check_ctx(1);
+    spot_folder by_class, all;
+
+    for (int i = LEN(names) - 1; i >= 0; i--) put(in_root("p/%s", names[i]), "fuzz/corpus_png/rgb_8");
+    put_text(in_root("p/c/readme"), "");
+    CHECK_OK(&c, spot_folder_list(&c, &by_class, in_root("p")));
+    put(in_root("p/z.png"), "fuzz/corpus_png/rgb_8");
+    CHECK_OK(&c, spot_folder_pictures(&c, &all, in_root("p")));
+    assert_true(all.n == LEN(names) + 1 && all.classes == 0 && all.others == 1);
+    assert_string_equal(all.path[0], "z.png");
+    for (int i = 0; i < LEN(names); i++) {
+        assert_string_equal(all.path[i + 1], names[i]);
+        assert_string_equal(by_class.path[i], names[i]);
+    }
+    spot_folder_close(&by_class), spot_folder_close(&all);
+    mkdir(in_root("none"), 0777);
+    CHECK_FAILS(&c, spot_folder_pictures(&c, &all, in_root("none")), SPOT_INPUT, "none holds no pictures: no file in it");
+}
+
 TEST_IN_FOLDER(what_does_not_fit_together_is_said)
 {
     spot_ctx c = context(1);

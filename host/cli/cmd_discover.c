@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "bdm/methods.h"
 #include "cli/cli.h"
+#include "cli/encoder_rows.h"
 #include "discover/claim.h"
 #include "discover/search.h"
 #include "embed/embed_settings.h"
@@ -21,6 +22,7 @@ enum { MOST_SEEDS = 64, PATH = 1200 };
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
+    cli_encoder encoder;
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
@@ -86,6 +88,9 @@ static const cli_row table[] = {
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
       .help = "classifier for the pictures: a ResNet-18 in .safetensors with torchvision's names" },
+    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed),
+      .help = "encoder for the pictures, a CLIP or a ResNet-18 in .safetensors, instead of --embeddings: with --labels, "
+              "--probs and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",
@@ -114,6 +119,7 @@ static const cli_row table[] = {
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
+    CLI_ENCODER_ROWS("embed-", encoder),
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
@@ -131,7 +137,13 @@ static void check_options(const struct argp_state *state, void *input)
     if (f->embeddings && !f->probs && !f->losses)
         argp_error(state, "--embeddings need the classifier's answers: --probs or --losses");
     if (f->probs && f->losses) argp_error(state, "--probs and --losses mean the same; give one of them");
-    if (!f->embeddings && !f->model) argp_error(state, "--images without --embeddings need a classifier: --model");
+    if (f->embed && f->embeddings) argp_error(state, "--embed and --embeddings both give features; give one of them");
+    if (f->embed && !f->images) argp_error(state, "--embed looks at pictures; give their folder with --images DIR");
+    if (f->embed && !f->model && (!f->labels || !f->ids || (!f->probs && !f->losses)))
+        argp_error(state, "--embed gives features; what is wrong has to be told by --labels, --probs and --ids, or by a "
+                   "classifier: --model");
+    if (!f->embeddings && !f->embed && !f->model)
+        argp_error(state, "--images without --embeddings need a classifier: --model");
     if (f->embeddings && f->model)
         argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
@@ -409,7 +421,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
 static spot_status search_blindspots(spot_ctx *c, void *input)
 {
     static spot_config cfg;
-    const options *o = input;
+    options *o = input;
     spot_subject s;
     spot_status how;
 
@@ -422,6 +434,10 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));
+    SPOT_TRY(cli_encoder_options(c, &o->encoder, "embed-"));
+    o->encoder.o.resize = o->files.resize;
+    o->encoder.o.crop = o->files.crop;
+    o->files.encoder = &o->encoder.o;
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
     if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
@@ -435,6 +451,7 @@ static void store_defaults(void *input)
 
     o->least = spot_discover_defaults().least;
     o->page = spot_report_defaults();
+    cli_encoder_defaults(&o->encoder);
 }
 
 const cli_command cli_discover_command = {
@@ -444,7 +461,9 @@ const cli_command cli_discover_command = {
     "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
     "  spotter discover --images val2017 --coco val2017.json \\\n"
-    "      --model resnet18.safetensors --out found",
+    "      --model resnet18.safetensors --out found\n"
+    "  spotter discover --images photos --ids rows.csv:path --labels rows.csv:label \\\n"
+    "      --probs rows.csv:p --embed clip.safetensors --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
     "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",

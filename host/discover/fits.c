@@ -54,12 +54,13 @@ static spot_status damaged(spot_ctx *c, const char *dir, const char *what)
 
 static spot_status read_known(spot_ctx *c, spot_fits *f, const char *dir, yajl_val subject)
 {
-    yajl_val names = member_of(subject, "class_names", yajl_t_array);
+    yajl_val names = member_of(subject, "class_names", yajl_t_array), encoder = member_of(subject, "encoder", yajl_t_string);
     size_t n = names ? YAJL_GET_ARRAY(names)->len : 0;
 
     f->known.features = (int)number_of(subject, "features", 1, INT_MAX);
     if (f->known.features < 1 || n < 1 || n > INT_MAX) return damaged(c, dir, "features and class names are missing");
     f->known.classes = (int)n;
+    f->known.encoder = encoder ? YAJL_GET_STRING(encoder) : NULL;
     f->known.class_name = malloc(n * sizeof *f->known.class_name);
     if (!f->known.class_name) return spot_fail(c, SPOT_NOMEM, "no memory for %zu names", n);
     for (size_t k = 0; k < n; k++) {

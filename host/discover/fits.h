@@ -9,6 +9,7 @@
 typedef struct {
     int    features, classes;
     char **class_name;         /* (classes) */
+    const char *encoder;       /* name of the encoder of their features; NULL: not known */
     int    only;               /* the class of rows that come without labels */
 } spot_known;
 

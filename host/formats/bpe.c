@@ -165,18 +165,27 @@ static spot_status refuse_text(spot_ctx *c, const spot_bpe_texts *b, int i)
 {
     char begin[48];
     size_t n = strlen(b->text[i]);
+    int number = b->first + i + 1;
 
     snprintf(begin, sizeof begin, "%.40s%s", b->text[i], n > 40 ? "..." : "");
     for (char *p = begin; *p; p++)
         if (*p & 0x80) *p = '?';      /* the cut may have split a character */
     spot_plain(begin);
     if (b->length[i] == NOT_UTF8)
-        return spot_fail(c, SPOT_INPUT, "text %d (\"%s\") is not UTF-8 at its byte %zu; convert it first", i + 1, begin,
+        return spot_fail(c, SPOT_INPUT, "text %d (\"%s\") is not UTF-8 at its byte %zu; convert it first", number, begin,
                          spot_utf8(b->text[i], n));
     if (b->length[i] == TOO_LARGE)
-        return spot_fail(c, SPOT_INPUT, "text %d (\"%s\") has %zu bytes; at most %d are read", i + 1, begin, n, LONGEST);
+        return spot_fail(c, SPOT_INPUT, "text %d (\"%s\") has %zu bytes; at most %d are read", number, begin, n, LONGEST);
     return spot_fail(c, SPOT_INPUT, "text %d (\"%s\") has %d tokens and the model takes %d; shorten it, or let long texts be "
-                     "cut", i + 1, begin, b->length[i], b->context);
+                     "cut", number, begin, b->length[i], b->context);
+}
+
+void spot_bpe_warn(spot_ctx *c, const spot_bpe_texts *b)
+{
+    if (b->cuts) spot_log(c, SPOT_LOG_WARN, "%d of %d texts have more than %d tokens and were cut", b->cuts, b->n, b->context);
+    if (b->doubtful)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d texts have characters that OpenAI's tokenizer might repair as mojibake; they were "
+                 "taken as they are", b->doubtful, b->n);
 }
 
 /* Judges the lengths in the order of the texts, so that the first bad one is named. */
@@ -188,11 +197,7 @@ static spot_status judge_texts(spot_ctx *c, spot_bpe_texts *b)
         b->length[i] = b->context;
         b->cuts++;
     }
-    if (b->quiet) return SPOT_OK;
-    if (b->cuts) spot_log(c, SPOT_LOG_WARN, "%d of %d texts have more than %d tokens and were cut", b->cuts, b->n, b->context);
-    if (b->doubtful)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d texts have characters that OpenAI's tokenizer might repair as mojibake; they were "
-                 "taken as they are", b->doubtful, b->n);
+    if (!b->quiet) spot_bpe_warn(c, b);
     return SPOT_OK;
 }
 

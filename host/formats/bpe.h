@@ -40,8 +40,9 @@ spot_bpe_info spot_bpe_about(const spot_bpe *t);
 typedef struct {
     const char *const *text;      /* (n) UTF-8 */
     int      n, context;          /* context: ids of a row, at least 2 */
+    int      first;               /* texts that come before, for the number of a text in a sentence */
     bool     cut;                 /* a longer text is cut, its last id the end; else it is SPOT_INPUT */
-    bool     quiet;               /* no warnings */
+    bool     quiet;               /* no warnings; spot_bpe_warn gives them for several calls together */
     int32_t *id;                  /* (n, context) result: start, ids, end, then zeros */
     int     *length;              /* (n) result: ids of a row without the zeros */
     int      cuts, doubtful;      /* results: texts that were cut; texts where ftfy could repair mojibake */
@@ -51,5 +52,8 @@ typedef struct {
  * once for all texts that were cut, and once for the doubtful ones. SPOT_INPUT names the first text that is not UTF-8 or,
  * unless it may be cut, too long. */
 spot_status spot_bpe_encode(spot_ctx *c, const spot_bpe *t, spot_bpe_texts *b);
+
+/* Warns of b->cuts and b->doubtful among b->n texts. */
+void spot_bpe_warn(spot_ctx *c, const spot_bpe_texts *b);
 
 #endif

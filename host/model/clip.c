@@ -33,6 +33,13 @@ const spot_clip_info *spot_clip_info_of(const spot_clip *clip) { return &clip->i
 
 static bool has(const spot_clip_info *i, int which) { return which == SPOT_CLIP_IMAGE ? i->has_images : i->has_texts; }
 
+/* Forgets the tower that is not wanted, if the other one is there. */
+static void leave_out(spot_clip_info *i, spot_clip_use use)
+{
+    if (use == SPOT_CLIP_USE_IMAGES && i->has_images) i->has_texts = false;
+    if (use == SPOT_CLIP_USE_TEXTS && i->has_texts) i->has_images = false;
+}
+
 /* (byte / 255 - mean) / std in fp32, as torchvision computes it. */
 static spot_status put_values(spot_ctx *c, const spot_clip *m)
 {
@@ -65,6 +72,7 @@ spot_status spot_clip_open(spot_ctx *c, spot_arena *a, spot_clip **clip, const c
     if (!m) return spot_fail(c, SPOT_NOMEM, "no memory for a CLIP");
     s = spot_clip_file_open(c, &f, path, o);
     m->info = f.info;
+    leave_out(&m->info, o->use);
     if (!s) s = open_nets(c, a, m, &f, o->precision);
     spot_clip_file_close(&f);
     if (s || a->counting) spot_clip_close(c, m);

@@ -135,8 +135,18 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     e->logit = malloc((rows * (size_t)i->outputs + 1) * sizeof *e->logit);
     if (!e->feature || !e->logit) return spot_fail(c, SPOT_NOMEM, "no memory for a block of %zu pictures", rows);
     texts = i->has_texts ? (size_t)TEXTS * ((size_t)i->context + 1) * sizeof(int) : 0;
-    i->bytes = e->weights.size + e->scratch.size + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float) + pixels + texts;
+    i->bytes = e->weights.size + e->scratch.size + pixels + texts
+             + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float);
     return SPOT_OK;
+}
+
+/* The name does not depend on the towers that are loaded. */
+static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
+{
+    spot_clip_info all;
+
+    if (e->clip) SPOT_TRY(spot_clip_describe(c, &all, e->path, &e->o.clip));
+    return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? &all : NULL, &e->o);
 }
 
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
@@ -145,7 +155,7 @@ static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
     SPOT_TRY(e->about.kind == SPOT_ENCODER_CLIP ? open_clip(c, e) : open_resnet(c, e));
     SPOT_TRY(open_tokenizer(c, e));
     SPOT_TRY(take_scratch(c, e));
-    return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? spot_clip_info_of(e->clip) : NULL, &e->o);
+    return name_encoder(c, e);
 }
 
 spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path, const spot_encoder_options *o)
@@ -184,7 +194,8 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
 
 static spot_status check_has_images(spot_ctx *c, const spot_encoder *e)
 {
-    return e->about.has_images ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, only for texts", e->path);
+    if (e->about.has_images) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, or was opened for texts alone", e->path);
 }
 
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
@@ -255,7 +266,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .n = p->n, .batch = e->about.picture_block,
                                .resize = e->clip ? e->about.side : e->o.resize, .crop = e->about.side,
-                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = e->o.memory, .stage = p->stage,
+                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = p->memory ? p->memory : e->o.memory,
+                               .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable,
                                .skipped = p->skipped ? p->skipped : &skipped, .take = take_pictures, .user = &w };
 
@@ -273,36 +285,74 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
 
 static spot_status check_has_texts(spot_ctx *c, const spot_encoder *e)
 {
-    if (!e->about.has_texts) return spot_fail(c, SPOT_INPUT, "%s has no tower for texts", e->path);
+    if (!e->about.has_texts)
+        return spot_fail(c, SPOT_INPUT, "%s has no tower for texts, or was opened for pictures alone", e->path);
     if (!e->tokenizer)
         return spot_fail(c, SPOT_INPUT, "texts need the tokenizer of %s: %s (--vocabulary names its file or folder)", e->path,
                          e->why);
     return SPOT_OK;
 }
 
-/* id (n, context), in one block with length (n); the caller frees *id, also after a failure. */
-static spot_status number_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n, bool quiet, int **id,
-                                int **length)
-{
-    spot_bpe_texts b = { .text = text, .n = n, .context = e->about.context, .cut = e->o.cut, .quiet = quiet };
-    size_t rows = (size_t)n, context = (size_t)e->about.context;
+/* The ids of a block of texts. */
+typedef struct { int *id, *length; } numbered;         /* (TEXTS, context), (TEXTS), in one piece */
 
-    *id = malloc(rows * (context + 1) * sizeof **id + 1);
-    if (!*id) return spot_fail(c, SPOT_NOMEM, "no memory for the tokens of %d texts", n);
-    b.id = *id;
-    b.length = *length = *id + rows * context;
-    return spot_bpe_encode(c, e->tokenizer, &b);
+static spot_status take_numbers(spot_ctx *c, const spot_encoder *e, numbered *r)
+{
+    size_t ids = (size_t)TEXTS * (size_t)e->about.context;
+
+    r->id = malloc((ids + TEXTS) * sizeof *r->id);
+    if (!r->id) return spot_fail(c, SPOT_NOMEM, "no memory for the tokens of %d texts", TEXTS);
+    r->length = r->id + ids;
+    return SPOT_OK;
 }
 
-static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t, const int *id, const int *length)
+/* Numbers texts [first, first + n); cuts and doubtful texts are added to *sum. */
+static spot_status number_block(spot_ctx *c, const spot_encoder *e, numbered *r, const char *const *text, int first, int n,
+                                spot_bpe_texts *sum)
 {
-    size_t dim = (size_t)e->about.dim, context = (size_t)e->about.context;
+    spot_bpe_texts b = { .text = text + first, .n = n, .context = e->about.context, .first = first, .cut = e->o.cut,
+                         .quiet = true, .id = r->id, .length = r->length };
+
+    SPOT_TRY(spot_bpe_encode(c, e->tokenizer, &b));
+    sum->cuts += b.cuts;
+    sum->doubtful += b.doubtful;
+    return SPOT_OK;
+}
+
+static spot_status check_blocks(spot_ctx *c, const spot_encoder *e, numbered *r, const char *const *text, int n)
+{
+    spot_bpe_texts sum = { .n = n, .context = e->about.context };
+
+    for (int first = 0; first < n; first += TEXTS) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(number_block(c, e, r, text, first, n - first < TEXTS ? n - first : TEXTS, &sum));
+    }
+    spot_bpe_warn(c, &sum);
+    return SPOT_OK;
+}
+
+spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n)
+{
+    numbered r;
+    spot_status s;
+
+    SPOT_TRY(check_has_texts(c, e));
+    SPOT_TRY(take_numbers(c, e, &r));
+    s = check_blocks(c, e, &r, text, n);
+    free(r.id);
+    return s;
+}
+
+static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t, numbered *r)
+{
+    size_t dim = (size_t)e->about.dim;
+    spot_bpe_texts told = { 0 };
 
     for (int first = 0, live; first < t->n; first += live) {
         live = t->n - first < TEXTS ? t->n - first : TEXTS;
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(spot_clip_texts(c, &e->scratch, e->clip, t->feature + first * dim, id + first * context, length + first, live,
-                                 true));
+        SPOT_TRY(number_block(c, e, r, t->text, first, live, &told));
+        SPOT_TRY(spot_clip_texts(c, &e->scratch, e->clip, t->feature + (size_t)first * dim, r->id, r->length, live, true));
         if (t->stage) spot_tell(c, t->stage, -1, t->before + first + live, t->total ? t->total : t->n, "");
     }
     return SPOT_OK;
@@ -310,28 +360,19 @@ static spot_status run_texts(spot_ctx *c, spot_encoder *e, const spot_encoder_te
 
 spot_status spot_encode_text_rows(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t)
 {
-    int *id = NULL, *length = NULL;
-    spot_status s;
+    numbered r;
+    spot_status s = SPOT_OK;
 
     SPOT_TRY(check_has_texts(c, e));
     if (t->n < 1) return t->n ? spot_fail(c, SPOT_INVALID, "encoder: %d texts", t->n) : SPOT_OK;
-    s = number_texts(c, e, t->text, t->n, t->quiet, &id, &length);
-    if (!s) s = run_texts(c, e, t, id, length);
-    free(id);
+    SPOT_TRY(take_numbers(c, e, &r));
+    if (!t->quiet) s = check_blocks(c, e, &r, t->text, t->n);
+    if (!s) s = run_texts(c, e, t, &r);
+    free(r.id);
     return s;
 }
 
 spot_status spot_encode_texts(spot_ctx *c, spot_encoder *e, float *feature, const char *const *text, int n)
 {
     return spot_encode_text_rows(c, e, &(spot_encoder_texts){ .text = text, .n = n, .feature = feature });
-}
-
-spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n)
-{
-    int *id = NULL, *length = NULL;
-    spot_status s = check_has_texts(c, e);
-
-    if (!s && n > 0) s = number_texts(c, e, text, n, false, &id, &length);
-    free(id);
-    return s;
 }

@@ -7,8 +7,8 @@
 /* By the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
 
-/* name: the kind, and 64 bits of the hash of the file's bytes and of the facts that decide the numbers. clip: of the open
- * network; NULL: a ResNet. */
+/* name: the kind, and 64 bits of the hash of the file's bytes and of the facts that decide the numbers. clip: of the
+ * whole file; NULL: a ResNet. */
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
                                    const spot_encoder_options *o);
 

@@ -30,6 +30,9 @@ typedef enum { SPOT_CLIP_ACT_OF_CONFIG, SPOT_CLIP_QUICK_GELU, SPOT_CLIP_GELU } s
 /* The row of a text that becomes its embedding: at the greatest id (the first of equals), or at the first end token. */
 typedef enum { SPOT_CLIP_END_OF_CONFIG, SPOT_CLIP_GREATEST_ID, SPOT_CLIP_FIRST_END } spot_clip_end;
 
+/* The towers to load, which saves memory; a file with one tower keeps it. */
+typedef enum { SPOT_CLIP_USE_BOTH, SPOT_CLIP_USE_IMAGES, SPOT_CLIP_USE_TEXTS } spot_clip_use;
+
 /* Facts that the caller knows better than the config; all zero: the config decides. */
 typedef struct {
     const char *config;                        /* a config's path; NULL: beside the weights */
@@ -37,6 +40,7 @@ typedef struct {
     spot_clip_activation activation;           /* of both towers */
     spot_clip_end end;
     int end_id;                                /* the end token of SPOT_CLIP_FIRST_END */
+    spot_clip_use use;                         /* spot_clip_open has and tells these towers alone */
     spot_precision precision;                  /* of weights and products; SPOT_BF16 on the CPU needs AVX512-BF16 (conv.h) */
 } spot_clip_options;
 
