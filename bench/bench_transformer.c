@@ -103,6 +103,18 @@ static double activated(double z, spot_activation act)
     return act == SPOT_ACT_QUICK_GELU ? z / (1 + exp(-1.702 * z)) : act == SPOT_ACT_GELU ? z * (1 + erf(z / sqrt(2))) / 2 : z;
 }
 
+/* What lies behind the last row is as it was. */
+static spot_status check_behind(spot_op_run *r, const spot_op_layer_of *p)
+{
+    size_t n = (size_t)p->rows * p->s.out, high = spot_linear_room((size_t)p->rows) * (size_t)p->s.out;
+    spot_op_tensor room = row_of(high, p->result.precision);
+
+    for (size_t i = n; i < high && i < n + CHECKED; i++)
+        SPOT_TRY(check_number(r, "number behind the last row", p->y, &room, i,
+                              spot_noise(p->id + OLD, i, p->result.precision), 0));
+    return SPOT_OK;
+}
+
 /* Numbers of all parts of the result, the last among them. */
 static spot_status check_linear(spot_op_run *r, void *problem)
 {
@@ -120,7 +132,7 @@ static spot_status check_linear(spot_op_run *r, void *problem)
         z = activated(z, p->s.activation) + (p->s.add ? spot_noise(p->id + OLD, i, SPOT_FP32) : 0);
         SPOT_TRY(check_number(r, "number of a layer", p->y, &p->result, i, z, off));
     }
-    return SPOT_OK;
+    return check_behind(r, p);
 }
 
 const spot_op spot_op_linear = { "linear", sizeof(spot_op_layer_of), make_linear, run_linear, check_linear, true };
