@@ -26,12 +26,13 @@ static const int layernorm_sizes[][SPOT_OP_SIZES] = {
     { 16, 8, SPOT_BF16 }, { 2, 600, SPOT_FP32 },
 };
 
-/* Heads of less than, exactly and more than a chunk of 16 numbers; sequences of one key, one tile and several. */
+/* Heads of less than, exactly and more than a chunk of 16 numbers; sequences of one key, one tile and several, and of one key
+ * more than a tile. */
 static const int attention_sizes[][SPOT_OP_SIZES] = {
     { 1, 1, false, 1, 1, SPOT_FP32 },  { 2, 8, true, 5, 40, SPOT_FP32 },  { 3, 5, false, 4, 33, SPOT_FP32 },
-    { 1, 96, true, 1, 35, SPOT_FP32 }, { 1, 16, false, 2, 70, SPOT_FP32 },
+    { 1, 96, true, 1, 35, SPOT_FP32 }, { 1, 16, false, 2, 70, SPOT_FP32 },  { 1, 6, true, 1, 33, SPOT_FP32 },
     { 1, 1, false, 1, 1, SPOT_BF16 },  { 2, 8, true, 4, 40, SPOT_BF16 },  { 1, 16, false, 3, 33, SPOT_BF16 },
-    { 1, 80, true, 1, 17, SPOT_BF16 }, { 1, 100, false, 1, 9, SPOT_BF16 }, { 1, 4, true, 1, 140, SPOT_BF16 },
+    { 1, 6, true, 1, 33, SPOT_BF16 },  { 1, 80, true, 1, 17, SPOT_BF16 }, { 1, 100, false, 1, 9, SPOT_BF16 }, { 1, 4, true, 1, 140, SPOT_BF16 },
 };
 
 static const int tokens_sizes[][SPOT_OP_SIZES] = {
