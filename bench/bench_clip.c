@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/bf16.h"
+#include "core/device.h"
 #include "model/clip_tower.h"
 
 enum { IMAGES, TEXTS };
@@ -77,12 +78,20 @@ static double flops_of(const spot_clip_info *i, const state *s)
 }
 
 /* Numbers up to 0.06 whose two halves are the same bf16: packed weights are fp32 or bf16. */
-static void fill_weights(spot_arena *a)
+static spot_status fill_weights(spot_ctx *c, spot_arena *a)
 {
-    for (size_t k = 0; k < a->used / sizeof(uint32_t); k++) {
+    size_t n = a->used / sizeof(uint32_t);
+    uint32_t *word = malloc(n * sizeof *word);
+    spot_status s;
+
+    if (!word) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
+    for (size_t k = 0; k < n; k++) {
         uint32_t half = spot_bf16_bits((float)((int)(k * 2654435761u >> 16 & 0xffff) - 0x8000) * (0.06f / 0x8000));
-        ((uint32_t *)a->base)[k] = half << 16 | half;
+        word[k] = half << 16 | half;
     }
+    s = spot_device_copy(c, a->base, word, n * sizeof *word);
+    free(word);
+    return s;
 }
 
 /* size: what, patch, pictures or texts, small, precision. */
@@ -95,15 +104,15 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
     if (!s) return spot_fail(c, SPOT_NOMEM, "no memory for a bench");
     s->what = size[0], s->n = size[2];
     SPOT_TRY(spot_clip_blank(c, &count, &s->clip, &info, (spot_precision)size[4]));
-    SPOT_TRY(spot_arena_open(c, &s->a, count.peak));
+    SPOT_TRY(spot_arena_open_device(c, &s->a, count.peak));
     SPOT_TRY(spot_clip_blank(c, &s->a, &s->clip, &info, (spot_precision)size[4]));
-    fill_weights(&s->a);
+    SPOT_TRY(fill_weights(c, &s->a));
     SPOT_TRY(make_inputs(c, s, &info));
     *work = (spot_bench_work){ .items = s->n, .flops = flops_of(&info, s), .matrix = true };
     count = spot_arena_counting();
     if (s->what == IMAGES) SPOT_TRY(spot_clip_images(c, &count, s->clip, NULL, NULL, s->n, true));
     else SPOT_TRY(spot_clip_texts(c, &count, s->clip, NULL, NULL, NULL, s->n, true));
-    return spot_arena_open(c, &s->scratch, count.peak);
+    return spot_arena_open_device(c, &s->scratch, count.peak);
 }
 
 static void close_state(spot_ctx *c, void *p)
@@ -143,5 +152,10 @@ const spot_bench_row spot_bench_clip[] = {
     { "clip", "ViT-B/32, 32 pictures", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 32, 32 }, { IMAGES, 8, 5, 1 } },
     { "clip", "ViT-B/16, 8 pictures", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 16, 8 }, { IMAGES, 4, 3, 1 } },
     { "clip", "ViT-B/32, 1,000 captions", "texts", SPOT_ON_CPU, &kind, { TEXTS, 32, 1000 }, { TEXTS, 8, 30, 1 } },
+    { "clip", "ViT-B/16, 1,328 pictures, bf16", "pictures", SPOT_ON_CUDA, &kind, { IMAGES, 16, 1328, 0, SPOT_BF16 },
+      { IMAGES, 4, 3, 1, SPOT_BF16 } },
+    { "clip", "ViT-B/16, 1,328 pictures, fp32", "pictures", SPOT_ON_CUDA, &kind, { IMAGES, 16, 1328 }, { IMAGES, 8, 3, 1 } },
+    { "clip", "ViT-B/16's captions, 100,000, bf16", "texts", SPOT_ON_CUDA, &kind, { TEXTS, 16, 100000, 0, SPOT_BF16 },
+      { TEXTS, 8, 20, 1, SPOT_BF16 } },
     { .op = NULL },
 };

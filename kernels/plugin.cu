@@ -1,6 +1,7 @@
 /* plugin.cu - libspotter_cuda.so: CUDA's table of kernels, its device and its memory. The one .cu file that knows every op. */
 #include "core/cublas.cuh"
 #include "net/conv.cuh"
+#include "net/linear_cublas.cuh"
 #include "plugin_abi.h"
 
 #include <stdio.h>
@@ -82,6 +83,7 @@ static void cuda_close(void *device)
 
     spot_conv_forget(state);
     spot_cublas_forget(state);
+    spot_products_forget(state);
     cudaFree(state->tickets);
     cudaEventDestroy(state->forked);
     cudaEventDestroy(state->done);

@@ -20,6 +20,7 @@ host/report/table host/report/figure host/report/page host/check host/cli|bench"
 STUDIES = {"host/sweep", "host/discover", "host/examine", "host/background", "host/shifts"}
 # The emulator's stand-ins for what needs a vendor's library define the symbols of the files that they replace.
 STAND_INS = {"tests/emulator/conv_cudnn.cpp": "kernels/net/conv_cudnn.cu",
+             "tests/emulator/linear_cublas.cpp": "kernels/net/linear_cublas.cu",
              "tests/emulator/matmul_cublas.cpp": "kernels/core/cublas.cu"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

@@ -1,5 +1,5 @@
-/* test_bf16_bounds.c - convolutions in bf16 on the CPU stay inside their arrays: those that oneDNN makes with a plan, and those
- * of every pass. */
+/* test_bf16_bounds.c - convolutions and products in bf16 on the CPU stay inside their arrays: those that oneDNN makes with a
+ * plan, and those of every pass. */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS */
 #include "check_bf16_conv.h"
 
@@ -8,6 +8,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "model/resnet18.h"
+#include "net/linear.h"
 
 /* -- memory of oneDNN ---------------------------------------------------------------------------------------------
  *
@@ -43,7 +44,20 @@ void  _ZdaPv(void *p) { _ZdlPv(p); }
 void  _ZdlPvm(void *p, __attribute__((unused)) size_t bytes) { _ZdlPv(p); }
 void  _ZdaPvm(void *p, __attribute__((unused)) size_t bytes) { _ZdlPv(p); }
 
-/* A plan for learning, and one for looking. oneDNN makes code anew: it keeps none. */
+/* From here on oneDNN makes code anew, instead of keeping it: returns how much it kept. */
+static int begin_fences(void)
+{
+    int kept;
+
+    assert_int_equal(dnnl_get_primitive_cache_capacity(&kept), 0);
+    assert_int_equal(dnnl_set_primitive_cache_capacity(0), 0);
+    if (!range)
+        unused = range = mmap(NULL, (size_t)RANGE_GB << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(range != MAP_FAILED);
+    return kept;
+}
+
+/* A plan for learning, and one for looking. */
 static void open_fenced(spot_conv_shape s)
 {
     spot_ctx c = check_ctx(1);
@@ -68,11 +82,7 @@ TEST(plans_stay_in_the_memory_of_onednn)
     int kept;
 
     NEEDS_BF16();
-    assert_int_equal(dnnl_get_primitive_cache_capacity(&kept), 0);
-    assert_int_equal(dnnl_set_primitive_cache_capacity(0), 0);
-    range = mmap(NULL, (size_t)RANGE_GB << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(range != MAP_FAILED);
-    unused = range;
+    kept = begin_fences();
     for (int i = 0; i < LEN(sizes) * LEN(widths) * LEN(pieces); i++) {
         spot_net_shape net = { .width = widths[i / 2 % 2], .outputs = 1, .size = sizes[i / 4], .rows = pieces[i % 2],
                                .lanes = 1, .precision = SPOT_BF16 };
@@ -107,4 +117,54 @@ TEST(passes_stay_in_their_tensors)
         run(&b, b.side == BEHIND ? 3 : 1);
         clear_bed(&b);
     }
+}
+
+/* -- products ------------------------------------------------------------------------------------------------------- */
+
+/* The products of a block of CLIP: B/32, B/16 and L/14 have these widths; others that fill no vector and no tile. */
+static const struct { int in, out; } layers[] = {
+    { 1, 1 }, { 7, 5 }, { 16, 48 }, { 33, 17 }, { 100, 31 }, { 512, 2048 }, { 588, 1024 }, { 768, 2304 }, { 768, 512 },
+    { 3072, 768 }, { 1024, 3072 },
+};
+
+static void multiply_fenced(const spot_linear_shape *s, int rows, fence_side side)
+{
+    size_t high = spot_linear_room((size_t)rows), number = s->narrow ? 2 : 4;
+    fenced x = fenced_room(high * (size_t)s->in * 2, side), y = fenced_room(high * (size_t)s->out * number, side);
+    fenced bias = fenced_room((size_t)s->out * sizeof(float), side), w, scratch;
+    float *from = random_tensor((size_t)s->in * s->out, 1);
+    spot_ctx c = check_ctx(side == BEHIND ? 3 : 1);
+    spot_linear *plan;
+
+    fencing = true;
+    CHECK_OK(&c, spot_linear_open(&c, &plan, s));
+    fencing = false;
+    w = fenced_room(spot_linear_packed(&c, plan), side), scratch = fenced_room(spot_linear_scratch(&c, plan), side);
+    memset(x.array, 0, high * (size_t)s->in * 2), memset(y.array, 0, high * (size_t)s->out * number);
+    memset(bias.array, 0, (size_t)s->out * sizeof(float));
+    CHECK_OK(&c, spot_linear_pack(&c, plan, w.array, from));
+    CHECK_OK(&c, spot_linear_forward(&c, plan, y.array, x.array, w.array, s->bias ? (float *)(void *)bias.array : NULL, rows,
+                                     scratch.array));
+    spot_linear_close(&c, plan);
+    clear_fenced(&x), clear_fenced(&y), clear_fenced(&bias), clear_fenced(&w), clear_fenced(&scratch);
+    free(from);
+}
+
+/* Plans, and the three sizes of their pieces of rows with what is left, ended as in a block. test_transformer.c looks at the
+ * numbers. */
+TEST(products_stay_in_their_arrays)
+{
+    int kept;
+
+    NEEDS_BF16();
+    kept = begin_fences();
+    for (int k = 0; k < LEN(layers); k++)
+        for (int end = 0; end < 3; end++) {
+            spot_linear_shape s = { .in = layers[k].in, .out = layers[k].out, .bias = end > 0, .add = end == 1,
+                                    .narrow = end == 2, .activation = end == 2 ? SPOT_ACT_QUICK_GELU : SPOT_ACT_NONE,
+                                    .precision = SPOT_BF16 };
+            multiply_fenced(&s, end ? 192 + 64 + 17 : 3, BEHIND);
+            if (end) multiply_fenced(&s, 65, BEFORE);
+        }
+    assert_int_equal(dnnl_set_primitive_cache_capacity(kept), 0);
 }

@@ -256,6 +256,18 @@ TEST(shapes_that_do_not_fit_are_refused)
     CHECK_FAILS(&c, spot_rows_best(&c, 1, &none), SPOT_INVALID, "1 of 0 choices");
 }
 
+/* A row that is shorter than the least length, 1e-6, is divided by that: a row of zeros stays one. */
+TEST(rows_of_hardly_any_length_stay_finite)
+{
+    float x[] = { 0, 0, 3e-8f, 4e-8f, 3, 4 }, y[6];
+    static const float want[] = { 0, 0, 0.03f, 0.04f, 0.6f, 0.8f };
+    spot_rows_prepare_problem p = { .n = 3, .d = 2, .normalise = true, .x = x, .y = y };
+    spot_ctx c = check_ctx(1);
+
+    CHECK_OK(&c, spot_rows_prepare(&c, 1, &p));
+    for (int i = 0; i < LEN(y); i++) CHECK_NEAR(y[i], want[i], 1e-8 + 1e-7 * want[i]);
+}
+
 int main(void)
 {
     static op_row rows[] = {      /* problems: more than go into one launch */

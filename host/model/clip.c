@@ -8,8 +8,10 @@
 #include "model/clip_tower.h"
 #include "model/finite.h"
 
-/* Rows of a batch, which do not depend on the threads: so the bits do not, either. */
-enum { ROWS = 8192 };
+/* Rows of a batch, which do not depend on the threads: so the bits do not, either. A GPU needs more of them to be busy. */
+enum { ROWS = 8192, DEVICE_ROWS = 4 * ROWS };
+
+static int rows_of(const spot_ctx *c) { return c->device ? DEVICE_ROWS : ROWS; }
 
 struct spot_clip {
     spot_clip_info info;
@@ -124,9 +126,11 @@ static spot_status embed_pictures(spot_ctx *c, const spot_clip *m, spot_clip_wor
     size_t numbers = 3 * (size_t)m->info.patch * m->info.patch * spot_precision_bytes(net->precision);
     float *product = (float *)((char *)w->wide + spot_linear_room((size_t)patches) * numbers), *embedding;
 
-    for (int i = 0; i <= n; i++) w->start[i] = i * each;
-    memcpy(w->only, w->start, (size_t)n * sizeof *w->only);
-    SPOT_TRY(spot_tokens_patches(c, w->wide, rgb, &cut));
+    for (int i = 0; i <= n; i++) w->own.start[i] = i * each;
+    memcpy(w->own.only, w->own.start, (size_t)n * sizeof *w->own.only);
+    SPOT_TRY(spot_clip_work_list(c, w));
+    if (w->rgb) SPOT_TRY(spot_device_copy(c, w->rgb, rgb, (size_t)n * 3 * m->info.side * m->info.side));
+    SPOT_TRY(spot_tokens_patches(c, w->wide, w->rgb ? w->rgb : rgb, &cut));
     SPOT_TRY(spot_linear_forward(c, net->plan[SPOT_CLIP_PATCHES], product, w->wide, net->patches, NULL, patches, w->scratch));
     SPOT_TRY(spot_tokens_join(c, w->x, product, net->first, net->position, n, each - 1, net->shape.width));
     SPOT_TRY(spot_layernorm_apply(c, w->x, w->x, &net->before, n * each, SPOT_FP32));
@@ -145,14 +149,16 @@ spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *
 
     if (!m->info.has_images) return spot_fail(c, SPOT_INPUT, "this CLIP has no tower for pictures");
     if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "clip: %d pictures", n) : SPOT_OK;
-    most = ROWS / net->positions > 1 ? ROWS / net->positions : 1;
+    most = rows_of(c) / net->positions > 1 ? rows_of(c) / net->positions : 1;
     if (n < most) most = n;
     s = spot_clip_work_take(c, scratch, &w, net, most * net->positions, most);
+    if (!s && c->device) s = SPOT_TAKE(c, scratch, w.rgb, most * picture);
     for (int first = 0; first < n && !s && !scratch->counting; first += most) {
         int live = n - first < most ? n - first : most;
         s = spot_check_stop(c);
         if (!s) s = embed_pictures(c, m, &w, out + first * (size_t)m->info.dim, rgb + first * picture, first, live, unit);
     }
+    spot_clip_work_give(c, &w);
     scratch->used = mark;
     return s;
 }
@@ -173,43 +179,39 @@ static spot_status find_end(spot_ctx *c, const spot_clip_info *info, const int *
     return SPOT_OK;
 }
 
-/* Texts `first` to first + *n - 1 laid one behind the other, each up to its end: as many as fit into ROWS, at least one. */
-static spot_status lay_texts(spot_ctx *c, const spot_clip *m, spot_clip_work *w, int *id, int *place, const int *ids,
-                             const int *length, int first, int *n)
+/* Texts `first` to first + *n - 1 laid one behind the other, each up to its end: as many as fit into a batch, at least one. */
+static spot_status lay_texts(spot_ctx *c, const spot_clip *m, const spot_clip_lists *l, const int *ids, const int *length,
+                             int first, int *n)
 {
     int context = m->info.context, rows = 0, most = *n, end;
 
-    w->start[0] = 0;
+    l->start[0] = 0;
     for (*n = 0; *n < most; (*n)++) {
         int i = first + *n;
         const int *text = ids + (size_t)i * context;
         SPOT_TRY(find_end(c, &m->info, text, length ? length[i] : context, i, &end));
-        if (*n && rows + end + 1 > ROWS) break;
-        for (int k = 0; k <= end; k++) id[rows + k] = text[k], place[rows + k] = k;
-        w->only[*n] = rows + end;
-        w->start[*n + 1] = rows += end + 1;
+        if (*n && rows + end + 1 > rows_of(c)) break;
+        for (int k = 0; k <= end; k++) l->id[rows + k] = text[k], l->place[rows + k] = k;
+        l->only[*n] = rows + end;
+        l->start[*n + 1] = rows += end + 1;
     }
     return SPOT_OK;
 }
 
-static spot_status embed_texts(spot_ctx *c, spot_arena *a, const spot_clip *m, float *out, const int *ids, const int *length,
-                               int n, bool unit)
+static spot_status embed_batches(spot_ctx *c, const spot_clip *m, spot_clip_work *w, float *out, const int *ids,
+                                 const int *length, int n, int sequences, bool unit)
 {
     const spot_clip_net *net = &m->net[SPOT_CLIP_TEXT];
-    int context = m->info.context, rows = n < ROWS / context ? n * context : ROWS > context ? ROWS : context, *id, *place, live;
-    int sequences = n < rows ? n : rows;
-    spot_clip_work w = { 0 };
+    const spot_clip_lists *l = &w->own, *at = &w->at;
     float *embedding;
 
-    SPOT_TRY(spot_clip_work_take(c, a, &w, net, rows, sequences));
-    SPOT_TRY(SPOT_TAKE(c, a, id, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, place, rows));
-    for (int first = 0; first < n && !a->counting; first += live) {
+    for (int first = 0, live; first < n; first += live) {
         SPOT_TRY(spot_check_stop(c));
         live = n - first < sequences ? n - first : sequences;
-        SPOT_TRY(lay_texts(c, m, &w, id, place, ids, length, first, &live));
-        SPOT_TRY(spot_tokens_words(c, w.x, id, place, net->table, net->position, w.start[live], net->shape.width));
-        SPOT_TRY(spot_clip_net_run(c, net, &w, &embedding, w.start[live], live));
+        SPOT_TRY(lay_texts(c, m, l, ids, length, first, &live));
+        SPOT_TRY(spot_clip_work_list(c, w));
+        SPOT_TRY(spot_tokens_words(c, w->x, at->id, at->place, net->table, net->position, l->start[live], net->shape.width));
+        SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, l->start[live], live));
         SPOT_TRY(give_out(c, out + (size_t)first * m->info.dim, embedding, first, live, m->info.dim, unit, "text"));
     }
     return SPOT_OK;
@@ -219,11 +221,16 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *m
                             int n, bool unit)
 {
     size_t mark = scratch->used;
+    int context = m->info.context, most = rows_of(c) > context ? rows_of(c) : context, rows, sequences;
+    spot_clip_work w = { 0 };
     spot_status s;
 
     if (!m->info.has_texts) return spot_fail(c, SPOT_INPUT, "this CLIP has no tower for texts");
     if (n < 1) return n ? spot_fail(c, SPOT_INVALID, "clip: %d texts", n) : SPOT_OK;
-    s = embed_texts(c, scratch, m, out, ids, length, n, unit);
+    rows = n < most / context ? n * context : most, sequences = n < rows ? n : rows;
+    s = spot_clip_work_take(c, scratch, &w, &m->net[SPOT_CLIP_TEXT], rows, sequences);
+    if (!s && !scratch->counting) s = embed_batches(c, m, &w, out, ids, length, n, sequences, unit);
+    spot_clip_work_give(c, &w);
     scratch->used = mark;
     return s;
 }

@@ -126,7 +126,7 @@ static spot_status load_product(const source *s, const spot_clip_net *net, int p
     return spot_linear_pack(s->c, net->plan[plan], w, s->room);
 }
 
-/* Three products of (width, width), or one of (3 width, width). */
+/* Three products of (width, width), or one of (3 width, width). Biases pass through the room after the weights have left it. */
 static spot_status load_qkv(const source *s, const spot_clip_net *net, spot_clip_block *b, int layer)
 {
     const spot_clip_names *n = s->names;
@@ -140,9 +140,11 @@ static spot_status load_qkv(const source *s, const spot_clip_net *net, spot_clip
     for (size_t k = 0; k < 3; k++) {
         spot_clip_name weight = spot_clip_name_of(n->block, layer, part[k], ".weight");
         SPOT_TRY(spot_clip_read(s->c, s->f, s->room + k * w * w, weight, w * w));
-        SPOT_TRY(load_floats(s, b->b[SPOT_CLIP_QKV] + k * w, spot_clip_name_of(n->block, layer, part[k], ".bias"), w));
     }
-    return spot_linear_pack(s->c, net->plan[SPOT_CLIP_QKV], b->w[SPOT_CLIP_QKV], s->room);
+    SPOT_TRY(spot_linear_pack(s->c, net->plan[SPOT_CLIP_QKV], b->w[SPOT_CLIP_QKV], s->room));
+    for (size_t k = 0; k < 3; k++)
+        SPOT_TRY(load_floats(s, b->b[SPOT_CLIP_QKV] + k * w, spot_clip_name_of(n->block, layer, part[k], ".bias"), w));
+    return SPOT_OK;
 }
 
 static spot_status load_block(const source *s, const spot_clip_net *net, int layer)
@@ -214,8 +216,38 @@ spot_status spot_clip_net_load(spot_ctx *c, spot_clip_net *net, const spot_clip_
 static spot_attention attention_of(const spot_clip_net *net, const spot_clip_work *w, int sequences, bool last)
 {
     return (spot_attention){ .heads = net->shape.heads, .width = net->shape.width, .sequences = sequences,
-                             .longest = net->positions, .causal = !net->patch, .start = w->start,
-                             .only = last ? w->only : NULL, .precision = net->precision };
+                             .longest = net->positions, .causal = !net->patch, .start = w->at.start,
+                             .only = last ? w->at.only : NULL, .precision = net->precision };
+}
+
+static spot_clip_lists lists_in(int *all, int sequences, int rows)
+{
+    int *only = all ? all + sequences + 1 : NULL, *id = all ? only + sequences : NULL;
+
+    return (spot_clip_lists){ all, only, id, all ? id + rows : NULL };
+}
+
+static spot_status take_lists(spot_ctx *c, spot_arena *a, spot_clip_work *w, int sequences, int rows)
+{
+    int *all, *own;
+
+    w->numbers = 2 * (size_t)sequences + 1 + 2 * (size_t)rows;
+    SPOT_TRY(SPOT_TAKE(c, a, all, w->numbers));
+    own = c->device && !a->counting ? calloc(w->numbers, sizeof *own) : all;
+    if (!own && !a->counting) return spot_fail(c, SPOT_NOMEM, "no memory for the rows of %d texts or pictures", sequences);
+    w->at = lists_in(all, sequences, rows), w->own = lists_in(own, sequences, rows);
+    return SPOT_OK;
+}
+
+void spot_clip_work_give(spot_ctx *c, spot_clip_work *w)
+{
+    if (c->device) free(w->own.start);
+    memset(w, 0, sizeof *w);
+}
+
+spot_status spot_clip_work_list(spot_ctx *c, const spot_clip_work *w)
+{
+    return spot_device_copy(c, w->at.start, w->own.start, w->numbers * sizeof *w->at.start);
 }
 
 spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, const spot_clip_net *net, int rows,
@@ -234,8 +266,7 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
     SPOT_TRY(SPOT_TAKE(c, a, w->last, n * width));
     SPOT_TRY(spot_arena_take(c, a, &w->narrow, larger(r, n) * width * number));
     SPOT_TRY(spot_arena_take(c, a, &w->wide, wide));
-    SPOT_TRY(SPOT_TAKE(c, a, w->start, sequences + 1));
-    SPOT_TRY(SPOT_TAKE(c, a, w->only, sequences));
+    SPOT_TRY(take_lists(c, a, w, sequences, net->patch ? 0 : rows));
     SPOT_TRY(spot_arena_take(c, a, &w->scratch, scratch));
     return spot_arena_take(c, a, &w->desk, spot_attention_scratch(c, &attention));
 }
@@ -258,7 +289,7 @@ static spot_status run_block(spot_ctx *c, const spot_clip_net *net, spot_clip_wo
     SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->x, &b->norm1, rows, net->precision));
     SPOT_TRY(multiply(c, net, w, b, SPOT_CLIP_QKV, w->wide, w->narrow, rows));
     SPOT_TRY(spot_attention_forward(c, w->narrow, w->wide, &attention, w->desk));
-    if (last) SPOT_TRY(spot_tokens_pick(c, w->last, w->x, w->only, sequences, net->shape.width));
+    if (last) SPOT_TRY(spot_tokens_pick(c, w->last, w->x, w->at.only, sequences, net->shape.width));
     SPOT_TRY(multiply(c, net, w, b, SPOT_CLIP_OUT, x, w->narrow, kept));
     SPOT_TRY(spot_layernorm_apply(c, w->narrow, x, &b->norm2, kept, net->precision));
     SPOT_TRY(multiply(c, net, w, b, SPOT_CLIP_UP, w->wide, w->narrow, kept));

@@ -31,11 +31,16 @@ typedef struct {
     spot_layernorm before, after;
 } spot_clip_net;
 
+/* Of a batch: attention.h's start and only; of each row of texts its id and its place in its text. */
+typedef struct { int *start, *only, *id, *place; } spot_clip_lists;
+
 /* Memory for a batch, of c's device. */
 typedef struct {
+    uint8_t *rgb;                              /* (sequences) pictures, on a device that is not the host; else NULL */
     float *x, *last;                           /* (rows, width) tokens; (sequences, width) those that become embeddings */
     void  *narrow, *wide;                      /* (rows, width), and (rows, 3 width or hidden) or patches and their products */
-    int   *start, *only;                       /* attention.h */
+    spot_clip_lists at, own;                   /* own: on the host, where the caller fills them; the same arrays on the CPU */
+    size_t numbers;                            /* of all lists, which are one piece of memory */
     void  *scratch, *desk;                     /* of linear.h, of attention.h */
 } spot_clip_work;
 
@@ -47,11 +52,16 @@ void        spot_clip_net_close(spot_ctx *c, spot_clip_net *net);
 /* Weights of the file -> net. */
 spot_status spot_clip_net_load(spot_ctx *c, spot_clip_net *net, const spot_clip_file *f, int which);
 
+/* Give back also after a failure. */
 spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, const spot_clip_net *net, int rows,
                                 int sequences);
+void        spot_clip_work_give(spot_ctx *c, spot_clip_work *w);
 
-/* Tokens w->x of w->start[sequences] rows -> the embeddings of the rows w->only, in *out (sequences, dim), memory of w. rows:
- * w->start[sequences]. */
+/* The lists on the host -> those that kernels read. */
+spot_status spot_clip_work_list(spot_ctx *c, const spot_clip_work *w);
+
+/* Tokens w->x of w->at.start[sequences] rows -> the embeddings of the rows w->at.only, in *out (sequences, dim), memory of w.
+ * rows: w->own.start[sequences]. */
 spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, int rows, int sequences);
 
 /* A CLIP of these sizes whose weights nobody has set, for benches, which fill a's memory with numbers. clip.h says the rest. */

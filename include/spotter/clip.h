@@ -11,7 +11,7 @@
  *                              not compute is refused, by its name
  *
  * A file with one tower serves that tower. fp32 by oneDNN on the CPU: embeddings are within 1e-4 of transformers' CLIPModel
- * (tests/test_clip_torch.sh). run_to_run: the same bits for any number of threads. */
+ * (tests/test_clip_torch.sh), and so they are on CUDA. run_to_run: the same bits for any number of threads. */
 #ifndef SPOTTER_CLIP_H
 #define SPOTTER_CLIP_H
 
@@ -70,16 +70,16 @@ typedef struct spot_clip spot_clip;
  * fit its config; the sentence names tensor or key. */
 spot_status spot_clip_describe(spot_ctx *c, spot_clip_info *info, const char *path, const spot_clip_options *o);
 
-/* Loads the weights into a, in memory of c's device. A counting arena: *clip is NULL. Close before a. close accepts NULL. A
- * clip serves one caller at a time. */
+/* Loads the weights into a, an arena in memory of c's device (spot_arena_open_device). A counting arena: *clip is NULL. Close
+ * before a. close accepts NULL. A clip serves one caller at a time. */
 spot_status spot_clip_open(spot_ctx *c, spot_arena *a, spot_clip **clip, const char *path, const spot_clip_options *o);
 void        spot_clip_close(spot_ctx *c, spot_clip *clip);
 
 const spot_clip_info *spot_clip_info_of(const spot_clip *clip);
 
-/* rgb (n, side, side, 3) bytes -> out (n, dim), on the host. unit: each embedding divided by its length. scratch is returned;
- * a counting one only counts. The stop flag is looked at between batches. SPOT_INPUT without such a tower; SPOT_NUMERIC names a
- * picture whose embedding is not finite. */
+/* rgb (n, side, side, 3) bytes -> out (n, dim), on the host; rgb may lie in memory of c's device, too. unit: each embedding
+ * divided by its length. scratch, in memory of c's device, is returned; a counting one only counts. The stop flag is looked at
+ * between batches. SPOT_INPUT without such a tower; SPOT_NUMERIC names a picture whose embedding is not finite. */
 spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *clip, float *out, const uint8_t *rgb, int n,
                              bool unit);
 

@@ -6,7 +6,11 @@
  * start[s + 1] - 1, so that no work is done on padding. out (rows, width), fp32 or bf16; or, with `only`, (sequences, width):
  * for sequence s the result of row only[s] alone. Scores and sums are fp32; the softmax subtracts the greatest score. The error
  * is within 4e-6 of the largest |v| of double precision (tests/test_transformer.c). run_to_run: the same bits for any number of
- * threads. A NaN stays NaN. CUDA has no kernels yet: SPOT_UNSUPPORTED. */
+ * threads. A NaN stays NaN.
+ *
+ * CUDA takes heads of up to 128 numbers, needs no scratch, and does not look whether start, only and longest fit together. With
+ * precision SPOT_BF16 its tensor cores multiply: q / sqrt(d), k, v and the weights are rounded to bf16 once, sums are fp32, and
+ * the weights are divided by the sum of the rounded ones. */
 #ifndef SPOTTER_ATTENTION_H
 #define SPOTTER_ATTENTION_H
 
@@ -25,7 +29,7 @@ struct spot_attention_ops {
     spot_status (*forward)(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch);
 };
 
-/* Bytes of scratch for c->threads threads; start and only are not read. 0 where the device has no kernel. */
+/* Bytes of scratch for c->threads threads; start and only are not read. 0 on CUDA. */
 size_t spot_attention_scratch(spot_ctx *c, const spot_attention *a);
 
 spot_status spot_attention_forward(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch);

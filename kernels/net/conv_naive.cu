@@ -2,7 +2,7 @@
  * cuDNN, computes with it. Deterministic and not tuned. */
 #include "net/conv.cuh"
 
-enum { CELLS = 16, SHARES = THREADS / CELLS, RUN = 256 };
+enum { CELLS = 16, MOST_SHARES = THREADS / CELLS, LEAST_SHARE = 32, RUN = 256 };
 
 /* The coordinate in x of tap t at coordinate p of y; negative outside. */
 static __device__ inline int tap_at(const layer *l, int p, int t)
@@ -61,19 +61,20 @@ static __global__ void __launch_bounds__(THREADS) data_kernel(T *dx, const T *dy
     spot_round(&dx[at], sum);
 }
 
-/* grid (co * k * k, ceil(ci / 16)): a block owns 16 numbers of dw; each of 16 threads a number sums every 16th pixel of
- * the batch, in fp32 over 256 of them and in double above, and one adds the threads' sums in order. */
+/* grid (co * k * k, ceil(ci / 16)): a block owns 16 numbers of dw; each of up to 16 threads a number sums every 16th pixel
+ * of the batch, in fp32 over 256 of them and in double above, and one adds the threads' sums in order. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, const T *x, const T *dy, layer l)
 {
     SPOT_SHARED(double, shared, THREADS);
     int o = blockIdx.x / (l.k * l.k), tap = blockIdx.x % (l.k * l.k), i = blockIdx.y * CELLS + threadIdx.x % CELLS;
+    const int shares = blockDim.x / CELLS;
     size_t pixels = (size_t)l.out * l.out, all = l.rows * pixels, p = threadIdx.x / CELLS;
     double sum = 0;
 
     while (i < l.ci && p < all) {
         float part = 0;
-        for (int run = 0; run < RUN && p < all; run++, p += SHARES) {
+        for (int run = 0; run < RUN && p < all; run++, p += shares) {
             int q = (int)(p % pixels), row = tap_at(&l, q / l.out, tap / l.k), col = tap_at(&l, q % l.out, tap % l.k);
             if (row < 0 || col < 0) continue;
             part = fmaf(spot_widen(x[((p / pixels * l.size + row) * l.size + col) * l.ci + i]),
@@ -84,9 +85,12 @@ static __global__ void __launch_bounds__(THREADS) weights_kernel(float *dw, cons
     shared[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x >= CELLS || i >= l.ci) return;
-    for (int t = 1; t < SHARES; t++) sum += shared[t * CELLS + threadIdx.x];
+    for (int t = 1; t < shares; t++) sum += shared[t * CELLS + threadIdx.x];
     dw[(size_t)blockIdx.x * l.ci + i] = (float)sum;
 }
+
+/* Threads a number: few pixels are not worth many. */
+static int shares_of(size_t pixels) { return (int)max((size_t)1, min((size_t)MOST_SHARES, pixels / LEAST_SHARE)); }
 
 /* x, w, y in the roles of the pass. */
 template <typename T>
@@ -102,7 +106,8 @@ static void launch_naive(spot_ctx *c, int pass, void *x, void *w, void *y, spot_
         SPOT_LAUNCH(data_kernel<T>, blocks_for(x_numbers(l)), THREADS, 0, stream, (T *)x, (const T *)y, (const T *)w, *l,
                     s->add);
     else
-        SPOT_LAUNCH(weights_kernel<T>, dim3(l->co * l->k * l->k, (l->ci + CELLS - 1) / CELLS), THREADS, 0, stream,
+        SPOT_LAUNCH(weights_kernel<T>, dim3(l->co * l->k * l->k, (l->ci + CELLS - 1) / CELLS),
+                    CELLS * shares_of(y_numbers(l) / l->co), 0, stream,
                     (float *)w, (const T *)x, (const T *)y, *l);
 }
 

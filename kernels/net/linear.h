@@ -7,7 +7,11 @@
  * Rows are computed in pieces of a size that the plan fixes: the same bits for any number of threads. x and y have room for
  * `rows` rounded up to a multiple of SPOT_LINEAR_ROWS; rows behind the last are read and written, and mean nothing. The error
  * against a sum in double is within 2e-6 of the largest number of the result (tests/test_transformer.c); in bf16 that of the
- * rounded operands, and narrow results are rounded once. A NaN stays NaN. CUDA has no kernels yet: SPOT_UNSUPPORTED. */
+ * rounded operands, and narrow results are rounded once. A NaN stays NaN.
+ *
+ * On CUDA cuBLASLt multiplies, with the same errors in fp32 and bf16; SPOT_TF32 may lose 13 bits of each factor, on CUDA alone.
+ * One algorithm of the library's serves a plan: run_to_run, and the bits of a row do not depend on the count of rows unless the
+ * library refuses that algorithm for a count. Nothing behind the last row is read or written. */
 #ifndef SPOTTER_LINEAR_H
 #define SPOTTER_LINEAR_H
 

@@ -1,7 +1,7 @@
 /* tokens.h - the ends of a transformer: pictures and words -> rows of tokens, and rows -> embeddings.
  *
  * Arrays lie in the memory of c's device. Tokens are (rows, width) fp32; patches have the given precision. Every number is one
- * sum or product rounded once, except unit: within 2e-6. CUDA has no kernels yet: SPOT_UNSUPPORTED. */
+ * sum or product rounded once, the same bits on every device, except unit: within 2e-6. */
 #ifndef SPOTTER_TOKENS_H
 #define SPOTTER_TOKENS_H
 

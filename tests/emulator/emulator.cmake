@@ -35,7 +35,7 @@ spot_emulated(emulator)
 set_target_properties(emulator PROPERTIES CXX_VISIBILITY_PRESET hidden)
 
 add_library(spotter_emulated MODULE ${SPOT_EMULATED} $<TARGET_OBJECTS:emulator> tests/emulator/conv_cudnn.cpp
-  tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
+  tests/emulator/linear_cublas.cpp tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
 spot_emulated(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
@@ -60,7 +60,8 @@ if(NOT SPOT_SANITIZE)
   set_target_properties(emulator_watched PROPERTIES CXX_VISIBILITY_PRESET hidden)
 
   add_library(spotter_watched MODULE $<TARGET_OBJECTS:watched_kernels> $<TARGET_OBJECTS:emulator_watched>
-    tests/emulator/conv_cudnn.cpp tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
+    tests/emulator/conv_cudnn.cpp tests/emulator/linear_cublas.cpp tests/emulator/matmul_cublas.cpp kernels/core/status.c
+    kernels/core/arena.c)
   spot_emulated(spotter_watched)
   set_target_properties(spotter_watched PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY watched
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
@@ -84,7 +85,7 @@ spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emula
 
 # Parity of CPU and CUDA: test_cuda_x by itself runs on a GPU or is skipped; as test_emulated_x it runs on the emulator, and as
 # test_race_x under one schedule with every access watched. The default run of tools/test takes the quick ones of these.
-set(SPOT_QUICK_RACES test_cuda_net test_cuda_raster test_cuda_plans test_cuda_conv test_cuda_scene test_cuda_map
+set(SPOT_QUICK_RACES test_cuda_net test_cuda_transformer test_cuda_raster test_cuda_plans test_cuda_conv test_cuda_scene test_cuda_map
   test_cuda_methods)
 file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
 foreach(file ${SPOT_CUDA_TESTS})

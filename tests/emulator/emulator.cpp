@@ -184,7 +184,7 @@ void step() { yield(); }             /* still READY */
 static void *take_shared(block_state *b, const void *key, size_t bytes)
 {
     size_t used = b->slots.empty() ? 0 : b->slots.back().start + b->slots.back().bytes;
-    size_t start = (used + GUARD + 15) / 16 * 16;
+    size_t start = (used + GUARD + 31) / 32 * 32;
 
     for (const slot &s : b->slots)
         if (s.key == key) return b->memory + s.start;

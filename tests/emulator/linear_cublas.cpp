@@ -1,0 +1,50 @@
+/* linear_cublas.cpp - stands in for cuBLASLt on the emulator: plain loops, a sum of double in the order of the inputs. It takes
+ * scratch like the library, and spoils it. */
+#include "net/linear_cublas.cuh"
+
+#include <cstdlib>
+
+#include "core/lanes.cuh"
+#include "runtime.h"
+
+enum { SCRATCH = 256 };
+
+struct spot_product { spot_linear_shape s; };
+
+spot_status spot_product_open(spot_ctx *, spot_product **out, const spot_linear_shape *s)
+{
+    *out = (spot_product *)malloc(sizeof **out);
+    (*out)->s = *s;
+    return SPOT_OK;
+}
+
+void   spot_product_close(spot_product *p) { free(p); }
+void   spot_products_forget(spot_cuda *) {}
+size_t spot_product_scratch(const spot_product *) { return SCRATCH; }
+
+template <typename T>
+static void multiply(const spot_linear_shape *s, float *y, const T *x, const T *w, const float *bias, int rows)
+{
+    for (size_t r = 0; r < (size_t)rows; r++)
+        for (size_t o = 0; o < (size_t)s->out; o++) {
+            double sum = 0;
+            for (size_t i = 0; i < (size_t)s->in; i++)
+                sum += (double)spot_widen(x[r * s->in + i]) * spot_widen(w[o * s->in + i]);
+            if (s->bias) sum += bias[o];
+            if (s->add) sum += y[r * s->out + o];
+            y[r * s->out + o] = (float)sum;
+        }
+}
+
+spot_status spot_product_run(spot_ctx *c, spot_product *p, float *y, const void *x, const void *w, const float *bias, int rows,
+                             void *scratch)
+{
+    emu::submit([=, s = p->s] {
+        emu_open_memory(true);                 /* a library computes on the device */
+        memset(scratch, 0x7f, SCRATCH);
+        if (s.precision == SPOT_BF16) multiply(&s, y, (const spot_bf16 *)x, (const spot_bf16 *)w, bias, rows);
+        else                          multiply(&s, y, (const float *)x, (const float *)w, bias, rows);
+        emu_open_memory(false);
+    }, EMU_library, spot_cuda_stream(c));
+    return SPOT_OK;
+}
