@@ -136,7 +136,7 @@ static const char *put_model(void)
 }
 
 /* A picture of its own for each seed, between 20 and 59 pixels a side. */
-static void put_picture(const char *path, int seed)
+static inline void put_picture(const char *path, int seed)
 {
     png_image p = { .version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB, .width = 20 + (unsigned)seed * 7 % 40,
                     .height = 20 + (unsigned)seed * 11 % 40 };

@@ -19,7 +19,7 @@ void (*stub_keeps)(const char *dir, int ec);
 spot_status __real_spot_pipeline(spot_ctx *c, spot_arena *a, spot_run *run, spot_ec_run *p, const int *index, int count);
 spot_status __real_spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 spot_status __real_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
-                                  const spot_sweep_options *o, int ecs, int rows);
+                                  const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows);
 spot_status __real_spot_frame_write(spot_ctx *c, const spot_study *y, const char *dir, int unit, void *result);
 
 /* Number i of those that a hash stands for. */
@@ -158,9 +158,9 @@ spot_status __wrap_spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
 
 /* What the networks would take is counted by planning their convolutions. */
 spot_status __wrap_spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
-                                  const spot_sweep_options *o, int ecs, int rows)
+                                  const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows)
 {
-    if (!stub_on) return __real_spot_layout_of(c, l, cfg, source, o, ecs, rows);
+    if (!stub_on) return __real_spot_layout_of(c, l, cfg, source, encoder, o, ecs, rows);
     *l = (spot_layout){ .wave = o->wave ? o->wave : 1, .at_once = 1, .arena = 1 << 16 };
     return SPOT_OK;
 }

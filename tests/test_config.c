@@ -105,6 +105,16 @@ static const struct { const char *text, *sentence; } refused[] = {
     { "bdms: [{method: domino, gamma_hat: -0.5}]\n", "bdms[0].gamma_hat is -0.5; it takes a number from 0, or -1" },
     { "bdms: [{mixture: {k_min: 5, k_max: 4}}]\n", "bdms[0].mixture: k_min 5 is above k_max 4" },
     { "bdms:\n - {reduce: pca}\n - {representation: file}\n", "a.yaml line 3: bdms[1].representation: file needs the folder" },
+    { "bdms:\n - {reduce: pca}\n - {reduce: pca, representation: clip}\n",
+      "a.yaml line 3: bdms[1].representation: clip needs the file of CLIP, encoder.weights" },
+    { "encoder: {weights: a}\nbdms: [{reduce: pca}]\n",
+      "a.yaml line 1: encoder is for methods with representation: clip, and there is none" },
+    { "encoder: {weights: a, shape: vit-l-14}\nbdms: [{reduce: pca, representation: clip}]\n",
+      "encoder.shape is \"vit-l-14\"; did you mean \"vit-b-32\"?" },
+    { "encoder: {weights: a}\nbdms: [{reduce: pca, representation: clip, hardness: true}]\n",
+      "bdms[0].hardness needs the classifier's own direction, which CLIP has not" },
+    { "encoder: {weights: a}\nbdms: [{reduce: none, representation: clip, embeddings: b}]\n",
+      "bdms[0].embeddings is for representation: file" },
     { "bdms:\n - {weight: 1}\n - {weight: 2}\n", "a.yaml line 3: bdms[1] and bdms[0] would both be called" },
     { "bdms: [{name: 1234567890123456789012345678901234567890123456789012345678901234567890123456789x}]\n",
       "it takes a text of at most 79 bytes" },
@@ -280,6 +290,8 @@ TEST(printed_configs_read_back)
         if (i) snprintf(other.bdm[i].name, sizeof other.bdm[i].name, "number %d", i);
     }
     other.bdm[3].embed.hardness = 1;
+    other.bdm[1].representation = SPOT_BY_CLIP;    /* which reads the encoder */
+    other.bdm[1].embeddings[0] = 0;
     for (int k = 0; k < 2; k++) {                  /* one of the two that exclude each other, then the other */
         int images = other.model.base.images;
         if (k) other.model.init[0] = other.data.coco[0] = 0;      /* a base model learns scenes, not pictures */

@@ -162,21 +162,21 @@ TEST(waves_fit_into_the_device)
     taken = total - left;                                        /* by the context itself */
     cfg = small_config(&c);
     CHECK_OK(&c, spot_source_open(&c, &source, cfg));
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 2, 16));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 2, 16));
     assert_true(l.wave == 2 && l.at_once == 2);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 3 && l.resident >= 20 * 16 * 128 * sizeof(float));
     hold(taken + 2 * l.worker.device + l.resident);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 16));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 100, 16));
     assert_true(l.wave == 20 && l.at_once == 2 && l.all.device == 2 * l.worker.device + l.resident);
     unsetenv("SPOT_EMULATOR_MEMORY");
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &seven, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &seven, 100, 3200));
     assert_true(l.all.device > 3 * l.worker.device);             /* that many rows take more than training */
     hold(taken + l.all.device);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 100, 3200));
     assert_true(l.wave == 7 && l.at_once == 3);
     hold(taken + 1000);
-    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, &o, 100, 3200));
+    CHECK_OK(&c, spot_layout_of(&c, &l, cfg, &source, NULL, &o, 100, 3200));
     assert_true(l.wave == 1 && l.at_once == 1);
     unsetenv("SPOT_EMULATOR_MEMORY");
     free(cfg);

@@ -148,7 +148,7 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
     holds(text, "\nDomino-Model  b   ");
     holds(text, "\nPlaneSpot     c   ");
     holds(text, "0.88 (0.03)");
-    holds(text, "no method of the run is Domino, which needs method=domino gamma=10 representation=file");
+    holds(text, "no method of the run is Domino, which needs method=domino gamma=10 representation=clip");
     holds(text, "settings that are not the paper's; in brackets its own, or the default where it names none:\n"
                 "depths depth=11: representation=model (robust)\n");
     holds(text, "\nc: dr is 0.398 here and 0.88 in the paper, more than two standard errors apart (one");
@@ -171,13 +171,48 @@ TEST_WITH(rows_are_found_by_settings, set_up, tear_down)
     holds(text, " here and 0.00 in the paper");                /* the paper's decimals */
     free(text);
     text = paper(&c, 11, SPOT_TABLE_TEXT);
-    holds(text, "\nb: representation=model (file)\n");
+    holds(text, "\nb: representation=model (clip)\n");
     free(text);
     for (int i = 10; i < 13; i++) free(paper(&c, i, SPOT_TABLE_TEXT));
     free(paper(&c, 16, SPOT_TABLE_TEXT));
     CHECK_FAILS(&c, spot_tables_paper(&c, stdout, (const char *const[]){ dir }, 1, 3, SPOT_TABLE_TEXT, false), SPOT_USAGE,
                 "Table 3 is not here; the tables are 2, 7, 9, 10, 11, 12, 13 or 16");
     spot_results_free(r);
+}
+
+/* The rows of Domino by the source of its features: the paper's by ViT-B/32 only; another encoder and files never. */
+TEST(dominos_rows_go_by_the_encoder)
+{
+    static const struct { const char *yaml; bool papers, other, files, model, gamma; } of[] = {
+        { "encoder: {weights: w}\nbdms: [{method: domino, gamma: 10, representation: clip}]\n",
+          true, false, false, false, true },
+        { "encoder: {weights: w, shape: other}\nbdms: [{method: domino, gamma: 10, representation: clip}]\n",
+          false, true, false, false, false },
+        { "bdms: [{method: domino, gamma: 10, representation: file, embeddings: f}]\n", false, false, true, false, true },
+        { "bdms: [{method: domino, gamma: 10}]\n", false, false, false, true, true },
+        { "encoder: {weights: w, shape: other}\nbdms: [{method: domino, gamma: 10}, {reduce: pca, representation: clip}]\n",
+          false, false, false, true, true },
+    };
+    static const int tables[] = { 2, 13, 16 };
+    spot_ctx c = check_ctx(1);
+    for (int i = 0; i < LEN(of); i++) {
+        CHECK_OK(&c, spot_config_parse(&c, &cfg, of[i].yaml, strlen(of[i].yaml), "config"));
+        for (int t = 0; t < LEN(tables); t++) {
+            const spot_paper_table *p = spot_paper_find(tables[t]);
+            for (int k = 0; k < p->rows; k++) {
+                const char *name = p->row[k].name;
+                bool want = !strcmp(name, "Domino") ? of[i].papers : !strcmp(name, "Domino, other encoder") ? of[i].other
+                          : !strcmp(name, "Domino, files") ? of[i].files : !strcmp(name, "Domino-Model") && of[i].model;
+                if (spot_method_has(&cfg, 0, p->row[k].needs) != want) fail_msg("config %d, Table %d: %s", i, p->number, name);
+            }
+        }
+        const spot_paper_table *p = spot_paper_find(11);
+        for (int k = 0; k < p->rows; k++) {
+            bool other_row = strstr(p->row[k].name, "other encoder"), ten = strstr(p->row[k].name, "gamma 10");
+            if (spot_method_has(&cfg, 0, p->row[k].needs) != (ten && (other_row ? of[i].other : of[i].gamma)))
+                fail_msg("config %d, Table 11: %s", i, p->row[k].name);
+        }
+    }
 }
 
 TEST_WITH(runs_of_the_same_ecs_are_joined, set_up, tear_down)
@@ -501,7 +536,7 @@ TEST_WITH(many_methods_need_a_choice, set_up, tear_down)
     spot_results_free(r);
 }
 
-/* Which shipped config fills which table: every row of the paper's but CLIP's, whose embeddings a user must bring. */
+/* Which shipped config fills which table: every row of the paper's but CLIP's, whose weights a user must bring. */
 TEST(shipped_configs_hold_the_papers_rows)
 {
     static const struct { const char *config; int table; } of[] = {
@@ -518,8 +553,8 @@ TEST(shipped_configs_hold_the_papers_rows)
         CHECK_OK(&c, spot_paper_run_differs(&c, differs, sizeof differs, &cfg));
         if (!strstr(differs, "model.base.images=51200 (0)")) fail_msg("%s starts from a base model: %s", path, differs);
         for (int k = 0; k < t->rows; k++) {
-            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=file");
-            for (int b = 0; b < cfg.bdms && !there; b++) there = spot_bdm_has(&cfg.bdm[b], t->row[k].needs);
+            bool there = t->row[k].extra || strstr(t->row[k].needs, "representation=clip");
+            for (int b = 0; b < cfg.bdms && !there; b++) there = spot_method_has(&cfg, b, t->row[k].needs);
             if (!there) fail_msg("%s has no method for the row \"%s\" of Table %d", path, t->row[k].name, t->number);
         }
     }

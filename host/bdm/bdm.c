@@ -23,7 +23,7 @@ static const char *const names[] = {
 #undef X
     NULL
 };
-static const char *const representations[] = { "model", "robust", "file", NULL };
+static const char *const representations[] = { "model", "robust", "clip", "file", NULL };
 
 static bool known(int method) { return method >= 0 && method < SPOT_METHODS; }
 
@@ -35,7 +35,8 @@ const spot_setting spot_bdm_settings[] = {
     S("name",    TEXT,  name,
       "label in tables; \"\": the method, and its reducer and representation where they are not its own", .hi = 80),
     S("top",     INT,   top,           "most hypotheses returned", SPOT_IN(1, SPOT_MAX_HYPOTHESES), SPOT_DEF(10)),
-    S("representation", NAME, representation, "source of the features: the classifier, a robust network, or files",
+    S("representation", NAME, representation,
+      "source of the features: the classifier, a robust network, the config's encoder, or files",
       .names = representations, SPOT_DEF(SPOT_BY_MODEL)),
     S("embeddings", TEXT, embeddings,
       "folder of ec-000012.safetensors, each with a tensor \"embedding\" (representation: file)", .hi = 256),

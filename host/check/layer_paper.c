@@ -69,7 +69,7 @@ spot_status spot_check_paper(spot_checking *g)
     }
     for (int k = 0; k < g->now.methods; k++) {
         int i = 0;
-        while (i < t->rows && (isnan(t->row[i].value[0]) || !spot_bdm_has(&g->r->cfg.bdm[k], t->row[i].needs))) i++;
+        while (i < t->rows && (isnan(t->row[i].value[0]) || !spot_method_has(&g->r->cfg, k, t->row[i].needs))) i++;
         if (i < t->rows) compare_method(g, k, &t->row[i]);
     }
     for (l = first; l < &g->k->line[g->k->lines]; l++)

@@ -10,15 +10,15 @@
 typedef struct {
     cli_machine machine;
     const char *dir, *out;
-    int ec, split, robust;     /* split: spot_split */
+    int ec, split, look;       /* spot_split, spot_representation */
 } options;
 
 static const cli_row table[] = {
     { .word = "DIR", .kind = CLI_TEXT, CLI_AT(dir), .most = 1000, .need = "runs/quickstart" },
     { "ec",    'e', "N",    CLI_INT, CLI_AT(ec), 0, 1000000, .need = "0", .help = "number of the EC, from 0" },
     { "split", 's', "train|val|test", CLI_CHOICE, CLI_AT(split), .preset = "test", .help = "split of the images" },
-    { "representation", 'r', "model|robust", CLI_CHOICE, CLI_AT(robust), .preset = "model",
-      .help = "network that makes the features: the classifier or the robust network" },
+    { "representation", 'r', "model|robust|clip", CLI_CHOICE, CLI_AT(look), .preset = "model",
+      .help = "network that makes the features: the classifier, the robust network or the config's encoder" },
     { "out",   'o', "FILE", CLI_TEXT, CLI_AT(out), .otherwise = "ec-NNNNNN.safetensors", .help = "file to write" },
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
@@ -52,7 +52,7 @@ static spot_status save_tensors(spot_ctx *c, spot_arena *a, const char *path, co
 static spot_status save_view(spot_ctx *c, const options *o, const spot_config *cfg, const spot_source *source)
 {
     char path[64];
-    spot_bytes needs;
+    size_t bytes;
     spot_truth truth;
     spot_view seen;
     spot_arena a;
@@ -62,9 +62,9 @@ static spot_status save_view(spot_ctx *c, const options *o, const spot_config *c
 
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)o->ec));
     rows = spot_ec_positives(NULL, &ec, (spot_split)o->split);
-    SPOT_TRY(spot_model_needs(c, &needs, &source->scene, &cfg->model, rows, false));
-    SPOT_TRY(spot_arena_open(c, &a, needs.host + (size_t)rows * 48));
-    s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->robust, &seen, &truth);
+    SPOT_TRY(spot_sweep_view_needs(c, &bytes, cfg, &source->scene, rows, o->look));
+    SPOT_TRY(spot_arena_open(c, &a, bytes + (size_t)rows * 48));
+    s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->look, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
     if (s == SPOT_OK) s = save_tensors(c, &a, o->out ? o->out : path, &seen, &truth);
     spot_arena_close(&a);
@@ -90,12 +90,13 @@ static spot_status view_ec(spot_ctx *c, void *input)
 const cli_command cli_view_command = {
     "view", "features, confidences and truth of an EC, for other programs", "DIR --ec N",
     "  spotter view runs/quickstart --ec 0 --out ec-0.safetensors\n"
-    "  spotter view runs/mini --ec 7 --representation robust",
+    "  spotter view runs/mini --ec 7 --representation robust\n"
+    "  spotter view runs/mini --ec 7 --representation clip",
     "Writes what the classifier of an EC computes on the EC's positive images, as a .safetensors file:\n"
-    "  feature (n, d)   output of the last layer but one\n"
+    "  feature (n, d)   output of the last layer but one; of CLIP, the embedding of length 1\n"
     "  confidence (n)   probability of the true class\n"
     "  label (n)        1\n"
-    "  head (d)         weights of the last layer\n"
+    "  head (d)         weights of the last layer; CLIP has none\n"
     "  image (n)        number of the image, as in `spotter scene`\n"
     "  blindspots (n)   truth: bit m is set for images in blindspot m\n"
     "A file with one tensor, embedding (n, any), for the same test images of every EC is an input for "

@@ -7,9 +7,10 @@
 /* Refuses settings now that the method would refuse only late in a sweep. */
 static spot_status check_method(spot_reading *r, int line, const char *path, const spot_config *cfg, const spot_bdm_config *m)
 {
-    const bool file = m->representation == SPOT_BY_FILE, mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
+    const bool file = m->representation == SPOT_BY_FILE, clip = m->representation == SPOT_BY_CLIP;
+    const bool mixes = m->method == SPOT_PLANESPOT || m->method == SPOT_GEORGE;
     const int most = SPOT_MAX_MIXTURE_DIM - (m->method == SPOT_PLANESPOT);
-    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file ? 0 : 8 * cfg->model.width;
+    const int d = m->embed.method != SPOT_REDUCE_NONE ? m->embed.dim : file || clip ? 0 : 8 * cfg->model.width;
 
     if (mixes && d > most)
         return spot_refuse(r, line, "%s: %s clusters in at most %d dimensions and here are %d; set reduce and dim", path,
@@ -23,13 +24,18 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
     if (m->embed.method == SPOT_REDUCE_UMAP && m->embed.umap.min_dist > m->embed.umap.spread)
         return spot_refuse(r, line, "%s.umap: min_dist %g is above spread %g", path, m->embed.umap.min_dist,
                            m->embed.umap.spread);
-    if (m->embed.hardness && (file || m->embed.method == SPOT_REDUCE_NONE))
-        return spot_refuse(r, line, "%s.hardness needs %s", path, file ? "the classifier's own direction, which files have not"
-                           : "a reducer for what is left; set reduce, and dim: 1 for hardness alone");
+    if (m->embed.hardness && (file || clip))
+        return spot_refuse(r, line, "%s.hardness needs the classifier's own direction, which %s not", path,
+                           file ? "files have" : "CLIP has");
+    if (m->embed.hardness && m->embed.method == SPOT_REDUCE_NONE)
+        return spot_refuse(r, line, "%s.hardness needs a reducer for what is left; set reduce, and dim: 1 for hardness alone",
+                           path);
     if (file && !m->embeddings[0])
         return spot_refuse(r, line, "%s.representation: file needs the folder that holds them, %s.embeddings", path, path);
     if (!file && m->embeddings[0])
         return spot_refuse(r, line, "%s.embeddings is for representation: file, and this is another", path);
+    if (clip && !cfg->encoder.weights[0])
+        return spot_refuse(r, line, "%s.representation: clip needs the file of CLIP, encoder.weights", path);
     return SPOT_OK;
 }
 

@@ -7,6 +7,14 @@
 #include "scene/scene_settings.h"
 
 static bool reads_pictures(const void *config) { return ((const spot_config *)config)->data.coco[0]; }
+bool spot_wants_clip(const spot_config *cfg)
+{
+    for (int b = 0; b < cfg->bdms; b++)
+        if (cfg->bdm[b].representation == SPOT_BY_CLIP) return true;
+    return false;
+}
+
+static bool looks_with_clip(const void *config) { return spot_wants_clip(config); }
 static bool renders_scenes(const void *config) { return !reads_pictures(config); }
 
 const spot_setting spot_settings[] = {
@@ -21,6 +29,8 @@ const spot_setting spot_settings[] = {
     S("model",  GROUP, model,  "classifier", .rows = spot_model_settings),
     S("bdms",   LIST,  bdm,    "blindspot discovery methods, one column of the tables each", SPOT_IN(1, SPOT_MAX_BDMS),
       .rows = spot_bdm_settings, .size = sizeof(spot_bdm_config), .count = offsetof(spot_config, bdms)),
+    S("encoder", GROUP, encoder, "CLIP for methods with representation: clip", .rows = spot_encoder_settings,
+      .when = looks_with_clip, .otherwise = "is for methods with representation: clip, and there is none"),
     S("metric", GROUP, metric, "rule by which a blindspot counts as found", .rows = spot_metric_settings),
 #undef S
     SPOT_END

@@ -32,9 +32,10 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
         return spot_fail(c, SPOT_USAGE, "all classes at once need rows of one class each, and these have several; examine "
                          "each class by itself");
     for (int b = 0; b < o->bdms; b++)
-        if (o->bdm[b].representation == SPOT_BY_FILE)
-            return spot_fail(c, SPOT_USAGE, "%s has `representation: file`, and here all methods look at the embeddings that "
-                             "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name));
+        if (o->bdm[b].representation == SPOT_BY_FILE || o->bdm[b].representation == SPOT_BY_CLIP)
+            return spot_fail(c, SPOT_USAGE, "%s has `representation: %s`, and here all methods look at the embeddings that "
+                             "were given; leave it out", spot_bdm_name(&o->bdm[b], name, sizeof name),
+                             o->bdm[b].representation == SPOT_BY_FILE ? "file" : "clip");
     return spot_subject_check(c, s);
 }
 

@@ -32,11 +32,20 @@ const spot_encoder_info *spot_encoder_about(const spot_encoder *e) { return &e->
 
 /* -- opening ------------------------------------------------------------------------------------------------------ */
 
+int spot_encoder_clip_block(const spot_clip_info *i)
+{
+    int across = i->side / i->patch, block = TOKENS / (across * across + 1);
+    int fits = (int)(PIXELS / (3 * (size_t)i->side * (size_t)i->side));
+
+    block = block < PICTURES ? block : PICTURES;
+    block = block < fits ? block : fits;
+    return block > 1 ? block : 1;
+}
+
 static spot_status open_clip(spot_ctx *c, spot_encoder *e)
 {
     spot_arena count = spot_arena_counting();
     const spot_clip_info *i;
-    int across, fits;
 
     SPOT_TRY(spot_clip_open(c, &count, &e->clip, e->path, &e->o.clip));
     SPOT_TRY(spot_arena_open_device(c, &e->weights, count.peak));
@@ -49,13 +58,7 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     e->about.context = i->context;
     e->about.scale = i->scale;
     e->about.text_block = i->has_texts ? TEXTS : 0;
-    if (!i->has_images) return SPOT_OK;
-    across = i->side / i->patch;
-    fits = (int)(PIXELS / (3 * (size_t)i->side * (size_t)i->side));
-    e->about.picture_block = TOKENS / (across * across + 1);
-    if (e->about.picture_block > PICTURES) e->about.picture_block = PICTURES;
-    if (e->about.picture_block > fits) e->about.picture_block = fits;
-    if (e->about.picture_block < 1) e->about.picture_block = 1;
+    if (i->has_images) e->about.picture_block = spot_encoder_clip_block(i);
     return SPOT_OK;
 }
 

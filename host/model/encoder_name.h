@@ -1,4 +1,4 @@
-/* encoder_name.h - which network a file of weights holds, and the name of an encoder. */
+/* encoder_name.h - which network a file of weights holds, the block and the name of an encoder. */
 #ifndef SPOTTER_ENCODER_NAME_H
 #define SPOTTER_ENCODER_NAME_H
 
@@ -6,6 +6,9 @@
 
 /* By the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
+
+/* Pictures of a block of a CLIP with a tower for pictures. */
+int spot_encoder_clip_block(const spot_ctx *c, const spot_clip_info *i);
 
 /* name: the kind, and 64 bits of the hash of the file's bytes and of the facts that decide the numbers. clip: of the
  * whole file; NULL: a ResNet. */

@@ -5,5 +5,6 @@
 #include "base/setting.h"
 
 extern const spot_setting spot_model_settings[];     /* rows for spot_model_config */
+extern const spot_setting spot_encoder_settings[];   /* rows for spot_encoder_config */
 
 #endif

@@ -129,20 +129,27 @@ spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg
     unsigned char *bytes;
     size_t n;
 
-    id->init[0] = 0;
+    id->init[0] = id->encoder[0] = 0;
     snprintf(id->data, sizeof id->data, "%s", photos ? spot_photos_hash(photos) : "");
     if (cfg->model.init[0]) {
         SPOT_TRY(spot_file_read(c, cfg->model.init, &bytes, &n, (size_t)1 << 32));
         spot_key_text(id->init, spot_key_of(bytes, n));
         free(bytes);
     }
+    if (spot_wants_clip(cfg)) {
+        spot_encoder_info about;
+        SPOT_TRY(spot_encoder_describe(c, &about, &cfg->encoder));
+        memcpy(id->encoder, about.name, sizeof id->encoder);
+    }
     id->config = hash_rows(numbers_key(), spot_settings, cfg, "", but_ecs);
     id->config = spot_key_join(id->config, "init", id->init, strlen(id->init));
     if (photos) id->config = spot_key_join(id->config, "data", id->data, strlen(id->data));
+    if (id->encoder[0]) id->config = spot_key_join(id->config, "encoder", id->encoder, strlen(id->encoder));
     return SPOT_OK;
 }
 
-spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+/* The EC's pictures, on the device that makes the values. */
+static spot_key key_of_pictures(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
 {
     char text[64];
     int n = snprintf(text, sizeof text, "%" PRIu64 " %" PRIu32, cfg->seed, ec);
@@ -155,6 +162,13 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
     } else {
         k = hash_rows(k, spot_scene_settings, &cfg->scene, "scene.", for_images);
     }
+    return k;
+}
+
+spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+{
+    spot_key k = key_of_pictures(c, id, cfg, ec);
+
     k = hash_rows(k, spot_model_settings, &cfg->model, "model.", for_model);
     return spot_key_join(k, "init", id->init, strlen(id->init));
 }
@@ -175,6 +189,11 @@ spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const sp
     spot_key k = spot_key_join(spot_key_of_model(c, id, cfg, ec), "robust", "", 0);
 
     return hash_rows(k, spot_setting_find(spot_model_settings, "robust")->rows, &cfg->model.robust, "robust.", NULL);
+}
+
+spot_key spot_key_of_clip(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec)
+{
+    return spot_key_join(key_of_pictures(c, id, cfg, ec), "encoder", id->encoder, strlen(id->encoder));
 }
 
 spot_key spot_key_of_features(spot_key view, spot_key content)

@@ -11,10 +11,11 @@
 typedef struct {
     char     init[33];         /* hash of the contents of model.init; "": none */
     char     data[33];         /* hash of the pictures and their annotations; "": rendered scenes */
+    char     encoder[32];      /* name of the encoder (encoder.h); "": no method looks with it */
     spot_key config;           /* hash of every setting except `ecs`, so that a run may grow */
 } spot_identity;
 
-/* SPOT_IO if model.init cannot be read. photos: of the source; NULL for scenes. */
+/* SPOT_IO if model.init cannot be read, SPOT_INPUT if the encoder is none. photos: of the source; NULL for scenes. */
 spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos);
 
 /* Keys of one EC's values, and of the base model that all of them start from. A view has its network's key, because inference
@@ -24,7 +25,11 @@ spot_key spot_key_of_model(const spot_ctx *c, const spot_identity *id, const spo
 spot_key spot_key_of_base(const spot_ctx *c, const spot_config *cfg);
 spot_key spot_key_of_robust(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
 
-/* features: the key of the view that has the method's features; for features from a file, spot_key_of_features. */
+/* The key of the encoder's features of an EC's pictures, which do not depend on the model. */
+spot_key spot_key_of_clip(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
+
+/* features: the key of the view that has the method's features; for features from a file or by the
+ * encoder, spot_key_of_features with the hash of the file or the key of the encoder's features. */
 spot_key spot_key_of_features(spot_key view, spot_key content);
 spot_key spot_key_of_points(spot_key features, const spot_bdm_config *cfg);
 spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg);

@@ -16,6 +16,7 @@
 
 #include "core/device.h"
 #include "store/embedding.h"
+#include "sweep/encoder_view.h"
 #include "sweep/network_view.h"
 #include "sweep/picture_threads.h"
 #include "work/workers.h"
@@ -29,6 +30,13 @@ bool spot_wants_robust(const spot_config *cfg)
     return false;
 }
 
+int spot_encoded_columns(const spot_config *cfg, const int *features)
+{
+    for (int b = 0; b < cfg->bdms; b++)
+        if (cfg->bdm[b].representation == SPOT_BY_CLIP) return features[b];
+    return 0;
+}
+
 size_t spot_resident_bytes(const spot_config *cfg, const int *features, int count, const int *rows)
 {
     spot_arena a = spot_arena_counting();
@@ -38,6 +46,8 @@ size_t spot_resident_bytes(const spot_config *cfg, const int *features, int coun
     for (int p = 0; p < count; p++)
         for (int networks = spot_wants_robust(cfg) ? 2 : 1; networks; networks--)
             SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * 8 * (size_t)cfg->model.width);
+    for (int p = 0; p < count && spot_wants_clip(cfg); p++)
+        SPOT_TAKE(&quiet, &a, x, (size_t)rows[p] * (size_t)spot_encoded_columns(cfg, features));
     for (int b = 0; b < cfg->bdms; b++)
         for (int p = 0; p < count; p++) {
             const spot_bdm_config *bdm = &cfg->bdm[b];
@@ -144,8 +154,7 @@ static spot_status find_device_features(const ec_wave *w, const spot_ec_run *p, 
     size_t bytes = (size_t)v->n * (size_t)v->d * sizeof *v->feature;
 
     v->device_feature = NULL;
-    if (!there->at || v->n != spot_ec_positives(NULL, &p->ec, SPOT_TEST) || v->d != 8 * w->run->cfg->model.width)
-        return SPOT_OK;
+    if (!there->at || v->n != spot_ec_positives(NULL, &p->ec, SPOT_TEST) || v->d != there->d) return SPOT_OK;
     if (!there->filled) SPOT_TRY(spot_device_copy(w->c, there->at, v->feature, bytes));
     there->filled = true;
     v->device_feature = there->at;
@@ -172,6 +181,22 @@ static spot_status view_all_ecs(ec_wave *w)
         SPOT_TRY(find_device_features(w, p, &p->there, &p->seen.view));
         spot_learning_by_view(&p->segment.lesson, &p->seen.view, &p->seen.truth, &w->run->cfg->model);
         p->segment.methods = w->run->cfg->bdms;
+    }
+    return SPOT_OK;
+}
+
+/* One EC after another, since an encoder serves one caller at a time and takes all threads. */
+static spot_status encode_all_ecs(ec_wave *w)
+{
+    for (int i = 0; i < w->count && w->run->encoder; i++) {
+        spot_ec_run *p = &w->p[i];
+        size_t mark = w->a->used;
+        spot_status s;
+        if (p->segment.status || p->trouble) continue;
+        SPOT_TRY(spot_check_stop(w->c));
+        s = spot_encoder_view(w->c, w->a, w->run, p->clip_key, &p->ec);
+        w->a->used = mark;
+        SPOT_TRY(record_failure(w, p, s, "encoder", &p->clip_status, p->clip_message));
     }
     return SPOT_OK;
 }
@@ -238,6 +263,22 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
     return SPOT_OK;
 }
 
+static spot_status take_clip_features(const ec_wave *w, int i, spot_view *view)
+{
+    spot_outcome *o = outcome_of(w, i);
+    spot_ec_run *p = &w->p[i];
+    bool there;
+
+    o->status = p->clip_status;
+    snprintf(o->message, sizeof o->message, "%s", p->clip_message);
+    if (o->status) return SPOT_OK;
+    snprintf(o->embedding, sizeof o->embedding, "%s", w->run->id.encoder);
+    SPOT_TRY(spot_encoder_view_recall(w->c, w->a, &w->run->store, p->clip_key, view, &there));
+    if (there) return find_device_features(w, p, &p->clip_there, view);
+    record_lost_view(w, p);
+    return SPOT_OK;
+}
+
 static spot_status put_file_features(ec_wave *w, spot_view *view)
 {
     size_t numbers = (size_t)view->n * (size_t)view->d;
@@ -259,6 +300,10 @@ static spot_status take_features(ec_wave *w, int i, spot_view *view, spot_key *f
     *features = cfg->representation == SPOT_BY_ROBUST ? p->robust_key : p->key;
     if (cfg->representation == SPOT_BY_ROBUST) return take_robust_features(w, i, view);
     if (cfg->representation == SPOT_BY_MODEL) return SPOT_OK;
+    if (cfg->representation == SPOT_BY_CLIP) {
+        *features = spot_key_of_features(p->key, p->clip_key);
+        return take_clip_features(w, i, view);
+    }
     SPOT_TRY(spot_embedding_read(w->c, w->a, view, &content, cfg->embeddings, (int)p->ec.index,
                                  w->run->layout.features[w->b]));
     spot_key_text(outcome_of(w, i)->embedding, content);
@@ -333,8 +378,16 @@ static spot_status define_ec(const ec_wave *w, spot_ec_run *p, int index)
     memset(p, 0, sizeof *p);
     p->key = spot_key_of_model(w->c, &run->id, cfg, (uint32_t)index);
     p->robust_key = spot_key_of_robust(w->c, &run->id, cfg, (uint32_t)index);
+    p->clip_key = spot_key_of_clip(w->c, &run->id, cfg, (uint32_t)index);
     SPOT_TRY(spot_source_ec(w->c, &p->ec, &run->source, (uint32_t)index));
     return spot_segment_begin(w->c, &p->segment, cfg, &run->id, &p->ec);
+}
+
+/* Takes device memory for the features of `rows` rows. */
+static spot_status take_there(ec_wave *w, spot_device_features *there, int rows, int d)
+{
+    there->d = d;
+    return SPOT_TAKE(w->c, &w->there, there->at, (size_t)rows * (size_t)d);
 }
 
 /* Opens the device's memory for features and points. Without room for them, as when another program has taken it, every stage
@@ -356,9 +409,10 @@ static spot_status open_device_memory(ec_wave *w)
     SPOT_TRY(s);
     w->chain.there = &w->there;
     for (int i = 0; i < w->count; i++) {
-        size_t numbers = (size_t)rows[i] * 8 * (size_t)w->run->cfg->model.width;
-        SPOT_TRY(SPOT_TAKE(w->c, &w->there, w->p[i].there.at, numbers));
-        if (spot_wants_robust(w->run->cfg)) SPOT_TRY(SPOT_TAKE(w->c, &w->there, w->p[i].robust_there.at, numbers));
+        const int d = 8 * w->run->cfg->model.width;
+        SPOT_TRY(take_there(w, &w->p[i].there, rows[i], d));
+        if (spot_wants_robust(w->run->cfg)) SPOT_TRY(take_there(w, &w->p[i].robust_there, rows[i], d));
+        if (w->run->encoder) SPOT_TRY(take_there(w, &w->p[i].clip_there, rows[i], spot_encoder_about(w->run->encoder)->dim));
     }
     return SPOT_OK;
 }
@@ -376,6 +430,7 @@ static spot_status run_stages(ec_wave *w)
 {
     SPOT_TRY(open_device_memory(w));
     SPOT_TRY(view_all_ecs(w));                                                     /* EC -> images -> model -> view */
+    SPOT_TRY(encode_all_ecs(w));                                                   /* EC -> images -> features */
     SPOT_TRY(spot_chain_open(&w->chain, w->count, false));
     for (int b = 0; b < w->run->cfg->bdms; b++) SPOT_TRY(run_method(w, b));        /* view -> points -> hypotheses -> score */
     return SPOT_OK;

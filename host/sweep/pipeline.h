@@ -2,6 +2,7 @@
 #ifndef SPOTTER_PIPELINE_H
 #define SPOTTER_PIPELINE_H
 
+#include "spotter/encoder.h"
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "store/keys.h"
@@ -16,6 +17,7 @@ typedef struct {
     int        wave, at_once;          /* ECs of a wave; ECs that train at the same time */
     spot_bytes worker;                 /* memory of one training */
     int        features[SPOT_MAX_BDMS];/* features per row of each method's view */
+    spot_bytes encoder, encoding;      /* memory of the encoder, which is open; beside it, for the features of an EC */
     size_t     resident;               /* device memory for what stays there between the stages of a wave */
     size_t     photos;                 /* device memory for real pictures */
     size_t     pictures;               /* host memory for pictures that wait for their thread */
@@ -23,10 +25,10 @@ typedef struct {
     spot_bytes all;
 } spot_layout;
 
-/* sweep_cost.c: the layout for `ecs` ECs whose views have at most `rows` rows. wave and at_once are those of o, or suit the
- * device, and are lowered until the device's free memory suffices. */
+/* sweep_cost.c: the layout for `ecs` ECs whose views have at most `rows` rows. encoder: the open one; NULL: none. wave and
+ * at_once are those of o, or suit the device, and are lowered until the device's free memory suffices. */
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
-                           const spot_sweep_options *o, int ecs, int rows);
+                           const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows);
 
 /* Called before anything is computed. SPOT_NOMEM: the machine, its control group, the address space or the device has less
  * memory than l needs. SPOT_IO: the disk of o->out cannot hold `ecs` segments and the first wave. A warning: it cannot hold
@@ -47,12 +49,14 @@ typedef struct {
     spot_layout        layout;
     int                before, planned;/* finished ECs, and all ECs: for the progress */
     spot_model         base;           /* width 0: none */
+    spot_encoder      *encoder;        /* NULL: no method looks with it */
     spot_workers       workers;
 } spot_run;
 
 /* A network's features of an EC's view in the memory of the wave's device. */
 typedef struct {
     float *at;                         /* (rows, d); NULL: no memory for them */
+    int    d;
     bool   filled;
 } spot_device_features;
 
@@ -62,8 +66,11 @@ typedef struct {
     spot_key        key, robust_key;               /* key of model and view; the same for the robust network */
     int             robust_status;                 /* a verdict on the robust network fails all methods that need it */
     char            robust_message[1024];
+    spot_key        clip_key;                      /* key of the encoder's features; failures as for the robust network */
+    int             clip_status;
+    char            clip_message[1024];
     spot_seen       seen;                          /* the classifier's view */
-    spot_device_features there, robust_there;      /* the features of the classifier and of the robust network */
+    spot_device_features there, robust_there, clip_there;      /* the features of the three */
     struct { spot_key key; float *at; } points_there[SPOT_MAX_BDMS];      /* each method's points on the device; NULL: none */
     spot_segment    segment;
     spot_status     trouble;                       /* not SPOT_OK: the EC gets no segment in this run; ... */
@@ -73,6 +80,9 @@ typedef struct {
 /* base.c: recalls or trains the base model that the config asks for, into run->base, and also writes it to the run directory
  * as base.safetensors. It stays in the arena. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
+
+/* Numbers in a row of the encoder's features; 0 without an encoder. */
+int spot_encoded_columns(const spot_config *cfg, const int *features);
 
 /* Device memory for what stays there between the stages of `count` ECs with views of rows[p] rows: the features
  * of all views, and the points of all methods. features: as in the layout. */

@@ -8,7 +8,8 @@
  * rest. A file that cannot be removed stays: it only takes space. */
 void spot_keep_only(const spot_ctx *c, const spot_run *run, const spot_segment *s);
 
-/* Bytes that stay for an EC whose view has `rows` rows: stage values, pictures of `picture` bytes each, segment. */
-double spot_keep_bytes(const spot_config *cfg, int rows, spot_kept keep, double picture);
+/* Bytes that stay for an EC whose view has `rows` rows, with features[b] numbers for method b: stage values, pictures of
+ * `picture` bytes each, segment. */
+double spot_keep_bytes(const spot_config *cfg, const int *features, int rows, spot_kept keep, double picture);
 
 #endif

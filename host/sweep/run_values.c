@@ -6,7 +6,9 @@
 
 #include "core/ops.h"
 #include "spotter/run.h"
+#include "model/encoder_look.h"
 #include "store/embedding.h"
+#include "sweep/encoder_view.h"
 #include "sweep/network_view.h"
 #include "sweep/pipeline.h"
 
@@ -20,12 +22,14 @@ struct spot_run_values {
 static const char *const devices[] = { "cpu", "cuda" };
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-static spot_key key_on(const char *device, const spot_run_values *m, uint32_t ec, bool robust)
+typedef spot_key key_maker(const spot_ctx *c, const spot_identity *id, const spot_config *cfg, uint32_t ec);
+
+static spot_key key_on(const char *device, const spot_run_values *m, uint32_t ec, key_maker *of)
 {
     const spot_ops named = { .name = device };
     const spot_ctx as = { .ops = &named };
 
-    return robust ? spot_key_of_robust(&as, &m->id, m->cfg, ec) : spot_key_of_model(&as, &m->id, m->cfg, ec);
+    return of(&as, &m->id, m->cfg, ec);
 }
 
 static spot_status open_cache(spot_ctx *c, spot_run_values *v, const char *dir, const spot_config *cfg,
@@ -71,8 +75,8 @@ spot_status spot_run_values_view(spot_ctx *c, spot_arena *a, const spot_run_valu
 
     *there = false;
     for (int i = 0; i < DEVICES && !*there; i++)
-        SPOT_TRY(spot_recall(c, a, &m->store, key_on(devices[i], m, ec, false), spot_classifier.view, spot_pack_seen, &seen,
-                             there));
+        SPOT_TRY(spot_recall(c, a, &m->store, key_on(devices[i], m, ec, spot_key_of_model), spot_classifier.view,
+                             spot_pack_seen, &seen, there));
     if (*there) {
         *view = seen.view;
         *truth = seen.truth;
@@ -85,7 +89,8 @@ static bool features_key(const spot_run_values *m, uint32_t ec, const char *devi
 {
     spot_key content;
 
-    *key = key_on(device, m, ec, cfg->representation == SPOT_BY_ROBUST);
+    *key = key_on(device, m, ec, cfg->representation == SPOT_BY_ROBUST ? spot_key_of_robust : spot_key_of_model);
+    if (cfg->representation == SPOT_BY_CLIP) *key = spot_key_of_features(*key, key_on(device, m, ec, spot_key_of_clip));
     if (cfg->representation != SPOT_BY_FILE) return true;
     if (!spot_embedding_content(&content, cfg->embeddings, (int)ec)) return false;
     *key = spot_key_of_features(*key, content);
@@ -122,7 +127,7 @@ spot_status spot_run_values_found(spot_ctx *c, spot_arena *a, const spot_run_val
         SPOT_TRY(spot_recall(c, a, &m->store, key, "found", spot_pack_found, found, there));
     }
     for (int i = 0; i < DEVICES && *there && !mapped; i++)
-        SPOT_TRY(spot_recall(c, a, &m->store, spot_key_of_points(key_on(devices[i], m, ec, false), &on), "points",
+        SPOT_TRY(spot_recall(c, a, &m->store, spot_key_of_points(key_on(devices[i], m, ec, spot_key_of_model), &on), "points",
                              spot_pack_points, map, &mapped));
     if (!*there || mapped || on.embed.method != SPOT_REDUCE_PCA) return SPOT_OK;
     s = spot_embed_fit(c, a, 1, map, view, &seed, &on.embed);
@@ -138,7 +143,7 @@ static spot_status find_view(spot_ctx *c, spot_arena *a, const spot_run_values *
                              spot_split split, bool robust, spot_seen *seen, bool *there)
 {
     const spot_network *net = robust ? &spot_robust : &spot_classifier;
-    spot_key key = key_on(device, m, ec->index, robust);
+    spot_key key = key_on(device, m, ec->index, robust ? spot_key_of_robust : spot_key_of_model);
     spot_model model;
 
     if (split == SPOT_TEST) {
@@ -147,6 +152,26 @@ static spot_status find_view(spot_ctx *c, spot_arena *a, const spot_run_values *
     }
     SPOT_TRY(spot_recall(c, a, &m->store, key, net->model, spot_pack_model, &model, there));
     return *there ? spot_model_look(c, a, &seen->view, &seen->truth, &model, ec, split, &m->cfg->model) : SPOT_OK;
+}
+
+/* Puts the encoder's features in the place of the classifier's. Those of test are in the cache; others are computed. */
+static spot_status put_clip_features(spot_ctx *c, spot_arena *a, const spot_run_values *m, const spot_ec *ec, spot_split split,
+                                     spot_view *view)
+{
+    spot_encoder *encoder = NULL;
+    bool there = false;
+    spot_status s;
+
+    for (int i = 0; i < DEVICES && split == SPOT_TEST && !there; i++)
+        SPOT_TRY(spot_encoder_view_recall(c, a, &m->store, key_on(devices[i], m, ec->index, spot_key_of_clip), view, &there));
+    if (there) return SPOT_OK;
+    SPOT_TRY(spot_sweep_encoder_open(c, &encoder, m->cfg));
+    view->d = spot_encoder_about(encoder)->dim;
+    view->head = view->device_feature = NULL;
+    s = SPOT_TAKE(c, a, view->feature, (size_t)view->n * (size_t)view->d);
+    if (!s) s = spot_encoder_look(c, a, encoder, view->feature, ec, split);
+    spot_encoder_close(c, encoder);
+    return s;
 }
 
 static spot_status missing_view(spot_ctx *c, const char *dir, const spot_ec *ec, spot_split split, bool robust)
@@ -164,12 +189,17 @@ static spot_status missing_view(spot_ctx *c, const char *dir, const spot_ec *ec,
 }
 
 spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
-                            spot_split split, bool robust, spot_view *view, spot_truth *truth)
+                            spot_split split, int representation, spot_view *view, spot_truth *truth)
 {
+    const bool robust = representation == SPOT_BY_ROBUST, clip = representation == SPOT_BY_CLIP;
     spot_run_values m;
     spot_seen seen;
     bool there = false;
 
+    if (representation == SPOT_BY_FILE)
+        return spot_fail(c, SPOT_INVALID, "the features of files are in the files, not in the run");
+    if (clip && !spot_wants_clip(cfg))
+        return spot_fail(c, SPOT_INPUT, "no method of %s looks with an encoder (representation: clip), so it has none", dir);
     SPOT_TRY(open_cache(c, &m, dir, cfg, ec->photos));
     for (int i = 0; i < DEVICES && !there; i++)
         SPOT_TRY(find_view(c, a, &m, devices[i], ec, split, robust, &seen, &there));
@@ -177,7 +207,23 @@ spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const s
         return spot_fail(c, SPOT_INPUT, "no method of %s asks for a robust network (representation: robust), so it has none",
                          dir);
     if (!there) return missing_view(c, dir, ec, split, robust);
+    if (clip) SPOT_TRY(put_clip_features(c, a, &m, ec, split, &seen.view));
     *view = seen.view;
     *truth = seen.truth;
+    return SPOT_OK;
+}
+
+spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,
+                                  int representation)
+{
+    spot_encoder_info about;
+    spot_bytes needs;
+
+    SPOT_TRY(spot_model_needs(c, &needs, scene, &cfg->model, rows, false));
+    *bytes = needs.host;
+    if (representation != SPOT_BY_CLIP || !spot_wants_clip(cfg)) return SPOT_OK;
+    SPOT_TRY(spot_encoder_describe(c, &about, &cfg->encoder));
+    SPOT_TRY(spot_encoder_look_needs(c, &needs, &about, scene->size, rows));
+    *bytes += needs.host + ((size_t)rows * (size_t)about.dim + 64) * sizeof(float);
     return SPOT_OK;
 }

@@ -12,6 +12,7 @@
 #include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "store/pixel_cache.h"
+#include "sweep/encoder_view.h"
 #include "sweep/pipeline.h"
 #include "sweep/retention.h"
 
@@ -85,8 +86,10 @@ static spot_status note_missing(spot_ctx *c, spot_work *w, int index)
 
 static spot_status check_embeddings(spot_ctx *c, const spot_config *cfg)
 {
+    spot_encoder_info about;
     int columns;
 
+    if (spot_wants_clip(cfg)) SPOT_TRY(spot_encoder_describe(c, &about, &cfg->encoder));
     for (int b = 0; b < cfg->bdms; b++)
         if (cfg->bdm[b].representation == SPOT_BY_FILE) SPOT_TRY(spot_embedding_columns(c, &columns, cfg->bdm[b].embeddings));
     return SPOT_OK;
@@ -121,7 +124,8 @@ static spot_status choose_layout(spot_ctx *c, spot_work *w)
     int n = w->missing_count;
 
     SPOT_TRY(check_embeddings(c, run->cfg));
-    SPOT_TRY(spot_layout_of(c, &run->layout, run->cfg, &run->source, v->o, n, v->rows));
+    SPOT_TRY(spot_sweep_encoder_open(c, &run->encoder, run->cfg));
+    SPOT_TRY(spot_layout_of(c, &run->layout, run->cfg, &run->source, run->encoder, v->o, n, v->rows));
     w->batch = run->layout.wave;
     run->planned = w->planned;
     return spot_check_room(c, &run->layout, run->cfg, &run->source, v->o, n, v->rows);
@@ -207,8 +211,9 @@ static spot_status open_source(spot_ctx *c, sweep *v)
     return SPOT_OK;
 }
 
-static void close_sweep(sweep *v)
+static void close_sweep(spot_ctx *c, sweep *v)
 {
+    spot_encoder_close(c, v->run.encoder);
     spot_workers_close(&v->run.workers);
     spot_source_close(&v->run.source);
     spot_arena_close(&v->arena);
@@ -230,7 +235,7 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
     if (s == SPOT_OK) s = spot_work_run(c, &v->work);
     *report = (spot_sweep_report){ .planned = v->work.planned, .already = v->work.already, .done = v->work.done,
                                    .failed = v->work.failed, .not_learned = v->not_learned, .seconds = spot_clock() - since };
-    close_sweep(v);
+    close_sweep(c, v);
     return s;
 }
 
@@ -244,6 +249,6 @@ spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_s
     if (s == SPOT_OK) s = spot_work_plan(c, &v->work);
     if (s == SPOT_OK && v->work.missing_count) s = check_embeddings(c, cfg);
     for (int i = 0; i < v->work.missing_count && s == SPOT_OK; i++) missing[v->work.missing[i]] = true;
-    close_sweep(v);
+    close_sweep(c, v);
     return s;
 }

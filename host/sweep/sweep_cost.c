@@ -12,7 +12,9 @@
 #include "spotter/source.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"
+#include "model/encoder_look.h"
 #include "store/pixel_cache.h"
+#include "sweep/encoder_view.h"
 #include "sweep/retention.h"
 #include "sweep/sweep_pace.h"
 
@@ -55,7 +57,7 @@ static spot_bytes wave_needs(const spot_ctx *c, const spot_config *cfg, const sp
         most = spot_bytes_larger(most, needs);
         if (pictures) map = spot_bytes_larger(map, spot_embed_needs(c, 1, &rows, 8 * cfg->model.width, &of.embed));
     }
-    most = spot_bytes_larger(most, (spot_bytes){ 0, map.device });
+    most = spot_bytes_larger(spot_bytes_larger(most, l->encoding), (spot_bytes){ 0, map.device });
     if (c->device) most.device += wave_resident(cfg, l, rows, wave);
     most.host += map.host + (size_t)wave * view_bytes(8 * cfg->model.width, rows) + model_bytes(cfg, 1)
                + spot_chain_bytes(wave, false);
@@ -135,28 +137,44 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
     return SPOT_OK;
 }
 
+/* The encoder's share of the layout. It lies on the device, if there is one, but for a block of pictures. */
+static spot_status add_encoder(spot_ctx *c, spot_layout *l, const spot_encoder *encoder, const spot_source *source, int rows)
+{
+    const spot_encoder_info *about;
+
+    l->encoder = l->encoding = (spot_bytes){ 0, 0 };
+    if (!encoder) return SPOT_OK;
+    about = spot_encoder_about(encoder);
+    *(c->device ? &l->encoder.device : &l->encoder.host) = about->bytes;
+    SPOT_TRY(spot_encoder_look_needs(c, &l->encoding, about, source->scene.size, rows));
+    l->encoding.host += view_bytes(about->dim, rows);
+    return SPOT_OK;
+}
+
 spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, const spot_source *source,
-                           const spot_sweep_options *o, int ecs, int rows)
+                           const spot_encoder *encoder, const spot_sweep_options *o, int ecs, int rows)
 {
     size_t base = base_bytes(cfg), workers;
     spot_bytes wave;
 
     for (int b = 0; b < cfg->bdms; b++) {
         l->features[b] = 8 * cfg->model.width;
+        if (cfg->bdm[b].representation == SPOT_BY_CLIP && encoder) l->features[b] = spot_encoder_about(encoder)->dim;
         if (cfg->bdm[b].representation == SPOT_BY_FILE)
             SPOT_TRY(spot_embedding_columns(c, &l->features[b], cfg->bdm[b].embeddings));
     }
     l->pictures = 0;
     l->photos = source->photos ? spot_photos_device_bytes(c, source->photos) : 0;
+    SPOT_TRY(add_encoder(c, l, encoder, source, rows));
     SPOT_TRY(worker_needs(c, &l->worker, cfg, source, rows));
     SPOT_TRY(choose_widths(c, l, cfg, source, o, ecs, rows));
     wave = wave_needs(c, cfg, l, rows, l->wave, o->pictures);
     for (int b = 0; b < cfg->bdms && c->device && o->pictures; b++)
         l->pictures += (size_t)l->wave * ((size_t)rows * 4 * (size_t)(2 + cfg->bdm[b].top) + sizeof(spot_hypotheses) + 4096);
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
-    l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0);
+    l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0) + l->encoder.host;
     workers = (size_t)l->at_once * l->worker.device + l->resident;
-    l->all.device = l->photos + (wave.device > workers ? wave.device : workers);
+    l->all.device = l->photos + l->encoder.device + (wave.device > workers ? wave.device : workers);
     return SPOT_OK;
 }
 
@@ -179,14 +197,16 @@ static double disk_of_start(const spot_config *cfg, const spot_source *source)
 /* Bytes of a wave's values that are removed later. */
 static double disk_of_wave(const spot_config *cfg, const spot_layout *l, int rows, spot_kept keep)
 {
-    return l->wave * (spot_keep_bytes(cfg, rows, SPOT_KEEP_ALL, 0) - spot_keep_bytes(cfg, rows, keep, 0));
+    return l->wave * (spot_keep_bytes(cfg, l->features, rows, SPOT_KEEP_ALL, 0)
+                      - spot_keep_bytes(cfg, l->features, rows, keep, 0));
 }
 
 /* Arenas, segments, and two copies of the value that is being written. */
 static size_t memory_of(const spot_config *cfg, const spot_source *source, const spot_layout *l, int rows)
 {
     size_t model = model_bytes(cfg, cfg->model.base.images ? SPOT_BASE_TARGETS : 1);
-    size_t view = view_bytes(8 * cfg->model.width, rows);
+    int encoded = spot_encoded_columns(cfg, l->features), own = 8 * cfg->model.width;
+    size_t view = view_bytes(encoded > own ? encoded : own, rows);
     size_t ec_run = sizeof(spot_ec_run) + (size_t)cfg->bdms * sizeof(spot_outcome);
 
     return l->all.host + l->pictures + 2 * (model > view ? model : view) + (size_t)l->wave * ec_run
@@ -219,8 +239,8 @@ static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_conf
                               const spot_sweep_options *o, int ecs, int rows)
 {
     double wave = disk_of_start(cfg, source) + disk_of_wave(cfg, l, rows, SPOT_KEEP_RESULTS);
-    double least = wave + ecs * spot_keep_bytes(cfg, rows, SPOT_KEEP_RESULTS, 0), left;
-    double all = wave + ecs * spot_keep_bytes(cfg, rows, o->keep, o->pictures ? PICTURE : 0);
+    double least = wave + ecs * spot_keep_bytes(cfg, l->features, rows, SPOT_KEEP_RESULTS, 0), left;
+    double all = wave + ecs * spot_keep_bytes(cfg, l->features, rows, o->keep, o->pictures ? PICTURE : 0);
     struct statvfs disk;
 
     if (statvfs(o->out, &disk)) return SPOT_OK;                  /* then only writing can fail */
@@ -237,14 +257,15 @@ static spot_status check_disk(spot_ctx *c, const spot_layout *l, const spot_conf
 spot_status spot_check_room(spot_ctx *c, const spot_layout *l, const spot_config *cfg, const spot_source *source,
                             const spot_sweep_options *o, int ecs, int rows)
 {
-    size_t needs = memory_of(cfg, source, l, rows), left, total;
+    size_t needs = memory_of(cfg, source, l, rows) - l->encoder.host, left, total;
+    size_t on_device = l->all.device - l->encoder.device;                        /* the encoder is there already */
     const char *whose;
 
     if (c->device) {
         SPOT_TRY(spot_device_room(c, &left, &total));
-        if (l->all.device > left)
+        if (on_device > left)
             return spot_fail(c, SPOT_NOMEM, "%s %.2f GB of the memory of %s, which has %.2f of %.2f GB left; %s would help",
-                             l->photos ? "the pictures and an EC take" : "an EC takes", l->all.device / 1e9,
+                             l->photos ? "the pictures and an EC take" : "an EC takes", on_device / 1e9,
                              spot_device_name(c), left / 1e9, total / 1e9, remedy(l, true));
     }
     left = spot_room_of_memory("", &whose);
@@ -308,7 +329,7 @@ static spot_status add_times(spot_ctx *c, spot_sweep_cost *cost, const spot_pace
 }
 
 static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture, const ecs_of *e, const spot_config *cfg,
-                             const spot_source *source, const spot_sweep_options *o)
+                             const spot_source *source, spot_encoder *encoder, const spot_sweep_options *o)
 {
     const spot_sweep_options one = { .wave = 1 };
     spot_spent took = { 0, 0 }, at = spot_spent_now();
@@ -317,8 +338,8 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
     spot_ec ec;
 
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)(e->from + (e->to - e->from) / 2)));
-    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, e->most));
-    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, &ec, &alone, e->least, e->most, cost->images, o->pictures));
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, encoder, &one, 1, e->most));
+    SPOT_TRY(spot_pace_take(c, &pace, cfg, source, encoder, &ec, &alone, e->least, e->most, cost->images, o->pictures));
     spot_spend(&took, &at);
     cost->calibration = took.wall;
     spot_log(c, SPOT_LOG_INFO, "calibrated on EC %u: training %.2f ms an image; views of %d to %d rows", ec.index,
@@ -331,7 +352,7 @@ static spot_status calibrate(spot_ctx *c, spot_sweep_cost *cost, double *picture
 /* At most the counted memory and the program's own. But libraries count scratch that they do not touch, so a calibration's
  * peak is better for training and views; memory that the calibration did not use is added to it. */
 static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_config *cfg, const spot_source *source,
-                                 const spot_layout *l, int rows, size_t before, bool timed)
+                                 const spot_encoder *encoder, const spot_layout *l, int rows, size_t before, bool timed)
 {
     const spot_sweep_options one = { .wave = 1 };
     size_t counted = memory_of(cfg, source, l, rows), touched;
@@ -339,17 +360,17 @@ static spot_status expect_memory(spot_ctx *c, spot_sweep_cost *cost, const spot_
 
     cost->memory = before + counted;
     if (!timed) return SPOT_OK;
-    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, &one, 1, rows));
+    SPOT_TRY(spot_layout_of(c, &alone, cfg, source, encoder, &one, 1, rows));
     touched = spot_resident_most() + counted - alone.all.host + base_bytes(cfg);
     if (touched < cost->memory) cost->memory = touched;
     return SPOT_OK;
 }
 
-static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, const spot_sweep_options *o,
-                           spot_sweep_cost *cost, bool timed)
+/* before: resident memory without the encoder. */
+static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_source *source, spot_encoder *encoder, size_t before,
+                           const spot_sweep_options *o, spot_sweep_cost *cost, bool timed)
 {
     int ecs = o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
-    size_t before = spot_resident_most();
     double picture = PICTURE;
     spot_layout layout;
     ecs_of e = { 0 };
@@ -358,9 +379,9 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     *cost = (spot_sweep_cost){ .seconds = NAN, .cpu_seconds = NAN };
     spot_shard_range(&e.from, &e.to, o->shard, o->shards > 0 ? o->shards : 1, ecs);
     SPOT_TRY(count_images(c, cost, &e, cfg, source));
-    if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, o));
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, o, cost->ecs, e.most));
-    SPOT_TRY(expect_memory(c, cost, cfg, source, &layout, e.most, before, timed));
+    if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, encoder, o));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, encoder, o, cost->ecs, e.most));
+    SPOT_TRY(expect_memory(c, cost, cfg, source, encoder, &layout, e.most, before, timed));
     warn_of_precision(c, cfg);
     cost->device_memory = layout.all.device;
     cost->wave = layout.wave;
@@ -368,7 +389,8 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     cost->disk = cost->ecs ? disk_of_start(cfg, source) + disk_of_wave(cfg, &layout, e.most, o->keep) : 0;
     for (int i = e.from; i < e.to; i++) {
         SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
-        cost->disk += spot_keep_bytes(cfg, spot_ec_positives(NULL, &ec, SPOT_TEST), o->keep, o->pictures ? picture : 0);
+        cost->disk += spot_keep_bytes(cfg, layout.features, spot_ec_positives(NULL, &ec, SPOT_TEST), o->keep,
+                                      o->pictures ? picture : 0);
     }
     return SPOT_OK;
 }
@@ -390,13 +412,17 @@ static spot_status in_able_precision(spot_ctx *c, const spot_config *cfg, spot_c
 spot_status spot_sweep_cost_of(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, spot_sweep_cost *cost,
                                bool calibrate)
 {
+    size_t before = spot_resident_most();
+    spot_encoder *encoder = NULL;
     spot_config *able;
     spot_source source;
     spot_status s;
 
     SPOT_TRY(in_able_precision(c, cfg, &able));
     s = spot_source_open(c, &source, able ? able : cfg);
-    if (!s) s = cost_of(c, able ? able : cfg, &source, o, cost, calibrate);
+    if (!s) s = spot_sweep_encoder_open(c, &encoder, cfg);
+    if (!s) s = cost_of(c, able ? able : cfg, &source, encoder, before, o, cost, calibrate);
+    spot_encoder_close(c, encoder);
     spot_source_close(&source);
     free(able);
     return s;

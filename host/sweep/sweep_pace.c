@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/encoder_look.h"
 #include "spotter/report.h"
 #include "store/pixel_cache.h"
 
@@ -178,6 +179,29 @@ static spot_status time_looking(spot_ctx *c, spot_arena *a, spot_pace *p, const 
     return SPOT_OK;
 }
 
+/* Encodes the positives among a few images, about a block of them, twice: the first run prepares the kernels. */
+static spot_status time_encoding(spot_ctx *c, spot_arena *a, spot_pace *p, spot_encoder *encoder, const spot_ec *ec)
+{
+    int all = spot_ec_positives(NULL, ec, SPOT_TEST), block = spot_encoder_about(encoder)->picture_block, rows;
+    spot_spent at, took[2] = { { 0, 0 }, { 0, 0 } };
+    size_t mark = a->used;
+    spot_ec small = *ec;
+    float *feature;
+
+    if (!all) return SPOT_OK;
+    if (all > block) small.images[SPOT_TEST] = (int)((double)ec->images[SPOT_TEST] * block / all);
+    rows = spot_ec_positives(NULL, &small, SPOT_TEST);
+    SPOT_TRY(SPOT_TAKE(c, a, feature, (size_t)rows * (size_t)spot_encoder_about(encoder)->dim));
+    for (int i = 0; i < 2; i++) {
+        at = spot_spent_now();
+        SPOT_TRY(spot_encoder_look(c, a, encoder, feature, &small, SPOT_TEST));
+        spot_spend(&took[i], &at);
+    }
+    a->used = mark;
+    p->encode = times(took[1], 1.0 / (rows > 0 ? rows : 1));
+    return SPOT_OK;
+}
+
 /* On the CPU the calibration decodes the picture files; a sweep reads them decoded from the pixel cache. */
 static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *photos)
 {
@@ -187,6 +211,7 @@ static spot_status time_decoding(spot_ctx *c, spot_pace *p, const spot_photos *p
     subtract_times(&p->robust, p->decode, 1);
     subtract_times(&p->watch, p->decode, 1);
     subtract_times(&p->look, p->decode, 1);
+    subtract_times(&p->encode, p->decode, 1);
     return SPOT_OK;
 }
 
@@ -230,7 +255,8 @@ static spot_status time_picture(spot_ctx *c, spot_arena *a, spot_pace *p, const 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
 static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const spot_config *cfg, const spot_source *source,
-                               const spot_ec *ec, int least, int most, double images, bool pictures, const int *features)
+                               spot_encoder *encoder, const spot_ec *ec, int least, int most, double images, bool pictures,
+                               const int *features)
 {
     spot_model_config few, fewer;
     char name[80];
@@ -246,6 +272,7 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
     SPOT_TRY(time_training(c, a, p, &few, ec, false, large ? 0 : images));
     if (spot_wants_robust(cfg)) SPOT_TRY(time_training(c, a, p, &fewer, ec, true, large ? 0 : images));
     SPOT_TRY(time_looking(c, a, p, &few, ec));
+    if (encoder) SPOT_TRY(time_encoding(c, a, p, encoder, ec));
     patience = fmin(fmax(0.03 * images * p->train.wall, 3), large ? 5 : 30) / (cfg->bdms ? cfg->bdms : 1);
     if (source->photos) SPOT_TRY(time_decoding(c, p, source->photos));
     for (int b = 0; b < cfg->bdms; b++) {
@@ -258,8 +285,8 @@ static spot_status time_stages(spot_ctx *c, spot_arena *a, spot_pace *p, const s
     return large ? SPOT_OK : time_training_again(c, a, p, cfg, ec, images);
 }
 
-spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, const spot_ec *ec,
-                           const spot_layout *alone, int least, int most, double images, bool pictures)
+spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, const spot_source *source, spot_encoder *encoder,
+                           const spot_ec *ec, const spot_layout *alone, int least, int most, double images, bool pictures)
 {
     int beside = 0;
     spot_arena a;
@@ -269,7 +296,7 @@ spot_status spot_pace_take(spot_ctx *c, spot_pace *p, const spot_config *cfg, co
     for (int b = 0; b < cfg->bdms; b++) beside = alone->features[b] > beside ? alone->features[b] : beside;
     beside = (SPOT_TIMING_CENTRES * beside + most) * (int)sizeof(float) + 4096;            /* the view's */
     SPOT_TRY(spot_arena_open(c, &a, alone->arena + (size_t)beside));
-    s = time_stages(c, &a, p, cfg, source, ec, least, most, images, pictures, alone->features);
+    s = time_stages(c, &a, p, cfg, source, encoder, ec, least, most, images, pictures, alone->features);
     c->who = NULL;
     spot_arena_close(&a);
     return s;
@@ -296,6 +323,7 @@ spot_spent spot_pace_of_ec(const spot_pace *p, const spot_config *cfg, const spo
         add_times(&sum, p->robust, in_whole_lanes(ec->images[SPOT_VAL], &cfg->model));       /* a last attack on them */
     }
     add_times(&sum, p->look, (1 + robust) * in_whole_lanes(rows, &cfg->model));
+    if (spot_wants_clip(cfg)) add_times(&sum, p->encode, rows);
     return sum;
 }
 

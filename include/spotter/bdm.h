@@ -68,8 +68,9 @@ typedef enum {
 } spot_bdm_method;
 
 /* The source of a method's features. Confidences always come from the classifier under examination. ROBUST: a second
- * network, trained against an adversary (model.h). FILE: any embedding of the same images, one file per EC. */
-typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_FILE } spot_representation;
+ * network, trained against an adversary (model.h). CLIP: the config's encoder (encoder.h) on the same images. FILE: any
+ * embedding of the same images, one file per EC. */
+typedef enum { SPOT_BY_MODEL, SPOT_BY_ROBUST, SPOT_BY_CLIP, SPOT_BY_FILE } spot_representation;
 
 /* PlaneSpot (paper, section 4): R = [normalised points; weight * confidence], mixture by BIC, clusters ordered by
  * error rate x number of errors. The switches give the released code's variants. */

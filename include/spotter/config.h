@@ -5,11 +5,13 @@
 #ifndef SPOTTER_CONFIG_H
 #define SPOTTER_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "spotter/arena.h"
 #include "spotter/bdm.h"
+#include "spotter/encoder.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/photos.h"
@@ -29,6 +31,7 @@ typedef struct {
     spot_model_config  model;
     int                bdms;
     spot_bdm_config    bdm[SPOT_MAX_BDMS];
+    spot_encoder_config encoder;   /* of methods with representation: clip */
     spot_metric_config metric;
 } spot_config;
 
@@ -37,6 +40,9 @@ typedef struct {
 
 /* Every setting at its default; one method. */
 spot_config spot_config_defaults(void);
+
+/* Whether a method looks at the features of the encoder. */
+bool spot_wants_clip(const spot_config *cfg);
 
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path);
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name);

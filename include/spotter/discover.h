@@ -1,6 +1,7 @@
 /* discover.h - subject -> findings: runs every method on every chosen class with every seed, and writes the findings.
  *
- * Every method uses the subject's features, whatever its `representation`; SPOT_BY_FILE is SPOT_USAGE.
+ * Every method uses the subject's features, whatever its `representation`; SPOT_BY_CLIP and SPOT_BY_FILE are
+ * SPOT_USAGE.
  *
  * A folder of findings:
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would

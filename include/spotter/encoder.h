@@ -105,6 +105,24 @@ spot_status spot_encode_text_rows(spot_ctx *c, spot_encoder *e, const spot_encod
 /* Fails and warns as spot_encode_texts, and computes nothing. */
 spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n);
 
+/* The CLIP of a sweep, whose features are those of `representation: clip`. The shape is checked against the file, so that a
+ * table knows it when the file is gone: VIT_B_32 has 12 blocks of width 768 on patches of 32 of 224 pixels, and rows of 512
+ * numbers. */
+typedef enum { SPOT_ENCODER_VIT_B_32, SPOT_ENCODER_OTHER } spot_encoder_shape;
+
+typedef struct {
+    char weights[256];             /* .safetensors; "": none */
+    char config[256];              /* "": beside the weights */
+    int  shape;                    /* spot_encoder_shape */
+} spot_encoder_config;
+
+/* Fills *about without memory and blocks of texts, from the header, the config and the hash of the file. SPOT_INPUT for another
+ * network than CLIP, a CLIP without a tower for pictures, and another shape than cfg's. */
+spot_status spot_encoder_describe(spot_ctx *c, spot_encoder_info *about, const spot_encoder_config *cfg);
+
+/* spot_encoder_open after these checks, and a trial with one picture: SPOT_UNSUPPORTED where c's device lacks a kernel. */
+spot_status spot_encoder_open_config(spot_ctx *c, spot_encoder **e, const spot_encoder_config *cfg);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #include "spotter/ctx.h"
 #include "spotter/discover.h"
 #include "spotter/embed.h"
+#include "spotter/encoder.h"
 #include "spotter/metric.h"
 #include "spotter/model.h"
 #include "spotter/photos.h"

@@ -48,7 +48,8 @@ typedef struct {
 /* Computes the missing ECs of a shard. Also writes results.sqlite; with several shards, the one that finds every EC done does.
  *
  * Before any work: SPOT_USAGE when an EC of the plan is impossible or the directory holds another config; SPOT_INPUT when no
- * embedding in a method's folder can be read.
+ * embedding in a method's folder can be read, or encoder.weights is no CLIP of encoder.shape; SPOT_UNSUPPORTED when the device
+ * has no kernels for it.
  * A failure that the same config would repeat (SPOT_NUMERIC, SPOT_INPUT, ...) is a result. It is kept in the EC's segment, is
  * not tried again, and does not stop other methods or ECs. The first one is returned at the end, now and in every later run.
  * Files may change, so an EC is computed again when its embedding could not be read, or has another hash now.
@@ -62,11 +63,14 @@ spot_status spot_sweep_run(spot_ctx *c, const spot_config *cfg, const spot_sweep
  * which holds the config from then on. Errors: those of spot_sweep_run before any work. */
 spot_status spot_sweep_missing(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o, bool *missing);
 
-/* The view, by the classifier (robust: the robust network) of an EC, of the positives of a split: from the cache of the run in
- * dir, or by running the cached model. cfg is the run's config. The arena needs spot_model_needs bytes. SPOT_INPUT when the
- * cache has neither view nor model. */
+/* The view of an EC, of the positives of a split: from the cache of the run in dir, or by running the cached model. cfg is the
+ * run's config. representation: SPOT_BY_MODEL, SPOT_BY_ROBUST, or SPOT_BY_CLIP: the encoder's features, which are computed
+ * where the cache has none, and the classifier's confidences. The arena needs spot_sweep_view_needs bytes for `rows` positives.
+ * SPOT_INPUT when the cache has neither view nor model, or the run has no such network. */
 spot_status spot_sweep_view(spot_ctx *c, spot_arena *a, const char *dir, const spot_config *cfg, const spot_ec *ec,
-                            spot_split split, bool robust, spot_view *view, spot_truth *truth);
+                            spot_split split, int representation, spot_view *view, spot_truth *truth);
+spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config *cfg, const spot_scene_config *scene, int rows,
+                                  int representation);
 
 typedef struct {
     size_t memory;             /* peak bytes on the host, with the program itself */

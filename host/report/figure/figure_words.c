@@ -14,7 +14,8 @@ static const char *list_differences(const spot_figure *f, int s, char *text, siz
 
     *text = 0;
     for (int i = 0; i < t->rows; i++)
-        if (spot_bdm_has(cfg, t->row[i].needs)) return spot_paper_method_differs(text, size, cfg, &t->row[i]);
+        if (spot_method_has(&f->r->cfg, f->method[s], t->row[i].needs))
+            return spot_paper_method_differs(text, size, cfg, &t->row[i]);
     return text;
 }
 

@@ -44,7 +44,7 @@ static spot_status choose_methods(spot_figure *f)
     for (int b = 0; b < f->r->methods && f->r->methods <= SPOT_MAX_SERIES; b++) f->method[f->methods++] = b;
     for (int i = 0; i < t->rows && !(f->r->methods <= SPOT_MAX_SERIES); i++)
         for (int b = 0; b < f->r->methods && f->methods < SPOT_MAX_SERIES; b++)
-            if (!is_drawn(f, b) && spot_bdm_has(&f->r->cfg.bdm[b], t->row[i].needs)) f->method[f->methods++] = b;
+            if (!is_drawn(f, b) && spot_method_has(&f->r->cfg, b, t->row[i].needs)) f->method[f->methods++] = b;
     if (f->methods) return SPOT_OK;
     return spot_fail(f->c, SPOT_USAGE, "%s has %d methods, more than the %d that a figure tells apart, and none with the "
                      "settings of the paper's Table 2; choose some with --method NAME", f->r->dir, f->r->methods,
@@ -58,7 +58,7 @@ static void choose_two(spot_figure *f)
 
     for (int k = 0; k < 2; k++)
         for (int b = 0; b < f->r->methods; b++)
-            if (f->methods == k && spot_bdm_has(&f->r->cfg.bdm[b], papers[k])) f->method[f->methods++] = b;
+            if (f->methods == k && spot_method_has(&f->r->cfg, b, papers[k])) f->method[f->methods++] = b;
     for (int i = 0; i < f->r->methods && f->methods < 2; i++)
         for (int j = i + 1; j < f->r->methods && f->methods < 2; j++)
             if (f->r->cfg.bdm[i].method == f->r->cfg.bdm[j].method) {
@@ -127,7 +127,7 @@ static void add_paper(spot_figure *f, spot_chart_panel *p, int q)
         for (int i = 0; i < t->rows; i++) {
             const spot_paper_row *row = &t->row[i];
             double v = row->value[q], se = row->se[q];
-            if (isnan(v) || !spot_bdm_has(&f->r->cfg.bdm[f->method[s]], row->needs)) continue;
+            if (isnan(v) || !spot_method_has(&f->r->cfg, f->method[s], row->needs)) continue;
             p->at[s][p->levels] = (spot_estimate){ v, se, fmax(v - 1.96 * se, 0), fmin(v + 1.96 * se, 1), 100, 0 };
             extend_axis(p, &p->at[s][p->levels]);
             any = true;

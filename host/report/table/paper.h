@@ -28,8 +28,9 @@ typedef struct {
 const spot_paper_table *spot_paper_find(int number);
 #define SPOT_PAPER_TABLES "2, 7, 9, 10, 11, 12, 13 or 16"
 
-/* Whether the method has all of these settings; false for a word that is not one of its settings. */
-bool spot_bdm_has(const spot_bdm_config *cfg, const char *settings);
+/* Whether method b has all of these settings; false for a word that is not one of its settings. A word "encoder.shape=other" is
+ * about the config's encoder, and holds for a method that does not look with it. */
+bool spot_method_has(const spot_config *cfg, int b, const char *settings);
 
 /* The settings of a method that differ from the row's, "representation=model (robust), features=64 (128)": in brackets the
  * values of `needs` and `as`, for all others the method's defaults; "" for none. And the settings of a run's ECs, models and

@@ -30,15 +30,15 @@ static void add_row(spot_comparison *t, const spot_paper_row *row)
     for (int r = 0; r < t->runs; r++)
         for (int b = 0; b < t->run[r]->methods && t->lines < SPOT_COMPARISON_LINES; b++) {
             const spot_bdm_config *m = &t->run[r]->cfg.bdm[b];
-            if (!spot_bdm_has(m, row->needs) || has_method(t, from, m)) continue;
+            if (!spot_method_has(&t->run[r]->cfg, b, row->needs) || has_method(t, from, m)) continue;
             t->line[t->lines++] = (spot_comparison_line){ row, t->run[r], b };
         }
     if (t->lines == from && !row->extra && t->lines < SPOT_COMPARISON_LINES)
         t->line[t->lines++] = (spot_comparison_line){ row, NULL, 0 };
 }
 
-/* Runs may share a table if they have the same ECs, models and metric. The training of a robust network counts only if both
- * runs have one. */
+/* Runs may share a table if they have the same ECs, models and metric. The training of a robust network, and the
+ * encoder, count only if both runs have one. */
 static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
 {
     const spot_results *a = t->run[0];
@@ -52,6 +52,7 @@ static spot_status check_joined(spot_ctx *c, const spot_comparison *t)
         same->bdms = a->cfg.bdms;
         memcpy(same->bdm, a->cfg.bdm, sizeof same->bdm);
         if (!spot_wants_robust(&a->cfg) || !spot_wants_robust(&b->cfg)) same->model.robust = a->cfg.model.robust;
+        if (!spot_wants_clip(&a->cfg) || !spot_wants_clip(&b->cfg)) same->encoder = a->cfg.encoder;
         words[0] = 0;
         if (a->cfg.ecs != b->cfg.ecs) snprintf(words, sizeof words, "ecs is %d there and %d here", a->cfg.ecs, b->cfg.ecs);
         else if (a->numbers != b->numbers)
