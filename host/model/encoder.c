@@ -13,7 +13,7 @@
 #include "scene/picture_batches.h"
 
 /* Rows of tokens in a block of pictures, most pictures and bytes of pixels of a block; texts of a block. */
-enum { TOKENS = 8192, PICTURES = 256, SMALL_PICTURES = 64, PIXELS = 64 << 20, TEXTS = 1024 };
+enum { TOKENS = 8192, DEVICE_TOKENS = 32768, PICTURES = 256, SMALL_PICTURES = 64, PIXELS = 64 << 20, TEXTS = 1024 };
 
 struct spot_encoder {
     spot_encoder_info about;
@@ -32,9 +32,9 @@ const spot_encoder_info *spot_encoder_about(const spot_encoder *e) { return &e->
 
 /* -- opening ------------------------------------------------------------------------------------------------------ */
 
-int spot_encoder_clip_block(const spot_clip_info *i)
+int spot_encoder_clip_block(const spot_ctx *c, const spot_clip_info *i)
 {
-    int across = i->side / i->patch, block = TOKENS / (across * across + 1);
+    int across = i->side / i->patch, block = (c->device ? DEVICE_TOKENS : TOKENS) / (across * across + 1);
     int fits = (int)(PIXELS / (3 * (size_t)i->side * (size_t)i->side));
 
     block = block < PICTURES ? block : PICTURES;
@@ -58,7 +58,7 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     e->about.context = i->context;
     e->about.scale = i->scale;
     e->about.text_block = i->has_texts ? TEXTS : 0;
-    if (i->has_images) e->about.picture_block = spot_encoder_clip_block(i);
+    if (i->has_images) e->about.picture_block = spot_encoder_clip_block(c, i);
     return SPOT_OK;
 }
 

@@ -63,7 +63,7 @@ spot_status spot_encoder_describe(spot_ctx *c, spot_encoder_info *about, const s
     SPOT_TRY(describe(c, &clip, cfg, &o));
     *about = (spot_encoder_info){ .kind = SPOT_ENCODER_CLIP, .has_images = true, .has_texts = clip.has_texts, .dim = clip.dim,
                                   .side = clip.side, .context = clip.context, .scale = clip.scale,
-                                  .picture_block = spot_encoder_clip_block(&clip) };
+                                  .picture_block = spot_encoder_clip_block(c, &clip) };
     return spot_encoder_make_name(c, about->name, cfg->weights, &clip, &o);
 }
 
