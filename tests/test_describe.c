@@ -1,11 +1,14 @@
-/* test_describe.c - descriptions of groups: phrases against direct sums and exhaustive groups, conjunctions against all that there
- * are, attributes from tables. tests/test_describe.sh compares with numpy. */
+/* test_describe.c - descriptions of groups: phrases against direct sums and all groups there are, conjunctions against all that
+ * there are, attributes from tables. tests/test_describe.sh compares with numpy. */
+#define _POSIX_C_SOURCE 200809L   /* getpid */
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "checks.h"
 #include "noise.h"
 #include "spotter/describe.h"
+#include "spotter/store.h"
 
 /* ---- phrases ---- */
 
@@ -37,8 +40,8 @@ static void open_wordy(wordy *w)
             for (int k = 0; g != 1 && k < D; k++) w->feature[i * step[g] * D + k] += 0.7f * w->text[toward[g] * D + k];
         }
     }
-    w->p = (spot_words_problem){ .n = N, .d = D, .feature = w->feature, .phrases = PHRASES, .text = w->text, .phrase = w->phrase,
-                                 .groups = 3, .group = w->group, .most = KEPT, .rounds = 199, .seed = { 5, 2 } };
+    w->p = (spot_words_problem){ .n = N, .d = D, .feature = w->feature, .phrases = PHRASES, .text = w->text,
+                                 .phrase = w->phrase, .groups = 3, .group = w->group, .most = KEPT, .rounds = 199, .seed = { 5, 2 } };
 }
 
 static void close_wordy(wordy *w)
@@ -138,8 +141,8 @@ TEST(words_do_not_depend_on_threads)
     close_wordy(&w);
 }
 
-/* All 210 groups of 4 of 10 rows, against the rate at which random ones reach a score; and the same for 6 of 10, which is computed
- * from the rest. */
+/* All 210 groups of 4 of 10 rows, against the rate at which random ones reach a score; and the same for 6 of 10, which is
+ * computed from the rest. */
 TEST(p_is_the_share_of_all_groups)
 {
     enum { ROWS = 10, TEXTS = 6, RANDOM = 4999 };
@@ -306,7 +309,8 @@ static void consider(const table *t, int g, const bool *seen, brute *best, int i
     counts n = count_on(t, g, item, items, seen, true);
     long long up = 2LL * n.inside, down = n.covered + n.group;
 
-    if (!n.inside || up * best->down < best->up * down || (up * best->down == best->up * down && items >= best->items)) return;
+    if (!n.inside || 10 * up < down || up * best->down < best->up * down) return;
+    if (up * best->down == best->up * down && items >= best->items) return;
     *best = (brute){ items, { a, b, c }, up, down };
 }
 
@@ -426,4 +430,125 @@ TEST(conjunctions_of_few_rows_obey_the_order)
         close_table(&t);
     }
     assert_true((differs & 6) == 6);                   /* singles and pairs, at least */
+}
+
+/* ---- tables ---- */
+
+static const char *write_text(spot_ctx *c, const char *text)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "/tmp/spotter-attributes-%d.csv", (int)getpid());
+    CHECK_OK(c, spot_file_write(c, path, text, strlen(text)));
+    return path;
+}
+
+/* The rows of an item as ones and zeros, "" where there is no such item. */
+static const char *rows_of(const spot_attributes *a, const char *name)
+{
+    static char text[80];
+
+    *text = 0;
+    for (int k = 0; k < a->items; k++) {
+        if (strcmp(a->name[k], name)) continue;
+        for (int i = 0; i < a->rows; i++) text[i] = (char)('0' + is_set(a, k, i));
+        text[a->rows] = 0;
+    }
+    return text;
+}
+
+TEST(columns_become_items)
+{
+    spot_ctx c = check_ctx(1);
+    const char *path = write_text(&c, "\xef\xbb\xbf" "night,weather,size,kind,same,\"a \"\"b\"\"\",rare\r\n"
+                                      "1,rain,0.5,1,x,true,p\r\n0,sun,1,2,x,FALSE,q\r\n1, rain ,1.5,1.0,x,,r\r\n"
+                                      "0,,2,2,x,false,s\r\n1,sun,2.5,1,x,True,t\r\n0,\"rain\",nan,2,x,0,u\r\n"
+                                      "0,snow,3,1,x,1,v\r\n");
+    spot_attributes a;
+
+    CHECK_OK(&c, spot_attributes_read(&c, &a, path, NULL, 7));
+    assert_string_equal(rows_of(&a, "night"), "1010100");
+    assert_string_equal(rows_of(&a, "not night"), "0101011");
+    assert_string_equal(rows_of(&a, "weather=rain"), "1010010");
+    assert_string_equal(rows_of(&a, "weather=sun"), "0100100");
+    assert_string_equal(rows_of(&a, "weather=snow"), "");              /* one row only */
+    assert_string_equal(rows_of(&a, "size=low (<= 1)"), "1100000");
+    assert_string_equal(rows_of(&a, "size=middle (<= 2)"), "0011000");
+    assert_string_equal(rows_of(&a, "size=high (> 2)"), "0000101");
+    assert_string_equal(rows_of(&a, "kind=1"), "1010101");
+    assert_string_equal(rows_of(&a, "kind=2"), "0101010");
+    assert_string_equal(rows_of(&a, "a \"b\""), "1000101");
+    assert_string_equal(rows_of(&a, "not a \"b\""), "0101010");
+    assert_int_equal(a.items, 2 + 2 + 3 + 2 + 2);
+    assert_int_equal(a.column[0], a.column[1]);
+    assert_int_not_equal(a.column[1], a.column[2]);
+    spot_attributes_close(&a);
+    remove(path);
+}
+
+/* Most of the rows have the highest number, or the lowest one: the thirds are not all rows. */
+TEST(thirds_of_many_equal_numbers)
+{
+    spot_ctx c = check_ctx(1);
+    const char *path = write_text(&c, "top,bottom\n5,1\n7,1\n9,1\n9,1\n9,2\n9,3\n");
+    spot_attributes a;
+
+    CHECK_OK(&c, spot_attributes_read(&c, &a, path, NULL, 6));
+    assert_string_equal(rows_of(&a, "top=low (<= 7)"), "110000");
+    assert_string_equal(rows_of(&a, "top=high (> 7)"), "001111");
+    assert_string_equal(rows_of(&a, "bottom=low (<= 1)"), "111100");
+    assert_string_equal(rows_of(&a, "bottom=high (> 1)"), "000011");
+    assert_int_equal(a.items, 4);
+    spot_attributes_close(&a);
+    remove(path);
+}
+
+TEST(records_are_found_by_their_ids)
+{
+    spot_ctx c = check_ctx(1);
+    char *id[] = { "b", "a", "b", "c" }, where[80];
+    const char *path = write_text(&c, "x,name,n\n1,a,4\n0,\"b\",5\n1,other,9\n0,c,6\n");
+    spot_attributes a, classes;
+    static const uint8_t has[] = { 1, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1, 1 };
+    char *class_name[] = { "cat", "dog", "all" };
+
+    snprintf(where, sizeof where, "%s:name", path);
+    CHECK_OK(&c, spot_attributes_read(&c, &a, where, id, 4));
+    assert_string_equal(rows_of(&a, "x"), "0100");
+    assert_string_equal(rows_of(&a, "not x"), "1011");
+    assert_string_equal(rows_of(&a, "n=middle (<= 5)"), "");
+    assert_string_equal(rows_of(&a, "n=low (<= 5)"), "1110");
+    CHECK_OK(&c, spot_attributes_of_classes(&c, &classes, has, class_name, 4, 3));
+    CHECK_OK(&c, spot_attributes_join(&c, &a, &classes));
+    assert_string_equal(rows_of(&a, "cat"), "1100");
+    assert_string_equal(rows_of(&a, "not dog"), "1010");
+    assert_string_equal(rows_of(&a, "all"), "");                       /* every row has it */
+    assert_int_not_equal(a.column[0], a.column[a.items - 1]);
+    spot_attributes_close(&a);
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, NULL, 4), SPOT_INPUT, "no ids to be found by");
+    id[3] = "d";
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "1 of 4 rows have no record, the first is row 3, \"d\"");
+    snprintf(where, sizeof where, "%s:nome", path);
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, where, id, 4), SPOT_INPUT, "no column \"nome\" of ids");
+    remove(path);
+}
+
+TEST(bad_tables_are_refused)
+{
+    static const struct { const char *text, *words; } bad[] = {
+        { "", "is empty" }, { "a,b\n", "has 0 records, and there are 3 rows" }, { "a\n1\n0\n", "has 2 records" },
+        { "a,b\n1,2\n0\n1,1\n", "line 3 has fewer cells" }, { "a\n1\n0,5\n1\n", "line 3 has more cells" },
+        { "a\n1\n0\n\"1\"x\n", "line 4: cell 1 has quotes" }, { "a,b\n1,x\n1,x\n1,x\n", "no column has two different values" },
+        { "a\n1\n\"0\n1\n", "never closed" },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_attributes a;
+
+    for (int i = 0; i < LEN(bad); i++) {
+        const char *path = write_text(&c, bad[i].text);
+        CHECK_FAILS(&c, spot_attributes_read(&c, &a, path, NULL, 3), SPOT_INPUT, bad[i].words);
+        assert_null(a.bit);
+        remove(path);
+    }
+    CHECK_FAILS(&c, spot_attributes_read(&c, &a, "/nowhere.csv", NULL, 3), SPOT_IO, "/nowhere.csv");
 }

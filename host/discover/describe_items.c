@@ -16,7 +16,7 @@
 
 #include "spotter/describe.h"
 
-enum { WORD = 64, BLOCK = 64, MOST = SPOT_MOST_ITEMS };
+enum { WORD = 64, BLOCK = 64, CHUNK = 32, MOST = SPOT_MOST_ITEMS };
 
 /* Bits of items on some rows. */
 typedef struct { int rows; size_t words; uint64_t *bit; } table;       /* bit: (items, words) */
@@ -28,7 +28,7 @@ typedef struct {
     spot_ctx *c;
     const spot_conjunctions_problem *p;
     spot_arena a;
-    int     *seen, *unseen;            /* rows of the class, by index: those of the first half, those of the second; ascending */
+    int     *seen, *unseen;            /* rows of the class by index, ascending: of the first half, of the second */
     int      first, second;            /* their numbers */
     uint8_t *member;                   /* (n): whether a row is in the group */
     table    half, own;                /* the first half; its rows of the group */
@@ -39,8 +39,8 @@ typedef struct {
 
 /* The memory of a thread. */
 typedef struct {
-    int      *tp, *fp, *most_cut;      /* (items): of the first item with each later one; the most FP that an item from here cuts */
-    uint64_t *own;                     /* (own.words): the pair's rows of the group */
+    int      *tp, *fp, *most_cut;      /* (items): of a first item with each later one; the most FP that one from here on cuts */
+    uint64_t *own, *half;              /* (words): the pair's rows of the group; of the first half */
 } scratch;
 
 /* ---- bits ---- */
@@ -55,12 +55,21 @@ static int count_both(const uint64_t *x, const uint64_t *y, size_t words)
     return count;
 }
 
-static int count_three(const uint64_t *x, const uint64_t *y, const uint64_t *z, size_t words)
+/* The same, or a number above most where there are more than most. */
+static int count_up_to(const uint64_t *x, const uint64_t *y, size_t words, int64_t most)
 {
     int count = 0;
 
-    for (size_t i = 0; i < words; i++) count += __builtin_popcountll(x[i] & y[i] & z[i]);
+    for (size_t i = 0; i < words && count <= most; i += CHUNK)
+        count += count_both(x + i, y + i, words - i < CHUNK ? words - i : CHUNK);
     return count;
+}
+
+static void both_bits(uint64_t *out, const table *t, int x, int y)
+{
+    const uint64_t *a = item_bits(t, x), *b = item_bits(t, y);
+
+    for (size_t i = 0; i < t->words; i++) out[i] = a[i] & b[i];
 }
 
 static bool holds(const spot_attributes *a, int item, int row)
@@ -88,12 +97,14 @@ static void pack_rows(const mining *m, table *t, bool group)
 
 /* ---- candidates ---- */
 
-/* Whether x is better than y: greater F1, then fewer items, then lower items. No candidate (items 0) is the worst. */
+/* F1 = 2 inside / under is SPOT_LEAST_F1, and every conjunction with this F1 is better, as it has fewer items. */
+static const candidate none = { .items = MOST + 1, .inside = 1, .under = (int64_t)(2 / SPOT_LEAST_F1) };
+
+/* Whether x is better than y: greater F1, then fewer items, then lower items. */
 static bool is_better(const candidate *x, const candidate *y)
 {
     int64_t left, right;
 
-    if (!x->items || !y->items) return x->items > y->items;
     left = x->inside * y->under, right = y->inside * x->under;
     if (left != right) return left > right;
     if (x->items != y->items) return x->items < y->items;
@@ -105,12 +116,9 @@ static bool is_better(const candidate *x, const candidate *y)
 /* Whether a conjunction of this many items, with tp at most and fp at least, can be better than best. */
 static bool can_beat(const mining *m, const candidate *best, int64_t tp, int64_t fp, int items)
 {
-    int64_t left, right;
+    const int64_t gain = tp * best->under - best->inside * (tp + fp + m->group);
 
-    if (tp <= 0) return false;
-    if (!best->items) return true;
-    left = tp * best->under, right = best->inside * (tp + fp + m->group);
-    return left > right || (left == right && items <= best->items);
+    return tp > 0 && (gain > 0 || (gain == 0 && items <= best->items));
 }
 
 static void offer(const mining *m, candidate *best, int items, const int *item, int tp, int fp)
@@ -152,21 +160,45 @@ static void count_pairs(const mining *m, int a, const candidate *best, scratch *
     }
 }
 
+/* can_beat of three items for any third item from k to end - 1: the same sum in doubles, which are exact below 2^53 and which
+ * the compiler takes many at a time. */
+static bool any_can_beat(const mining *m, const candidate *best, const scratch *s, int a, int b, int k, int end)
+{
+    const double gain = (double)(best->under - best->inside), loss = (double)best->inside, base = s->fp[b] - s->fp[a];
+    const double need = loss * m->group + (best->items >= MOST ? 0 : 1), most = s->tp[b];
+    int any = 0;
+
+    for (; k < end; k++) {
+        double tp = s->tp[k] < most ? s->tp[k] : most, fp = base + s->fp[k];
+        any |= tp * gain - loss * (fp > 0 ? fp : 0) >= need;
+    }
+    return any;
+}
+
+/* The triple of these three, whose TP and FP are bounded by the pairs'. */
+static void try_triple(const mining *m, int a, int b, int k, candidate *best, scratch *s)
+{
+    const int item = m->item[k];
+    int tp = s->tp[k] < s->tp[b] ? s->tp[k] : s->tp[b], fp = s->fp[b] + s->fp[k] - s->fp[a];
+    int64_t most;                      /* rows that the triple may have, for its F1 to be the best's */
+
+    if (!can_beat(m, best, tp, fp > 0 ? fp : 0, 3) || share_column(m, m->item[b], item)) return;
+    tp = count_both(s->own, item_bits(&m->own, item), m->own.words);
+    if (!can_beat(m, best, tp, fp > 0 ? fp : 0, 3)) return;
+    most = tp * best->under / best->inside - m->group;
+    fp = count_up_to(s->half, item_bits(&m->half, item), m->half.words, most) - tp;
+    offer(m, best, 3, (int[]){ m->item[a], m->item[b], item }, tp, fp);
+}
+
 /* The triples of first items a and b. */
 static void try_triples(const mining *m, int a, int b, candidate *best, scratch *s)
 {
-    const uint64_t *own_a = item_bits(&m->own, m->item[a]), *own_b = item_bits(&m->own, m->item[b]);
-
-    for (size_t i = 0; i < m->own.words; i++) s->own[i] = own_a[i] & own_b[i];
-    for (int k = b + 1; k < m->items; k++) {
-        const int item = m->item[k];
-        int tp = s->tp[k] < s->tp[b] ? s->tp[k] : s->tp[b], fp = s->fp[b] + s->fp[k] - s->fp[a];
-        if (!can_beat(m, best, tp, fp > 0 ? fp : 0, 3) || share_column(m, m->item[b], item)) continue;
-        tp = count_both(s->own, item_bits(&m->own, item), m->own.words);
-        if (!can_beat(m, best, tp, fp > 0 ? fp : 0, 3)) continue;
-        fp = count_three(item_bits(&m->half, m->item[a]), item_bits(&m->half, m->item[b]), item_bits(&m->half, item),
-                         m->half.words) - tp;
-        offer(m, best, 3, (int[]){ m->item[a], m->item[b], item }, tp, fp);
+    both_bits(s->own, &m->own, m->item[a], m->item[b]);
+    both_bits(s->half, &m->half, m->item[a], m->item[b]);
+    for (int from = b + 1; from < m->items; from += CHUNK) {
+        const int end = from + CHUNK < m->items ? from + CHUNK : m->items;
+        if (!any_can_beat(m, best, s, a, b, from, end)) continue;
+        for (int k = from; k < end; k++) try_triple(m, a, b, k, best, s);
     }
 }
 
@@ -219,7 +251,7 @@ static spot_status order_items(mining *m)
 /* The blocks of first items grow from 1 to BLOCK: the strongest items give a best one that prunes most of the rest. */
 static spot_status search_items(mining *m, candidate *best, scratch *s)
 {
-    *best = (candidate){ 0 };
+    *best = none;
     pack_rows(m, &m->own, true);
     m->group = m->own.rows;
     if (!m->group) return SPOT_OK;
@@ -294,13 +326,13 @@ static spot_match match_on(const mining *m, const candidate *best, const int *ro
 
 static spot_conjunction conjunction_of(const mining *m, const candidate *best)
 {
-    spot_conjunction out = { .items = best->items };
+    spot_conjunction out = { .items = best->items <= MOST ? best->items : 0 };
 
     for (int k = 0; k < MOST; k++) {
-        out.item[k] = k < best->items ? best->item[k] : -1;
-        if (k < best->items) out.name[k] = m->p->attributes->name[best->item[k]];
+        out.item[k] = k < out.items ? best->item[k] : -1;
+        if (k < out.items) out.name[k] = m->p->attributes->name[best->item[k]];
     }
-    if (!best->items) return out;
+    if (!out.items) return out;
     out.held_out = match_on(m, best, m->unseen, m->second);
     out.all = match_on(m, best, NULL, m->p->n);
     return out;
@@ -331,6 +363,7 @@ static spot_status take_scratch(const mining *m, spot_arena *a, scratch *s)
         SPOT_TRY(SPOT_TAKE(m->c, a, one.fp, items));
         SPOT_TRY(SPOT_TAKE(m->c, a, one.most_cut, items));
         SPOT_TRY(SPOT_TAKE(m->c, a, one.own, (size_t)m->p->n / WORD + 1));
+        SPOT_TRY(SPOT_TAKE(m->c, a, one.half, (size_t)m->p->n / WORD + 1));
         if (s) s[t] = one;
     }
     return SPOT_OK;

@@ -34,9 +34,9 @@ extern "C" {
 typedef struct {
     char  *phrase;
     double score;              /* t . (mean of the group - mean of its class): Domino's description (Eyuboglu et al. 2022) */
-    double auc;                /* probability that a row of the group is nearer to the phrase than another row of the class; ties
-                                * count 1/2; NaN where the group is the class */
-    double p;                  /* share of random groups whose best phrase scores at least this much: (1 + such) / (1 + rounds) */
+    double auc;                /* probability that a row of the group is nearer to the phrase than another row of the class is;
+                                * ties count 1/2; NaN where the group is the class */
+    double p;                  /* (1 + random groups whose best phrase scores at least this much) / (1 + rounds) */
 } spot_word;
 
 typedef struct { const int *row; int n; } spot_group;  /* rows of a class, by their index in it, ascending */
@@ -56,42 +56,42 @@ typedef struct {
 
 /* word (groups, most): the phrases of the greatest score, in its order; of equal scores the earlier phrase comes first. Entries
  * borrow the phrases. kept (groups): their number, `most` at most; 0 for an empty group. Rows and texts count with length 1,
- * whatever their length is; SPOT_INPUT names one of length 0. In the class "all rows" the score is that of Domino's MeanDescriber,
- * which takes the mean of all rows, else that of its ClassMeanDescriber. */
+ * whatever their length is; SPOT_INPUT names one of length 0. Where the class is "all rows" the score is that of Domino's
+ * MeanDescriber, which takes the mean of all rows, else that of its ClassMeanDescriber. */
 spot_status spot_words_find(spot_ctx *c, spot_word *word, int *kept, const spot_words_problem *p);
 
 /* ---- attributes ---- */
 
-/* Attributes of all rows of a subject as items: an item holds for a row or does not. */
+/* Attributes of all rows of a subject as items: an item holds for a row or does not. All arrays and names are malloc'd. */
 typedef struct {
     int       rows, items;
     size_t    words;           /* 64-bit words of an item: (rows + 63) / 64, at least 1 */
     char    **name;            /* (items): "indoor", "not indoor", "weather=rain", "size=low (<= 3.2)" */
     int      *column;          /* (items): items of one column are never combined */
     uint64_t *bit;             /* (items, words): bit i % 64 of word i / 64 is row i; bits behind the last row are 0 */
-    void     *owned;           /* freed by spot_attributes_close */
 } spot_attributes;
 
-/* Reads a .csv: a line for each row, in the order of the rows; or, as "FILE.csv:COLUMN", found by the id in this column, with
- * id (rows) as the rows' ids. Every other column becomes items:
+/* Reads a .csv: a record for each row, in the order of the rows; or, as "FILE.csv:COLUMN", found by the id in this column, with
+ * id (rows) as the rows' ids, which several rows may share. Every other column becomes items:
  *
  *     0 and 1, true and false     two items: the column's name, and "not" with it
  *     words, or two numbers       an item for each value that at least two rows have, of the 256 most frequent ones
- *     more numbers                three items: the thirds of the rows by rank, equal numbers together
+ *     more numbers                up to three items: the thirds of the rows by rank, equal numbers together
  *
- * An empty cell has no value, and no item holds for it. SPOT_INPUT names the line: a row without a line, an id that two lines
- * have, a record of more or fewer cells than the header. A column without two different values is left out with a log. */
+ * A cell that is empty or nan has no value, and no item holds for it. Columns without two different values are left out with a log. SPOT_INPUT
+ * names what does not fit: a row without a record, an id that two records have, more or fewer cells than the header has. */
 spot_status spot_attributes_read(spot_ctx *c, spot_attributes *a, const char *where, char *const *id, int rows);
 
 /* The categories of rows that have several, has (rows, classes) of 0 and 1: each becomes the items "NAME" and "not NAME". */
 spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const uint8_t *has, char *const *class_name, int rows,
                                        int classes);
 
-/* Adds the items of `more`, about the same rows, to a, and closes `more`, also after a failure. a may be zeroed. */
+/* Adds the items of `more`, of the same rows, to a, and closes `more`, also after a failure. a may be zeroed. */
 spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attributes *more);
 void        spot_attributes_close(spot_attributes *a);
 
 enum { SPOT_MOST_ITEMS = 3 };
+#define SPOT_LEAST_F1 0.1
 
 /* A conjunction and a group on some rows of a class. */
 typedef struct {
@@ -126,8 +126,8 @@ typedef struct {
 /* best (groups): of all conjunctions of one to three items of different columns the one of the greatest F1 on the first half of
  * the class's rows, exactly as if all were tried; of equal ones that of fewer items, then of lower items. F1 alone weighs
  * precision against recall: precision selects single rows, recall selects everything, lift prefers rare items. Items that hold
- * for every row of the first half tell nothing and are left out. `items` is 0 where the first half has no row of the group, or no
- * item holds for one. The halves are the same for all groups of a class.
+ * for every row of the first half tell nothing and are left out. `items` is 0 where the first half has no row of the group, or
+ * no conjunction has SPOT_LEAST_F1 there, which would describe nothing. The halves are the same for all groups of a class.
  * `all` has the rows on which the conjunction was chosen; `held_out` is the figure to quote. */
 spot_status spot_conjunctions_find(spot_ctx *c, spot_conjunction *best, const spot_conjunctions_problem *p);
 
