@@ -10,7 +10,9 @@
 #include "base/nearest.h"
 #include "bdm/methods.h"
 #include "cli/cli.h"
+#include "cli/slice_words.h"
 #include "discover/claim.h"
+#include "discover/describe_files.h"
 #include "discover/search.h"
 #include "embed/embed_settings.h"
 #include "formats/picture.h"
@@ -21,6 +23,7 @@ enum { MOST_SEEDS = 64, PATH = 1200 };
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
+    spot_describe_files describe;
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
@@ -106,6 +109,17 @@ static const cli_row table[] = {
       .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
       .help = "number of slices in the printed table; the files have all" },
+    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words),
+      .help = "phrases, one a line, of which the nearest ones describe each slice" },
+    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder),
+      .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
+    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings),
+      .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
+    { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5",
+      .help = "phrases of each slice" },
+    { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
+      .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at most three "
+              "of its columns" },
     CLI_PAGE_ROWS(page),
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
@@ -135,6 +149,12 @@ static void check_options(const struct argp_state *state, void *input)
     if (f->embeddings && f->model)
         argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
+    if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings)
+        argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");
+    if (o->describe.encoder && o->describe.word_embeddings)
+        argp_error(state, "--describe and --word-embeddings both give the features of the words; give one of them");
+    if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
+        argp_error(state, "%s needs the phrases: --words FILE, one a line", o->describe.encoder ? "--describe" : "--word-embeddings");
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
@@ -280,6 +300,7 @@ static spot_status print_table(spot_ctx *c, const spot_findings *f, const spot_s
         print_name(spot_bdm_name(&d->bdm[g->bdm], name, sizeof name), 20);
         printf("  %7llu  %6d  %6d  %3.0f %%  %3.0f %%  %.4g\n", (unsigned long long)g->seed, p->size, p->wrong,
                100 * p->error_rate, 100 * p->share, p->score);
+        cli_slice_words(p);
     }
     if (n > top) printf("and %d more\n", n - top);
     if (!n) printf("no slices\n");
@@ -373,6 +394,18 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
+static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
+                               const spot_discover_options *d)
+{
+    spot_describer describer;
+    spot_status how = spot_describer_open(c, &describer, s, &o->describe, "");
+
+    if (how == SPOT_OK) how = spot_discover(c, f, s, d);
+    if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
+    spot_describer_close(c, &describer);
+    return how;
+}
+
 static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
 {
     spot_discover_options d = spot_discover_defaults();
@@ -391,7 +424,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.cache = o->out;
     d.fit = o->fit;
     how = log_cost(c, o, s, &d, &cost);
-    if (how == SPOT_OK) how = spot_discover(c, &f, s, &d);
+    if (how == SPOT_OK) how = find_slices(c, o, &f, s, &d);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();
@@ -409,7 +442,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
 static spot_status search_blindspots(spot_ctx *c, void *input)
 {
     static spot_config cfg;
-    const options *o = input;
+    options *o = input;
     spot_subject s;
     spot_status how;
 
@@ -422,6 +455,7 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));
+    o->describe.skip = o->files.skip;
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
     if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
@@ -435,6 +469,7 @@ static void store_defaults(void *input)
 
     o->least = spot_discover_defaults().least;
     o->page = spot_report_defaults();
+    o->describe.rounds = spot_describe_defaults().rounds;
 }
 
 const cli_command cli_discover_command = {
@@ -444,7 +479,11 @@ const cli_command cli_discover_command = {
     "      --ids run.npz:path --images photos -m planespot-tsne,domino --out found\n"
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
     "  spotter discover --images val2017 --coco val2017.json \\\n"
-    "      --model resnet18.safetensors --out found",
+    "      --model resnet18.safetensors --out found\n"
+    "  spotter discover --images photos --model resnet18.safetensors \\\n"
+    "      --describe clip.safetensors --words phrases.txt --out found\n"
+    "  spotter discover -e e.npy -y y.npy -p p.npy --ids ids.csv:id \\\n"
+    "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
     "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",
