@@ -41,6 +41,8 @@ const Detail = (() => {
 
   const small = v => v === null ? "–" : v < 0.0001 && v >= 0 ? "< 0.0001" : String(+v.toPrecision(2));
 
+  const decimal = (v, digits) => v === null ? "–" : v.toFixed(digits);
+
   function grid(head, rows) {
     return h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : "" }, t)))),
@@ -49,20 +51,21 @@ const Detail = (() => {
 
   function words(list) {
     detail.append(h("h3", {}, "Nearest phrases"),
-      grid(["phrase", "score", "AUC", "p"], list.map(w => [h("bdi", {}, w.phrase), small(w.score), small(w.auc), small(w.p)])),
+      grid(["phrase", "score", "AUC", "p"], list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
       h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row of the " +
         "slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of a random " +
         "group of this size scores as much."));
   }
 
   function conjunction(k) {
-    const row = (name, m) => [name, `${count(m.inside)} of ${count(m.covered)}`, percent(m.precision), percent(m.recall),
-                              small(m.lift), small(m.t), small(m.p)];
+    const row = (name, f) => [name, f(k.held_out), f(k.all)];
     detail.append(h("h3", {}, "Attributes: ", h("b", {}, ...k.items.flatMap((t, i) => [i ? " and " : "", h("bdi", {}, t)]))),
-      grid(["on", "rows in the slice", "precision", "recall", "lift", "t", "p"],
-           [row("rows not used to choose it", k.held_out), row("all rows of the class", k.all)]),
-      h("p", { class: "key-line" }, "Precision: rows with these attributes that are in the slice; recall: rows of the slice that " +
-        "have them. t: Bayesian t of their error rate against the class’s."));
+      grid(["", "unseen half", "all rows"], [row("in the slice", m => `${count(m.inside)} of ${count(m.covered)}`),
+        row("precision", m => percent(m.precision)), row("recall", m => percent(m.recall)), row("lift", m => small(m.lift)),
+        row("t", m => small(m.t)), row("p", m => small(m.p))]),
+      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. Precision: rows with these " +
+        "attributes that are in the slice; recall: rows of the slice that have them. t: Bayesian t of their error rate against " +
+        "the class’s. p: chance of as many in the slice for a random choice of rows."));
   }
 
   function gallery(s) {
