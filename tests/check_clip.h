@@ -66,7 +66,8 @@ static void add_weight(clip_maker *m, const char *name, double spread, double ce
     va_end(args);
     t->bytes = count * sizeof(float);
     t->data = m->owned[m->n] = malloc(t->bytes);
-    for (size_t i = 0; i < count; i++) m->owned[m->n][i] = (float)(centre + spread * (2 * number_at(m->seed++ * 2654435761u) - 1));
+    for (size_t i = 0; i < count; i++)
+        m->owned[m->n][i] = (float)(centre + spread * (2 * number_at(m->seed++ * 2654435761u) - 1));
     m->n++;
 }
 

@@ -99,13 +99,25 @@ static spot_status list_folder(walk *w, int depth, int cls)
 
 static _Thread_local const char *sorting;      /* walk.text for compare_places; qsort passes no user pointer */
 
-/* Orders by class, folder and name: "a/z.png" before "a/b/c.png", whose folder is longer. */
+/* Orders by the first folder of the path; what lies in root comes first. */
+static int compare_tops(const entry *x, const entry *y)
+{
+    const char *p = sorting + x->path, *q = sorting + y->path;
+    size_t n = x->name ? strcspn(p, "/") : 0, m = y->name ? strcspn(q, "/") : 0;
+    int order = memcmp(p, q, n < m ? n : m);
+
+    return order ? order : (n > m) - (n < m);
+}
+
+/* Orders by the folder in root (the class), folder and name: "a/z.png" before "a/b/c.png", whose folder is longer. */
 static int compare_places(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     const char *p = sorting + x->path, *q = sorting + y->path;
     size_t least = x->name < y->name ? x->name : y->name;
-    int order = x->cls != y->cls ? (x->cls > y->cls) - (x->cls < y->cls) : memcmp(p, q, least ? least - 1 : 0);
+    int order = compare_tops(x, y);
+
+    if (!order) order = memcmp(p, q, least ? least - 1 : 0);
 
     if (!order) order = (x->name > y->name) - (x->name < y->name);
     return order ? order : strcmp(p + x->name, q + y->name);
@@ -158,7 +170,18 @@ static spot_status fill_folder(walk *w)
     return SPOT_OK;
 }
 
-spot_status spot_folder_list(spot_ctx *c, spot_folder *f, const char *root)
+/* Depth 1, so that files in root count, too. */
+static spot_status list_all(walk *w)
+{
+    SPOT_TRY(list_folder(w, 1, -1));
+    if (!w->count)
+        return spot_fail(w->c, SPOT_INPUT, "%s holds no pictures: no file in it or in its folders has a picture's name, "
+                         "such as .jpg or .png", w->path);
+    sort_entries(w, 0);
+    return SPOT_OK;
+}
+
+static spot_status list_by(spot_ctx *c, spot_folder *f, const char *root, spot_status (*list)(walk *w))
 {
     walk *w = calloc(1, sizeof *w);
     spot_status s;
@@ -169,7 +192,7 @@ spot_status spot_folder_list(spot_ctx *c, spot_folder *f, const char *root)
     w->root = (size_t)snprintf(w->path, sizeof w->path, "%s", *root ? root : ".");
     s = w->root < sizeof w->path ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%.900s: the path is too long", root);
     if (!s) w->root += w->path[w->root - 1] != '/';
-    if (!s) s = list_pictures(w);
+    if (!s) s = list(w);
     if (!s) s = fill_folder(w);
     spot_text_free(&w->text);
     spot_text_free(&w->entries);
@@ -177,6 +200,9 @@ spot_status spot_folder_list(spot_ctx *c, spot_folder *f, const char *root)
     if (s) memset(f, 0, sizeof *f);
     return s;
 }
+
+spot_status spot_folder_list    (spot_ctx *c, spot_folder *f, const char *root) { return list_by(c, f, root, list_pictures); }
+spot_status spot_folder_pictures(spot_ctx *c, spot_folder *f, const char *root) { return list_by(c, f, root, list_all); }
 
 void spot_folder_close(spot_folder *f)
 {

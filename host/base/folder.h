@@ -19,4 +19,8 @@ typedef struct {
 spot_status spot_folder_list (spot_ctx *c, spot_folder *f, const char *root);
 void        spot_folder_close(spot_folder *f);
 
+/* All pictures below root, at any depth and in root itself; classes is 0. Sorted by the folder in root, then as above: the
+ * pictures of an ImageFolder come in its order. SPOT_INPUT if there are none. */
+spot_status spot_folder_pictures(spot_ctx *c, spot_folder *f, const char *root);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "bdm/methods.h"
 #include "cli/cli.h"
+#include "cli/encoder_rows.h"
 #include "cli/slice_words.h"
 #include "discover/claim.h"
 #include "discover/describe_files.h"
@@ -23,6 +24,7 @@ enum { MOST_SEEDS = 64, PATH = 1200 };
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
+    cli_encoder encoder;
     spot_describe_files describe;
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
@@ -89,6 +91,9 @@ static const cli_row table[] = {
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model),
       .help = "classifier for the pictures: a ResNet-18 in .safetensors with torchvision's names" },
+    { "embed",      0,   "FILE",  CLI_TEXT, CLI_AT(files.embed),
+      .help = "encoder for the pictures, a CLIP or a ResNet-18 in .safetensors, instead of --embeddings: with --labels, --probs "
+              "and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256",
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224",
@@ -111,7 +116,7 @@ static const cli_row table[] = {
       .help = "number of slices in the printed table; the files have all" },
     { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words),
       .help = "phrases, one a line, of which the nearest ones describe each slice" },
-    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder),
+    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",
       .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
     { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings),
       .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
@@ -128,6 +133,8 @@ static const cli_row table[] = {
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
+    CLI_ENCODER_ROWS("embed-", encoder),
+    CLI_ENCODER_TEXT_ROWS("describe-", encoder),
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
@@ -145,11 +152,17 @@ static void check_options(const struct argp_state *state, void *input)
     if (f->embeddings && !f->probs && !f->losses)
         argp_error(state, "--embeddings need the classifier's answers: --probs or --losses");
     if (f->probs && f->losses) argp_error(state, "--probs and --losses mean the same; give one of them");
-    if (!f->embeddings && !f->model) argp_error(state, "--images without --embeddings need a classifier: --model");
+    if (f->embed && f->embeddings) argp_error(state, "--embed and --embeddings both give features; give one of them");
+    if (f->embed && !f->images) argp_error(state, "--embed looks at pictures; give their folder with --images DIR");
+    if (f->embed && !f->model && (!f->labels || !f->ids || (!f->probs && !f->losses)))
+        argp_error(state, "--embed gives features; what is wrong has to be told by --labels, --probs and --ids, or by a "
+                   "classifier: --model");
+    if (!f->embeddings && !f->embed && !f->model)
+        argp_error(state, "--images without --embeddings need a classifier: --model");
     if (f->embeddings && f->model)
         argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
-    if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings)
+    if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings && !f->embed)
         argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");
     if (o->describe.encoder && o->describe.word_embeddings)
         argp_error(state, "--describe and --word-embeddings both give the features of the words; give one of them");
@@ -227,6 +240,8 @@ static spot_status choose_class(spot_ctx *c, int *cls, const char *text, const s
 static spot_status check_folder(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
+    const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
+                                       .ids = o->describe.attributes, .model = o->describe.encoder };
     const char *dir = o->out;
     char path[PATH];
     struct stat st;
@@ -240,7 +255,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
     }
     for (const char *const *name = spot_findings_files; *name; name++) {
         snprintf(path, sizeof path, "%s/%s", dir, *name);
-        if (cli_is_input(&o->files, path))
+        if (cli_is_input(&o->files, path) || cli_is_input(&words, path))
             return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
     }
     return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
@@ -398,7 +413,7 @@ static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, 
                                const spot_discover_options *d)
 {
     spot_describer describer;
-    spot_status how = spot_describer_open(c, &describer, s, &o->describe, "");
+    spot_status how = spot_describer_open(c, &describer, s, &o->describe, s->encoder);
 
     if (how == SPOT_OK) how = spot_discover(c, f, s, d);
     if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
@@ -455,7 +470,13 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
         cfg.seed = 0;
     }
     SPOT_TRY(check_folder(c, o));
+    SPOT_TRY(cli_encoder_options(c, &o->encoder, "embed-"));
+    o->encoder.o.resize = o->files.resize;
+    o->encoder.o.crop = o->files.crop;
+    o->files.encoder = &o->encoder.o;
     o->describe.skip = o->files.skip;
+    o->describe.encoder_options = &o->encoder.o;
+    if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
     if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
@@ -470,6 +491,7 @@ static void store_defaults(void *input)
     o->least = spot_discover_defaults().least;
     o->page = spot_report_defaults();
     o->describe.rounds = spot_describe_defaults().rounds;
+    cli_encoder_defaults(&o->encoder);
 }
 
 const cli_command cli_discover_command = {
@@ -480,8 +502,8 @@ const cli_command cli_discover_command = {
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
     "  spotter discover --images val2017 --coco val2017.json \\\n"
     "      --model resnet18.safetensors --out found\n"
-    "  spotter discover --images photos --model resnet18.safetensors \\\n"
-    "      --describe clip.safetensors --words phrases.txt --out found\n"
+    "  spotter discover --images photos --ids rows.csv:path -y rows.csv:label \\\n"
+    "      -p rows.csv:p --embed clip.safetensors --words phrases.txt --out found\n"
     "  spotter discover -e e.npy -y y.npy -p p.npy --ids ids.csv:id \\\n"
     "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "

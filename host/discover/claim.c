@@ -42,7 +42,7 @@ static bool same_data(const spot_subject *a, const spot_subject *b)
     size_t n = (size_t)a->n, all = n * (size_t)a->classes;
 
     if (a->n != b->n || a->d != b->d || a->classes != b->classes || !a->has != !b->has) return false;
-    if (strcmp(a->source, b->source)) return false;
+    if (strcmp(a->source, b->source) || strcmp(a->encoder, b->encoder)) return false;
     for (int k = 0; k < a->classes; k++)
         if (strcmp(a->class_name[k], b->class_name[k])) return false;
     if (a->has) return !memcmp(a->has, b->has, all);

@@ -192,6 +192,7 @@ static void put_subject(spot_json *j, const spot_subject *s)
     spot_json_put_text(j, "source", s->source);
     spot_json_put_int(j, "rows", s->n);
     spot_json_put_int(j, "features", s->d);
+    spot_json_put_text(j, "encoder", *s->encoder ? s->encoder : NULL);
     spot_json_put_int(j, "classes", s->classes);
     spot_json_array(j, "class_names", 0, 0);
     for (int k = 0; k < s->classes; k++) spot_json_put_text(j, NULL, s->class_name[k]);

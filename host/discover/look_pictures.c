@@ -27,14 +27,6 @@ typedef struct {
 
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
 
-static void move_row(spot_subject *s, int to, int from)
-{
-    s->id[to] = s->id[from];
-    s->image[to] = s->image[from];
-    if (s->target) s->target[to] = s->target[from];
-    if (s->has) memmove(s->has + (size_t)to * s->classes, s->has + (size_t)from * s->classes, (size_t)s->classes);
-}
-
 static void soft_max(float *p, const float *logit, int n)
 {
     double sum = 0, most = logit[0];
@@ -76,7 +68,7 @@ static spot_status infer_batch(spot_ctx *c, void *user, const spot_picture_batch
     spot_subject *s = l->s;
 
     for (int i = 0; i < b->n; i++)
-        if (l->kept + i != b->picture[i]) move_row(s, l->kept + i, b->picture[i]);
+        if (l->kept + i != b->picture[i]) spot_subject_move_row(s, l->kept + i, b->picture[i]);
     SPOT_TRY(spot_model_infer(c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, b->n,
                               l->files->crop));
     for (int i = 0; i < b->n; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));

@@ -50,6 +50,25 @@ void spot_subject_close(spot_subject *s)
     memset(s, 0, sizeof *s);
 }
 
+static void move(void *array, int to, int from, size_t bytes)
+{
+    if (array) memmove((char *)array + (size_t)to * bytes, (char *)array + (size_t)from * bytes, bytes);
+}
+
+void spot_subject_move_row(spot_subject *s, int to, int from)
+{
+    size_t classes = (size_t)s->classes;
+
+    move(s->feature, to, from, (size_t)s->d * sizeof *s->feature);
+    move(s->target, to, from, sizeof *s->target);
+    move(s->has, to, from, classes);
+    move(s->prob, to, from, classes * sizeof *s->prob);
+    move(s->confidence, to, from, sizeof *s->confidence);
+    move(s->predicted, to, from, sizeof *s->predicted);
+    move(s->id, to, from, sizeof *s->id);
+    move(s->image, to, from, sizeof *s->image);
+}
+
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n)
 {
     enum { DIGITS = 12 };

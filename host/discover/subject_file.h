@@ -1,6 +1,7 @@
 /* subject_file.h - subject.safetensors: a subject and its findings as a report shows them, without features.
  *
  *     about        I64 (5): schema, rows, features, classes, rows skipped      source, class_names    words
+ *     encoder      one word, if features are an encoder's
  *     target       I32 (n)                                                     ids, pictures          words, n or absent
  *     picture_stamps    I64 (n, 2): size and time of change of each picture
  *     predicted    I32 (n), if probabilities were known                        confidence             F32 (n)

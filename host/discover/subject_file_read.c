@@ -157,7 +157,7 @@ static spot_status get_subject(reader *r)
 {
     spot_subject *s = r->s;
     int64_t *about, n = SPOT_RECALL_ABOUT, one = 1, classes = -1;
-    char **source;
+    char **source, **encoder;
 
     SPOT_TRY(get(r, "about", SPOT_I64, &n, 0, (void **)&about));
     if (about[0] != SPOT_RECALL_SCHEMA)
@@ -173,6 +173,10 @@ static spot_status get_subject(reader *r)
     classes = s->classes;
     SPOT_TRY(get_words(r, "source", &source, &one));
     snprintf(s->source, sizeof s->source, "%s", source[0]);
+    if (is_there(r, "encoder")) {
+        SPOT_TRY(get_words(r, "encoder", &encoder, &one));
+        snprintf(s->encoder, sizeof s->encoder, "%s", encoder[0]);
+    }
     SPOT_TRY(get_words(r, "class_names", &s->class_name, &classes));
     if (is_there(r, "ids")) SPOT_TRY(get_words(r, "ids", &s->id, &n));
     if (is_there(r, "pictures")) SPOT_TRY(get_pictures(r));

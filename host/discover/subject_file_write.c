@@ -7,7 +7,7 @@
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 22, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 23, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -72,13 +72,14 @@ static spot_status add_pictures(recorder *w, const spot_subject *s)
 
 static spot_status add_subject(recorder *w, const spot_subject *s)
 {
-    char *source[] = { (char *)(uintptr_t)s->source };
+    char *source[] = { (char *)(uintptr_t)s->source }, *encoder[] = { (char *)(uintptr_t)s->encoder };
     int64_t *about;
     int32_t *predicted;
 
     SPOT_TRY(add(w, "about", SPOT_I64, SPOT_RECALL_ABOUT, 0, (void **)&about));
     memcpy(about, (int64_t[]){ SPOT_RECALL_SCHEMA, s->n, s->d, s->classes, s->skipped }, SPOT_RECALL_ABOUT * sizeof *about);
     SPOT_TRY(add_words(w, "source", source, 1));
+    if (*s->encoder) SPOT_TRY(add_words(w, "encoder", encoder, 1));
     SPOT_TRY(add_words(w, "class_names", s->class_name, s->classes));
     if (s->id) SPOT_TRY(add_words(w, "ids", s->id, s->n));
     if (s->image) SPOT_TRY(add_pictures(w, s));

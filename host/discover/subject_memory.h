@@ -17,6 +17,9 @@ spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block);
 /* *out: n names "0", "1", ..., in one block that s owns. */
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n);
 
+/* Copies row `from` to row `to`, in every array of rows that there is. */
+void spot_subject_move_row(spot_subject *s, int to, int from);
+
 /* Whether row i has class cls; every row has class -1. */
 bool spot_subject_is_of(const spot_subject *s, int i, int cls);
 

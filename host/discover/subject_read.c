@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "discover/fits.h"
 #include "discover/gallery.h"
+#include "discover/look_encoder.h"
 #include "discover/look_pictures.h"
 #include "discover/subject_memory.h"
 #include "formats/formats.h"
@@ -350,6 +351,7 @@ static spot_status read_features(reading *r, spot_array *a)
 {
     SPOT_TRY(read_rows(r, a, r->files->embeddings, 0));
     r->s->d = (int)a->dim[1];
+    SPOT_TRY(spot_array_note(r->c, r->s->encoder, sizeof r->s->encoder, r->files->embeddings, "encoder"));
     return keep_floats(r, &r->s->feature, a);
 }
 
@@ -366,9 +368,12 @@ static spot_status read_arrays(reading *r)
 {
     const spot_subject_files *f = r->files;
     spot_subject *s = r->s;
-    const char *prob = f->probs ? f->probs : f->losses;
+    const char *prob = f->probs ? f->probs : f->losses, *made_by = f->embed ? f->embed : f->embeddings;
 
     if (!f->labels) return spot_fail(r->c, SPOT_INPUT, "embeddings need labels: the true class of each row");
+    if (f->embed && (f->embeddings || !f->images))
+        return spot_fail(r->c, SPOT_INPUT, "%s makes features from pictures: give their folder (images), and no embeddings",
+                         f->embed);
     if (f->coco || f->model)
         return spot_fail(r->c, SPOT_INPUT, "%s belongs to pictures; with embeddings give labels and probabilities",
                          f->coco ? f->coco : f->model);
@@ -376,24 +381,31 @@ static spot_status read_arrays(reading *r)
     SPOT_TRY(read_part(r, read_prob));
     SPOT_TRY(read_part(r, read_ids));
     SPOT_TRY(read_pictures(r));
-    SPOT_TRY(read_part(r, read_features));
+    if (f->embed) SPOT_TRY(spot_subject_embed(r->c, s, f));
+    else SPOT_TRY(read_part(r, read_features));
     if (!s->class_name) SPOT_TRY(spot_subject_numbers(r->c, s, &s->class_name, s->classes));
     snprintf(s->source, sizeof s->source, "%d rows of %d numbers (%.120s), %d classes (%.120s), %s (%.120s)", s->n, s->d,
-             f->embeddings, s->classes, f->labels, f->probs ? "probabilities" : "losses", prob);
-    return spot_subject_check_as(r->c, s, &(spot_subject_words){ f->embeddings, f->labels, prob, prob });
+             made_by, s->classes, f->labels, f->probs ? "probabilities" : "losses", prob);
+    return spot_subject_check_as(r->c, s, &(spot_subject_words){ made_by, f->labels, prob, prob });
 }
 
 /* Runs the network on pictures. If their labels come as arrays, ids name the pictures. */
 static spot_status look_at_pictures(reading *r)
 {
     const spot_subject_files *f = r->files;
+    size_t at;
 
     if (!f->labels != !f->ids || f->probs || f->losses)
         return spot_fail(r->c, SPOT_INPUT, "without embeddings a network reads pictures: give no probabilities or losses, "
                          "and give labels together with ids that name the pictures, or neither");
     if (f->labels) SPOT_TRY(read_part(r, read_labels));
     if (f->labels) SPOT_TRY(read_part(r, read_ids));
-    return spot_subject_look(r->c, r->s, f);
+    SPOT_TRY(spot_subject_look(r->c, r->s, f));
+    if (!f->embed) return SPOT_OK;
+    SPOT_TRY(spot_subject_embed(r->c, r->s, f));
+    at = strlen(r->s->source);
+    snprintf(r->s->source + at, sizeof r->s->source - at, ", embedded by %.100s", f->embed);
+    return SPOT_OK;
 }
 
 spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files)
@@ -402,7 +414,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     spot_status status;
 
     memset(s, 0, sizeof *s);
-    status = files->embeddings ? read_arrays(&r) : look_at_pictures(&r);
+    status = files->embeddings || (files->embed && !files->model) ? read_arrays(&r) : look_at_pictures(&r);
     if (status) spot_subject_close(s);
     return status;
 }

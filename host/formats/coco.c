@@ -26,14 +26,14 @@ enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of le
 static const char *const list_name[] = { "", "images", "annotations", "categories" };
 
 /* Members of level 3, and which lists have them. */
-enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, MEMBERS };
+enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, CAPTION, MEMBERS };
 static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
     [CATEGORY_ID] = { "category_id", 1 << ANNOTATIONS }, [WIDTH] = { "width", 1 << IMAGES },
     [HEIGHT] = { "height", 1 << IMAGES },              [CROWD] = { "iscrowd", 1 << ANNOTATIONS },
     [AREA] = { "area", 1 << ANNOTATIONS },             [BOX] = { "bbox", 1 << ANNOTATIONS },
     [FILE_NAME] = { "file_name", 1 << IMAGES },        [NAME] = { "name", 1 << CATEGORIES },
-    [SUPER] = { "supercategory", 1 << CATEGORIES },
+    [SUPER] = { "supercategory", 1 << CATEGORIES },    [CAPTION] = { "caption", 1 << ANNOTATIONS },
 };
 
 typedef struct {
@@ -47,8 +47,8 @@ typedef struct {
     int64_t     whole[CROWD + 1];
     double      area, box[4];
     int         boxes;                    /* numbers in bbox so far */
-    size_t      text, super;              /* offsets in texts of FILE_NAME or NAME, and of SUPER */
-    spot_text   images, categories, annotations, texts;
+    size_t      text, super;              /* offsets in texts of FILE_NAME, NAME or CAPTION, and of SUPER */
+    spot_text   images, categories, annotations, captions, texts;
     spot_status status;                   /* of the first error */
 } reader;
 
@@ -102,11 +102,20 @@ static int end_category(reader *r)
     return need_member(r, ID) && need_member(r, NAME) && append_bytes(r, &r->categories, &v, sizeof v);
 }
 
+static int end_caption(reader *r)
+{
+    spot_coco_raw_caption v = { r->whole[IMAGE_ID], r->begin, r->text };
+
+    return need_member(r, IMAGE_ID) && append_bytes(r, &r->captions, &v, sizeof v);
+}
+
 static int end_annotation(reader *r)
 {
     spot_coco_raw v = { .image = r->whole[IMAGE_ID], .category = r->whole[CATEGORY_ID], .byte = r->begin,
                   .crowd = r->whole[CROWD] != 0 };
 
+    if (r->has >> CAPTION & 1 && !(r->has >> CATEGORY_ID & 1)) return end_caption(r);
+    if (r->has >> CAPTION & 1) r->texts.used = r->text;                /* a box needs no caption */
     if (!need_member(r, IMAGE_ID) || !need_member(r, CATEGORY_ID)) return 0;
     if (r->has >> BOX & 1 && r->boxes != 4) return REFUSE(r, r->begin, "this \"bbox\" has %d numbers; it needs 4", r->boxes);
     if (r->box[2] < 0 || r->box[3] < 0) return REFUSE(r, r->begin, "this \"bbox\" has a negative width or height");
@@ -277,13 +286,14 @@ static spot_status finish_document(reader *r, spot_coco *k)
 {
     const size_t images = r->images.used / sizeof *k->image, categories = r->categories.used / sizeof *k->category;
     const size_t boxes = r->annotations.used / sizeof(spot_coco_raw);
+    const size_t captions = r->captions.used / sizeof(spot_coco_raw_caption);
 
     for (int list = IMAGES; list <= CATEGORIES; list++)
-        if (!(r->seen >> list & 1))
+        if (!(r->seen >> list & 1) && !(list == CATEGORIES && captions))
             return spot_fail(r->c, SPOT_INPUT, "%s has no \"%s\": no annotations in COCO's format", r->name, list_name[list]);
-    if (images > INT_MAX - 2 || categories > INT_MAX - 2 || boxes > INT_MAX - 2)
+    if (images > INT_MAX - 2 || categories > INT_MAX - 2 || boxes > INT_MAX - 2 || captions > INT_MAX - 2)
         return spot_fail(r->c, SPOT_INPUT, "%s has more than %d images or annotations", r->name, INT_MAX - 2);
-    *k = (spot_coco){ .images = (int)images, .categories = (int)categories, .boxes = (int)boxes,
+    *k = (spot_coco){ .images = (int)images, .categories = (int)categories, .boxes = (int)boxes, .captions = (int)captions,
                       .image = (spot_coco_image *)(void *)r->images.bytes,
                       .category = (spot_coco_category *)(void *)r->categories.bytes, .owned = r->texts.bytes };
     r->images.bytes = r->categories.bytes = r->texts.bytes = NULL;     /* k owns them from now on */
@@ -293,7 +303,8 @@ static spot_status finish_document(reader *r, spot_coco *k)
         of->name = (char *)k->owned + (uintptr_t)of->name;
         of->super = (char *)k->owned + (uintptr_t)of->super;
     }
-    return spot_coco_join(r->c, k, (spot_coco_raw *)(void *)r->annotations.bytes, r->name);
+    return spot_coco_join(r->c, k, (spot_coco_raw *)(void *)r->annotations.bytes,
+                          (const spot_coco_raw_caption *)(const void *)r->captions.bytes, r->name);
 }
 
 /* Parses one piece; the last has 0 bytes. */
@@ -330,6 +341,7 @@ static spot_status close_reader(reader *r, spot_coco *k, spot_status s)
     spot_text_free(&r->images);
     spot_text_free(&r->categories);
     spot_text_free(&r->annotations);
+    spot_text_free(&r->captions);
     spot_text_free(&r->texts);
     return s;
 }
@@ -371,6 +383,7 @@ void spot_coco_close(spot_coco *k)
     free(k->image);
     free(k->category);
     free(k->box);
+    free(k->caption);
     free(k->first);
     free(k->owned);
     memset(k, 0, sizeof *k);

@@ -1,8 +1,9 @@
-/* coco.h - annotations in COCO's format ("instances"): pictures, categories, boxes.
+/* coco.h - annotations in COCO's format: pictures, categories and boxes ("instances"), or captions.
  *
  * The file is streamed and only the members below are kept, without outlines: COCO's own 450 MB take some 80 MB. Everything
  * is checked: every image_id and category_id exists exactly once, names are texts, boxes are finite numbers. A violation is
- * SPOT_INPUT with the byte of the file. */
+ * SPOT_INPUT with the byte of the file. An annotation with a "caption" and without a category is a caption; a file with such
+ * needs no "categories". */
 #ifndef SPOTTER_COCO_H
 #define SPOTTER_COCO_H
 
@@ -28,10 +29,16 @@ typedef struct {
 } spot_coco_box;
 
 typedef struct {
-    int images, categories, boxes;
+    int   image;                /* index into the array below */
+    char *text;
+} spot_coco_caption;
+
+typedef struct {
+    int images, categories, boxes, captions;
     spot_coco_image    *image;      /* (images) in the file's order */
     spot_coco_category *category;   /* (categories) in the file's order */
     spot_coco_box      *box;        /* (boxes) by image, then in the file's order */
+    spot_coco_caption  *caption;    /* (captions) in the file's order */
     int                *first;      /* (images + 1): the boxes of image i are first[i] .. first[i+1] - 1 */
     void               *owned;      /* names */
 } spot_coco;

@@ -68,16 +68,30 @@ static spot_status place_boxes(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, co
     return SPOT_OK;
 }
 
-spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const char *name)
+static spot_status place_captions(spot_ctx *c, spot_coco *k, const spot_coco_raw_caption *said, const by_id *images,
+                                  const char *name)
+{
+    for (int i = 0; i < k->captions; i++) {
+        k->caption[i] = (spot_coco_caption){ find_id(images, k->images, said[i].image), (char *)k->owned + said[i].text };
+        if (k->caption[i].image < 0)
+            return spot_fail(c, SPOT_INPUT, "%s, byte %zu: no one of \"images\" has the id %" PRId64 " of this caption", name,
+                             said[i].byte, said[i].image);
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const spot_coco_raw_caption *said, const char *name)
 {
     by_id *images = NULL, *categories = NULL;
     spot_status s;
 
     k->box = malloc(((size_t)k->boxes + 1) * sizeof *k->box);
     k->first = calloc((size_t)k->images + 1, sizeof *k->first);
-    if (!k->box || !k->first) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d boxes", name, k->boxes);
+    k->caption = malloc(((size_t)k->captions + 1) * sizeof *k->caption);
+    if (!k->box || !k->first || !k->caption) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d boxes", name, k->boxes);
     s = sort_ids(c, &images, k->image, k->images, sizeof *k->image, "images", name);
     if (!s) s = sort_ids(c, &categories, k->category, k->categories, sizeof *k->category, "categories", name);
+    if (!s) s = place_captions(c, k, said, images, name);
     if (!s) s = place_boxes(c, k, raw, images, categories, name);
     free(images);
     free(categories);

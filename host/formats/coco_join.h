@@ -7,7 +7,11 @@
 /* An annotation before its ids are looked up; byte: its place in the file. */
 typedef struct { int64_t image, category; size_t byte; float box[4], area; bool crowd; } spot_coco_raw;
 
-/* raw (k->boxes) -> k->box and k->first. Overwrites raw. name: the file. */
-spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const char *name);
+/* A caption before its id is looked up; text: its offset in the texts. */
+typedef struct { int64_t image; size_t byte, text; } spot_coco_raw_caption;
+
+/* raw (k->boxes) -> k->box and k->first; said (k->captions) -> k->caption, whose texts k->owned has. Overwrites raw. name: the
+ * file. */
+spot_status spot_coco_join(spot_ctx *c, spot_coco *k, spot_coco_raw *raw, const spot_coco_raw_caption *said, const char *name);
 
 #endif

@@ -67,6 +67,16 @@ spot_status spot_array_words(spot_ctx *c, spot_array *a, const char *const *text
 /* n values from value i on; integers beyond 2^53 lose their last bits. Not for words. */
 void spot_array_doubles(double *out, const spot_array *a, size_t i, size_t n);
 
+/* A text of the metadata of a .safetensors that spotter embed wrote: "rows_of", "encoder" ...; "" for any other file. where: as
+ * in spot_array_read. */
+spot_status spot_array_note(spot_ctx *c, char *text, size_t size, const char *where, const char *key);
+
+/* The name of the key under which such a file tells what it was made of. */
+#define SPOT_MADE_BY_EMBED "spotter.embed"
+
+/* The F16 nearest to x, ties to even; beyond 65,519 infinity. */
+uint16_t spot_half_bits(float x);
+
 /* "row 5" or "row 5, column 3": the place of value i of a. */
 const char *spot_array_place(char text[64], const spot_array *a, size_t i);
 

@@ -19,6 +19,19 @@ static float from_half(uint16_t h)
     return h >> 15 ? -v : v;
 }
 
+uint16_t spot_half_bits(float x)
+{
+    float a = fabsf(x);
+    uint16_t sign = signbit(x) ? 0x8000 : 0;
+    int exponent;
+
+    if (isnan(x)) return 0x7e00;
+    if (a >= 65520.0f) return sign | 0x7c00;
+    if (a < 0x1p-14f) return (uint16_t)(sign | (int)rintf(a * 0x1p24f));
+    a = frexpf(a, &exponent);                  /* 1/2 <= a < 1; rounding up to 1 carries into the exponent */
+    return (uint16_t)(sign | (((exponent + 14) << 10) + (int)rintf(a * 2048) - 1024));
+}
+
 static float from_bfloat16(uint16_t b)
 {
     uint32_t bits = (uint32_t)b << 16;

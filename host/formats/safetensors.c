@@ -275,6 +275,14 @@ void spot_tensors_close(spot_tensors *t)
     memset(t, 0, sizeof *t);
 }
 
+const char *spot_tensors_note(const spot_tensors *t, const char *key)
+{
+    yajl_val notes = find_member(t->owned[1], "__metadata__");
+    yajl_val v = notes && YAJL_IS_OBJECT(notes) ? find_member(notes, key) : NULL;
+
+    return v ? YAJL_GET_STRING(v) : NULL;
+}
+
 const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name)
 {
     spot_tensor key = { .name = name };
@@ -323,7 +331,21 @@ spot_tensor spot_tensor_of(const char *name, spot_dtype type, size_t rows, int c
                           .data = data, .bytes = rows * (size_t)(columns ? columns : 1) * spot_dtype_size(type) };
 }
 
+static void describe_notes(spot_json *j, const spot_tensor_note *note, int notes)
+{
+    if (!notes) return;
+    spot_json_object(j, "__metadata__");
+    for (int i = 0; i < notes; i++) spot_json_put_text(j, note[i].key, note[i].value);
+    spot_json_end(j);
+}
+
 spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *tensor, int count)
+{
+    return spot_tensors_save_with(c, path, tensor, count, NULL, 0);
+}
+
+spot_status spot_tensors_save_with(spot_ctx *c, const char *path, const spot_tensor *tensor, int count,
+                                   const spot_tensor_note *note, int notes)
 {
     spot_json j;
     list l = { &j.out, tensor, count };
@@ -332,6 +354,7 @@ spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *
 
     SPOT_TRY(spot_json_begin(c, &j, NULL));
     spot_json_object(&j, NULL);
+    describe_notes(&j, note, notes);
     for (int i = 0; i < count; at += tensor[i++].bytes) describe_tensor(&j, &tensor[i], at);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, path);

@@ -51,10 +51,18 @@ spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, c
 /* NULL if no tensor has that name. */
 const spot_tensor *spot_tensors_find(const spot_tensors *t, const char *name);
 
+/* A text of "__metadata__"; NULL if there is none. It lives as long as t. */
+const char *spot_tensors_note(const spot_tensors *t, const char *key);
+
 /* A tensor of shape (rows, columns) to save; columns 0: (rows). It points to name and data. */
 spot_tensor spot_tensor_of(const char *name, spot_dtype type, size_t rows, int columns, const void *data);
 
 /* Writes the tensors in this order, whole or not at all: a killed writer leaves the old file or the new one. */
 spot_status spot_tensors_save(spot_ctx *c, const char *path, const spot_tensor *tensor, int count);
+
+/* The same with texts in "__metadata__". */
+typedef struct { const char *key, *value; } spot_tensor_note;
+spot_status spot_tensors_save_with(spot_ctx *c, const char *path, const spot_tensor *tensor, int count,
+                                   const spot_tensor_note *note, int notes);
 
 #endif

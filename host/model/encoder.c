@@ -135,7 +135,8 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     e->logit = malloc((rows * (size_t)i->outputs + 1) * sizeof *e->logit);
     if (!e->feature || !e->logit) return spot_fail(c, SPOT_NOMEM, "no memory for a block of %zu pictures", rows);
     texts = i->has_texts ? (size_t)TEXTS * ((size_t)i->context + 1) * sizeof(int) : 0;
-    i->bytes = e->weights.size + e->scratch.size + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float) + pixels + texts;
+    i->bytes = e->weights.size + e->scratch.size + pixels + texts
+             + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float);
     return SPOT_OK;
 }
 
@@ -255,7 +256,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .n = p->n, .batch = e->about.picture_block,
                                .resize = e->clip ? e->about.side : e->o.resize, .crop = e->about.side,
-                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = e->o.memory, .stage = p->stage,
+                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .memory = p->memory ? p->memory : e->o.memory,
+                               .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable,
                                .skipped = p->skipped ? p->skipped : &skipped, .take = take_pictures, .user = &w };
 

@@ -115,8 +115,9 @@ size_t spot_picture_batches_bytes(const spot_picture_batches *b) { return (size_
 
 spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b)
 {
-    reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)), .picture = malloc((size_t)b->batch * sizeof(int)),
-                 .verdict = calloc((size_t)b->batch, sizeof(verdict)), .decoder = calloc((size_t)c->threads, sizeof *r.decoder) };
+    size_t most = (size_t)b->batch;
+    reader r = { .c = c, .b = b, .rgb = malloc(spot_picture_batches_bytes(b)), .picture = malloc(most * sizeof *r.picture),
+                 .verdict = calloc(most, sizeof *r.verdict), .decoder = calloc((size_t)c->threads, sizeof *r.decoder) };
     bool there = r.rgb && r.picture && r.verdict && r.decoder;
     spot_status s = there ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", b->batch);
 

@@ -7,7 +7,7 @@
  *
  * Features of different encoders cannot be compared. So an encoder has a name, "clip-3f9a0c12d4e5b687": its kind and 64 bits of
  * the hash of its file of weights and of every option that changes its numbers. The tokenizer's vocabulary belongs to the
- * weights and is not part of the name. Whoever stores features or a threshold stores the name beside it and refuses another one.
+ * weights and is not part of the name. Whoever stores features or a threshold stores the name beside it and refuses another.
  *
  * run_to_run: the same bits for any number of threads. Rows are computed in blocks, which begin at the first row of a call and
  * have picture_block pictures or text_block texts each. A row does not depend on the rows of other blocks. On the rows of its
@@ -75,6 +75,7 @@ typedef struct {
                                     * such picture is SPOT_INPUT */
     const char *stage;             /* name of the progress that is told; NULL: none */
     int      before, total;        /* progress counts from `before` of `total`, for work in several calls; 0, 0: this call's */
+    size_t   memory;               /* most bytes for decoding; 0: as the options say */
     int     *skipped;              /* raised by the unreadable pictures; the first ten are named in the log; or NULL */
 } spot_encoder_pictures;
 

@@ -11,6 +11,7 @@
 
 #include "spotter/arena.h"
 #include "spotter/ctx.h"
+#include "spotter/encoder.h"
 #include "spotter/view.h"
 
 #ifdef __cplusplus
@@ -33,6 +34,7 @@ typedef struct {
                                 * pictures at all */
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
+    char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     void    *owned;            /* freed by spot_subject_close; NULL: the caller owns all arrays */
 } spot_subject;
 
@@ -51,9 +53,12 @@ typedef struct {
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */
+    const char *embed;         /* .safetensors of an encoder (encoder.h), run on the pictures for their features, in place of
+                                * `embeddings` or of the model's: with labels, probs and ids, or with a model */
+    const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
 } spot_subject_files;
 
-/* Reads and checks the files. Without embeddings it runs the model on the pictures. SPOT_INPUT names file and row: lengths
+/* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. SPOT_INPUT names file and row: lengths
  * that disagree, labels out of range, NaN, probabilities outside 0..1, and, for labels of one class, rows of probabilities
  * whose sum differs from 1 by more than 1e-3 (5e-3 where all of a row are bfloat16 values). Memory and time are logged
  * (SPOT_LOG_INFO) before long work begins. */

@@ -39,7 +39,7 @@ const Detail = (() => {
     table(s);
   }
 
-  const small = v => v === null ? "–" : v < 0.0001 && v >= 0 ? "< 0.0001" : String(+v.toPrecision(2));
+  const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));
 
   const decimal = (v, digits) => v === null ? "–" : v.toFixed(digits);
 

@@ -48,7 +48,8 @@ class Subject(ct.Structure):
     _fields_ = [("n", ct.c_int), ("d", ct.c_int), ("classes", ct.c_int), ("feature", ct.c_void_p), ("target", ct.c_void_p),
                 ("has", ct.c_void_p), ("prob", ct.c_void_p), ("confidence", ct.c_void_p), ("predicted", ct.c_void_p),
                 ("head", ct.c_void_p), ("class_name", ct.POINTER(ct.c_char_p)), ("id", ct.POINTER(ct.c_char_p)),
-                ("image", ct.POINTER(ct.c_char_p)), ("source", ct.c_char * 512), ("skipped", ct.c_int), ("owned", ct.c_void_p)]
+                ("image", ct.POINTER(ct.c_char_p)), ("source", ct.c_char * 512), ("skipped", ct.c_int),
+                ("encoder", ct.c_char * 32), ("owned", ct.c_void_p)]
 
 
 class FitTensor(ct.Structure):
