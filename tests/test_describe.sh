@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_describe.sh BUILD: words and attributes of slices through spotter discover: every figure against numpy and exact fractions,
-# with features of the phrases from an array and from a tiny CLIP; what it refuses.
+# test_describe.sh BUILD: words and attributes of slices through spotter discover: every figure against numpy and exact
+# fractions, with features of the phrases from an array and from a tiny CLIP; what it refuses.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
@@ -148,8 +148,9 @@ clip=clip/clip/model.safetensors
 photos=(discover --images clip/photos --ids rows.csv:path -y rows.csv:label -p rows.csv:p --method planespot-pca --no-report)
 run 0 "" embed --model $clip --images clip/photos --out i.npy
 run 0 "" embed --model $clip --texts clip.txt --out t.npy
-run 0 "encodes 60 pictures for the words" "${photos[@]}" -e other.npy --describe $clip --words clip.txt --phrases 3 --out pictures
-run 0 "" "${photos[@]}" --embed $clip --words clip.txt --phrases 3 --out own
+by_clip=(--words clip.txt --phrases 3)
+run 0 "encodes 60 pictures for the words" "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" --out pictures
+run 0 "" "${photos[@]}" --embed $clip "${by_clip[@]}" --out own
 grep -q 'encodes 60 pictures for the words' err && fail "features of the same encoder are computed twice"
 /usr/bin/python3 - <<'PYTHON' || fail "words by CLIP are others than numpy's"
 from check import *

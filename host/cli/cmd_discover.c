@@ -123,8 +123,8 @@ static const cli_row table[] = {
     { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5",
       .help = "phrases of each slice" },
     { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
-      .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at most three "
-              "of its columns" },
+      .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
+              "most three of its columns" },
     CLI_PAGE_ROWS(page),
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
@@ -167,7 +167,8 @@ static void check_options(const struct argp_state *state, void *input)
     if (o->describe.encoder && o->describe.word_embeddings)
         argp_error(state, "--describe and --word-embeddings both give the features of the words; give one of them");
     if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
-        argp_error(state, "%s needs the phrases: --words FILE, one a line", o->describe.encoder ? "--describe" : "--word-embeddings");
+        argp_error(state, "%s needs the phrases: --words FILE, one a line",
+                   o->describe.encoder ? "--describe" : "--word-embeddings");
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 

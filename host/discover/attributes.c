@@ -88,8 +88,8 @@ static int by_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The upper ends of the low and the middle third of v (n, sorted, two different numbers at least). The highest number is never in
- * a lower part than the third. */
+/* The upper ends of the low and the middle third of v (n, sorted, two different numbers at least). The highest number is in the
+ * third part. */
 static void cut_thirds(const double *v, int n, double cut[2])
 {
     int below = n - 1;
@@ -135,8 +135,8 @@ static int more_rows_first(const void *x, const void *y)
 }
 
 /* The values of at least two rows, the most frequent ones, then in the order of their words. */
-static spot_status add_values(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word, const int *order,
-                              value_rows *value)
+static spot_status add_values(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word,
+                              const int *order, value_rows *value)
 {
     int values = 0;
 
@@ -146,7 +146,8 @@ static spot_status add_values(spot_ctx *c, spot_attributes *a, int column, const
     }
     qsort(value, (size_t)values, sizeof *value, more_rows_first);
     if (values > MOST_VALUES)
-        spot_log(c, SPOT_LOG_INFO, "attribute %.80s: of %d values the %d most frequent ones are used", name, values, MOST_VALUES);
+        spot_log(c, SPOT_LOG_INFO, "attribute %.80s: of %d values the %d most frequent ones are used", name, values,
+                 MOST_VALUES);
     for (int k = 0; k < values && k < MOST_VALUES; k++) {
         uint64_t *bit;
         SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s=%s", name, word[order[value[k].first]]));

@@ -155,8 +155,8 @@ static spot_status find_rows(reader *r, const char *id)
     for (rows.first = rows.end = low; rows.end < r->rows && !strcmp(r->id[r->order[rows.end]], id); rows.end++) {
         int *record = &r->record_of[r->order[rows.end]];
         if (*record >= 0)
-            return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has the id \"%.200s\" of an earlier record", r->file, r->line,
-                             id);
+            return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has the id \"%.200s\" of an earlier record", r->file,
+                             r->line, id);
         *record = r->records;
     }
     return keep_span(r, rows);
@@ -171,11 +171,11 @@ static spot_status take_record(reader *r, spot_csv_cells cells, bool second)
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
         SPOT_TRY(take_cell(r, &cell));
         if (k == r->id_column && !second) SPOT_TRY(find_rows(r, r->cell));
-        else if (k != r->id_column) SPOT_TRY(second ? keep_cell(r, &r->column[k], r->cell) : study_cell(r, &r->column[k], r->cell));
+        else if (k != r->id_column) SPOT_TRY((second ? keep_cell : study_cell)(r, &r->column[k], r->cell));
     }
     if (more < 0)
-        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": cell %d has quotes that begin or end amid it; between quotes they "
-                         "are written twice", r->file, r->line, k + 1);
+        return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 ": cell %d has quotes that begin or end amid it; between quotes "
+                         "they are written twice", r->file, r->line, k + 1);
     if (more || k < r->columns)
         return spot_fail(r->c, SPOT_INPUT, "%s: line %" PRIu64 " has %s cells than the %d of the header", r->file, r->line,
                          more ? "more" : "fewer", r->columns);
@@ -199,7 +199,8 @@ static spot_status take_header(reader *r, const spot_csv_block *b)
     for (int k = 0; k < r->columns; k++) {
         spot_csv_cell_next(&cells, &cell);
         SPOT_TRY(take_cell(r, &cell));
-        if (!(r->column[k].name = strdup(r->cell))) return spot_fail(r->c, SPOT_NOMEM, "no memory for the header of %s", r->file);
+        r->column[k].name = strdup(r->cell);
+        if (!r->column[k].name) return spot_fail(r->c, SPOT_NOMEM, "no memory for the header of %s", r->file);
     }
     return SPOT_OK;
 }
@@ -213,13 +214,14 @@ static uint64_t lines_in(const char *from, const char *to)
 }
 
 /* One pass over the records behind the header, which the first pass reads. */
-static spot_status take_records(reader *r, const spot_blob *in, spot_csv_block *b, bool second, const char *id_column)
+static spot_status take_records(reader *r, spot_csv_block *b, bool second, const char *id_column)
 {
     bool header = true;
 
     r->records = 0;
     SPOT_TRY(spot_csv_next(r->c, b));
-    if (!b->records) return spot_fail(r->c, SPOT_INPUT, "%s is empty: a line with the names of its columns is wanted", in->name);
+    if (!b->records)
+        return spot_fail(r->c, SPOT_INPUT, "%s is empty: a line with the names of its columns is wanted", r->file);
     if (!second) SPOT_TRY(take_header(r, b));
     for (r->id_column = id_column ? 0 : -1; id_column && strcmp(r->column[r->id_column].name, id_column);)
         if (++r->id_column == r->columns)
@@ -243,7 +245,7 @@ static spot_status pass(reader *r, const spot_blob *in, bool second, const char 
     spot_status how;
 
     SPOT_TRY(spot_csv_open(r->c, &b, in));
-    how = take_records(r, in, &b, second, id_column);
+    how = take_records(r, &b, second, id_column);
     spot_csv_close(&b);
     return how;
 }
@@ -255,13 +257,13 @@ static spot_status check_rows(reader *r)
     int missing = 0, first = 0, others = 0;
 
     if (r->id_column < 0 && r->records != r->rows)
-        return spot_fail(r->c, SPOT_INPUT, "%s has %d records, and there are %d rows; give one for each row in their order, or name "
-                         "the column of ids: %s:COLUMN", r->file, r->records, r->rows, r->file);
+        return spot_fail(r->c, SPOT_INPUT, "%s has %d records, and there are %d rows; give one for each row in their order, or "
+                         "name the column of ids: %s:COLUMN", r->file, r->records, r->rows, r->file);
     for (int i = r->rows - 1; r->id_column >= 0 && i >= 0; i--)
         if (r->record_of[i] < 0) missing++, first = i;
     if (missing)
-        return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d rows have no record, the first is row %d, \"%.200s\"", r->file, missing,
-                         r->rows, first, r->id[first]);
+        return spot_fail(r->c, SPOT_INPUT, "%s: %d of %d rows have no record, the first is row %d, \"%.200s\"", r->file,
+                         missing, r->rows, first, r->id[first]);
     for (int i = 0; i < r->records; i++) others += r->record[i].first == r->record[i].end;
     if (others) spot_log(r->c, SPOT_LOG_INFO, "%s: %d records are of no row and are left out", r->file, others);
     return SPOT_OK;

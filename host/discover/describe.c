@@ -209,7 +209,7 @@ spot_status spot_findings_describe(spot_ctx *c, spot_findings *f, const spot_sub
     spot_status how;
 
     if (o->text && (o->phrases < 1 || o->most < 1 || (!o->feature && o->d != s->d)))
-        return spot_fail(c, SPOT_INVALID, "describe: %d phrases of %d numbers, %d of them for a slice; the rows have %d numbers",
+        return spot_fail(c, SPOT_INVALID, "describe: %d phrases of %d numbers, %d for a slice; the rows have %d numbers",
                          o->phrases, o->d, o->most, s->d);
     if (o->attributes && o->attributes->rows != s->n)
         return spot_fail(c, SPOT_INVALID, "describe: attributes of %d rows for %d rows", o->attributes->rows, s->n);

@@ -23,8 +23,8 @@ static spot_status check_phrase(spot_ctx *c, const char *file, int line, const c
     if (strlen(phrase) != n) return spot_fail(c, SPOT_INPUT, "%s: line %d holds a NUL byte; it must be UTF-8 text", file, line);
     if (spot_utf8(phrase, n) != n) return spot_fail(c, SPOT_INPUT, "%s: line %d is not UTF-8", file, line);
     if (strstr(phrase, "{}"))
-        return spot_fail(c, SPOT_INPUT, "%s: line %d, \"%.100s\", holds {}; a score is against the mean of the class, so the name of "
-                         "the class tells nothing; write the phrase without it", file, line, phrase);
+        return spot_fail(c, SPOT_INPUT, "%s: line %d, \"%.100s\", holds {}; a score is against the mean of the class, so the "
+                         "name of the class tells nothing; write the phrase without it", file, line, phrase);
     return SPOT_OK;
 }
 
@@ -58,8 +58,8 @@ static spot_status split_lines(spot_ctx *c, spot_describer *d, size_t n)
         at = stop + 1;
     }
     if (d->o.phrases < 1 || d->o.phrases > MOST_PHRASES)
-        return spot_fail(c, SPOT_INPUT, "%s has %d phrases; one a line is wanted, at least one and at most %d", file, d->o.phrases,
-                         MOST_PHRASES);
+        return spot_fail(c, SPOT_INPUT, "%s has %d phrases; one a line is wanted, at least one and at most %d", file,
+                         d->o.phrases, MOST_PHRASES);
     return SPOT_OK;
 }
 
@@ -105,9 +105,9 @@ static spot_status read_word_embeddings(spot_ctx *c, spot_describer *d, const sp
 
     SPOT_TRY(spot_array_read(c, &a, d->files->word_embeddings, 0));
     if (a.rank != 2 || a.dim[0] != d->o.phrases || a.dim[1] != s->d)
-        how = spot_fail(c, SPOT_INPUT, "%s has %lld rows of %lld numbers; %d phrases of %s and the rows' %d numbers are wanted: both "
-                        "by the same encoder", a.name, a.rank > 0 ? (long long)a.dim[0] : 1LL, a.rank > 1 ? (long long)a.dim[1] : 1LL,
-                        d->o.phrases, d->files->words, s->d);
+        how = spot_fail(c, SPOT_INPUT, "%s has %lld rows of %lld numbers; %d phrases of %s and the rows' %d numbers are "
+                        "wanted, both by the same encoder", a.name, a.rank > 0 ? (long long)a.dim[0] : 1LL,
+                        a.rank > 1 ? (long long)a.dim[1] : 1LL, d->o.phrases, d->files->words, s->d);
     else how = spot_array_floats(c, &d->text, &a);
     spot_array_close(&a);
     d->o.d = s->d;
@@ -127,11 +127,11 @@ static spot_status encode_phrases(spot_ctx *c, spot_describer *d, const spot_sub
     about = spot_encoder_about(d->encoder);
     same = *rows_encoder && !strcmp(about->name, rows_encoder);
     if (same && about->dim != s->d)
-        return spot_fail(c, SPOT_INPUT, "%s gives %d numbers, and the rows that it is said to have made have %d", path, about->dim,
-                         s->d);
+        return spot_fail(c, SPOT_INPUT, "%s gives %d numbers, and the rows that it is said to have made have %d", path,
+                         about->dim, s->d);
     if (!same && !s->image)
-        return spot_fail(c, SPOT_INPUT, "%s (%s) did not make the features of the rows (%s), and there are no pictures for it to "
-                         "encode; give them with --images and --ids", path, about->name,
+        return spot_fail(c, SPOT_INPUT, "%s (%s) did not make the features of the rows (%s), and there are no pictures for it "
+                         "to encode; give them with --images and --ids", path, about->name,
                          *rows_encoder ? rows_encoder : "by an encoder that is not known");
     if (!same && !about->has_images)
         return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures, so the phrases cannot be compared with them", path);
@@ -169,7 +169,8 @@ spot_status spot_describer_open(spot_ctx *c, spot_describer *d, const spot_subje
     SPOT_TRY(read_attributes(c, d, s));
     if (!files->words) return SPOT_OK;
     if (!files->encoder == !files->word_embeddings)
-        return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two", files->words);
+        return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two",
+                         files->words);
     SPOT_TRY(read_phrases(c, d));
     SPOT_TRY(files->encoder ? encode_phrases(c, d, s, rows_encoder) : read_word_embeddings(c, d, s));
     d->o.text = d->text;
@@ -192,8 +193,8 @@ static int wanted_rows(const spot_findings *f, const spot_subject *s, uint8_t *m
     return n;
 }
 
-static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findings *f, const spot_subject *s, int *row, char **path,
-                               uint8_t *unreadable)
+static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findings *f, const spot_subject *s, int *row,
+                               char **path, uint8_t *unreadable)
 {
     const size_t dim = (size_t)d->o.d;
     spot_encoder_pictures p = { .path = path, .n = wanted_rows(f, s, d->missing, row), .feature = d->feature,

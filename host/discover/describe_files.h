@@ -7,10 +7,10 @@
 
 typedef struct {
     const char *words;             /* one phrase a line, UTF-8; NULL: no phrases */
-    const char *encoder;           /* .safetensors of a CLIP, for the phrases, and for the pictures unless the rows are its own */
+    const char *encoder;           /* .safetensors of a CLIP, for the phrases; for the pictures, too, unless it made the rows */
     const spot_encoder_options *encoder_options;       /* NULL: the defaults */
-    const char *word_embeddings;   /* FILE or FILE:NAME (array.h): features of the phrases (phrases, d), in place of `encoder`, by
-                                    * the encoder that made the rows' features */
+    const char *word_embeddings;   /* FILE or FILE:NAME (array.h): features of the phrases (phrases, d), in place of `encoder`,
+                                    * by the encoder that made the rows' features */
     const char *attributes;        /* spot_attributes_read; NULL: none */
     int  phrases, rounds;          /* spot_describe_options */
     bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */

@@ -39,7 +39,7 @@ typedef struct {
 
 /* The memory of a thread. */
 typedef struct {
-    int      *tp, *fp, *most_cut;      /* (items): of a first item with each later one; the most FP that one from here on cuts */
+    int      *tp, *fp, *most_cut;      /* (items): of a first item with each later one; the most FP that any from here cuts */
     uint64_t *own, *half;              /* (words): the pair's rows of the group; of the first half */
 } scratch;
 

@@ -111,8 +111,8 @@ typedef struct {
 
 spot_describe_options spot_describe_defaults(void);
 
-/* Gives every slice its words and its conjunction (describe.h), in place of earlier ones. The slices of all methods and seeds on a
- * class are described together. A slice whose rows have no features has no words. SPOT_STOPPED between classes. */
+/* Gives every slice its words and its conjunction (describe.h), in place of earlier ones. The slices of all methods and seeds
+ * on a class are described together. A slice whose rows have no features has no words. SPOT_STOPPED between classes. */
 spot_status spot_findings_describe(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_describe_options *o);
 
 /* spot_bdm_assign with memory of its own. From a finding: hypotheses = slices, its fit, and its method's settings cfg.

@@ -51,10 +51,11 @@ const Detail = (() => {
 
   function words(list) {
     detail.append(h("h3", {}, "Nearest phrases"),
-      grid(["phrase", "score", "AUC", "p"], list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
-      h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row of the " +
-        "slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of a random " +
-        "group of this size scores as much."));
+      grid(["phrase", "score", "AUC", "p"],
+           list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
+      h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row " +
+        "of the slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of a " +
+        "random group of this size scores as much."));
   }
 
   function conjunction(k) {
@@ -63,9 +64,9 @@ const Detail = (() => {
       grid(["", "unseen half", "all rows"], [row("in the slice", m => `${count(m.inside)} of ${count(m.covered)}`),
         row("precision", m => percent(m.precision)), row("recall", m => percent(m.recall)), row("lift", m => small(m.lift)),
         row("t", m => small(m.t)), row("p", m => small(m.p))]),
-      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. Precision: rows with these " +
-        "attributes that are in the slice; recall: rows of the slice that have them. t: Bayesian t of their error rate against " +
-        "the class’s. p: chance of as many in the slice for a random choice of rows."));
+      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. Precision: rows with " +
+        "these attributes that are in the slice; recall: rows of the slice that have them. t: Bayesian t of their error rate " +
+        "against the class’s. p: chance of as many in the slice for a random choice of rows."));
   }
 
   function gallery(s) {

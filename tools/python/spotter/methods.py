@@ -181,8 +181,8 @@ class Method:
 
     def describe(self, words=None, word_embeddings=None, attributes=None, embeddings=None, phrases=5, rounds=999):
         """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
-        word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d); None:
-        those that fit got. attributes: path of a CSV with a record for each row, "FILE.csv:COLUMN" if it is found by its id.
+        word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
+        None: those that fit got. attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids.
         phrases: at most this many of a slice; rounds: random groups for the p-values. Returns self."""
         subject, _, _, _, findings = self._fitted()
         options = lib.spot_describe_defaults()
@@ -201,7 +201,7 @@ class Method:
             keep = [text, feature, _words(words)]
             options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
             options.phrases, options.d = len(words), text.shape[1]
-        options.most, options.rounds, options.seed = phrases, rounds, self.seed
+        options.most, options.rounds = phrases, rounds
         with Context(self.device, self.threads) as c:
             if attributes is not None:
                 c("spot_attributes_read", ct.byref(table), c_side.bytes_of(attributes), subject.c.id, subject.c.n)
