@@ -54,8 +54,8 @@ const Detail = (() => {
       grid(["phrase", "score", "AUC", "p"],
            list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
       h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row " +
-        "of the slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of a " +
-        "random group of this size scores as much."));
+        "of the slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of " +
+        "a random group of this size scores as much."));
   }
 
   function conjunction(k) {
