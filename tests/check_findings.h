@@ -123,8 +123,26 @@ static const char *const fake_nasty[] = {
 };
 enum { FAKE_NASTY = sizeof fake_nasty / sizeof *fake_nasty };
 
+/* The first slice of all gets all of them as words; the slice behind it a conjunction of three, which chance may have made. */
+static inline void fake_descriptions(fake_findings *k)
+{
+    static spot_word word[FAKE_NASTY];
+    static spot_conjunction both;
+    spot_slice *s = k->f.finding[0].slice;
+
+    for (int i = 0; i < FAKE_NASTY; i++)
+        word[i] = (spot_word){ (char *)(uintptr_t)fake_nasty[i], 1.0 / (i + 3), i ? 0.75 : NAN, i < 2 ? 0.001 : 0.5 };
+    both = (spot_conjunction){ .items = 3, .item = { -1, -1, -1 }, .held_out = { 50, 7, 0, 0, 0, NAN, 0, 0, NAN, -0.5, 1 },
+                               .all = { 100, 13, 4, 3, 2, 0.75, 3 / 13.0, 6 / 17.0, 75 / 13.0, 2.5, 1e-7 } };
+    for (int i = 0; i < 3; i++) both.name[i] = word[i].phrase;
+    s[0].words = FAKE_NASTY;
+    s[0].word = word;
+    s[1].conjunction = &both;
+}
+
 static inline void fake_hostile(fake_findings *k)
 {
+    fake_descriptions(k);
     for (int i = 0; i < FAKE_NASTY; i++) {
         int row = 3 * i;
         free(k->s.id[row]);

@@ -198,6 +198,24 @@ def filters_and_overlap(page):
     check(page.js("document.querySelectorAll('#compare .matrix tbody tr').length") > 2, "no matrix")
 
 
+def described(page):
+    """Words and attributes of two slices, which try to become markup, are texts in cards and details."""
+    at = "what.findings.findIndex(f => f.slices.some(s => s.words))"
+    check(page.js(at) == 0, "no finding has words")
+    page.js("(async () => { await Data.finding(0); await List.choose(what.findings[0].slices[0]); })()")
+    page.wait("List.selected() === what.findings[0].slices[0]")
+    told = page.js("[...document.querySelectorAll('#detail td bdi')].map(e => e.textContent)")
+    check("</script><script>window.hacked = 1</script>" in told, "the phrases are", told)
+    said = page.js("[...document.querySelectorAll('.said')].map(e => e.textContent)")
+    check(any(t.count("“") == 2 for t in said), "phrases that chance may have made are in a card:", said)
+    page.js("List.choose(what.findings[0].slices[1])")
+    page.wait("List.selected() === what.findings[0].slices[1]")
+    told = page.js("document.getElementById('detail').textContent")
+    check("0 of 0" in told and "3 of 4" in told and "< 0.0001" in told, "the attributes are", told)
+    check(any(t.endswith("may be chance") for t in said), "no card says that chance may do as well:", said)
+    check(page.js("window.hacked === undefined"), "a phrase ran as a script")
+
+
 def hostile(browser, path):
     page = browser.open(path, width=1400, height=900)
     page.wait("document.querySelectorAll('button.card').length > 3")
@@ -215,6 +233,7 @@ def hostile(browser, path):
     check(page.js("window.hacked === undefined"), "an id ran as a script:", page.js("window.hacked"))
     shown = page.js("what.places.map((p, k) => k).length && Data.row(0, 0).id")
     check(shown == "</script><script>window.hacked = 1</script>", "the first id is", shown)
+    described(page)
     ids = page.js("(async () => (await Block.words(what.ids)))()")
     check(ids[6] == "a\\x0ab\\x0dc\\x09d" and ids[9] == "\\xff\\xfe\\xc0\\x80", "odd bytes are shown as", ids[6], ids[9])
     check(not page.js("[...document.querySelectorAll('main b, main img')].some(e => e.textContent.includes('bold'))"),

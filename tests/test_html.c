@@ -61,7 +61,9 @@ TEST_IN_FOLDER(test_nothing_becomes_markup)
     assert_int_equal(occurrences(nasty, "hacked = 3</script>"), 0);
     assert_non_null(strstr(nasty, "\\u003c/title\\u003e\\u003cscript\\u003ewindow.hacked = 3"));
     assert_non_null(strstr(nasty, "bold\\u005cxff"));
-    assert_null(strstr(nasty, "{{"));
+    assert_null(strstr(plain, "{{"));
+    assert_int_equal(occurrences(nasty, "{{"), 2);                     /* a phrase's, which stays as it is */
+    assert_int_equal(occurrences(nasty, "{{what}} {{page.css}}"), 1);
     free(plain);
     free(nasty);
 }

@@ -72,6 +72,34 @@ def test_same_bytes_as_the_program():
     assert ours["findings"] == theirs["findings"]
 
 
+def test_slices_are_described():
+    feature, target, prob, blind = planted()
+    text = np.eye(12, dtype=np.float32)
+    words = [f"place {k // 2} of class {k % 2}" for k in range(12)]
+    Path("table.csv").write_text("blind,number\n" + "".join(f"{int(b)},{i % 7}\n" for i, b in enumerate(blind)))
+    found = spotter.PlaneSpot(reduce="pca", seed=3, device="cpu").fit(feature, target, prob)
+    first = [s for s in found.slices_ if s.class_ == 1][0]
+    assert first.words == [] and first.conjunction is None
+    assert found.describe(words, text, "table.csv", phrases=2) is found
+    assert [w["phrase"] for w in first.words][0] == "place 2 of class 1" and len(first.words) == 2
+    assert first.words[0]["p"] == 0.001 and first.words[0]["auc"] == 1
+    assert first.conjunction["items"] == ["blind"] and first.conjunction["held_out"]["precision"] == 1
+    found.write("told_by_python")
+    np.savez("told.npz", e=feature, y=target, p=prob, w=text)
+    Path("words.txt").write_text("\n".join(words))
+    subprocess.run([program, "discover", "-e", "told.npz:e", "-y", "told.npz:y", "-p", "told.npz:p", "-m", "planespot-pca",
+                    "--seed", "3", "--device", "cpu", "--words", "words.txt", "--word-embeddings", "told.npz:w", "--phrases",
+                    "2", "--attributes", "table.csv", "--no-report", "--out", "told_by_program"],
+                   check=True, capture_output=True)
+    a, b = (json.loads(Path(f"told_by_{who}/slices.json").read_text())["findings"] for who in ("python", "program"))
+    for part in ("words", "conjunction"):
+        assert [[s.get(part) for s in f["slices"]] for f in a] == [[s.get(part) for s in f["slices"]] for f in b]
+    raises("together with word_embeddings", lambda: found.describe(words))
+    raises("do not belong together", lambda: found.describe(words[:-1], text))
+    raises("nothing to describe with", lambda: found.describe())
+    raises("no ids to be found by", lambda: found.describe(attributes="table.csv:number"))
+
+
 def test_tensors_and_lists():
     feature, target, prob, _ = planted(300)
     by_numpy = spotter.Domino().fit(feature, target, prob).labels_

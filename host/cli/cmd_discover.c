@@ -11,7 +11,9 @@
 #include "bdm/methods.h"
 #include "cli/cli.h"
 #include "cli/encoder_rows.h"
+#include "cli/slice_words.h"
 #include "discover/claim.h"
+#include "discover/describe_files.h"
 #include "discover/search.h"
 #include "embed/embed_settings.h"
 #include "formats/picture.h"
@@ -23,6 +25,7 @@ typedef struct {
     cli_machine machine;
     spot_subject_files files;
     cli_encoder encoder;
+    spot_describe_files describe;
     const char *cls, *method, *config, *out;
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least;
@@ -111,6 +114,17 @@ static const cli_row table[] = {
       .help = "limit such as 4GB, 500MB or bytes; a task that needs more is refused" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
       .help = "number of slices in the printed table; the files have all" },
+    { "words",      'w', "FILE",  CLI_TEXT, CLI_AT(describe.words),
+      .help = "phrases, one a line, of which the nearest ones describe each slice" },
+    { "describe",   0,   "FILE",  CLI_TEXT, CLI_AT(describe.encoder), .otherwise = "that of --embed",
+      .help = "CLIP in .safetensors that compares the phrases of --words with the pictures" },
+    { "word-embeddings", 0, "W",  CLI_TEXT, CLI_AT(describe.word_embeddings),
+      .help = "features of the phrases (phrases, d) by the encoder of --embeddings, in place of --describe" },
+    { "phrases",    0,   "N",     CLI_INT, CLI_AT(describe.phrases), 1, 100, .preset = "5",
+      .help = "phrases of each slice" },
+    { "attributes", 0,   "FILE",  CLI_TEXT, CLI_AT(describe.attributes),
+      .help = "table.csv with a record for each row, or table.csv:COLUMN with their ids; each slice is described by at "
+              "most three of its columns" },
     CLI_PAGE_ROWS(page),
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .help = "no fit.safetensors, which `spotter assign` needs" },
@@ -120,6 +134,7 @@ static const cli_row table[] = {
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     CLI_ENCODER_ROWS("embed-", encoder),
+    CLI_ENCODER_TEXT_ROWS("describe-", encoder),
     CLI_MACHINE_ROWS("auto"),
     { .kind = CLI_END }
 };
@@ -147,6 +162,13 @@ static void check_options(const struct argp_state *state, void *input)
     if (f->embeddings && f->model)
         argp_error(state, "--model makes embeddings from pictures, but --embeddings are given; give one of them");
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
+    if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings && !f->embed)
+        argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");
+    if (o->describe.encoder && o->describe.word_embeddings)
+        argp_error(state, "--describe and --word-embeddings both give the features of the words; give one of them");
+    if (!o->describe.words && (o->describe.encoder || o->describe.word_embeddings))
+        argp_error(state, "%s needs the phrases: --words FILE, one a line",
+                   o->describe.encoder ? "--describe" : "--word-embeddings");
     if (o->method && o->config) argp_error(state, "--method and --config both choose the methods; give one of them");
 }
 
@@ -219,6 +241,8 @@ static spot_status choose_class(spot_ctx *c, int *cls, const char *text, const s
 static spot_status check_folder(spot_ctx *c, const options *o)
 {
     static const char *const made[] = { "segments", "results.sqlite" };
+    const spot_subject_files words = { .embeddings = o->describe.word_embeddings, .labels = o->describe.words,
+                                       .ids = o->describe.attributes, .model = o->describe.encoder };
     const char *dir = o->out;
     char path[PATH];
     struct stat st;
@@ -232,7 +256,7 @@ static spot_status check_folder(spot_ctx *c, const options *o)
     }
     for (const char *const *name = spot_findings_files; *name; name++) {
         snprintf(path, sizeof path, "%s/%s", dir, *name);
-        if (cli_is_input(&o->files, path))
+        if (cli_is_input(&o->files, path) || cli_is_input(&words, path))
             return spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another folder", path);
     }
     return o->replace ? SPOT_OK : spot_findings_claim(c, dir, NULL);
@@ -292,6 +316,7 @@ static spot_status print_table(spot_ctx *c, const spot_findings *f, const spot_s
         print_name(spot_bdm_name(&d->bdm[g->bdm], name, sizeof name), 20);
         printf("  %7llu  %6d  %6d  %3.0f %%  %3.0f %%  %.4g\n", (unsigned long long)g->seed, p->size, p->wrong,
                100 * p->error_rate, 100 * p->share, p->score);
+        cli_slice_words(p);
     }
     if (n > top) printf("and %d more\n", n - top);
     if (!n) printf("no slices\n");
@@ -385,6 +410,18 @@ static spot_status write_report(spot_ctx *c, const options *o, const spot_findin
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
+static spot_status find_slices(spot_ctx *c, const options *o, spot_findings *f, const spot_subject *s,
+                               const spot_discover_options *d)
+{
+    spot_describer describer;
+    spot_status how = spot_describer_open(c, &describer, s, &o->describe, s->encoder);
+
+    if (how == SPOT_OK) how = spot_discover(c, f, s, d);
+    if (how == SPOT_OK) how = spot_describer_run(c, &describer, f, s);
+    spot_describer_close(c, &describer);
+    return how;
+}
+
 static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg, const spot_subject *s)
 {
     spot_discover_options d = spot_discover_defaults();
@@ -403,7 +440,7 @@ static spot_status discover_rows(spot_ctx *c, const options *o, spot_config *cfg
     d.cache = o->out;
     d.fit = o->fit;
     how = log_cost(c, o, s, &d, &cost);
-    if (how == SPOT_OK) how = spot_discover(c, &f, s, &d);
+    if (how == SPOT_OK) how = find_slices(c, o, &f, s, &d);
     if (how == SPOT_OK) how = spot_findings_write(c, o->out, &f, s, &d);
     if (how == SPOT_OK && o->report) how = write_report(c, o, &f, s, &d);
     cli_log_close();
@@ -438,6 +475,9 @@ static spot_status search_blindspots(spot_ctx *c, void *input)
     o->encoder.o.resize = o->files.resize;
     o->encoder.o.crop = o->files.crop;
     o->files.encoder = &o->encoder.o;
+    o->describe.skip = o->files.skip;
+    o->describe.encoder_options = &o->encoder.o;
+    if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
     SPOT_TRY(spot_subject_read(c, &s, &o->files));
     how = o->replace ? SPOT_OK : spot_findings_claim(c, o->out, &s);
     if (how == SPOT_OK) how = discover_rows(c, o, &cfg, &s);
@@ -451,6 +491,7 @@ static void store_defaults(void *input)
 
     o->least = spot_discover_defaults().least;
     o->page = spot_report_defaults();
+    o->describe.rounds = spot_describe_defaults().rounds;
     cli_encoder_defaults(&o->encoder);
 }
 
@@ -462,8 +503,10 @@ const cli_command cli_discover_command = {
     "  spotter discover --images photos --model resnet18.safetensors --out found\n"
     "  spotter discover --images val2017 --coco val2017.json \\\n"
     "      --model resnet18.safetensors --out found\n"
-    "  spotter discover --images photos --ids rows.csv:path --labels rows.csv:label \\\n"
-    "      --probs rows.csv:p --embed clip.safetensors --out found",
+    "  spotter discover --images photos --ids rows.csv:path -y rows.csv:label \\\n"
+    "      -p rows.csv:p --embed clip.safetensors --words phrases.txt --out found\n"
+    "  spotter discover -e e.npy -y y.npy -p p.npy --ids ids.csv:id \\\n"
+    "      --attributes table.csv:id --out found",
     "Finds groups of rows on which your classifier fails. Writes slices.csv, slices.json, a map, and an HTML report. The same "
     "command continues a search that was stopped. Findings of other data, and files that this program did not write, stay as "
     "they are without --replace. In slices.csv a text that a spreadsheet would run as a formula has ' before it.",

@@ -83,6 +83,48 @@ static void put_class(spot_json *j, const spot_subject *s, int cls)
     else spot_json_put_int(j, "class_number", cls);
 }
 
+static void put_words(spot_json *j, const spot_slice *p)
+{
+    spot_json_array(j, "words", 0, 0);
+    for (int i = 0; i < p->words; i++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "phrase", p->word[i].phrase);
+        put_real(j, "score", p->word[i].score);
+        put_real(j, "auc", p->word[i].auc);
+        put_real(j, "p", p->word[i].p);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
+static void put_match(spot_json *j, const char *key, const spot_match *m)
+{
+    spot_json_object(j, key);
+    spot_json_put_int(j, "rows", m->rows);
+    spot_json_put_int(j, "slice", m->group);
+    spot_json_put_int(j, "covered", m->covered);
+    spot_json_put_int(j, "inside", m->inside);
+    spot_json_put_int(j, "wrong", m->wrong);
+    put_real(j, "precision", m->precision);
+    put_real(j, "recall", m->recall);
+    put_real(j, "f1", m->f1);
+    put_real(j, "lift", m->lift);
+    put_real(j, "t", m->t);
+    put_real(j, "p", m->p);
+    spot_json_end(j);
+}
+
+static void put_conjunction(spot_json *j, const spot_conjunction *k)
+{
+    spot_json_object(j, "conjunction");
+    spot_json_array(j, "items", 0, 0);
+    for (int i = 0; i < k->items; i++) spot_json_put_text(j, NULL, k->name[i]);
+    spot_json_end(j);
+    put_match(j, "held_out", &k->held_out);
+    put_match(j, "all", &k->all);
+    spot_json_end(j);
+}
+
 static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, int rank)
 {
     spot_json_object(j, NULL);
@@ -103,6 +145,8 @@ static void put_found(spot_json *j, const spot_subject *s, const spot_slice *p, 
         spot_json_end(j);
     }
     spot_json_end(j);
+    if (p->words) put_words(j, p);
+    if (p->conjunction) put_conjunction(j, p->conjunction);
     spot_json_end(j);
 }
 

@@ -12,6 +12,9 @@
  *     slices       I32 (k, 3 + SPOT_MAX_NEIGHBOURS): size, wrong, neighbours and which
  *     facts        F64 (k, 4): error rate, mean confidence, share, score
  *     map          F32 (n, 2)                                                  map/0, map/1...        F32 (rows, 2 at most)
+ *     words        words, slice by slice, or absent                            word_facts             F64 (words, 3)
+ *     conjunctions words: their items, slice by slice, or absent               conjunction_facts      F64 (of slices, 2 x 11)
+ *     descriptions I32 (k, 2): of each slice the words and the items of its conjunction
  *
  * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.
@@ -26,10 +29,14 @@
 #include "spotter/discover.h"
 
 enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
-       SPOT_RECALL_FACTS = 4 };
+       SPOT_RECALL_FACTS = 4, SPOT_RECALL_WORD = 3, SPOT_RECALL_MATCH = 11 };
 
 /* Size and time of change of the file; -1, -1 if it is not there. */
 void spot_picture_stamp(int64_t stamp[2], const char *path);
+
+/* A match as numbers, in the order of its members. */
+void       spot_match_numbers(double v[SPOT_RECALL_MATCH], const spot_match *m);
+spot_match spot_match_of     (const double v[SPOT_RECALL_MATCH]);
 
 spot_status spot_recall_write(spot_ctx *c, const char *dir, const spot_findings *f, const spot_subject *s,
                               const spot_discover_options *o);

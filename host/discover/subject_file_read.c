@@ -307,6 +307,57 @@ static spot_status get_findings(reader *r, spot_findings *f, int bdms)
     return SPOT_OK;
 }
 
+/* ---- descriptions ---- */
+
+typedef struct { int32_t *count; double *fact, *match; char **word, **item; int64_t slices, words, items, matches; } told;
+
+spot_match spot_match_of(const double v[SPOT_RECALL_MATCH])
+{
+    return (spot_match){ .rows = (int)v[0], .group = (int)v[1], .covered = (int)v[2], .inside = (int)v[3], .wrong = (int)v[4],
+                         .precision = v[5], .recall = v[6], .f1 = v[7], .lift = v[8], .t = v[9], .p = v[10] };
+}
+
+/* Takes a slice's words and items from the front of the lists. */
+static spot_status get_description(reader *r, told *t, spot_slice *s)
+{
+    if (t->slices-- <= 0 || t->count[0] < 0 || t->count[0] > t->words || t->count[1] < 0 || t->count[1] > SPOT_MOST_ITEMS
+        || t->count[1] > t->items || (t->count[1] && !t->matches))
+        return damaged(r, "descriptions", "has numbers out of range");
+    s->words = t->count[0];
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, s->word, s->words));
+    for (int i = 0; i < s->words; i++, t->word++, t->words--, t->fact += SPOT_RECALL_WORD)
+        s->word[i] = (spot_word){ *t->word, t->fact[0], t->fact[1], t->fact[2] };
+    if (t->count[1]) {
+        SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, s->conjunction, 1));
+        *s->conjunction = (spot_conjunction){ t->count[1], { -1, -1, -1 }, { NULL }, spot_match_of(t->match),
+                                              spot_match_of(t->match + SPOT_RECALL_MATCH) };
+        for (int i = 0; i < t->count[1]; i++, t->items--) s->conjunction->name[i] = *t->item++;
+        t->match += 2 * SPOT_RECALL_MATCH;
+        t->matches--;
+    }
+    t->count += 2;
+    return SPOT_OK;
+}
+
+static spot_status get_descriptions(reader *r, spot_findings *f)
+{
+    told t = { .slices = -1, .words = -1, .items = -1, .matches = -1 };
+
+    if (!is_there(r, "descriptions")) return SPOT_OK;
+    SPOT_TRY(get(r, "descriptions", SPOT_I32, &t.slices, 2, (void **)&t.count));
+    SPOT_TRY(get_words(r, "words", &t.word, &t.words));
+    SPOT_TRY(get(r, "word_facts", SPOT_F64, &t.words, SPOT_RECALL_WORD, (void **)&t.fact));
+    SPOT_TRY(get_words(r, "conjunctions", &t.item, &t.items));
+    SPOT_TRY(get(r, "conjunction_facts", SPOT_F64, &t.matches, 2 * SPOT_RECALL_MATCH, (void **)&t.match));
+    for (int64_t i = 0; i < t.matches * 2 * SPOT_RECALL_MATCH; i++)
+        if (i % SPOT_RECALL_MATCH < 5 && !(t.match[i] >= 0 && t.match[i] <= r->s->n))
+            return damaged(r, "conjunction_facts", "has numbers out of range");
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) SPOT_TRY(get_description(r, &t, &f->finding[i].slice[k]));
+    if (t.slices || t.words || t.items || t.matches) return damaged(r, "descriptions", "has other words than the slices");
+    return SPOT_OK;
+}
+
 static spot_status get_methods(reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
@@ -340,6 +391,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     how = get_subject(&r);
     if (how == SPOT_OK) how = get_methods(&r, o);
     if (how == SPOT_OK) how = get_findings(&r, f, o->bdms);
+    if (how == SPOT_OK) how = get_descriptions(&r, f);
     spot_tensors_close(&r.all);
     if (how) {
         spot_findings_close(f);

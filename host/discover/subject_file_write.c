@@ -7,7 +7,7 @@
 #include "discover/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 18, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 23, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -150,6 +150,65 @@ static spot_status add_slices(recorder *w, const spot_findings *f)
     return SPOT_OK;
 }
 
+/* ---- descriptions ---- */
+
+typedef struct { size_t words, items, conjunctions, slices; } told;
+
+static told count_told(const spot_findings *f)
+{
+    told n = { 0 };
+
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++) {
+            const spot_slice *s = &f->finding[i].slice[k];
+            n.slices++;
+            n.words += (size_t)s->words;
+            n.conjunctions += s->conjunction != NULL;
+            n.items += s->conjunction ? (size_t)s->conjunction->items : 0;
+        }
+    return n;
+}
+
+void spot_match_numbers(double v[SPOT_RECALL_MATCH], const spot_match *m)
+{
+    const double all[SPOT_RECALL_MATCH] = { m->rows, m->group, m->covered, m->inside, m->wrong, m->precision, m->recall, m->f1,
+                                            m->lift, m->t, m->p };
+
+    memcpy(v, all, sizeof all);
+}
+
+static spot_status add_descriptions(recorder *w, const spot_findings *f)
+{
+    const told n = count_told(f);
+    int32_t *count;
+    double *fact, *match;
+    char **word, **item;
+
+    if (!n.words && !n.conjunctions) return SPOT_OK;
+    SPOT_TRY(add(w, "descriptions", SPOT_I32, n.slices, 2, (void **)&count));
+    SPOT_TRY(add(w, "word_facts", SPOT_F64, n.words, SPOT_RECALL_WORD, (void **)&fact));
+    SPOT_TRY(add(w, "conjunction_facts", SPOT_F64, n.conjunctions, 2 * SPOT_RECALL_MATCH, (void **)&match));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, word, n.words + 1));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(w->c, &w->keep, item, n.items + 1));
+    for (int i = 0, words = 0, items = 0; i < f->count; i++)
+        for (int k = 0; k < f->finding[i].slices; k++, count += 2) {
+            const spot_slice *s = &f->finding[i].slice[k];
+            count[0] = s->words;
+            count[1] = s->conjunction ? s->conjunction->items : 0;
+            for (int j = 0; j < s->words; j++, fact += SPOT_RECALL_WORD) {
+                word[words++] = s->word[j].phrase;
+                memcpy(fact, (double[]){ s->word[j].score, s->word[j].auc, s->word[j].p }, SPOT_RECALL_WORD * sizeof *fact);
+            }
+            for (int j = 0; j < count[1]; j++) item[items++] = s->conjunction->name[j];
+            if (!s->conjunction) continue;
+            spot_match_numbers(match, &s->conjunction->held_out);
+            spot_match_numbers(match + SPOT_RECALL_MATCH, &s->conjunction->all);
+            match += 2 * SPOT_RECALL_MATCH;
+        }
+    SPOT_TRY(add_words(w, "words", word, (int)n.words));
+    return add_words(w, "conjunctions", item, (int)n.items);
+}
+
 static spot_status add_findings(recorder *w, const spot_findings *f)
 {
     char **message;
@@ -190,6 +249,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_methods(w, o));
     SPOT_TRY(add_findings(w, f));
     SPOT_TRY(add_slices(w, f));
+    SPOT_TRY(add_descriptions(w, f));
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

@@ -11,8 +11,7 @@
 
 enum { LONG = 100 << 20 };     /* bytes from which reading a file is announced */
 
-/* Both a name and a path may hold colons: the shortest prefix that is a file is the path. */
-static spot_status split_place(spot_ctx *c, char **path, const char **member, const char *where)
+spot_status spot_place_split(spot_ctx *c, char **path, const char **member, const char *where)
 {
     struct stat st;
 
@@ -89,7 +88,7 @@ spot_status spot_array_read(spot_ctx *c, spot_array *a, const char *where, size_
     memset(a, 0, sizeof *a);
     if (length <= most) memcpy(a->name, where, length);
     else snprintf(a->name, sizeof a->name, "...%s", where + length - (most - 3));
-    SPOT_TRY(split_place(c, &path, &member, where));
+    SPOT_TRY(spot_place_split(c, &path, &member, where));
     s = spot_blob_open(c, &in, path);
     if (!s) {
         if (in.size >= LONG) spot_log(c, SPOT_LOG_INFO, "reading %s: %.0f MB", where, (double)in.size / 1e6);
@@ -123,7 +122,7 @@ spot_status spot_array_note(spot_ctx *c, char *text, size_t size, const char *wh
     spot_status s;
 
     *text = 0;
-    SPOT_TRY(split_place(c, &path, &member, where));
+    SPOT_TRY(spot_place_split(c, &path, &member, where));
     s = ends_in(path, ".safetensors") ? spot_blob_open(c, &in, path) : SPOT_OK;
     if (!s && ends_in(path, ".safetensors")) {
         copy_note(text, size, &in, key);

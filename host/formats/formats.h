@@ -46,6 +46,10 @@ struct spot_stream {
 
 spot_stream spot_blob_stream(const spot_blob *s);
 
+/* Splits "FILE:NAME", the place of an array or of a column; *path is to be freed, *name points into where, NULL without a name.
+ * Both may hold colons: the shortest prefix that is a file is the path. */
+spot_status spot_place_split(spot_ctx *c, char **path, const char **name, const char *where);
+
 /* -- arrays ---------------------------------------------------------------------------------------------------- */
 
 /* SPOT_INPUT if bytes exceed limit; SPOT_NOMEM, with limit 0, if they exceed the machine's memory. */

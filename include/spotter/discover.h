@@ -7,7 +7,8 @@
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
- *                    neighbours; the classes that were not examined, and why
+ *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
+ *                    and why
  *     map.npy        (n, 2): first two columns of the first map, in the subject's order; of PCA where no method has a map;
  *                    NaN for rows of classes that were not examined
  *     fit.safetensors    fitted parameters of the methods (spot_fit), with which spotter assign puts new rows into the slices;
@@ -23,6 +24,7 @@
 #include <stdbool.h>
 
 #include "spotter/bdm.h"
+#include "spotter/describe.h"
 #include "spotter/subject.h"
 
 #ifdef __cplusplus
@@ -53,6 +55,9 @@ typedef struct {
     double score;              /* the method's */
     int   *row;                /* (size): rows of the subject, ascending */
     int    neighbours, neighbour[SPOT_MAX_NEIGHBOURS];   /* correct rows of the class, nearest in the features first */
+    int    words;              /* spot_findings_describe: phrases, the greatest score first; 0: none */
+    spot_word        *word;    /* (words) */
+    spot_conjunction *conjunction;   /* of attributes; NULL: none */
 } spot_slice;
 
 /* One method on one class with one seed. */
@@ -76,6 +81,7 @@ typedef struct {
     int          *left_class;  /* (left_out) */
     float        *map;         /* (n, 2), as map.npy */
     spot_arena    arena;       /* holds all arrays; the features of a large subject are not copied into it */
+    spot_arena    described;   /* holds the words and conjunctions of the slices */
 } spot_findings;
 
 spot_discover_options spot_discover_defaults(void);      /* planespot as spot_bdm_defaults has it; one seed, 0; each class */
@@ -90,6 +96,25 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
  * so far. Close f also after a failure. */
 spot_status spot_discover      (spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o);
 void        spot_findings_close(spot_findings *f);
+
+/* How the slices are described. text NULL: without phrases; attributes NULL: without a conjunction. */
+typedef struct {
+    const float   *feature;    /* (rows of the subject, d) of the encoder of the texts; NULL: the subject's own features */
+    const uint8_t *missing;    /* (rows): 1 for a row without features, which is left out; NULL: none */
+    int      d;
+    const float *text;         /* (phrases, d) */
+    char *const *phrase;       /* (phrases) */
+    int      phrases, most;    /* phrases of the list; at most this many for a slice: 5 */
+    int      rounds;           /* random groups for the p-values: 999 */
+    const spot_attributes *attributes;     /* of the subject's rows */
+    uint64_t seed;             /* 0; the class is the other part of the address */
+} spot_describe_options;
+
+spot_describe_options spot_describe_defaults(void);
+
+/* Gives every slice its words and its conjunction (describe.h), in place of earlier ones. The slices of all methods and seeds
+ * on a class are described together. A slice whose rows have no features has no words. SPOT_STOPPED between classes. */
+spot_status spot_findings_describe(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_describe_options *o);
 
 /* spot_bdm_assign with memory of its own. From a finding: hypotheses = slices, its fit, and its method's settings cfg.
  * member is (rows->n, hypotheses); rows->confidence NULL: not known. */

@@ -28,7 +28,8 @@ typedef enum {
     SPOT_RNG_AUDIT,         /* the split of Multiaccuracy */
     SPOT_RNG_SPLIT,         /* the split of a picture */
     SPOT_RNG_BALANCE,       /* pictures that are kept to make classes equal; ec = task, index = split */
-    SPOT_RNG_POOL           /* order of a pool's combinations; index = cell */
+    SPOT_RNG_POOL,          /* order of a pool's combinations; index = cell */
+    SPOT_RNG_DESCRIBE       /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
 } spot_rng_purpose;
 
 typedef struct {

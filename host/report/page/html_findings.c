@@ -194,6 +194,44 @@ static void write_place(report *r, const place *at)
     free(wrong);
 }
 
+static void write_match(spot_page *p, const char *key, const spot_match *m)
+{
+    spot_json_object(p->at, key);
+    spot_json_put_int(p->at, "rows", m->rows);
+    spot_json_put_int(p->at, "covered", m->covered);
+    spot_json_put_int(p->at, "inside", m->inside);
+    spot_page_real(p, "precision", m->precision);
+    spot_page_real(p, "recall", m->recall);
+    spot_page_real(p, "lift", m->lift);
+    spot_page_real(p, "t", m->t);
+    spot_page_real(p, "p", m->p);
+    spot_json_end(p->at);
+}
+
+static void write_description(spot_page *p, const spot_slice *s)
+{
+    if (s->words) {
+        spot_json_array(p->at, "words", 0, 0);
+        for (int i = 0; i < s->words; i++) {
+            spot_json_object(p->at, NULL);
+            spot_page_text(p, "phrase", s->word[i].phrase);
+            spot_page_real(p, "score", s->word[i].score);
+            spot_page_real(p, "auc", s->word[i].auc);
+            spot_page_real(p, "p", s->word[i].p);
+            spot_json_end(p->at);
+        }
+        spot_json_end(p->at);
+    }
+    if (!s->conjunction) return;
+    spot_json_object(p->at, "conjunction");
+    spot_json_array(p->at, "items", 0, 0);
+    for (int i = 0; i < s->conjunction->items; i++) spot_page_text(p, NULL, s->conjunction->name[i]);
+    spot_json_end(p->at);
+    write_match(p, "held_out", &s->conjunction->held_out);
+    write_match(p, "all", &s->conjunction->all);
+    spot_json_end(p->at);
+}
+
 static void write_slice(report *r, const spot_slice *s)
 {
     spot_page *p = r->p;
@@ -208,6 +246,7 @@ static void write_slice(report *r, const spot_slice *s)
     spot_json_array(p->at, "near", 0, 0);
     for (int i = 0; i < s->neighbours; i++) spot_json_put_int(p->at, NULL, r->local[s->neighbour[i]]);
     spot_json_end(p->at);
+    write_description(p, s);
     spot_json_end(p->at);
 }
 

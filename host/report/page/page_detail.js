@@ -33,8 +33,40 @@ const Detail = (() => {
     if (partner)
       detail.append(h("p", { class: "hint" },
         `Circles: ${List.nameOf(s)}. Squares: ${List.nameOf(partner)} of ${List.methodOf(partner)}.`));
+    if (s.words) words(s.words);
+    if (s.conjunction) conjunction(s.conjunction);
     if (Picture.there) gallery(s);
     table(s);
+  }
+
+  const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));
+
+  const decimal = (v, digits) => v === null ? "–" : v.toFixed(digits);
+
+  function grid(head, rows) {
+    return h("div", { class: "scroll" }, h("table", {},
+      h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i ? "number" : "" }, t)))),
+      h("tbody", {}, ...rows.map(r => h("tr", {}, ...r.map((t, i) => h("td", { class: i ? "number" : "" }, t)))))));
+  }
+
+  function words(list) {
+    detail.append(h("h3", {}, "Nearest phrases"),
+      grid(["phrase", "score", "AUC", "p"],
+           list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
+      h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row " +
+        "of the slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of " +
+        "a random group of this size scores as much."));
+  }
+
+  function conjunction(k) {
+    const row = (name, f) => [name, f(k.held_out), f(k.all)];
+    detail.append(h("h3", {}, "Attributes: ", h("b", {}, ...k.items.flatMap((t, i) => [i ? " and " : "", h("bdi", {}, t)]))),
+      grid(["", "unseen half", "all rows"], [row("in the slice", m => `${count(m.inside)} of ${count(m.covered)}`),
+        row("precision", m => percent(m.precision)), row("recall", m => percent(m.recall)), row("lift", m => small(m.lift)),
+        row("t", m => small(m.t)), row("p", m => small(m.p))]),
+      h("p", { class: "key-line" }, "Chosen on one half of the class’s rows and stated on the other. Precision: rows with " +
+        "these attributes that are in the slice; recall: rows of the slice that have them. t: Bayesian t of their error rate " +
+        "against the class’s. p: chance of as many in the slice for a random choice of rows."));
   }
 
   function gallery(s) {
@@ -94,7 +126,7 @@ const Export = (() => {
     return JSON.stringify({ spotter: what.spotter, slices: slices.map(s => ({
       name: List.nameOf(s), [isRun ? "ec" : "class"]: Data.placeName(s.place), model: Data.model(s.place).name,
       method: List.methodOf(s), seed: seedOf(s) || null, rank: s.own ? null : s.rank, size: s.size, wrong: s.wrong,
-      error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share,
+      error_rate: s.rate, mean_confidence: s.confidence, share_of_errors: s.share, words: s.words, conjunction: s.conjunction,
       ids: Array.from(s.member, i => Data.row(s.place, i).id) })) }, null, 1) + "\n";
   }
 

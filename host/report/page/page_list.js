@@ -191,6 +191,20 @@ const List = (() => {
     return out;
   }
 
+  // The best phrases and the conjunction of attributes, each with a mark where chance does as well.
+  function said(s) {
+    const out = [], chance = p => p > 0.05 || p === null ? h("span", { class: "dim" }, " may be chance") : null;
+    if (s.words) {
+      const near = s.words.filter((w, i) => !i || w.p <= 0.05).slice(0, 3);
+      out.push(h("span", { class: "said" }, ...near.flatMap((w, i) => [i ? ", " : null, h("bdi", {}, `“${w.phrase}”`)]),
+                 chance(near[0].p)));
+    }
+    if (s.conjunction)
+      out.push(h("span", { class: "said" }, ...s.conjunction.items.flatMap((t, i) =>
+        [i ? h("i", {}, " and ") : null, h("bdi", {}, t)]), chance(s.conjunction.held_out.p)));
+    return out;
+  }
+
   function card(s) {
     const label = `${nameOf(s)}${Data.manyPlaces ? `, ${Data.placeName(s.place)}` : ""}: ${plural(s.size, "row")}, ` +
                   `${percent(s.rate)} wrong, ${percent(s.share)} of errors`;
@@ -206,7 +220,7 @@ const List = (() => {
                        h("span", { class: "rank" }, s.own ? "✎" : String(s.rank)),
                        h("span", { class: "where" }, s.own ? h("bdi", {}, s.name) : h("bdi", {}, where || nameOf(s))),
                        numbers(s)),
-                     bar(s), strip(s, STRIP));
+                     ...said(s), bar(s), strip(s, STRIP));
     s.button = button;
     return h("li", {}, button);
   }
@@ -221,7 +235,9 @@ const List = (() => {
                    button("Save all as JSON", () => Export.json(own, "slices-of-my-own"))));
     box.append(h("h2", {}, title), h("p", { class: "key-line" }, "Bar: error rate, with a mark at that of ",
       isRun ? "all images of the EC. " : "its class. ", Picture.there ? "Pictures: the least confident first, ✕ where the " +
-      "model is wrong; behind the dotted line the nearest that it gets right." : ""));
+      "model is wrong; behind the dotted line the nearest that it gets right. " : "",
+      entries.some(s => s.words) ? "In quotes: the phrases that are nearest to the slice. " : "",
+      entries.some(s => s.conjunction) ? "Plain: the attributes that tell it best from the rest of its class." : ""));
     if (!entries.length) box.append(h("p", { class: "empty" }, emptyWords()));
     else box.append(h("ol", { class: "cards", id: "cards" }, ...entries.slice(0, shown).map(card)));
     if (shown < entries.length)

@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-FIT_TENSORS, HYPOTHESES, NEIGHBOURS = 48, 64, 8
+FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS = 48, 64, 8, 3
 
 
 class SpotterError(Exception):
@@ -61,10 +61,37 @@ class Fit(ct.Structure):
     _fields_ = [("count", ct.c_int), ("tensor", FitTensor * FIT_TENSORS)]
 
 
+class Word(ct.Structure):
+    _fields_ = [("phrase", ct.c_char_p), ("score", ct.c_double), ("auc", ct.c_double), ("p", ct.c_double)]
+
+
+class Match(ct.Structure):
+    _fields_ = [("rows", ct.c_int), ("group", ct.c_int), ("covered", ct.c_int), ("inside", ct.c_int), ("wrong", ct.c_int),
+                ("precision", ct.c_double), ("recall", ct.c_double), ("f1", ct.c_double), ("lift", ct.c_double),
+                ("t", ct.c_double), ("p", ct.c_double)]
+
+
+class Conjunction(ct.Structure):
+    _fields_ = [("items", ct.c_int), ("item", ct.c_int * ITEMS), ("name", ct.c_char_p * ITEMS), ("held_out", Match),
+                ("all", Match)]
+
+
+class Attributes(ct.Structure):
+    _fields_ = [("rows", ct.c_int), ("items", ct.c_int), ("words", ct.c_size_t), ("name", ct.c_void_p), ("column", ct.c_void_p),
+                ("bit", ct.c_void_p)]
+
+
+class DescribeOptions(ct.Structure):
+    _fields_ = [("feature", ct.c_void_p), ("missing", ct.c_void_p), ("d", ct.c_int), ("text", ct.c_void_p),
+                ("phrase", ct.POINTER(ct.c_char_p)), ("phrases", ct.c_int), ("most", ct.c_int), ("rounds", ct.c_int),
+                ("attributes", ct.POINTER(Attributes)), ("seed", ct.c_uint64)]
+
+
 class Slice(ct.Structure):
     _fields_ = [("size", ct.c_int), ("wrong", ct.c_int), ("error_rate", ct.c_double), ("mean_confidence", ct.c_double),
                 ("share", ct.c_double), ("score", ct.c_double), ("row", ct.POINTER(ct.c_int)), ("neighbours", ct.c_int),
-                ("neighbour", ct.c_int * NEIGHBOURS)]
+                ("neighbour", ct.c_int * NEIGHBOURS), ("words", ct.c_int), ("word", ct.POINTER(Word)),
+                ("conjunction", ct.POINTER(Conjunction))]
 
 
 class Finding(ct.Structure):
@@ -75,7 +102,8 @@ class Finding(ct.Structure):
 
 class Findings(ct.Structure):
     _fields_ = [("count", ct.c_int), ("finding", ct.POINTER(Finding)), ("left_out", ct.c_int),
-                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("arena", Arena)]
+                ("left_class", ct.POINTER(ct.c_int)), ("map", ct.POINTER(ct.c_float)), ("arena", Arena),
+                ("described", Arena)]
 
 
 class DiscoverOptions(ct.Structure):
@@ -94,7 +122,8 @@ class BindingRow(ct.Structure):
 
 MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_points": Points, "spot_subject": Subject,
             "spot_slice": Slice, "spot_fit_tensor": FitTensor, "spot_fit": Fit, "spot_finding": Finding,
-            "spot_findings": Findings, "spot_discover_options": DiscoverOptions}
+            "spot_findings": Findings, "spot_discover_options": DiscoverOptions, "spot_word": Word,
+            "spot_conjunction": Conjunction, "spot_attributes": Attributes, "spot_describe_options": DescribeOptions}
 
 
 def _find():
@@ -127,6 +156,7 @@ def _load():
     library.spot_status_name.argtypes = [ct.c_int]
     library.spot_bdm_name.restype = ct.c_char_p
     library.spot_discover_defaults.restype = DiscoverOptions
+    library.spot_describe_defaults.restype = DescribeOptions
     library.spot_layer_name.restype = library.spot_attribute_name.restype = ct.c_char_p
     library.spot_image_draw.restype = None
     library.spot_blindspot_describe.restype = None

@@ -14,7 +14,10 @@ class Slice:
 
     rows (size,) int: ascending. size, wrong: number of rows, and of certainly wrong rows. error_rate, share (of all wrong rows
     of the class), mean_confidence, score: float. neighbours: correct rows nearest to the mean of the slice. class_, name: the
-    class and its name; rank: 1 is the first of its class."""
+    class and its name; rank: 1 is the first of its class.
+
+    After describe: words, list of dict with phrase, score, auc, p; conjunction, a dict with items (list of str) and the figures
+    on the rows that the search has not seen (held_out) and on all; None where there is none."""
 
     def __init__(self, s, rank, cls, name):
         self.rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
@@ -22,6 +25,17 @@ class Slice:
         self.mean_confidence, self.share, self.score = s.mean_confidence, s.share, s.score
         self.neighbours = np.array(s.neighbour[:s.neighbours], np.int32)
         self.rank, self.class_, self.name = rank, cls, name
+        self.read_description(s)
+
+    def read_description(self, s):
+        fields = [name for name, _ in c_side.Match._fields_]
+        self.words = [{"phrase": w.phrase.decode(errors="replace"), "score": w.score, "auc": w.auc, "p": w.p}
+                      for w in s.word[:s.words]]
+        self.conjunction = None
+        if s.conjunction:
+            k = s.conjunction.contents
+            self.conjunction = {"items": [k.name[i].decode(errors="replace") for i in range(k.items)],
+                                **{part: {f: getattr(getattr(k, part), f) for f in fields} for part in ("held_out", "all")}}
 
     def __repr__(self):
         return (f"Slice(class={self.name!r}, rank={self.rank}, size={self.size}, error_rate={self.error_rate:.3f}, "
@@ -164,6 +178,43 @@ class Method:
                 self.slices_.append(s)
         self.map_ = np.ctypeslib.as_array(findings.map, (n, 2)).copy()
         self.left_out_ = [subject.names[findings.left_class[i]] for i in range(findings.left_out)]
+
+    def describe(self, words=None, word_embeddings=None, attributes=None, embeddings=None, phrases=5, rounds=999):
+        """Gives each of slices_ its `words` and its `conjunction`, which write and report then show, too. words: list of str;
+        word_embeddings (len(words), d): their features, of the encoder whose features of the rows are `embeddings` (n, d);
+        None: those that fit got. attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids.
+        phrases: at most this many of a slice; rounds: random groups for the p-values. Returns self."""
+        subject, _, _, _, findings = self._fitted()
+        options = lib.spot_describe_defaults()
+        table = c_side.Attributes()
+        keep = []
+        if (words is None) != (word_embeddings is None):
+            raise InputError("give words together with word_embeddings")
+        if words is None and attributes is None:
+            raise InputError("nothing to describe with: give words and word_embeddings, or attributes")
+        if words is not None:
+            text = matrix(word_embeddings, "word_embeddings")
+            feature = subject.feature if embeddings is None else matrix(embeddings, "embeddings")
+            if len(text) != len(words) or len(feature) != subject.c.n or text.shape[1] != feature.shape[1]:
+                raise InputError(f"{len(words)} words, their features of shape {text.shape} and those of the rows, "
+                                 f"{feature.shape}, do not belong together; there are {subject.c.n} rows")
+            keep = [text, feature, _words(words)]
+            options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
+            options.phrases, options.d = len(words), text.shape[1]
+        options.most, options.rounds = phrases, rounds
+        with Context(self.device, self.threads) as c:
+            if attributes is not None:
+                c("spot_attributes_read", ct.byref(table), c_side.bytes_of(attributes), subject.c.id, subject.c.n)
+                options.attributes = ct.pointer(table)
+            try:
+                c.patiently("spot_findings_describe", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
+            finally:
+                lib.spot_attributes_close(ct.byref(table))
+        each = iter(self.slices_)
+        for i in range(findings.count):
+            for k in range(findings.finding[i].slices):
+                next(each).read_description(findings.finding[i].slice[k])
+        return self
 
     def predict(self, embeddings, targets=None, probs=None, losses=None):
         """Rows that were not there before, into the slices: (n, len(slices_)) uint8, 1 where row i belongs to slice j. Arrays

@@ -1,0 +1,92 @@
+/* slice_words.c - see slice_words.h. */
+#include "cli/slice_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { WIDTH = 100, INDENT = 6, PIECE = 600 };
+
+static const double DOUBT = 0.05;      /* p from which a description is marked */
+
+/* A line that is built up to WIDTH columns. */
+typedef struct { char text[4 * WIDTH + 8]; int used, columns; } line;
+
+static int columns_of(const char *text)
+{
+    int n = 0;
+
+    for (; *text; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Adds the text with visible control characters; cut, with "...", to at most `most` columns. */
+static void add(line *l, const char *text, int most)
+{
+    const bool cut = columns_of(text) > most;
+    int columns = 0;
+
+    for (; *text && columns < (cut ? most - 3 : most); columns++)
+        do l->text[l->used++] = (unsigned char)*text < ' ' || *text == 127 ? '?' : *text;
+        while (((unsigned char)*++text & 0xc0) == 0x80);
+    for (int i = 0; cut && i < 3; i++) l->text[l->used++] = '.';
+    l->text[l->used] = 0;
+    l->columns += columns + (cut ? 3 : 0);
+}
+
+/* front and text into piece; a text that is too long is cut, to be cut again by add. */
+static void join(char piece[PIECE], const char *front, const char *text)
+{
+    const size_t n = strlen(text);
+
+    snprintf(piece, PIECE, "%s%.*s", front, (int)(n < PIECE - 16 ? n : spot_utf8(text, PIECE - 16)), text);
+}
+
+static void print_words(const spot_slice *s)
+{
+    const bool doubt = s->words && s->word[0].p > DOUBT;
+    char tail[64] = "", piece[PIECE], score[32];
+    line l = { .columns = 0 };
+
+    if (!s->words) return;
+    if (doubt) snprintf(tail, sizeof tail, "  (may be chance: p = %.2g)", s->word[0].p);
+    for (int i = 0; i < s->words; i++) {
+        const int left = WIDTH - INDENT - 7 - l.columns - (int)strlen(tail);
+        snprintf(score, sizeof score, " (%.3f)", s->word[i].score);
+        join(piece, i ? ", " : "", s->word[i].phrase);
+        if (i && columns_of(piece) + (int)strlen(score) > left) break;
+        add(&l, piece, left - (int)strlen(score));
+        add(&l, score, WIDTH);
+    }
+    printf("%*swords: %s%s\n", INDENT, "", l.text, tail);
+}
+
+static void print_conjunction(const spot_conjunction *k)
+{
+    const spot_match *m = &k->held_out;
+    char tail[120], doubt[40] = "", piece[SPOT_MOST_ITEMS][PIECE];
+    line l = { .columns = 0 };
+    int left;
+
+    if (!(m->p <= DOUBT)) snprintf(doubt, sizeof doubt, ", may be chance: p = %.2g", m->p);
+    if (isfinite(m->precision) && isfinite(m->recall))
+        snprintf(tail, sizeof tail, "  (precision %.0f %%, recall %.0f %%%s)", 100 * m->precision, 100 * m->recall, doubt);
+    else snprintf(tail, sizeof tail, "  (too few rows to test it)");
+    left = WIDTH - INDENT - 4 - (int)strlen(tail);
+    for (int i = 0; i < k->items; i++) join(piece[i], i ? " and " : "", k->name[i]);
+    for (int i = 0; i < k->items; i++) {               /* those behind get their share, or less if they need less */
+        const int share = (left - l.columns) / (k->items - i);
+        int behind = 0;
+        for (int j = i + 1; j < k->items; j++) behind += columns_of(piece[j]) < share ? columns_of(piece[j]) : share;
+        add(&l, piece[i], left - l.columns - behind);
+    }
+    printf("%*sis: %s%s\n", INDENT, "", l.text, tail);
+}
+
+void cli_slice_words(const spot_slice *s)
+{
+    print_words(s);
+    if (s->conjunction) print_conjunction(s->conjunction);
+}

@@ -1,0 +1,23 @@
+/* attributes.h - makes items of columns of values, for the readers of attributes (spotter/describe.h). */
+#ifndef SPOTTER_ATTRIBUTES_H
+#define SPOTTER_ATTRIBUTES_H
+
+#include <stdarg.h>
+
+#include "spotter/describe.h"
+
+enum { SPOT_NO_FLAG = 2 };             /* the value of a row that has none */
+
+void spot_attributes_begin(spot_attributes *a, int rows);
+
+/* Adds an item that holds for no row yet; *bit (words) is valid until the next item. Columns come in ascending order. */
+__attribute__((format(printf, 5, 6)))
+spot_status spot_attributes_item(spot_ctx *c, spot_attributes *a, int column, uint64_t **bit, const char *fmt, ...);
+
+/* The items of a column, value (rows): 0, 1 or SPOT_NO_FLAG; numbers of at least two different values, NaN for none; words, ""
+ * for none. */
+spot_status spot_attributes_flags  (spot_ctx *c, spot_attributes *a, int column, const char *name, const uint8_t *value);
+spot_status spot_attributes_numbers(spot_ctx *c, spot_attributes *a, int column, const char *name, const double *value);
+spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
+
+#endif

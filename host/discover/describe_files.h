@@ -1,0 +1,43 @@
+/* describe_files.h - descriptions of slices from files: phrases, an encoder, a table of attributes. */
+#ifndef SPOTTER_DESCRIBE_FILES_H
+#define SPOTTER_DESCRIBE_FILES_H
+
+#include "spotter/discover.h"
+#include "spotter/encoder.h"
+
+typedef struct {
+    const char *words;             /* one phrase a line, UTF-8; NULL: no phrases */
+    const char *encoder;           /* .safetensors of a CLIP, for the phrases; for the pictures, too, unless it made the rows */
+    const spot_encoder_options *encoder_options;       /* NULL: the defaults */
+    const char *word_embeddings;   /* FILE or FILE:NAME (array.h): features of the phrases (phrases, d), in place of `encoder`,
+                                    * by the encoder that made the rows' features */
+    const char *attributes;        /* spot_attributes_read; NULL: none */
+    int  phrases, rounds;          /* spot_describe_options */
+    bool skip;                     /* unreadable pictures have no words; false: the first one is SPOT_INPUT */
+} spot_describe_files;
+
+typedef struct {
+    const spot_describe_files *files;
+    spot_describe_options o;
+    spot_attributes attributes;
+    spot_encoder *encoder;         /* open while pictures are still to be encoded */
+    unsigned char *bytes;          /* the file of the phrases */
+    char    **phrase;
+    float    *text, *feature;      /* (phrases, d); (rows, d) */
+    uint8_t  *missing;             /* (rows) */
+} spot_describer;
+
+/* Whether the files describe anything; a subject's categories do where its rows have several classes. */
+bool spot_describes(const spot_describe_files *files, const spot_subject *s);
+
+/* Before the search: reads and checks all files, and encodes the phrases, so that a bad file costs no search. rows_encoder: the
+ * name (encoder.h) of the encoder of the subject's features, "" where it is not known. SPOT_INPUT where the pictures must be
+ * encoded and there are none. Close d also after a failure. */
+spot_status spot_describer_open (spot_ctx *c, spot_describer *d, const spot_subject *s, const spot_describe_files *files,
+                                 const char *rows_encoder);
+
+/* After it: encodes the pictures of the classes with slices, if need be, and describes. */
+spot_status spot_describer_run  (spot_ctx *c, spot_describer *d, spot_findings *f, const spot_subject *s);
+void        spot_describer_close(spot_ctx *c, spot_describer *d);
+
+#endif

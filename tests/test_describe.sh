@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# test_describe.sh BUILD: words and attributes of slices through spotter discover: every figure against numpy and exact
+# fractions, with features of the phrases from an array and from a tiny CLIP; what it refuses.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
+/usr/bin/python3 tiny_clip.py "$dir/clip" || exit 1
+cd "$dir" || exit 1
+
+# Rows in the snow and out of doors are wrong, in both classes; the table has them in another order.
+/usr/bin/python3 - <<'PYTHON'
+import csv
+import numpy as np
+r = np.random.default_rng(3)
+n, d, W = 600, 16, 30
+y = np.arange(n) % 2
+snow, indoor, night = r.random(n) < 0.3, r.random(n) < 0.4, r.random(n) < 0.3
+size = r.random(n).round(3)
+text = r.standard_normal((W, d)).astype(np.float32)
+words = [f"phrase {i}" for i in range(W)]
+words[5], words[9] = "snow on the ground", "a living room"
+unit = text / np.linalg.norm(text, axis=1, keepdims=True)
+e = 0.3 * r.standard_normal((n, d)) + 2 * snow[:, None] * unit[5] + 2 * indoor[:, None] * unit[9]
+wrong = r.random(n) < np.where(snow & ~indoor, 0.9, 0.04)
+p = np.where(wrong, 0.1, 0.9)
+np.savez("all.npz", e=e.astype(np.float32), y=y, p=np.where(y == 1, p, 1 - p).astype(np.float32), w=text)
+np.save("short.npy", text[:-1])
+open("words.txt", "w").write("\ufeff" + "\r\n".join(words) + "\n\n")
+ids = [f"img{i:04d}" for i in range(n)]
+open("ids.csv", "w").write("id\n" + "".join(i + "\n" for i in ids))
+weather = np.where(snow, "snow", np.where(r.random(n) < 0.5, "rain", "sun"))
+with open("table.csv", "w", newline="") as f:
+    w = csv.writer(f)
+    w.writerow(["name", "indoor", "weather", "size", "night"])
+    for i in r.permutation(n):
+        w.writerow([ids[i], int(indoor[i]), weather[i], size[i], bool(night[i])])
+has = np.stack([np.ones(n), snow, indoor, night], 1).astype(int)
+prob = np.where(has == 1, 0.9, 0.1)
+prob[:, 0] = p
+np.savez("several.npz", has=has, prob=prob.astype(np.float32))
+k = np.arange(60) % 6
+photos = ["top.png", "cat/1.png", "cat/2.png", "dog/1.png", "dog/b.png", "dog/more/1.png"]
+open("rows.csv", "w").write("path,label,p\n" + "".join(f"{photos[j]},thing,{0.2 if j < 2 else 0.8}\n" for j in k))
+np.save("other.npy", (np.eye(6)[k] + 0.01 * r.standard_normal((60, 6))).astype(np.float32))
+open("clip.txt", "w").write("a cat\na dog\nred\nblue square\n")
+PYTHON
+
+all=(discover --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --method planespot-pca,spotlight)
+told=(--words words.txt --word-embeddings all.npz:w --attributes table.csv:name)
+run 0 "" "${all[@]}" "${told[@]}" --threads 2 --out found
+grep -qE '^ +words: snow on the ground \(0\.[0-9]{3}\), ' out || fail "no words below the slices: $(cat out)"
+grep -qE '^ +is: not indoor and weather=snow  \(precision [0-9]+ %, recall [0-9]+ %\)$' out || fail "no attributes: $(cat out)"
+awk 'length > 100' out | grep -q . && fail "a line of the table is longer than 100 columns"
+run 0 "" "${all[@]}" "${told[@]}" --threads 1 --out one
+cmp -s found/slices.json one/slices.json || fail "one thread gives other words"
+run 0 "" report found -o again.html
+cmp -s again.html found/report.html || fail "the report made later has other words"
+cat > check.py <<'PYTHON'
+import csv, json
+from fractions import Fraction as F
+import math, sys
+import numpy as np
+
+def rows_of(folder):
+    out = {}
+    for line in csv.DictReader(open(folder + "/slices.csv")):
+        out.setdefault((line["class"], line["method"], int(line["rank"])), []).append(int(line["id"].lstrip("img")))
+    return out
+
+def check_words(s, rows, of, x, words, text, exact):
+    """x (n, d): unit rows; of: the class's rows; rows: the slice's."""
+    scores = text @ (x[rows].mean(0) - x[of].mean(0))
+    order = np.argsort(-scores, kind="stable")[:len(s["words"])]
+    for w, k in zip(s["words"], order):
+        assert not exact or w["phrase"] == words[k], (w, words[k])
+        assert abs(w["score"] - scores[k]) < 2e-6, (w, scores[k])
+        dots, inside = x[of] @ text[k], np.isin(of, rows)
+        if inside.all():
+            assert w["auc"] is None
+            continue
+        more = dots[inside][:, None] - dots[~inside][None]
+        assert abs(w["auc"] - ((more > 1e-7).mean() + 0.5 * (abs(more) <= 1e-7).mean())) < 2e-3, w
+        assert 0.001 <= w["p"] <= 1
+
+def check_match(m, rows, of, holds, wrong):
+    """DivExplorer's t, with a sign, in exact fractions up to the root."""
+    c, s = holds[of], np.isin(of, rows)
+    inside, covered, k, n, every = int((c & s).sum()), int(c.sum()), int((wrong[of] & c).sum()), len(of), int(wrong[of].sum())
+    assert (m["rows"], m["slice"], m["covered"], m["inside"], m["wrong"]) == (n, s.sum(), covered, inside, k), m
+    assert abs(m["precision"] - F(inside, covered)) < 1e-12 and abs(m["recall"] - F(inside, int(s.sum()))) < 1e-12
+    assert abs(m["lift"] - F(inside, covered) / F(int(s.sum()), n)) < 1e-12
+    beta = lambda a, b: (F(a + 1, b + 2), F((a + 1) * (b - a + 1), (b + 2) ** 2 * (b + 3)))
+    (m1, v1), (m2, v2) = beta(k, covered), beta(every, n)
+    assert abs(m["t"] - float(m1 - m2) / math.sqrt(v1 + v2)) < 1e-9
+    size = int(s.sum())
+    tail = sum(F(math.comb(size, i) * math.comb(n - size, covered - i), math.comb(n, covered))
+               for i in range(inside, min(size, covered) + 1))
+    assert abs(m["p"] - float(tail)) <= 1e-9 * float(tail), (m["p"], float(tail))
+
+def unit(a):
+    return a / np.linalg.norm(a, axis=1, keepdims=True)
+PYTHON
+/usr/bin/python3 - <<'PYTHON' || fail "the figures are others than numpy's"
+import csv
+from check import *
+z = np.load("all.npz")
+x, text, y = unit(z["e"].astype(float)), unit(z["w"].astype(float)), z["y"]
+words = open("words.txt", encoding="utf-8-sig").read().split("\n")[:-2]
+words = [w.strip() for w in words]
+table = {int(r["name"][3:]): r for r in csv.DictReader(open("table.csv"))}
+size = np.array([float(table[i]["size"]) for i in range(600)])
+low, middle = np.sort(size)[[199, 399]]
+def holds(item):
+    t = lambda f: np.array([f(table[i]) for i in range(600)])
+    if item.startswith("not "): return ~holds(item[4:])
+    if item in ("indoor", "night"): return t(lambda r: r[item] in ("1", "True"))
+    name, value = item.split("=", 1)
+    if name == "weather": return t(lambda r: r[name] == value)
+    return {"l": size <= low, "m": (size > low) & (size <= middle), "h": size > middle}[value[0]]
+p1 = z["p"]
+wrong = np.where(y == 1, p1 < 0.5, p1 > 0.5)
+rows, told, seen = rows_of("found"), 0, set()
+for f in json.load(open("found/slices.json"))["findings"]:
+    of = np.flatnonzero(y == f["class_number"])
+    for s in f["slices"]:
+        members = rows[f["class"], f["method"], s["rank"]]
+        check_words(s, members, of, x, words, text, True)
+        if "conjunction" not in s: continue
+        k = s["conjunction"]
+        check_match(k["all"], members, of, np.logical_and.reduce([holds(i) for i in k["items"]]), wrong)
+        assert k["held_out"]["rows"] == 150 and k["held_out"]["inside"] <= k["all"]["inside"]
+        told += 1
+        seen |= {i.split("=")[0] for i in k["items"]}
+    top = f["slices"][0]
+    if f["method"].startswith("planespot"):
+        assert top["words"][0]["phrase"] == "snow on the ground" and top["words"][0]["p"] == 0.001, top
+        assert top["conjunction"]["items"] == ["not indoor", "weather=snow"], top
+        assert top["conjunction"]["held_out"]["p"] < 1e-6 and top["conjunction"]["held_out"]["t"] > 3
+assert told >= 8 and "size" in seen, (told, seen)
+PYTHON
+
+# --- several classes a row: the other categories are attributes by themselves
+run 0 "" discover -e all.npz:e -y several.npz:has -p several.npz:prob --class 0 --method planespot-pca --no-report --out several
+grep -qE '^ +is: 1 and not 2  \(' out || fail "categories do not describe: $(cat out)"
+
+# --- a tiny CLIP: of its own features, and of pictures whose features are another network's
+clip=clip/clip/model.safetensors
+photos=(discover --images clip/photos --ids rows.csv:path -y rows.csv:label -p rows.csv:p --method planespot-pca --no-report)
+run 0 "" embed --model $clip --images clip/photos --out i.npy
+run 0 "" embed --model $clip --texts clip.txt --out t.npy
+by_clip=(--words clip.txt --phrases 3)
+run 0 "encodes 60 pictures for the words" "${photos[@]}" -e other.npy --describe $clip "${by_clip[@]}" --out pictures
+run 0 "" "${photos[@]}" --embed $clip "${by_clip[@]}" --out own
+grep -q 'encodes 60 pictures for the words' err && fail "features of the same encoder are computed twice"
+/usr/bin/python3 - <<'PYTHON' || fail "words by CLIP are others than numpy's"
+from check import *
+name = [r["id"] for r in csv.DictReader(open("i.csv"))]
+paths = [r["path"] for r in csv.DictReader(open("rows.csv"))]
+x, text = np.load("i.npy").astype(float)[[name.index(p) for p in paths]], np.load("t.npy").astype(float)
+for folder in ("pictures", "own"):
+    rows = {}
+    for line in csv.DictReader(open(folder + "/slices.csv")):
+        rows.setdefault(int(line["rank"]), set()).add(line["id"])
+    for s in json.load(open(folder + "/slices.json"))["findings"][0]["slices"]:
+        members = [i for i, p in enumerate(paths) if p in rows[s["rank"]]]
+        assert len(members) == s["size"] and len(s["words"]) == 3
+        check_words(s, members, np.arange(60), x, open("clip.txt").read().split("\n"), text, True)
+PYTHON
+
+# --- what it refuses, before it searches
+refused() { run "$1" "$2" "${all[@]}" "${@:3}" --out bad; [ ! -e bad/slices.json ] || fail "$2: it has searched"; }
+printf 'a {} in the snow\n' > hole.txt
+printf 'good\nb\xffd\n' > bytes.txt
+printf 'a\0b\n' > nul.txt
+printf '\n \n' > none.txt
+refused 2 "--words need an encoder" --words words.txt
+refused 2 "--word-embeddings needs the phrases" --word-embeddings all.npz:w
+refused 3 "hole.txt: line 1, \"a {} in the snow\", holds {}" --words hole.txt --word-embeddings all.npz:w
+refused 3 "bytes.txt: line 2 is not UTF-8" --words bytes.txt --word-embeddings all.npz:w
+refused 3 "nul.txt: line 1 holds a NUL byte" --words nul.txt --word-embeddings all.npz:w
+refused 3 "none.txt has 0 phrases" --words none.txt --word-embeddings all.npz:w
+refused 3 "short.npy has 29 rows of 16 numbers; 30 phrases" --words words.txt --word-embeddings short.npy
+refused 3 "there are no pictures for it to encode" --words clip.txt --describe $clip
+refused 3 "table.csv has no column \"id\" of ids" --attributes table.csv:id
+run 2 "would be read and written over" "${all[@]}" --attributes found/slices.csv --out found
+head -c 20000 found/subject.safetensors > cut && cp -r found old && mv cut old/subject.safetensors
+run 3 "old/subject.safetensors" report old -o x.html
+[ $failed = 0 ] && echo "slices are described as numpy describes them"
+exit $((failed > 0))
