@@ -1,0 +1,109 @@
+/* shifts.h - distribution shifts: how much each shift costs each model (dataset interfaces, Vendrow et al. 2023, paper 004).
+ *
+ *     pictures of class and shift -> similarities to two captions -> kept or not -> accuracies -> impact and slope
+ *
+ * The first part works on counts in memory and needs no files. The second part is the study: its config, its run, its results.
+ * host/shifts/README.md explains it to users. */
+#ifndef SPOTTER_SHIFTS_H
+#define SPOTTER_SHIFTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_SHIFTS        64
+#define SPOT_MAX_SOURCES       16
+#define SPOT_MAX_SHIFT_MODELS  512
+#define SPOT_SHIFT_QUANTILES   101        /* of similarities: percentiles 0 to 100 */
+#define SPOT_SHIFT_TOP         5          /* classes that are listed as predicted most */
+
+/* ---- 1. evaluation, from counts ---- */
+
+/* The axes of the fit of shift accuracy against base accuracy. The paper names no transform: linear. Taori et al. 2020 and Miller
+ * et al. 2021, which it follows, use logit and probit. */
+typedef enum { SPOT_AXES_LINEAR, SPOT_AXES_PROBIT, SPOT_AXES_LOGIT } spot_shift_axes;
+
+/* Pictures of one folder, class by class, that pass a filter; and those of them that each model answers right. */
+typedef struct {
+    const int *pictures;       /* (classes) */
+    const int *right;          /* (models, classes) */
+} spot_shift_tally;
+
+typedef struct {
+    int classes, models, shifts, categories;
+    spot_shift_tally base;
+    const spot_shift_tally *shift;         /* (shifts) */
+    const int *category;                   /* (shifts), below categories; may be NULL where categories is 0 */
+} spot_shift_table;
+
+typedef struct {
+    int      axes;             /* spot_shift_axes */
+    int      least, least_base;   /* a class counts with so many pictures of the shift, and of the base; 5 and 1 */
+    int      draws;            /* bootstrap over classes and models; 0: no intervals (NaN) */
+    uint64_t seed;
+} spot_shift_rule;
+
+/* low, high: 95 % percentile interval of the bootstrap; NaN where under half of the draws have a value. */
+typedef struct { double value, low, high; } spot_shift_interval;
+
+/* Figures of one shift. A class is used when it has rule.least pictures of the shift and rule.least_base of the base. The
+ * accuracy of a model is the mean of its accuracies on the used classes. On probit and logit axes, an accuracy is first limited
+ * to [1/2n, 1 - 1/2n], where n is the number of pictures behind it: 0 and 1 have no finite place there. */
+typedef struct {
+    int used;                  /* classes */
+    int few, lost;             /* classes left out: with 1 to least - 1 pictures of the shift; with none */
+    int few_base;              /* left out: enough of the shift, too few of the base */
+    spot_shift_interval impact;            /* mean over models of base - shift accuracy; NaN without a used class */
+    spot_shift_interval slope;             /* least squares of shift on base accuracy over models; NaN: under two models, or all
+                                            * have one base accuracy */
+    double intercept, correlation;         /* of the same fit */
+    int limited;               /* accuracies that were limited for the axes */
+    int draws;                 /* bootstrap draws that have a slope */
+    double *base, *shift;      /* (models) accuracies; NaN without a used class */
+} spot_shift_estimate;
+
+/* Two shifts or two categories, a - b, from the same draws. p: two-sided, normal with the standard error of the draws, adjusted
+ * by Holm over all pairs; NaN where there is no interval. */
+typedef struct {
+    int a, b;
+    spot_shift_interval impact, slope;
+    double impact_p, slope_p;
+} spot_shift_difference;
+
+/* The mean of its shifts; a shift without a value is left out. */
+typedef struct { int shifts; spot_shift_interval impact, slope; } spot_shift_category;
+
+typedef struct {
+    int shifts, categories;
+    spot_shift_estimate   *shift;          /* (shifts) */
+    spot_shift_difference *between;        /* (shifts (shifts - 1) / 2): a < b */
+    spot_shift_category   *category;       /* (categories) */
+    spot_shift_difference *across;         /* (categories (categories - 1) / 2) */
+    double *owned;
+} spot_shift_estimates;
+
+spot_shift_rule spot_shift_rule_defaults(void);
+
+/* A draw of the bootstrap takes as many classes, and as many models, as there are, with replacement; the same draw serves base
+ * and all shifts, so that differences are of pairs. Random numbers have addresses: the same bits for any number of threads.
+ * SPOT_INVALID for a table without classes or models, with negative counts, or with more right than there are. Close e also
+ * after a failure; zeroed before. */
+spot_status spot_shift_evaluate(spot_ctx *c, spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_rule *rule);
+void        spot_shift_estimates_close(spot_shift_estimates *e);
+
+/* The q-quantile of n ascending values (numpy's "linear"); NaN for none. */
+double spot_quantile(const double *ascending, int n, double q);
+
+/* Wilson's 95 % interval of a share of hits among n. n = 0: value NaN, interval [0, 1]. */
+spot_shift_interval spot_share_of(int hits, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
