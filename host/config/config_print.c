@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
+#include "config/yaml.h"
 
 /* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
@@ -29,13 +30,13 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
 
 void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { print_rows(f, rows, base, 0, NULL); }
 
-spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
+spot_status spot_yaml_print(spot_ctx *c, const spot_setting *rows, const void *cfg, char **text)
 {
     spot_text yaml = { 0 };
     FILE *f = spot_text_stream(&yaml);
     bool whole;
 
-    if (f) print_rows(f, spot_settings, cfg, 0, NULL);
+    if (f) print_rows(f, rows, cfg, 0, NULL);
     whole = f && !fclose(f);
     spot_text_add(&yaml, "", 1);                       /* the NUL */
     *text = yaml.bytes;
@@ -43,6 +44,11 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
     free(yaml.bytes);
     *text = NULL;
     return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
+}
+
+spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
+{
+    return spot_yaml_print(c, spot_settings, cfg, text);
 }
 
 /* ---- help ---- */
@@ -82,6 +88,7 @@ static int find_values(owner *value, const spot_setting *rows, const spot_settin
 }
 
 static void document_methods(FILE *f, const spot_setting *rows, const char *above);
+static void document_entries(FILE *f, const spot_setting *s, const char *above);
 static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above);
 
 static void document_row(FILE *f, const spot_setting *s, const owner *value, int n, bool all, const char *above)
@@ -99,7 +106,8 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
     fprintf(f, "%s\n", s->help);
     if (!s->rows) return;
     strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
-    if (s->kind == SETTING_LIST) document_methods(f, s->rows, path);
+    if (s->rows == spot_bdm_settings) document_methods(f, s->rows, path);
+    else if (s->kind == SETTING_LIST) document_entries(f, s, path);
     else document_rows(f, s->rows, value, n, path);
 }
 
@@ -132,12 +140,30 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
     document_rows(f, rows, o, SPOT_METHODS, above);
 }
 
+/* Documents the settings of an entry of a list. */
+static void document_entries(FILE *f, const spot_setting *s, const char *above)
+{
+    void *entry = calloc(1, s->size);
+    const owner one = { "", entry };
+
+    if (!entry) return;
+    spot_settings_defaults(s->rows, entry);
+    document_rows(f, s->rows, &one, 1, above);
+    free(entry);
+}
+
+void spot_yaml_document(FILE *f, const spot_setting *rows, const void *cfg)
+{
+    const owner all = { "", cfg };
+
+    document_rows(f, rows, &all, 1, "");
+}
+
 void spot_config_document(FILE *f)
 {
     spot_config cfg = spot_config_defaults();
-    const owner all = { "", &cfg };
 
-    document_rows(f, spot_settings, &all, 1, "");
+    spot_yaml_document(f, spot_settings, &cfg);
     fputs("\nA setting below bdms[] may be a list of values, as in {method: spotlight, min_weight: [0.005, 0.01]}: the entry\n"
           "stands for every combination, the last list varying fastest; names tell them apart.\n", f);
 }
