@@ -11,6 +11,8 @@
 /* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
+    int entries;
+
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         if (!spot_setting_applies(w.s, w.group)) continue;
         if (first) fprintf(f, "%s%s:", first, w.s->name);
@@ -20,11 +22,11 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
             fputc(' ', f);
             spot_setting_print(f, w.s, w.value);
         }
-        fputc('\n', f);
+        entries = w.s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + w.s->count) : 0;
+        fputs(w.s->kind == SETTING_LIST && !entries ? " []\n" : "\n", f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
-        if (w.s->kind == SETTING_LIST)
-            for (int e = 0; e < *(const int *)(const void *)(w.group + w.s->count); e++)
-                print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
+        for (int e = 0; e < entries; e++)
+            print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
     }
 }
 

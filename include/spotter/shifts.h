@@ -103,6 +103,84 @@ double spot_quantile(const double *ascending, int n, double q);
 /* Wilson's 95 % interval of a share of hits among n. n = 0: value NaN, interval [0, 1]. */
 spot_shift_interval spot_share_of(int hits, int n);
 
+/* ---- 2. the study ---- */
+
+/* A source is a way to get pictures: a generator, a search. A folder below data.root; "" where the layout has no sources. */
+typedef struct { char name[64]; } spot_shift_source;
+
+/* Captions: "<class>" stands for the name of the class. */
+typedef struct {
+    char   name[64];
+    char   folder[64];             /* "": the name with '_' for ' ' */
+    char   prompt[160];            /* what the pictures were generated from; Spotter does not read it */
+    char   class_caption[160];     /* "": captions.object, or captions.style for a style */
+    char   shift_caption[160];     /* "": "a photo NAME" */
+    char   category[32];
+    double threshold;              /* least similarity to shift_caption; -1: all pictures pass */
+    int    style;                  /* 1: the pictures are no photos */
+} spot_shift;
+
+/* Its answers come from a table, or from weights that look at the pictures. */
+typedef struct {
+    char name[64];
+    char predictions[512];         /* CSV with the columns path and predicted */
+    char weights[512];             /* ResNet-18, .safetensors */
+    char classes[512];             /* text: a line for each output, the class's folder; "": the folders in order */
+    int  resize, crop;             /* of weights, as in encoder.h */
+} spot_shift_model;
+
+typedef struct {
+    char root[512];                /* folders <shift>/<class>, or <source>/<shift>/<class> */
+    char real[512];                /* real pictures, <class>: below root, or a path that begins with '/' or '.'; "": none */
+    char base[64];                 /* folder of the base pictures beside those of shifts */
+    char names[512];               /* CSV with the columns folder and name; "": the folders, with ' ' for '_' */
+} spot_shift_data;
+
+typedef struct {
+    char weights[512];             /* CLIP, .safetensors; "": none */
+    char vocabulary[512], config[512];     /* "": beside the weights */
+    char label[96];                /* what the user says the encoder is; "": its own name (encoder.h) */
+    char embeddings[512];          /* folder of embeddings, in place of weights: host/shifts/README.md */
+    int  image_heads, text_heads;  /* 0: the config's */
+    int  clean, precision;         /* spot_encoder_clean, spot_precision */
+} spot_shift_encoder;
+
+/* The class caption of style shifts: the paper's "a <class>", or that of the released masks. */
+typedef enum { SPOT_STYLE_PAPER, SPOT_STYLE_RELEASED } spot_shift_style;
+
+typedef struct {
+    double percentile;             /* of the similarities of a class's real pictures: the class's threshold */
+    char   chosen_for[96];         /* the encoder for which the thresholds of the shifts were chosen */
+    int    base;                   /* 1: base pictures pass the class's threshold, too */
+    int    style;                  /* spot_shift_style */
+    char   masks[512];             /* .npz, an array of 0 and 1 for each shift and base, in place of an encoder; "": none */
+    char   oracle[512];            /* CSV: path and keep, or path, shift_there and object_there; "": none */
+} spot_shift_filter;
+
+typedef struct {
+    spot_shift_rule rule;
+    double          confounded;    /* least gap of a class beyond its source's median gap (spot_shift_gap) */
+} spot_shift_evaluation;
+
+typedef struct {
+    int study;                     /* 0, "shifts": how a run directory tells its study */
+    spot_shift_data       data;
+    spot_shift_encoder    encoder;
+    spot_shift_filter     filter;
+    spot_shift_evaluation evaluation;
+    int sources, shifts, models;
+    spot_shift_source source[SPOT_MAX_SOURCES];
+    spot_shift        shift [SPOT_MAX_SHIFTS];
+    spot_shift_model  model [SPOT_MAX_SHIFT_MODELS];
+} spot_shifts_config;              /* 900 kB: allocate it */
+
+/* Defaults: no source, shift or model. load and parse begin from them. */
+void        spot_shifts_defaults(spot_shifts_config *cfg);
+spot_status spot_shifts_load (spot_ctx *c, spot_shifts_config *cfg, const char *path);
+spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *text, size_t len, const char *name);
+spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
+void        spot_shifts_document(FILE *f);
+
 #ifdef __cplusplus
 }
 #endif
