@@ -5,24 +5,24 @@
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
 
-#define TEXT(type, name, field, help, ...) SPOT_ROW(name, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), __VA_ARGS__)
+#define TEXT(type, name, field, text_, help) \
+    SPOT_ROW(name, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), .text = text_)
 
 static const spot_setting data[] = {
-    TEXT(spot_shift_data, "root", root, "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture"),
-    TEXT(spot_shift_data, "real", real, "folder of real pictures, CLASS/picture: below root, or a path that begins with / or .",
-         .text = "real"),
-    TEXT(spot_shift_data, "base", base, "folder of the base pictures, beside those of the shifts", .text = "base"),
-    TEXT(spot_shift_data, "names", names, "CSV with the columns folder and name: names of the classes in captions; without it, "
+    TEXT(spot_shift_data, "root", root, "", "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture"),
+    TEXT(spot_shift_data, "real", real, "real", "folder of real pictures, CLASS/picture: below root, or a path that begins with / or ."),
+    TEXT(spot_shift_data, "base", base, "base", "folder of the base pictures, beside those of the shifts"),
+    TEXT(spot_shift_data, "names", names, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
          "the folders with ' ' for '_'"),
     SPOT_END
 };
 
 static const spot_setting encoder[] = {
-    TEXT(spot_shift_encoder, "weights", weights, "CLIP that filters, in .safetensors"),
-    TEXT(spot_shift_encoder, "vocabulary", vocabulary, "file or folder of CLIP's tokenizer; by default beside the weights"),
-    TEXT(spot_shift_encoder, "config", config, "CLIP's config; by default beside the weights"),
-    TEXT(spot_shift_encoder, "label", label, "what the encoder is, by your word; it is compared with filter.chosen_for"),
-    TEXT(spot_shift_encoder, "embeddings", embeddings, "folder of embeddings in place of weights: FOLDER.npy or .safetensors for "
+    TEXT(spot_shift_encoder, "weights", weights, "", "CLIP that filters, in .safetensors"),
+    TEXT(spot_shift_encoder, "vocabulary", vocabulary, "", "file or folder of CLIP's tokenizer; by default beside the weights"),
+    TEXT(spot_shift_encoder, "config", config, "", "CLIP's config; by default beside the weights"),
+    TEXT(spot_shift_encoder, "label", label, "", "what the encoder is, by your word; it is compared with filter.chosen_for"),
+    TEXT(spot_shift_encoder, "embeddings", embeddings, "", "folder of embeddings in place of weights: FOLDER.npy or .safetensors for "
          "each folder of pictures, captions.txt and captions.npy"),
     SPOT_ROW("image_heads", INT, spot_shift_encoder, image_heads, "heads of CLIP's image tower; 0: from its config",
              SPOT_IN(0, 1024)),
@@ -37,14 +37,14 @@ static const spot_setting encoder[] = {
 static const spot_setting filter[] = {
     SPOT_ROW("percentile", REAL, spot_shift_filter, percentile, "percentile of the similarities of a class's real pictures: the "
              "threshold of its class caption", SPOT_IN(0, 100), SPOT_DEF(20)),
-    TEXT(spot_shift_filter, "chosen_for", chosen_for, "name of the encoder for which the thresholds of the shifts were chosen"),
+    TEXT(spot_shift_filter, "chosen_for", chosen_for, "", "name of the encoder for which the thresholds of the shifts were chosen"),
     SPOT_ROW("base", SWITCH, spot_shift_filter, base, "whether base pictures must pass the threshold of the class", SPOT_SWITCH,
              SPOT_DEF(1)),
     SPOT_ROW("style", NAME, spot_shift_filter, style, "class caption of style shifts: \"a <class>\" as in the paper, or \"a photo "
              "of a <class>\" as for the released masks", SPOT_ONE_OF("paper", "released")),
-    TEXT(spot_shift_filter, "masks", masks, ".npz with an array of 0 and 1 for each folder, in place of an encoder; with sources, "
+    TEXT(spot_shift_filter, "masks", masks, "", ".npz with an array of 0 and 1 for each folder, in place of an encoder; with sources, "
          "SOURCE/SHIFT"),
-    TEXT(spot_shift_filter, "oracle", oracle, "CSV with the columns path and keep, or path, shift_there and object_there: which "
+    TEXT(spot_shift_filter, "oracle", oracle, "", "CSV with the columns path and keep, or path, shift_there and object_there: which "
          "pictures are right, for comparison"),
     SPOT_END
 };
@@ -64,18 +64,18 @@ static const spot_setting evaluation[] = {
 };
 
 static const spot_setting source[] = {
-    TEXT(spot_shift_source, "name", name, "folder of the source below data.root"),
+    TEXT(spot_shift_source, "name", name, "", "folder of the source below data.root"),
     SPOT_END
 };
 
 static const spot_setting shift[] = {
-    TEXT(spot_shift, "name", name, "name of the shift"),
-    TEXT(spot_shift, "folder", folder, "folder of its pictures; by default the name with '_' for ' '"),
-    TEXT(spot_shift, "prompt", prompt, "prompt of the generator, for the record"),
-    TEXT(spot_shift, "class_caption", class_caption, "caption of the class, in which <class> is its name; by default \"a photo of a "
+    TEXT(spot_shift, "name", name, "", "name of the shift"),
+    TEXT(spot_shift, "folder", folder, "", "folder of its pictures; by default the name with '_' for ' '"),
+    TEXT(spot_shift, "prompt", prompt, "", "prompt of the generator, for the record"),
+    TEXT(spot_shift, "class_caption", class_caption, "", "caption of the class, in which <class> is its name; by default \"a photo of a "
          "<class>\", for styles as filter.style says"),
-    TEXT(spot_shift, "shift_caption", shift_caption, "caption of the shift; by default \"a photo NAME\""),
-    TEXT(spot_shift, "category", category, "kind of shift, such as background or style", .text = "other"),
+    TEXT(spot_shift, "shift_caption", shift_caption, "", "caption of the shift; by default \"a photo NAME\""),
+    TEXT(spot_shift, "category", category, "other", "kind of shift, such as background or style"),
     SPOT_ROW("threshold", REAL, spot_shift, threshold, "least similarity to the caption of the shift; -1: all pictures pass",
              SPOT_IN(-1, 1), SPOT_DEF(-1)),
     SPOT_ROW("style", SWITCH, spot_shift, style, "whether the pictures are no photos", SPOT_SWITCH),
@@ -83,11 +83,11 @@ static const spot_setting shift[] = {
 };
 
 static const spot_setting model[] = {
-    TEXT(spot_shift_model, "name", name, "name of the model"),
-    TEXT(spot_shift_model, "predictions", predictions, "CSV with the columns path (below data.root) and predicted (folder of the "
+    TEXT(spot_shift_model, "name", name, "", "name of the model"),
+    TEXT(spot_shift_model, "predictions", predictions, "", "CSV with the columns path (below data.root) and predicted (folder of the "
          "class, or its number)"),
-    TEXT(spot_shift_model, "weights", weights, "ResNet-18 that looks at the pictures, in .safetensors"),
-    TEXT(spot_shift_model, "classes", classes, "text with the folder of the class of each output, a line each; by default all "
+    TEXT(spot_shift_model, "weights", weights, "", "ResNet-18 that looks at the pictures, in .safetensors"),
+    TEXT(spot_shift_model, "classes", classes, "", "text with the folder of the class of each output, a line each; by default all "
          "classes in order"),
     SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",
              SPOT_IN(0, 16384), SPOT_DEF(256)),

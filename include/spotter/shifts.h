@@ -181,6 +181,112 @@ spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *
 spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
 void        spot_shifts_document(FILE *f);
 
+/* ---- 3. results ---- */
+
+/* The pictures that a number is from: all, those that pass the filter, those that are right by the table of truth. */
+typedef enum { SPOT_SHIFT_ALL, SPOT_SHIFT_KEPT, SPOT_SHIFT_ORACLE, SPOT_SHIFT_SETS } spot_shift_set;
+
+/* A class that is predicted often, by all models together. */
+typedef struct { char name[64]; int answers; } spot_shift_top;
+
+/* Pictures by what the filter and the truth say: hits pass and are right, passed pass, there are right. */
+typedef struct { int hits, passed, there; } spot_shift_hits;
+
+/* The result of one folder: the real pictures, a source's base, a source's shift. */
+typedef struct {
+    int    index, numbers;
+    char   config[33];
+    char   name[160], id[160]; /* "clean, in the snow", "clean/in_the_snow" */
+    int    source, shift;      /* index of config.source and config.shift; -1: base; -2: real pictures */
+    char   inputs[33], pictures_hash[33], encoder[96];
+    int    classes, models, columns;
+    int    pictures;
+    int    pass_class, pass_shift;         /* pictures that pass each part of the filter */
+    int    absent;             /* classes of the study without a picture here */
+    bool   filtered, truth, parts;         /* there is a filter; a table of truth; one that tells object and shift apart */
+    spot_shift_hits hits, object_hits, shift_hits;      /* filter against truth: whole, and its two parts */
+    double threshold;          /* of the shift caption; NaN: none */
+    char   (*column)[400];     /* (columns): captions that similarities are to; <class> stands for each class */
+    double *quantile;          /* (columns, SPOT_SHIFT_QUANTILES) */
+    char   (*class_name)[128]; /* (classes): folders */
+    double *class_threshold;   /* (classes): of the class caption; NaN: none */
+    int    *answered;          /* (models): 0 where a table has no real pictures */
+    int    *count[SPOT_SHIFT_SETS];        /* (classes): pictures; NULL where there is no such set */
+    int    *right[SPOT_SHIFT_SETS];        /* (models, classes) */
+    spot_shift_top *top;       /* (classes, SPOT_SHIFT_TOP): of pictures that pass; "" where there are fewer */
+} spot_shift_result;
+
+/* A class of a source, base against real pictures: does the source change more than it says? */
+typedef struct {
+    int    cls;
+    double real, base;         /* accuracy: means over pictures and models */
+    double gap, low, high;     /* real - base; 95 % BCa interval over pictures */
+    double p;                  /* one-sided: the gap is above the median gap of the source's classes; Holm over all classes of all
+                                * sources; NaN: pictures were not merged */
+    bool   confounded;         /* p <= 0.05, and gap - median >= evaluation.confounded */
+} spot_shift_gap;
+
+typedef struct {
+    spot_shift_estimates set[SPOT_SHIFT_SETS];     /* set[].shifts is 0 where there is no such set */
+    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them */
+    double median_gap;
+    spot_shift_gap *gap;       /* (gaps): largest first */
+} spot_shift_source_result;
+
+typedef struct {
+    spot_shifts_config *cfg;
+    int units;
+    spot_shift_result *unit;   /* (units): spot_shift_unit order: real pictures if there are some; then for each source base and
+                                * shifts */
+    int sources, categories;
+    char (*category)[32];      /* (categories), in order of appearance */
+    int  *category_of;         /* (shifts) */
+    spot_shift_source_result *source;      /* (sources) */
+} spot_shifts_results;
+
+/* Reads the segments of a run directory and evaluates them. SPOT_INPUT when units are missing or damaged, or were made by
+ * different encoders or from different tables. Close also after a failure. */
+spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
+void        spot_shifts_close(spot_shifts_results *r);
+
+/* The pictures of a unit: DIR/similarities/000/shift-000003.safetensors. */
+typedef struct {
+    int     n, columns;
+    char  **path;              /* (n): names, "clean/in_the_snow/dog/1.png" */
+    int    *cls;               /* (n) */
+    float  *similarity;        /* (n, columns) */
+    uint8_t *pass;             /* (n) bits: 1 class caption, 2 shift caption; 4 object there, 8 shift there, by the truth */
+    int    *right;             /* (n): models that answer right */
+    void   *owned;
+} spot_shift_pictures_result;
+
+spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
+void        spot_shift_pictures_free(spot_shift_pictures_result *p);
+
+/* ---- 4. the run ---- */
+
+typedef struct {
+    const char *out;           /* run directory */
+    int shard, shards;         /* 0 of 1 */
+    double seconds;            /* time limit; 0: none */
+    int starts;                /* as in sweep.h */
+} spot_shifts_options;
+
+typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
+
+/* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
+ * another encoder, SPOT_INPUT for tables that lack pictures, both before anything is computed. Otherwise as spot_sweep_run. A
+ * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
+ * from its cache. */
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report);
+
+/* What a run will take: units, pictures, peak bytes beside the weights and decoding. */
+typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
+spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
+
+struct spot_study;
+extern const struct spot_study spot_shifts_study;
+
 #ifdef __cplusplus
 }
 #endif
