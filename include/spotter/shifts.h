@@ -235,6 +235,7 @@ typedef struct {
 
 typedef struct {
     spot_shifts_config *cfg;
+    bool missing;              /* spot_shifts_read failed because units are not computed yet */
     int units;
     spot_shift_result *unit;   /* (units): spot_shift_unit order: real pictures if there are some; then for each source base and
                                 * shifts */
