@@ -1,7 +1,8 @@
-"""shifts_world.py make DIR | check DIR RUN | embed DIR | mask DIR RUN: a small study of shifts for tests/test_shifts.sh, and its results by plain Python.
+"""shifts_world.py make DIR | check DIR RUN | embed DIR | mask DIR RUN: a small study of shifts for tests/test_shifts.sh, and its
+results by plain Python.
 
-make: DIR/pictures (folders of PNGs), DIR/clip (a random CLIP with the vocabulary of tests/golden/bpe), DIR/m0.csv ... (tables of
-predictions), DIR/truth.csv, DIR/shifts.yaml. check: recomputes thresholds, what passes, impact, slope and gaps of RUN from the
+make: DIR/pictures (folders of PNGs), DIR/clip (a random CLIP with the vocabulary of tests/golden/bpe), DIR/m0.csv ... (tables
+of predictions), DIR/truth.csv, DIR/shifts.yaml. check: recomputes thresholds, what passes, impact, slope and gaps of RUN from the
 similarities in its files and from the tables, and compares them with shifts.json. embed: DIR/e, embeddings of all folders and
 captions, and DIR/e.yaml. mask: DIR/masks.npz, what passes in RUN, and DIR/mask.yaml. Standard library only."""
 import csv
@@ -113,7 +114,8 @@ def make(at):
         csv.writer(f).writerows([["path", "shift_there", "object_there"]]
                                 + [[p, int(rng.random() < 0.85), int(rng.random() < 0.9)] for p in paths])
     with open(f"{at}/shifts.yaml", "w") as f:
-        f.write(f"study: shifts\ndata: {{root: {at}/pictures}}\nencoder: {{weights: {at}/clip/model.safetensors, label: random clip}}\n"
+        f.write(f"study: shifts\ndata: {{root: {at}/pictures}}\n"
+                f"encoder: {{weights: {at}/clip/model.safetensors, label: random clip}}\n"
                 f"filter: {{chosen_for: random clip, oracle: {at}/truth.csv}}\nevaluation: {{draws: 200}}\nsources:\n")
         f.writelines(f"  - name: {s}\n" for s in SOURCES)
         f.write("shifts:\n")
@@ -159,8 +161,8 @@ def mask(at, run):
                 passes = bytes(int(b & 3 == 3) for b in unit(run, u["unit"])[2]["pass"])
                 z.writestr(u["folder"] + ".npy", npy("|u1", (len(passes),), passes))
     with open(f"{at}/shifts.yaml") as f, open(f"{at}/mask.yaml", "w") as g:
-        lines = [line for line in f.read().replace("oracle:", f"masks: {at}/masks.npz, oracle:").splitlines() if "encoder:" not in line]
-        g.write("\n".join(lines) + "\n")
+        text = f.read().replace("oracle:", f"masks: {at}/masks.npz, oracle:")
+        g.writelines(line + "\n" for line in text.splitlines() if "encoder:" not in line)
 
 
 # ---- the same in plain Python ----
@@ -228,7 +230,8 @@ def check(at, run):
     paths, real, _ = unit(run, 0)
     captions = [s["caption"] for s in found["real"]["similarities"]]
     assert captions[:2] == ["a photo of a <class>", "a <class>"] and captions[2] == "a photo in the snow", captions
-    threshold = [{k: percentile([r[c] for p, r in zip(paths, real) if p.split("/")[1] == k], 20) for k in CLASSES} for c in (0, 1)]
+    threshold = [{k: percentile([r[c] for p, r in zip(paths, real) if p.split("/")[1] == k], 20) for k in CLASSES}
+                 for c in (0, 1)]
     numbers = 1
     for s, source in enumerate(SOURCES):
         got = found["sources"][s]

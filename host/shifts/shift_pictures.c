@@ -17,8 +17,7 @@ static spot_status list_unit(spot_ctx *c, spot_folder *f, const spot_shifts_conf
 
     spot_shift_unit_folder(folder, cfg, u);
     if (stat(folder, &st) || !S_ISDIR(st.st_mode))
-        return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s; data.root is %s", spot_shift_unit_name(name, cfg, u), folder,
-                         cfg->data.root);
+        return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s", spot_shift_unit_name(name, cfg, u), folder);
     SPOT_TRY(spot_folder_list(c, f, folder));
     if (f->others)
         spot_log(c, SPOT_LOG_WARN, "%s: %d files are no pictures and are left out, such as %s", folder, f->others, f->other);
@@ -72,7 +71,8 @@ static spot_status copy_classes(spot_ctx *c, spot_shift_classes *k, const spot_f
 }
 
 /* The name of each class from the rows of data.names, which may have more rows. */
-static spot_status choose_names(spot_ctx *c, char **names, const spot_folder *f, const spot_array *folder, const spot_array *name)
+static spot_status choose_names(spot_ctx *c, char **names, const spot_folder *f, const spot_array *folder,
+                                const spot_array *name)
 {
     char *const *row = folder->data, *const *text = name->data;
 
@@ -134,8 +134,8 @@ static spot_status match_classes(spot_ctx *c, spot_shift_pictures *p, const spot
     if (!of || !p->cls) return free(of), spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
     for (int i = 0; i < p->list.classes; i++)
         if ((of[i] = spot_shift_class_of(k, p->list.class_name[i])) < 0) {
-            spot_fail(c, SPOT_INPUT, "%s/%s: the study has no such class; its classes are the folders of the real pictures, or of "
-                      "the first base", p->root, p->list.class_name[i]);
+            spot_fail(c, SPOT_INPUT, "%s/%s: the study has no such class; its classes are the folders of the real pictures, or "
+                      "of the first base", p->root, p->list.class_name[i]);
             free(of);
             return SPOT_INPUT;
         }

@@ -23,7 +23,7 @@ static bool result_holds(spot_work *w, const void *result)
     run *v = w->user;
     const spot_shift_result *r = result;
     spot_shift_pictures p;
-    spot_ctx own = { .ops = v->c->ops, .threads = v->c->threads, .stop = v->c->stop };     /* computing says the sentence again */
+    spot_ctx own = { .ops = v->c->ops, .threads = v->c->threads, .stop = v->c->stop };     /* its sentence comes again later */
     char path[1300], hash[33] = "";
     spot_status s;
 
@@ -94,8 +94,8 @@ static spot_status open_run(spot_ctx *c, run *v, const char *out)
     SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
     for (int u = 0; u < spot_shift_units(cfg); u++)
         if (access(spot_shift_unit_folder(folder, cfg, spot_shift_unit_at(cfg, u)), F_OK))
-            return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s", spot_shift_unit_name(name, cfg, spot_shift_unit_at(cfg, u)),
-                             folder);
+            return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s",
+                             spot_shift_unit_name(name, cfg, spot_shift_unit_at(cfg, u)), folder);
     SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store));
     SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
     return spot_store_open(c, &v->store, out);
@@ -133,7 +133,8 @@ static void close_run(spot_ctx *c, run *v)
     free(v);
 }
 
-spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report)
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
+                            spot_shifts_report *report)
 {
     const double since = spot_clock();
     run *v = calloc(1, sizeof *v);
@@ -144,7 +145,8 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     v->c = c;
     v->v.cfg = cfg;
     s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
-      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard, o->shards)
+      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
+                  o->shards)
       : open_run(c, v, o->out);
     if (s == SPOT_OK) s = hash_inputs(c, v);
     v->work = (spot_work){ .study = &spot_shifts_study, .dir = v->store.dir, .config = cfg, .units = spot_shift_units(cfg),

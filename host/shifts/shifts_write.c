@@ -51,7 +51,8 @@ static void put_similarities(spot_json *j, const spot_shift_result *u)
         spot_json_object(j, NULL);
         spot_json_put_text(j, "caption", u->column[k]);
         spot_json_array(j, "percentiles", SPOT_SHIFT_QUANTILES, SPOT_SHIFT_QUANTILES);
-        for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++) spot_json_put_number(j, NULL, "%.6f", u->quantile[k * SPOT_SHIFT_QUANTILES + q]);
+        for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++)
+            spot_json_put_number(j, NULL, "%.6f", u->quantile[k * SPOT_SHIFT_QUANTILES + q]);
         spot_json_end(j);
         spot_json_end(j);
     }
