@@ -1,4 +1,4 @@
-/* test_shifts_run.c - the study of shifts: its config, captions and keys, models that look, the counts of the released masks. */
+/* test_shifts_run.c - the study of shifts: its config, captions and keys, models that look, counts of the released masks. */
 #define _GNU_SOURCE
 #include "check_clip.h"
 #include "check_resnet.h"
@@ -116,9 +116,9 @@ TEST(the_papers_config)
     assert_int_equal(found, 24);               /* the folders are those of the released pictures */
 }
 
-/* The released masks as the golden counts them (tools/golden/imagenet_star.py): kept pictures, classes with five, with none. The
- * masks themselves are not here, so classes get numbers that meet these counts. This proves the rule by which classes count
- * and are reported as lost, not the masks. */
+/* The released masks as the golden counts them (tools/golden/imagenet_star.py): kept pictures, classes with five, with none.
+ * The masks themselves are not here, so classes get numbers that meet these counts. This proves the rule by which classes
+ * count and are reported as lost, not the masks. */
 TEST(classes_count_as_in_the_released_masks)
 {
     enum { IMAGENET = 1000, EACH = 50 };
@@ -171,8 +171,7 @@ static const char *put_net(int outputs)
     return in_root("net.safetensors");
 }
 
-/* A ResNet that looks predicts what its logits say, in the words of its list of classes; a second run takes its answers from the
- * cache. */
+/* A ResNet that looks predicts what its logits say, in the words of its list of classes. */
 TEST_IN_FOLDER(a_model_that_looks)
 {
     static const char *const folders[] = { "base/ape", "base/bee", "fog/ape", "fog/bee" };
