@@ -265,8 +265,8 @@ typedef struct {
 spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
 void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 
-/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value, nearest
- * first; of equally near ones the first. Returns how many there are. */
+/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value,
+ * nearest first; of equally near ones the first. Returns how many there are. */
 int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);
 
 /* ---- 4. the run ---- */
