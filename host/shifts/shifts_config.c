@@ -52,9 +52,10 @@ const char *spot_shift_unit_id(char text[SPOT_SHIFT_PATH], const spot_shifts_con
 
 const char *spot_shift_unit_folder(char text[SPOT_SHIFT_PATH], const spot_shifts_config *cfg, spot_shift_unit u)
 {
+    const bool outside = u.shift == SPOT_REAL_PICTURES && spot_shift_is_outside(cfg->data.real);
     char id[SPOT_SHIFT_PATH];
 
-    if (u.shift == SPOT_REAL_PICTURES && spot_shift_is_outside(cfg->data.real)) snprintf(text, SPOT_SHIFT_PATH, "%s", cfg->data.real);
+    if (outside) snprintf(text, SPOT_SHIFT_PATH, "%s", cfg->data.real);
     else snprintf(text, SPOT_SHIFT_PATH, "%.600s/%.600s", cfg->data.root, spot_shift_unit_id(id, cfg, u));
     return text;
 }
