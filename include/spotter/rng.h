@@ -28,7 +28,9 @@ typedef enum {
     SPOT_RNG_AUDIT,         /* the split of Multiaccuracy */
     SPOT_RNG_SPLIT,         /* the split of a picture */
     SPOT_RNG_BALANCE,       /* pictures that are kept to make classes equal; ec = task, index = split */
-    SPOT_RNG_POOL           /* order of a pool's combinations; index = cell */
+    SPOT_RNG_POOL,          /* order of a pool's combinations; index = cell */
+    SPOT_RNG_PLANT,         /* contents of a planted picture; ec = its folder */
+    SPOT_RNG_PLANT_NOISE    /* rain and noise of a planted picture */
 } spot_rng_purpose;
 
 typedef struct {

@@ -1,0 +1,2 @@
+#include "checks.h"
+int main(void){return 0;}
