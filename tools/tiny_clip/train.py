@@ -5,6 +5,7 @@ true, so the loss is a cross-entropy for each pair (as in SigLIP): true captions
 layer that predicts all facts helps the image tower at the beginning; it is not saved. OUT receives the weights (an average over
 the last thousand steps or so), config.json, vocab.json and merges.txt, and checkpoint.pt, from which a stopped run goes on."""
 import argparse
+import math
 import os
 import random
 import subprocess
@@ -19,7 +20,7 @@ import words
 
 SHAPE = {"side": 64, "patch": 8, "dim": 96, "context": 24, "image": {"width": 128, "layers": 5, "heads": 4},
          "text": {"width": 96, "layers": 2, "heads": 4}}
-BATCH, SINGLES = 64, 40
+BATCH, SINGLES, CLASSES_FROM = 64, 40, 1000
 
 
 class Pictures:
@@ -67,7 +68,8 @@ def rank_loss(logit, true):
     """For each picture the cross-entropy of its true captions among all that are not unknown."""
     logit = logit.masked_fill(true == 2, -1e4)
     yes = (true == 1).float()
-    return -((F.log_softmax(logit, 1) * yes).sum(1) / yes.sum(1).clamp(min=1)).mean()
+    each = -(F.log_softmax(logit, 1) * yes).sum(1) / yes.sum(1).clamp(min=1)
+    return each.sum() / (yes.sum(1) > 0).sum().clamp(min=1)
 
 
 class Trainer:
@@ -95,7 +97,7 @@ class Trainer:
 
     def rate(self):
         warm, at = min(1, (self.step + 1) / 200), self.step / self.args.steps
-        return self.args.lr * warm * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * min(1, at))))
+        return self.args.lr * warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1, at))))
 
     def choose(self, fact):
         """The captions of a step: one for each picture, those of classes and shifts, and some of one fact."""
@@ -117,6 +119,8 @@ class Trainer:
         known = torch.from_numpy(fact[:, :len(self.names) // 2])
         facts = F.binary_cross_entropy_with_logits(probe, (known == 1).float(), reduction="none")
         loss = pair_loss(logit, true) + 0.1 * rank_loss(logit - self.bias, true) + (facts * (known != 2)).mean()
+        if self.step >= CLASSES_FROM:          # from then on, the class captions also compete with each other
+            loss = loss + 0.3 * rank_loss(logit[:, BATCH:BATCH + 16] - self.bias, true[:, BATCH:BATCH + 16])
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
         self.optimizer.zero_grad()
@@ -124,7 +128,7 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.optimizer.step()
         with torch.no_grad():
-            self.net.logit_scale.clamp_(max=float(np.log(40)))
+            self.net.logit_scale.clamp_(max=math.log(40))
         self.step += 1
         keep = min(0.999, self.step / (self.step + 10))
         for k, v in self.net.state_dict().items():
