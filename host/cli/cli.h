@@ -14,8 +14,8 @@
 
 /* A new command: its name here, and cmd_NAME.c with cli_NAME_command. */
 #define CLI_COMMANDS(X)                                                                                                  \
-    X(accept) X(assign) X(bench) X(check) X(discover) X(figures) X(merge) X(plan) X(report) X(scene) X(status) X(sweep) \
-    X(tables) X(view)
+    X(accept) X(assign) X(bench) X(check) X(discover) X(figures) X(merge) X(plan) X(report) X(scene) X(shifts) X(status) \
+    X(sweep) X(tables) X(view)
 
 #define X(name) extern const cli_command cli_##name##_command;
 CLI_COMMANDS(X)
@@ -74,6 +74,10 @@ spot_status cli_json_open(spot_ctx *c, spot_json *j, spot_status how, const char
 
 /* Logs the device: for commands whose time depends on it. */
 void cli_log_device(spot_ctx *c, const cli_machine *m);
+
+/* studies.c: the study of a run directory, from DIR/config.yaml; a sweep where there is none or it
+ * does not say. */
+spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir);
 
 /* spot_config_load, then a check of the scene's settings together, so that an impossible config makes no files. */
 spot_status cli_config(spot_ctx *c, spot_config *cfg, const char *path);

@@ -7,12 +7,14 @@
 #include "base/ranges.h"
 #include "cli/cli.h"
 #include "spotter/work.h"
+#include "sweep/segment.h"
 
 typedef struct {
     cli_rest dir;
     const char *out;
     spot_merge_options merge;
     bool json;
+    const spot_study *study;
 } options;
 
 static const cli_row table[] = {
@@ -38,9 +40,9 @@ static void check_options(const struct argp_state *state, void *input)
 typedef struct { const char *name, *key, *what; unsigned mask, is; } trouble;
 
 static const trouble troubles[] = {
-    { "missing",  "missing_ecs",  "run `spotter sweep %1$s/config.yaml --out %1$s` again",
+    { "missing",  "missing_ecs",  "run `spotter %2$s %1$s/config.yaml --out %1$s` again",
       SPOT_EC_MERGED | SPOT_EC_DAMAGED, 0 },
-    { "damaged",  "damaged_ecs",  "`spotter sweep %1$s/config.yaml --out %1$s` makes them again",
+    { "damaged",  "damaged_ecs",  "`spotter %2$s %1$s/config.yaml --out %1$s` makes them again",
       SPOT_EC_MERGED | SPOT_EC_DAMAGED, SPOT_EC_DAMAGED },
     { "conflict", "conflict_ecs", "their segments differ; were they made on different devices or by different builds?",
       SPOT_EC_CONFLICT, SPOT_EC_CONFLICT },
@@ -57,22 +59,25 @@ static int list_ecs(int *number, const spot_merge_report *r, const trouble *t)
     return n;
 }
 
-static void print_text(spot_ctx *c, const spot_merge_report *r, const char *out, int *number)
+static void print_text(spot_ctx *c, const spot_merge_report *r, const options *o, int *number)
 {
+    const spot_study *y = o->study;
+    const char *out = o->out;
     char ranges[400], what[2400], more[80] = "";
     spot_quoted quoted;
 
     if (r->duplicates) snprintf(more, sizeof more, ", %d duplicates", r->duplicates);
     if (r->foreign) snprintf(more + strlen(more), sizeof more - strlen(more), ", %d foreign left out", r->foreign);
-    spot_log(c, SPOT_LOG_INFO, "%d of %d ECs are in %s%s", r->merged, r->ecs, out, more);
+    spot_log(c, SPOT_LOG_INFO, "%d of %d %s are in %s%s", r->merged, r->ecs, y->units, out, more);
     for (int i = 0; i < TROUBLES; i++) {
         int n = list_ecs(number, r, &troubles[i]);
         if (!n) continue;
-        snprintf(what, sizeof what, troubles[i].what, out);
-        spot_log(c, SPOT_LOG_WARN, "%s: %s (%d EC%s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
-                 n == 1 ? "" : "s", what);
+        snprintf(what, sizeof what, troubles[i].what, out, y->name);
+        spot_log(c, SPOT_LOG_WARN, "%s: %s (%d %s): %s", troubles[i].name, spot_ranges(ranges, sizeof ranges, number, n), n,
+                 n == 1 ? y->unit : y->units, what);
     }
-    if (r->merged) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
+    if (r->merged && y == &spot_sweep_study)
+        spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
 }
 
 /* [[12,19],[40,40]] */
@@ -114,7 +119,7 @@ static spot_status print_report(spot_ctx *c, const options *o, spot_merge_report
     if (r->ec && !number) return spot_fail(c, SPOT_NOMEM, "no memory to list %d ECs", r->ecs);
     if (number && r->merged + r->missing + r->damaged == r->ecs) {
         if (o->json) s = print_json(c, r, s, o->out, number);
-        else print_text(c, r, o->out, number);
+        else print_text(c, r, o, number);
     }
     free(number);
     return s;
@@ -127,7 +132,8 @@ static spot_status merge_runs(spot_ctx *c, void *input)
     spot_status s;
 
     if (!o->out) o->out = o->dir.word[0];
-    s = spot_merge(c, o->dir.word, o->dir.n, o->out, &o->merge, &report);
+    SPOT_TRY(cli_study_of(c, &o->study, o->dir.word[0]));
+    s = spot_work_merge(c, o->study, o->dir.word, o->dir.n, o->out, &o->merge, &report);
     cli_log_close();
     s = print_report(c, o, &report, s);
     free(report.ec);

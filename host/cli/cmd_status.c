@@ -16,6 +16,7 @@ typedef struct {
     const char *dir;
     int lost_after;
     bool json, all;
+    const spot_study *study;
 } options;
 
 static const cli_row table[] = {
@@ -48,12 +49,13 @@ static void shard_json(spot_json *j, const spot_shard *k)
     spot_json_end(j);
 }
 
-static spot_status print_json(spot_ctx *c, const spot_run_status *s)
+static spot_status print_json(spot_ctx *c, const spot_run_status *s, const spot_study *study)
 {
     spot_json j;
 
     SPOT_TRY(spot_json_open(c, &j));
     spot_json_put_int(&j, "schema", 1);
+    spot_json_put_text(&j, "study", study->name);
     spot_json_put_int(&j, "ecs", s->ecs);
     spot_json_put_int(&j, "done", s->done);
     spot_json_put_int(&j, "failed", s->failed);
@@ -74,7 +76,7 @@ static void count_states(const spot_run_status *s, int count[SPOT_SHARD_STATES])
     for (int i = 0; i < s->shards; i++) count[s->shard[i].state]++;
 }
 
-static void print_totals(const spot_run_status *s)
+static void print_totals(const spot_run_status *s, const spot_study *study)
 {
     static const spot_shard_state order[] = {
         SPOT_SHARD_DONE, SPOT_SHARD_RUNNING, SPOT_SHARD_WAITING, SPOT_SHARD_FAILED, SPOT_SHARD_LOST,
@@ -84,7 +86,7 @@ static void print_totals(const spot_run_status *s)
     char time[32];
 
     count_states(s, count);
-    printf("%d of %d ECs done", s->done, s->ecs);
+    printf("%d of %d %s done", s->done, s->ecs, study->units);
     if (s->failed) printf(", %d of them failed", s->failed);
     if (s->damaged)
         printf("; %d %s damaged and will be made again", s->damaged, s->damaged == 1 ? "segment is" : "segments are");
@@ -147,7 +149,7 @@ static void print_shards(const spot_run_status *s, const options *o)
         width = n > width ? n : width;
     }
     if (any)
-        printf("\nshard  %-11s  %9s  %-7s  %6s  %-*s  %10s  %10s\n", "ECs", "done", "state", "starts", width, "where",
+        printf("\nshard  %-11s  %9s  %-7s  %6s  %-*s  %10s  %10s\n", o->study->units, "done", "state", "starts", width, "where",
                "silent for", "time left");
     for (int i = 0; i < s->shards; i++)
         if (is_shown(s, &s->shard[i], o->all)) print_shard(&s->shard[i], width, color);
@@ -167,25 +169,26 @@ static void print_numbers(const bool *wanted, int n)
 }
 
 /* Prints the command that starts the wanted shards again. */
-static void print_command(const spot_run_status *s, const char *dir, const bool *wanted)
+static void print_command(const spot_run_status *s, const options *o, const bool *wanted)
 {
+    const char *study = o->study->name;
     char path[1200];
     spot_quoted config, out;
     int n = 0, one = 0;
 
     for (int i = 0; i < s->shards; i++)
         if (wanted[i]) { n++; one = i; }
-    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    snprintf(path, sizeof path, "%s/config.yaml", o->dir);
     spot_quote(config, path);
-    spot_quote(out, dir);
-    snprintf(path, sizeof path, "%s/slurm/submitted.json", dir);
-    if (!access(path, F_OK)) printf("    %s sweep %s --out %s --submit\n", cli_program, config, out);
-    else if (s->shards == 1) printf("    %s sweep %s --out %s\n", cli_program, config, out);
-    else if (n == 1) printf("    %s sweep %s --out %s --shard %d/%d\n", cli_program, config, out, one, s->shards);
+    spot_quote(out, o->dir);
+    snprintf(path, sizeof path, "%s/slurm/submitted.json", o->dir);
+    if (!access(path, F_OK)) printf("    %s %s %s --out %s --submit\n", cli_program, study, config, out);
+    else if (s->shards == 1) printf("    %s %s %s --out %s\n", cli_program, study, config, out);
+    else if (n == 1) printf("    %s %s %s --out %s --shard %d/%d\n", cli_program, study, config, out, one, s->shards);
     else {
         printf("    for i in");
         print_numbers(wanted, s->shards);
-        printf("; do %s sweep %s --out %s --shard $i/%d; done\n", cli_program, config, out, s->shards);
+        printf("; do %s %s %s --out %s --shard $i/%d; done\n", cli_program, study, config, out, s->shards);
     }
 }
 
@@ -221,8 +224,9 @@ static void print_advice(const spot_run_status *s, const options *o)
         printf("\n%d shard%s lost: no end in the log, and no sign of life for %d s\n", count[SPOT_SHARD_LOST],
                count[SPOT_SHARD_LOST] == 1 ? " is" : "s are", o->lost_after);
     if (count[SPOT_SHARD_LOST] || count[SPOT_SHARD_FAILED] || waiting) {
-        printf("\nto continue%s (finished ECs are kept):\n", count[SPOT_SHARD_FAILED] ? ", after the cause is removed" : "");
-        print_command(s, o->dir, wanted);
+        printf("\nto continue%s (finished %s are kept):\n", count[SPOT_SHARD_FAILED] ? ", after the cause is removed" : "",
+               o->study->units);
+        print_command(s, o, wanted);
     }
     free(wanted);
 }
@@ -238,12 +242,13 @@ static int run_status(int argc, char **argv)
 
     cli_parse(&cli_status_command, argc, argv, &o, NULL);
     s = cli_open(&c, &(cli_machine){ .device = "cpu", .threads = 1 });
-    if (s == SPOT_OK) s = spot_run_status_read(&c, &status, o.dir, o.lost_after);
+    if (s == SPOT_OK) s = cli_study_of(&c, &o.study, o.dir);
+    if (s == SPOT_OK) s = spot_work_status(&c, o.study, &status, o.dir, o.lost_after);
     if (s == SPOT_OK) {
         done = status->done == status->ecs;
-        if (o.json) s = print_json(&c, status);
+        if (o.json) s = print_json(&c, status, o.study);
         else {
-            print_totals(status);
+            print_totals(status, o.study);
             print_shards(status, &o);
             print_advice(status, &o);
         }
@@ -259,6 +264,6 @@ const cli_command cli_status_command = {
     "  spotter status runs/mini --json\n"
     "  until spotter status runs/mini >runs/mini.txt; do sleep 600; done",
     "Shows the state of a run's shards from its logs and segments: done, running, waiting for a start, failed, or lost (no "
-    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every EC "
+    "sign of life). Prints the command that continues the run. Asks no scheduler and changes nothing. Exit code 0: every unit "
     "is done; 75: not yet.", table, .run = run_status
 };

@@ -1,14 +1,9 @@
-/* config.c - a config: YAML text -> libyaml's document -> checked values (config_fill.c). */
+/* config.c - the config of a sweep. */
 #include "spotter/config.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "config/config_read.h"
-
-enum { MAX_FILE = 1 << 20, MAX_DEPTH = 32 };
 
 spot_config spot_config_defaults(void)
 {
@@ -21,131 +16,19 @@ spot_config spot_config_defaults(void)
     return cfg;
 }
 
-static spot_status refuse_yaml(spot_reading *r, const yaml_parser_t *p)
-{
-    if (p->error == YAML_MEMORY_ERROR) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
-    if (p->error == YAML_READER_ERROR)
-        return spot_fail(r->c, SPOT_USAGE, "%s is not a text file: %s at byte %zu", r->name, p->problem, p->problem_offset);
-    return spot_refuse(r, (int)p->problem_mark.line + 1, "not YAML: %s", p->error == YAML_COMPOSER_ERROR && p->context
-                       ? p->context : p->problem);
-}
-
-/* Checks an event before libyaml builds the document: libyaml takes quadratic time for deep documents, and it resolves aliases,
- * with which a short text can expand to a huge one. */
-static spot_status check_event(spot_reading *r, const yaml_event_t *e, int *documents, int *depth)
-{
-    const int line = (int)e->start_mark.line + 1;
-
-    switch (e->type) {
-    case YAML_ALIAS_EVENT: return spot_refuse(r, line, "aliases (*name) are not taken; write the value out");
-    case YAML_DOCUMENT_START_EVENT:
-        return (*documents)++ ? spot_refuse(r, line, "a second document begins; a config is one document") : SPOT_OK;
-    case YAML_SCALAR_EVENT:
-        if (strlen((char *)e->data.scalar.value) == e->data.scalar.length) return SPOT_OK;
-        return spot_refuse(r, line, "a value holds a NUL byte");
-    case YAML_SEQUENCE_START_EVENT:
-    case YAML_MAPPING_START_EVENT:
-        return ++*depth > MAX_DEPTH ? spot_refuse(r, line, "groups are nested too deep") : SPOT_OK;
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: --*depth; return SPOT_OK;
-    default: return SPOT_OK;
-    }
-}
-
-/* Checks that the text is one YAML document of modest depth, without aliases. */
-static spot_status check_document(spot_reading *r, yaml_parser_t *p)
-{
-    spot_status s = SPOT_OK;
-    int documents = 0, depth = 0;
-    bool more = true;
-
-    while (s == SPOT_OK && more) {
-        yaml_event_t e;
-        if (!yaml_parser_parse(p, &e)) return refuse_yaml(r, p);
-        s = check_event(r, &e, &documents, &depth);
-        more = e.type != YAML_STREAM_END_EVENT;
-        yaml_event_delete(&e);
-    }
-    if (s == SPOT_OK && !documents)
-        return spot_fail(r->c, SPOT_USAGE, "%s is empty; begin from configs/quickstart.yaml", r->name);
-    return s;
-}
-
-static spot_status load_document(spot_reading *r, yaml_parser_t *p)
-{
-    return yaml_parser_load(p, &r->document) ? SPOT_OK : refuse_yaml(r, p);
-}
-
-static spot_status run_parser(spot_reading *r, const char *text, size_t len, spot_status (*act)(spot_reading *r,
-                              yaml_parser_t *p))
-{
-    yaml_parser_t p;
-    spot_status s;
-
-    if (!yaml_parser_initialize(&p)) return spot_fail(r->c, SPOT_NOMEM, "no memory to read %s", r->name);
-    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-    s = act(r, &p);
-    yaml_parser_delete(&p);
-    return s;
-}
-
-static spot_status read_document(spot_reading *r, spot_config *cfg)
-{
-    const yaml_node_t *root = yaml_document_get_root_node(&r->document);
-
-    if (root->type != YAML_MAPPING_NODE)
-        return spot_refuse(r, 0, "a config is a group of settings; begin from configs/quickstart.yaml");
-    SPOT_TRY(spot_config_fill(r, spot_settings, cfg, root, ""));
-    return spot_config_check(r, cfg, root);
-}
+static const spot_config_kind sweeps = {
+    .rows = spot_settings, .example = "configs/quickstart.yaml", .help = "spotter help config", .fill_entry = spot_entry_fill,
+    .check = spot_config_check,
+};
 
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name)
 {
-    spot_reading *r = calloc(1, sizeof *r);
-    spot_status s;
-
-    if (!r) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", name);
-    r->c = c;
-    r->name = name;
-    r->fill_entry = spot_entry_fill;
     *cfg = spot_config_defaults();
-    s = run_parser(r, text, len, check_document);
-    if (s == SPOT_OK) s = run_parser(r, text, len, load_document);
-    if (s == SPOT_OK) {
-        s = read_document(r, cfg);
-        yaml_document_delete(&r->document);
-    }
-    free(r);
-    return s;
-}
-
-/* A wrong path is the caller's mistake (SPOT_USAGE); after any other error a retry may succeed (SPOT_IO). */
-static spot_status cannot_read(spot_ctx *c, const char *path, int error)
-{
-    bool mistake = error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == ENAMETOOLONG ||
-                   error == ELOOP || error == ENODEV;
-
-    if (mistake) return spot_fail(c, SPOT_USAGE, "cannot read the config %s: %s", path, spot_file_reason(error));
-    if (error == ENOMEM) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    return spot_fail(c, SPOT_IO, "cannot read the config %s: %s; run the same command again", path, strerror(error));
+    return spot_yaml_parse(c, &sweeps, cfg, text, len, name);
 }
 
 spot_status spot_config_load(spot_ctx *c, spot_config *cfg, const char *path)
 {
-    FILE *f = spot_file_stream(path);
-    char *text;
-    size_t n;
-    spot_status s;
-
-    if (!f) return cannot_read(c, path, errno);
-    text = malloc(MAX_FILE + 1);
-    if (!text) return fclose(f), spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
-    errno = 0;
-    n = fread(text, 1, MAX_FILE + 1, f);
-    if (ferror(f)) s = cannot_read(c, path, errno);
-    else if (n > MAX_FILE) s = spot_fail(c, SPOT_USAGE, "%s is larger than 1 MB; this is no config", path);
-    else s = spot_config_parse(c, cfg, text, n, path);
-    fclose(f);
-    free(text);
-    return s;
+    *cfg = spot_config_defaults();
+    return spot_yaml_load(c, &sweeps, cfg, path);
 }

@@ -33,8 +33,9 @@ static spot_status check_method(spot_reading *r, int line, const char *path, con
     return SPOT_OK;
 }
 
-spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yaml_node_t *root)
+spot_status spot_config_check(spot_reading *r, const void *config, const yaml_node_t *root)
 {
+    const spot_config *cfg = config;
     const spot_pair model = spot_pair_at(r, root, "model");
     char path[SPOT_CONFIG_PATH], name[80], other[80];
 

@@ -82,7 +82,8 @@ static spot_status refuse_unknown(spot_reading *r, const spot_setting *rows, con
     near = spot_nearest(path, names);
     if (near)
         return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; did you mean \"%s\"?", where, path, near);
-    return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; `spotter help config` lists them all", where, path);
+    return spot_refuse(r, spot_line_of(key), "%s has no setting \"%s\"; `%s` lists them all", where, path,
+                       r->kind->help);
 }
 
 /* The setting belongs to other methods. */
@@ -127,7 +128,18 @@ static spot_status refuse_value(spot_reading *r, const spot_setting *s, int line
 
 /* ---- values ---- */
 
-/* Fills the list of methods, which is the only list. */
+/* An entry of a list that is one struct. */
+static spot_status fill_struct(spot_reading *r, const spot_setting *s, char *list, int *filled, const yaml_node_t *mapping,
+                               const char *at)
+{
+    char *group = list + (size_t)*filled * s->size;
+
+    memset(group, 0, s->size);
+    spot_settings_defaults(s->rows, group);
+    ++*filled;
+    return spot_config_fill(r, s->rows, group, mapping, at);
+}
+
 static spot_status fill_list(spot_reading *r, const spot_setting *s, char *config, const spot_pair *pair, const char *path)
 {
     int *filled = (int *)(void *)(config + s->count), n;
@@ -143,7 +155,8 @@ static spot_status fill_list(spot_reading *r, const spot_setting *s, char *confi
         snprintf(at, sizeof at, "%.240s[%d]", path, i);
         if (entry->type != YAML_MAPPING_NODE)
             return spot_refuse(r, spot_line_of(entry), "%s takes %s", at, spot_setting_takes(takes, sizeof takes, &group));
-        SPOT_TRY(r->fill_entry(r, (spot_bdm_config *)(void *)(config + s->offset), filled, entry, i, at));
+        if (r->kind->fill_entry) SPOT_TRY(r->kind->fill_entry(r, config + s->offset, filled, entry, i, at));
+        else SPOT_TRY(fill_struct(r, s, config + s->offset, filled, entry, at));
     }
     return SPOT_OK;
 }

@@ -159,9 +159,9 @@ static spot_status fill_all(spot_reading *r, spot_bdm_config *bdm, int *filled, 
     return SPOT_OK;
 }
 
-spot_status spot_entry_fill(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
-                            const char *at)
+spot_status spot_entry_fill(spot_reading *r, void *list, int *filled, const yaml_node_t *mapping, int entry, const char *at)
 {
+    spot_bdm_config *bdm = list;
     int product = 1;
 
     r->axes = 0;

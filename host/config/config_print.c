@@ -6,10 +6,13 @@
 #include "base/text.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
+#include "config/yaml.h"
 
 /* first: replaces the indent of the first row (the dash of a list); may be NULL. */
 static void print_rows(FILE *f, const spot_setting *rows, const void *group, int indent, const char *first)
 {
+    int entries;
+
     for (spot_setting_walk w = spot_settings_walk(rows, group); w.s; spot_settings_next(&w)) {
         if (!spot_setting_applies(w.s, w.group)) continue;
         if (first) fprintf(f, "%s%s:", first, w.s->name);
@@ -19,23 +22,23 @@ static void print_rows(FILE *f, const spot_setting *rows, const void *group, int
             fputc(' ', f);
             spot_setting_print(f, w.s, w.value);
         }
-        fputc('\n', f);
+        entries = w.s->kind == SETTING_LIST ? *(const int *)(const void *)(w.group + w.s->count) : 0;
+        fputs(w.s->kind == SETTING_LIST && !entries ? " []\n" : "\n", f);
         if (w.s->kind == SETTING_GROUP) print_rows(f, w.s->rows, w.value, indent + 2, NULL);
-        if (w.s->kind == SETTING_LIST)
-            for (int e = 0; e < *(const int *)(const void *)(w.group + w.s->count); e++)
-                print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
+        for (int e = 0; e < entries; e++)
+            print_rows(f, w.s->rows, w.value + (size_t)e * w.s->size, indent + 4, "  - ");
     }
 }
 
 void spot_settings_print(FILE *f, const spot_setting *rows, const void *base) { print_rows(f, rows, base, 0, NULL); }
 
-spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
+spot_status spot_yaml_print(spot_ctx *c, const spot_setting *rows, const void *cfg, char **text)
 {
     spot_text yaml = { 0 };
     FILE *f = spot_text_stream(&yaml);
     bool whole;
 
-    if (f) print_rows(f, spot_settings, cfg, 0, NULL);
+    if (f) print_rows(f, rows, cfg, 0, NULL);
     whole = f && !fclose(f);
     spot_text_add(&yaml, "", 1);                       /* the NUL */
     *text = yaml.bytes;
@@ -43,6 +46,11 @@ spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
     free(yaml.bytes);
     *text = NULL;
     return spot_fail(c, SPOT_NOMEM, "no memory to print the config");
+}
+
+spot_status spot_config_print(spot_ctx *c, const spot_config *cfg, char **text)
+{
+    return spot_yaml_print(c, spot_settings, cfg, text);
 }
 
 /* ---- help ---- */
@@ -82,6 +90,7 @@ static int find_values(owner *value, const spot_setting *rows, const spot_settin
 }
 
 static void document_methods(FILE *f, const spot_setting *rows, const char *above);
+static void document_entries(FILE *f, const spot_setting *s, const char *above);
 static void document_rows(FILE *f, const spot_setting *rows, const owner *o, int owners, const char *above);
 
 static void document_row(FILE *f, const spot_setting *s, const owner *value, int n, bool all, const char *above)
@@ -99,7 +108,8 @@ static void document_row(FILE *f, const spot_setting *s, const owner *value, int
     fprintf(f, "%s\n", s->help);
     if (!s->rows) return;
     strcat(path, s->kind == SETTING_LIST ? "[]." : ".");
-    if (s->kind == SETTING_LIST) document_methods(f, s->rows, path);
+    if (s->rows == spot_bdm_settings) document_methods(f, s->rows, path);
+    else if (s->kind == SETTING_LIST) document_entries(f, s, path);
     else document_rows(f, s->rows, value, n, path);
 }
 
@@ -132,12 +142,30 @@ static void document_methods(FILE *f, const spot_setting *rows, const char *abov
     document_rows(f, rows, o, SPOT_METHODS, above);
 }
 
+/* Documents the settings of an entry of a list. */
+static void document_entries(FILE *f, const spot_setting *s, const char *above)
+{
+    void *entry = calloc(1, s->size);
+    const owner one = { "", entry };
+
+    if (!entry) return;
+    spot_settings_defaults(s->rows, entry);
+    document_rows(f, s->rows, &one, 1, above);
+    free(entry);
+}
+
+void spot_yaml_document(FILE *f, const spot_setting *rows, const void *cfg)
+{
+    const owner all = { "", cfg };
+
+    document_rows(f, rows, &all, 1, "");
+}
+
 void spot_config_document(FILE *f)
 {
     spot_config cfg = spot_config_defaults();
-    const owner all = { "", &cfg };
 
-    document_rows(f, spot_settings, &all, 1, "");
+    spot_yaml_document(f, spot_settings, &cfg);
     fputs("\nA setting below bdms[] may be a list of values, as in {method: spotlight, min_weight: [0.005, 0.01]}: the entry\n"
           "stands for every combination, the last list varying fastest; names tell them apart.\n", f);
 }

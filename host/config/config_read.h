@@ -5,6 +5,7 @@
 #include <yaml.h>
 
 #include "config/config_table.h"
+#include "config/yaml.h"
 
 enum { SPOT_CONFIG_PATH = 256, SPOT_MAX_AXES = 256 };
 
@@ -23,9 +24,7 @@ struct spot_reading {
     int             axes;          /* of the present entry */
     spot_axis       axis[SPOT_MAX_AXES];
     int             entry[SPOT_MAX_BDMS], line[SPOT_MAX_BDMS];    /* by method: its entry in the text, and the entry's line */
-    /* spot_entry_fill. A pointer, because config_grid.c uses config_fill.c and not the reverse. */
-    spot_status (*fill_entry)(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
-                              const char *at);
+    const spot_config_kind *kind;
 };
 
 /* A key and its value in a mapping; key is NULL if the mapping lacks it. */
@@ -53,10 +52,9 @@ spot_status spot_config_fill(spot_reading *r, const spot_setting *rows, void *gr
 const char *spot_value_text(spot_reading *r, const yaml_node_t *value, int *at);
 
 /* config_grid.c: appends the methods of an entry of bdms to the *filled ones. */
-spot_status spot_entry_fill(spot_reading *r, spot_bdm_config *bdm, int *filled, const yaml_node_t *mapping, int entry,
-                            const char *at);
+spot_status spot_entry_fill(spot_reading *r, void *list, int *filled, const yaml_node_t *mapping, int entry, const char *at);
 
 /* config_check.c: checks that involve several settings. */
-spot_status spot_config_check(spot_reading *r, const spot_config *cfg, const yaml_node_t *root);
+spot_status spot_config_check(spot_reading *r, const void *config, const yaml_node_t *root);
 
 #endif

@@ -1,34 +1,18 @@
-/* look_pictures.c - pictures and a network -> subject: all threads decode a batch, then the network runs on it. The two take
- * turns, since on the CPU both use every core. */
+/* look_pictures.c - pictures and a network -> subject. */
 #include "discover/look_pictures.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/gallery.h"
 #include "discover/subject_memory.h"
-#include "formats/picture.h"
+#include "scene/picture_batches.h"
 #include "spotter/model.h"
 
-/* Pictures per batch; a smaller first batch, to estimate the time early. Unreadable pictures that are named. */
-enum { BATCH = 256, FIRST = 32, NAMED = 10 };
-
-typedef struct {
-    spot_status status;
-    char        why[512];
-} verdict;
-
-/* Pictures [first, first + n) of the subject, prepared for the network. */
-typedef struct {
-    const spot_subject *s;
-    spot_picture *picture;     /* (threads) */
-    int      threads, resize, crop, first, n;
-    uint8_t *rgb;              /* (BATCH, crop, crop, 3) */
-    verdict *verdict;          /* (BATCH) */
-} batch;
+/* Pictures per batch; a smaller first batch, to estimate the time early. */
+enum { BATCH = 256, FIRST = 32 };
 
 typedef struct {
     spot_ctx     *c;
@@ -36,24 +20,10 @@ typedef struct {
     const spot_subject_files *files;
     spot_arena    weights, scratch;
     spot_model    m;
-    spot_picture *picture;
-    spot_picture_gate gate;    /* open where picture is there */
-    batch         batch;
+    spot_picture_batches batches;
     float        *logit;       /* (BATCH, outputs) */
-    int           all, kept;   /* pictures that there are; of them seen so far */
-    double        start;
+    int           kept;        /* pictures seen so far */
 } looker;
-
-static void decode_picture(batch *b, int k, spot_picture *p)
-{
-    spot_ctx own = { 0 };      /* for this picture's sentence; whether it is a failure is decided later, in order */
-    verdict *v = &b->verdict[k];
-
-    v->status = spot_picture_read(&own, p, b->s->image[b->first + k]);
-    if (!v->status) v->status = spot_picture_fit(&own, b->rgb + 3 * (size_t)k * b->crop * b->crop, p, b->resize, b->crop);
-    if (v->status) snprintf(v->why, sizeof v->why, "%s", spot_message(&own, v->status));
-    spot_picture_give_back(p);
-}
 
 /* -- one batch --------------------------------------------------------------------------------------------------------- */
 
@@ -63,45 +33,6 @@ static void move_row(spot_subject *s, int to, int from)
     s->image[to] = s->image[from];
     if (s->target) s->target[to] = s->target[from];
     if (s->has) memmove(s->has + (size_t)to * s->classes, s->has + (size_t)from * s->classes, (size_t)s->classes);
-}
-
-/* Without --skip-unreadable: fails with the first unreadable picture and logs the others of its batch. */
-static spot_status fail_unreadable(looker *l, const batch *b, int first)
-{
-    int bad = 1;
-
-    for (int k = first + 1; k < b->n; k++)
-        if (b->verdict[k].status && bad++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "%s", b->verdict[k].why);
-    return spot_fail(l->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; --skip-unreadable leaves such out)",
-                     b->verdict[first].why, bad, b->first + b->n);
-}
-
-static spot_status leave_out(looker *l, const batch *b, int k)
-{
-    const verdict *v = &b->verdict[k];
-
-    if (v->status == SPOT_NOMEM) return spot_fail(l->c, v->status, "%s", v->why);
-    if (!l->files->skip) return fail_unreadable(l, b, k);
-    if (l->s->skipped++ < NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %s", v->why);
-    return SPOT_OK;
-}
-
-/* Moves readable pictures, and their rows, to the front. */
-static spot_status drop_unreadable(looker *l, batch *b, int *live)
-{
-    size_t bytes = 3 * (size_t)b->crop * b->crop;
-
-    *live = 0;
-    for (int k = 0; k < b->n; k++) {
-        if (b->verdict[k].status) {
-            SPOT_TRY(leave_out(l, b, k));
-            continue;
-        }
-        if (*live != k) memcpy(b->rgb + *live * bytes, b->rgb + k * bytes, bytes);
-        if (l->kept + *live != b->first + k) move_row(l->s, l->kept + *live, b->first + k);
-        ++*live;
-    }
-    return SPOT_OK;
 }
 
 static void soft_max(float *p, const float *logit, int n)
@@ -138,48 +69,31 @@ static spot_status fill_prob(looker *l, int row, const float *logit)
     return SPOT_OK;
 }
 
-static spot_status infer_batch(looker *l, batch *b)
+/* Moves the rows of readable pictures to the front and fills them. */
+static spot_status infer_batch(spot_ctx *c, void *user, const spot_picture_batch *b)
 {
+    looker *l = user;
     spot_subject *s = l->s;
-    int live;
 
-    SPOT_TRY(drop_unreadable(l, b, &live));
-    if (live)
-        SPOT_TRY(spot_model_infer(l->c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, live,
-                                  b->crop));
-    for (int i = 0; i < live; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
-    l->kept += live;
+    for (int i = 0; i < b->n; i++)
+        if (l->kept + i != b->picture[i]) move_row(s, l->kept + i, b->picture[i]);
+    SPOT_TRY(spot_model_infer(c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, b->n,
+                              l->files->crop));
+    for (int i = 0; i < b->n; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
+    l->kept += b->n;
     return SPOT_OK;
-}
-
-/* -- all of them ------------------------------------------------------------------------------------------------------- */
-
-static void report_progress(looker *l, int done)
-{
-    double left = (omp_get_wtime() - l->start) / done * (l->all - done);
-
-    if (done == FIRST)
-        spot_log(l->c, SPOT_LOG_INFO, "%d of %d pictures are done; the others take about %.0f s", done, l->all, left);
-    spot_tell(l->c, "look", -1, done, l->all, "");
 }
 
 static spot_status infer_all(looker *l)
 {
-    batch *b = &l->batch;
+    spot_subject *s = l->s;
+    int all = s->n;
 
-    l->start = omp_get_wtime();
-    for (; b->first < l->all; b->first += b->n) {
-        b->n = b->first ? BATCH : FIRST;
-        if (b->n > l->all - b->first) b->n = l->all - b->first;
-        SPOT_TRY(spot_check_stop(l->c));
-#pragma omp parallel for num_threads(b->threads) schedule(dynamic, 1)
-        for (int k = 0; k < b->n; k++) decode_picture(b, k, &b->picture[omp_get_thread_num()]);
-        SPOT_TRY(infer_batch(l, b));
-        report_progress(l, b->first + b->n);
-    }
-    if (l->s->skipped > NAMED) spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", l->s->skipped - NAMED);
-    l->s->n = l->kept;
-    if (!l->kept) return spot_fail(l->c, SPOT_INPUT, "none of the %d pictures in %s can be read", l->all, l->files->images);
+    SPOT_TRY(spot_picture_batches_run(l->c, &l->batches));
+    if (s->skipped > SPOT_PICTURES_NAMED)
+        spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", s->skipped - SPOT_PICTURES_NAMED);
+    s->n = l->kept;
+    if (!l->kept) return spot_fail(l->c, SPOT_INPUT, "none of the %d pictures in %s can be read", all, l->files->images);
     return SPOT_OK;
 }
 
@@ -230,13 +144,17 @@ static spot_status open_model(looker *l)
 static spot_status take_memory(looker *l)
 {
     spot_subject *s = l->s;
-    size_t n = (size_t)s->n, classes = (size_t)s->classes, image = 3 * (size_t)l->files->crop * (size_t)l->files->crop;
+    size_t n = (size_t)s->n, classes = (size_t)s->classes, bytes, most = l->files->memory, decoding;
     spot_arena count = spot_arena_counting();
-    size_t bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + BATCH * image, most = l->files->memory, decoding;
 
+    l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
+                                         .resize = l->files->resize, .crop = l->files->crop, .filter = SPOT_BILINEAR,
+                                         .stage = "look", .skip = l->files->skip, .skipped = &s->skipped,
+                                         .take = infer_batch, .user = l };
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
-    bytes += l->weights.size + count.peak;
-    decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
+    bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + spot_picture_batches_bytes(&l->batches) + l->weights.size
+          + count.peak;
+    l->batches.memory = decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
     spot_log(l->c, SPOT_LOG_INFO, "%s: %d pictures of %d classes, seen by %s: takes %.0f MB, and decoding at most %.0f MB; "
              "up to %d pictures are decoded at a time, fewer where they are large", l->files->images, s->n, s->classes,
              l->files->model, (double)bytes / 1e6, (double)decoding / 1e6, l->c->threads);
@@ -248,23 +166,12 @@ static spot_status take_memory(looker *l)
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
     if (s->target) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->confidence, n));
     SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
-    l->picture = calloc((size_t)l->c->threads, sizeof *l->picture);
-    if (l->picture) spot_picture_gate_open(&l->gate, decoding, l->files->resize, l->files->crop);
-    for (int i = 0; l->picture && i < l->c->threads; i++) l->picture[i].gate = &l->gate;
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
-    l->batch = (batch){ s, l->picture, l->c->threads, l->files->resize, l->files->crop, 0, 0, malloc(BATCH * image),
-                        calloc(BATCH, sizeof(verdict)) };
-    if (!l->batch.rgb || !l->batch.verdict) return spot_fail(l->c, SPOT_NOMEM, "no memory for %d pictures", BATCH);
-    return l->picture && l->logit ? SPOT_OK : spot_fail(l->c, SPOT_NOMEM, "no memory to look at pictures");
+    return l->logit ? SPOT_OK : spot_fail(l->c, SPOT_NOMEM, "no memory to look at pictures");
 }
 
 static void close_looker(looker *l)
 {
-    for (int i = 0; l->picture && i < l->c->threads; i++) spot_picture_close(&l->picture[i]);
-    if (l->picture) spot_picture_gate_close(&l->gate);
-    free(l->batch.rgb);
-    free(l->batch.verdict);
-    free(l->picture);
     free(l->logit);
     spot_arena_close(&l->weights);
     spot_arena_close(&l->scratch);
@@ -280,7 +187,6 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
                          "from pictures whose shorter side is resized (256; 0: is left)", files->crop, files->resize,
                          SPOT_PICTURE_CROP);
     SPOT_TRY(spot_gallery_open(c, s, files));
-    l.all = s->n;
     status = open_model(&l);
     s->d = 8 * l.m.width;
     if (!status) status = take_memory(&l);

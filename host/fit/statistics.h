@@ -30,7 +30,7 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
                                uint32_t address);
 
 /* Holm: replaces p (n, at most SPOT_HOLM_MOST) by adjusted values; compare them with the level of the whole family. */
-enum { SPOT_HOLM_MOST = 1024 };
+enum { SPOT_HOLM_MOST = 2048 };
 void spot_holm(double *p, int n);
 
 double spot_normal_quantile(double p);

@@ -188,6 +188,7 @@ static spot_status judge_texts(spot_ctx *c, spot_bpe_texts *b)
         b->length[i] = b->context;
         b->cuts++;
     }
+    if (b->quiet) return SPOT_OK;
     if (b->cuts) spot_log(c, SPOT_LOG_WARN, "%d of %d texts have more than %d tokens and were cut", b->cuts, b->n, b->context);
     if (b->doubtful)
         spot_log(c, SPOT_LOG_WARN, "%d of %d texts have characters that OpenAI's tokenizer might repair as mojibake; they were "

@@ -41,6 +41,7 @@ typedef struct {
     const char *const *text;      /* (n) UTF-8 */
     int      n, context;          /* context: ids of a row, at least 2 */
     bool     cut;                 /* a longer text is cut, its last id the end; else it is SPOT_INPUT */
+    bool     quiet;               /* no warnings */
     int32_t *id;                  /* (n, context) result: start, ids, end, then zeros */
     int     *length;              /* (n) result: ids of a row without the zeros */
     int      cuts, doubtful;      /* results: texts that were cut; texts where ftfy could repair mojibake */

@@ -172,6 +172,17 @@ static spot_status open_header(spot_ctx *c, spot_tensors *t, const spot_blob *in
     return s;
 }
 
+spot_status spot_tensors_check_no_zip(spot_ctx *c, const spot_blob *in)
+{
+    char head[4] = "";
+
+    if (in->size >= sizeof head) SPOT_TRY(spot_blob_read(c, in, 0, head, sizeof head));
+    if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
+                     "and is not read; convert its state_dict: safetensors.torch.save_file(torch.load(\"%s\", "
+                     "weights_only=True), \"model.safetensors\")", in->name, in->name);
+}
+
 spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start)
 {
     return open_header(c, t, in, start, NULL);

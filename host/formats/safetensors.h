@@ -42,6 +42,9 @@ void        spot_tensors_close(spot_tensors *t);
  * *start + t->tensor[i].at of `in`. Close t. */
 spot_status spot_tensors_header(spot_ctx *c, spot_tensors *t, const spot_blob *in, uint64_t *start);
 
+/* SPOT_INPUT for a zip archive, as torch.save writes, with how to convert it: its pickle can run any program. */
+spot_status spot_tensors_check_no_zip(spot_ctx *c, const spot_blob *in);
+
 /* Reads one tensor as an array; name NULL: the only tensor of the file. Reads no other tensor's bytes. */
 spot_status spot_tensors_read(spot_ctx *c, spot_array *a, const spot_blob *in, const char *name, size_t limit);
 

@@ -260,15 +260,12 @@ static spot_status read_scale(spot_ctx *c, spot_clip_file *f)
 
 /* -- the file ----------------------------------------------------------------------------------------------------- */
 
-/* torch.save writes a zip with a pickle, which can run any program. */
-static spot_status check_is_no_zip(spot_ctx *c, const spot_clip_file *f)
+bool spot_clip_is_in(const spot_tensors *header)
 {
-    char head[4] = "";
+    spot_clip_file f = { .header = *header };
 
-    if (f->in.size >= sizeof head) SPOT_TRY(spot_blob_read(c, &f->in, 0, head, sizeof head));
-    if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
-                     "and is not read; save the model's state_dict() by safetensors.torch.save_file", f->in.name);
+    choose_names(&f);
+    return f.info.has_images || f.info.has_texts;
 }
 
 spot_status spot_clip_file_open(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o)
@@ -276,7 +273,7 @@ spot_status spot_clip_file_open(spot_ctx *c, spot_clip_file *f, const char *path
     memset(f, 0, sizeof *f);
     f->in.fd = -1;
     SPOT_TRY(spot_blob_open(c, &f->in, path));
-    SPOT_TRY(check_is_no_zip(c, f));
+    SPOT_TRY(spot_tensors_check_no_zip(c, &f->in));
     SPOT_TRY(spot_tensors_header(c, &f->header, &f->in, &f->data));
     f->known = calloc((size_t)f->header.count + 1, sizeof *f->known);
     if (!f->known) return spot_fail(c, SPOT_NOMEM, "%s: no memory for %d tensors", path, f->header.count);

@@ -27,6 +27,8 @@ typedef struct {
     spot_clip_info info;
 } spot_clip_file;
 
+bool spot_clip_is_in(const spot_tensors *header);       /* whether a tower's first tensor is there */
+
 /* Opens the weights and their config; checks every name and shape. Close also after a failure. */
 spot_status spot_clip_file_open(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o);
 void        spot_clip_file_close(spot_clip_file *f);

@@ -81,19 +81,15 @@ static spot_status fill_model(spot_ctx *c, spot_model *m, const spot_tensors *fi
     return SPOT_OK;
 }
 
-/* torch.save writes a zip with a pickle, which can run any program. */
 static spot_status check_is_no_zip(spot_ctx *c, const char *path)
 {
-    char head[4] = "";
     spot_blob in;
+    spot_status s;
 
     SPOT_TRY(spot_blob_open(c, &in, path));
-    if (in.size >= sizeof head) spot_blob_read(c, &in, 0, head, sizeof head);
+    s = spot_tensors_check_no_zip(c, &in);
     spot_blob_close(&in);
-    if (memcmp(head, "PK\3\4", 4)) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s is a zip archive, as torch.save writes, with a pickle in it, which can run any program "
-                     "and is not read; convert it: safetensors.torch.save_file(torch.load(\"%s\", weights_only=True), "
-                     "\"model.safetensors\")", path, path);
+    return s;
 }
 
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed)

@@ -124,6 +124,11 @@ static spot_key numbers_key(void)
     return spot_key_of(text, (size_t)snprintf(text, sizeof text, "numbers=%d", SPOT_NUMBERS));
 }
 
+spot_key spot_key_of_settings(const spot_setting *rows, const void *group)
+{
+    return hash_rows(spot_key_of("settings", 8), rows, group, "", NULL);
+}
+
 spot_status spot_identify(spot_ctx *c, spot_identity *id, const spot_config *cfg, const spot_photos *photos)
 {
     unsigned char *bytes;
@@ -258,6 +263,14 @@ static void compare_groups(differences *t, const spot_setting *rows, const void 
         if (!s->rows && strcmp(spot_setting_text(a, sizeof a, s, x), spot_setting_text(b, sizeof b, s, y)))
             add_difference(t, name, a, b);
     }
+}
+
+bool spot_settings_differ(char *words, size_t size, const spot_setting *rows, const void *there, const void *here)
+{
+    differences t = { .text = words, .size = size, .first = true };
+
+    compare_groups(&t, rows, there, here, "", NULL);
+    return t.n;
 }
 
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here)

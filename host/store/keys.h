@@ -8,6 +8,8 @@
 #include "spotter/config.h"
 #include "spotter/store.h"
 
+struct spot_setting;           /* base/setting.h */
+
 typedef struct {
     char     init[33];         /* hash of the contents of model.init; "": none */
     char     data[33];         /* hash of the pictures and their annotations; "": rendered scenes */
@@ -33,6 +35,11 @@ spot_key spot_key_of_found(spot_key points, const spot_bdm_config *cfg);
  * determine its points. */
 spot_key spot_key_of_method(const spot_bdm_config *cfg);
 spot_key spot_key_of_reduction(const spot_bdm_config *cfg);
+
+/* The hash of every setting of a struct, for another kind of config; and the first of them that differs, as spot_config_differs
+ * describes it. */
+spot_key spot_key_of_settings(const struct spot_setting *rows, const void *group);
+bool     spot_settings_differ(char *words, size_t size, const struct spot_setting *rows, const void *there, const void *here);
 
 /* Describes the first setting that differs: "scene.size is 64 there and 32 here". Ignores `ecs`. False if none differs. */
 bool spot_config_differs(char *words, size_t size, const spot_config *there, const spot_config *here);

@@ -13,7 +13,7 @@
 #include "work/frame.h"
 #include "work/run_log.h"
 
-/* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units. */
+/* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units or other choices. */
 static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
 {
     const spot_study *y = w->study;
@@ -25,7 +25,9 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     snprintf(path, sizeof path, "%s/config.yaml", w->dir);
     if (access(path, F_OK)) return SPOT_OK;
     s = y->config_load(c, &there, path);
-    if (s == SPOT_OK) *grown = y->config_units(there) < y->config_units(w->config);
+    if (s == SPOT_OK)
+        *grown = y->config_units(there) < y->config_units(w->config)
+              || (y->config_replaces && y->config_replaces(there, w->config));
     if (s == SPOT_OK && y->config_differs(words, sizeof words, there, w->config))
         s = spot_fail(c, SPOT_USAGE, "%s holds results of another config (%s); give this one a directory of its own", w->dir,
                       words);

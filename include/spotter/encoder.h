@@ -6,10 +6,13 @@
  * bicubic; a ResNet's by `resize` and `crop`, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
  *
  * Features of different encoders cannot be compared. So an encoder has a name, "clip-3f9a0c12d4e5b687": its kind and 64 bits of
- * the hash of its weights and of every option that changes its numbers. Whoever stores features or a threshold stores the name
- * beside it and refuses another one.
+ * the hash of its file of weights and of every option that changes its numbers. The tokenizer's vocabulary belongs to the
+ * weights and is not part of the name. Whoever stores features or a threshold stores the name beside it and refuses another one.
  *
- * run_to_run: the same bits for any number of threads. A row does not depend on the other rows of a call. */
+ * run_to_run: the same bits for any number of threads. Rows are computed in blocks, which begin at the first row of a call and
+ * have picture_block pictures or text_block texts each. A row does not depend on the rows of other blocks. On the rows of its
+ * own block it may depend in its last bits, since a library's kernels are chosen by the number of rows. So a caller who works
+ * in several calls begins each at a multiple of the block, and gets the same bits as in one call. */
 #ifndef SPOTTER_ENCODER_H
 #define SPOTTER_ENCODER_H
 
@@ -31,7 +34,7 @@ typedef struct {
     const char *vocabulary;        /* CLIP's texts: file or folder of the tokenizer; NULL: the folder of the weights */
     int    clean;                  /* spot_encoder_clean: how texts are cleaned */
     bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
-    int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224 */
+    int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224; resize 0: none */
     size_t memory;                 /* most bytes for decoding pictures; 0: 2 GB */
 } spot_encoder_options;
 
@@ -44,7 +47,8 @@ typedef struct {
     int  outputs;                  /* ResNet: outputs of its head; CLIP: 0 */
     int  context;                  /* CLIP: most ids of a text */
     float scale;                   /* CLIP: logits = scale * cosine; NaN where the file has none */
-    size_t bytes;                  /* memory that it takes, with its scratch */
+    size_t bytes;                  /* memory that it takes, with its scratch; without that of decoding */
+    int  picture_block, text_block;
 } spot_encoder_info;
 
 typedef struct spot_encoder spot_encoder;
@@ -52,30 +56,52 @@ typedef struct spot_encoder spot_encoder;
 spot_encoder_options spot_encoder_defaults(void);
 
 /* Loads the weights, in memory of c's device. A tokenizer is opened where the file has a tower for texts and the vocabulary is
- * there; else texts fail with SPOT_INPUT. One caller at a time. close accepts NULL. */
+ * there; else texts fail with SPOT_INPUT. A vocabulary that the options name must be good. One caller at a time. *e is NULL
+ * after a failure; close accepts NULL. */
 spot_status spot_encoder_open (spot_ctx *c, spot_encoder **e, const char *path, const spot_encoder_options *o);
 void        spot_encoder_close(spot_ctx *c, spot_encoder *e);
 
 const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
+
+/* "clip", "resnet" */
+const char *spot_encoder_kind_name(int kind);
 
 typedef struct {
     char *const *path;             /* (n) */
     int      n;
     float   *feature;              /* (n, dim) result: CLIP's rows of length 1, a ResNet's as they are */
     float   *logit;                /* (n, outputs) result of a ResNet; NULL: not wanted */
-    uint8_t *unreadable;           /* (n) result: 1 where the picture cannot be read, which has a row of zeros; NULL: the first
+    uint8_t *unreadable;           /* (n) result: 1 where the picture cannot be read, which has rows of zeros; NULL: the first
                                     * such picture is SPOT_INPUT */
     const char *stage;             /* name of the progress that is told; NULL: none */
+    int      before, total;        /* progress counts from `before` of `total`, for work in several calls; 0, 0: this call's */
+    int     *skipped;              /* raised by the unreadable pictures; the first ten are named in the log; or NULL */
 } spot_encoder_pictures;
 
-/* The stop flag is looked at between batches. SPOT_INPUT names the picture. */
+/* The stop flag is looked at between blocks. SPOT_INPUT names the picture. */
 spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encoder_pictures *p);
 
-/* The same for pixels in memory: rgb (n, side, side, 3) bytes, on the host. */
+/* The same for pixels in memory: rgb (n, side, side, 3) bytes, on the host. logit may be NULL. */
 spot_status spot_encode_pixels(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n);
 
-/* text (n), UTF-8 -> feature (n, dim), rows of length 1. */
+/* text (n), UTF-8 -> feature (n, dim), rows of length 1. SPOT_INPUT names the first text that is not UTF-8 or too long, before
+ * a row is computed. */
 spot_status spot_encode_texts(spot_ctx *c, spot_encoder *e, float *feature, const char *const *text, int n);
+
+typedef struct {
+    const char *const *text;       /* (n) */
+    int      n;
+    float   *feature;              /* (n, dim) result */
+    bool     quiet;                /* no warnings about texts, because spot_encoder_check_texts gave them */
+    const char *stage;             /* the last three as in spot_encoder_pictures */
+    int      before, total;
+} spot_encoder_texts;
+
+/* The same with progress; the stop flag is looked at between blocks. */
+spot_status spot_encode_text_rows(spot_ctx *c, spot_encoder *e, const spot_encoder_texts *t);
+
+/* Fails and warns as spot_encode_texts, and computes nothing. */
+spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const char *const *text, int n);
 
 #ifdef __cplusplus
 }

@@ -60,6 +60,9 @@ typedef struct spot_study {
     spot_status (*config_key)(spot_ctx *c, char key[33], const void *config);
     bool        (*config_differs)(char *words, size_t size, const void *there, const void *here);
     int         (*config_units)(const void *config);
+    /* Whether the config here takes the place of the one there, which is the same run with other choices: DIR/config.yaml is
+     * written anew, and results of another key are computed again. NULL: never. */
+    bool        (*config_replaces)(const void *there, const void *here);
 
     const char *beside;        /* a file of DIR that belongs to the cache, or NULL */
 

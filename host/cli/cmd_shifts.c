@@ -1,0 +1,190 @@
+/* cmd_shifts.c - spotter shifts: how much each distribution shift costs each model. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "spotter/shifts.h"
+
+enum { FEW_MODELS = 20 };      /* below, a bootstrap over models says little about a slope */
+
+typedef struct {
+    cli_machine machine;
+    const char *config, *shard;
+    char shard_from[64];
+    int max_seconds;
+    spot_shifts_options run;
+    bool json;
+} options;
+
+static const cli_row table[] = {
+    { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/dataset_interfaces.yaml" },
+    { "out",    'o', "DIR", CLI_TEXT, CLI_AT(run.out), .most = 1000, .need = "runs/shifts",
+      .help = "run directory; the same command continues the run" },
+    { "shard",  's', "I/N", CLI_TEXT, CLI_AT(shard),
+      .help = "part I of N of the folders of pictures, counted from 0; auto/N: I from the scheduler, as in `spotter sweep`" },
+    { "max-seconds", 0, "N", CLI_INT, CLI_AT(max_seconds), 1, 10000000,
+      .help = "time limit: the program ends within N seconds, with exit code 75" },
+    { "starts", 0,   "N", CLI_INT, CLI_AT(run.starts), 0, 1000000, .preset = "5",
+      .help = "number of starts without progress after which the exit code is 5 instead of 75; 0: no limit" },
+    { "json",   'j', NULL, CLI_ON, CLI_AT(json), .help = "one JSON object on stdout at the end" },
+    CLI_MACHINE_ROWS("auto"),
+    { .kind = CLI_END }
+};
+
+static void check_options(const struct argp_state *state, void *input)
+{
+    options *o = input;
+
+    cli_pick_shard(state, o->shard, &o->run.shard, &o->run.shards, o->shard_from);
+}
+
+/* ---- the table ---- */
+
+/* "0.123 [0.101, 0.145]" */
+static const char *interval_text(char text[48], spot_shift_interval v)
+{
+    if (!isfinite(v.value)) snprintf(text, 48, "none");
+    else if (!isfinite(v.low)) snprintf(text, 48, "%6.3f", v.value);
+    else snprintf(text, 48, "%6.3f [%6.3f, %6.3f]", v.value, v.low, v.high);
+    return text;
+}
+
+static void print_line(const spot_shifts_results *r, int source, int s, const spot_shift_result *u, int set)
+{
+    const spot_shift_estimate *e = r->source[source].set[set].shifts ? &r->source[source].set[set].shift[s] : NULL;
+    char name[160], impact[48], slope[48], used[32] = "", rate[16] = "";
+    int kept = 0;
+
+    for (int k = 0; k < u->classes && u->count[SPOT_SHIFT_KEPT]; k++) kept += u->count[SPOT_SHIFT_KEPT][k];
+    if (u->filtered) snprintf(rate, sizeof rate, "%.1f %%", 100.0 * kept / u->pictures);
+    if (e) snprintf(used, sizeof used, "%d/%d", e->used, u->classes - e->used);
+    snprintf(name, sizeof name, "%s", u->name);
+    printf("%-32.32s  %-14.14s  %11s  %7s  %-23s  %s\n", spot_plain(name), r->cfg->shift[s].category, used, rate,
+           e ? interval_text(impact, e->impact) : "", e ? interval_text(slope, e->slope) : "");
+}
+
+static int compared_set(const spot_shifts_results *r, int source)
+{
+    return r->source[source].set[SPOT_SHIFT_KEPT].shifts ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+}
+
+static void print_notes(const spot_shifts_results *r)
+{
+    static const char *const axes[] = { "accuracy", "probit of accuracy", "logit of accuracy" };
+    const spot_shifts_config *cfg = r->cfg;
+
+    printf("\nslope: least squares over %d models on axes of %s\n", cfg->models, axes[cfg->evaluation.rule.axes]);
+    if (cfg->models && cfg->models < FEW_MODELS)
+        printf("%d models are few: an interval of a slope from fewer than %d says little\n", cfg->models, FEW_MODELS);
+    for (int v = 0; v < r->sources; v++) {
+        const spot_shift_estimates *e = &r->source[v].set[compared_set(r, v)];
+        const spot_shift_result *base = &r->unit[r->units - (r->sources - v) * (1 + cfg->shifts)];
+        int confounded = 0;
+        for (int s = 0; s < e->shifts; s++)
+            if (e->shift[s].lost + e->shift[s].few)
+                printf("%s: %d of %d classes do not count: %d without a picture left, %d with fewer than %d\n",
+                       (base + 1 + s)->name, e->shift[s].lost + e->shift[s].few, base->classes, e->shift[s].lost,
+                       e->shift[s].few, cfg->evaluation.rule.least);
+        for (int i = 0; i < r->source[v].gaps; i++) confounded += r->source[v].gap[i].confounded;
+        if (confounded)
+            printf("%s: %d of %d classes are harder than real pictures beyond chance and beyond the others, first %s (%.0f %% against "
+                   "%.0f %%); the source may change more than it says\n", base->name, confounded, r->source[v].gaps,
+                   base->class_name[r->source[v].gap[0].cls], 100 * r->source[v].gap[0].base, 100 * r->source[v].gap[0].real);
+    }
+}
+
+static void print_table(const spot_shifts_results *r)
+{
+    const int real = r->units - r->sources * (1 + r->cfg->shifts);
+
+    printf("%-32s  %-14s  %11s  %7s  %-23s  %s\n", "shift", "category", "classes/out", "passed", "impact [95 %]", "slope [95 %]");
+    for (int v = 0; v < r->sources; v++)
+        for (int s = 0; s < r->cfg->shifts; s++)
+            print_line(r, v, s, &r->unit[real + v * (1 + r->cfg->shifts) + 1 + s], compared_set(r, v));
+    if (r->cfg->models) print_notes(r);
+}
+
+static spot_status show_results(spot_ctx *c, const char *dir)
+{
+    spot_shifts_results r;
+    spot_status s = spot_shifts_read(c, &r, dir);
+
+    if (s == SPOT_OK) {
+        print_table(&r);
+        printf("in %s: shifts.json, shifts.csv\n", dir);
+    } else if (r.missing) {
+        spot_forget(c);                        /* other shards have not ended */
+        s = SPOT_OK;
+    }
+    spot_shifts_close(&r);
+    return s;
+}
+
+/* ---- the command ---- */
+
+static spot_status print_json(spot_ctx *c, const spot_shifts_report *r, const spot_shifts_cost *cost, spot_status s,
+                              const char *out)
+{
+    spot_json j;
+
+    SPOT_TRY(cli_json_open(c, &j, s, out));
+    spot_json_put_int(&j, "planned", r->planned);
+    spot_json_put_int(&j, "already", r->already);
+    spot_json_put_int(&j, "done", r->done);
+    spot_json_put_int(&j, "pictures", cost->pictures);
+    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_real(&j, "seconds", r->seconds);
+    spot_json_print(&j, stdout);
+    return s;
+}
+
+static spot_status run_config(spot_ctx *c, options *o, const spot_shifts_config *cfg)
+{
+    const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
+    spot_shifts_report report = { 0 };
+    spot_shifts_cost cost;
+    char memory[32];
+    spot_status s;
+
+    SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
+    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside encoder and "
+             "decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    if (o->max_seconds) {
+        o->run.seconds = o->max_seconds - margin;
+        alarm((unsigned)(o->max_seconds - margin));
+    }
+    s = spot_shifts_run(c, cfg, &o->run, &report);
+    cli_log_close();
+    if (o->json) return print_json(c, &report, &cost, s, o->run.out);
+    return s == SPOT_OK ? show_results(c, o->run.out) : s;
+}
+
+static spot_status run_shifts(spot_ctx *c, void *input)
+{
+    options *o = input;
+    spot_shifts_config *cfg = malloc(sizeof *cfg);
+    spot_status s;
+
+    if (!cfg) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", o->config);
+    cli_log_device(c, &o->machine);
+    s = spot_shifts_load(c, cfg, o->config);
+    if (s == SPOT_OK) s = run_config(c, o, cfg);
+    free(cfg);
+    return s;
+}
+
+const cli_command cli_shifts_command = {
+    "shifts", "cost of distribution shifts for models: impact and slope", "CONFIG --out DIR",
+    "  spotter shifts configs/dataset_interfaces.yaml --out runs/imagenet_star\n"
+    "  spotter shifts my_shifts.yaml --out runs/mine --shard 0/4\n"
+    "  spotter merge runs/mine && spotter status runs/mine",
+    "Filters pictures of distribution shifts by their similarity to captions of class and shift, and measures for each shift how "
+    "much accuracy it costs (absolute impact) and how far better models lose less (slope), with intervals. Writes shifts.json "
+    "and shifts.csv. The same command continues a run that was stopped, also with other thresholds. `spotter help config "
+    "shifts` lists the settings.", table, check_options,
+    .work = run_shifts, CLI_OPTIONS(config), .machine = true
+};

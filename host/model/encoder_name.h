@@ -1,0 +1,15 @@
+/* encoder_name.h - which network a file of weights holds, and the name of an encoder. */
+#ifndef SPOTTER_ENCODER_NAME_H
+#define SPOTTER_ENCODER_NAME_H
+
+#include "spotter/encoder.h"
+
+/* By the names of the tensors. SPOT_INPUT for a file of neither network. */
+spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
+
+/* name: the kind, and 64 bits of the hash of the file's bytes and of the facts that decide the numbers. clip: of the open
+ * network; NULL: a ResNet. */
+spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
+                                   const spot_encoder_options *o);
+
+#endif

@@ -1,0 +1,42 @@
+/* picture_batches.h - pictures by their paths -> batches of squares, each handed to a function such as a network.
+ *
+ * All threads decode a batch, then `take` has it: the two take turns, since on the CPU both use every core. Needs the memory of
+ * one batch and of decoding, for any number of pictures. */
+#ifndef SPOTTER_PICTURE_BATCHES_H
+#define SPOTTER_PICTURE_BATCHES_H
+
+#include <stdbool.h>
+
+#include "formats/picture.h"
+
+enum { SPOT_PICTURES_NAMED = 10 };        /* unreadable pictures that are named in the log */
+
+typedef struct {
+    int            n;                     /* squares, at least 1 */
+    const int     *picture;               /* (n): the picture of each square, ascending */
+    const uint8_t *rgb;                   /* (n, crop, crop, 3) */
+} spot_picture_batch;
+
+typedef struct {
+    char *const *path;                    /* (n) */
+    int          n, batch;                /* batch: most pictures of a batch */
+    int          early;                   /* pictures of a smaller first batch, after which the time is logged; 0: none */
+    int          resize, crop;
+    spot_filter  filter;
+    size_t       memory;                  /* most bytes for decoding; 0: SPOT_PICTURE_MEMORY */
+    const char  *stage;                   /* progress; NULL: none */
+    int          before, total;           /* progress counts pictures from `before` of `total`; total 0: of n */
+    bool         skip;                    /* leave out unreadable pictures; false: the first one is SPOT_INPUT */
+    int         *skipped;                 /* is raised by the number of pictures left out */
+    spot_status (*take)(spot_ctx *c, void *user, const spot_picture_batch *b);
+    void        *user;
+} spot_picture_batches;
+
+/* Batches begin at the pictures 0, early, early + batch ...; unreadable pictures make them shorter. The stop flag is looked at
+ * before each batch. */
+spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b);
+
+/* The bytes that it holds beside those of decoding. */
+size_t spot_picture_batches_bytes(const spot_picture_batches *b);
+
+#endif

@@ -1,0 +1,198 @@
+/* shift_answers.c - tables of predictions: each picture's row in each table. */
+#define _POSIX_C_SOURCE 200809L
+#include "shifts/shift_answers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spotter/array.h"
+
+typedef struct spot_shift_place { spot_key key; int unit, picture; } place;
+
+static spot_key key_of_path(const char *path) { return spot_key_of(path, strlen(path)); }
+
+static int by_key(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+
+    if (x->key.hi != y->key.hi) return x->key.hi < y->key.hi ? -1 : 1;
+    return (x->key.lo > y->key.lo) - (x->key.lo < y->key.lo);
+}
+
+/* ---- places ---- */
+
+static spot_status list_places(spot_ctx *c, spot_shift_answers *a)
+{
+    char path[2 * SPOT_SHIFT_PATH];
+    size_t n = 0;
+
+    for (int u = 0; u < a->units; u++) n += (size_t)a->unit[u].pictures->list.n;
+    a->place = malloc((n + 1) * sizeof *a->place);
+    if (!a->place || n > 2000000000) return spot_fail(c, SPOT_NOMEM, "no memory for a list of %zu pictures", n);
+    for (int u = 0; u < a->units; u++)
+        for (int i = 0; i < a->unit[u].pictures->list.n; i++) {
+            snprintf(path, sizeof path, "%s/%s", a->unit[u].pictures->id, a->unit[u].pictures->list.path[i]);
+            a->place[a->places++] = (place){ key_of_path(path), u, i };
+        }
+    qsort(a->place, (size_t)a->places, sizeof *a->place, by_key);
+    return SPOT_OK;
+}
+
+static const place *find_place(const spot_shift_answers *a, const char *path)
+{
+    const place wanted = { .key = key_of_path(strncmp(path, "./", 2) ? path : path + 2) };
+
+    return bsearch(&wanted, a->place, (size_t)a->places, sizeof *a->place, by_key);
+}
+
+/* ---- one table ---- */
+
+static int *answer_at(const spot_shift_answers *a, const place *p, int model)
+{
+    const spot_shift_unit_answers *u = &a->unit[p->unit];
+
+    return &u->answer[(size_t)model * u->pictures->list.n + p->picture];
+}
+
+static spot_status check_columns(spot_ctx *c, const spot_array *path, const spot_array *predicted)
+{
+    if (path->type != SPOT_WORDS) return spot_fail(c, SPOT_INPUT, "%s holds numbers; paths are words", path->name);
+    if (path->count != predicted->count)
+        return spot_fail(c, SPOT_INPUT, "%s has %zu rows, and %s has %zu", path->name, path->count, predicted->name,
+                         predicted->count);
+    return SPOT_OK;
+}
+
+/* Whether the classes' folders are numbers, so that a number in a table is a folder and not an index. */
+static bool are_numbers(const spot_shift_classes *k)
+{
+    for (int i = 0; i < k->n; i++)
+        if (strspn(k->folder[i], "0123456789") != strlen(k->folder[i])) return false;
+    return true;
+}
+
+static spot_status read_numbers(spot_ctx *c, spot_shift_answers *a, int *index, const spot_array *predicted, const int *output,
+                                int outputs)
+{
+    const bool folders = !output && are_numbers(a->words.classes);
+    char text[16];
+
+    SPOT_TRY(spot_array_ints(c, index, predicted, 0, folders ? 1000000000 : outputs - 1));
+    for (size_t i = 0; i < predicted->count; i++) {
+        snprintf(text, sizeof text, "%d", index[i]);
+        if (folders) index[i] = spot_shift_word_index(&a->words, text);
+        else if (output) index[i] = output[index[i]];
+        if (index[i] < 0) return spot_fail(c, SPOT_NOMEM, "no memory for the words of %s", predicted->name);
+    }
+    return SPOT_OK;
+}
+
+/* index (rows): the answer of each row. */
+static spot_status read_answers(spot_ctx *c, spot_shift_answers *a, int *index, const spot_array *predicted, int model)
+{
+    int *output, outputs;
+    spot_status s = spot_shift_outputs(c, &a->words, &output, &outputs, &a->cfg->model[model]);
+
+    if (s == SPOT_OK && predicted->type != SPOT_WORDS) s = read_numbers(c, a, index, predicted, output, outputs);
+    else
+        for (size_t i = 0; i < predicted->count && s == SPOT_OK; i++) {
+            index[i] = spot_shift_word_index(&a->words, ((char *const *)predicted->data)[i]);
+            if (index[i] < 0) s = spot_fail(c, SPOT_NOMEM, "no memory for the words of %s", predicted->name);
+        }
+    free(output);
+    return s;
+}
+
+static spot_status place_answers(spot_ctx *c, spot_shift_answers *a, const spot_array *path, const int *index, int model)
+{
+    char *const *word = path->data;
+
+    for (size_t i = 0; i < path->count; i++) {
+        const place *p = find_place(a, word[i]);
+        if (!p) continue;                      /* a table may have other pictures, too */
+        int *answer = answer_at(a, p, model);
+        if (*answer >= 0 && *answer != index[i])
+            return spot_fail(c, SPOT_INPUT, "%s has two answers for %.300s, the second in row %zu", path->name, word[i], i);
+        *answer = index[i];
+    }
+    return SPOT_OK;
+}
+
+/* Every picture has an answer; of the real ones, either all or none. */
+static spot_status check_answers(spot_ctx *c, const spot_shift_answers *a, int model)
+{
+    const spot_shift_model *m = &a->cfg->model[model];
+
+    for (int u = 0; u < a->units; u++) {
+        const spot_shift_pictures *p = a->unit[u].pictures;
+        const int n = p->list.n, *answer = a->unit[u].answer + (size_t)model * n;
+        int missing = 0, first = 0;
+        for (int i = n - 1; i >= 0; i--)
+            if (answer[i] < 0) missing++, first = i;
+        if (!missing || (missing == n && p->unit.shift == SPOT_REAL_PICTURES)) continue;
+        return spot_fail(c, SPOT_INPUT, "%s, the table of the model \"%s\", lacks %d of the %d pictures of %s, such as %s/%s; its "
+                         "column path has paths below data.root", m->predictions, m->name, missing, n, p->root, p->id,
+                         p->list.path[first]);
+    }
+    return SPOT_OK;
+}
+
+static spot_status read_table(spot_ctx *c, spot_shift_answers *a, int model)
+{
+    spot_array path = { 0 }, predicted = { 0 };
+    char where[600];
+    int *index = NULL;
+    spot_status s;
+
+    snprintf(where, sizeof where, "%s:path", a->cfg->model[model].predictions);
+    s = spot_array_read(c, &path, where, 0);
+    snprintf(where, sizeof where, "%s:predicted", a->cfg->model[model].predictions);
+    if (s == SPOT_OK) s = spot_array_read(c, &predicted, where, 0);
+    if (s == SPOT_OK) s = check_columns(c, &path, &predicted);
+    if (s == SPOT_OK) index = malloc((predicted.count + 1) * sizeof *index);
+    if (s == SPOT_OK && !index) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", predicted.name);
+    if (s == SPOT_OK) s = read_answers(c, a, index, &predicted, model);
+    if (s == SPOT_OK) s = place_answers(c, a, &path, index, model);
+    if (s == SPOT_OK) s = check_answers(c, a, model);
+    spot_array_close(&path);
+    spot_array_close(&predicted);
+    free(index);
+    return s;
+}
+
+/* ---- all ---- */
+
+spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
+                                    const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
+                                    int units)
+{
+    *a = (spot_shift_answers){ .cfg = cfg, .store = store, .words.classes = k };
+    a->unit = calloc((size_t)units + 1, sizeof *a->unit);
+    if (!a->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d models", cfg->models);
+    for (a->units = 0; a->units < units; a->units++) {
+        spot_shift_unit_answers *u = &a->unit[a->units];
+        const size_t n = (size_t)cfg->models * pictures[a->units].list.n;
+        u->pictures = &pictures[a->units];
+        u->answer = malloc((n + 1) * sizeof *u->answer);
+        if (!u->answer) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d models", cfg->models);
+        for (size_t i = 0; i < n; i++) u->answer[i] = -1;
+    }
+    SPOT_TRY(list_places(c, a));
+    for (int m = 0; m < cfg->models; m++) {
+        SPOT_TRY(spot_check_stop(c));
+        if (cfg->model[m].predictions[0]) SPOT_TRY(read_table(c, a, m));
+    }
+    return SPOT_OK;
+}
+
+void spot_shift_answers_close(spot_shift_answers *a)
+{
+    for (int u = 0; a->unit && u < a->units; u++) free(a->unit[u].answer);
+    free(a->unit);
+    free(a->place);
+    free(a->words.at);
+    free(a->words.order);
+    spot_text_free(&a->words.words);
+    *a = (spot_shift_answers){ 0 };
+}

@@ -1,0 +1,50 @@
+/* shift_answers.h - the class that each model predicts for each picture: from its table, or by looking. */
+#ifndef SPOTTER_SHIFT_ANSWERS_H
+#define SPOTTER_SHIFT_ANSWERS_H
+
+#include "base/text.h"
+#include "shifts/shift_pictures.h"
+
+/* Words that models predict. The first ones are the study's classes. */
+typedef struct {
+    const spot_shift_classes *classes;
+    spot_text words;           /* further words, each with its NUL */
+    size_t   *at;              /* (count): offsets of them in words */
+    int      *order;           /* (count): sorted */
+    int       count, room;
+} spot_shift_words;
+
+/* answer (models, n): an index of words; -1: no row, which only the real pictures may have. */
+typedef struct {
+    const spot_shift_pictures *pictures;
+    int *answer;
+} spot_shift_unit_answers;
+
+typedef struct {
+    const spot_shifts_config *cfg;
+    const spot_store *store;
+    spot_shift_words words;
+    int units;
+    spot_shift_unit_answers *unit;     /* (units) */
+    struct spot_shift_place *place;    /* (places): pictures by the hash of their path */
+    int places;
+} spot_shift_answers;
+
+/* Reads the tables of all models for the pictures of these units. SPOT_INPUT for a picture without a row, for one that has two,
+ * and for a class number that is not there. pictures must outlive a. Close also after a failure. */
+spot_status spot_shift_answers_open (spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
+                                     const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
+                                     int units);
+void        spot_shift_answers_close(spot_shift_answers *a);
+
+/* Fills the answers of the models that look at the pictures, for one unit. Answers are kept in the cache. */
+spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
+
+/* The word of an answer; its index, added where it is new (-1: no memory). */
+const char *spot_shift_word(const spot_shift_words *w, int index);
+int         spot_shift_word_index(spot_shift_words *w, const char *word);
+
+/* The words of a model's outputs: output -> index of words. *index is malloc'd, (*n); NULL: the classes in order. */
+spot_status spot_shift_outputs(spot_ctx *c, spot_shift_words *w, int **index, int *n, const spot_shift_model *m);
+
+#endif

@@ -1,0 +1,394 @@
+/* shift_encoding.c - pictures and captions -> cosines, piece by piece, through the cache. */
+#define _POSIX_C_SOURCE 200809L
+#include "shifts/shift_encoding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "shifts/shift_inputs.h"
+
+enum { PIECE = 2048 };         /* pictures that are computed and kept together, rounded to the encoder's blocks */
+
+/* ---- embeddings in files ---- */
+
+/* "FOLDER/ID.npy", or ".safetensors:embeddings" where there is such a file. */
+static void embedding_path(char *path, size_t size, const spot_shift_encoding *e, const char *id, bool file_alone)
+{
+    snprintf(path, size, "%s/%s.safetensors", e->cfg->encoder.embeddings, id);
+    if (access(path, F_OK)) snprintf(path, size, "%s/%s.npy", e->cfg->encoder.embeddings, id);
+    else if (!file_alone) snprintf(path, size, "%s/%s.safetensors:embeddings", e->cfg->encoder.embeddings, id);
+}
+
+/* Reads rows and ids; *rows is malloc'd. All files have the same number of columns. */
+static spot_status read_embeddings(spot_ctx *c, spot_shift_encoding *e, spot_array *id, float **rows, const char *what)
+{
+    char path[SPOT_SHIFT_PATH + 600];
+    spot_array a = { 0 };
+    spot_status s;
+
+    *rows = NULL;
+    embedding_path(path, sizeof path, e, what, false);
+    SPOT_TRY(spot_array_read(c, &a, path, 0));
+    if (a.rank != 2 || a.dim[1] < 1 || a.dim[1] > 65536)
+        s = spot_fail(c, SPOT_INPUT, "%s is no table of embeddings, (rows, columns)", a.name);
+    else if (e->dim && a.dim[1] != e->dim)
+        s = spot_fail(c, SPOT_INPUT, "%s has %d columns, and the captions have %d; were they made by two encoders?", a.name,
+                      (int)a.dim[1], e->dim);
+    else s = spot_array_floats(c, rows, &a);
+    if (s == SPOT_OK) e->dim = (int)a.dim[1];
+    snprintf(path, sizeof path, "%s/%s.csv:id", e->cfg->encoder.embeddings, what);
+    if (s == SPOT_OK) s = spot_array_read(c, id, path, 0);
+    if (s == SPOT_OK && id->type != SPOT_WORDS) s = spot_fail(c, SPOT_INPUT, "%s holds numbers; ids are words", id->name);
+    if (s == SPOT_OK && id->count != (size_t)a.dim[0])
+        s = spot_fail(c, SPOT_INPUT, "%s has %zu rows, and %s has %d", id->name, id->count, a.name, (int)a.dim[0]);
+    spot_array_close(&a);
+    return s;
+}
+
+/* The row whose id is the word; order: the ids sorted. -1: none. */
+static int find_row(char *const *id, const int *order, int n, const char *word)
+{
+    int low = 0, high = n;
+
+    while (low < high) {
+        const int middle = (low + high) / 2, way = strcmp(id[order[middle]], word);
+        if (!way) return order[middle];
+        if (way < 0) low = middle + 1;
+        else high = middle;
+    }
+    return -1;
+}
+
+/* feature (n, dim): the rows of the words, in their order. */
+static spot_status pick_rows(spot_ctx *c, float *feature, const spot_array *id, const float *rows, int dim,
+                             const char *const *word, int n)
+{
+    int *order = malloc((id->count + 1) * sizeof *order);
+
+    if (!order) return spot_fail(c, SPOT_NOMEM, "no memory to look up %d rows", n);
+    spot_words_sort(order, id->data, (int)id->count);
+    for (int i = 0; i < n; i++) {
+        const int row = find_row(id->data, order, (int)id->count, word[i]);
+        if (row < 0) {
+            free(order);
+            return spot_fail(c, SPOT_INPUT, "%s has no row for \"%.300s\"", id->name, word[i]);
+        }
+        memcpy(feature + (size_t)i * dim, rows + (size_t)row * dim, (size_t)dim * sizeof *feature);
+    }
+    free(order);
+    return SPOT_OK;
+}
+
+/* ---- open ---- */
+
+static spot_status check_thresholds(spot_ctx *c, const spot_shift_encoding *e)
+{
+    const char *chosen = e->cfg->filter.chosen_for, *label = e->cfg->encoder.label;
+    bool any = false;
+
+    for (int s = 0; s < e->cfg->shifts; s++) any |= e->cfg->shift[s].threshold > -1;
+    if (!any || !strcmp(chosen, e->name) || (label[0] && !strcmp(chosen, label))) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "the thresholds of the shifts were chosen for the encoder \"%s\", and this is \"%s\"; similarities "
+                     "of two encoders cannot be compared. Choose them anew with --pick and set filter.chosen_for, or, if your file "
+                     "is that encoder, say so in encoder.label", chosen, label[0] ? label : e->name);
+}
+
+static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
+{
+    const spot_shift_encoder *s = &e->cfg->encoder;
+    spot_encoder_options o = spot_encoder_defaults();
+    const spot_encoder_info *info;
+
+    o.vocabulary = s->vocabulary[0] ? s->vocabulary : NULL;
+    o.clip.config = s->config[0] ? s->config : NULL;
+    o.clip.image_heads = s->image_heads, o.clip.text_heads = s->text_heads;
+    o.clip.precision = (spot_precision)s->precision;
+    o.clean = s->clean;
+    SPOT_TRY(spot_encoder_open(c, &e->encoder, s->weights, &o));
+    info = spot_encoder_about(e->encoder);
+    if (!info->has_images || !info->has_texts)
+        return spot_fail(c, SPOT_INPUT, "%s has no tower for %s; a filter by captions needs both", s->weights,
+                         info->has_images ? "texts" : "pictures");
+    e->dim = info->dim;
+    snprintf(e->name, sizeof e->name, "%s", info->name);
+    return SPOT_OK;
+}
+
+spot_status spot_shift_encoding_open(spot_ctx *c, spot_shift_encoding *e, const spot_shifts_config *cfg,
+                                     const spot_shift_classes *k, const spot_store *store)
+{
+    *e = (spot_shift_encoding){ .cfg = cfg, .classes = k, .store = store };
+    if (!spot_shifts_encode(cfg)) return SPOT_OK;
+    if (cfg->encoder.weights[0]) SPOT_TRY(open_encoder(c, e));
+    else {
+        snprintf(e->name, sizeof e->name, "%s", cfg->encoder.label);
+        SPOT_TRY(read_embeddings(c, e, &e->caption_id, &e->caption, "captions"));
+    }
+    return check_thresholds(c, e);
+}
+
+void spot_shift_encoding_close(spot_ctx *c, spot_shift_encoding *e)
+{
+    spot_encoder_close(c, e->encoder);
+    spot_array_close(&e->caption_id);
+    free(e->caption);
+    *e = (spot_shift_encoding){ 0 };
+}
+
+spot_status spot_shift_input_hash(spot_ctx *c, const spot_shift_encoding *e, char hash[33], const spot_shift_pictures *p)
+{
+    char path[SPOT_SHIFT_PATH + 600];
+    spot_key k = spot_key_of(p->hash, strlen(p->hash));
+
+    strcpy(hash, p->hash);
+    if (!e->cfg->encoder.embeddings[0]) return SPOT_OK;
+    embedding_path(path, sizeof path, e, p->id, true);
+    SPOT_TRY(spot_shift_hash_file(c, &k, path));
+    snprintf(path, sizeof path, "%s/%s.csv", e->cfg->encoder.embeddings, p->id);
+    SPOT_TRY(spot_shift_hash_file(c, &k, path));
+    embedding_path(path, sizeof path, e, "captions", true);
+    SPOT_TRY(spot_shift_hash_file(c, &k, path));
+    spot_key_text(hash, k);
+    return SPOT_OK;
+}
+
+/* ---- columns ---- */
+
+/* Whether two shifts (or -1, base) have the same class captions. */
+static bool same_class_captions(const spot_shifts_config *cfg, int a, int b)
+{
+    char x[SPOT_CAPTION], y[SPOT_CAPTION];
+
+    return !strcmp(spot_class_caption(x, cfg, a, "<class>"), spot_class_caption(y, cfg, b, "<class>"));
+}
+
+/* The first of base and shifts that has these class captions. */
+static int first_with_captions(const spot_shifts_config *cfg, int shift)
+{
+    int first = SPOT_BASE_PICTURES;
+
+    while (!same_class_captions(cfg, first, shift)) first++;
+    return first;
+}
+
+int spot_real_column(const spot_shifts_config *cfg, int shift)
+{
+    const int first = first_with_captions(cfg, shift);
+    int column = 0;
+
+    for (int s = SPOT_BASE_PICTURES; s < first; s++) column += first_with_captions(cfg, s) == s;
+    return column;
+}
+
+int spot_shift_columns(spot_shift_column *column, const spot_shifts_config *cfg, spot_shift_unit unit)
+{
+    int n = 0;
+
+    if (unit.shift == SPOT_REAL_PICTURES) {
+        for (int s = SPOT_BASE_PICTURES; s < cfg->shifts; s++)
+            if (first_with_captions(cfg, s) == s) column[n++] = (spot_shift_column){ s, true };
+        for (int s = 0; s < cfg->shifts; s++) column[n++] = (spot_shift_column){ s, false };
+        return n;
+    }
+    column[n++] = (spot_shift_column){ unit.shift, true };
+    if (unit.shift >= 0) column[n++] = (spot_shift_column){ unit.shift, false };
+    return n;
+}
+
+/* ---- captions ---- */
+
+/* The captions of a column, (classes) or (1) malloc'd texts of SPOT_CAPTION bytes. */
+static char (*list_captions(const spot_shift_encoding *e, spot_shift_column column, int *n))[SPOT_CAPTION]
+{
+    char (*text)[SPOT_CAPTION];
+
+    *n = column.of_class ? e->classes->n : 1;
+    text = malloc((size_t)*n * sizeof *text);
+    for (int k = 0; text && k < *n; k++) {
+        if (column.of_class) spot_class_caption(text[k], e->cfg, column.shift, e->classes->name[k]);
+        else spot_shift_caption(text[k], e->cfg, column.shift);
+    }
+    return text;
+}
+
+static spot_key key_of_captions(const spot_shift_encoding *e, char (*text)[SPOT_CAPTION], int n)
+{
+    spot_key k = spot_key_join(spot_key_of("shifts", 6), "encoder", e->name, strlen(e->name));
+
+    for (int i = 0; i < n; i++) k = spot_key_join(k, "caption", text[i], strlen(text[i]));
+    return k;
+}
+
+static spot_status encode_captions(spot_ctx *c, spot_shift_encoding *e, float *feature, const char *const *text, int n)
+{
+    if (!e->encoder) return pick_rows(c, feature, &e->caption_id, e->caption, e->dim, text, n);
+    return spot_encode_texts(c, e->encoder, feature, text, n);
+}
+
+/* feature (n, dim), malloc'd. */
+static spot_status caption_rows(spot_ctx *c, spot_shift_encoding *e, float **feature, char (*text)[SPOT_CAPTION], int n)
+{
+    const spot_key key = key_of_captions(e, text, n);
+    const size_t bytes = (size_t)n * e->dim * sizeof **feature;
+    const char **list;
+    unsigned char *kept = NULL;
+    size_t size = 0;
+    bool found = false;
+    spot_status s;
+
+    if (e->encoder) SPOT_TRY(spot_store_get(c, e->store, key, "captions", &kept, &size, &found));
+    *feature = (float *)(void *)kept;
+    if (found && size == bytes) return SPOT_OK;
+    free(kept);
+    *feature = malloc(bytes);
+    list = malloc((size_t)n * sizeof *list);
+    s = *feature && list ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d captions", n);
+    for (int i = 0; i < n && s == SPOT_OK; i++) list[i] = text[i];
+    if (s == SPOT_OK) s = encode_captions(c, e, *feature, list, n);
+    if (s == SPOT_OK && e->encoder) s = spot_store_put(c, e->store, key, "captions", *feature, bytes);
+    free(list);
+    return s;
+}
+
+/* ---- similarities ---- */
+
+typedef struct {
+    spot_shift_encoding *e;
+    const spot_shift_pictures *p;
+    const spot_shift_column *column;
+    int    columns;
+    float *caption[SPOT_SHIFT_COLUMNS];        /* (classes, dim) or (1, dim) */
+    float *all;                                /* embeddings in files: of all pictures, in their order */
+    spot_key key;
+} similarity_work;
+
+static double cosine(const float *a, const float *b, int n)
+{
+    double ab = 0, aa = 0, bb = 0;
+
+    for (int i = 0; i < n; i++) ab += (double)a[i] * b[i], aa += (double)a[i] * a[i], bb += (double)b[i] * b[i];
+    return ab / sqrt(aa * bb);
+}
+
+static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *out, const float *feature, int from, int n)
+{
+    const int dim = w->e->dim, columns = w->columns;
+
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < columns; k++) {
+            const size_t row = w->column[k].of_class ? (size_t)w->p->cls[from + i] : 0;
+            out[(size_t)i * columns + k] = (float)cosine(feature + (size_t)i * dim, w->caption[k] + row * dim, dim);
+        }
+    for (size_t i = 0; i < (size_t)n * columns; i++)
+        if (!isfinite(out[i]))
+            return spot_fail(c, SPOT_NUMERIC, "%s/%s has no direction: its embedding, or that of its caption, is zero", w->p->root,
+                             w->p->list.path[from + (int)(i / columns)]);
+    return SPOT_OK;
+}
+
+/* out (n, columns). */
+static spot_status encode_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
+{
+    spot_shift_encoding *e = w->e;
+    float *feature;
+    char **path;
+    spot_status s;
+
+    if (w->all) return compare_piece(c, w, out, w->all + (size_t)from * e->dim, from, n);
+    feature = malloc((size_t)n * e->dim * sizeof *feature);
+    path = spot_shift_paths(w->p, from, n);
+    s = feature && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
+    if (s == SPOT_OK)
+        s = spot_encode_pictures(c, e->encoder, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature, .stage = "embed",
+                                 .before = e->before + from, .total = e->total });
+    if (s == SPOT_OK) s = compare_piece(c, w, out, feature, from, n);
+    free(feature);
+    free(path);
+    return s;
+}
+
+static spot_status find_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
+{
+    const size_t bytes = (size_t)n * w->columns * sizeof *out;
+    const spot_key key = spot_key_join(w->key, "piece", &(int[]){ from, n }, 2 * sizeof(int));
+    unsigned char *kept = NULL;
+    size_t size = 0;
+    bool found = false;
+    spot_status s;
+
+    if (w->e->encoder) SPOT_TRY(spot_store_get(c, w->e->store, key, "similar", &kept, &size, &found));
+    if (found && size == bytes) memcpy(out, kept, bytes);
+    else found = false;
+    free(kept);
+    if (found) return SPOT_OK;
+    s = encode_piece(c, w, out, from, n);
+    if (s == SPOT_OK && w->e->encoder) s = spot_store_put(c, w->e->store, key, "similar", out, bytes);
+    return s;
+}
+
+static spot_status open_captions(spot_ctx *c, similarity_work *w)
+{
+    w->key = spot_key_of(w->p->hash, strlen(w->p->hash));
+    for (int k = 0; k < w->columns; k++) {
+        spot_status s;
+        char hash[33];
+        int n;
+        char (*text)[SPOT_CAPTION] = list_captions(w->e, w->column[k], &n);
+        if (!text) return spot_fail(c, SPOT_NOMEM, "no memory for %d captions", n);
+        spot_key_text(hash, key_of_captions(w->e, text, n));
+        w->key = spot_key_join(w->key, "column", hash, strlen(hash));
+        s = caption_rows(c, w->e, &w->caption[k], text, n);
+        free(text);
+        SPOT_TRY(s);
+    }
+    return SPOT_OK;
+}
+
+/* The embeddings of all pictures from files, in the order of the pictures. */
+static spot_status open_files(spot_ctx *c, similarity_work *w)
+{
+    const int n = w->p->list.n;
+    spot_array id = { 0 };
+    float *rows = NULL;
+    spot_status s = read_embeddings(c, w->e, &id, &rows, w->p->id);
+
+    if (s == SPOT_OK) w->all = malloc((size_t)n * w->e->dim * sizeof *w->all);
+    if (s == SPOT_OK && !w->all) s = spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
+    if (s == SPOT_OK) s = pick_rows(c, w->all, &id, rows, w->e->dim, (const char *const *)w->p->list.path, n);
+    spot_array_close(&id);
+    free(rows);
+    return s;
+}
+
+static spot_status compute_pieces(spot_ctx *c, similarity_work *w, float *similarity)
+{
+    const int n = w->p->list.n, block = w->e->encoder ? spot_encoder_about(w->e->encoder)->picture_block : 1;
+    const int piece = block < PIECE ? PIECE / block * block : block;
+
+    SPOT_TRY(open_captions(c, w));
+    if (!w->e->encoder) SPOT_TRY(open_files(c, w));
+    for (int from = 0; from < n; from += piece) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(find_piece(c, w, similarity + (size_t)from * w->columns, from, n - from < piece ? n - from : piece));
+    }
+    return SPOT_OK;
+}
+
+spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float **similarity, const spot_shift_pictures *p,
+                                    const spot_shift_column *column, int columns)
+{
+    similarity_work w = { .e = e, .p = p, .column = column, .columns = columns };
+    spot_status s;
+
+    *similarity = malloc((size_t)p->list.n * columns * sizeof **similarity);
+    if (!*similarity) return spot_fail(c, SPOT_NOMEM, "no memory for the similarities of %d pictures", p->list.n);
+    s = compute_pieces(c, &w, *similarity);
+    for (int k = 0; k < columns; k++) free(w.caption[k]);
+    free(w.all);
+    return s;
+}

@@ -1,0 +1,50 @@
+/* shift_encoding.h - similarities of pictures to captions, by an encoder or from files of embeddings.
+ *
+ * Embeddings in files are what `spotter embed` writes: FOLDER/ID.safetensors (tensor "embeddings") or FOLDER/ID.npy, a row for
+ * each picture of the folder ID ("clean/in_the_snow"), and FOLDER/ID.csv, whose column `id` has the pictures' paths below that
+ * folder; FOLDER/captions.* the same for the captions, whose ids are their texts. */
+#ifndef SPOTTER_SHIFT_ENCODING_H
+#define SPOTTER_SHIFT_ENCODING_H
+
+#include "shifts/shift_pictures.h"
+#include "spotter/array.h"
+#include "spotter/encoder.h"
+
+enum { SPOT_SHIFT_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
+
+typedef struct {
+    const spot_shifts_config *cfg;
+    const spot_shift_classes *classes;
+    const spot_store *store;
+    spot_encoder *encoder;             /* NULL: embeddings from files */
+    char  name[96];                    /* the encoder's own; of files the label */
+    int   dim;
+    spot_array caption_id;             /* files: the captions ... */
+    float *caption;                    /* ... and their rows, (captions, dim) */
+    int   before, total;               /* pictures, for the progress */
+} spot_shift_encoding;
+
+/* SPOT_USAGE when thresholds were chosen for another encoder. Does nothing where the config has no encoder. Close also after a
+ * failure. */
+spot_status spot_shift_encoding_open (spot_ctx *c, spot_shift_encoding *e, const spot_shifts_config *cfg,
+                                      const spot_shift_classes *k, const spot_store *store);
+void        spot_shift_encoding_close(spot_ctx *c, spot_shift_encoding *e);
+
+/* A column of similarities: to the class caption of each picture's own class as the shift `shift` has it, or to its shift
+ * caption. */
+typedef struct { int shift; bool of_class; } spot_shift_column;
+
+/* Columns that a unit needs: of real pictures the different class captions and every shift's; of base its class caption; of
+ * a shift both. Returns their number. spot_real_column: the column of real pictures for the class caption of a shift. */
+int spot_shift_columns(spot_shift_column *column, const spot_shifts_config *cfg, spot_shift_unit unit);
+int spot_real_column(const spot_shifts_config *cfg, int shift);
+
+/* The hash of what similarities are computed from: the pictures, and their file of embeddings. */
+spot_status spot_shift_input_hash(spot_ctx *c, const spot_shift_encoding *e, char hash[33], const spot_shift_pictures *p);
+
+/* similarity (pictures, columns), malloc'd: cosines, from the cache where it has them. A piece of pictures is kept as soon as it
+ * is computed, so a stopped call continues. */
+spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float **similarity, const spot_shift_pictures *p,
+                                    const spot_shift_column *column, int columns);
+
+#endif

@@ -1,0 +1,166 @@
+/* shift_result.c - the result of a unit as memory and as JSON. */
+#include "shifts/shift_result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "work/frame.h"
+
+enum { MOST_CLASSES = 1000000, MOST_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
+
+static bool take(void *pointer, size_t n, size_t size)
+{
+    void **p = pointer;
+
+    return (*p = calloc(n + 1, size)) != NULL;
+}
+
+static bool has_set(const spot_shift_result *r, int set)
+{
+    return set == SPOT_SHIFT_ALL || (set == SPOT_SHIFT_KEPT ? r->filtered : r->truth);
+}
+
+bool spot_shift_result_take(spot_shift_result *r)
+{
+    const size_t classes = (size_t)r->classes, columns = (size_t)r->columns, models = (size_t)r->models;
+    bool whole = take(&r->column, columns, sizeof *r->column)
+              && take(&r->quantile, columns * SPOT_SHIFT_QUANTILES, sizeof *r->quantile)
+              && take(&r->class_name, classes, sizeof *r->class_name)
+              && take(&r->class_threshold, classes, sizeof *r->class_threshold)
+              && take(&r->answered, models, sizeof *r->answered)
+              && take(&r->top, classes * SPOT_SHIFT_TOP, sizeof *r->top);
+
+    for (int k = 0; k < SPOT_SHIFT_SETS && whole; k++)
+        if (has_set(r, k))
+            whole = take(&r->count[k], classes, sizeof **r->count) && take(&r->right[k], models * classes, sizeof **r->right);
+    return whole;
+}
+
+void spot_shift_result_close(void *result)
+{
+    spot_shift_result *r = result;
+
+    free(r->column), free(r->quantile), free(r->class_name), free(r->class_threshold), free(r->answered), free(r->top);
+    for (int k = 0; k < SPOT_SHIFT_SETS; k++) free(r->count[k]), free(r->right[k]);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- JSON ---- */
+
+/* An array that has n members, no more and no fewer. */
+static bool open_array(spot_json *j, const char *key, int n)
+{
+    const int have = spot_json_array(j, key, n, n);
+
+    if (have != n && !j->wrong) j->wrong = key;
+    return have == n;
+}
+
+static void describe_ints(spot_json *j, const char *key, int *v, size_t n)
+{
+    if (open_array(j, key, (int)n))
+        for (size_t i = 0; i < n; i++) spot_json_int(j, NULL, &v[i]);
+    spot_json_end(j);
+}
+
+static void describe_reals(spot_json *j, const char *key, double *v, size_t n)
+{
+    if (open_array(j, key, (int)n))
+        for (size_t i = 0; i < n; i++) spot_json_real(j, NULL, &v[i]);
+    spot_json_end(j);
+}
+
+static void describe_hits(spot_json *j, const char *key, spot_shift_hits *h)
+{
+    spot_json_object(j, key);
+    spot_json_int(j, "hits", &h->hits);
+    spot_json_int(j, "passed", &h->passed);
+    spot_json_int(j, "there", &h->there);
+    spot_json_end(j);
+}
+
+static void describe_columns(spot_json *j, spot_shift_result *r)
+{
+    if (open_array(j, "similarities", r->columns))
+        for (int k = 0; k < r->columns; k++) {
+            spot_json_object(j, NULL);
+            spot_frame_plain(j, "caption", r->column[k], sizeof *r->column);
+            describe_reals(j, "percentiles", r->quantile + (size_t)k * SPOT_SHIFT_QUANTILES, SPOT_SHIFT_QUANTILES);
+            spot_json_end(j);
+        }
+    spot_json_end(j);
+}
+
+static void describe_classes(spot_json *j, spot_shift_result *r)
+{
+    if (open_array(j, "classes", r->classes))
+        for (int k = 0; k < r->classes; k++) spot_frame_plain(j, NULL, r->class_name[k], sizeof *r->class_name);
+    spot_json_end(j);
+    describe_reals(j, "class_thresholds", r->class_threshold, (size_t)r->classes);
+    if (open_array(j, "predicted_most", r->classes * SPOT_SHIFT_TOP))
+        for (int k = 0; k < r->classes * SPOT_SHIFT_TOP; k++) {
+            spot_json_object(j, NULL);
+            spot_frame_plain(j, "class", r->top[k].name, sizeof r->top->name);
+            spot_json_int(j, "answers", &r->top[k].answers);
+            spot_json_end(j);
+        }
+    spot_json_end(j);
+}
+
+static void describe_sets(spot_json *j, spot_shift_result *r)
+{
+    static const char *const sets[] = { "all", "kept", "oracle" };
+
+    for (int k = 0; k < SPOT_SHIFT_SETS; k++) {
+        if (!has_set(r, k)) continue;
+        spot_json_object(j, sets[k]);
+        describe_ints(j, "pictures", r->count[k], (size_t)r->classes);
+        describe_ints(j, "right", r->right[k], (size_t)r->classes * r->models);
+        spot_json_end(j);
+    }
+}
+
+static void describe_head(spot_json *j, spot_shift_result *r)
+{
+    spot_json_int(j, "index", &r->index), spot_json_int(j, "numbers", &r->numbers);
+    spot_json_text(j, "config", r->config, sizeof r->config);
+    spot_frame_plain(j, "name", r->name, sizeof r->name);
+    spot_frame_plain(j, "id", r->id, sizeof r->id);
+    spot_json_int(j, "source", &r->source), spot_json_int(j, "shift", &r->shift);
+    spot_json_text(j, "inputs", r->inputs, sizeof r->inputs);
+    spot_json_text(j, "pictures_hash", r->pictures_hash, sizeof r->pictures_hash);
+    spot_frame_plain(j, "encoder", r->encoder, sizeof r->encoder);
+    spot_json_int(j, "class_count", &r->classes), spot_json_int(j, "models", &r->models);
+    spot_json_int(j, "columns", &r->columns);
+    spot_json_int(j, "pictures", &r->pictures);
+    spot_json_int(j, "pass_class", &r->pass_class), spot_json_int(j, "pass_shift", &r->pass_shift);
+    spot_json_int(j, "absent", &r->absent);
+    spot_json_bool(j, "filtered", &r->filtered), spot_json_bool(j, "truth", &r->truth), spot_json_bool(j, "parts", &r->parts);
+    describe_hits(j, "hits", &r->hits), describe_hits(j, "object_hits", &r->object_hits);
+    describe_hits(j, "shift_hits", &r->shift_hits);
+    spot_json_real(j, "threshold", &r->threshold);
+}
+
+void spot_shift_result_describe(spot_json *j, void *result)
+{
+    spot_shift_result *r = result;
+
+    describe_head(j, r);
+    if (!j->gen) {
+        if (r->classes < 1 || r->classes > MOST_CLASSES || r->models < 0 || r->models > SPOT_MAX_SHIFT_MODELS || r->columns < 0
+            || r->columns > MOST_COLUMNS) {
+            j->wrong = "its sizes are not possible";
+            r->classes = r->models = r->columns = 0;
+            return;
+        }
+        if (!spot_shift_result_take(r)) {
+            j->wrong = spot_frame_no_memory;
+            return;
+        }
+    }
+    describe_columns(j, r);
+    describe_classes(j, r);
+    describe_ints(j, "answered", r->answered, (size_t)r->models);
+    describe_sets(j, r);
+}

@@ -1,0 +1,28 @@
+/* shift_unit.h - one folder of pictures -> its result. */
+#ifndef SPOTTER_SHIFT_UNIT_H
+#define SPOTTER_SHIFT_UNIT_H
+
+#include "shifts/shift_answers.h"
+#include "shifts/shift_encoding.h"
+#include "shifts/shift_inputs.h"
+#include "shifts/shift_result.h"
+
+/* What all units of a run share. */
+typedef struct {
+    const spot_shifts_config *cfg;
+    spot_shift_classes  classes;
+    spot_shift_encoding encoding;
+    spot_shift_answers  answers;           /* of the missing units */
+    spot_shift_truth    truth;
+    char    inputs[33];
+    double *class_threshold;               /* (1 + shifts, classes): of base, of each shift; NULL: no encoder */
+} spot_shift_study;
+
+/* The thresholds of all classes from the similarities of the real pictures. */
+spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_shift_pictures *real);
+
+/* Fills r and its file of pictures; slot: index of the unit among the answers'. Close r also after a failure. */
+spot_status spot_shift_compute(spot_ctx *c, spot_shift_study *v, spot_shift_result *r, const char *dir, int unit,
+                               const spot_shift_pictures *p, int slot);
+
+#endif

@@ -1,0 +1,170 @@
+/* shifts_run.c - the run of a shard: its folders are units of work (work.h). */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shifts/shift_unit.h"
+
+typedef struct {
+    spot_work work;
+    spot_store store;
+    spot_shift_study v;
+    spot_shift_pictures real;              /* where there are real pictures */
+    spot_shift_pictures *pictures;         /* (missing): of the missing units */
+    int listed;
+} run;
+
+/* Whether the result's pictures, tables and encoder are those of now. */
+static bool result_holds(spot_work *w, const void *result)
+{
+    run *v = w->user;
+    const spot_shift_result *r = result;
+    spot_shift_pictures p;
+    spot_ctx own = { .ops = NULL };        /* for a sentence that computing the unit will give again */
+    char path[1300], hash[33] = "";
+    spot_status s;
+
+    spot_shift_pictures_path(path, sizeof path, w->dir, r->index);
+    if (access(path, F_OK) || strcmp(r->inputs, v->v.inputs) || strcmp(r->encoder, v->v.encoding.name)) return false;
+    s = spot_shift_pictures_open(&own, &p, v->v.cfg, &v->v.classes, spot_shift_unit_at(v->v.cfg, r->index));
+    if (s == SPOT_OK) s = spot_shift_input_hash(&own, &v->v.encoding, hash, &p);
+    spot_shift_pictures_close(&p);
+    return s == SPOT_OK && !strcmp(hash, r->pictures_hash);
+}
+
+/* Lists the pictures of all missing units and reads the tables for them, so that a wrong table stops the run before it. */
+static spot_status list_missing(spot_ctx *c, spot_work *w)
+{
+    run *v = w->user;
+
+    v->pictures = calloc((size_t)w->missing_count + 1, sizeof *v->pictures);
+    if (!v->pictures) return spot_fail(c, SPOT_NOMEM, "no memory for %d folders", w->missing_count);
+    for (; v->listed < w->missing_count; v->listed++) {
+        spot_shift_pictures *p = &v->pictures[v->listed];
+        const spot_shift_unit u = spot_shift_unit_at(v->v.cfg, w->missing[v->listed]);
+        SPOT_TRY(spot_shift_pictures_open(c, p, v->v.cfg, &v->v.classes, u));
+        if (p->absent)
+            spot_log(c, SPOT_LOG_WARN, "%s has no pictures of %d classes, such as %s; they count as lost", p->root, p->absent,
+                     p->first_absent);
+        v->v.encoding.total += p->list.n;
+    }
+    return spot_shift_answers_open(c, &v->v.answers, v->v.cfg, &v->v.classes, &v->store, v->pictures, w->missing_count);
+}
+
+/* The thresholds of the classes need the real pictures in every shard. */
+static spot_status begin_units(spot_ctx *c, spot_work *w)
+{
+    run *v = w->user;
+    spot_status s;
+
+    if (!spot_shifts_encode(v->v.cfg)) return SPOT_OK;
+    v->v.encoding.total += v->real.list.n;
+    s = spot_shift_thresholds(c, &v->v, &v->real);
+    v->v.encoding.before = v->real.list.n;
+    return s;
+}
+
+static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int n)
+{
+    run *v = w->user;
+
+    for (int i = 0; i < n; i++) {
+        spot_shift_pictures *p = &v->pictures[w->tried + i];
+        spot_shift_result r = { 0 };
+        spot_status s = spot_shift_compute(c, &v->v, &r, w->dir, unit[i], p, w->tried + i);
+        memcpy(r.config, w->key, sizeof r.config);
+        if (s == SPOT_OK) s = spot_work_keep(c, w, unit[i], &r);
+        spot_shift_result_close(&r);
+        SPOT_TRY(s);
+        v->v.encoding.before += p->list.n;
+        spot_tell(c, "folders", -1, w->already + w->done, w->planned, p->id);
+    }
+    return SPOT_OK;
+}
+
+static spot_status open_inputs(spot_ctx *c, run *v)
+{
+    const spot_shifts_config *cfg = v->v.cfg;
+    spot_key k = spot_key_of("classes", 7);
+    char real[33];
+
+    SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
+    SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store));
+    for (int i = 0; i < v->v.classes.n; i++)
+        k = spot_key_join(k, "class", v->v.classes.folder[i], strlen(v->v.classes.folder[i]));
+    if (cfg->data.real[0]) {
+        SPOT_TRY(spot_shift_pictures_open(c, &v->real, cfg, &v->v.classes, (spot_shift_unit){ -1, SPOT_REAL_PICTURES }));
+        SPOT_TRY(spot_shift_input_hash(c, &v->v.encoding, real, &v->real));
+        k = spot_key_join(k, "real", real, strlen(real));
+    }
+    spot_key_text(real, k);
+    SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
+    return spot_shift_inputs_hash(c, v->v.inputs, cfg, real);
+}
+
+static void close_run(spot_ctx *c, run *v)
+{
+    for (int i = 0; v->pictures && i <= v->listed; i++) spot_shift_pictures_close(&v->pictures[i]);
+    free(v->pictures);
+    spot_shift_pictures_close(&v->real);
+    spot_shift_answers_close(&v->v.answers);
+    spot_shift_encoding_close(c, &v->v.encoding);
+    spot_shift_truth_close(&v->v.truth);
+    spot_shift_classes_close(&v->v.classes);
+    free(v->v.class_threshold);
+    spot_work_close(&v->work);
+    free(v);
+}
+
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report)
+{
+    const double since = spot_clock();
+    run *v = calloc(1, sizeof *v);
+    spot_status s;
+
+    *report = (spot_shifts_report){ 0 };
+    if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
+    v->v.cfg = cfg;
+    s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
+      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard, o->shards)
+      : open_inputs(c, v);
+    if (s == SPOT_OK) s = spot_store_open(c, &v->store, o->out);
+    v->work = (spot_work){ .study = &spot_shifts_study, .dir = v->store.dir, .config = cfg, .units = spot_shift_units(cfg),
+                           .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
+                           .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
+                           .compute = compute_units };
+    spot_key_text(v->work.key, spot_shifts_key(cfg));
+    if (s == SPOT_OK) s = spot_work_run(c, &v->work);
+    *report = (spot_shifts_report){ v->work.planned, v->work.already, v->work.done, spot_clock() - since };
+    close_run(c, v);
+    return s;
+}
+
+/* ---- cost ---- */
+
+/* Beside a unit's pictures: its similarities twice, the embeddings of a piece, the answers of all missing units. */
+spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost)
+{
+    spot_shift_classes k;
+    spot_status s = spot_shift_classes_open(c, &k, cfg);
+    size_t most = 0, names = 0;
+
+    *cost = (spot_shifts_cost){ .units = spot_shift_units(cfg), .classes = k.n };
+    for (int u = 0; u < cost->units && s == SPOT_OK; u++) {
+        spot_shift_pictures p;
+        spot_shift_column column[SPOT_SHIFT_COLUMNS];
+        const int columns = spot_shift_columns(column, cfg, spot_shift_unit_at(cfg, u));
+        s = spot_shift_pictures_open(c, &p, cfg, &k, spot_shift_unit_at(cfg, u));
+        const size_t own = (size_t)p.list.n * (2 * (size_t)columns * sizeof(float) + 64);
+        most = own > most ? own : most;
+        cost->pictures += p.list.n;
+        for (int i = 0; i < p.list.n && s == SPOT_OK; i++) names += strlen(p.list.path[i]) + 1;
+        spot_shift_pictures_close(&p);
+    }
+    cost->memory = most + names + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
+                 + (size_t)cost->classes * (size_t)(1 + cfg->shifts) * (size_t)(1 + cfg->models) * 2 * sizeof(double);
+    spot_shift_classes_close(&k);
+    return s;
+}

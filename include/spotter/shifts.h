@@ -1,0 +1,294 @@
+/* shifts.h - distribution shifts: how much each shift costs each model (dataset interfaces, Vendrow et al. 2023, paper 004).
+ *
+ *     pictures of class and shift -> similarities to two captions -> kept or not -> accuracies -> impact and slope
+ *
+ * The first part works on counts in memory and needs no files. The second part is the study: its config, its run, its results.
+ * host/shifts/README.md explains it to users. */
+#ifndef SPOTTER_SHIFTS_H
+#define SPOTTER_SHIFTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "spotter/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOT_MAX_SHIFTS        64
+#define SPOT_MAX_SOURCES       16
+#define SPOT_MAX_SHIFT_MODELS  512
+#define SPOT_SHIFT_QUANTILES   101        /* of similarities: percentiles 0 to 100 */
+#define SPOT_SHIFT_TOP         5          /* classes that are listed as predicted most */
+
+/* ---- 1. evaluation, from counts ---- */
+
+/* The axes of the fit of shift accuracy against base accuracy. The paper names no transform: linear. Taori et al. 2020 and Miller
+ * et al. 2021, which it follows, use logit and probit. */
+typedef enum { SPOT_AXES_LINEAR, SPOT_AXES_PROBIT, SPOT_AXES_LOGIT } spot_shift_axes;
+
+/* Pictures of one folder, class by class, that pass a filter; and those of them that each model answers right. */
+typedef struct {
+    const int *pictures;       /* (classes) */
+    const int *right;          /* (models, classes) */
+} spot_shift_tally;
+
+typedef struct {
+    int classes, models, shifts, categories;
+    spot_shift_tally base;
+    const spot_shift_tally *shift;         /* (shifts) */
+    const int *category;                   /* (shifts), below categories; may be NULL where categories is 0 */
+} spot_shift_table;
+
+typedef struct {
+    int      axes;             /* spot_shift_axes */
+    int      least, least_base;   /* a class counts with so many pictures of the shift, and of the base; 5 and 1 */
+    int      draws;            /* bootstrap over classes and models; 0: no intervals (NaN) */
+    uint64_t seed;
+} spot_shift_rule;
+
+/* low, high: 95 % percentile interval of the bootstrap; NaN where under half of the draws have a value. */
+typedef struct { double value, low, high; } spot_shift_interval;
+
+/* Figures of one shift. A class is used when it has rule.least pictures of the shift and rule.least_base of the base. The
+ * accuracy of a model is the mean of its accuracies on the used classes. On probit and logit axes, an accuracy is first limited
+ * to [1/2n, 1 - 1/2n], where n is the number of pictures behind it: 0 and 1 have no finite place there. */
+typedef struct {
+    int used;                  /* classes */
+    int few, lost;             /* classes left out: with 1 to least - 1 pictures of the shift; with none */
+    int few_base;              /* left out: enough of the shift, too few of the base */
+    spot_shift_interval impact;            /* mean over models of base - shift accuracy; NaN without a used class */
+    spot_shift_interval slope;             /* least squares of shift on base accuracy over models; NaN: under two models, or all
+                                            * have one base accuracy */
+    double intercept, correlation;         /* of the same fit */
+    int limited;               /* accuracies that were limited for the axes */
+    int draws;                 /* bootstrap draws that have a slope */
+    double *base, *shift;      /* (models) accuracies; NaN without a used class */
+} spot_shift_estimate;
+
+/* Two shifts or two categories, a - b, from the same draws. p: two-sided, normal with the standard error of the draws, adjusted
+ * by Holm over all pairs; NaN where there is no interval. */
+typedef struct {
+    int a, b;
+    spot_shift_interval impact, slope;
+    double impact_p, slope_p;
+} spot_shift_difference;
+
+/* The mean of its shifts; a shift without a value is left out. */
+typedef struct { int shifts; spot_shift_interval impact, slope; } spot_shift_category;
+
+typedef struct {
+    int shifts, categories;
+    spot_shift_estimate   *shift;          /* (shifts) */
+    spot_shift_difference *between;        /* (shifts (shifts - 1) / 2): a < b */
+    spot_shift_category   *category;       /* (categories) */
+    spot_shift_difference *across;         /* (categories (categories - 1) / 2) */
+    double *owned;
+} spot_shift_estimates;
+
+spot_shift_rule spot_shift_rule_defaults(void);
+
+/* A draw of the bootstrap takes as many classes, and as many models, as there are, with replacement; the same draw serves base
+ * and all shifts, so that differences are of pairs. Random numbers have addresses: the same bits for any number of threads.
+ * SPOT_INVALID for a table without classes or models, with negative counts, or with more right than there are. Close e also
+ * after a failure; zeroed before. */
+spot_status spot_shift_evaluate(spot_ctx *c, spot_shift_estimates *e, const spot_shift_table *t, const spot_shift_rule *rule);
+void        spot_shift_estimates_close(spot_shift_estimates *e);
+
+/* The q-quantile of n ascending values (numpy's "linear"); NaN for none. */
+double spot_quantile(const double *ascending, int n, double q);
+
+/* Wilson's 95 % interval of a share of hits among n. n = 0: value NaN, interval [0, 1]. */
+spot_shift_interval spot_share_of(int hits, int n);
+
+/* ---- 2. the study ---- */
+
+/* A source is a way to get pictures: a generator, a search. A folder below data.root; "" where the layout has no sources. */
+typedef struct { char name[64]; } spot_shift_source;
+
+/* Captions: "<class>" stands for the name of the class. */
+typedef struct {
+    char   name[64];
+    char   folder[64];             /* "": the name with '_' for ' ' */
+    char   prompt[160];            /* what the pictures were generated from; Spotter does not read it */
+    char   class_caption[160];     /* "": captions.object, or captions.style for a style */
+    char   shift_caption[160];     /* "": "a photo NAME" */
+    char   category[32];
+    double threshold;              /* least similarity to shift_caption; -1: all pictures pass */
+    int    style;                  /* 1: the pictures are no photos */
+} spot_shift;
+
+/* Its answers come from a table, or from weights that look at the pictures. */
+typedef struct {
+    char name[64];
+    char predictions[512];         /* CSV with the columns path and predicted */
+    char weights[512];             /* ResNet-18, .safetensors */
+    char classes[512];             /* text: a line for each output, the class's folder; "": the folders in order */
+    int  resize, crop;             /* of weights, as in encoder.h */
+} spot_shift_model;
+
+typedef struct {
+    char root[512];                /* folders <shift>/<class>, or <source>/<shift>/<class> */
+    char real[512];                /* real pictures, <class>: below root, or a path that begins with '/' or '.'; "": none */
+    char base[64];                 /* folder of the base pictures beside those of shifts */
+    char names[512];               /* CSV with the columns folder and name; "": the folders, with ' ' for '_' */
+} spot_shift_data;
+
+typedef struct {
+    char weights[512];             /* CLIP, .safetensors; "": none */
+    char vocabulary[512], config[512];     /* "": beside the weights */
+    char label[96];                /* what the user says the encoder is; "": its own name (encoder.h) */
+    char embeddings[512];          /* folder of embeddings, in place of weights: host/shifts/README.md */
+    int  image_heads, text_heads;  /* 0: the config's */
+    int  clean, precision;         /* spot_encoder_clean, spot_precision */
+} spot_shift_encoder;
+
+/* The class caption of style shifts: the paper's "a <class>", or that of the released masks. */
+typedef enum { SPOT_STYLE_PAPER, SPOT_STYLE_RELEASED } spot_shift_style;
+
+typedef struct {
+    double percentile;             /* of the similarities of a class's real pictures: the class's threshold */
+    char   chosen_for[96];         /* the encoder for which the thresholds of the shifts were chosen */
+    int    base;                   /* 1: base pictures pass the class's threshold, too */
+    int    style;                  /* spot_shift_style */
+    char   masks[512];             /* .npz, an array of 0 and 1 for each shift and base, in place of an encoder; "": none */
+    char   oracle[512];            /* CSV: path and keep, or path, shift_there and object_there; "": none */
+} spot_shift_filter;
+
+typedef struct {
+    spot_shift_rule rule;
+    double          confounded;    /* least gap of a class beyond its source's median gap (spot_shift_gap) */
+} spot_shift_evaluation;
+
+typedef struct {
+    int study;                     /* 0, "shifts": how a run directory tells its study */
+    spot_shift_data       data;
+    spot_shift_encoder    encoder;
+    spot_shift_filter     filter;
+    spot_shift_evaluation evaluation;
+    int sources, shifts, models;
+    spot_shift_source source[SPOT_MAX_SOURCES];
+    spot_shift        shift [SPOT_MAX_SHIFTS];
+    spot_shift_model  model [SPOT_MAX_SHIFT_MODELS];
+} spot_shifts_config;              /* 900 kB: allocate it */
+
+/* Defaults: no source, shift or model. load and parse begin from them. */
+void        spot_shifts_defaults(spot_shifts_config *cfg);
+spot_status spot_shifts_load (spot_ctx *c, spot_shifts_config *cfg, const char *path);
+spot_status spot_shifts_parse(spot_ctx *c, spot_shifts_config *cfg, const char *text, size_t len, const char *name);
+spot_status spot_shifts_print(spot_ctx *c, const spot_shifts_config *cfg, char **text);
+void        spot_shifts_document(FILE *f);
+
+/* ---- 3. results ---- */
+
+/* The pictures that a number is from: all, those that pass the filter, those that are right by the table of truth. */
+typedef enum { SPOT_SHIFT_ALL, SPOT_SHIFT_KEPT, SPOT_SHIFT_ORACLE, SPOT_SHIFT_SETS } spot_shift_set;
+
+/* A class that is predicted often, by all models together. */
+typedef struct { char name[64]; int answers; } spot_shift_top;
+
+/* Pictures by what the filter and the truth say: hits pass and are right, passed pass, there are right. */
+typedef struct { int hits, passed, there; } spot_shift_hits;
+
+/* The result of one folder: the real pictures, a source's base, a source's shift. */
+typedef struct {
+    int    index, numbers;
+    char   config[33];
+    char   name[160], id[160]; /* "clean, in the snow", "clean/in_the_snow" */
+    int    source, shift;      /* index of config.source and config.shift; -1: base; -2: real pictures */
+    char   inputs[33], pictures_hash[33], encoder[96];
+    int    classes, models, columns;
+    int    pictures;
+    int    pass_class, pass_shift;         /* pictures that pass each part of the filter */
+    int    absent;             /* classes of the study without a picture here */
+    bool   filtered, truth, parts;         /* there is a filter; a table of truth; one that tells object and shift apart */
+    spot_shift_hits hits, object_hits, shift_hits;      /* filter against truth: whole, and its two parts */
+    double threshold;          /* of the shift caption; NaN: none */
+    char   (*column)[400];     /* (columns): captions that similarities are to; <class> stands for each class */
+    double *quantile;          /* (columns, SPOT_SHIFT_QUANTILES) */
+    char   (*class_name)[128]; /* (classes): folders */
+    double *class_threshold;   /* (classes): of the class caption; NaN: none */
+    int    *answered;          /* (models): 0 where a table has no real pictures */
+    int    *count[SPOT_SHIFT_SETS];        /* (classes): pictures; NULL where there is no such set */
+    int    *right[SPOT_SHIFT_SETS];        /* (models, classes) */
+    spot_shift_top *top;       /* (classes, SPOT_SHIFT_TOP): of pictures that pass; "" where there are fewer */
+} spot_shift_result;
+
+/* A class of a source, base against real pictures: does the source change more than it says? */
+typedef struct {
+    int    cls;
+    double real, base;         /* accuracy: means over pictures and models */
+    double gap, low, high;     /* real - base; 95 % BCa interval over pictures */
+    double p;                  /* one-sided: the gap is above the median gap of the source's classes; Holm over all classes of all
+                                * sources; NaN: pictures were not merged */
+    bool   confounded;         /* p <= 0.05, and gap - median >= evaluation.confounded */
+} spot_shift_gap;
+
+typedef struct {
+    spot_shift_estimates set[SPOT_SHIFT_SETS];     /* set[].shifts is 0 where there is no such set */
+    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them */
+    double median_gap;
+    spot_shift_gap *gap;       /* (gaps): largest first */
+} spot_shift_source_result;
+
+typedef struct {
+    spot_shifts_config *cfg;
+    bool missing;              /* spot_shifts_read failed because units are not computed yet */
+    int units;
+    spot_shift_result *unit;   /* (units): spot_shift_unit order: real pictures if there are some; then for each source base and
+                                * shifts */
+    int sources, categories;
+    char (*category)[32];      /* (categories), in order of appearance */
+    int  *category_of;         /* (shifts) */
+    spot_shift_source_result *source;      /* (sources) */
+} spot_shifts_results;
+
+/* Reads the segments of a run directory and evaluates them. SPOT_INPUT when units are missing or damaged, or were made by
+ * different encoders or from different tables. Close also after a failure. */
+spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
+void        spot_shifts_close(spot_shifts_results *r);
+
+/* The pictures of a unit: DIR/similarities/000/shift-000003.safetensors. */
+typedef struct {
+    int     n, columns;
+    char  **path;              /* (n): names, "clean/in_the_snow/dog/1.png" */
+    int    *cls;               /* (n) */
+    float  *similarity;        /* (n, columns) */
+    uint8_t *pass;             /* (n) bits: 1 class caption, 2 shift caption; 4 object there, 8 shift there, by the truth */
+    int    *right;             /* (n): models that answer right */
+    void   *owned;
+} spot_shift_pictures_result;
+
+spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
+void        spot_shift_pictures_free(spot_shift_pictures_result *p);
+
+/* ---- 4. the run ---- */
+
+typedef struct {
+    const char *out;           /* run directory */
+    int shard, shards;         /* 0 of 1 */
+    double seconds;            /* time limit; 0: none */
+    int starts;                /* as in sweep.h */
+} spot_shifts_options;
+
+typedef struct { int planned, already, done; double seconds; } spot_shifts_report;
+
+/* Computes the missing units of a shard; the last one writes DIR/shifts.json and DIR/shifts.csv. SPOT_USAGE for thresholds of
+ * another encoder, SPOT_INPUT for tables that lack pictures, both before anything is computed. Otherwise as spot_sweep_run. A
+ * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
+ * from its cache. */
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report);
+
+/* What a run will take: units, pictures, peak bytes beside the weights and decoding. */
+typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
+spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
+
+struct spot_study;
+extern const struct spot_study spot_shifts_study;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
