@@ -297,7 +297,8 @@ spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char
 typedef struct { int impacts, slopes; double impact, slope; } spot_plant_error;
 
 /* e (sources, SPOT_SHIFT_SETS): results of a planted world, whose models are the planted ones, against OUT/plant/truth.csv. */
-spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r, const char *out);
+spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r,
+                               const char *out);
 
 struct spot_study;
 extern const struct spot_study spot_shifts_study;
