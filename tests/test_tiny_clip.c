@@ -228,7 +228,7 @@ TEST(the_nearest_class_caption_is_mostly_right)
         }
         right += best == p[i].cls;
     }
-    assert_true(right >= N * 3 / 4);
+    assert_true(right * 5 >= N * 4);
     free(rgb);
     close_bed(&b);
 }
@@ -261,7 +261,7 @@ TEST(it_knows_attributes_of_scenes_in_words)
             mark[i] = image[i].value[told[k].layer][told[k].attribute] == told[k].value
                       && (told[k].attribute == SPOT_PRESENCE || image[i].value[told[k].layer][SPOT_PRESENCE]);
         compare(&b, similar, rgb, N, told[k].words);
-        if (area(similar, mark, N) < 0.85) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
+        if (area(similar, mark, N) < 0.75) fail_msg("%s: %.3f", told[k].words, area(similar, mark, N));
     }
     free(rgb);
     close_bed(&b);
