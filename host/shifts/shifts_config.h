@@ -10,7 +10,7 @@ enum { SPOT_CAPTION = 384, SPOT_SHIFT_PATH = 1300 };
 
 /* Unit 0 is the real pictures where there are some; then for each source its base and its shifts. */
 enum { SPOT_REAL_PICTURES = -2, SPOT_BASE_PICTURES = -1 };
-typedef struct { int source, shift; } spot_shift_unit;         /* shift: index, or one of the two; of real pictures source is -1 */
+typedef struct { int source, shift; } spot_shift_unit;     /* shift: index, or one of the two; source -1: of real pictures */
 
 int             spot_shift_units(const spot_shifts_config *cfg);
 spot_shift_unit spot_shift_unit_at(const spot_shifts_config *cfg, int unit);
@@ -22,6 +22,9 @@ static inline int spot_shift_sources(const spot_shifts_config *cfg) { return cfg
 const char *spot_shift_unit_id    (char text[SPOT_SHIFT_PATH], const spot_shifts_config *cfg, spot_shift_unit u);
 const char *spot_shift_unit_folder(char text[SPOT_SHIFT_PATH], const spot_shifts_config *cfg, spot_shift_unit u);
 const char *spot_shift_unit_name  (char text[160], const spot_shifts_config *cfg, spot_shift_unit u);
+
+/* Whether the folder of the real pictures is a path of its own, not below the root. */
+static inline bool spot_shift_is_outside(const char *real) { return real[0] == '/' || real[0] == '.'; }
 
 /* The captions of a shift; shift -1 or -2: of base and real pictures, whose shift caption is "". */
 const char *spot_class_caption(char text[SPOT_CAPTION], const spot_shifts_config *cfg, int shift, const char *class_name);
