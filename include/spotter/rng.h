@@ -29,6 +29,8 @@ typedef enum {
     SPOT_RNG_SPLIT,         /* the split of a picture */
     SPOT_RNG_BALANCE,       /* pictures that are kept to make classes equal; ec = task, index = split */
     SPOT_RNG_POOL,          /* order of a pool's combinations; index = cell */
+    SPOT_RNG_PLANT,         /* contents of a planted picture; ec = its folder */
+    SPOT_RNG_PLANT_NOISE,   /* rain and noise of a planted picture */
     SPOT_RNG_DESCRIBE       /* descriptions: index 0 halves a class's rows, index 1 + r draws random group r */
 } spot_rng_purpose;
 

@@ -1,0 +1,35 @@
+/* plant_make.h - what a planted world consists of: its pictures in files, its models, the truth. */
+#ifndef SPOTTER_PLANT_MAKE_H
+#define SPOTTER_PLANT_MAKE_H
+
+#include "base/setting.h"
+#include "spotter/plant.h"
+
+extern const spot_setting spot_plant_settings[];
+
+enum { SPOT_PLANT_PATH = 1200 };
+
+/* plant_files.c: DIR/pictures and DIR/plant.csv, which is written last. */
+spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
+
+/* How a model differs from the others. */
+typedef enum {
+    SPOT_AUGMENT_NONE, SPOT_AUGMENT_CAMERA, SPOT_AUGMENT_GROUNDS, SPOT_AUGMENT_ALL, SPOT_AUGMENTS
+} spot_plant_augment;
+
+typedef struct {
+    char name[40];                 /* "w16-n1200-camera-3" */
+    int  number, width, train, epochs;
+    int  augment;                  /* spot_plant_augment: the shifts in its training pictures */
+} spot_plant_recipe;
+
+spot_plant_recipe spot_plant_recipe_of(const spot_plant_config *cfg, int model);
+void              spot_plant_model_path(char path[SPOT_PLANT_PATH], const char *dir, const spot_plant_recipe *r);
+
+/* plant_models.c: trains every model whose file is missing. */
+spot_status spot_plant_models(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
+
+/* plant_truth.c: DIR/truth.csv, unless it is there. */
+spot_status spot_plant_measure(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
+
+#endif

@@ -1,0 +1,195 @@
+/* plant_truth.c - the true accuracies of the planted models, from pictures that are all right and are never written. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "formats/formats.h"
+#include "shifts/plant_make.h"
+#include "spotter/store.h"
+
+/* -- measuring ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const spot_plant_config *cfg;
+    spot_arena  weights;
+    spot_model  model[SPOT_PLANT_MODELS];
+    int         n;                 /* pictures of a shift: classes * truth, class by class */
+    uint8_t    *rgb;               /* (n, size, size, 3): the pictures of one shift */
+    float      *logit;             /* (n, classes) */
+    spot_plant_picture *picture;   /* (n) */
+    int        *right;             /* (models, 1 + shifts, classes) */
+} measurer;
+
+static int *right_at(const measurer *m, int model, int shift, int cls)
+{
+    return &m->right[(model * (1 + m->cfg->shifts) + shift) * m->cfg->classes + cls];
+}
+
+static spot_status load_models(spot_ctx *c, measurer *m, const char *dir)
+{
+    spot_arena count = spot_arena_counting();
+    char path[SPOT_PLANT_PATH];
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < m->cfg->models; k++) {
+            const spot_plant_recipe r = spot_plant_recipe_of(m->cfg, k);
+            spot_plant_model_path(path, dir, &r);
+            SPOT_TRY(spot_model_load(c, pass ? &m->weights : &count, &m->model[k], path, m->cfg->classes, 0));
+        }
+        if (!pass) SPOT_TRY(spot_arena_open(c, &m->weights, count.peak));
+    }
+    return SPOT_OK;
+}
+
+static spot_status take_arrays(spot_ctx *c, measurer *m)
+{
+    const spot_plant_config *cfg = m->cfg;
+    size_t n = (size_t)cfg->truth * (size_t)cfg->classes;
+
+    m->n = (int)n;
+    m->rgb = malloc(n * 3 * (size_t)cfg->size * (size_t)cfg->size);
+    m->logit = malloc(n * (size_t)cfg->classes * sizeof *m->logit);
+    m->picture = malloc(n * sizeof *m->picture);
+    m->right = calloc((size_t)(cfg->models * (1 + cfg->shifts) * cfg->classes), sizeof *m->right);
+    if (m->rgb && m->logit && m->picture && m->right) return SPOT_OK;
+    return spot_fail(c, SPOT_NOMEM, "no memory for %d planted pictures", m->n);
+}
+
+static void close_measurer(measurer *m)
+{
+    free(m->right);
+    free(m->picture);
+    free(m->logit);
+    free(m->rgb);
+    spot_arena_close(&m->weights);
+}
+
+/* The greatest output; the first of equals. */
+static int answer(const float *logit, int classes)
+{
+    int best = 0;
+
+    for (int k = 1; k < classes; k++)
+        if (logit[k] > logit[best]) best = k;
+    return best;
+}
+
+static spot_status ask_model(spot_ctx *c, const measurer *m, int model, int shift)
+{
+    const spot_plant_config *cfg = m->cfg;
+    spot_arena scratch = spot_arena_counting();
+    spot_status s;
+
+    SPOT_TRY(spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size));
+    SPOT_TRY(spot_arena_open(c, &scratch, scratch.peak));
+    s = spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size);
+    for (int i = 0; i < m->n && !s; i++) {
+        int cls = m->picture[i].cls;
+        *right_at(m, model, shift, cls) += answer(m->logit + (size_t)i * (size_t)cfg->classes, cfg->classes) == cls;
+    }
+    spot_arena_close(&scratch);
+    return s;
+}
+
+static spot_status measure(spot_ctx *c, measurer *m)
+{
+    const spot_plant_config *cfg = m->cfg;
+
+    for (int shift = 0; shift <= cfg->shifts; shift++) {
+        for (int i = 0; i < m->n; i++)
+            spot_plant_draw(&m->picture[i], cfg, SPOT_PLANT_TRUTH, (spot_plant_shift)shift, i / cfg->truth,
+                            (uint32_t)(i % cfg->truth));
+        SPOT_TRY(spot_plant_render(c, m->rgb, m->picture, m->n, cfg));
+        for (int k = 0; k < cfg->models; k++) {
+            SPOT_TRY(spot_check_stop(c));
+            SPOT_TRY(ask_model(c, m, k, shift));
+            spot_tell(c, "plant: truth", -1, shift * cfg->models + k + 1, (1 + cfg->shifts) * cfg->models, "");
+        }
+    }
+    return SPOT_OK;
+}
+
+static spot_status write_truth(spot_ctx *c, const measurer *m, const char *path)
+{
+    const spot_plant_config *cfg = m->cfg;
+    spot_text text = { 0 };
+    FILE *f = spot_text_stream(&text);
+    spot_status s = f ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
+
+    if (f) fputs("model,shift,class,pictures,right\n", f);
+    for (int i = 0; f && i < cfg->models * (1 + cfg->shifts) * cfg->classes; i++) {
+        const spot_plant_recipe r = spot_plant_recipe_of(cfg, i / cfg->classes / (1 + cfg->shifts));
+        fprintf(f, "%s,%s,%s,%d,%d\n", r.name,
+                spot_plant_shift_about((spot_plant_shift)(i / cfg->classes % (1 + cfg->shifts)))->folder,
+                spot_plant_class_name(i % cfg->classes), cfg->truth, m->right[i]);
+    }
+    if (f && (fclose(f) || text.status)) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
+    if (!s) s = spot_file_write(c, path, text.bytes, text.used);
+    spot_text_free(&text);
+    return s;
+}
+
+spot_status spot_plant_measure(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
+{
+    measurer *m;
+    char path[SPOT_PLANT_PATH];
+    spot_status s;
+
+    snprintf(path, sizeof path, "%s/truth.csv", dir);
+    if (!access(path, F_OK)) return SPOT_OK;
+    m = calloc(1, sizeof *m);
+    if (!m) return spot_fail(c, SPOT_NOMEM, "no memory for the truth about planted models");
+    m->cfg = cfg;
+    s = load_models(c, m, dir);
+    if (!s) s = take_arrays(c, m);
+    if (!s) s = measure(c, m);
+    if (!s) s = write_truth(c, m, path);
+    close_measurer(m);
+    free(m);
+    return s;
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------- */
+
+static void fit(spot_plant_truth *t, int shift)
+{
+    const double *x = t->accuracy[SPOT_PLANT_BASE], *y = t->accuracy[shift];
+    double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+
+    for (int k = 0; k < t->models; k++) mean_x += x[k] / t->models, mean_y += y[k] / t->models;
+    for (int k = 0; k < t->models; k++) {
+        xx += (x[k] - mean_x) * (x[k] - mean_x);
+        xy += (x[k] - mean_x) * (y[k] - mean_y);
+    }
+    t->impact[shift] = mean_x - mean_y;
+    t->slope[shift] = xx > 0 ? xy / xx : NAN;
+}
+
+spot_status spot_plant_truth_read(spot_ctx *c, spot_plant_truth *t, const char *dir, const spot_plant_config *cfg)
+{
+    int rows = cfg->models * (1 + cfg->shifts) * cfg->classes;
+    char path[SPOT_PLANT_PATH];
+    spot_array a = { 0 };
+    spot_status s = SPOT_OK;
+    double v[2];
+
+    snprintf(path, sizeof path, "%s/truth.csv:pictures,right", dir);
+    SPOT_TRY(spot_array_read(c, &a, path, 0));
+    memset(t, 0, sizeof *t);
+    t->models = cfg->models;
+    t->shifts = cfg->shifts;
+    if (a.rank != 2 || a.dim[0] != rows || a.dim[1] != 2)
+        s = spot_fail(c, SPOT_INPUT, "%s/truth.csv does not have the %d rows of this planted world; remove it and run again",
+                      dir, rows);
+    for (int i = 0; i < rows && !s; i++) {
+        spot_array_doubles(v, &a, 2 * (size_t)i, 2);
+        t->accuracy[i / cfg->classes % (1 + cfg->shifts)][i / cfg->classes / (1 + cfg->shifts)] += v[1] / v[0] / cfg->classes;
+    }
+    for (int k = 0; k < cfg->models; k++) snprintf(t->name[k], sizeof t->name[k], "%s", spot_plant_recipe_of(cfg, k).name);
+    for (int k = 0; k <= cfg->shifts && !s; k++) fit(t, k);
+    spot_array_close(&a);
+    return s;
+}
