@@ -7,8 +7,10 @@
 #include "base/nearest.h"
 #include "bdm/methods.h"
 #include "config/config_table.h"
+#include "config/yaml.h"
 #include "fuzz/fuzz_config.c"
 #include "spotter/rng.h"
+#include "spotter/shifts.h"
 #include "store/keys.h"
 
 static spot_config cfg, other;
@@ -350,6 +352,7 @@ TEST(words_near_each_other)
 /* The configs of the repository load; the fuzz corpus and mutations of it do no harm. */
 TEST(shipped_configs_and_corpus)
 {
+    static spot_shifts_config shifts;
     static const char *const folders[] = { "../configs", "fuzz/corpus_config" };
     static unsigned char bytes[8192];
     spot_ctx c = check_ctx(1);
@@ -362,7 +365,12 @@ TEST(shipped_configs_and_corpus)
             char path[512];
             if (!strstr(e->d_name, ".yaml")) continue;
             snprintf(path, sizeof path, "%s/%s", folders[k], e->d_name);
-            if (k == 0) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+            if (k == 0) {
+                char study[32];
+                CHECK_OK(&c, spot_yaml_word(&c, study, sizeof study, path, "study"));
+                if (!*study) CHECK_OK(&c, spot_config_load(&c, &cfg, path));
+                else CHECK_OK(&c, spot_shifts_load(&c, &shifts, path));
+            }
             FILE *f = fopen(path, "rb");
             assert_non_null(f);
             size_t n = fread(bytes, 1, sizeof bytes, f);

@@ -193,8 +193,8 @@ TEST(intervals_hold_planted_impact_and_slope)
         impacts += e.shift->impact.low <= impact && impact <= e.shift->impact.high;
         spot_shift_estimates_close(&e);
     }
-    printf("of %d intervals, %d hold the slope and %d the impact; mean slope %.4f, planted %.4f\n", worlds, slopes, impacts, mean,
-           slope);
+    printf("of %d intervals, %d hold the slope and %d the impact; mean slope %.4f, planted %.4f\n", worlds, slopes, impacts,
+           mean, slope);
     CHECK_NEAR(mean, slope, 0.02);
     assert_true(slopes >= 0.9 * worlds && impacts >= 0.9 * worlds);
 }

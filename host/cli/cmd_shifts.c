@@ -91,8 +91,8 @@ static void print_notes(const spot_shifts_results *r)
                        e->shift[s].few, cfg->evaluation.rule.least);
         for (int i = 0; i < r->source[v].gaps; i++) confounded += r->source[v].gap[i].confounded;
         if (confounded)
-            printf("%s: %d of %d classes are harder than real pictures beyond chance and beyond the others, first %s (%.0f %% against "
-                   "%.0f %%); the source may change more than it says\n", base->name, confounded, r->source[v].gaps,
+            printf("%s: %d of %d classes are harder than real pictures beyond chance and beyond the others, first %s (%.0f %% "
+                   "against %.0f %%); the source may change more than it says\n", base->name, confounded, r->source[v].gaps,
                    base->class_name[r->source[v].gap[0].cls], 100 * r->source[v].gap[0].base, 100 * r->source[v].gap[0].real);
     }
 }
@@ -101,7 +101,8 @@ static void print_table(const spot_shifts_results *r)
 {
     const int real = r->units - r->sources * (1 + r->cfg->shifts);
 
-    printf("%-32s  %-14s  %11s  %7s  %-23s  %s\n", "shift", "category", "classes/out", "passed", "impact [95 %]", "slope [95 %]");
+    printf("%-32s  %-14s  %11s  %7s  %-23s  %s\n", "shift", "category", "classes/out", "passed", "impact [95 %]",
+           "slope [95 %]");
     for (int v = 0; v < r->sources; v++)
         for (int s = 0; s < r->cfg->shifts; s++)
             print_line(r, v, s, &r->unit[real + v * (1 + r->cfg->shifts) + 1 + s], compared_set(r, v));
@@ -182,9 +183,9 @@ const cli_command cli_shifts_command = {
     "  spotter shifts configs/dataset_interfaces.yaml --out runs/imagenet_star\n"
     "  spotter shifts my_shifts.yaml --out runs/mine --shard 0/4\n"
     "  spotter merge runs/mine && spotter status runs/mine",
-    "Filters pictures of distribution shifts by their similarity to captions of class and shift, and measures for each shift how "
-    "much accuracy it costs (absolute impact) and how far better models lose less (slope), with intervals. Writes shifts.json "
-    "and shifts.csv. The same command continues a run that was stopped, also with other thresholds. `spotter help config "
+    "Filters pictures of distribution shifts by their similarity to captions of class and shift, and measures for each shift "
+    "how much accuracy it costs (absolute impact) and how far better models lose less (slope), with intervals. Writes "
+    "shifts.json and shifts.csv. The same command continues a run that was stopped, also with other thresholds. `spotter help config "
     "shifts` lists the settings.", table, check_options,
     .work = run_shifts, CLI_OPTIONS(config), .machine = true
 };

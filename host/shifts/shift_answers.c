@@ -131,8 +131,8 @@ static spot_status check_answers(spot_ctx *c, const spot_shift_answers *a, int m
         for (int i = n - 1; i >= 0; i--)
             if (answer[i] < 0) missing++, first = i;
         if (!missing || (missing == n && p->unit.shift == SPOT_REAL_PICTURES)) continue;
-        return spot_fail(c, SPOT_INPUT, "%s, the table of the model \"%s\", lacks %d of the %d pictures of %s, such as %s/%s; its "
-                         "column path has paths below data.root", m->predictions, m->name, missing, n, p->root, p->id,
+        return spot_fail(c, SPOT_INPUT, "%s, the table of the model \"%s\", lacks %d of the %d pictures of %s, such as %s/%s; "
+                         "its column path has paths below data.root", m->predictions, m->name, missing, n, p->root, p->id,
                          p->list.path[first]);
     }
     return SPOT_OK;

@@ -92,9 +92,9 @@ static spot_status check_thresholds(spot_ctx *c, const spot_shift_encoding *e)
 
     for (int s = 0; s < e->cfg->shifts; s++) any |= e->cfg->shift[s].threshold > -1;
     if (!any || !strcmp(chosen, e->name) || (label[0] && !strcmp(chosen, label))) return SPOT_OK;
-    return spot_fail(c, SPOT_USAGE, "the thresholds of the shifts were chosen for the encoder \"%s\", and this is \"%s\"; similarities "
-                     "of two encoders cannot be compared. Choose them anew with --pick and set filter.chosen_for, or, if your file "
-                     "is that encoder, say so in encoder.label", chosen, label[0] ? label : e->name);
+    return spot_fail(c, SPOT_USAGE, "the thresholds of the shifts were chosen for the encoder \"%s\", and this is \"%s\"; "
+                     "similarities of two encoders cannot be compared. Choose them anew and set filter.chosen_for; or, if your "
+                     "file is that encoder, say so in encoder.label", chosen, label[0] ? label : e->name);
 }
 
 static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
@@ -286,8 +286,8 @@ static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *o
         }
     for (size_t i = 0; i < (size_t)n * columns; i++)
         if (!isfinite(out[i]))
-            return spot_fail(c, SPOT_NUMERIC, "%s/%s has no direction: its embedding, or that of its caption, is zero", w->p->root,
-                             w->p->list.path[from + (int)(i / columns)]);
+            return spot_fail(c, SPOT_NUMERIC, "%s/%s has no direction: its embedding, or that of its caption, is zero",
+                             w->p->root, w->p->list.path[from + (int)(i / columns)]);
     return SPOT_OK;
 }
 
@@ -304,8 +304,8 @@ static spot_status encode_piece(spot_ctx *c, const similarity_work *w, float *ou
     path = spot_shift_paths(w->p, from, n);
     s = feature && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
     if (s == SPOT_OK)
-        s = spot_encode_pictures(c, e->encoder, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature, .stage = "embed",
-                                 .before = e->before + from, .total = e->total });
+        s = spot_encode_pictures(c, e->encoder, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature,
+                                 .stage = "embed", .before = e->before + from, .total = e->total });
     if (s == SPOT_OK) s = compare_piece(c, w, out, feature, from, n);
     free(feature);
     free(path);

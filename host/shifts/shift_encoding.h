@@ -42,8 +42,8 @@ int spot_real_column(const spot_shifts_config *cfg, int shift);
 /* The hash of what similarities are computed from: the pictures, and their file of embeddings. */
 spot_status spot_shift_input_hash(spot_ctx *c, const spot_shift_encoding *e, char hash[33], const spot_shift_pictures *p);
 
-/* similarity (pictures, columns), malloc'd: cosines, from the cache where it has them. A piece of pictures is kept as soon as it
- * is computed, so a stopped call continues. */
+/* similarity (pictures, columns), malloc'd: cosines, from the cache where it has them. A piece of pictures is kept as soon as
+ * it is computed, so a stopped call continues. */
 spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float **similarity, const spot_shift_pictures *p,
                                     const spot_shift_column *column, int columns);
 

@@ -53,8 +53,8 @@ spot_status spot_shift_masks(spot_ctx *c, uint8_t *keep, const spot_shifts_confi
     snprintf(where, sizeof where, "%s:%s", cfg->filter.masks, p->id);
     if (s == SPOT_OK) s = spot_array_read(c, &a, where, 0);
     if (s == SPOT_OK && a.count != (size_t)p->list.n)
-        s = spot_fail(c, SPOT_INPUT, "%s is for %zu pictures, and %s has %d; a mask goes by the sorted pictures of the folder", a.name,
-                      a.count, p->root, p->list.n);
+        s = spot_fail(c, SPOT_INPUT, "%s is for %zu pictures, and %s has %d; a mask goes by the sorted pictures of the folder",
+                      a.name, a.count, p->root, p->list.n);
     if (s == SPOT_OK) s = spot_array_ints(c, value, &a, 0, 1);
     for (int i = 0; i < p->list.n && s == SPOT_OK; i++) keep[i] = (uint8_t)value[i];
     spot_array_close(&a);

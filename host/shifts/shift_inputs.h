@@ -8,8 +8,8 @@
 /* Joins the content of a file into k. */
 spot_status spot_shift_hash_file(spot_ctx *c, spot_key *k, const char *path);
 
-/* The hash of every file but pictures and encoder on which results depend: tables and weights of models, names of classes, masks,
- * truth, and (by `real`, a hash) the real pictures. */
+/* The hash of every file but pictures and encoder on which results depend: tables and weights of models, names of classes,
+ * masks, truth, and (by `real`, a hash) the real pictures. */
 spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts_config *cfg, const char *real);
 
 /* keep (n): 0 or 1 from the array of filter.masks for this unit, whose pictures lie in the order of the folder. */

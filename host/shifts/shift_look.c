@@ -27,8 +27,8 @@ static spot_status look_piece(spot_ctx *c, looker *v, int from, int n)
     spot_status s = feature && logit && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", n);
 
     if (s == SPOT_OK)
-        s = spot_encode_pictures(c, v->network, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature, .logit = logit,
-                                 .stage = v->name, .before = from, .total = v->p->list.n });
+        s = spot_encode_pictures(c, v->network, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature,
+                                 .logit = logit, .stage = v->name, .before = from, .total = v->p->list.n });
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         const float *row = logit + (size_t)i * v->outputs;
         int best = 0;
@@ -80,11 +80,12 @@ static spot_status look_with(spot_ctx *c, looker *v, const int *index, int outpu
     const spot_encoder_info *info = spot_encoder_about(v->network);
 
     if (info->kind != SPOT_ENCODER_RESNET || !info->outputs)
-        return spot_fail(c, SPOT_INPUT, "%s is no ResNet-18 with a head; the model \"%s\" predicts classes", m->weights, m->name);
+        return spot_fail(c, SPOT_INPUT, "%s is no ResNet-18 with a head; the model \"%s\" predicts classes", m->weights,
+                         m->name);
     v->outputs = info->outputs;
     if (v->outputs != outputs)
-        return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
-                         m->weights, v->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
+        return spot_fail(c, SPOT_INPUT, "%s has %d outputs, and %s %d; models[].classes is a text with the class of each "
+                         "output", m->weights, v->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
     SPOT_TRY(find_outputs(c, v));
     for (int i = 0; i < v->p->list.n; i++) answer[i] = index ? index[v->output[i]] : v->output[i];
     return SPOT_OK;

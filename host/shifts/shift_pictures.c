@@ -17,8 +17,7 @@ static spot_status list_unit(spot_ctx *c, spot_folder *f, const spot_shifts_conf
 
     spot_shift_unit_folder(folder, cfg, u);
     if (stat(folder, &st) || !S_ISDIR(st.st_mode))
-        return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s; data.root is %s", spot_shift_unit_name(name, cfg, u), folder,
-                         cfg->data.root);
+        return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s", spot_shift_unit_name(name, cfg, u), folder);
     SPOT_TRY(spot_folder_list(c, f, folder));
     if (f->others)
         spot_log(c, SPOT_LOG_WARN, "%s: %d files are no pictures and are left out, such as %s", folder, f->others, f->other);
@@ -72,7 +71,8 @@ static spot_status copy_classes(spot_ctx *c, spot_shift_classes *k, const spot_f
 }
 
 /* The name of each class from the rows of data.names, which may have more rows. */
-static spot_status choose_names(spot_ctx *c, char **names, const spot_folder *f, const spot_array *folder, const spot_array *name)
+static spot_status choose_names(spot_ctx *c, char **names, const spot_folder *f, const spot_array *folder,
+                                const spot_array *name)
 {
     char *const *row = folder->data, *const *text = name->data;
 
@@ -134,8 +134,8 @@ static spot_status match_classes(spot_ctx *c, spot_shift_pictures *p, const spot
     if (!of || !p->cls) return free(of), spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
     for (int i = 0; i < p->list.classes; i++)
         if ((of[i] = spot_shift_class_of(k, p->list.class_name[i])) < 0) {
-            spot_fail(c, SPOT_INPUT, "%s/%s: the study has no such class; its classes are the folders of the real pictures, or of "
-                      "the first base", p->root, p->list.class_name[i]);
+            spot_fail(c, SPOT_INPUT, "%s/%s: the study has no such class; its classes are the folders of the real pictures, or "
+                      "of the first base", p->root, p->list.class_name[i]);
             free(of);
             return SPOT_INPUT;
         }
@@ -148,36 +148,92 @@ static spot_status match_classes(spot_ctx *c, spot_shift_pictures *p, const spot
     return SPOT_OK;
 }
 
-static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p)
+/* A key for the list of pictures as it lies here: paths, sizes and times. */
+static spot_status key_of_list(spot_ctx *c, spot_key *k, const spot_shift_pictures *p)
 {
     spot_text all = { 0 };
     spot_status s = SPOT_OK;
     char path[2 * SPOT_SHIFT_PATH];
 
     for (int i = 0; i < p->list.n && s == SPOT_OK; i++) {
-        char size[32];
+        char facts[96];
         struct stat st;
         snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
         if (stat(path, &st)) s = spot_fail(c, SPOT_INPUT, "%s cannot be read", path);
-        spot_text_add(&all, p->list.path[i], strlen(p->list.path[i]) + 1);
-        spot_text_add(&all, size, (size_t)snprintf(size, sizeof size, "%lld", s ? 0 : (long long)st.st_size) + 1);
+        else spot_text_add(&all, facts, (size_t)snprintf(facts, sizeof facts, "%lld %lld %ld", (long long)st.st_size,
+                           (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) + 1);
+        spot_text_add(&all, path, strlen(path) + 1);
         if (i % 1024 == 0 && s == SPOT_OK) s = spot_check_stop(c);
     }
     if (s == SPOT_OK && all.status) s = spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
-    if (s == SPOT_OK) spot_key_text(p->hash, spot_key_of(all.bytes, all.used));
+    if (s == SPOT_OK) *k = spot_key_of(all.bytes, all.used);
     spot_text_free(&all);
     return s;
 }
 
+/* key (n): hashes of the files. */
+static spot_status hash_files(spot_ctx *c, spot_key *key, const spot_shift_pictures *p)
+{
+    int failed = p->list.n;
+
+#pragma omp parallel for num_threads(c->threads < 1 ? 1 : c->threads) schedule(dynamic, 16) reduction(min : failed)
+    for (int i = 0; i < p->list.n; i++) {
+        char path[2 * SPOT_SHIFT_PATH];
+        spot_ctx own = { .ops = c->ops };
+        unsigned char *bytes = NULL;
+        size_t n = 0;
+        snprintf(path, sizeof path, "%s/%s", p->root, p->list.path[i]);
+        if ((c->stop && *c->stop) || spot_file_read(&own, path, &bytes, &n, (size_t)1 << 32)) failed = i < failed ? i : failed;
+        else key[i] = spot_key_of(bytes, n);
+        free(bytes);
+    }
+    SPOT_TRY(spot_check_stop(c));
+    if (failed == p->list.n) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "%s/%s cannot be read", p->root, p->list.path[failed]);
+}
+
+static spot_status hash_content(spot_ctx *c, spot_shift_pictures *p)
+{
+    spot_key *key = malloc(((size_t)p->list.n + 1) * sizeof *key), all = spot_key_of("pictures", 8);
+    spot_status s = key ? hash_files(c, key, p) : spot_fail(c, SPOT_NOMEM, "no memory for a list of %d pictures", p->list.n);
+
+    for (int i = 0; i < p->list.n && s == SPOT_OK; i++) {
+        char text[33];
+        spot_key_text(text, key[i]);
+        all = spot_key_join(all, p->list.path[i], text, 32);
+    }
+    if (s == SPOT_OK) spot_key_text(p->hash, all);
+    free(key);
+    return s;
+}
+
+/* The hash of the content is kept under the list's key, so that a run that goes on does not read all pictures again. */
+static spot_status hash_pictures(spot_ctx *c, spot_shift_pictures *p, const spot_store *store)
+{
+    unsigned char *kept = NULL;
+    size_t n = 0;
+    bool found;
+    spot_key k;
+
+    SPOT_TRY(key_of_list(c, &k, p));
+    SPOT_TRY(spot_store_get(c, store, k, "content", &kept, &n, &found));
+    found = found && n == sizeof p->hash;
+    if (found) memcpy(p->hash, kept, n);
+    free(kept);
+    if (found) return SPOT_OK;
+    SPOT_TRY(hash_content(c, p));
+    return spot_store_put(c, store, k, "content", p->hash, sizeof p->hash);
+}
+
 spot_status spot_shift_pictures_open(spot_ctx *c, spot_shift_pictures *p, const spot_shifts_config *cfg,
-                                     const spot_shift_classes *k, spot_shift_unit unit)
+                                     const spot_shift_classes *k, spot_shift_unit unit, const spot_store *store)
 {
     *p = (spot_shift_pictures){ .unit = unit };
     spot_shift_unit_folder(p->root, cfg, unit);
     spot_shift_unit_id(p->id, cfg, unit);
     SPOT_TRY(list_unit(c, &p->list, cfg, unit));
     SPOT_TRY(match_classes(c, p, k));
-    return hash_pictures(c, p);
+    return store ? hash_pictures(c, p, store) : SPOT_OK;
 }
 
 void spot_shift_pictures_close(spot_shift_pictures *p)

@@ -24,12 +24,13 @@ typedef struct {
     int   absent;              /* classes without a picture here */
     char  first_absent[128];
     char  root[SPOT_SHIFT_PATH], id[SPOT_SHIFT_PATH];      /* folder; id/path is a picture's name in tables */
-    char  hash[33];            /* of the paths and sizes of all pictures, not of their bytes */
+    char  hash[33];            /* of the paths below the folder and the bytes of all pictures */
 } spot_shift_pictures;
 
-/* SPOT_INPUT for a class that the study does not have. Close also after a failure, zeroed before. */
+/* SPOT_INPUT for a class that the study does not have. store: remembers the hash by sizes and times; NULL: no hash. Close also
+ * after a failure, zeroed before. */
 spot_status spot_shift_pictures_open (spot_ctx *c, spot_shift_pictures *p, const spot_shifts_config *cfg,
-                                      const spot_shift_classes *k, spot_shift_unit unit);
+                                      const spot_shift_classes *k, spot_shift_unit unit, const spot_store *store);
 void        spot_shift_pictures_close(spot_shift_pictures *p);
 
 /* Full paths of n pictures from `from` on, in one malloc'd block; NULL: no memory. */

@@ -10,7 +10,7 @@ enum { SPOT_CAPTION = 384, SPOT_SHIFT_PATH = 1300 };
 
 /* Unit 0 is the real pictures where there are some; then for each source its base and its shifts. */
 enum { SPOT_REAL_PICTURES = -2, SPOT_BASE_PICTURES = -1 };
-typedef struct { int source, shift; } spot_shift_unit;         /* shift: index, or one of the two; of real pictures source is -1 */
+typedef struct { int source, shift; } spot_shift_unit;     /* shift: index, or one of the two; source -1: of real pictures */
 
 int             spot_shift_units(const spot_shifts_config *cfg);
 spot_shift_unit spot_shift_unit_at(const spot_shifts_config *cfg, int unit);

@@ -12,24 +12,26 @@
 
 /* ---- segments ---- */
 
-static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir, const char *key, int unit)
+static spot_status read_unit(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir, const char *key,
+                             int unit)
 {
     spot_shift_result *v = &r->unit[unit];
     spot_frame f;
 
     SPOT_TRY(spot_frame_read(c, y, dir, unit, v, &f));
     if (f.state == SPOT_SEGMENT_DAMAGED) return spot_fail(c, SPOT_INPUT, "%s; run the same command again", f.why);
-    if (f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_SHIFT_NUMBERS || strcmp(f.config, key))
-        return r->missing = true, spot_fail(c, SPOT_INPUT, "%s lacks folder %d of %d; `spotter shifts` with the same config computes it", dir, unit,
-                         r->units);
+    r->missing = f.state != SPOT_SEGMENT_WHOLE || f.numbers != SPOT_SHIFT_NUMBERS || strcmp(f.config, key);
+    if (r->missing)
+        return spot_fail(c, SPOT_INPUT, "%s lacks folder %d of %d; `spotter shifts` with the same config computes it", dir,
+                         unit, r->units);
     if (v->source >= r->sources || v->shift >= r->cfg->shifts || v->models != r->cfg->models)
         return spot_fail(c, SPOT_INPUT, "%s: folder %d is of another config", dir, unit);
     if (strcmp(v->encoder, r->unit[0].encoder))
-        return spot_fail(c, SPOT_INPUT, "%s mixes two encoders: \"%s\" looked at %s, and \"%s\" at %s; compute one of them again", dir,
-                         r->unit[0].encoder, r->unit[0].name, v->encoder, v->name);
+        return spot_fail(c, SPOT_INPUT, "%s mixes two encoders: \"%s\" looked at %s, and \"%s\" at %s; compute one of them "
+                         "again", dir, r->unit[0].encoder, r->unit[0].name, v->encoder, v->name);
     if (strcmp(v->inputs, r->unit[0].inputs) || v->classes != r->unit[0].classes)
-        return spot_fail(c, SPOT_INPUT, "%s mixes results of different tables, models or real pictures: %s and %s; run `spotter shifts` "
-                         "again", dir, r->unit[0].name, v->name);
+        return spot_fail(c, SPOT_INPUT, "%s mixes results of different tables, models or real pictures: %s and %s; run "
+                         "`spotter shifts` again", dir, r->unit[0].name, v->name);
     return SPOT_OK;
 }
 

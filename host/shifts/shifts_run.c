@@ -8,6 +8,7 @@
 #include "shifts/shift_unit.h"
 
 typedef struct {
+    spot_ctx *c;
     spot_work work;
     spot_store store;
     spot_shift_study v;
@@ -22,13 +23,13 @@ static bool result_holds(spot_work *w, const void *result)
     run *v = w->user;
     const spot_shift_result *r = result;
     spot_shift_pictures p;
-    spot_ctx own = { .ops = NULL };        /* for a sentence that computing the unit will give again */
+    spot_ctx own = { .ops = v->c->ops, .threads = v->c->threads, .stop = v->c->stop };     /* its sentence comes again later */
     char path[1300], hash[33] = "";
     spot_status s;
 
     spot_shift_pictures_path(path, sizeof path, w->dir, r->index);
     if (access(path, F_OK) || strcmp(r->inputs, v->v.inputs) || strcmp(r->encoder, v->v.encoding.name)) return false;
-    s = spot_shift_pictures_open(&own, &p, v->v.cfg, &v->v.classes, spot_shift_unit_at(v->v.cfg, r->index));
+    s = spot_shift_pictures_open(&own, &p, v->v.cfg, &v->v.classes, spot_shift_unit_at(v->v.cfg, r->index), &v->store);
     if (s == SPOT_OK) s = spot_shift_input_hash(&own, &v->v.encoding, hash, &p);
     spot_shift_pictures_close(&p);
     return s == SPOT_OK && !strcmp(hash, r->pictures_hash);
@@ -44,7 +45,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w)
     for (; v->listed < w->missing_count; v->listed++) {
         spot_shift_pictures *p = &v->pictures[v->listed];
         const spot_shift_unit u = spot_shift_unit_at(v->v.cfg, w->missing[v->listed]);
-        SPOT_TRY(spot_shift_pictures_open(c, p, v->v.cfg, &v->v.classes, u));
+        SPOT_TRY(spot_shift_pictures_open(c, p, v->v.cfg, &v->v.classes, u, &v->store));
         if (p->absent)
             spot_log(c, SPOT_LOG_WARN, "%s has no pictures of %d classes, such as %s; they count as lost", p->root, p->absent,
                      p->first_absent);
@@ -84,23 +85,37 @@ static spot_status compute_units(spot_ctx *c, spot_work *w, const int *unit, int
     return SPOT_OK;
 }
 
-static spot_status open_inputs(spot_ctx *c, run *v)
+/* Checks what needs no directory, so that a wrong config makes none; then opens it. */
+static spot_status open_run(spot_ctx *c, run *v, const char *out)
+{
+    const spot_shifts_config *cfg = v->v.cfg;
+    char folder[SPOT_SHIFT_PATH], name[160];
+
+    SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
+    for (int u = 0; u < spot_shift_units(cfg); u++)
+        if (access(spot_shift_unit_folder(folder, cfg, spot_shift_unit_at(cfg, u)), F_OK))
+            return spot_fail(c, SPOT_INPUT, "%s: there is no folder %s",
+                             spot_shift_unit_name(name, cfg, spot_shift_unit_at(cfg, u)), folder);
+    SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store));
+    SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
+    return spot_store_open(c, &v->store, out);
+}
+
+static spot_status hash_inputs(spot_ctx *c, run *v)
 {
     const spot_shifts_config *cfg = v->v.cfg;
     spot_key k = spot_key_of("classes", 7);
     char real[33];
 
-    SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
-    SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store));
     for (int i = 0; i < v->v.classes.n; i++)
         k = spot_key_join(k, "class", v->v.classes.folder[i], strlen(v->v.classes.folder[i]));
     if (cfg->data.real[0]) {
-        SPOT_TRY(spot_shift_pictures_open(c, &v->real, cfg, &v->v.classes, (spot_shift_unit){ -1, SPOT_REAL_PICTURES }));
+        const spot_shift_unit u = { -1, SPOT_REAL_PICTURES };
+        SPOT_TRY(spot_shift_pictures_open(c, &v->real, cfg, &v->v.classes, u, &v->store));
         SPOT_TRY(spot_shift_input_hash(c, &v->v.encoding, real, &v->real));
         k = spot_key_join(k, "real", real, strlen(real));
     }
     spot_key_text(real, k);
-    SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
     return spot_shift_inputs_hash(c, v->v.inputs, cfg, real);
 }
 
@@ -118,7 +133,8 @@ static void close_run(spot_ctx *c, run *v)
     free(v);
 }
 
-spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report)
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
+                            spot_shifts_report *report)
 {
     const double since = spot_clock();
     run *v = calloc(1, sizeof *v);
@@ -126,11 +142,13 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
 
     *report = (spot_shifts_report){ 0 };
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
+    v->c = c;
     v->v.cfg = cfg;
     s = !o->out || o->shards < 1 || o->shard < 0 || o->shard >= o->shards
-      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard, o->shards)
-      : open_inputs(c, v);
-    if (s == SPOT_OK) s = spot_store_open(c, &v->store, o->out);
+      ? spot_fail(c, SPOT_USAGE, "shifts need a directory and a shard I of N with 0 <= I < N; got %d of %d", o->shard,
+                  o->shards)
+      : open_run(c, v, o->out);
+    if (s == SPOT_OK) s = hash_inputs(c, v);
     v->work = (spot_work){ .study = &spot_shifts_study, .dir = v->store.dir, .config = cfg, .units = spot_shift_units(cfg),
                            .shard = o->shard, .shards = o->shards, .seconds = o->seconds, .starts = o->starts, .since = since,
                            .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,
@@ -156,7 +174,7 @@ spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot
         spot_shift_pictures p;
         spot_shift_column column[SPOT_SHIFT_COLUMNS];
         const int columns = spot_shift_columns(column, cfg, spot_shift_unit_at(cfg, u));
-        s = spot_shift_pictures_open(c, &p, cfg, &k, spot_shift_unit_at(cfg, u));
+        s = spot_shift_pictures_open(c, &p, cfg, &k, spot_shift_unit_at(cfg, u), NULL);
         const size_t own = (size_t)p.list.n * (2 * (size_t)columns * sizeof(float) + 64);
         most = own > most ? own : most;
         cost->pictures += p.list.n;

@@ -5,25 +5,26 @@
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
 
-#define TEXT(type, name, field, text_, help) \
-    SPOT_ROW(name, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), .text = text_)
+#define TEXT(type, field, text_, help) \
+    SPOT_ROW(#field, TEXT, type, field, help, .hi = sizeof(((type *)0)->field), .text = text_)
 
 static const spot_setting data[] = {
-    TEXT(spot_shift_data, "root", root, "", "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture"),
-    TEXT(spot_shift_data, "real", real, "real", "folder of real pictures, CLASS/picture: below root, or a path that begins with / or ."),
-    TEXT(spot_shift_data, "base", base, "base", "folder of the base pictures, beside those of the shifts"),
-    TEXT(spot_shift_data, "names", names, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
+    TEXT(spot_shift_data, root, "", "folder of the pictures: SHIFT/CLASS/picture, with sources SOURCE/SHIFT/CLASS/picture"),
+    TEXT(spot_shift_data, real, "real", "folder of real pictures, CLASS/picture: below root, or a path that begins with / "
+         "or ."),
+    TEXT(spot_shift_data, base, "base", "folder of the base pictures, beside those of the shifts"),
+    TEXT(spot_shift_data, names, "", "CSV with the columns folder and name: names of the classes in captions; without it, "
          "the folders with ' ' for '_'"),
     SPOT_END
 };
 
 static const spot_setting encoder[] = {
-    TEXT(spot_shift_encoder, "weights", weights, "", "CLIP that filters, in .safetensors"),
-    TEXT(spot_shift_encoder, "vocabulary", vocabulary, "", "file or folder of CLIP's tokenizer; by default beside the weights"),
-    TEXT(spot_shift_encoder, "config", config, "", "CLIP's config; by default beside the weights"),
-    TEXT(spot_shift_encoder, "label", label, "", "what the encoder is, by your word; it is compared with filter.chosen_for"),
-    TEXT(spot_shift_encoder, "embeddings", embeddings, "", "folder of embeddings in place of weights: FOLDER.npy or .safetensors for "
-         "each folder of pictures, captions.txt and captions.npy"),
+    TEXT(spot_shift_encoder, weights, "", "CLIP that filters, in .safetensors"),
+    TEXT(spot_shift_encoder, vocabulary, "", "file or folder of CLIP's tokenizer; by default beside the weights"),
+    TEXT(spot_shift_encoder, config, "", "CLIP's config; by default beside the weights"),
+    TEXT(spot_shift_encoder, label, "", "what the encoder is, by your word; it is compared with filter.chosen_for"),
+    TEXT(spot_shift_encoder, embeddings, "", "folder of embeddings in place of weights: files of `spotter embed` for each "
+         "folder of pictures and for the captions"),
     SPOT_ROW("image_heads", INT, spot_shift_encoder, image_heads, "heads of CLIP's image tower; 0: from its config",
              SPOT_IN(0, 1024)),
     SPOT_ROW("text_heads", INT, spot_shift_encoder, text_heads, "heads of CLIP's text tower; 0: from its config",
@@ -35,47 +36,52 @@ static const spot_setting encoder[] = {
 };
 
 static const spot_setting filter[] = {
-    SPOT_ROW("percentile", REAL, spot_shift_filter, percentile, "percentile of the similarities of a class's real pictures: the "
-             "threshold of its class caption", SPOT_IN(0, 100), SPOT_DEF(20)),
-    TEXT(spot_shift_filter, "chosen_for", chosen_for, "", "name of the encoder for which the thresholds of the shifts were chosen"),
+    SPOT_ROW("percentile", REAL, spot_shift_filter, percentile,
+             "percentile of the similarities of a class's real pictures: the threshold of its class caption", SPOT_IN(0, 100),
+             SPOT_DEF(20)),
+    TEXT(spot_shift_filter, chosen_for, "", "name of the encoder for which the thresholds of the shifts were chosen"),
     SPOT_ROW("base", SWITCH, spot_shift_filter, base, "whether base pictures must pass the threshold of the class", SPOT_SWITCH,
              SPOT_DEF(1)),
-    SPOT_ROW("style", NAME, spot_shift_filter, style, "class caption of style shifts: \"a <class>\" as in the paper, or \"a photo "
-             "of a <class>\" as for the released masks", SPOT_ONE_OF("paper", "released")),
-    TEXT(spot_shift_filter, "masks", masks, "", ".npz with an array of 0 and 1 for each folder, in place of an encoder; with sources, "
-         "SOURCE/SHIFT"),
-    TEXT(spot_shift_filter, "oracle", oracle, "", "CSV with the columns path and keep, or path, shift_there and object_there: which "
+    SPOT_ROW("style", NAME, spot_shift_filter, style,
+             "class caption of style shifts: \"a <class>\" as in the paper, or \"a photo of a <class>\" as for the released "
+             "masks",
+             SPOT_ONE_OF("paper", "released")),
+    TEXT(spot_shift_filter, masks, "", ".npz with an array of 0 and 1 for each folder, in place of an encoder; with "
+         "sources, SOURCE/SHIFT"),
+    TEXT(spot_shift_filter, oracle, "", "CSV with the columns path and keep, or path, shift_there and object_there: which "
          "pictures are right, for comparison"),
     SPOT_END
 };
 
 static const spot_setting evaluation[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_shift_evaluation, field, help, __VA_ARGS__)
-    S("least",      INT,  rule.least,      "pictures of a shift that a class must have to count", SPOT_IN(1, 1000000), SPOT_DEF(5)),
+    S("least",      INT,  rule.least,      "pictures of a shift that a class must have to count", SPOT_IN(1, 1000000),
+      SPOT_DEF(5)),
     S("least_base", INT,  rule.least_base, "base pictures that a class must have to count", SPOT_IN(1, 1000000), SPOT_DEF(1)),
     S("axes",       NAME, rule.axes,       "axes of the fit over models", SPOT_ONE_OF("linear", "probit", "logit")),
     S("draws",      INT,  rule.draws,      "draws of the bootstrap over classes and models; 0: no intervals",
       SPOT_IN(0, 100000), SPOT_DEF(1000)),
     S("seed",       SEED, rule.seed,       "seed of the bootstrap", SPOT_DEF(1)),
-    S("confounded", REAL, confounded,      "gap between real and base accuracy, beyond the source's median gap, from which a class "
-      "can count as confounded", SPOT_IN(0, 1), SPOT_DEF(0.1)),
+    S("confounded", REAL, confounded,
+      "gap between real and base accuracy, beyond the source's median gap, from which a class can count as confounded",
+      SPOT_IN(0, 1), SPOT_DEF(0.1)),
 #undef S
     SPOT_END
 };
 
 static const spot_setting source[] = {
-    TEXT(spot_shift_source, "name", name, "", "folder of the source below data.root"),
+    TEXT(spot_shift_source, name, "", "folder of the source below data.root"),
     SPOT_END
 };
 
 static const spot_setting shift[] = {
-    TEXT(spot_shift, "name", name, "", "name of the shift"),
-    TEXT(spot_shift, "folder", folder, "", "folder of its pictures; by default the name with '_' for ' '"),
-    TEXT(spot_shift, "prompt", prompt, "", "prompt of the generator, for the record"),
-    TEXT(spot_shift, "class_caption", class_caption, "", "caption of the class, in which <class> is its name; by default \"a photo of a "
+    TEXT(spot_shift, name, "", "name of the shift"),
+    TEXT(spot_shift, folder, "", "folder of its pictures; by default the name with '_' for ' '"),
+    TEXT(spot_shift, prompt, "", "prompt of the generator, for the record"),
+    TEXT(spot_shift, class_caption, "", "caption of the class, in which <class> is its name; by default \"a photo of a "
          "<class>\", for styles as filter.style says"),
-    TEXT(spot_shift, "shift_caption", shift_caption, "", "caption of the shift; by default \"a photo NAME\""),
-    TEXT(spot_shift, "category", category, "other", "kind of shift, such as background or style"),
+    TEXT(spot_shift, shift_caption, "", "caption of the shift; by default \"a photo NAME\""),
+    TEXT(spot_shift, category, "other", "kind of shift, such as background or style"),
     SPOT_ROW("threshold", REAL, spot_shift, threshold, "least similarity to the caption of the shift; -1: all pictures pass",
              SPOT_IN(-1, 1), SPOT_DEF(-1)),
     SPOT_ROW("style", SWITCH, spot_shift, style, "whether the pictures are no photos", SPOT_SWITCH),
@@ -83,11 +89,11 @@ static const spot_setting shift[] = {
 };
 
 static const spot_setting model[] = {
-    TEXT(spot_shift_model, "name", name, "", "name of the model"),
-    TEXT(spot_shift_model, "predictions", predictions, "", "CSV with the columns path (below data.root) and predicted (folder of the "
+    TEXT(spot_shift_model, name, "", "name of the model"),
+    TEXT(spot_shift_model, predictions, "", "CSV with the columns path (below data.root) and predicted (folder of the "
          "class, or its number)"),
-    TEXT(spot_shift_model, "weights", weights, "", "ResNet-18 that looks at the pictures, in .safetensors"),
-    TEXT(spot_shift_model, "classes", classes, "", "text with the folder of the class of each output, a line each; by default all "
+    TEXT(spot_shift_model, weights, "", "ResNet-18 that looks at the pictures, in .safetensors"),
+    TEXT(spot_shift_model, classes, "", "text with the folder of the class of each output, a line each; by default all "
          "classes in order"),
     SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",
              SPOT_IN(0, 16384), SPOT_DEF(256)),
@@ -133,7 +139,8 @@ static spot_status check_shifts(spot_reading *r, const spot_shifts_config *cfg, 
         spot_shift_unit_id(text, cfg, u);
         for (int k = SPOT_BASE_PICTURES; k < i; k++)
             if (!strcmp(text, spot_shift_unit_id(other, cfg, (spot_shift_unit){ 0, k })))
-                return spot_refuse(r, line, "shifts[%d] has the folder of %s, %s", i, k < 0 ? "base" : cfg->shift[k].name, text);
+                return spot_refuse(r, line, "shifts[%d] has the folder of %s, %s", i, k < 0 ? "base" : cfg->shift[k].name,
+                                   text);
         for (int k = 0; k < i; k++)
             if (!strcmp(s->name, cfg->shift[k].name)) return spot_refuse(r, line, "two shifts are called \"%s\"", s->name);
         if (!s->category[0]) return spot_refuse(r, line, "shifts[%d].category is empty; \"other\" will do", i);
@@ -160,7 +167,8 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
     const bool encodes = spot_shifts_encode(cfg);
 
     if (cfg->encoder.weights[0] && cfg->encoder.embeddings[0])
-        return spot_refuse(r, line, "encoder.weights and encoder.embeddings both say where embeddings come from; set one of them");
+        return spot_refuse(r, line, "encoder.weights and encoder.embeddings both say where embeddings come from; set one of "
+                           "them");
     if (encodes && cfg->filter.masks[0])
         return spot_refuse(r, line, "an encoder and filter.masks both say which pictures are kept; set one of them");
     if (encodes && !cfg->data.real[0])
@@ -169,8 +177,8 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
         return spot_refuse(r, line, "encoder.embeddings do not say what made them; encoder.label does");
     for (int i = 0; i < cfg->shifts && encodes; i++)
         if (cfg->shift[i].threshold > -1 && !cfg->filter.chosen_for[0])
-            return spot_refuse(r, line, "shifts[%d].threshold is %g, and filter.chosen_for does not say for which encoder it was "
-                               "chosen", i, cfg->shift[i].threshold);
+            return spot_refuse(r, line, "shifts[%d].threshold is %g, and filter.chosen_for does not say for which encoder it "
+                               "was chosen", i, cfg->shift[i].threshold);
     return SPOT_OK;
 }
 
@@ -186,7 +194,8 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     const spot_shifts_config *cfg = config;
     const int sources = line_of(r, root, "sources");
 
-    if (!cfg->data.root[0]) return spot_refuse(r, line_of(r, root, "data"), "data.root, the folder of the pictures, is missing");
+    if (!cfg->data.root[0])
+        return spot_refuse(r, line_of(r, root, "data"), "data.root, the folder of the pictures, is missing");
     if (!is_folder(cfg->data.base)) return spot_refuse(r, line_of(r, root, "data"), "data.base is no name of a folder");
     for (int i = 0; i < cfg->sources; i++) {
         if (!is_folder(cfg->source[i].name)) return spot_refuse(r, sources, "sources[%d].name is no name of a folder", i);

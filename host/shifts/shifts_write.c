@@ -51,7 +51,8 @@ static void put_similarities(spot_json *j, const spot_shift_result *u)
         spot_json_object(j, NULL);
         spot_json_put_text(j, "caption", u->column[k]);
         spot_json_array(j, "percentiles", SPOT_SHIFT_QUANTILES, SPOT_SHIFT_QUANTILES);
-        for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++) spot_json_put_number(j, NULL, "%.6f", u->quantile[k * SPOT_SHIFT_QUANTILES + q]);
+        for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++)
+            spot_json_put_number(j, NULL, "%.6f", u->quantile[k * SPOT_SHIFT_QUANTILES + q]);
         spot_json_end(j);
         spot_json_end(j);
     }
@@ -213,8 +214,10 @@ static void put_shift(spot_json *j, const spot_shifts_results *r, int source, in
     spot_json_put_text(j, "class_caption", spot_class_caption(text, r->cfg, s, "<class>"));
     spot_json_put_text(j, "shift_caption", spot_shift_caption(text, r->cfg, s));
     spot_json_put_real(j, "threshold", h->threshold);
+    spot_json_object(j, "estimates");
     for (int k = 0; k < SPOT_SHIFT_SETS; k++)
         if (r->source[source].set[k].shifts) put_estimate(j, set_names[k], &r->source[source].set[k].shift[s], r->cfg->models);
+    spot_json_end(j);
     put_folder(j, &r->unit[spot_shift_unit_of(r->cfg, source, s)]);
     spot_json_end(j);
 }

@@ -25,8 +25,8 @@ extern "C" {
 
 /* ---- 1. evaluation, from counts ---- */
 
-/* The axes of the fit of shift accuracy against base accuracy. The paper names no transform: linear. Taori et al. 2020 and Miller
- * et al. 2021, which it follows, use logit and probit. */
+/* The axes of the fit of shift accuracy against base accuracy. The paper names no transform: linear. Taori et al. 2020 and
+ * Miller et al. 2021, which it follows, use logit and probit. */
 typedef enum { SPOT_AXES_LINEAR, SPOT_AXES_PROBIT, SPOT_AXES_LOGIT } spot_shift_axes;
 
 /* Pictures of one folder, class by class, that pass a filter; and those of them that each model answers right. */
@@ -221,14 +221,15 @@ typedef struct {
     int    cls;
     double real, base;         /* accuracy: means over pictures and models */
     double gap, low, high;     /* real - base; 95 % BCa interval over pictures */
-    double p;                  /* one-sided: the gap is above the median gap of the source's classes; Holm over all classes of all
-                                * sources; NaN: pictures were not merged */
+    double p;                  /* one-sided: the gap is above the median gap of the source's classes; Holm over all classes of
+                                * all sources */
     bool   confounded;         /* p <= 0.05, and gap - median >= evaluation.confounded */
 } spot_shift_gap;
 
 typedef struct {
     spot_shift_estimates set[SPOT_SHIFT_SETS];     /* set[].shifts is 0 where there is no such set */
-    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them */
+    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them, or the run has no
+                                * files of pictures */
     double median_gap;
     spot_shift_gap *gap;       /* (gaps): largest first */
 } spot_shift_source_result;
@@ -264,6 +265,10 @@ typedef struct {
 spot_status spot_shift_pictures_read (spot_ctx *c, spot_shift_pictures_result *p, const char *dir, int unit);
 void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 
+/* For choosing a threshold by looking: the rows of the `most` pictures whose similarity in a column is nearest to value, nearest
+ * first; of equally near ones the first. Returns how many there are. */
+int spot_shift_nearest(int *row, int most, const spot_shift_pictures_result *p, int column, double value);
+
 /* ---- 4. the run ---- */
 
 typedef struct {
@@ -279,7 +284,8 @@ typedef struct { int planned, already, done; double seconds; } spot_shifts_repor
  * another encoder, SPOT_INPUT for tables that lack pictures, both before anything is computed. Otherwise as spot_sweep_run. A
  * directory may be continued with other thresholds, captions, categories, models or evaluation: similarities and looks come
  * from its cache. */
-spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o, spot_shifts_report *report);
+spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
+                            spot_shifts_report *report);
 
 /* What a run will take: units, pictures, peak bytes beside the weights and decoding. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;

@@ -3,8 +3,8 @@ running their pickle, and tests/golden/imagenet_star.txt: their counts.
 
 MASKS.npy is masks.npy of github.com/MadryLab/dataset-interfaces: a pickled dictionary of 24 uint8 arrays, 50,000 pictures each,
 class after class, 50 a class. The opcodes of the pickle are listed, not executed; a name is the last text before an array. A
-line of the golden: folder, kept pictures, classes with at least five of them, classes with none. OUT.npz takes the arrays in the
-form that `filter: {masks: OUT.npz}` of `spotter shifts` reads."""
+line of the golden: folder, kept pictures, classes with at least five of them, classes with none. OUT.npz takes the arrays in
+the form that `filter: {masks: OUT.npz}` of `spotter shifts` reads."""
 import os
 import pickletools
 import sys

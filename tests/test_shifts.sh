@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# spotter shifts on folders of tiny pictures, a random CLIP and tables of predictions: its numbers by plain Python, shards, kill
+# and resume to the same bytes, other thresholds in the same run, and all that a user can get wrong.
+set -u
+. ./lib.sh
+world=$dir/w
+python3 shifts_world.py make "$world" || fail "the world was not made"
+cd "$world" || exit 1
+check() { python3 "$OLDPWD/shifts_world.py" check "$world" "$1" || fail "$1: the numbers are not those of plain Python"; }
+same() { for f in shifts.json shifts.csv; do cmp -s "$1/$f" "$2/$f" || fail "$f of $1 and $2 differ"; done; }
+
+# edit FROM TO <in >out, of the config
+edit() { sed "s|$1|$2|" shifts.yaml; }
+
+# One process; its numbers; the same again does nothing; the printed table.
+run 0 "" shifts shifts.yaml --out one --threads 1
+grep -q "bing, base: 1 of 4 classes are harder than real pictures .* first fox" "$dir/out" || fail "no confounded class"
+grep -q "bing, in the snow: 1 of 4 classes do not count: 1 without a picture left" "$dir/out" || fail "no lost class"
+grep -q "clean, blue .* 0/4 .* 0.0 % .* none" "$dir/out" || fail "a shift with no kept class has no line"
+grep -q "in_the_snow has no pictures of 1 classes, such as owl" "$dir/err" || fail "no word about the absent class"
+check one
+cp one/shifts.json first.json
+run 0 "11 of 11 folders of one are done" shifts shifts.yaml --out one
+cmp -s first.json one/shifts.json || fail "a finished run changed its results"
+run 0 "" status one
+grep -q "11 of 11 folders done" "$dir/out" || fail "status does not know the study"
+run 0 "" shifts shifts.yaml --out json --json --threads 2
+python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); sys.exit(j["done"] != 11 or j["status"] != "OK")' "$dir/out" ||
+    fail "--json: $(head -c 300 "$dir/out")"
+same one json
+
+# Two shards in one directory; two directories merged.
+run 0 "" shifts shifts.yaml --out two --shard 0/2
+[ ! -e two/shifts.json ] || fail "half a run has results"
+run 75 "" status two
+grep -q "shifts .* --out two --shard 1/2" "$dir/out" || fail "status does not say how to continue: $(cat "$dir/out")"
+run 0 "" shifts shifts.yaml --out two --shard 1/2
+run 0 "" shifts shifts.yaml --out a --shard 0/2
+run 0 "" shifts shifts.yaml --out b --shard 1/2
+run 3 "missing: 5-10 (6 folders)" merge a --out half
+run 0 "11 of 11 folders are in both" merge a b --out both
+for d in two both; do
+    same one $d
+    diff -rq one/segments $d/segments >/dev/null || fail "segments of one and $d differ"
+    diff -rq one/similarities $d/similarities >/dev/null || fail "files of pictures of one and $d differ"
+done
+
+# Killed at any moment and run again: the same bytes.
+for after in 0.05 0.1 0.15; do
+    (timeout -s KILL $after "$spotter" shifts shifts.yaml --out killed) >/dev/null 2>&1
+done
+run 0 "" shifts shifts.yaml --out killed
+same one killed
+
+# Other thresholds in the same directory: nothing is encoded again, and the results are those of a new run.
+edit "threshold: -0.02" "threshold: 0.03" >moved.yaml
+run 0 "" shifts moved.yaml --out killed
+[ "$(ls killed/cache/*/*.similar | wc -l)" = "$(ls one/cache/*/*.similar | wc -l)" ] || fail "pictures were encoded again"
+run 0 "" shifts moved.yaml --out moved
+same killed moved
+cmp -s one/shifts.json moved/shifts.json && fail "a threshold changes nothing"
+
+# Another evaluation needs no unit again.
+edit "draws: 200" "draws: 200, axes: probit" >probit.yaml
+run 0 "11 of 11 folders of both are done" shifts probit.yaml --out both
+grep -q '"axes": "probit"' both/shifts.json || fail "the axes did not change"
+grep -q "axes: probit" both/config.yaml || fail "the run has the old config"
+
+# Embeddings from files, and masks in place of an encoder.
+world() { python3 "$OLDPWD/shifts_world.py" "$@" || fail "shifts_world.py $1"; }
+world embed "$world"
+run 0 "" shifts e.yaml --out embedded
+check embedded
+world mask "$world" one
+run 0 "" shifts mask.yaml --out masked
+python3 - one/shifts.json masked/shifts.json <<'END' || fail "masks do not give the numbers of the filter that made them"
+import json, sys
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+assert all(s["estimates"] == t["estimates"] for v, w in zip(a["sources"], b["sources"]) for s, t in zip(v["shifts"], w["shifts"]))
+END
+
+# ---- wrong input ----
+
+refused() { run "$@"; [ ! -e wrong ] || { fail "$3: a refused run left a directory"; rm -r wrong; }; }
+
+edit "chosen_for: random clip" "chosen_for: open_clip ViT-H-14" >wrong.yaml
+refused 2 'chosen for the encoder "open_clip ViT-H-14", and this is "random clip"' shifts wrong.yaml --out wrong
+edit "chosen_for: random clip, " "" >wrong.yaml
+refused 2 "filter.chosen_for does not say for which encoder" shifts wrong.yaml --out wrong
+edit "label: random clip" "label: random clip, heads: 3" >wrong.yaml
+refused 2 'encoder has no setting "heads"' shifts wrong.yaml --out wrong
+edit "name: blue" "name: in the snow" >wrong.yaml
+refused 2 "shifts[1] has the folder of in the snow" shifts wrong.yaml --out wrong
+edit "root: " "root: /nowhere" >wrong.yaml
+refused 3 "there is no folder /nowhere" shifts wrong.yaml --out wrong
+edit "name: bing" "name: google" >wrong.yaml
+refused 3 "google, base: there is no folder" shifts wrong.yaml --out wrong
+head -c 5000 clip/model.safetensors >clip/cut.safetensors
+edit "model.safetensors" "cut.safetensors" >wrong.yaml
+refused 3 "cut.safetensors" shifts wrong.yaml --out wrong
+
+# The directory of another study, and of the same study with other sources.
+edit "  - name: bing" "" >fewer.yaml
+run 2 "one holds results of another config (the number of sources is 2 there and 1 here)" shifts fewer.yaml --out one
+
+# Wrong tables stop a run before it computes; what was computed stays.
+wrong_table() { run 3 "$1" shifts shifts.yaml --out part; }
+mkdir part && cp -r a/. part
+units=$(ls part/segments/000 | wc -l)
+cp m3.csv m3.good
+grep -v "bing/at_night/dog/03.png" m3.good >m3.csv
+wrong_table 'm3.csv, the table of the model "m3", lacks 1 of the 56 pictures of'
+{ cat m3.good; echo "bing/at_night/dog/03.png,no such class"; } >m3.csv
+wrong_table "m3.csv:path has two answers for bing/at_night/dog/03.png"
+sed 's/path,predicted/picture,predicted/' m3.good >m3.csv
+wrong_table "m3.csv"
+cp m3.good m3.csv
+[ "$(ls part/segments/000 | wc -l)" = "$units" ] || fail "results were lost"
+mkdir pictures/bing/blue/empty
+wrong_table "empty holds no pictures"
+cp pictures/bing/blue/dog/00.png pictures/bing/blue/empty
+wrong_table "bing/blue/empty: the study has no such class"
+rm -r pictures/bing/blue/empty
+cp pictures/bing/blue/dog/00.png whole.png
+echo "no picture" >pictures/bing/blue/dog/00.png
+run 3 "bing/blue/dog/00.png" shifts shifts.yaml --out broken
+ls broken/segments/000/shift-000007.json >/dev/null || fail "the folders before a broken picture were lost"
+cp whole.png pictures/bing/blue/dog/00.png
+run 0 "" shifts shifts.yaml --out broken
+same one broken
+run 0 "" shifts shifts.yaml --out part
+same one part
+
+# Two encoders mixed: in the files of embeddings, and in the results of two processes.
+python3 - "$world" "$OLDPWD" <<'END'
+import random, sys
+sys.path.insert(0, sys.argv[2])
+import shifts_world as w
+classes = [k.replace("_", " ") for k in w.CLASSES]
+w.put_rows(sys.argv[1], "captions", [f"a photo of a {k}" for k in classes] + [f"a {k}" for k in classes]
+           + [f"a photo {n}" for n, _, _, _ in w.SHIFTS], random.Random(1), 7)
+END
+run 3 "columns, and the captions have 7; were they made by two encoders?" shifts e.yaml --out mixed
+edit "clip/model.safetensors" "other/model.safetensors" >other.yaml
+run 0 "" shifts other.yaml --out c --shard 1/2
+run 3 "mixes two encoders" merge a c --out d
+
+[ $failed = 0 ] || { echo "$failed failures"; exit 1; }
