@@ -97,6 +97,21 @@ static void print_notes(const spot_shifts_results *r)
     }
 }
 
+/* How far impacts and slopes of a planted world are from the truth. */
+static spot_status print_planted(spot_ctx *c, const spot_shifts_results *r, const char *dir)
+{
+    static const char *const set[SPOT_SHIFT_SETS] = { "unfiltered", "filtered", "by the oracle" };
+    spot_plant_error e[SPOT_MAX_SOURCES][SPOT_SHIFT_SETS];
+
+    SPOT_TRY(spot_plant_compare(c, e, r, dir));
+    printf("\nplanted world: mean error over the shifts\n%-32s  %-14s  %7s  %7s\n", "source", "", "impact", "slope");
+    for (int v = 0; v < r->sources; v++)
+        for (int k = 0; k < SPOT_SHIFT_SETS; k++)
+            if (e[v][k].impacts)
+                printf("%-32s  %-14s  %7.3f  %7.3f\n", r->cfg->source[v].name, set[k], e[v][k].impact, e[v][k].slope);
+    return SPOT_OK;
+}
+
 static void print_table(const spot_shifts_results *r)
 {
     const int real = r->units - r->sources * (1 + r->cfg->shifts);
@@ -116,6 +131,7 @@ static spot_status show_results(spot_ctx *c, const char *dir)
 
     if (s == SPOT_OK) {
         print_table(&r);
+        if (r.cfg->plant.pictures && r.cfg->models && r.cfg->models == r.cfg->plant.models) s = print_planted(c, &r, dir);
         printf("in %s: shifts.json, shifts.csv\n", dir);
     } else if (r.missing) {
         spot_forget(c);                        /* other shards have not ended */
@@ -143,7 +159,7 @@ static spot_status print_json(spot_ctx *c, const spot_shifts_report *r, const sp
     return s;
 }
 
-static spot_status run_config(spot_ctx *c, options *o, const spot_shifts_config *cfg)
+static spot_status run_config(spot_ctx *c, options *o, spot_shifts_config *cfg)
 {
     const int margin = o->max_seconds < 120 ? o->max_seconds / 4 : 30;
     spot_shifts_report report = { 0 };
@@ -151,6 +167,7 @@ static spot_status run_config(spot_ctx *c, options *o, const spot_shifts_config 
     char memory[32];
     spot_status s;
 
+    SPOT_TRY(spot_shifts_planted(c, cfg, o->run.out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
     spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside encoder and "
              "decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));

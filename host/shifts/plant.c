@@ -16,12 +16,12 @@ const spot_setting spot_plant_settings[] = {
     S("size",     INT,  size,     "pixels a side", SPOT_IN(32, 224), .unit = 32, SPOT_DEF(64)),
     S("classes",  INT,  classes,  "classes: shapes, solid or striped, alone or in pairs", SPOT_IN(2, SPOT_PLANT_CLASSES),
       SPOT_DEF(SPOT_PLANT_CLASSES)),
-    S("confounded", INT, confounded, "classes that nearly always stand on their table in training pictures",
+    S("confounded", INT, confounded, "classes that nearly always stand on a table of their own",
       SPOT_IN(0, SPOT_PLANT_CLASSES), SPOT_DEF(4)),
     S("shifts",   INT,  shifts,   "shifts, from the first of the list on", SPOT_IN(1, SPOT_PLANT_KINDS - 1),
       SPOT_DEF(SPOT_PLANT_KINDS - 1)),
-    S("pictures", INT,  pictures, "pictures of a source for each class and shift, and for each class of base",
-      SPOT_IN(1, 10000), SPOT_DEF(20)),
+    S("pictures", INT,  pictures, "pictures of a source for each class and shift, and for each class of base; 0: no "
+      "planted world", SPOT_IN(0, 10000)),
     S("real",     INT,  real,     "real pictures of each class", SPOT_IN(1, 10000), SPOT_DEF(40)),
     S("missing",  REAL, missing,  "share of a shift's pictures without the shift", SPOT_IN(0, 1), SPOT_DEF(0.15)),
     S("wrong",    REAL, wrong,    "share of a source's pictures with another object, or with none", SPOT_IN(0, 1),
@@ -29,7 +29,7 @@ const spot_setting spot_plant_settings[] = {
     S("table_train", REAL, table_train, "share of a confounded class's training pictures with its table", SPOT_IN(0, 1),
       SPOT_DEF(0.97)),
     S("table_real", REAL, table_real, "share of a confounded class's real pictures with its table", SPOT_IN(0, 1),
-      SPOT_DEF(0.25)),
+      SPOT_DEF(0.9)),
     S("strength", REAL, strength, "strength of every shift: 1 as designed, 0 none", SPOT_IN(0, 1), SPOT_DEF(1)),
     S("models",   INT,  models,   "models that are trained; 0: neither models nor the truth about them",
       SPOT_IN(0, SPOT_PLANT_MODELS), SPOT_DEF(20)),
@@ -95,6 +95,7 @@ spot_status spot_shifts_plant(spot_ctx *c, const char *dir, const spot_plant_con
     SPOT_TRY(spot_settings_check(c, SPOT_USAGE, spot_plant_settings, cfg, "plant"));
     if (cfg->confounded > cfg->classes)
         return spot_fail(c, SPOT_USAGE, "plant.confounded is %d, and there are %d classes", cfg->confounded, cfg->classes);
+    if (!cfg->pictures) return SPOT_OK;
     SPOT_TRY(spot_folder_make(c, dir));
     SPOT_TRY(claim_folder(c, dir, cfg));
     SPOT_TRY(spot_plant_files(c, dir, cfg));

@@ -49,7 +49,7 @@ static double table_share(const spot_plant_config *cfg, spot_plant_set set, spot
 {
     if (!is_confounded(cfg, cls)) return 0;
     if (set == SPOT_PLANT_TRAIN) return cfg->table_train;
-    return set == SPOT_PLANT_CONFOUNDED && shift == SPOT_PLANT_BASE ? 1 : cfg->table_real;
+    return set == SPOT_PLANT_CONFOUNDED && shift == SPOT_PLANT_BASE ? 0 : cfg->table_real;
 }
 
 /* Another class, or -1 for nothing, one as likely as the other. */

@@ -40,19 +40,23 @@ static bool batch_at(batch *b, const spot_plant_config *cfg, int i)
     return source < SPOT_PLANT_REAL || (source == SPOT_PLANT_REAL && b->shift == SPOT_PLANT_BASE);
 }
 
-/* The table is the last file to be written, so no picture needs to be durable before it: one sync serves all. */
+/* The table is the last file to be written, so no picture needs to be durable before it: one sync serves all. Another shard may
+ * read the picture while this one writes the same bytes, so it is renamed into its place. */
 static spot_status write_picture(spot_ctx *c, const char *path, const uint8_t *rgb, int size)
 {
+    char temp[SPOT_PLANT_PATH + 64];
     unsigned char *png;
     size_t n;
     bool wrote;
     FILE *f;
 
     SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    f = fopen(path, "wb");
+    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
+    f = fopen(temp, "wb");
     wrote = f && fwrite(png, 1, n, f) == n;
     free(png);
     if (f && fclose(f)) wrote = false;
+    wrote = wrote && !rename(temp, path);
     return wrote ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
@@ -113,6 +117,20 @@ static spot_status write_batches(spot_ctx *c, const char *dir, const spot_plant_
     return s;
 }
 
+/* DIR/classes.txt: the folder of each output of the planted models. */
+static spot_status write_classes(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
+{
+    char path[SPOT_PLANT_PATH], text[64 * SPOT_PLANT_CLASSES] = "";
+    batch b = { .set = SPOT_PLANT_REAL };
+
+    for (b.cls = 0; b.cls < cfg->classes; b.cls++) {
+        name_folder(&b);
+        strcat(strcat(text, strchr(b.folder, '/') + 1), "\n");
+    }
+    snprintf(path, sizeof path, "%s/classes.txt", dir);
+    return spot_file_write(c, path, text, strlen(text));
+}
+
 /* Makes all pictures durable. */
 static spot_status sync_folder(spot_ctx *c, const char *dir)
 {
@@ -135,6 +153,7 @@ spot_status spot_plant_files(spot_ctx *c, const char *dir, const spot_plant_conf
     if (!f) return spot_fail(c, SPOT_NOMEM, "no memory for the table of planted pictures");
     s = write_batches(c, dir, cfg, f);
     if ((fclose(f) || text.status) && !s) s = spot_fail(c, SPOT_NOMEM, "no memory for the table of planted pictures");
+    if (!s) s = write_classes(c, dir, cfg);
     if (!s) s = sync_folder(c, dir);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "config/config_read.h"
+#include "shifts/plant_make.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
 
@@ -112,6 +113,8 @@ const spot_setting spot_shifts_settings[] = {
     S("encoder",    GROUP, encoder,    "network that compares pictures with captions", .rows = encoder),
     S("filter",     GROUP, filter,     "rule by which a picture is kept", .rows = filter),
     S("evaluation", GROUP, evaluation, "accuracies, impact and slope", .rows = evaluation),
+    S("plant",      GROUP, plant,      "world of planted shifts that is made in the run directory and gives root, sources, models "
+      "and filter.oracle", .rows = spot_plant_settings, .newer = true),
     LIST("sources", source, sources, SPOT_MAX_SOURCES, "sources that are compared; none: SHIFT/CLASS lies below data.root"),
     LIST("shifts",  shift,  shifts,  SPOT_MAX_SHIFTS, "distribution shifts"),
     LIST("models",  model,  models,  SPOT_MAX_SHIFT_MODELS, "classifiers that are compared"),
@@ -194,7 +197,7 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     const spot_shifts_config *cfg = config;
     const int sources = line_of(r, root, "sources");
 
-    if (!cfg->data.root[0])
+    if (!cfg->data.root[0] && !cfg->plant.pictures)
         return spot_refuse(r, line_of(r, root, "data"), "data.root, the folder of the pictures, is missing");
     if (!is_folder(cfg->data.base)) return spot_refuse(r, line_of(r, root, "data"), "data.base is no name of a folder");
     for (int i = 0; i < cfg->sources; i++) {

@@ -4,8 +4,8 @@
  *
  * A class is a shape, its texture and its number, "a pair of striped circles"; a picture is a window of a scene of SpotCheck
  * (scene.h). A shift changes the background, the light, the object's colour, ..., always in the same way. Some classes are
- * confounded: in the training pictures they nearly always stand on a table whose colour belongs to the class, so models come
- * to rely on the table; in real pictures they do so less often.
+ * confounded: in training and real pictures they nearly always stand on a table whose colour belongs to the class, so models
+ * come to rely on the table (as on the food upon the paper's plates).
  *
  *     DIR/pictures/real/<class>/00000.png               real pictures, all of them right
  *     DIR/pictures/<source>/base/<class>/00000.png      what a source claims to be pictures of the class ...
@@ -16,8 +16,8 @@
  *
  * In both sources the shift is missing in a known share of the pictures of shifts, and the object is wrong (another class, or
  * nothing) in a known share of all. The source "clean" has tables as often as real pictures. In the base pictures of the
- * source "confounded" the confounded classes always stand on their table, so its base accuracy, and with it every impact,
- * is too high; no filter by captions can see that, but real pictures show it.
+ * source "confounded" no class stands on a table (its plates are empty), so its base accuracy, and with it every impact, is too
+ * low; no filter by captions can see that, but real pictures show it.
  *
  * All pictures are pure functions of the config: the same bytes for any number of threads. */
 #ifndef SPOTTER_PLANT_H
@@ -66,21 +66,22 @@ typedef enum { SPOT_PLANT_CLEAN, SPOT_PLANT_CONFOUNDED, SPOT_PLANT_REAL, SPOT_PL
                SPOT_PLANT_SETS } spot_plant_set;
 
 typedef struct {
-    uint64_t seed;
+    uint64_t seed;                 /* of pictures and models */
     int    size;                   /* pixels a side */
     int    classes, confounded;    /* the first classes of 16; how many of them are confounded */
     int    shifts;                 /* the first of the list */
-    int    pictures;               /* of a source, for each class and shift, and for each class of base */
+    int    pictures;               /* of a source, for each class and shift, and for each class of base; 0: no world is made */
     int    real;                   /* of each class */
     double missing;                /* share of a shift's pictures without the shift */
     double wrong;                  /* share of all pictures of a source with another object or none */
-    double table_train, table_real;/* share of the pictures of a confounded class with its table */
+    double table_train, table_real;/* shares of the pictures of a confounded class on its table */
     double strength;               /* of every shift: 1 as designed, 0 none */
     int    models;                 /* 0: no models and no truth */
     int    train, epochs;          /* pictures that the models with most learn from; passes over them */
     int    truth;                  /* pictures of each class and shift by which a model's true accuracy is measured */
 } spot_plant_config;
 
+/* No pictures: a config asks for a planted world by their number. */
 spot_plant_config spot_plant_defaults(void);
 
 /* "pair of striped circles"; what it is called in a caption and, with '_' for ' ', as a folder. */

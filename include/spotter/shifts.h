@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "spotter/ctx.h"
+#include "spotter/plant.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -168,6 +169,7 @@ typedef struct {
     spot_shift_encoder    encoder;
     spot_shift_filter     filter;
     spot_shift_evaluation evaluation;
+    spot_plant_config     plant;   /* a world that is made before the run; plant.pictures 0: none */
     int sources, shifts, models;
     spot_shift_source source[SPOT_MAX_SOURCES];
     spot_shift        shift [SPOT_MAX_SHIFTS];
@@ -290,6 +292,18 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
 /* What a run will take: units, pictures, peak bytes beside the weights and decoding. */
 typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
+
+/* ---- 5. a planted world ---- */
+
+/* Where cfg->plant.pictures is above 0: makes the world in OUT/plant (spot_shifts_plant) and fills root, real pictures, oracle,
+ * sources and models of cfg. Call it before spot_shifts_cost_of and spot_shifts_run. */
+spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out);
+
+/* Mean absolute errors over the shifts that have an impact, and over those that have a slope; NaN: none has. */
+typedef struct { int impacts, slopes; double impact, slope; } spot_plant_error;
+
+/* e (sources, SPOT_SHIFT_SETS): results of a planted world, whose models are the planted ones, against OUT/plant/truth.csv. */
+spot_status spot_plant_compare(spot_ctx *c, spot_plant_error (*e)[SPOT_SHIFT_SETS], const spot_shifts_results *r, const char *out);
 
 struct spot_study;
 extern const struct spot_study spot_shifts_study;
