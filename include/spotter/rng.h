@@ -30,7 +30,8 @@ typedef enum {
     SPOT_RNG_BALANCE,       /* pictures that are kept to make classes equal; ec = task, index = split */
     SPOT_RNG_POOL,          /* order of a pool's combinations; index = cell */
     SPOT_RNG_PLANT,         /* contents of a planted picture; ec = its folder */
-    SPOT_RNG_PLANT_NOISE    /* rain and noise of a planted picture */
+    SPOT_RNG_PLANT_NOISE,   /* rain and noise of a planted picture */
+    SPOT_RNG_GRID           /* labels and pictures of a grid for raters; ec = task, index = grid */
 } spot_rng_purpose;
 
 typedef struct {
